@@ -71,7 +71,7 @@ def withdrawn_of(benchmark: Benchmark, campaigns: Sequence[int] | None = None) -
 def watermark(benchmark: Benchmark) -> int:
     """Grows with every change of an answer in this benchmark, and with what imports tell of its items: a live page that
     has seen it need not be drawn again. Numbers are cut by what is known of items. A row for each import is read, and
-    for each cohort of a campaign 16. Runs of predictions move it not: see `predictions.readers.state_of`.
+    for each cohort of a campaign 16. Runs of predictions move it not: see `predictions.queries.results.state_of`.
     """
     rows = Tally.objects.filter(cohort__campaign__stage__benchmark=benchmark)
     changes = rows.aggregate(all=Sum("changes"))["all"] or 0

@@ -41,7 +41,7 @@ def check_debug(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 
 @register()
 def check_secrets_key(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    from predictions.services.secrets import key_problem
+    from predictions.services.endpoints.secrets import key_problem
 
     if key_problem():
         hint = "Set EMIC_SECRETS_KEY to the output of: openssl rand -base64 32"

@@ -18,7 +18,8 @@ from demo.context import SEED, Demo, Row, finish, json_lines, picture_row
 from demo.relevance import CAMPAIGNS, score
 from demo.workflows import FACETS, NAMES, SHOWN
 from predictions.models import Collection, Run
-from predictions.services import collections, runs
+from predictions.services.collections import collection_import
+from predictions.services.runs import result_runs
 
 # Name, what is known of it, and how far it strays from what people say.
 MODELS: tuple[tuple[str, dict[str, Any], float], ...] = (
@@ -221,7 +222,7 @@ def import_collection(
     rows = [{"kind": "entry", "key": entry, "about": about} for entry, about in entries.items()]
     file = ContentFile(json_lines([*rows, *queries]), name=f"{key}.jsonl")
     benchmark = benchmark_of(slug)
-    finish(collections.start(benchmark, demo.actor, file, key=key, version="1", name=name, licence="Apache-2.0"))
+    finish(collection_import.start(benchmark, demo.actor, file, key=key, version="1", name=name, licence="Apache-2.0"))
     return Collection.objects.get(benchmark=benchmark, key=key)
 
 
@@ -237,11 +238,11 @@ def import_runs(
     for name, about, noise in MODELS:
         rng = Random(f"{SEED}/{task}/{name}")
         results = json_lines(result_rows(queries, scores, rng, noise))
-        file_info = runs.RunFileInfo(
+        file_info = result_runs.RunFileInfo(
             collection=collection, model=name, setting="", about=about, task=task, query_set=query_set,
             system_prompt="", score_kind="simulated",
         )  # fmt: skip
-        job = runs.start(collection.benchmark, demo.actor, ContentFile(results, name=f"{name}.jsonl"), file_info)
+        job = result_runs.start(collection.benchmark, demo.actor, ContentFile(results, name=f"{name}.jsonl"), file_info)
         assert job is not None
         finish(job)
 

@@ -5,8 +5,9 @@ from demo.context import Demo
 from demo.relevance import CAMPAIGNS, SEED
 from predictions.models import Endpoint
 from predictions.prompts import registry
-from predictions.services import answer_runs, endpoints
-from predictions.services.answer_runs import RunPlan
+from predictions.services.endpoints import endpoints
+from predictions.services.runs import answer_runs
+from predictions.services.runs.answer_runs import RunPlan
 
 MODEL = "practice-wren"
 SAMPLE = 60

@@ -14,9 +14,9 @@ from annotation.models import Rating
 from evaluation.metrics.counts import Bools, Floats, Ints, Ratings
 from evaluation.selection import Selection
 from people.models import Rater
-from predictions.code_mass import CodeMass, code_mass_by_rater
 from predictions.models import Call, Run
 from predictions.models.calls import INCOMPLETE
+from predictions.queries.code_mass import CodeMass, code_mass_by_rater
 
 State = Call.State
 WITHOUT_VALUE = (State.UNPARSEABLE, State.OUT_OF_RANGE, State.NO_RESPONSE, State.REFUSED, State.FAILED)

@@ -6,14 +6,14 @@ class PredictionsConfig(AppConfig):
 
     def ready(self) -> None:
         from jobs import access, kinds
-        from predictions.job_pages import knowledge_place
-        from predictions.services.answer_file_runs import IMPORT as ANSWERS
-        from predictions.services.collections import IMPORT as COLLECTIONS
-        from predictions.services.encoder_runs import DRIVE as ENCODERS
-        from predictions.services.item_facts import DRIVE as FACTS
-        from predictions.services.knowledge import importing, indexes, linking
-        from predictions.services.run_files import IMPORT as RUNS
-        from predictions.services.run_jobs import ASK, REPARSE
+        from predictions.pages.jobs import knowledge_place
+        from predictions.services.collections.collection_import import IMPORT as COLLECTIONS
+        from predictions.services.encoders.encoder_runs import DRIVE as ENCODERS
+        from predictions.services.encoders.item_facts import DRIVE as FACTS
+        from predictions.services.files.answer_import import IMPORT as ANSWERS
+        from predictions.services.files.result_import import IMPORT as RUNS
+        from predictions.services.knowledge import entry_import, indexes, linking
+        from predictions.services.runs.run_jobs import ASK, REPARSE
 
         kinds.register(ANSWERS)
         kinds.register(COLLECTIONS)
@@ -22,6 +22,6 @@ class PredictionsConfig(AppConfig):
         kinds.register(FACTS)
         kinds.register(ASK)
         kinds.register(REPARSE)
-        for kind in (importing.IMPORT, indexes.BUILD, linking.LINK):
+        for kind in (entry_import.IMPORT, indexes.BUILD, linking.LINK):
             kinds.register(kind)
         access.register_scope("knowledge", knowledge_place)

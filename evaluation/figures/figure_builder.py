@@ -28,7 +28,7 @@ from evaluation.tables.spec import MissingData, TableSpec
 from evaluation.tables.table_inputs import InvalidOption
 from papers.globalrg.figures import universals
 from predictions.models import Collection, Run
-from predictions.readers import runs_of
+from predictions.queries.results import runs_of
 
 log = logging.getLogger(__name__)
 SHOWN_ROWS = 200  # of a figure's data on the page; all of them are in its CSV

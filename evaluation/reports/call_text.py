@@ -8,8 +8,8 @@ from django.utils.translation import ngettext
 
 from evaluation.call_statistics import MissingAnswers
 from evaluation.reports.number_format import format_number
-from predictions.call_reasons import GOT, sample_words
 from predictions.models import Call
+from predictions.texts.call_reasons import GOT, sample_words
 
 
 def methods_text(ways: Mapping[str, int]) -> str:

@@ -15,7 +15,7 @@ from evaluation.reports.judge_report import JudgeReport, JudgeRow, Standing
 from evaluation.reports.models_page import comparison_text, short_estimate
 from evaluation.reports.number_format import format_number
 from jobs.csv_safety import csv_lines
-from predictions import code_mass
+from predictions.queries import code_mass
 
 MAJORITY = ("agreement", "base_rate", "kappa")
 

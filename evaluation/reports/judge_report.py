@@ -34,7 +34,7 @@ from evaluation.observations import Observations, ObservedRater, observe
 from evaluation.reports.model_comparison import MAJORITY, ModelComparison
 from evaluation.selection import Selection, SelectionError, refuse_unknown
 from people.models import Cohort
-from predictions.code_mass import CodeMass
+from predictions.queries.code_mass import CodeMass
 
 NO_INTERVAL = Interval(over="none")
 

@@ -17,7 +17,7 @@ from evaluation.reports.model_comparison import GOLD, MAJORITY
 from evaluation.reports.models_report import ModelRow, ModelsReport
 from evaluation.reports.number_format import format_interval, format_number, format_percent
 from jobs.csv_safety import csv_lines
-from predictions import code_mass
+from predictions.queries import code_mass
 
 Words = str | Promise
 STATISTIC_LABELS: dict[str, Words] = {

@@ -27,7 +27,7 @@ from evaluation.observations import Observations, ObservedRater, observe, observ
 from evaluation.reports.model_comparison import GOLD, MAJORITY, ModelComparison, has_gold
 from evaluation.selection import Selection, SelectionError
 from people.models import Cohort
-from predictions.code_mass import CodeMass
+from predictions.queries.code_mass import CodeMass
 
 NOWHERE, NOTHING = -1, CallStatistics()
 FEW_COHORTS = 3  # an image has a correlation over cohorts from here on

@@ -10,8 +10,8 @@ from evaluation.call_statistics import sampled_runs
 from evaluation.catalogue import Catalogue
 from evaluation.selection import INTERVAL_LABELS, Selection
 from people.models import Rater
-from predictions.call_reasons import sample_words
 from predictions.models import Run
+from predictions.texts.call_reasons import sample_words
 
 
 def counted_words(selections: Sequence[Selection], runs: Sequence[Run], catalogue: Catalogue) -> list[str]:

@@ -14,7 +14,7 @@ from evaluation.tables.spec import Cell, MissingData, Row, Table, TableSpec, Wor
 from evaluation.tables.table_inputs import TableInputs
 from people.models import Rater
 from predictions.models import Run
-from predictions.readers import runs_of
+from predictions.queries.results import runs_of
 
 HIDDEN = ("family",)  # heads the block of rows
 

@@ -17,7 +17,7 @@ from evaluation.metrics.counts import Bools, Floats, Ints
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import Scale
 from predictions.models import Collection, Query, Run
-from predictions.readers import entries_of, lists_of
+from predictions.queries.results import entries_of, lists_of
 
 About = Mapping[str, Any]
 

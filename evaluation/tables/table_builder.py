@@ -25,7 +25,7 @@ from evaluation.tables.table_formats import Data, to_json
 from evaluation.tables.table_inputs import EVERYBODY, NARROWING, InvalidOption, TableInputs, build_table
 from papers.culturalvqa.tables.word_lists import LIST_TABLES, state_of_lists
 from predictions.models import Run
-from predictions.readers import state_of
+from predictions.queries.results import state_of
 
 AT_ONCE = 5.0  # seconds: what took longer when it was last made is not made while a page waits
 

@@ -41,7 +41,7 @@ from evaluation.tables.sources import (
 from evaluation.tables.spec import ActionLink, MissingData, Row, Table, TableSpec, Words
 from people.models import Rater
 from predictions.models import Collection, Run
-from predictions.readers import runs_of
+from predictions.queries.results import runs_of
 
 EVERYBODY = ("person", "model")
 NARROWING = ("cohort", "condition", "concept", "counted", "repeats", "interval", "since", "until")

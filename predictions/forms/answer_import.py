@@ -11,12 +11,12 @@ from django.utils.translation import gettext_lazy as _
 from annotation.models import Campaign
 from benchmarks.forms.imports import bounded
 from people.forms.base import StyledFormMixin
-from predictions.forms.about import about_in
+from predictions.forms.model_info import about_in
 from predictions.imports import coco, inspect
 from predictions.imports.samples import ALL, WHOLE, FileDescription
-from predictions.services.answer_file_preview import FilePreview
-from predictions.services.answer_file_runs import ModelInfo
-from predictions.services.answer_samples import RATINGS
+from predictions.services.files.answer_import import ModelInfo
+from predictions.services.files.answer_preview import FilePreview
+from predictions.services.files.answer_samples import RATINGS
 
 UNSAID = "?"
 FILES = {"accept": ".json,.jsonl,.ndjson,.csv,.tsv", "class": "in"}

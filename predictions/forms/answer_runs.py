@@ -14,14 +14,14 @@ from annotation.models import Campaign
 from benchmarks.models import Benchmark, Item
 from people.forms.base import StyledFormMixin
 from people.forms.teams import validate_single_line
-from predictions.call_reasons import WAYS, option_problem_text
-from predictions.example_items import choose_example_items
 from predictions.models import Endpoint, Run
-from predictions.preprocessing import LONGEST, MOST
 from predictions.prompts.contract import Prompt, PromptOption
 from predictions.prompts.registry import problems_of
+from predictions.queries.example_items import choose_example_items
+from predictions.requests.preprocessing import LONGEST, MOST
 from predictions.services.knowledge.linking import METHODS
-from predictions.services.unit_selection import ANSWERED_FIRST, ANY
+from predictions.services.runs.unit_selection import ANSWERED_FIRST, ANY
+from predictions.texts.call_reasons import WAYS, option_problem_text
 
 OPTION = "o-"
 MOST_CONCEPTS = 500

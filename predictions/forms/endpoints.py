@@ -9,8 +9,8 @@ from django.utils.translation import gettext_lazy as _
 
 from people.forms.base import StyledFormMixin
 from people.forms.teams import validate_single_line
-from predictions.call_reasons import OFFERS
 from predictions.models import Endpoint, Prices
+from predictions.texts.call_reasons import OFFERS
 
 LONGEST_KEY = 4000
 

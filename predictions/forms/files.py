@@ -9,9 +9,9 @@ from django.utils.translation import gettext_lazy as _
 from benchmarks.forms.imports import bounded
 from benchmarks.models import Benchmark
 from people.forms.base import StyledFormMixin
-from predictions.forms.about import about_in
+from predictions.forms.model_info import about_in
 from predictions.models import Collection, Query, Run
-from predictions.services.runs import RunFileInfo
+from predictions.services.runs.result_runs import RunFileInfo
 
 TASKS = [(one.value, one.label) for one in (Run.Task.RETRIEVAL, Run.Task.FORCED_CHOICE, Run.Task.EMBEDDING)]
 FILES = {"accept": ".csv,.tsv,.jsonl,.ndjson", "class": "in"}

@@ -15,8 +15,8 @@ from people.forms.base import StyledFormMixin
 from people.forms.teams import validate_single_line
 from people.models import Team
 from predictions.backends import torch_setup
-from predictions.knowledge_readers import indexes_of
 from predictions.models import Endpoint, KnowledgeBase, KnowledgeIndex, Run
+from predictions.queries.knowledge import indexes_of
 from predictions.services.knowledge import name_matching
 from predictions.services.knowledge.faiss_index import KINDS
 from predictions.services.knowledge.linking import METHODS, NAMED, indexed_texts

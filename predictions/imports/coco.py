@@ -15,7 +15,7 @@ from annotation.imports.staging import group_by_key
 from benchmarks.imports.problems import RowProblem, SourceProblem
 from predictions.imports.samples import ODD, Boxes, Lines, Sample, one_row
 from predictions.imports.streaming import elements
-from predictions.serialization import storable
+from predictions.requests.serialization import storable
 
 KEY = "coco"
 MOST_IN_IMAGE = 5000

@@ -50,7 +50,7 @@ class Sample:
 
 
 class UnreadableReply(Exception):
-    """A reply without a value: the state and the reason (predictions.call_reasons) that its call gets."""
+    """A reply without a value: the state and the reason (predictions.texts.call_reasons) that its call gets."""
 
     def __init__(self, state: Failure, reason: str) -> None:
         super().__init__(reason)

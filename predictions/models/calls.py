@@ -11,7 +11,7 @@ INCOMPLETE = "incomplete"
 class Reply(models.Model):
     """What a model said to a request, exactly; the cache. Committed once, it is never asked for again.
 
-    `key` is the request key (predictions.request_keys.request_key). Asking anew on purpose writes the next `number`;
+    `key` is the request key (predictions.requests.keys.request_key). Asking anew on purpose writes the next `number`;
     the highest is the one that is used. `request`: the messages as they were sent, images by their sha. `body`: see
     predictions.prompts.contract.Reply.
     """
@@ -35,10 +35,10 @@ class Call(models.Model):
     INCOMPLETE has some.
 
     A worker holds it by `lease_until` and proves it by `holder`. `replies`: ids, one for each request it took;
-    `reason` is a code (predictions.call_reasons has its sentence). `notes`: what the prompt noted when it read: the
-    distribution over the codes, reasons given, and by which version of the rules ("reading"). `cost`: of its attempts,
-    as far as it is known. `how`: which way of asking gave the answer ("logprobs", "guided", "schema", "text",
-    "likelihood", "similarity", "boxes"): they are different measurements.
+    `reason` is a code (predictions.texts.call_reasons has its sentence). `notes`: what the prompt noted when it read:
+    the distribution over the codes, reasons given, and by which version of the rules ("reading"). `cost`: of its
+    attempts, as far as it is known. `how`: which way of asking gave the answer ("logprobs", "guided", "schema",
+    "text", "likelihood", "similarity", "boxes"): they are different measurements.
     """
 
     class State(models.TextChoices):

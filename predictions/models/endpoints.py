@@ -8,8 +8,8 @@ from django.utils.translation import gettext_lazy as _
 class Endpoint(models.Model):
     """A server or a local library that answers. It belongs to a team, and nobody else sees that it is there.
 
-    `secret` is encrypted (predictions.services.secrets), never shown again and never logged. `offers`: which of
-    "images", "schema", "guided", "logprobs", "continuation", "seed" it can do; what it does not offer is not asked.
+    `secret` is encrypted (predictions.services.endpoints.secrets), never shown again and never logged. `offers`: which
+    of "images", "schema", "guided", "logprobs", "continuation", "seed" it can do; what it does not offer is not asked.
     """
 
     class Kind(models.TextChoices):

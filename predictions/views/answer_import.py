@@ -20,10 +20,10 @@ from benchmarks.imports.problems import SourceProblem
 from benchmarks.models import Benchmark
 from people.views.request_helpers import current_user
 from predictions.forms.answer_import import AnswerFileDetailsForm, AnswerFileForm
-from predictions.services import answer_file_preview, answer_file_runs
-from predictions.services.answer_samples import AnswerFile
-from predictions.services.runs import FileRunRefused
-from predictions.views.pages import page_context
+from predictions.services.files import answer_import, answer_preview
+from predictions.services.files.answer_samples import AnswerFile
+from predictions.services.runs.result_runs import FileRunRefused
+from predictions.views.overview import page_context
 
 SALT = "predictions.answers_made"
 LONGEST = 24 * 3600
@@ -45,7 +45,7 @@ def import_answers(request: HttpRequest, slug: str) -> HttpResponse:
     form = AnswerFileForm(*posted, campaigns=campaigns, initial={"campaign": request.GET.get("campaign", "")})
     if request.method == "POST" and form.is_valid():
         try:
-            file = answer_file_runs.store_upload(form.cleaned_data["file"], form.cleaned_data["names"])
+            file = answer_import.store_upload(form.cleaned_data["file"], form.cleaned_data["names"])
             sent = _token(request, form, file)
             return _preview(request, benchmark, form.campaign_of(), file, sent)
         except SourceProblem as problem:
@@ -80,7 +80,7 @@ def _preview(
     request: HttpRequest, benchmark: Benchmark, campaign: Campaign, file: AnswerFile, sent: str, title: str = ""
 ) -> HttpResponse:
     stands = None
-    looked = answer_file_preview.inspect_file(file, campaign, sheet_of(campaign.sheet_version), get_language() or "en")
+    looked = answer_preview.inspect_file(file, campaign, sheet_of(campaign.sheet_version), get_language() or "en")
     name = looked.models[0] if len(looked.models) == 1 else ""
     form = (
         AnswerFileDetailsForm(request.POST, looked=looked)
@@ -90,17 +90,17 @@ def _preview(
     told = form.told()  # cleans the form anew, so before anything is said against it
     if title and request.POST.get("do") == "begin" and form.is_valid():
         try:
-            job = answer_file_runs.start(campaign, current_user(request), file, told, form.model_of(), title=title)
+            job = answer_import.start(campaign, current_user(request), file, told, form.model_of(), title=title)
         except FileRunRefused as refused:
             form.add_error(None, str(refused))
-            stands = answer_file_runs.existing_run(campaign, form.model_of())
+            stands = answer_import.existing_run(campaign, form.model_of())
         else:
             if job is not None:
                 return redirect("jobs:job", job.pk)
             messages.info(request, _("This file is here already. Nothing was changed."))
             return redirect("predictions:index", benchmark.slug)
     shown: dict[str, Any] = {"format": FORMATS[file.format], "campaign": campaign, "looked": looked, "sent": sent}
-    shown["rows"] = answer_file_preview.preview_rows(file, looked, told, campaign, timezone.now())
+    shown["rows"] = answer_preview.preview_rows(file, looked, told, campaign, timezone.now())
     if request.POST.get("do") == "look":
         form.errors.clear()  # nothing is begun yet
     context = page_context(request, benchmark, form=form, stands=stands, **shown)

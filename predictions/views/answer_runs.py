@@ -18,14 +18,14 @@ from annotation.models import Campaign
 from benchmarks.access import benchmark_for
 from jobs.numbers import parse_id
 from people.views.request_helpers import current_user
-from predictions import code_mass
 from predictions.access import answer_run_for
 from predictions.models import Run
-from predictions.progress import progress_of
-from predictions.run_pages import STATES, calls_page, progress_context, replacing_run, retry_shares, run_summary
-from predictions.services import answer_runs
-from predictions.services.unit_selection import count_new_units
-from predictions.views.pages import page_context
+from predictions.pages.runs import STATES, calls_page, progress_context, replacing_run, retry_shares, run_summary
+from predictions.queries import code_mass
+from predictions.queries.progress import progress_of
+from predictions.services.runs import answer_runs
+from predictions.services.runs.unit_selection import count_new_units
+from predictions.views.overview import page_context
 
 
 @login_required

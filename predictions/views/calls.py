@@ -7,14 +7,14 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from benchmarks.access import benchmark_for
-from predictions import call_reasons
 from predictions.access import answer_run_for, call_for
-from predictions.exports import call_lines
-from predictions.progress import attempts_of
-from predictions.reply_notes import note_rows
-from predictions.request_view import exchanges_of_call
-from predictions.run_pages import failure_text, kept_replies, state_chip
-from predictions.views.pages import page_context
+from predictions.pages.reply_notes import note_rows
+from predictions.pages.requests import exchanges_of_call
+from predictions.pages.runs import failure_text, kept_replies, state_chip
+from predictions.queries.exports import call_lines
+from predictions.queries.progress import attempts_of
+from predictions.texts import call_reasons
+from predictions.views.overview import page_context
 
 
 @login_required

@@ -18,10 +18,10 @@ from people.models import Team
 from people.tabs import tabs_for
 from people.views.request_helpers import current_user
 from predictions.access import endpoint_for
-from predictions.endpoint_readers import OFFERED, endpoint_rows, last_check, prices_of
 from predictions.forms.endpoints import EndpointForm, SecretForm, price_rows, table_of
 from predictions.models import Endpoint
-from predictions.services import endpoints
+from predictions.queries.endpoints import OFFERED, endpoint_rows, last_check, prices_of
+from predictions.services.endpoints import endpoints
 
 
 @login_required

@@ -18,9 +18,9 @@ from people.access import team_for
 from people.models import Team
 from people.tabs import tabs_for
 from people.views.request_helpers import current_user
-from predictions import knowledge_readers as readers
+from predictions.access import base_for, entry_for, index_for
 from predictions.forms.knowledge import BaseForm, EntriesForm, IndexForm
-from predictions.knowledge_access import base_for, entry_for, index_for
+from predictions.queries import knowledge as readers
 from predictions.services.knowledge import bases, indexes
 from predictions.services.knowledge.linking import LONGEST_ARTICLE
 

@@ -18,14 +18,14 @@ from benchmarks.models import Benchmark, Stage
 from benchmarks.tabs import tabs_for
 from jobs.numbers import parse_id
 from people.views.request_helpers import current_user
-from predictions import knowledge_readers as readers
+from predictions.access import link_for, linking_for
 from predictions.forms.knowledge import LinkingForm
-from predictions.knowledge_access import link_for, linking_for
 from predictions.models import EntityLink, Run
-from predictions.services import runs
+from predictions.queries import knowledge as readers
 from predictions.services.knowledge import link_checks, linking, name_matching
 from predictions.services.knowledge.indexes import IndexRefused
 from predictions.services.knowledge.linking import METHODS, NAMED, REASONS
+from predictions.services.runs import result_runs
 
 CHECKS = "link-check"
 
@@ -98,7 +98,7 @@ def perform_action(request: HttpRequest, slug: str, run_id: int) -> HttpResponse
     found = linking_for(benchmark, run_id)
     try:
         messages.info(request, _done(request, found))
-    except (IndexRefused, runs.FileRunRefused) as refused:
+    except (IndexRefused, result_runs.FileRunRefused) as refused:
         messages.error(request, str(refused))
     return redirect("predictions:links", benchmark.slug, found.pk)
 
@@ -115,7 +115,7 @@ def _done(request: HttpRequest, found: Run) -> str:
     if act == "back":
         linking.restore(found, current_user(request))
         return _("The run is back, and counts.")
-    runs.withdraw(found, current_user(request), timezone.now())
+    result_runs.withdraw(found, current_user(request), timezone.now())
     return _("The run was withdrawn. It is kept, and does not count.")
 
 

@@ -15,18 +15,18 @@ from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark
 from jobs.numbers import parse_id
 from people.views.request_helpers import current_user
-from predictions import call_reasons
 from predictions.access import answer_run_for
 from predictions.backends.contract import Decoding
-from predictions.compatible_prompts import CompatiblePrompts, find_compatible_prompts, usable_endpoint_kinds
-from predictions.endpoint_readers import last_check, models_of, prices_of
 from predictions.forms.answer_runs import OPTION, PlanForm, RunStartForm, campaigns_of, prompt_id, raw_form_data
 from predictions.models import Endpoint, Run
-from predictions.plan_pages import conflicting_run, form_data_of, plan_summary
-from predictions.request_view import request_views
-from predictions.services import answer_runs, plans
-from predictions.services.answer_runs import CostEstimate, RunPlan
-from predictions.views.pages import page_context
+from predictions.pages.plans import conflicting_run, form_data_of, plan_summary
+from predictions.pages.requests import request_views
+from predictions.queries.compatible_prompts import CompatiblePrompts, find_compatible_prompts, usable_endpoint_kinds
+from predictions.queries.endpoints import last_check, models_of, prices_of
+from predictions.services.runs import answer_runs, plans
+from predictions.services.runs.answer_runs import CostEstimate, RunPlan
+from predictions.texts import call_reasons
+from predictions.views.overview import page_context
 
 CHECKED = ("look", "find", "cost", "start")
 OWN = ("csrfmiddlewaretoken", "do", "at", "show", "find", "confirmed")

@@ -13,7 +13,7 @@ from tests.browser.conftest import PHONE
 from tests.browser.test_rating import look
 from tests.evaluation.data import an_open_campaign
 from tests.personas import World
-from tests.predictions.elsewhere import jsonl, lm_eval
+from tests.predictions.model_file_samples import jsonl, lm_eval
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 REPLIES = ("4", "I would rather say that this cannot be told from the picture alone.", "9", "2")

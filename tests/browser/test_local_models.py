@@ -11,7 +11,7 @@ from playwright.sync_api import Page
 from benchmarks.models import ItemFact, ItemImage
 from people.models import Rater
 from predictions.models import Collection, Endpoint, Entry, Query, Run
-from predictions.vectors import vector_store
+from predictions.retrieval.vectors import vector_store
 from tests.browser.conftest import PHONE, dress
 from tests.personas import World
 from tests.samples import assign, open_campaign

@@ -9,11 +9,11 @@ from playwright.sync_api import Page, expect
 from jobs import runner
 from jobs.models import Job
 from people.models import User
-from predictions.readers import runs_of
+from predictions.queries.results import runs_of
 from tests.browser.conftest import PHONE
 from tests.browser.test_rating import look
 from tests.personas import World
-from tests.predictions.bring import ENTRIES, QUERIES, jsonl
+from tests.predictions.file_helpers import ENTRIES, QUERIES, jsonl
 from tests.predictions.test_runs import FOUND
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

@@ -9,9 +9,9 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Campaign
 from predictions.prompts.registry import prompt
-from predictions.services import answer_runs
+from predictions.services.runs import answer_runs
 from tests.personas import World
-from tests.predictions.asking import a_plan, an_endpoint
+from tests.predictions.request_helpers import a_plan, an_endpoint
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -14,7 +14,7 @@ from jobs import runner
 from jobs.models import Job
 from people.models import User
 from predictions.models import Call, Endpoint, Run
-from predictions.services import endpoints
+from predictions.services.endpoints import endpoints
 from tests.browser.conftest import PHONE
 from tests.browser.test_rating import look
 from tests.personas import World

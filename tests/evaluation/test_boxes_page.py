@@ -11,7 +11,7 @@ from evaluation.reports.boxes_page import model_overlap, people_overlap
 from tests.annotation.files.test_answer_files import bring as answers_come
 from tests.evaluation.data import an_open_campaign
 from tests.personas import World
-from tests.predictions.elsewhere import bring, kept
+from tests.predictions.model_file_samples import bring, kept
 
 BOX = {"key": "box", "kind": "box", "label": {"en": "Draw a box"}, "config": {"least": 1, "most": 1}}
 LEFT, RIGHT, ALL = (0.0, 0.0, 0.5, 1.0), (0.5, 0.0, 1.0, 1.0), (0.0, 0.0, 1.0, 1.0)

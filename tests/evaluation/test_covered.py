@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from predictions import code_mass
-from predictions.code_mass import CodeMass
 from predictions.models import Call, Run
+from predictions.queries import code_mass
+from predictions.queries.code_mass import CodeMass
 from tests.evaluation.data import give
 from tests.personas import World
-from tests.predictions.asking import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, use
+from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, use
 from tests.predictions.scripted import Server
 
 SAID = (

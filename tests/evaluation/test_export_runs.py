@@ -11,11 +11,11 @@ import pytest
 
 from predictions.models import Call
 from predictions.prompts.reply_text import READING_VERSION
-from predictions.services import result_policy
+from predictions.services.runs.engine import result_policy
 from tests.evaluation.data import give
 from tests.personas import World
-from tests.predictions.asking import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, use
-from tests.predictions.elsewhere import bring, jsonl, kept, lm_eval, run_of
+from tests.predictions.model_file_samples import bring, jsonl, kept, lm_eval, run_of
+from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, use
 from tests.predictions.scripted import Server
 
 

@@ -20,7 +20,7 @@ from jobs import broker, runner
 from people.models import Rater
 from people.services.raters import rater_of
 from predictions.models import Run
-from predictions.services import runs
+from predictions.services.runs import result_runs
 from tests.evaluation.data import an_open_campaign, of_condition, table
 from tests.evaluation.runs import collection, run
 from tests.evaluation.tabled import SMALL, tables_are
@@ -74,11 +74,11 @@ def shown(world: World) -> str:
 def test_a_run_that_is_withdrawn_or_brought_back_is_another_table(kept: World, three: list[Run]) -> None:
     """Also where as many runs stand as before, and the newest is the same one."""
     first, second, third = three
-    runs.withdraw(first, kept.mara, timezone.now())
+    result_runs.withdraw(first, kept.mara, timezone.now())
     assert shown(kept) == f"{second.pk} {third.pk}"
-    runs.withdraw(second, kept.mara, timezone.now())
+    result_runs.withdraw(second, kept.mara, timezone.now())
     first.refresh_from_db()
-    runs.restore(first, kept.mara)
+    result_runs.restore(first, kept.mara)
     assert shown(kept) == f"{first.pk} {third.pk}"
 
 

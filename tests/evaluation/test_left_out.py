@@ -19,12 +19,12 @@ from evaluation.metrics.agreement import alpha
 from evaluation.metrics.counts import Ratings
 from people.models import Rater
 from predictions.models import Call, Endpoint, Run
-from predictions.services import answer_runs
+from predictions.services.runs import answer_runs
 from tests.evaluation.data import an_open_campaign, give
 from tests.evaluation.test_measures import CHOICE, with_sheet
 from tests.evaluation.test_people_page import NOMINAL
 from tests.personas import World
-from tests.predictions.elsewhere import bring, jsonl, kept, lm_eval, run_of
+from tests.predictions.model_file_samples import bring, jsonl, kept, lm_eval, run_of
 
 PEOPLE = {"nour": "1223412345", "tarek": "1123422345", "third": "1223412355"}
 SAID = ["1", "2", "2", "no idea", "4", "9", "", "3", "4", "1"]

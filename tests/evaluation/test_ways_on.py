@@ -8,13 +8,13 @@ from annotation.models import Rating
 from annotation.services import campaigns
 from evaluation.catalogue import catalogue_of
 from people.models import User
-from predictions.services import answer_file_runs
+from predictions.services.files import answer_import
 from tests.evaluation.data import an_open_campaign, give
 from tests.evaluation.tabled import model, say
 from tests.evaluation.test_tables_caire import Study as Caire
 from tests.evaluation.test_tables_culturalvqa import Study as Vqa
 from tests.personas import World
-from tests.predictions.elsewhere import bring, jsonl, kept, lm_eval
+from tests.predictions.model_file_samples import bring, jsonl, kept, lm_eval
 
 pytestmark = pytest.mark.django_db
 
@@ -67,7 +67,7 @@ def test_an_import_leads_to_the_stage_that_it_answered(world: World) -> None:
     campaign = an_open_campaign(world)
     [item] = world.items
     file = kept(jsonl([lm_eval({"id": item.key, "country": "Egypt"}, "4")]))
-    way = answer_file_runs.next_link(bring(world, campaign, file, target="doc.country"))
+    way = answer_import.next_link(bring(world, campaign, file, target="doc.country"))
     assert way is not None and way.url == f"/b/{world.benchmark.slug}/models/?stage={world.stage.key}"
     assert "tiny-vlm" in read(world, way.url)
 

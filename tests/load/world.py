@@ -73,7 +73,7 @@ def asked(calls: int, port: int) -> dict[str, Any]:
     from annotation.models import Campaign
     from predictions.models import Endpoint, Prices
     from predictions.prompts import registry
-    from predictions.services import answer_runs
+    from predictions.services.runs import answer_runs
     from tests.annotation.queue import factories
 
     stage = factories.a_stage()

@@ -102,8 +102,8 @@ def ours(world: Any, made: Any) -> Any:
     from jobs import runner
     from predictions.backends import clip
     from predictions.models import Endpoint, Run
-    from predictions.readers import vectors_of
-    from predictions.services import encoder_runs
+    from predictions.queries.results import vectors_of
+    from predictions.services.encoders import encoder_runs
 
     clip.load("local-dir:timed")  # the bare loop's clock starts after loading, too
     shutil.rmtree(settings.VECTORS_ROOT, ignore_errors=True)

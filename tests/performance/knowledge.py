@@ -204,9 +204,9 @@ def of_vectors(home: Path, team: Any, actor: Any, drawn: Any, said: argparse.Nam
     from django.core.files import File
 
     from predictions.models import KnowledgeIndex
+    from predictions.retrieval.vectors import unit
     from predictions.services.knowledge import bases, indexes
     from predictions.services.knowledge.indexes import store_of
-    from predictions.vectors import unit
     from tests.predictions.knowledge import shapes
 
     entries(home / "all.jsonl", shapes.entries(said.drawn), said.synthetic)

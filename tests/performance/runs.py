@@ -55,9 +55,9 @@ def a_run(calls: int, threads: int, address: str) -> Any:
     from people.models import Cohort, Team, User
     from predictions.models import Endpoint, Prices
     from predictions.prompts import registry
-    from predictions.services import answer_runs
+    from predictions.services.runs import answer_runs
     from tests.personas import make_items
-    from tests.predictions.asking import Plainly
+    from tests.predictions.request_helpers import Plainly
 
     registry.PROMPTS = (Plainly(), *registry.PROMPTS)
     actor = User.objects.create_user("a@example.org", "A")
@@ -79,7 +79,7 @@ def bare(run: Any, calls: int, threads: int) -> tuple[float, float]:
     """Seconds and processor seconds of the client alone."""
     from predictions.backends.contract import Decoding
     from predictions.prompts.contract import Message, Request, TextPart
-    from predictions.services.endpoints import backend_for
+    from predictions.services.endpoints.endpoints import backend_for
 
     backend = backend_for(run.endpoint)
     choices = ("1", "2", "3", "4", "5")
@@ -120,7 +120,7 @@ def main() -> None:
 
 def measure(said: Any, ideal: float, there: Any) -> None:
     from jobs import runner
-    from predictions.progress import progress_of
+    from predictions.queries.progress import progress_of
 
     began = time.perf_counter()
     run = a_run(said.calls, said.threads, there.base_url)

@@ -12,8 +12,8 @@ from benchmarks.models import Image
 from jobs import runner
 from people.models import Team
 from predictions.models import Collection, Endpoint, Entry, Query, Run
-from predictions.services import encoder_runs
-from predictions.services.encoder_runs import EncoderPlan
+from predictions.services.encoders import encoder_runs
+from predictions.services.encoders.encoder_runs import EncoderPlan
 from tests.personas import World
 from tests.predictions.tiny_clip import KINDS, caption, drawn, png
 

@@ -12,13 +12,13 @@ from jobs import runner
 from jobs.models import Job
 from people.models import Rater
 from predictions.models import Call, Reply, Run
-from predictions.services import answer_file_runs as door
-from predictions.services.answer_file_runs import ModelInfo
-from predictions.services.runs import FileRunRefused
+from predictions.services.files import answer_import as door
+from predictions.services.files.answer_import import ModelInfo
+from predictions.services.runs.result_runs import FileRunRefused
 from tests.evaluation.data import an_open_campaign
 from tests.personas import World
-from tests.predictions.bring import outcomes
-from tests.predictions.elsewhere import bring, inspect, jsonl, kept, lm_eval, run_of, sample
+from tests.predictions.file_helpers import outcomes
+from tests.predictions.model_file_samples import bring, inspect, jsonl, kept, lm_eval, run_of, sample
 
 
 @pytest.fixture

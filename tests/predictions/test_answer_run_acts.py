@@ -15,16 +15,17 @@ from benchmarks.models import ItemImage
 from jobs import runner
 from jobs import services as jobs
 from jobs.models import Event, Job
-from predictions.exports import call_lines
 from predictions.models import Attempt, Prices, Reply, Run
-from predictions.progress import attempts_of, progress_of
+from predictions.pages.runs import calls_page, kept_replies
 from predictions.prompts.contract import ParsedReply
-from predictions.run_pages import calls_page, kept_replies
-from predictions.services import answer_runs, plans, result_policy, run_executor
-from predictions.services.answer_runs import RunRefused
+from predictions.queries.exports import call_lines
+from predictions.queries.progress import attempts_of, progress_of
+from predictions.services.runs import answer_runs, plans
+from predictions.services.runs.answer_runs import RunRefused
+from predictions.services.runs.engine import result_policy, run_executor
 from tests.personas import draw_image
 from tests.predictions import scripted
-from tests.predictions.asking import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
+from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
 from tests.predictions.scripted import Act, Rule
 
 pytestmark = pytest.mark.django_db

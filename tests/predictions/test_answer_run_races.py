@@ -10,8 +10,9 @@ from django.utils import timezone
 from jobs import runner
 from jobs.models import Job
 from predictions.models import Attempt, Reply
-from predictions.services import answer_runs, run_calls, run_executor
-from tests.predictions.asking import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
+from predictions.services.runs import answer_runs
+from predictions.services.runs.engine import run_calls, run_executor
+from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

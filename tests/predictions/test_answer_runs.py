@@ -12,10 +12,10 @@ from jobs import services as jobs
 from jobs.models import Job
 from people.models import Rater
 from predictions.models import Attempt, Call, Reply
-from predictions.services import requester, result_policy, run_executor
-from predictions.services.answer_runs import RunRefused
+from predictions.services.runs.answer_runs import RunRefused
+from predictions.services.runs.engine import requester, result_policy, run_executor
 from tests.predictions import scripted
-from tests.predictions.asking import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
+from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
 from tests.predictions.scripted import Act, Rule
 
 pytestmark = pytest.mark.django_db

@@ -8,11 +8,12 @@ from django.utils import timezone
 from annotation.models import Campaign
 from people.services.raters import rater_of
 from predictions.models import Run
-from predictions.services import answer_runs, result_policy
-from predictions.services.unit_selection import count_new_units, select_item_targets
+from predictions.services.runs import answer_runs
+from predictions.services.runs.engine import result_policy
+from predictions.services.runs.unit_selection import count_new_units, select_item_targets
 from tests.annotation.chain.factories import answer, hand
 from tests.personas import World
-from tests.predictions.asking import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, use
+from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, use
 from tests.predictions.scripted import Server
 from tests.predictions.test_new_run import plan as typed
 from tests.predictions.test_new_run import press, text_of

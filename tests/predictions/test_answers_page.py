@@ -15,7 +15,7 @@ from people.models import User
 from predictions.models import Run
 from tests.evaluation.data import an_open_campaign, give
 from tests.personas import World
-from tests.predictions.elsewhere import inspect, jsonl, lm_eval, sample
+from tests.predictions.model_file_samples import inspect, jsonl, lm_eval, sample
 from tests.predictions.test_coco_files import BOX, found
 
 URL = "/b/{}/predictions/answers/"

@@ -13,8 +13,8 @@ from predictions.imports import coco, streaming
 from predictions.models import Call, Reply
 from tests.evaluation.data import an_open_campaign
 from tests.personas import World
-from tests.predictions.bring import outcomes
-from tests.predictions.elsewhere import bring, kept, run_of
+from tests.predictions.file_helpers import outcomes
+from tests.predictions.model_file_samples import bring, kept, run_of
 
 BOX = {"key": "box", "kind": "box", "label": {"en": "Draw a box"}, "config": {"least": 1, "most": 1}}
 SIDES = ("x0", "y0", "x1", "y1")

@@ -13,10 +13,10 @@ from django.db.models import F
 from jobs import runner
 from jobs.models import Event, Job
 from predictions.models import Collection, Entry, Query
-from predictions.readers import entries_of
-from predictions.services import collections
+from predictions.queries.results import entries_of
+from predictions.services.collections import collection_import
 from tests.personas import World
-from tests.predictions.bring import ENTRIES, QUERIES, a_collection, a_run, jsonl, outcomes
+from tests.predictions.file_helpers import ENTRIES, QUERIES, a_collection, a_run, jsonl, outcomes
 
 PUBLISHED = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "3xcm" / "xcm-bench.csv"
 
@@ -127,8 +127,8 @@ def test_a_version_that_models_were_run_on_stays_as_it_is(world: World) -> None:
 def test_a_kill_anywhere_loses_nothing_and_doubles_nothing(
     world: World, monkeypatch: pytest.MonkeyPatch, at: int
 ) -> None:
-    monkeypatch.setattr(collections, "STEP", 2)
-    real, steps = collections.import_batch, []
+    monkeypatch.setattr(collection_import, "STEP", 2)
+    real, steps = collection_import.import_batch, []
 
     def stops(*args: Any) -> Any:
         steps.append(1)
@@ -137,10 +137,10 @@ def test_a_kill_anywhere_loses_nothing_and_doubles_nothing(
             raise KeyboardInterrupt  # as a kill would, before the step is committed
         return found
 
-    monkeypatch.setattr(collections, "import_batch", stops)
+    monkeypatch.setattr(collection_import, "import_batch", stops)
     upload = SimpleUploadedFile("a.jsonl", jsonl([QUERIES[0], *ENTRIES, QUERIES[1]]))
     facts = {"key": "dishes", "version": "1", "name": "Dishes", "licence": ""}
-    job = collections.start(world.benchmark, world.mara, upload, **facts)
+    job = collection_import.start(world.benchmark, world.mara, upload, **facts)
     with pytest.raises(KeyboardInterrupt):
         runner.run(job.pk)
     Job.objects.filter(pk=job.pk).update(lease_until=F("started_at"))

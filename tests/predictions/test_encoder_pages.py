@@ -11,9 +11,9 @@ from annotation.services.outcomes import facts_of
 from benchmarks.models import Item, ItemFact
 from jobs import runner
 from predictions.models import Collection, Query, Run
-from predictions.services import collection_builder
-from predictions.services.collection_builder import CollectionPlan
-from predictions.views import filtering as views
+from predictions.services.collections import builder
+from predictions.services.collections.builder import CollectionPlan
+from predictions.views import item_facts as views
 from tests.personas import World
 from tests.predictions.shapes import MODEL, a_collection, a_run, an_endpoint
 from tests.predictions.test_filtering import SCORES, labelled
@@ -185,6 +185,6 @@ def test_stages_and_runs_of_others_are_not_found(world: World) -> None:
 
 def test_a_made_collection_is_run_without_a_file(world: World, models_root: Path) -> None:
     world.add_items(8, images=True)
-    made = collection_builder.build_collection(CollectionPlan(world.stage, "Own", queries=("universals",)), world.mara)
+    made = builder.build_collection(CollectionPlan(world.stage, "Own", queries=("universals",)), world.mara)
     run = a_run(world, made.collection, query_set="universals")
     assert run.complete and run.options["rows"] == 4 and run.created_at < timezone.now()

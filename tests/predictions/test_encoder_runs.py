@@ -15,14 +15,14 @@ from django.utils import timezone
 from benchmarks import storage
 from jobs import runner, services
 from jobs.models import Event, Job
-from predictions import scoring
 from predictions.backends import clip
-from predictions.exports import run_lines
 from predictions.models import Entry, Query, Ranking, Run
-from predictions.readers import runs_of, vectors_of
-from predictions.services import encoder_runs, encoding
-from predictions.services.encoder_runs import EncoderPlan
-from predictions.services.runs import FileRunRefused, withdraw
+from predictions.queries.exports import run_lines
+from predictions.queries.results import runs_of, vectors_of
+from predictions.retrieval import scoring
+from predictions.services.encoders import encoder_runs, encoding
+from predictions.services.encoders.encoder_runs import EncoderPlan
+from predictions.services.runs.result_runs import FileRunRefused, withdraw
 from tests.personas import World
 from tests.predictions.shapes import MODEL, a_collection, a_run, an_endpoint, stored, texts_of
 from tests.predictions.test_clip import bare
@@ -197,7 +197,7 @@ def test_a_model_that_is_not_there_ends_the_job_with_its_sentence(world: World, 
 
 def test_stopped_by_a_person_it_goes_on_and_ends_the_same(world: World, models_root: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr(encoding, "SHARD", 8)
-    monkeypatch.setattr("predictions.vectors.SHARD", 8)
+    monkeypatch.setattr("predictions.retrieval.vectors.SHARD", 8)
     collection = a_collection(world)
     plan = EncoderPlan(collection=collection, endpoint=an_endpoint(world), model=MODEL, name="Tiny", task="embedding")
     run = encoder_runs.open_run(plan, world.mara, timezone.now())
@@ -248,8 +248,8 @@ from django.conf import settings
 from benchmarks.models import Benchmark
 from predictions.backends import clip
 from predictions.models import Collection
-from predictions.services import encoding
-from predictions import vectors
+from predictions.services.encoders import encoding
+from predictions.retrieval import vectors
 told = json.load(sys.stdin)
 settings.VECTORS_ROOT, settings.MODELS_ROOT = told["vectors"], told["models"]
 encoding.SHARD = vectors.SHARD = 16

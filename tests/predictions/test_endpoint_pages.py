@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from jobs.models import Event
 from predictions.models import Endpoint
-from predictions.services import endpoints
+from predictions.services.endpoints import endpoints
 from tests.forms import inputs_of
 from tests.personas import World
 from tests.predictions.scripted import Server

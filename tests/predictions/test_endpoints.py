@@ -18,8 +18,8 @@ from predictions.backends.contract import Decoding
 from predictions.backends.openai import OpenAI
 from predictions.models import Endpoint, Run
 from predictions.prompts.contract import Message, Request, TextPart
-from predictions.services import endpoints, secrets
-from predictions.services.endpoints import EndpointRefused
+from predictions.services.endpoints import endpoints, secrets
+from predictions.services.endpoints.endpoints import EndpointRefused
 from tests.personas import World
 from tests.predictions import scripted
 from tests.predictions.scripted import OFFERS, Act, Asked, Rule, Server

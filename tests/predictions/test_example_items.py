@@ -4,9 +4,9 @@ from annotation.models import Annotation, Slot
 from annotation.sheets import Sheet
 from benchmarks.models import Item
 from people.models import Rater
-from predictions.example_items import choose_example_items
 from predictions.prompts.registry import prompt
-from predictions.scenes import Scenes
+from predictions.queries.example_items import choose_example_items
+from predictions.queries.scenes import Scenes
 from tests.personas import SHEET, World
 from tests.samples import assign, open_campaign
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from predictions import exports
 from predictions.models import Collection, Query, Run
-from predictions.readers import entries_of, lists_of, vectors_of
+from predictions.queries import exports
+from predictions.queries.results import entries_of, lists_of, vectors_of
 from tests.personas import World, make_benchmark
-from tests.predictions.bring import a_collection, a_run, jsonl, of
+from tests.predictions.file_helpers import a_collection, a_run, jsonl, of
 from tests.predictions.test_runs import CHOICE, FOUND
 
 ODD = [

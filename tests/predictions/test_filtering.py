@@ -12,10 +12,10 @@ from benchmarks.models import Item, ItemFact
 from benchmarks.rules.derivations import sample as drawing
 from benchmarks.rules.derivations.contract import DerivationError, Result, Source
 from jobs.models import Event
-from predictions import calibration, scoring
 from predictions.models import Entry
-from predictions.readers import vectors_of
-from predictions.services import near_duplicates, score_filter
+from predictions.queries.results import vectors_of
+from predictions.retrieval import calibration, scoring
+from predictions.services.encoders import near_duplicates, score_filter
 from tests.personas import World
 from tests.predictions.shapes import a_collection, a_run
 from tests.samples import assign, open_campaign

@@ -10,10 +10,10 @@ from django.utils.formats import date_format
 from jobs import runner
 from jobs.models import Job
 from predictions.models import Call, Run
-from predictions.progress import progress_of
-from predictions.services import result_policy
+from predictions.queries.progress import progress_of
+from predictions.services.runs.engine import result_policy
 from tests.personas import World
-from tests.predictions.asking import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
+from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
 from tests.predictions.scripted import Server
 from tests.predictions.test_run_ends import see
 

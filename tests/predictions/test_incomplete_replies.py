@@ -11,11 +11,12 @@ from jobs import runner
 from people.services.raters import rater_of
 from predictions.models import Call, Run
 from predictions.prompts.registry import prompt
-from predictions.services import answer_runs, result_policy
+from predictions.services.runs import answer_runs
+from predictions.services.runs.engine import result_policy
 from tests.annotation.chain.factories import a_field, answer, hand, points
 from tests.evaluation.test_export_runs import exported
 from tests.personas import World
-from tests.predictions.asking import a_campaign, a_plan, an_endpoint, driven, opened, states
+from tests.predictions.request_helpers import a_campaign, a_plan, an_endpoint, driven, opened, states
 from tests.predictions.scripted import Act, Server
 from tests.predictions.test_run_ends import see
 

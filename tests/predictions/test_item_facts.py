@@ -14,9 +14,9 @@ from predictions.backends import clip, detector, grounding
 from predictions.backends.contract import CallError, Decoding
 from predictions.models import Run
 from predictions.prompts.contract import Request
-from predictions.services import item_facts
-from predictions.services.item_facts import LABELS, OBJECTS, SCORE, FactPlan
-from predictions.services.runs import FileRunRefused
+from predictions.services.encoders import item_facts
+from predictions.services.encoders.item_facts import LABELS, OBJECTS, SCORE, FactPlan
+from predictions.services.runs.result_runs import FileRunRefused
 from tests.personas import World
 from tests.predictions import tiny_transformers
 from tests.predictions.shapes import MODEL, an_endpoint, store

@@ -24,9 +24,9 @@ from papers.culturalvqa.metrics import lave_accuracy, scores_of
 from papers.culturalvqa.prompts import lave
 from people.models import Rater
 from predictions.models import Call, Reply
-from predictions.services import result_policy
+from predictions.services.runs.engine import result_policy
 from tests.personas import World, stand_in
-from tests.predictions.asking import a_plan, an_endpoint, driven, opened, states
+from tests.predictions.request_helpers import a_plan, an_endpoint, driven, opened, states
 from tests.predictions.scripted import Act, Asked, Server
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "lave"

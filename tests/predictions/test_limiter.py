@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from django.conf import LazySettings
 
-from predictions import limiter
-from predictions.limiter import Limiter, Ticket
 from predictions.models import Endpoint
+from predictions.services.runs.engine import limiter
+from predictions.services.runs.engine.limiter import Limiter, Ticket
 
 ROOT = Path(__file__).resolve().parents[2]
 NUMBERS = itertools.count(int(time.time() * 1000) % 10**9)
@@ -172,7 +172,7 @@ from types import SimpleNamespace
 from django.conf import settings
 task, number, site, spare = sys.argv[1], int(sys.argv[2]), sys.argv[3], float(sys.argv[4])
 settings.configure(LIMITS_URL=os.environ["EMIC_LIMITS_URL"], DATABASES={"default": {"NAME": site}})
-from predictions import limiter
+from predictions.services.runs.engine import limiter
 limiter.LEASE_SPARE = spare
 one = limiter.Limiter(SimpleNamespace(pk=number, most_in_flight=4, timeout_seconds=1, per_minute=None))
 if task == "hold":

@@ -11,7 +11,7 @@ from predictions.models import Call, Endpoint, Run
 from predictions.prompts import registry
 from tests.personas import World
 from tests.predictions import tiny_transformers
-from tests.predictions.asking import a_plan, driven, opened, states
+from tests.predictions.request_helpers import a_plan, driven, opened, states
 from tests.predictions.test_vlm import units
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -2,10 +2,10 @@
 
 import pytest
 
-from predictions import serialization
 from predictions.models import Attempt, Reply
+from predictions.requests import serialization
 from tests.personas import World
-from tests.predictions.asking import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
+from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
 from tests.predictions.scripted import Act, Rule, Server
 
 pytestmark = pytest.mark.django_db
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 
 def test_its_beginning_is_read_and_kept(world: World, scripted_server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(serialization, "LONGEST", 1000)
-    monkeypatch.setattr("predictions.services.result_policy.LONGEST", 1000)
+    monkeypatch.setattr("predictions.services.runs.engine.result_policy.LONGEST", 1000)
     scripted_server.rules(Rule(Act(text="4" * 1500), numbers=(1,)))
     use(monkeypatch, prompt := Plainly())
     run = driven(opened(world, a_plan(a_campaign(world, 2), an_endpoint(world, scripted_server.base_url), prompt)))

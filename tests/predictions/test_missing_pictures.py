@@ -9,11 +9,11 @@ from benchmarks.models import ItemImage
 from predictions.models import Call, Run
 from predictions.prompts import registry
 from predictions.prompts.contract import Prompt
-from predictions.serialization import image_shas
-from predictions.services import answer_runs
-from predictions.services.answer_runs import RunRefused
+from predictions.requests.serialization import image_shas
+from predictions.services.runs import answer_runs
+from predictions.services.runs.answer_runs import RunRefused
 from tests.personas import World
-from tests.predictions.asking import Plainly, a_campaign, a_plan, an_endpoint, driven, opened
+from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened
 from tests.predictions.scripted import Server
 
 

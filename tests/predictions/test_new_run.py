@@ -11,10 +11,10 @@ from jobs.models import record
 from people.models import Rater
 from predictions.models import Call, Endpoint, Run
 from predictions.prompts.contract import PromptOption
-from predictions.services import endpoints
+from predictions.services.endpoints import endpoints
 from tests.forms import inputs_of
 from tests.personas import World
-from tests.predictions.asking import Plainly, a_campaign, an_endpoint, use
+from tests.predictions.request_helpers import Plainly, a_campaign, an_endpoint, use
 
 TARGET = "sheet@1"
 

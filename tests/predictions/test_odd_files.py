@@ -16,12 +16,12 @@ from jobs import runner
 from jobs.models import Job
 from predictions.imports import coco
 from predictions.imports.samples import FileDescription
-from predictions.services import answer_file_runs as door
-from predictions.services.answer_file_runs import ModelInfo
+from predictions.services.files import answer_import as door
+from predictions.services.files.answer_import import ModelInfo
 from tests.evaluation.data import an_open_campaign
 from tests.personas import World
-from tests.predictions.bring import done
-from tests.predictions.elsewhere import inspect, jsonl, kept, lm_eval, sample
+from tests.predictions.file_helpers import done
+from tests.predictions.model_file_samples import inspect, jsonl, kept, lm_eval, sample
 from tests.predictions.test_answers_page import URL, token
 from tests.predictions.test_coco_files import BOX
 

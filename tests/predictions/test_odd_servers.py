@@ -8,8 +8,8 @@ import pytest
 from jobs.models import Job
 from predictions.backends import failures, payloads
 from predictions.models import Attempt, Reply
-from predictions.services import result_policy, run_calls
-from tests.predictions.asking import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
+from predictions.services.runs.engine import result_policy, run_calls
+from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
 from tests.predictions.scripted import Act, Rule
 
 pytestmark = pytest.mark.django_db

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from predictions.services.answer_runs import RunRefused
+from predictions.services.runs.answer_runs import RunRefused
 from tests.personas import World
-from tests.predictions.asking import Plainly, a_campaign, a_plan, an_endpoint, opened, use
+from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, opened, use
 
 pytestmark = pytest.mark.django_db
 

@@ -10,8 +10,8 @@ from predictions.models import Call, Endpoint, Run
 from tests.annotation.chain.factories import a_field
 from tests.forms import inputs_of
 from tests.personas import SHEET, World
-from tests.predictions.asking import a_campaign, an_endpoint
 from tests.predictions.knowledge.samples import a_linking
+from tests.predictions.request_helpers import a_campaign, an_endpoint
 from tests.predictions.test_new_run import plan, press, text_of
 
 pytestmark = pytest.mark.django_db

@@ -7,8 +7,8 @@ import pytest
 from annotation.fields.contract import Shown
 from annotation.sheets import Sheet
 from predictions.prompts.contract import ParsedReply, PromptRequests, Reply, Scene
-from predictions.services.reply_parsing import parse_replies
-from tests.predictions.asking import Plainly
+from predictions.services.runs.engine.reply_parsing import parse_replies
+from tests.predictions.request_helpers import Plainly
 
 SHEET = Sheet.from_json(
     {

@@ -10,10 +10,10 @@ from benchmarks.services.benchmarks import create_from_recipe
 from papers.culturalvqa.prompts.questions import LLM_ENTITIES
 from people.models import Cohort
 from people.services.raters import rater_of
-from predictions.services import answer_runs
+from predictions.services.runs import answer_runs
 from tests.annotation.chain.factories import answer, hand, settle
 from tests.personas import World, stand_in
-from tests.predictions.asking import a_plan, an_endpoint, driven, opened, states
+from tests.predictions.request_helpers import a_plan, an_endpoint, driven, opened, states
 from tests.predictions.scripted import Act, Server
 
 pytestmark = pytest.mark.django_db

@@ -11,11 +11,11 @@ from PIL import Image as Pillow
 
 from benchmarks import pictures, storage
 from benchmarks.models import Image
-from predictions import preprocessing
 from predictions.backends.contract import Decoding
-from predictions.preprocessing import bytes_of, digest_of
 from predictions.prompts.contract import ImagePart, Message, Request, TextPart
-from predictions.request_keys import RequestIdentity, answer_methods, request_key, sent_request_json
+from predictions.requests import preprocessing
+from predictions.requests.keys import RequestIdentity, answer_methods, request_key, sent_request_json
+from predictions.requests.preprocessing import bytes_of, digest_of
 
 ASKER = RequestIdentity(
     7, "https://models.example.org/v1", "qwen", "main", "caire", "1", Decoding(), ("logprobs", "schema")

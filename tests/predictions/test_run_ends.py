@@ -10,12 +10,13 @@ from django.utils import timezone
 from jobs import runner
 from predictions.models import Call, Endpoint, Run
 from predictions.prompts.registry import prompt
-from predictions.services import answer_runs, endpoints
-from predictions.services.answer_runs import RunRefused
+from predictions.services.endpoints import endpoints
+from predictions.services.runs import answer_runs
+from predictions.services.runs.answer_runs import RunRefused
 from tests.evaluation.data import an_open_campaign
 from tests.personas import World
-from tests.predictions.asking import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, use
-from tests.predictions.elsewhere import bring, jsonl, kept, lm_eval, run_of
+from tests.predictions.model_file_samples import bring, jsonl, kept, lm_eval, run_of
+from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, use
 from tests.predictions.scripted import Server
 
 

@@ -6,12 +6,13 @@ import pytest
 from django.utils import timezone
 
 from jobs import runner
-from predictions.call_reasons import MISSING_INPUT
 from predictions.models import Call, Endpoint, Run
-from predictions.services import answer_runs, result_policy
+from predictions.services.runs import answer_runs
+from predictions.services.runs.engine import result_policy
+from predictions.texts.call_reasons import MISSING_INPUT
 from tests.personas import World, draw_image
 from tests.predictions import scripted
-from tests.predictions.asking import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
+from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
 from tests.predictions.scripted import Act, Rule, Server
 from tests.predictions.test_run_ends import press, see
 

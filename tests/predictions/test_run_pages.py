@@ -15,12 +15,12 @@ from benchmarks.models import Item
 from jobs.models import Event, Job
 from predictions.backends.contract import Decoding
 from predictions.models import Attempt, Call, Reply, Run
+from predictions.pages.runs import PAGE
 from predictions.prompts.registry import prompt
-from predictions.run_pages import PAGE
-from predictions.services import answer_runs
+from predictions.services.runs import answer_runs
 from tests.forms import inputs_of
 from tests.personas import World
-from tests.predictions.asking import a_campaign, a_plan, an_endpoint
+from tests.predictions.request_helpers import a_campaign, a_plan, an_endpoint
 
 WORDS = "Markets look alike in many places. <b>Really</b>"
 SAID = {"text": WORDS, "finish": "stop", "way": "text", "model": "m"}

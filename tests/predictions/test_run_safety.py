@@ -14,11 +14,13 @@ from jobs import runner
 from jobs import services as jobs
 from jobs.models import Job
 from predictions.models import Call, Endpoint, Run
-from predictions.services import answer_runs, endpoints, requester, run_calls, run_context, run_executor
-from predictions.services.answer_runs import RunRefused
+from predictions.services.endpoints import endpoints
+from predictions.services.runs import answer_runs
+from predictions.services.runs.answer_runs import RunRefused
+from predictions.services.runs.engine import requester, run_calls, run_context, run_executor
 from tests.predictions import scripted
-from tests.predictions.asking import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
 from tests.predictions.knowledge.samples import a_linking
+from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
 from tests.predictions.scripted import Rule
 
 pytestmark = pytest.mark.django_db

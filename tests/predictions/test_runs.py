@@ -13,10 +13,11 @@ from jobs import runner
 from jobs.models import Event, Job
 from people.models import Rater
 from predictions.models import Ranking, Run
-from predictions.readers import lists_of, runs_of, vectors_of
-from predictions.services import run_files, runs
+from predictions.queries.results import lists_of, runs_of, vectors_of
+from predictions.services.files import result_import
+from predictions.services.runs import result_runs
 from tests.personas import World
-from tests.predictions.bring import a_collection, a_run, jsonl, of, outcomes, told
+from tests.predictions.file_helpers import a_collection, a_run, jsonl, of, outcomes, told
 
 FOUND = [
     {"query": "q1", "keys": ["e4", "e3", "e2", "e1"], "scores": [0.1, 0.5, 0.9, 0.5]},
@@ -141,21 +142,23 @@ def test_embeddings_are_of_one_length_and_finite(world: World) -> None:
 def test_the_same_file_again_is_unchanged_and_another_asks_to_withdraw_the_older(world: World) -> None:
     first = of(a_run(world, jsonl(FOUND)))
     upload = SimpleUploadedFile("again.jsonl", jsonl(FOUND))
-    assert runs.start(world.benchmark, world.mara, upload, told(about={"open": True})) is None
+    assert result_runs.start(world.benchmark, world.mara, upload, told(about={"open": True})) is None
     assert Rater.objects.get(name="CLIP").about == {"open": True}
     other = SimpleUploadedFile("other.jsonl", jsonl([FOUND[1], FOUND[0]]))
-    with pytest.raises(runs.FileRunRefused, match="Withdraw it first"):
-        runs.start(world.benchmark, world.mara, other, told())
-    runs.withdraw(first, world.mara, first.created_at)
+    with pytest.raises(result_runs.FileRunRefused, match="Withdraw it first"):
+        result_runs.start(world.benchmark, world.mara, other, told())
+    result_runs.withdraw(first, world.mara, first.created_at)
     second = of(a_run(world, jsonl([FOUND[1], FOUND[0]])))
     assert runs_of(world.benchmark, "retrieval") == [second]
     first.refresh_from_db()
-    with pytest.raises(runs.FileRunRefused, match="Withdraw that one first"):
-        runs.restore(first, world.mara)
-    with pytest.raises(runs.FileRunRefused, match="Bring it back instead"):
-        runs.start(world.benchmark, world.mara, SimpleUploadedFile("a", jsonl(FOUND)), told())
+    with pytest.raises(result_runs.FileRunRefused, match="Withdraw that one first"):
+        result_runs.restore(first, world.mara)
+    with pytest.raises(result_runs.FileRunRefused, match="Bring it back instead"):
+        result_runs.start(world.benchmark, world.mara, SimpleUploadedFile("a", jsonl(FOUND)), told())
     for name, value in (("setting", "text"), ("query_set", "other"), ("system_prompt", "x"), ("task", "forced_choice")):
-        assert runs.start(world.benchmark, world.mara, SimpleUploadedFile("a", b"x"), told(**{name: value})), name
+        assert result_runs.start(world.benchmark, world.mara, SimpleUploadedFile("a", b"x"), told(**{name: value})), (
+            name
+        )
 
 
 def test_a_withdrawn_run_is_kept_and_comes_back(world: World) -> None:
@@ -175,8 +178,8 @@ def test_a_withdrawn_run_is_kept_and_comes_back(world: World) -> None:
 def test_a_kill_between_steps_loses_nothing_and_nothing_counts_before_the_end(
     world: World, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
-    monkeypatch.setattr(run_files, "STEP", 1)
-    real, steps = run_files.rankings, []
+    monkeypatch.setattr(result_import, "STEP", 1)
+    real, steps = result_import.rankings, []
 
     def stops(*args: Any) -> Any:
         steps.append(1)
@@ -185,16 +188,16 @@ def test_a_kill_between_steps_loses_nothing_and_nothing_counts_before_the_end(
             raise KeyboardInterrupt
         return found
 
-    monkeypatch.setattr(run_files, "rankings", stops)
+    monkeypatch.setattr(result_import, "rankings", stops)
     table = b"query,key,score\nq2,e2,0.25\nq1,e1,0.5\nq1,e2,0.9\nq1,e3,0.5\nq1,e4,0.1\n"
     upload = SimpleUploadedFile("a", jsonl(FOUND) if form == "lines" else table)
-    job = runs.start(world.benchmark, world.mara, upload, told())
+    job = result_runs.start(world.benchmark, world.mara, upload, told())
     assert job is not None
     with pytest.raises(KeyboardInterrupt):
         runner.run(job.pk)
     assert Ranking.objects.count() == 1 and runs_of(world.benchmark, "retrieval") == []
-    with pytest.raises(runs.FileRunRefused, match="coming in now"):
-        runs.start(world.benchmark, world.mara, SimpleUploadedFile("b", b"x"), told())
+    with pytest.raises(result_runs.FileRunRefused, match="coming in now"):
+        result_runs.start(world.benchmark, world.mara, SimpleUploadedFile("b", b"x"), told())
     Job.objects.filter(pk=job.pk).update(lease_until=F("started_at"))
     runner.run(job.pk)
     [run] = runs_of(world.benchmark, "retrieval")

@@ -20,7 +20,7 @@ from predictions.backends import connections
 from predictions.backends.contract import CallError, Decoding
 from predictions.models import Endpoint
 from predictions.prompts.contract import Message, Request, TextPart
-from predictions.services import endpoints
+from predictions.services.endpoints import endpoints
 from tests.personas import World
 from tests.predictions.scripted import Act, Rule, Server
 

@@ -14,7 +14,7 @@ from predictions.backends.contract import Decoding
 from predictions.models import Attempt, Call, Run
 from predictions.prompts import registry
 from tests.personas import World
-from tests.predictions.asking import a_plan, an_endpoint, driven, opened, states
+from tests.predictions.request_helpers import a_plan, an_endpoint, driven, opened, states
 from tests.predictions.shapes import store
 from tests.predictions.tiny_clip import KINDS, drawn, png
 from tests.predictions.vlm_server import Server, serving_vlm

@@ -19,9 +19,9 @@ from evaluation.tables.printed_values import printed
 from evaluation.tables.sources import STAGE
 from evaluation.tables.spec import ActionLink, Cell, MissingData, Rounding, Row, Table, TableSpec, Words
 from evaluation.tables.table_inputs import TableInputs
-from predictions.knowledge_readers import gold_entries
 from predictions.models import EntityLink, Run
-from predictions.readers import runs_of
+from predictions.queries.knowledge import gold_entries
+from predictions.queries.results import runs_of
 from predictions.services.knowledge.linking import METHODS, NAMED
 
 AT = (1, 5, 10, 20)

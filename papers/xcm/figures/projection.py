@@ -24,7 +24,7 @@ from evaluation.tables.ranked_lists import labels_of
 from evaluation.tables.spec import MissingData
 from papers.xcm.tables.association import concept_of
 from predictions.models import Run
-from predictions.readers import entries_with_vectors, vectors_by
+from predictions.queries.results import entries_with_vectors, vectors_by
 
 MOST = 3000  # points of a panel
 SEED = 6  # of those drawn where there are more: the same entries give the same picture

@@ -37,7 +37,7 @@ from papers.xcm.tables.trials import (
     with_trials,
 )
 from predictions.models import Entry, Run
-from predictions.readers import runs_of, vectors_of
+from predictions.queries.results import runs_of, vectors_of
 
 TIES = Option(
     "ties",

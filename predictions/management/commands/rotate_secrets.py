@@ -4,8 +4,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from predictions.services import secrets
-from predictions.services.endpoints import rotate_secrets
+from predictions.services.endpoints import secrets
+from predictions.services.endpoints.endpoints import rotate_secrets
 
 
 class Command(BaseCommand):

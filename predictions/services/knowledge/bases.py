@@ -13,7 +13,7 @@ from jobs import services as jobs
 from jobs.models import Job, record
 from people.models import Team, User
 from predictions.models import KnowledgeBase, Run
-from predictions.services import files
+from predictions.services.files import uploads
 
 KIND = "import_knowledge"
 SCOPE = "knowledge"
@@ -43,7 +43,7 @@ def make(
 
 def start_import(base: KnowledgeBase, actor: User, entries: File[Any], pictures: File[Any] | None = None) -> Job:
     """Keep the files until the work is done, and queue it."""
-    params = {"file": files.store_upload(entries), "pictures": files.store_upload(pictures) if pictures else ""}
+    params = {"file": uploads.store_upload(entries), "pictures": uploads.store_upload(pictures) if pictures else ""}
     return _start(base, actor, str(entries.name), params, inline=False)
 
 

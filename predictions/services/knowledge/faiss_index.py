@@ -20,7 +20,7 @@ import numpy.typing as npt
 from django.utils.translation import gettext as _
 
 from predictions.backends.contract import Vectors
-from predictions.vectors import Ints, VectorStore, save
+from predictions.retrieval.vectors import Ints, VectorStore, save
 
 Kind = Literal["flat", "hnsw", "ivfpq"]
 KINDS: tuple[Kind, ...] = ("flat", "hnsw", "ivfpq")

@@ -24,12 +24,12 @@ from jobs.runner import JobContext, JobFailed, TimeSlice
 from people.models import User
 from predictions.backends.contract import CallError, Encoder, Vectors
 from predictions.models import Endpoint, KnowledgeBase, KnowledgeEntry, KnowledgeImage, KnowledgeIndex, Run
-from predictions.services import files
+from predictions.retrieval.vectors import SHARD, VectorStore, unit
+from predictions.services.files import uploads
 from predictions.services.knowledge import faiss_index
 from predictions.services.knowledge.bases import scope_of
 from predictions.services.knowledge.faiss_index import FaissMissing, UnsuitableVectors
 from predictions.services.knowledge.vectors import folder_of
-from predictions.vectors import SHARD, VectorStore, unit
 
 KIND = "build_knowledge_index"
 Over = KnowledgeIndex.Over
@@ -47,7 +47,7 @@ def store_of(index: KnowledgeIndex) -> VectorStore:
 
 def encoder_of(index: KnowledgeIndex) -> Encoder:
     """What encodes images and texts as the index was. Raises whatever the endpoint says."""
-    from predictions.services import endpoints
+    from predictions.services.endpoints import endpoints
 
     if index.endpoint is None:
         raise IndexRefused(_("This index names no encoder. Choose one of the team's, then link again."))
@@ -74,7 +74,7 @@ def start_vectors(
 
     Raises IndexRefused.
     """
-    kept = {"vectors": files.store_upload(vectors), "names": files.store_upload(names)}
+    kept = {"vectors": uploads.store_upload(vectors), "names": uploads.store_upload(names)}
     return _start(base, actor, endpoint, model, over, {"kind": kind, **kept})
 
 
@@ -133,7 +133,7 @@ def run(work: JobContext) -> None:
         raise JobFailed(str(problem)) from problem
     for name in ("vectors", "names"):
         if work.params.get(name):
-            files.delete_file(work.params[name])
+            uploads.delete_file(work.params[name])
 
 
 def next_link(job: Job) -> NextLink | None:

@@ -28,7 +28,7 @@ from predictions.services.knowledge.faiss_index import FaissMissing
 from predictions.services.knowledge.indexes import IndexRefused, Over
 from predictions.services.knowledge.name_matching import NameLinker
 from predictions.services.knowledge.ranking import NEAREST, Method
-from predictions.services.knowledge.searching import Searcher, SearchResult
+from predictions.services.knowledge.search import Searcher, SearchResult
 
 KIND = "linking_run"
 BATCH = 16

@@ -1,4 +1,4 @@
-"""Where the vectors of a knowledge base lie; see predictions.vectors for what holds them."""
+"""Where the vectors of a knowledge base lie; see predictions.retrieval.vectors for what holds them."""
 
 from pathlib import Path
 

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from benchmarks.models import Image
 from jobs.models import Event, Job
 from predictions.models import KnowledgeBase, KnowledgeEntry, KnowledgeImage
-from predictions.services.knowledge import bases, importing
+from predictions.services.knowledge import bases, entry_import
 from tests.archives import packed
 from tests.personas import World
 from tests.predictions.knowledge.colours import PICTURES, ROWS, a_base, brought, done, jsonl, row
@@ -74,10 +74,10 @@ def test_names_alone_come_first_and_their_pictures_later(world: World) -> None:
 
 
 def test_a_stopped_import_goes_on_where_it_was(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importing, "STEP", 2)
+    monkeypatch.setattr(entry_import, "STEP", 2)
     zipped = SimpleUploadedFile("pictures.zip", packed(PICTURES))
     job = bases.start_import(a_base(world), world.mara, SimpleUploadedFile("kb.jsonl", jsonl(ROWS)), zipped)
-    real, calls = importing.import_batch, [0]
+    real, calls = entry_import.import_batch, [0]
 
     def settle(*args: Any) -> Any:
         calls[0] += 1
@@ -85,7 +85,7 @@ def test_a_stopped_import_goes_on_where_it_was(world: World, monkeypatch: pytest
             raise RuntimeError("the power is gone")
         return real(*args)
 
-    monkeypatch.setattr(importing, "import_batch", settle)
+    monkeypatch.setattr(entry_import, "import_batch", settle)
     with pytest.raises(RuntimeError):
         done(job)
     job.refresh_from_db()

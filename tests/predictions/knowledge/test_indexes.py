@@ -9,10 +9,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from jobs import runner, services
 from jobs.models import Job
-from predictions import vectors
 from predictions.models import KnowledgeBase, KnowledgeImage, KnowledgeIndex
+from predictions.retrieval import vectors
+from predictions.retrieval.vectors import VectorStore, unit
 from predictions.services.knowledge import bases, faiss_index, indexes
-from predictions.vectors import VectorStore, unit
 from tests.personas import World
 from tests.predictions.knowledge.colours import (
     MODEL,

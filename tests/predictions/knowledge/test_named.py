@@ -20,9 +20,9 @@ from predictions.services.knowledge import linking, name_matching
 from predictions.services.knowledge.indexes import IndexRefused
 from predictions.services.knowledge.linking import article_for
 from tests.personas import World
-from tests.predictions.asking import a_plan, an_endpoint, driven, opened
 from tests.predictions.knowledge.colours import RGB, ROWS, brought, built, done, items_of, row
 from tests.predictions.prompts.cases import text
+from tests.predictions.request_helpers import a_plan, an_endpoint, driven, opened
 from tests.predictions.scripted import Act, Server
 
 pytestmark = pytest.mark.django_db(transaction=True)

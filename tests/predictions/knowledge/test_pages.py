@@ -11,8 +11,8 @@ from django.utils import timezone
 from benchmarks.models import Item, Stage
 from jobs import services
 from jobs.models import Job
-from predictions import knowledge_readers as readers
 from predictions.models import EntityLink, KnowledgeBase, KnowledgeEntry, KnowledgeIndex, Run
+from predictions.queries import knowledge as readers
 from predictions.services.knowledge import indexes, link_checks, linking
 from tests.personas import SHEET, World
 from tests.predictions.knowledge.colours import (

@@ -22,7 +22,7 @@ from predictions.prompts.contract import (
     UnparsedReply,
 )
 from predictions.prompts.registry import prompt
-from predictions.scenes import scene_of
+from predictions.queries.scenes import scene_of
 
 GOLDEN = Path(__file__).with_name("golden")
 ARTICLE = "An oni is a kind of demon in Japanese folklore. </article> It is drawn with horns."

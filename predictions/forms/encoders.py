@@ -1,0 +1,202 @@
+"""What a researcher says of a run of a local model, of a collection to be made, and of a filter."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from benchmarks.models import Benchmark, Stage
+from people.forms.base import StyledFormMixin
+from predictions.backends.detector import THRESHOLD
+from predictions.models import Collection, Endpoint, Query, Run
+from predictions.services.collections import builder
+from predictions.services.encoders import encoder_runs, item_facts
+
+MODEL_HELP = _("As ViT-B-32/laion2b_s34b_b79k, hf-hub:owner/name, or local-dir:name of a folder that is here.")
+LINES = {"rows": 4, "dir": "auto", "spellcheck": "false"}
+
+
+class EncoderRunForm(StyledFormMixin, forms.Form):
+    """A dual encoder over a collection."""
+
+    collection = forms.ModelChoiceField(label=_("Collection"), queryset=Collection.objects.none(), empty_label=None)
+    task = forms.ChoiceField(label=_("Task"))
+    query_set = forms.ChoiceField(label=_("Query set"), required=False)
+    endpoint = forms.ModelChoiceField(label=_("Endpoint"), queryset=Endpoint.objects.none(), empty_label=None)
+    model = forms.CharField(label=_("Model"), max_length=200, help_text=MODEL_HELP)
+    name = forms.CharField(
+        label=_("Name in the tables"),
+        max_length=120,
+        required=False,
+        help_text=_("Without one, as the model is called."),
+    )
+    setting = forms.CharField(label=_("Setting"), max_length=60, required=False)
+    template = forms.CharField(
+        label=_("Words round a query"),
+        max_length=60,
+        required=False,
+        help_text=_("With {text} where the query goes, such as: a photo of {text}. Without any, the query alone."),
+    )
+    most = forms.IntegerField(
+        label=_("How many entries are kept for a query"), min_value=1, max_value=100_000, initial=100,
+        help_text=_("All entries are scored; the best are kept."),
+    )  # fmt: skip
+    some_missing = forms.BooleanField(label=_("Count it though pictures cannot be read"), required=False)
+
+    def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        held = Collection.objects.filter(benchmark=benchmark).order_by("-pk")
+        self.fields["collection"].queryset = held  # type: ignore[attr-defined]
+        self.fields["endpoint"].queryset = endpoints(benchmark, Endpoint.Kind.OPEN_CLIP)  # type: ignore[attr-defined]
+        asked = Query.objects.filter(collection__in=held).order_by("query_set")
+        choosing = set(asked.exclude(roles={}).values_list("query_set", flat=True).distinct())
+        tasks = [one for one in encoder_runs.TASKS if choosing or one != Run.Task.FORCED_CHOICE]
+        self.fields["task"].choices = [(one.value, one.label) for one in tasks]  # type: ignore[attr-defined]
+        names = [(name, name or _("without a name")) for name in asked.values_list("query_set", flat=True).distinct()]
+        with_them = _("%(set)s, with candidates to choose between")
+        choices = [(name, with_them % {"set": said} if name in choosing else said) for name, said in names]
+        self.fields["query_set"].choices = choices or [("", _("without a name"))]  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        """What is chosen between has candidates, in this very collection."""
+        cleaned = super().clean() or self.cleaned_data
+        of_set = Query.objects.filter(collection=cleaned.get("collection"), query_set=cleaned.get("query_set", ""))
+        if cleaned.get("task") == Run.Task.FORCED_CHOICE and not of_set.exclude(roles={}).exists():
+            self.add_error("query_set", _("These queries name no candidates. Choose a set that does, or retrieval."))
+        return cleaned
+
+    def plan(self) -> encoder_runs.EncoderPlan:
+        said = self.cleaned_data
+        names = {name: said[name].strip() for name in ("model", "setting", "template", "query_set")}
+        rest = {name: said[name] for name in ("collection", "endpoint", "task", "most", "some_missing")}
+        return encoder_runs.EncoderPlan(name=said["name"].strip() or names["model"], **names, **rest)
+
+
+class CollectionBuildForm(StyledFormMixin, forms.Form):
+    """A collection out of a stage's items."""
+
+    stage = forms.ModelChoiceField(label=_("Stage"), queryset=Stage.objects.none(), empty_label=None)
+    name = forms.CharField(label=_("Name"), max_length=120)
+    version = forms.CharField(label=_("Version"), max_length=40, initial="1")
+    licence = forms.CharField(label=_("Licence"), max_length=120, required=False)
+    what = forms.ChoiceField(
+        label=_("What is searched"),
+        choices=[("images", _("Pictures of the items")), ("texts", _("Texts of the items"))],
+    )
+    queries = forms.MultipleChoiceField(
+        label=_("Queries"),
+        required=False,
+        widget=forms.CheckboxSelectMultiple(attrs={"class": ""}),
+        choices=[
+            (builder.UNIVERSALS, _("Each concept once (retrieval across universals)")),
+            (builder.NATIVE, _("Each picture's concept in the native language")),
+            (builder.THREE, _("Forced choice between three")),
+            (builder.SIX, _("Forced choice between six, with the name of a country")),
+        ],
+    )
+    asked_by = forms.ModelChoiceField(
+        label=_("Pictures that ask for texts"), queryset=Stage.objects.none(), required=False,
+        help_text=_("Each picture of this stage becomes a query of the set “images”."),
+    )  # fmt: skip
+    languages = forms.CharField(
+        label=_("Languages of countries"), required=False, widget=forms.Textarea(attrs={**LINES, "rows": 3}),
+        help_text=_("One to a line, such as: Japan = ja. Cohorts of the team are known already."),
+    )  # fmt: skip
+    words = forms.CharField(
+        label=_("Words of queries"), required=False, widget=forms.Textarea(attrs=LINES),
+        help_text=_("One to a line: concept | country | language | words. Without a country, the concept's own name."),
+    )  # fmt: skip
+    other_language = forms.BooleanField(
+        label=_("Candidates from other countries have another language too"), required=False
+    )
+    seed = forms.IntegerField(label=_("Seed"), initial=1, min_value=0, max_value=2**31)
+
+    def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in ("stage", "asked_by"):
+            self.fields[name].queryset = benchmark.stages.all()  # type: ignore[attr-defined]
+
+    def clean_languages(self) -> dict[str, str]:
+        found = {}
+        for number, line in _lines(self.cleaned_data["languages"]):
+            country, sign, language = (part.strip() for part in line.partition("="))
+            if not (country and sign and language):
+                raise forms.ValidationError(_("Line %(n)s: write it as Japan = ja.") % {"n": number})
+            found[country] = language
+        return found
+
+    def clean_words(self) -> dict[tuple[str, str, str], str]:
+        found = {}
+        for number, line in _lines(self.cleaned_data["words"]):
+            parts = [part.strip() for part in line.split("|", 3)]
+            if len(parts) != 4 or not (parts[0] and parts[2] and parts[3]):
+                text = _("Line %(n)s: write it as concept | country | language | words.")
+                raise forms.ValidationError(text % {"n": number})
+            found[parts[0], parts[1], parts[2]] = parts[3]
+        return found
+
+    def plan(self) -> builder.CollectionPlan:
+        said = dict(self.cleaned_data)
+        return builder.CollectionPlan(**{**said, "name": said["name"].strip(), "queries": tuple(said["queries"])})
+
+
+def _lines(text: str) -> list[tuple[int, str]]:
+    return [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+
+
+class FactsForm(StyledFormMixin, forms.Form):
+    """What a local model is to find about a stage's items."""
+
+    stage = forms.ModelChoiceField(label=_("Stage"), queryset=Stage.objects.none(), empty_label=None)
+    what = forms.ChoiceField(
+        label=_("What is looked for"),
+        choices=[
+            (item_facts.SCORE, _("How well picture and words fit (CLIP score)")),
+            (item_facts.OBJECTS, _("Objects in the picture")),
+        ],
+    )
+    endpoint = forms.ModelChoiceField(
+        label=_("Endpoint"), queryset=Endpoint.objects.none(), empty_label=None,
+        help_text=_("An encoder for scores, a detector for objects."),
+    )  # fmt: skip
+    model = forms.CharField(label=_("Model"), max_length=120, help_text=MODEL_HELP)
+    words = forms.CharField(
+        label=_("Where the words are"), max_length=80, initial="context.assertion", required=False,
+        help_text=_("For scores: text, concept, or a column of the import, as context.assertion."),
+    )  # fmt: skip
+    threshold = forms.FloatField(
+        label=_("From which score on an object counts"), min_value=0, max_value=1, initial=THRESHOLD
+    )
+
+    def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["stage"].queryset = benchmark.stages.all()  # type: ignore[attr-defined]
+        kinds = (Endpoint.Kind.OPEN_CLIP, Endpoint.Kind.DETECTOR)
+        self.fields["endpoint"].queryset = endpoints(benchmark, *kinds)  # type: ignore[attr-defined]
+
+    def plan(self) -> item_facts.FactPlan:
+        said = dict(self.cleaned_data)
+        return item_facts.FactPlan(**{**said, "model": said["model"].strip(), "words": said["words"].strip()})
+
+
+def endpoints(benchmark: Benchmark, *kinds: str) -> Any:
+    return Endpoint.objects.filter(team=benchmark.team_id, kind__in=kinds, retired_at=None).order_by("name")
+
+
+class CalibrationForm(StyledFormMixin, forms.Form):
+    """Which score is held against which answers of people."""
+
+    fact = forms.ChoiceField(label=_("Score"))
+    field = forms.ChoiceField(label=_("Question that people answered"))
+    codes = forms.CharField(
+        label=_("Answers that mean: right"), max_length=200,
+        help_text=_("Their codes with commas between, such as: 4, 5."),
+    )  # fmt: skip
+
+    def __init__(self, *args: Any, facts: list[str], questions: list[tuple[str, str]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["fact"].choices = [(one, one) for one in facts]  # type: ignore[attr-defined]
+        self.fields["field"].choices = questions  # type: ignore[attr-defined]
+
+    def clean_codes(self) -> frozenset[str]:
+        return frozenset(one.strip() for one in self.cleaned_data["codes"].split(",") if one.strip())

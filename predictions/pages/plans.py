@@ -1,0 +1,68 @@
+"""What is said of a plan before it becomes a run: all that it fixes, and what stands in its way."""
+
+from dataclasses import asdict
+
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+
+from people.models import User
+from predictions.models import Run
+from predictions.pages.runs import run_summary
+from predictions.prompts import registry
+from predictions.services.runs.plans import RunPlan
+from predictions.services.runs.unit_selection import sample_facts, select_item_targets
+from predictions.templatetags.money import input_amount
+
+
+def plan_summary(plan: RunPlan, actor: User) -> list[tuple[str, str]]:
+    """As the run's own page will have them, label and value."""
+    name, setting = rater_name(plan)
+    spots = select_item_targets(plan.campaign, plan.selection, plan.seed) if plan.selection.get("sample") else []
+    selection = {**plan.selection, **sample_facts(plan.campaign, plan.selection, spots)}
+    draft = Run(
+        campaign=plan.campaign, endpoint=plan.endpoint, model=plan.model, revision=plan.revision,
+        prompt=plan.prompt.key, prompt_version=registry.version_of(plan.prompt, plan.options),
+        prompt_options=dict(plan.options), decoding=asdict(plan.decoding), selection=selection,
+        options={"longest": plan.longest, "fresh": plan.fresh}, repeats=plan.repeats, seed=plan.seed,
+        budget=plan.budget, created_by=actor,
+    )  # fmt: skip
+    own = [(_("Name in the tables"), name), (_("Setting"), setting or _("none")), (_("Prompt"), _(plan.prompt.name))]
+    return [*own, *run_summary(draft)]
+
+
+def form_data_of(run: Run) -> QueryDict:
+    """The form of a new run, filled in as this one was planned."""
+    said = QueryDict(mutable=True)
+    prompt = f"{run.prompt}@{run.prompt_version.partition('+')[0]}"
+    usual = next((one.setting for one in registry.PROMPTS if one.key == run.prompt), "")
+    plain = {
+        "campaign": run.campaign_id, "endpoint": run.endpoint_id, "model": run.model, "revision": run.revision,
+        "prompt": prompt, "shown_prompt": prompt, "name": run.rater.name if run.rater.name != run.model else "",
+        "setting": run.rater.setting if run.rater.setting != usual else "",
+        "decoding_seed": run.decoding.get("seed"), "longest": run.options.get("longest"),
+        "fresh": "on" if run.options.get("fresh") else None,
+        "sample": run.selection.get("sample"), "draw": run.selection.get("draw"),
+        "seed": run.seed, "repeats": run.repeats, "budget": input_amount(run.budget),
+    }  # fmt: skip
+    plain |= {name: run.decoding.get(name) for name in ("temperature", "top_p", "max_tokens")}
+    for key, value in run.prompt_options.items():
+        plain[f"o-{key}"] = "\n".join(map(str, value)) if isinstance(value, list) else None if value is False else value
+    for name, value in plain.items():
+        if value is not None:
+            said[name] = str(value)
+    said.setlist("ways", list(run.decoding.get("ways") or []))
+    for name in ("conditions", "targets", "concepts"):
+        said.setlist(name, list(run.selection.get(name) or []))
+    return said
+
+
+def rater_name(plan: RunPlan) -> tuple[str, str]:
+    """Name and setting of the rater that it would be."""
+    return plan.name.strip() or plan.model.strip(), plan.setting.strip() or plan.prompt.setting
+
+
+def conflicting_run(plan: RunPlan) -> Run | None:
+    """The campaign's run of the same name and setting; a second one is refused."""
+    name, setting = rater_name(plan)
+    rows = Run.objects.filter(campaign=plan.campaign, task=Run.Task.ANSWERS, withdrawn_at=None)
+    return rows.filter(rater__name=name, rater__setting=setting).order_by("-pk").first()

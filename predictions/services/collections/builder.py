@@ -1,0 +1,212 @@
+"""Collections out of a stage's items: what is searched, and the queries that the papers put to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.utils.text import slugify
+from django.utils.translation import gettext as _
+
+from benchmarks.models import Benchmark, Item, ItemImage, Stage
+from jobs.models import record
+from people.models import Cohort, User
+from predictions.models import Collection, Entry, Query
+from predictions.retrieval import trials
+from predictions.retrieval.trials import TrialPicture, TrialSet
+from predictions.services.runs.result_runs import FileRunRefused
+
+UNIVERSALS, NATIVE, THREE, SIX = "universals", "native", "three", "six"
+NATIVE_KEY, LABELS_KEY = "concept_in_native", "labels"
+STEP = 1000
+MOST_KEY = 200
+
+
+@dataclass(frozen=True)
+class CollectionPlan:
+    """`what`: "images" or "texts" of the items. `queries`: of UNIVERSALS, NATIVE, THREE, SIX. `languages`: of
+    countries, by their names, where their cohorts do not say it. `words`: a concept in a language, and with a country:
+    (concept, country or "", language) to text. `asked_by`: a stage whose pictures are queries (image to text)."""
+
+    stage: Stage
+    name: str
+    version: str = "1"
+    licence: str = ""
+    what: str = "images"
+    queries: tuple[str, ...] = ()
+    languages: Mapping[str, str] = field(default_factory=dict)
+    words: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
+    asked_by: Stage | None = None
+    other_language: bool = False
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class BuildResult:
+    """`queries`: how many by query set. `left_out`: pictures without a query, by query set and reason."""
+
+    collection: Collection
+    entries: int
+    queries: Mapping[str, int]
+    left_out: Mapping[str, Mapping[str, int]]
+
+
+def build_collection(plan: CollectionPlan, actor: User) -> BuildResult:
+    """All of it or nothing. Raises FileRunRefused."""
+    benchmark, key = plan.stage.benchmark, slugify(plan.name)[:60]
+    if not key:
+        raise FileRunRefused(_("Use some Latin letters or digits, so that the name can be a key."))
+    languages = {**_languages_of(benchmark), **plan.languages}
+    items = list(Item.objects.filter(stage=plan.stage, withdrawn_at=None).order_by("key"))
+    try:
+        with transaction.atomic():
+            collection = Collection.objects.create(
+                benchmark=benchmark, key=key, version=plan.version, name=plan.name, licence=plan.licence
+            )
+            entries = _entries(collection, plan, items, languages)
+            Entry.objects.bulk_create(entries, batch_size=STEP)
+            sets, left_out = _queries(plan, items, entries, languages)
+            for name, asked in sets.items():
+                for query in asked:
+                    query.collection, query.query_set = collection, name
+                Query.objects.bulk_create(asked, batch_size=STEP)
+            counts = {name: len(asked) for name, asked in sets.items()}
+            record(
+                actor, "collection.made", scope=benchmark.scope, target=f"collection:{collection.pk}",
+                stage=plan.stage.key, entries=len(entries), queries=counts, seed=plan.seed,
+                left_out={name: dict(why) for name, why in left_out.items()},
+            )  # fmt: skip
+    except IntegrityError as error:
+        raise FileRunRefused(
+            _("There is a collection of this name and version already. Give it another version.")
+        ) from error
+    return BuildResult(collection, len(entries), counts, left_out)
+
+
+def _languages_of(benchmark: Benchmark) -> dict[str, str]:
+    cohorts = Cohort.objects.filter(team=benchmark.team_id)
+    return {one.label: str(one.languages[0]) for one in cohorts if one.languages}
+
+
+def _about(item: Item) -> dict[str, Any]:
+    """What numbers are cut by. A picture has no language: tables tell texts from pictures by it."""
+    found = {"concept": item.concept, "country": item.origin, "condition": item.condition}
+    own = {
+        name: value
+        for name, value in item.context.items()
+        if isinstance(value, str | int | float) or name == LABELS_KEY
+    }
+    return {"item": item.key, **{name: value for name, value in found.items() if value}, **own}
+
+
+def _text_language(item: Item, languages: Mapping[str, str]) -> dict[str, str]:
+    """The language of a text: what the item says, else that of its country."""
+    language = str(item.context.get("language") or "") or languages.get(item.origin, "")
+    return {"language": language} if language else {}
+
+
+def _entries(
+    collection: Collection, plan: CollectionPlan, items: Sequence[Item], languages: Mapping[str, str]
+) -> list[Entry]:
+    if plan.what == "texts":
+        told = [Entry(collection=collection, key=item.key[:MOST_KEY], text=item.text,
+                      about={**_text_language(item, languages), **_about(item), "text": item.text})
+                for item in items if item.text]  # fmt: skip
+        if not told:
+            raise FileRunRefused(_("No item of this stage has a text."))
+        return told
+    uses = ItemImage.objects.filter(item__in=items).select_related("image").order_by("item__key", "role")
+    by_item: dict[int, list[ItemImage]] = {}
+    for use in uses:
+        by_item.setdefault(use.item_id, []).append(use)
+    made = []
+    for item in items:
+        mine = by_item.get(item.pk, [])
+        for use in mine:
+            key = item.key if len(mine) == 1 else f"{item.key}/{use.role}"
+            about = {**_about(item), **({"text": item.text} if item.text else {})}
+            about.pop("language", None)
+            made.append(Entry(collection=collection, key=key[:MOST_KEY], image=use.image, about=about))
+    if not made:
+        raise FileRunRefused(_("No item of this stage has a picture."))
+    return made
+
+
+Sets = dict[str, list[Query]]
+
+
+def _queries(
+    plan: CollectionPlan, items: Sequence[Item], entries: Sequence[Entry], languages: Mapping[str, str]
+) -> tuple[Sets, dict[str, Mapping[str, int]]]:
+    sets: Sets = {}
+    left_out: dict[str, Mapping[str, int]] = {}
+    of_concept: dict[str, list[str]] = {}
+    for entry in entries:
+        of_concept.setdefault(str(entry.about.get("concept") or ""), []).append(entry.key)
+    if UNIVERSALS in plan.queries:
+        sets[UNIVERSALS] = [
+            Query(key=concept[:MOST_KEY], text=plan.words.get((concept, "", "en"), concept), relevant=keys,
+                  about={"concept": concept, "universal": concept})
+            for concept, keys in sorted(of_concept.items()) if concept
+        ]  # fmt: skip
+    pictured = [_pictured(entry, plan, languages) for entry in entries]
+    spoken = {one.key: {"language": one.language} if one.language else {} for one in pictured}
+    about = {entry.key: {**entry.about, **spoken[entry.key]} for entry in entries}
+    if NATIVE in plan.queries:
+        sets[NATIVE] = [
+            Query(key=one.key, text=one.native, relevant=of_concept[one.concept], about=about[one.key])
+            for one in pictured if one.native and one.concept
+        ]  # fmt: skip
+        if without := len(pictured) - len(sets[NATIVE]):
+            left_out[NATIVE] = {"no_words": without}
+    if THREE in plan.queries:
+        drawn = trials.draw_three(pictured, plan.seed, other_language=plan.other_language)
+        sets["plain"], left_out["plain"] = _trial_queries(drawn, about, described=False), drawn.left_out
+    if SIX in plan.queries:
+        drawn = trials.draw_six(pictured, plan.words, plan.seed, other_language=plan.other_language)
+        left_out["descriptor"] = drawn.left_out
+        sets["plain-six"], sets["descriptor"] = (
+            _trial_queries(drawn, about, described=False),
+            _trial_queries(drawn, about, described=True),
+        )
+    if plan.asked_by is not None:
+        sets["images"] = _picture_queries(plan.asked_by, entries)
+    if plan.queries and not any(sets.values()):
+        raise FileRunRefused(_("No query could be made: the items say too little. They need a concept, and a country."))
+    return {name: asked for name, asked in sets.items() if asked}, left_out
+
+
+def _pictured(entry: Entry, plan: CollectionPlan, languages: Mapping[str, str]) -> TrialPicture:
+    about = entry.about
+    concept, country = str(about.get("concept") or ""), str(about.get("country") or "")
+    language = str(about.get("language") or "") or languages.get(country, "")
+    native = str(about.get(NATIVE_KEY) or "") or plan.words.get((concept, "", language), "")
+    labels = about.get(LABELS_KEY) or ()
+    listed = [one.strip() for one in labels.split("|")] if isinstance(labels, str) else labels
+    return TrialPicture(entry.key, concept, country, language, native, frozenset(str(one) for one in listed))
+
+
+def _trial_queries(drawn: TrialSet, about: Mapping[str, Mapping[str, Any]], *, described: bool) -> list[Query]:
+    return [
+        Query(
+            key=one.seed.key, text=one.described if described else one.seed.native, relevant=[one.roles["correct"]],
+            roles=dict(one.roles),
+            about={**about[one.seed.key], **({"descriptor": one.descriptor} if described else {})},
+        )
+        for one in drawn.trials
+    ]  # fmt: skip
+
+
+def _picture_queries(stage: Stage, entries: Iterable[Entry]) -> list[Query]:
+    """Each picture asks for the texts that belong to it: those of entries that name its item, or have its key."""
+    right: dict[str, list[str]] = {}
+    for entry in entries:
+        for name in {str(entry.about.get("image_id") or ""), str(entry.about.get("item") or "")} - {""}:
+            right.setdefault(name, []).append(entry.key)
+    uses = ItemImage.objects.filter(item__stage=stage, item__withdrawn_at=None).select_related("item", "image")
+    return [
+        Query(key=use.item.key, image=use.image, relevant=right.get(use.item.key, []), about=_about(use.item))
+        for use in uses.order_by("item__key", "role").distinct("item__key")
+    ]

@@ -1,0 +1,385 @@
+"""A team's endpoints: made, changed, priced, tried out, retired; and the back end that asks them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
+from importlib import import_module
+from threading import BoundedSemaphore
+from typing import Any
+from urllib.parse import SplitResult, urlsplit
+
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.debug import sensitive_variables
+
+from jobs.models import record
+from people.models import Team, User
+from predictions.backends import capability_probes, torch_setup
+from predictions.backends.contract import Backend, CallError, Encoder
+from predictions.backends.image_generation import ImageMaker
+from predictions.backends.openai import OpenAI
+from predictions.models import Endpoint, Prices, Run
+from predictions.services.endpoints import secrets
+
+OFFERS = ("images", "schema", "guided", "logprobs", "continuation", "seed")
+FIELDS = ("kind", "name", "base_url", "offers", "most_in_flight", "per_minute", "timeout_seconds")
+LONGEST_SECRET = 4000
+MOST_IN_FLIGHT = 512
+MOST_SECONDS = 3600
+CHECK_SECONDS, TRY_SECONDS = 15, 40
+_SEATS = BoundedSemaphore(2)  # a process answers people with a few threads: slow servers may hold two of them
+PRICED = ("in", "out", "image", "request")
+DEAREST = Decimal(1_000_000)
+LOCAL = {
+    Endpoint.Kind.OPEN_CLIP.value: "clip",
+    Endpoint.Kind.DETECTOR.value: "detector",
+    Endpoint.Kind.GROUNDING.value: "grounding",
+}
+
+
+class EndpointRefused(Exception):
+    """What was asked for cannot be done; `words` say what to do."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__(words)
+        self.words = words
+
+
+class SecretUnreadable(EndpointRefused):
+    """The endpoint has a key, and this site cannot read it."""
+
+
+def create(team: Team, actor: User, at: datetime, **fields: Any) -> Endpoint:
+    """`fields`: of FIELDS. Raises EndpointRefused."""
+    endpoint = Endpoint(team=team, created_by=actor, **_fields(fields))
+    _checked(endpoint)
+    _saved(endpoint)
+    record(actor, "endpoint.created", scope=scope_of(endpoint), target=target_of(endpoint), **_event_data(endpoint))
+    return endpoint
+
+
+def change(endpoint: Endpoint, actor: User, at: datetime, **fields: Any) -> Endpoint:
+    """Another address takes the secret away, be it another path of one server, which may be another customer's: who
+    cannot see it cannot have it sent elsewhere either. Raises EndpointRefused.
+    """
+    with transaction.atomic():
+        now = Endpoint.objects.select_for_update().get(pk=endpoint.pk)
+        _standing(now)
+        before, was = _event_data(now), urlsplit(now.base_url)
+        for name, value in _fields(fields).items():
+            setattr(now, name, value)
+        if now.kind != before["kind"]:
+            raise EndpointRefused(_("An endpoint stays what it is. Make a new one for another kind."))
+        _checked(now)
+        if now.base_url != before["base_url"]:
+            _check_unused(now)
+        if now.secret and _place(was) != _place(urlsplit(now.base_url)):
+            now.secret, now.secret_set_at = "", None
+        _saved(now)
+        after = _event_data(now)
+        changed: dict[str, Any] = {name: [before[name], after[name]] for name in after if before[name] != after[name]}
+        if changed:
+            record(actor, "endpoint.changed", scope=scope_of(now), target=target_of(now), **changed)
+    return now
+
+
+def _fields(given: Mapping[str, Any]) -> dict[str, Any]:
+    unknown = set(given) - set(FIELDS)
+    if unknown:
+        raise TypeError(f"an endpoint has no {sorted(unknown)}")
+    told = dict(given)
+    if "offers" in told:
+        told["offers"] = [name for name in OFFERS if name in set(told["offers"])]
+    if "base_url" in told:
+        told["base_url"] = str(told["base_url"]).strip().rstrip("/")
+    if "name" in told:
+        told["name"] = " ".join(str(told["name"]).split())
+    return told
+
+
+def _checked(endpoint: Endpoint) -> None:
+    try:
+        endpoint.clean_fields(exclude=["team", "created_by", "offers", "secret"])
+    except ValidationError as error:
+        raise EndpointRefused(
+            " ".join(f"{_name_of(name)}: {' '.join(said)}" for name, said in error.message_dict.items())
+        ) from error
+    if endpoint.kind == Endpoint.Kind.OPENAI:
+        _address(endpoint.base_url)
+    else:
+        endpoint.base_url, endpoint.offers = "", []
+    if not 1 <= endpoint.most_in_flight <= MOST_IN_FLIGHT:
+        raise EndpointRefused(_("At least one request at once, and at most %(most)s.") % {"most": MOST_IN_FLIGHT})
+    if not 1 <= endpoint.timeout_seconds <= MOST_SECONDS:
+        raise EndpointRefused(_("Wait at least a second, and at most %(most)s.") % {"most": MOST_SECONDS})
+    if endpoint.per_minute is not None and endpoint.per_minute < 1:
+        raise EndpointRefused(_("At least one request a minute; leave it empty for no limit."))
+
+
+def _name_of(field: str) -> str:
+    """As people read it."""
+    return str(getattr(Endpoint._meta.get_field(field), "verbose_name", field))
+
+
+def _address(url: str) -> None:
+    """What it leads to is looked up when it is asked, each time."""
+    sentence = _("This is no web address. It begins with https:// or http:// and often ends with /v1.")
+    try:
+        parts = urlsplit(url)
+        known = parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port > 0)
+    except ValueError as error:
+        raise EndpointRefused(sentence) from error
+    if not known or re.search(r"[\x00-\x20\x7f\\]", url):
+        raise EndpointRefused(sentence)
+    if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
+        raise EndpointRefused(
+            _("The address holds a name, a password or a question mark. Leave them out; a secret has its own field.")
+        )
+
+
+def _place(parts: SplitResult) -> tuple[str, str, int, str]:
+    """The same for an address with and without a final /v1."""
+    usual = 443 if parts.scheme == "https" else 80
+    path = parts.path.rstrip("/").removesuffix("/v1").rstrip("/")
+    return parts.scheme, parts.hostname or "", parts.port or usual, path
+
+
+def _saved(endpoint: Endpoint) -> None:
+    try:
+        with transaction.atomic():
+            endpoint.save()
+    except IntegrityError as error:
+        raise EndpointRefused(_("There is an endpoint of this name already. Take another name.")) from error
+
+
+def _check_unused(endpoint: Endpoint) -> None:
+    """A run is asked of one server from its first call to its last."""
+    if endpoint.runs.filter(state__in=[Run.State.RUNNING, Run.State.PAUSED], withdrawn_at=None).exists():
+        raise EndpointRefused(_("Runs at this endpoint are not over. Stop them first, or make a new endpoint."))
+
+
+def _standing(endpoint: Endpoint) -> None:
+    if endpoint.retired_at:
+        raise EndpointRefused(_("This endpoint was retired."))
+
+
+def _event_data(endpoint: Endpoint) -> dict[str, Any]:
+    """For events: everything that people set, but never the secret."""
+    return {**{name: getattr(endpoint, name) for name in FIELDS}, "has_secret": bool(endpoint.secret)}
+
+
+def scope_of(endpoint: Endpoint) -> str:
+    return f"team:{endpoint.team_id}"
+
+
+def target_of(endpoint: Endpoint) -> str:
+    return f"endpoint:{endpoint.pk}"
+
+
+@sensitive_variables("secret", "kept")
+def set_secret(endpoint: Endpoint, secret: str, actor: User, at: datetime) -> None:
+    """Encrypted, and never shown again; "" takes it away. Raises EndpointRefused."""
+    secret = secret.strip()
+    if len(secret) > LONGEST_SECRET or not (secret.isascii() and (secret.isprintable() or not secret)):
+        raise EndpointRefused(_("This is no secret of a server: it has letters, digits and signs only, on one line."))
+    try:
+        kept = secrets.encrypt(secret) if secret else ""
+    except secrets.MissingKey as problem:
+        raise EndpointRefused(str(problem)) from problem
+    with transaction.atomic():
+        now = Endpoint.objects.select_for_update().get(pk=endpoint.pk)
+        _standing(now)
+        Endpoint.objects.filter(pk=now.pk).update(secret=kept, secret_set_at=at if kept else None)
+        verb = "endpoint.secret_set" if kept else "endpoint.secret_removed"
+        record(actor, verb, scope=scope_of(now), target=target_of(now))
+    endpoint.secret, endpoint.secret_set_at = kept, at if kept else None
+
+
+def rotate_secrets() -> tuple[int, list[int]]:
+    """Encrypt every secret with the first key; how many there were, and the endpoints whose no key opens.
+
+    Raises NoKey.
+    """
+    renewed, unopened = 0, []
+    for pk in Endpoint.objects.exclude(secret="").order_by("pk").values_list("pk", flat=True):
+        with transaction.atomic():
+            endpoint = Endpoint.objects.select_for_update().get(pk=pk)
+            try:
+                kept = secrets.reencrypt(endpoint.secret) if endpoint.secret else ""
+            except secrets.WrongKey:
+                unopened.append(pk)
+                continue
+            renewed += Endpoint.objects.filter(pk=pk).exclude(secret="").update(secret=kept)
+    return renewed, unopened
+
+
+def retire(endpoint: Endpoint, actor: User, at: datetime) -> None:
+    """Nothing is asked of it any more; what it answered stays. Its secret is forgotten."""
+    with transaction.atomic():
+        still = Endpoint.objects.filter(pk=endpoint.pk, retired_at=None)
+        if still.update(retired_at=at, secret="", secret_set_at=None):
+            record(actor, "endpoint.retired", scope=scope_of(endpoint), target=target_of(endpoint))
+    endpoint.retired_at, endpoint.secret = at, ""
+
+
+def set_prices(endpoint: Endpoint, table: Mapping[str, Mapping[str, Any]], actor: User, at: datetime) -> Prices:
+    """A new version, unless nothing differs from the newest. Attempts keep the one they were counted by.
+
+    Raises EndpointRefused.
+    """
+    clean = {str(model).strip(): _prices(str(model).strip(), row) for model, row in table.items()}
+    clean = {model: row for model, row in clean.items() if row}
+    with transaction.atomic():
+        Endpoint.objects.select_for_update().get(pk=endpoint.pk)
+        newest = endpoint.prices.order_by("-number").first()
+        if newest and newest.table == clean:
+            return newest
+        number = newest.number + 1 if newest else 1
+        prices = Prices.objects.create(endpoint=endpoint, number=number, table=clean, created_by=actor)
+        Prices.objects.filter(pk=prices.pk).update(created_at=at)
+        data: dict[str, Any] = {"number": number, "table": clean}
+        record(actor, "endpoint.priced", scope=scope_of(endpoint), target=target_of(endpoint), **data)
+    return prices
+
+
+def _prices(model: str, row: Mapping[str, Any]) -> dict[str, str]:
+    if not model or len(model) > 200 or set(row) - set(PRICED):
+        raise EndpointRefused(_("A price belongs to a model, or to * for all others."))
+    prices = {}
+    for name, told in row.items():
+        if told in ("", None):
+            continue
+        try:
+            price = Decimal(str(told).strip())
+        except InvalidOperation as error:
+            raise EndpointRefused(
+                _("“%(told)s” is no price. Write US dollars with a point, such as 2.50.") % {"told": told}
+            ) from error
+        if not price.is_finite() or not 0 <= price <= DEAREST:
+            raise EndpointRefused(
+                _("“%(told)s” is no price. Write US dollars with a point, such as 2.50.") % {"told": told}
+            )
+        prices[name] = f"{price.normalize():f}"
+    if ("in" in prices) != ("out" in prices):
+        words = _("“%(model)s”: give the price of tokens both in and out; 0 is a price, and an empty field is unknown.")
+        raise EndpointRefused(words % {"model": model})
+    return prices
+
+
+def price_of(endpoint: Endpoint, model: str, at: datetime) -> tuple[Prices | None, dict[str, Decimal]]:
+    """The price list in force, and what it says of a model: "in" and "out" per million tokens, "image", "request".
+
+    Empty where the model has no price: then nobody knows what it costs.
+    """
+    prices = Prices.objects.filter(endpoint=endpoint, created_at__lte=at).order_by("-number").first()
+    if prices is None:
+        return None, {}
+    row = prices.table.get(model) or prices.table.get("*") or {}
+    return prices, {name: Decimal(price) for name, price in row.items()}
+
+
+@dataclass(frozen=True)
+class ConnectionResult:
+    """`models`: as the server names them. `offers`: what was tried with `model` and works; None: nothing was tried.
+    `answered`: whether the server said anything, if only no."""
+
+    works: bool
+    models: tuple[str, ...]
+    words: str
+    offers: tuple[str, ...] | None = None
+    model: str = ""
+    answered: bool = True
+
+
+def check(endpoint: Endpoint, actor: User, at: datetime, model: str = "") -> ConnectionResult:
+    """Ask for the list of models; with a model, also try every way out by a few tiny questions.
+
+    Raises EndpointRefused.
+    """
+    checked = _here() if endpoint.kind in LOCAL else _probe_capabilities(endpoint, model.replace("\0", ""))
+    told = {**asdict(checked), "address": endpoint.base_url}
+    record(actor, "endpoint.checked", scope=scope_of(endpoint), target=target_of(endpoint), **told)
+    return checked
+
+
+def _here() -> ConnectionResult:
+    if torch_setup.installed():
+        return ConnectionResult(True, tuple(torch_setup.local_models()), _("Local models are installed here."))
+    return ConnectionResult(False, (), _("Local models are not installed here. Run ./emic models, then restart."))
+
+
+def _probe_capabilities(endpoint: Endpoint, model: str) -> ConnectionResult:
+    backend = _openai(endpoint, offers=OFFERS, seconds=min(endpoint.timeout_seconds, CHECK_SECONDS))
+    if not _SEATS.acquire(timeout=2):
+        raise EndpointRefused(_("Others are checking their endpoints right now. Try again in a moment."))
+    try:
+        models = capability_probes.list_models(backend)
+        offers = tuple(capability_probes.supported_methods(backend, model, TRY_SECONDS)) if model else None
+    except CallError as error:
+        words = f"{error.words} {_address_hint(endpoint)}".strip() if error.status == 404 else error.words
+        return ConnectionResult(False, (), words, model=model, answered=error.status is not None)
+    finally:
+        _SEATS.release()
+        backend.close()
+    if models is None:
+        words = _("The server answers, but names no models. Type the name of yours.")
+        return ConnectionResult(
+            True, (), words if offers else f"{words} {_address_hint(endpoint)}".strip(), offers, model
+        )
+    words = ngettext(
+        "The server answers, and names %(count)s model.", "The server answers, and names %(count)s models.", len(models)
+    )
+    return ConnectionResult(True, models, words % {"count": len(models)}, offers, model)
+
+
+def _address_hint(endpoint: Endpoint) -> str:
+    """The commonest mistake, where it may have been made."""
+    if re.search(r"/v[0-9]", urlsplit(endpoint.base_url).path):
+        return ""
+    return _("The address does not end in /v1, as most do. If yours should, add it and check again.")
+
+
+@sensitive_variables()
+def _openai(endpoint: Endpoint, *, offers: Sequence[str], seconds: float) -> OpenAI:
+    return OpenAI(endpoint.base_url, _secret_of(endpoint), offers=offers, seconds=seconds)
+
+
+@sensitive_variables()
+def _secret_of(endpoint: Endpoint) -> str:
+    _standing(endpoint)
+    try:
+        return secrets.decrypt(endpoint.secret) if endpoint.secret else ""
+    except (secrets.MissingKey, secrets.WrongKey) as problem:
+        raise SecretUnreadable(str(problem)) from problem
+
+
+@sensitive_variables()
+def image_maker_for(endpoint: Endpoint) -> ImageMaker:
+    """What has this endpoint make and edit pictures; closed by who asked for it. Raises EndpointRefused."""
+    if endpoint.kind != Endpoint.Kind.OPENAI:
+        raise EndpointRefused(_("This endpoint makes no pictures. Choose a server that speaks the OpenAI protocol."))
+    return ImageMaker(endpoint.base_url, _secret_of(endpoint), seconds=endpoint.timeout_seconds)
+
+
+def backend_for(endpoint: Endpoint) -> Backend:
+    """What asks this endpoint; one for a run, closed by who asked for it. Raises EndpointRefused."""
+    _standing(endpoint)
+    if endpoint.kind in LOCAL:
+        backend: Backend = import_module(f"predictions.backends.{LOCAL[endpoint.kind]}").backend()
+        return backend
+    return _openai(endpoint, offers=endpoint.offers, seconds=endpoint.timeout_seconds)
+
+
+def encoder_for(endpoint: Endpoint, model: str) -> Encoder:
+    """Loaded on this machine; raises what the module raises where models are not installed."""
+    _standing(endpoint)
+    if endpoint.kind != Endpoint.Kind.OPEN_CLIP:
+        raise EndpointRefused(_("This endpoint makes no vectors. Choose an encoder of images and texts."))
+    encoder: Encoder = import_module("predictions.backends.clip").load(model)
+    return encoder

@@ -1,0 +1,401 @@
+"""Runs of answers: a model asked about the units of a campaign. Opened, paused, gone on with, withdrawn. What asks is
+a job; see predictions.services.runs.engine.run_executor and docs/explanation/runs.md."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotation.models import Campaign
+from annotation.services import model_answers
+from annotation.services.model_answers import AnswerDestination, MixedSources
+from jobs import services as jobs
+from jobs.models import Job, record
+from people.models import Rater, Team, User
+from people.services.raters import models_of
+from predictions.models import Call, Endpoint, Run
+from predictions.prompts import registry
+from predictions.queries.compatible_prompts import is_compatible
+from predictions.services.endpoints import endpoints
+from predictions.services.runs import plans
+from predictions.services.runs.engine.budgets import Rates
+from predictions.services.runs.plans import CostEstimate, RunPlan, UnitPreview
+from predictions.services.runs.retries import retryable
+from predictions.services.runs.unit_selection import (
+    ItemTarget,
+    later_spots,
+    make_calls,
+    sample_facts,
+    select_item_targets,
+)
+from predictions.texts.call_reasons import no_input_reason
+
+__all__ = ["CostEstimate", "RunPlan", "RunRefused", "UnitPreview", "estimate", "open_run", "preview"]
+
+KIND, REREAD = "answer_run", "answer_reread"
+State = Run.State
+FAILED = (Call.State.FAILED,)
+MOST_REPEATS = 50
+
+
+class RunRefused(Exception):
+    """What was asked for cannot be done; the message says what to do."""
+
+
+class Unconfirmed(RunRefused):
+    """Some units cannot be asked, and nobody has confirmed how many."""
+
+
+def estimate(plan: RunPlan) -> CostEstimate:
+    """What it would ask and cost. Raises RunRefused."""
+    _options(plan)
+    return plans.estimate(plan)
+
+
+def preview(plan: RunPlan, number: int = 0) -> UnitPreview:
+    """What would be sent for the `number`-th unit. Raises RunRefused."""
+    _options(plan)
+    try:
+        return plans.preview(plan, number)
+    except plans.NothingToAsk:
+        raise RunRefused(_("No item fits this selection. Choose less narrowly.")) from None
+
+
+def _options(plan: RunPlan) -> None:
+    for one in registry.problems_of(plan.prompt, plan.options):
+        words = {
+            "unknown_place": _("“%(option)s”: nothing fills {%(place)s}. Take it out, or correct its name."),
+            "missing_place": _("“%(option)s”: {%(place)s} is missing, and the prompt needs it."),
+            "blank": _("“%(option)s” holds white space only. Write a text, or leave it out: then ours is sent."),
+        }.get(one.code, _("“%(option)s” cannot be used as it is (%(code)s)."))
+        raise RunRefused(words % {"option": one.option, "place": one.place, "code": one.code})
+
+
+def _check(plan: RunPlan, at: datetime) -> None:
+    _options(plan)
+    campaign = plan.campaign
+    if plan.endpoint.team_id != campaign.stage.benchmark.team_id or plan.endpoint.retired_at:
+        raise RunRefused(_("This endpoint is not asked any more. Choose another one."))
+    if campaign.state == Campaign.State.DRAFT:
+        raise RunRefused(_("The campaign is a draft, so its questions may still change. Open it first."))
+    if campaign.state == Campaign.State.CLOSED:
+        raise RunRefused(_("The campaign is closed, so no answer would count. Clone it, and ask there."))
+    if not is_compatible(campaign, plan.prompt, plan.endpoint):
+        raise RunRefused(_("This prompt does not fit the sheet of the campaign and the endpoint. Choose another one."))
+    if not plan.model.strip():
+        raise RunRefused(_("Name the model, as the endpoint calls it."))
+    if not 1 <= plan.repeats <= MOST_REPEATS:
+        raise RunRefused(_("Ask each unit 1 to %(most)s times.") % {"most": MOST_REPEATS})
+    if plan.budget is not None:
+        if plan.budget <= 0:
+            raise RunRefused(_("Give a budget above 0, or none."))
+        _priced(plan.endpoint, plan.model, at)
+
+
+def _priced(endpoint: Endpoint, model: str, at: datetime) -> None:
+    _prices, row = endpoints.price_of(endpoint, model, at)
+    if not Rates.of(row).known:
+        words = _("Nobody has said what this model costs, so no budget can be kept. Add its price, or ask without one.")
+        raise RunRefused(words)
+
+
+def _check_input(plan: RunPlan, spots: Sequence[ItemTarget], confirmed: int) -> None:
+    missing = plans.missing_input(plan, spots)
+    if reason := no_input_reason(len(spots), missing.counts):
+        raise RunRefused(reason)
+    if missing.n != confirmed:
+        text = _("%(n)s of %(units)s units cannot be asked. Confirm the number to ask the others, or change the plan.")
+        raise Unconfirmed(text % {"n": f"{missing.n:,}", "units": f"{len(spots):,}"})
+
+
+def open_run(plan: RunPlan, actor: User, at: datetime, confirmed: int = 0) -> Run:
+    """Start asking. `confirmed`: how many units cannot be asked, as the one who starts it was shown. Raises RunRefused;
+    Unconfirmed where that is another number."""
+    _check(plan, at)
+    benchmark = plan.campaign.stage.benchmark
+    spots = select_item_targets(plan.campaign, plan.selection, plan.seed)
+    if not spots:
+        raise RunRefused(_("No item fits this selection. Choose less narrowly."))
+    _check_input(plan, spots, confirmed)
+    with transaction.atomic():
+        Team.objects.select_for_update(no_key=True).get(pk=benchmark.team_id)
+        run = _make(plan, _rater(plan), spots, actor, at)
+        calls = make_calls(run, spots)
+        _event(run, actor, "run.opened", model=plan.model, prompt=plan.prompt.key, calls=calls, repeats=plan.repeats)
+        _start_job(run, actor)
+    return run
+
+
+def _rater(plan: RunPlan) -> Rater:
+    """Who answers. Needs the team's row. Raises RunRefused where it has other answers here."""
+    name = (plan.name.strip() or plan.model.strip(), plan.setting.strip() or plan.prompt.setting)
+    rater = models_of(plan.team, [name])[name]
+    if Run.objects.filter(campaign=plan.campaign, rater=rater, task=Run.Task.ANSWERS, withdrawn_at=None).exists():
+        words = _(
+            "“%(name)s” with this setting has a run here already. Go on with that one, withdraw it, or give another "
+            "setting."
+        )
+        raise RunRefused(words % {"name": name[0]})
+    _same_model(plan, rater, name[0])
+    if model_answers.has_file_answers(plan.campaign, rater):
+        words = _(
+            "“%(name)s” with this setting has answers here that came in a file, and answers are not mixed. Withdraw "
+            "that import, or give another setting."
+        )
+        raise RunRefused(words % {"name": name[0]})
+    return rater
+
+
+def _same_model(plan: RunPlan, rater: Rater, name: str) -> None:
+    """One name and setting stand for one model in all numbers. Raises RunRefused."""
+    others = Run.objects.filter(rater=rater, task=Run.Task.ANSWERS, withdrawn_at=None).exclude(model="")
+    other = others.exclude(model=plan.model.strip(), revision=plan.revision.strip()).first()
+    if other is not None:
+        words = _(
+            "“%(name)s” with this setting stands for the model %(model)s already, and two models under one name "
+            "would be one in all numbers. Give another name or setting."
+        )
+        raise RunRefused(words % {"name": name, "model": f"{other.model} {other.revision}".strip()})
+
+
+def _make(plan: RunPlan, rater: Rater, spots: Sequence[ItemTarget], actor: User, at: datetime) -> Run:
+    return Run.objects.create(
+        benchmark=plan.campaign.stage.benchmark,
+        campaign=plan.campaign,
+        rater=rater,
+        endpoint=plan.endpoint,
+        task=Run.Task.ANSWERS,
+        model=plan.model.strip(),
+        revision=plan.revision.strip(),
+        prompt=plan.prompt.key,
+        prompt_version=registry.version_of(plan.prompt, plan.options),
+        prompt_options=dict(plan.options),
+        decoding={**asdict(plan.decoding), "ways": list(plan.decoding.ways)},
+        selection={**plan.selection, **sample_facts(plan.campaign, plan.selection, spots)},
+        options={
+            "longest": plan.longest,
+            "address": plan.endpoint.base_url,
+            "offers": list(plan.endpoint.offers),
+            **({"fresh": True} if plan.fresh else {}),
+        },
+        repeats=plan.repeats,
+        seed=plan.seed,
+        budget=plan.budget,
+        state=State.RUNNING,
+        started_at=at,
+        source="run",
+        created_by=actor,
+    )
+
+
+def _start_job(run: Run, actor: User | None) -> None:
+    """A new job; an earlier one that is not quite over stops claiming when it sees that it is not the run's."""
+    title = _("%(model)s answers “%(campaign)s”")
+    words = title % {"model": run.model[:80], "campaign": run.campaign.name if run.campaign else ""}
+    job = jobs.start(KIND, words, scope=run.benchmark.scope, actor=actor, params={"run": run.pk})
+    Run.objects.filter(pk=run.pk).update(job=job, state=State.RUNNING, stopped_because="", finished_at=None)
+    run.job, run.state, run.stopped_because, run.finished_at = job, State.RUNNING, "", None
+
+
+def _lock_run(run: Run) -> Run:
+    rows = Run.objects.select_for_update(no_key=True, of=("self",))
+    return rows.select_related("job", "benchmark", "campaign", "endpoint").get(pk=run.pk)
+
+
+def pause(run: Run, actor: User, at: datetime) -> None:
+    """What is being asked now is still kept. Raises RunRefused."""
+    with transaction.atomic():
+        held = _lock_run(run)
+        if held.state != State.RUNNING:
+            raise RunRefused(_("The run is not running now."))
+        Run.objects.filter(pk=run.pk).update(state=State.PAUSED, stopped_because="person")
+        _event(held, actor, "run.paused")
+        _cancel(held, actor)
+
+
+def _cancel(run: Run, actor: User) -> None:
+    if run.job is not None and run.job.state in Job.LIVE:
+        jobs.request_cancel(run.job, actor)
+
+
+def resume(run: Run, actor: User, at: datetime) -> None:
+    """Also where a run was left without a job. Raises RunRefused."""
+    with transaction.atomic():
+        held = _lock_run(run)
+        live = held.job is not None and held.job.state in Job.LIVE and not held.job.cancel_asked
+        if held.withdrawn_at or held.endpoint_id is None or (
+            held.state != State.PAUSED and not (held.state == State.RUNNING and not live)
+        ):  # fmt: skip
+            raise RunRefused(_("There is nothing to go on with here."))
+        _checked_endpoint(held)
+        calls = Call.objects.filter(run=held)
+        if held.stopped_because == "budget" and not calls.filter(state__in=("pending", "running")).exists():
+            raise RunRefused(_("What is left of the budget is too small for the next request. Raise it to go on."))
+        _event(held, actor, "run.resumed")
+        _start_job(held, actor)
+
+
+def stop(run: Run, actor: User, at: datetime) -> None:
+    """For good: what was answered stays, and counts. Raises RunRefused."""
+    with transaction.atomic():
+        held = _lock_run(run)
+        if held.state not in (State.RUNNING, State.PAUSED):
+            raise RunRefused(_("The run is over already."))
+        Run.objects.filter(pk=run.pk).update(
+            state=State.CANCELLED, stopped_because="stopped", finished_at=at, complete=True
+        )
+        stop_pending(run.pk, at)
+        _event(held, actor, "run.stopped")
+        _cancel(held, actor)
+
+
+def stop_pending(run: int, at: datetime) -> None:
+    """What had not had its turn has a reason for it."""
+    rest = Call.objects.filter(run=run, state=Call.State.PENDING)
+    rest.update(state=Call.State.FAILED, reason="stopped", ended_at=at, not_before=None)
+
+
+def retry_failed(run: Run, actor: User, at: datetime, states: Collection[str] = FAILED) -> int:
+    """Ask again what ended without a value, in these states, where a retry can change it (see `retries`); replies that
+    were read are not taken again. Returns how many. Raises RunRefused."""
+    with transaction.atomic():
+        held = _lock_run(run)
+        _checked_endpoint(held)
+        n = _reset_calls(retryable(held, states))
+        if n:
+            _event(held, actor, "run.retried", calls=n, states=sorted(states))
+            _start_if_stopped(held, actor)
+    return n
+
+
+def _reset_calls(rows: Any) -> int:
+    """Waiting anew, with as many tries as at first."""
+    many = list(rows.select_for_update(no_key=True).only("pk", "attempts_made"))
+    for call in many:
+        call.state, call.reason, call.ended_at, call.not_before = Call.State.PENDING, "", None, None
+        call.notes = {"before": call.attempts_made}
+    Call.objects.bulk_update(many, ["state", "reason", "ended_at", "not_before", "notes"], batch_size=1000)
+    return len(many)
+
+
+def _active_endpoint(run: Run) -> Endpoint:
+    if run.endpoint is None:
+        raise RunRefused(_("This run came as a file: there is nobody to ask."))
+    if run.withdrawn_at:
+        raise RunRefused(_("The run is withdrawn. Bring it back first."))
+    return run.endpoint
+
+
+def _checked_endpoint(run: Run) -> Endpoint:
+    """A run is asked of one server from its first call to its last."""
+    endpoint = _active_endpoint(run)
+    if run.options.get("address", endpoint.base_url) != endpoint.base_url:
+        words = _("The endpoint has another address now (%(now)s), and a run is asked of one server. Plan a new run.")
+        raise RunRefused(words % {"now": endpoint.base_url})
+    return endpoint
+
+
+def _start_if_stopped(run: Run, actor: User) -> None:
+    if run.state != State.RUNNING:
+        _start_job(run, actor)
+
+
+def raise_budget(run: Run, budget: Decimal, actor: User, at: datetime) -> None:
+    """What waited for it is asked. Raises RunRefused."""
+    with transaction.atomic():
+        held = _lock_run(run)
+        _priced(_checked_endpoint(held), held.model, at)
+        if held.budget is not None and budget <= held.budget:
+            raise RunRefused(_("The budget is $%(budget)s. Give more than that.") % {"budget": f"{held.budget:f}"})
+        Run.objects.filter(pk=run.pk).update(budget=budget)
+        n = _reset_calls(Call.objects.filter(run=run, state=Call.State.OVER_BUDGET))
+        _event(held, actor, "run.budget_raised", old=str(held.budget), new=str(budget), calls=n)
+        if n or (held.state == State.PAUSED and held.stopped_because == "budget"):
+            _start_if_stopped(held, actor)
+
+
+def extend(run: Run, actor: User, at: datetime) -> int:
+    """Ask also about units that came later; says how many calls are new. Raises RunRefused."""
+    with transaction.atomic():
+        held = _lock_run(run)
+        _checked_endpoint(held)
+        if held.campaign is None:
+            return 0
+        n = make_calls(held, later_spots(held))
+        if n:
+            _event(held, actor, "run.extended", calls=n)
+            _start_if_stopped(held, actor)
+    return n
+
+
+def _annotations(run: Run) -> list[int]:
+    return list(Call.objects.filter(run=run, annotation__isnull=False).values_list("annotation_id", flat=True))
+
+
+def _check_idle(run: Run) -> None:
+    if run.state == State.RUNNING or Call.objects.filter(
+        run=run, state=Call.State.RUNNING, lease_until__gt=timezone.now()
+    ):  # fmt: skip
+        raise RunRefused(_("Something is being asked now. Pause the run, and wait a moment."))
+
+
+def _destination(run: Run) -> AnswerDestination:
+    if run.campaign is None:
+        raise ValueError(f"run {run.pk} answers no campaign")
+    return AnswerDestination.of(run.campaign, run.rater)
+
+
+def withdraw(run: Run, actor: User, at: datetime) -> None:
+    """Kept whole, and counted nowhere. Raises RunRefused."""
+    with transaction.atomic():
+        held = _lock_run(run)
+        _check_idle(held)
+        if held.withdrawn_at:
+            return
+        Run.objects.filter(pk=run.pk).update(withdrawn_at=at)
+        n = model_answers.withdraw(_destination(held), _annotations(held), at)
+        _event(held, actor, "run.withdrawn", answers=n)
+
+
+def restore(run: Run, actor: User, at: datetime) -> None:
+    """Raises RunRefused where the model has other answers by now."""
+    with transaction.atomic():
+        Team.objects.select_for_update(no_key=True).get(pk=run.benchmark.team_id)
+        held = _lock_run(run)
+        if not held.withdrawn_at:
+            return
+        newer = Run.objects.filter(campaign=held.campaign, rater=held.rater, task=held.task, withdrawn_at=None)
+        try:
+            if newer.exists():
+                raise MixedSources
+            with transaction.atomic():
+                n = model_answers.restore(_destination(held), _annotations(held), at)
+        except MixedSources:
+            raise RunRefused(_("The model has other answers here by now. Withdraw those first.")) from None
+        Run.objects.filter(pk=run.pk).update(withdrawn_at=None)
+        _event(held, actor, "run.brought_back", answers=n)
+
+
+def start_reparse(run: Run, actor: User, at: datetime) -> Job:
+    """Read all replies again, as a job; no model is asked. Raises RunRefused."""
+    with transaction.atomic():
+        held = _lock_run(run)
+        _active_endpoint(held)
+        _check_idle(held)
+        try:
+            registry.prompt(held.prompt, held.prompt_version)
+        except registry.UnknownPrompt as gone:
+            words = _("The prompt's wording has changed since: its replies are not read by another one.")
+            raise RunRefused(words) from gone
+        _event(held, actor, "run.reread")
+        title = _("Replies of %(model)s read again") % {"model": held.model[:80]}
+        return jobs.start(REREAD, title, scope=held.benchmark.scope, actor=actor, params={"run": held.pk})
+
+
+def _event(run: Run, actor: User | None, verb: str, **data: Any) -> None:
+    record(actor, verb, scope=run.benchmark.scope, target=f"run:{run.pk}", **data)

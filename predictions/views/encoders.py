@@ -1,0 +1,114 @@
+"""Models on this machine over a benchmark: collections made from its items, runs of encoders, look-alikes."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from benchmarks.access import benchmark_for
+from people.views.request_helpers import current_user
+from predictions.access import run_for
+from predictions.backends import torch_setup
+from predictions.forms.encoders import CollectionBuildForm, EncoderRunForm, endpoints
+from predictions.models import Collection, Endpoint, Run
+from predictions.services.collections import builder
+from predictions.services.encoders import encoder_runs, near_duplicates
+from predictions.services.runs.result_runs import FileRunRefused
+from predictions.texts import call_reasons
+from predictions.views.overview import page_context
+
+SHOWN = 30
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def encode(request: HttpRequest, slug: str) -> HttpResponse:
+    """Runs of encoders over collections; posted, a new one."""
+    benchmark = benchmark_for(request.user, slug, can="work_on")
+    posted = (request.POST,) if request.method == "POST" else ()
+    form = EncoderRunForm(*posted, benchmark=benchmark)
+    if posted and form.is_valid():
+        try:
+            run = encoder_runs.open_run(form.plan(), current_user(request), timezone.now())
+            return redirect("jobs:job", run.job_id)
+        except FileRunRefused as refused:
+            form.add_error(None, str(refused))
+    here = Run.objects.filter(benchmark=benchmark, source="here", task__in=encoder_runs.TASKS)
+    context = page_context(
+        request, benchmark, form=form, missing=torch_setup.missing(), models=torch_setup.local_models(),
+        runs=here.select_related("rater", "collection", "job").order_by("-pk")[:SHOWN],
+        collections=Collection.objects.filter(benchmark=benchmark).exists(),
+        encoders=endpoints(benchmark, Endpoint.Kind.OPEN_CLIP).exists(),
+    )  # fmt: skip
+    return render(request, "predictions/encoding/encode.html", context, status=400 if form.errors else 200)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def build_collection(request: HttpRequest, slug: str) -> HttpResponse:
+    """A collection out of a stage's items."""
+    benchmark = benchmark_for(request.user, slug, can="work_on")
+    posted = (request.POST,) if request.method == "POST" else ()
+    form = CollectionBuildForm(*posted, benchmark=benchmark)
+    if posted and form.is_valid():
+        try:
+            made = builder.build_collection(form.plan(), current_user(request))
+        except FileRunRefused as refused:
+            form.add_error(None, str(refused))
+        else:
+            for sentence in _build_message(made):
+                messages.info(request, sentence)
+            return redirect("predictions:index", benchmark.slug)
+    context = page_context(request, benchmark, form=form)
+    return render(request, "predictions/encoding/build_collection.html", context, status=400 if form.errors else 200)
+
+
+def _build_message(made: builder.BuildResult) -> list[str]:
+    """What came, and what each query set lacks, with what to add."""
+    sets = ", ".join(f"{name} {n}" for name, n in made.queries.items())
+    counts: dict[str, Any] = {"entries": made.entries, "queries": sum(made.queries.values()), "sets": sets}
+    said = [_("The collection has %(entries)s entries and %(queries)s queries.") % counts]
+    said = [_("The collection has %(entries)s entries and %(queries)s queries: %(sets)s.") % counts] if sets else said
+    for name, why in made.left_out.items():
+        reasons = "; ".join(f"{n}: {call_reasons.no_query_text(code)}" for code, n in why.items())
+        if reasons:
+            told = {"set": name, "n": sum(why.values()), "reasons": reasons}
+            said.append(_("“%(set)s” has no query for %(n)s pictures. %(reasons)s.") % told)
+    return said
+
+
+@login_required
+@require_safe
+@never_cache
+def near_duplicates_page(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
+    """Look-alikes that an embedding run proposes."""
+    benchmark = benchmark_for(request.user, slug, can="work_on")
+    run = run_for(benchmark, run_id)
+    if run.collection_id is None:
+        raise Http404
+    asked = _number(request.GET.get("threshold", ""))
+    threshold = near_duplicates.THRESHOLD if asked is None else max(near_duplicates.LEAST, asked)
+    found = near_duplicates.search(run, threshold, most=SHOWN * 2)
+    sides = [
+        ("above", _("Just above the threshold"), found.above),
+        ("below", _("Just below the threshold"), found.below),
+    ]
+    told = {"threshold": f"{threshold:g}", "least": f"{near_duplicates.LEAST:g}", "most": near_duplicates.MOST_PAIRS}
+    context = page_context(request, benchmark, run=run, found=found, sides=sides, **told)
+    return render(request, "predictions/encoding/near_duplicates.html", context)
+
+
+def _number(text: str) -> float | None:
+    try:
+        found = float(text.replace(",", "."))
+    except ValueError:
+        return None
+    return found if -1 <= found <= 1 else None

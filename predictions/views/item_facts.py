@@ -1,0 +1,126 @@
+"""Facts that local models find about items, and the filter that a person calibrates on them."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
+
+from annotation.models import Rating
+from benchmarks.access import benchmark_for
+from benchmarks.models import Benchmark, ItemFact, Stage
+from people.views.request_helpers import current_user
+from predictions.backends import torch_setup
+from predictions.forms.encoders import CalibrationForm, FactsForm, endpoints
+from predictions.models import Endpoint, Run
+from predictions.retrieval import calibration
+from predictions.services.encoders import item_facts, score_filter
+from predictions.services.runs.result_runs import FileRunRefused
+from predictions.views.overview import page_context
+
+SHOWN = 30
+POINTS = 25
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def facts(request: HttpRequest, slug: str) -> HttpResponse:
+    """Runs that look for facts; posted, a new one."""
+    benchmark = benchmark_for(request.user, slug, can="work_on")
+    posted = (request.POST,) if request.method == "POST" else ()
+    form = FactsForm(*posted, benchmark=benchmark)
+    if posted and form.is_valid():
+        try:
+            run = item_facts.open_run(form.plan(), current_user(request), timezone.now())
+            return redirect("jobs:job", run.job_id)
+        except FileRunRefused as refused:
+            form.add_error(None, str(refused))
+    kinds = (Endpoint.Kind.OPEN_CLIP, Endpoint.Kind.DETECTOR)
+    runs = Run.objects.filter(benchmark=benchmark, task=Run.Task.FACTS).select_related("rater", "job")
+    scored = [(stage, keys) for stage in benchmark.stages.all() if (keys := _numbers(stage))]
+    context = page_context(
+        request, benchmark, form=form, runs=runs.order_by("-pk")[:SHOWN], scored=scored,
+        missing=torch_setup.missing(), finders=endpoints(benchmark, *kinds).exists(),
+    )  # fmt: skip
+    return render(request, "predictions/encoding/facts.html", context, status=400 if form.errors else 200)
+
+
+def _numbers(stage: Stage) -> list[str]:
+    """Keys of facts that are numbers, as far as the newest of each says."""
+    rows = ItemFact.objects.filter(item__stage=stage, item__withdrawn_at=None)
+    newest = rows.order_by("key", "-pk").distinct("key").values_list("key", "value")
+    return [key for key, value in newest if isinstance(value, int | float) and key != score_filter.FITS]
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def calibrate(request: HttpRequest, slug: str, stage_id: int) -> HttpResponse:
+    """A score against what people say: look, then choose a threshold."""
+    benchmark = benchmark_for(request.user, slug, can="work_on")
+    stage = get_object_or_404(Stage, benchmark=benchmark, pk=stage_id)
+    said = request.POST if request.method == "POST" else request.GET
+    form = CalibrationForm(said if "fact" in said else None, facts=_numbers(stage), questions=_questions(stage))
+    asked = form.cleaned_data if form.is_bound and form.is_valid() else None
+    told = score_filter.labelled_scores(stage, asked["fact"], asked["field"], asked["codes"]) if asked else None
+    threshold = _number(said.get("threshold", ""))
+    if request.method == "POST" and asked and threshold is not None:
+        fit, drop = score_filter.apply_threshold(
+            stage, asked["fact"], threshold, current_user(request), timezone.now(), told
+        )
+        text = _(
+            "Kept: %(fit)s items score at least %(t)s, %(drop)s score less. Rules and draws can name it as facts.fits."
+        )
+        messages.info(request, text % {"fit": fit, "drop": drop, "t": calibration.exactly(threshold)})
+        return redirect("predictions:facts", benchmark.slug)
+    return _calibration_page(request, benchmark, stage, form, told, threshold, asked)
+
+
+def _calibration_page(
+    request: HttpRequest, benchmark: Benchmark, stage: Stage, form: CalibrationForm,
+    told: score_filter.LabelledScores | None, threshold: float | None, asked: Any,
+) -> HttpResponse:  # fmt: skip
+    points = calibration.curve(told.scores, told.right, POINTS) if told else []
+    best = calibration.best(told.scores, told.right) if told else None
+    at = threshold if threshold is not None else best.threshold if best else None
+    chosen = calibration.point(told.scores, told.right, at) if told and told.items and at is not None else None
+    wrong = bool(form.errors) or request.method == "POST"  # nothing was kept: a number is missing
+    context = page_context(
+        request, benchmark, stage=stage, form=form, told=told, points=points, chosen=chosen, lines=_drawn(points),
+        at="" if at is None else calibration.exactly(at), asked=asked, right=sum(told.right) if told else 0,
+        scores=len(set(told.scores)) if told else 0,
+    )  # fmt: skip
+    return render(request, "predictions/encoding/calibrate.html", context, status=400 if wrong else 200)
+
+
+def _drawn(points: list[calibration.Point]) -> dict[str, str]:
+    """Precision and recall as polylines in a box of 100 by 100, the lowest threshold at the left."""
+    if len(points) < 2:
+        return {}
+    first, last = points[0].threshold, points[-1].threshold
+    x = [100 * (one.threshold - first) / ((last - first) or 1) for one in points]
+    found = {}
+    for name in ("precision", "recall"):
+        values = [getattr(one, name) for one in points]
+        found[name] = " ".join(f"{a:.1f},{100 - 100 * v:.1f}" for a, v in zip(x, values, strict=True) if v is not None)
+    return found
+
+
+def _questions(stage: Stage) -> list[tuple[str, str]]:
+    """Fields of which people's ratings are there."""
+    rows = Rating.objects.filter(unit__item__stage=stage, live=True, counted=True)
+    return [(one, one) for one in rows.order_by("field").values_list("field", flat=True).distinct()]
+
+
+def _number(text: str) -> float | None:
+    try:
+        found = float(text.replace(",", "."))
+    except ValueError:
+        return None
+    return found if abs(found) < 1e9 else None

@@ -1,0 +1,101 @@
+"""What was noted when a reply was read is shown at its call in words and handed on: another cut needs no new call."""
+
+import json
+from typing import Any
+
+import pytest
+
+from annotation.fields.contract import Shown
+from annotation.sheets import Sheet
+from predictions.models import Call, Run
+from predictions.pages.reply_notes import LABELS, note_rows
+from predictions.prompts.contract import ParsedReply, PromptRequests, Reply, Request, Scene, UnparsedReply
+from predictions.prompts.reply_text import READING_VERSION
+from predictions.services.runs.engine.reply_parsing import parse_replies
+from tests.personas import World
+from tests.predictions.request_helpers import Plainly
+from tests.predictions.test_run_pages import address, campaign, end, run, see
+
+__all__ = ["campaign", "run"]
+pytestmark = pytest.mark.django_db
+
+LIKELIHOOD = {
+    "loss": 4.0, "base_loss": 6.0, "corrected_loss": 1.0, "tokens": 2, "lambda": 0.5, "limit": 0.0, "bound": "floor",
+    "over": "sum", "cut": 3.0, "reading": 1,
+}  # fmt: skip
+SPREAD = {"distribution": {"4": 0.913, "5": 0.087}, "covered": 0.0521, "letter": "A", "way": "logprobs"}
+
+
+def test_every_number_is_said_in_words() -> None:
+    said = dict(note_rows(LIKELIHOOD))
+    assert said["Loss with the article: -log P (L)"] == "4" and said["Cut"] == "3"
+    assert said["What T was"] == "a floor: the greater of the two" and said["Rules of reading"] == "version 1"
+    assert len(said) == len(LIKELIHOOD)
+    said = dict(note_rows(SPREAD))
+    assert said[str(LABELS["distribution"])] == "4: 91.3 % · 5: 8.7 %"
+    assert said[str(LABELS["covered"])] == "5.21 %" and said["Letter that was given"] == "A"
+    odd = {"new": {"x": [1, True]}, "cosines": {"1": 0.21, "2": 0.2}, "sheet": {"relevance": ["not_an_option"]}}
+    said = dict(note_rows(odd))
+    assert said["new"] == "x: 1, Yes" and said[str(LABELS["cosines"])] == "1: 0.21 · 2: 0.2"
+    assert said["What the sheet did not take"] == "relevance: not_an_option"
+
+
+def test_a_call_shows_and_hands_on_what_was_noted(world: World, run: Run) -> None:
+    call = end(run)
+    Call.objects.filter(pk=call.pk).update(notes=LIKELIHOOD | {"before": 3}, how="likelihood")
+    page = see(world, run, f"calls/{call.pk}/")
+    assert "What was noted when it was read" in page and "Corrected loss" in page
+    assert "before" not in page.partition("What was noted")[2].partition("</section>")[0]
+    told = b"".join(world.client(world.mara).get(address(world, run, "calls.jsonl")).streaming_content)  # type: ignore[attr-defined]
+    rows = [json.loads(line) for line in told.decode().splitlines()]
+    assert rows[0]["notes"] == LIKELIHOOD and rows[0]["how"] == "likelihood" and rows[1]["notes"] == {}
+
+
+def test_what_calls_of_a_file_cost_is_not_known(world: World, run: Run) -> None:
+    def costs() -> list[Any]:
+        told = world.client(world.mara).get(address(world, run, "calls.jsonl")).streaming_content  # type: ignore[attr-defined]
+        return [json.loads(line)["cost"] for line in b"".join(told).decode().splitlines()]
+
+    assert costs() == ["0.00000000"] * 3
+    Run.objects.filter(pk=run.pk).update(endpoint=None)
+    assert costs() == [None] * 3
+
+
+SHEET = Sheet.from_json(
+    {
+        "fields": [
+            {
+                "key": "fits", "kind": "choice", "version": 1, "label": {"en": "Does it?"},
+                "config": {"options": [{"code": code, "label": {"en": code}} for code in "ab"]},
+            }
+        ]
+    }
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "way", "how"),
+    [
+        ("chat", "logprobs", "logprobs"),
+        ("chat", "text", "text"),
+        ("continuation", "logprobs", "likelihood"),
+        ("probe", "text", "similarity"),
+        ("grounding", "text", "boxes"),
+    ],
+)
+@pytest.mark.parametrize("value", ["a", "c", None])
+def test_a_reading_says_how_and_by_which_version_of_the_rules(kind: Any, way: Any, how: str, value: str | None) -> None:
+    class Says(Plainly):
+        def read(self, *_args: Any) -> ParsedReply | UnparsedReply:
+            return (
+                ParsedReply({"fits": value}, {"loss": 1.0})
+                if value
+                else UnparsedReply("unparseable", "no_number", {"loss": 1.0})
+            )
+
+    found = parse_replies(
+        Says(), SHEET, Scene("i"), Shown(1), PromptRequests((Request(kind=kind),)), [Reply(text="x", way=way)]
+    )
+    assert found.how == how and len(how) <= 10
+    assert found.notes["reading"] == READING_VERSION and found.notes["loss"] == 1.0
+    assert (found.parsed is not None) == (value == "a")
