@@ -57,8 +57,8 @@ def hidden_places(selection: Selection, counted: QuerySet[Annotation]) -> Hidden
         return HiddenPlaces()
     rows = counted.exclude(answers__has_key=selection.field)
     names = ("cohort_id", "assignment__unit__item__condition", "assignment__unit_id", "rater_id", "answers")
-    found: dict[tuple[int | None, str], set[Place]] = {}
+    places: dict[tuple[int | None, str], set[Place]] = {}
     for cohort, condition, unit, rater, answers in rows.values_list(*names).iterator(chunk_size=2000):
         if not rule.is_met(answers):
-            found.setdefault((cohort, condition), set()).add((unit, rater))
-    return HiddenPlaces(found)
+            places.setdefault((cohort, condition), set()).add((unit, rater))
+    return HiddenPlaces(places)

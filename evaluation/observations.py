@@ -91,7 +91,7 @@ class Observations:
     @cached_property
     def by_model(self) -> Bools:
         """(n,) whether a model said it."""
-        kinds = np.array([who.is_model for who in self.raters], bool)
+        kinds = np.array([rater.is_model for rater in self.raters], bool)
         return kinds[self.rater] if self.n else np.zeros(0, bool)
 
     @property
@@ -103,18 +103,18 @@ class Observations:
 
     def of_item(self, wanted: Mapping[str, Any]) -> Bools:
         """(n,) rows whose item has these properties: attributes of ObservedItem, else keys of its context."""
-        fits = np.array([all(_property(one, k) == v for k, v in wanted.items()) for one in self.items], bool)
+        fits = np.array([all(_property(item, k) == v for k, v in wanted.items()) for item in self.items], bool)
         return fits[self.item] if self.n else np.zeros(0, bool)
 
     def item_values(self, name: str) -> list[Any]:
         """A property of every item of `items`: an ObservedItem attribute, else a key of its context (None without)."""
-        return [_property(one, name) for one in self.items]
+        return [_property(item, name) for item in self.items]
 
     def models(self, setting: str | None = None) -> list[tuple[int, ObservedRater]]:
         """Model raters that said something here, with their places; by name, then by setting."""
         there = set(np.unique(self.rater).tolist()) if self.n else set()
-        found = [(n, who) for n, who in enumerate(self.raters) if who.is_model and n in there]
-        wanted = [(n, who) for n, who in found if setting is None or who.setting == setting]
+        found = [(n, rater) for n, rater in enumerate(self.raters) if rater.is_model and n in there]
+        wanted = [(n, rater) for n, rater in found if setting is None or rater.setting == setting]
         return sorted(wanted, key=lambda pair: (pair[1].name, pair[1].setting))
 
     @property
@@ -145,9 +145,9 @@ def observe(selection: Selection) -> Observations:
     labels = Cohort.objects.in_bulk(cohort_ids)
     return Observations(
         level=selection.level,
-        item=_mapped(coded.units.item[place], {one.pk: place for place, one in enumerate(items)}),
+        item=_mapped(coded.units.item[place], {item.pk: place for place, item in enumerate(items)}),
         target=target,
-        rater=_mapped(rows["rater"], {who.pk: place for place, who in enumerate(raters)}),
+        rater=_mapped(rows["rater"], {rater.pk: place for place, rater in enumerate(raters)}),
         cohort=_mapped(rows["cohort"], {-1: -1} | {pk: place for place, pk in enumerate(cohort_ids)}),
         code=rows["code"].astype(np.int64),
         value=rows["value"].astype(np.float64),
@@ -175,38 +175,38 @@ def answers(selection: Selection) -> Iterator[RawAnswer]:
     """Answers as they were given, of the same rows that `observe` would count; one per unit and rater, by item key."""
     rows = counted_annotations(selection).filter(answers__has_key=selection.field)
     names = ("assignment__unit__item_id", "assignment__unit__target", "rater_id", "cohort__label", "answers")
-    kept: dict[tuple[int, str, int], tuple[str, Any]] = {}
-    for item, target, rater, cohort, said in rows.values_list(*names).iterator(chunk_size=2000):
-        if selection.repeats == "latest" or (item, target, rater) not in kept:
-            kept[item, target, rater] = (cohort or "", said[selection.field])
-    found = {one.pk: one for one in observed_items({item for item, _target, _rater in kept})}
+    latest: dict[tuple[int, str, int], tuple[str, Any]] = {}
+    for item, target, rater, cohort, answers_json in rows.values_list(*names).iterator(chunk_size=2000):
+        if selection.repeats == "latest" or (item, target, rater) not in latest:
+            latest[item, target, rater] = (cohort or "", answers_json[selection.field])
+    items = {one.pk: one for one in observed_items({item for item, _target, _rater in latest})}
     benchmark = Benchmark.objects.get(pk=selection.benchmark_id)
-    known = {one.pk: one for one in observed_raters(benchmark, [rater for _item, _target, rater in kept])}
-    for (item, target, rater), (cohort, answer) in sorted(kept.items(), key=lambda pair: found[pair[0][0]].key):
-        yield RawAnswer(found[item], target, known[rater], cohort, answer)
+    known = {one.pk: one for one in observed_raters(benchmark, [rater for _item, _target, rater in latest])}
+    for (item, target, rater), (cohort, answer) in sorted(latest.items(), key=lambda pair: items[pair[0][0]].key):
+        yield RawAnswer(items[item], target, known[rater], cohort, answer)
 
 
 def observed_items(pks: set[int]) -> list[ObservedItem]:
     """By key."""
     names = ("pk", "key", "concept", "origin", "condition", "text", "context")
-    found = [ObservedItem(*row) for row in _chunked(Item, np.array(sorted(pks), np.int64), names)]
-    return sorted(found, key=lambda one: one.key)
+    items = [ObservedItem(*row) for row in _chunked(Item, np.array(sorted(pks), np.int64), names)]
+    return sorted(items, key=lambda item: item.key)
 
 
 def observed_raters(benchmark: Benchmark, pks: list[int]) -> list[ObservedRater]:
     """People first, then models, each by name."""
-    found = Rater.objects.in_bulk(list(set(pks)))
-    made = [
+    rows_by_pk = Rater.objects.in_bulk(list(set(pks)))
+    raters = [
         ObservedRater(r.pk, r.kind, r.name, r.setting, r.about)
         if r.kind == Rater.Kind.MODEL
         else ObservedRater(r.pk, r.kind, benchmark.pseudonym(r.pk))
-        for r in found.values()
+        for r in rows_by_pk.values()
     ]
-    return sorted(made, key=lambda who: (who.is_model, who.name, who.setting, who.pk))
+    return sorted(raters, key=lambda rater: (rater.is_model, rater.name, rater.setting, rater.pk))
 
 
 def _chunked(model: Any, pks: Any, names: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
-    ids = [int(one) for one in pks]
+    ids = [int(pk) for pk in pks]
     for start in range(0, len(ids), 20_000):
         yield from model.objects.filter(pk__in=ids[start : start + 20_000]).values_list(*names)
 

@@ -74,10 +74,10 @@ def answer_rows(selection: Selection) -> list[Row]:
     )
     units = units_of(selection)
     place = dict(zip((row[2] for row in rows), units.place(np.array([row[2] for row in rows], np.int64)), strict=True))
-    found = [row for row in rows if row[3] not in models]
+    rating_rows = [row for row in rows if row[3] not in models]
     for cohort, asked in asked_by_cohort(selection, units):
-        found += [(cohort, *row[1:]) for row in rows if row[3] in models and asked[place[row[2]]]]
-    return found
+        rating_rows += [(cohort, *row[1:]) for row in rows if row[3] in models and asked[place[row[2]]]]
+    return rating_rows
 
 
 def field_answers(selection: Selection) -> list[Row]:
@@ -95,18 +95,18 @@ def field_answers(selection: Selection) -> list[Row]:
 
 def one_per_rater(rows: Iterable[Row], repeats: str) -> dict[tuple[int, int], Row]:
     """By unit and rater, one answer where somebody gave several in different campaigns."""
-    kept: dict[tuple[int, int], Row] = {}
+    latest: dict[tuple[int, int], Row] = {}
     for row in rows:
-        if repeats == "latest" or row[2:4] not in kept:
-            kept[row[2], row[3]] = row
-    return kept
+        if repeats == "latest" or row[2:4] not in latest:
+            latest[row[2], row[3]] = row
+    return latest
 
 
 def _table(rows: list[Row], selection: Selection) -> Partitions | AnswerTable:
-    kept = sorted(one_per_rater(rows, selection.repeats).items(), key=itemgetter(0))
+    latest = sorted(one_per_rater(rows, selection.repeats).items(), key=itemgetter(0))
     if selection.level == "partition":
-        return Partitions.from_rows((unit, rater, Partition.of(row[5])) for (unit, rater), row in kept)
-    return AnswerTable.from_rows((unit, rater, _comparable(row[5], selection.level)) for (unit, rater), row in kept)
+        return Partitions.from_rows((unit, rater, Partition.of(row[5])) for (unit, rater), row in latest)
+    return AnswerTable.from_rows((unit, rater, _comparable(row[5], selection.level)) for (unit, rater), row in latest)
 
 
 def _comparable(answer: Any, level: str) -> Hashable:

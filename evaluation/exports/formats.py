@@ -76,12 +76,12 @@ def archive(members: Iterable[tuple[str, Iterable[bytes], FileSummary]], at: dat
     Each member's checksum stands in its `written` when it is through.
     """
     pipe = _ZipStream()
-    with zipfile.ZipFile(pipe, "w", zipfile.ZIP_DEFLATED) as made:
+    with zipfile.ZipFile(pipe, "w", zipfile.ZIP_DEFLATED) as zip_file:
         for name, chunks, written in members:
             info = zipfile.ZipInfo(name, at.timetuple()[:6])
             info.compress_type = zipfile.ZIP_DEFLATED
             info.external_attr = 0o644 << 16
-            with made.open(info, "w", force_zip64=True) as member:
+            with zip_file.open(info, "w", force_zip64=True) as member:
                 for block in _blocks(chunks):
                     written.sha.update(block)
                     member.write(block)

@@ -52,9 +52,9 @@ class FigureData(TableInputs):
         return select(self.catalogue, self.params, zone=self.zone)
 
     def observed(self, stage: str, field_key: str, raters: tuple[str, ...] = EVERYBODY) -> Observations:
-        found = super().observed(stage, field_key, raters)
+        observations = super().observed(stage, field_key, raters)
         self.used_selections.append(self.selection(stage, field_key, raters))
-        return found
+        return observations
 
     @property
     def everybody(self) -> Observations:
@@ -71,14 +71,14 @@ class FigureData(TableInputs):
 
     def with_options(self, name: str, value: str) -> str:
         """The address's query with another choice of the figure's own; every other choice stays."""
-        kept = [
-            (one, str(v))
-            for one in (*NAMES, "universal", "run", COLLECTION)
-            if one != name
-            for v in self.params.getlist(one)
+        options = [
+            (option, str(v))
+            for option in (*NAMES, "universal", "run", COLLECTION)
+            if option != name
+            for v in self.params.getlist(option)
             if v
         ]
-        return urlencode([*kept, (name, value)])
+        return urlencode([*options, (name, value)])
 
     def _asked(self, key: str, known: Sequence[str]) -> list[str]:
         """One address is for all figures of a page: a collection that has nothing for this figure changes it not. The
@@ -89,7 +89,7 @@ class FigureData(TableInputs):
     def preferred(self, grouped: Mapping[Collection, list[Run]]) -> str:
         """The newest collection with the run that the address asks for."""
         asked = {str(value) for value in self.params.getlist("run")}
-        named = (name_of(one) for one, runs in grouped.items() if asked & set(labels_of(runs).values()))
+        named = (name_of(collection) for collection, runs in grouped.items() if asked & set(labels_of(runs).values()))
         return next(named, "")
 
     def words(self) -> tuple[str, ...]:

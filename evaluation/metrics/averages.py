@@ -43,12 +43,13 @@ def mean_of(estimates: Sequence[Estimate], of: str, *, scale: Scale | None = Non
     >>> round(mean_of(numbers, "countries").value, 4)
     0.3
     """
-    known = [one for one in estimates if one.value is not None]
-    values = np.array([one.value for one in known], np.float64)
+    known = [estimate for estimate in estimates if estimate.value is not None]
+    values = np.array([estimate.value for estimate in known], np.float64)
     common: dict[str, Any] = {
         "method": f"mean over {of}", "level": level, "resampled": of,
-        "n_units": sum(one.n_units for one in known), "n_raters": max((one.n_raters for one in known), default=0),
-        "n_ratings": sum(one.n_ratings for one in known),
+        "n_units": sum(estimate.n_units for estimate in known),
+        "n_raters": max((estimate.n_raters for estimate in known), default=0),
+        "n_ratings": sum(estimate.n_ratings for estimate in known),
         "extras": {"n_averaged": len(known), "n_undefined": len(estimates) - len(known),
                    "n_left_out": len(estimates) - len(known), "n_all": len(estimates)},
     }  # fmt: skip
@@ -70,11 +71,11 @@ def mean_of(estimates: Sequence[Estimate], of: str, *, scale: Scale | None = Non
 
 def _unread(estimates: Sequence[Estimate]) -> dict[str, Any]:
     """The extras of values that know what they would be were all that is unreadable wrong, or right."""
-    known = [one.extras for one in estimates if one.n_units or one.extras.get("best")]
+    known = [estimate.extras for estimate in estimates if estimate.n_units or estimate.extras.get("best")]
     worst, best = ([x for each in known if isinstance(x := each.get(name), float)] for name in ("worst", "best"))
     if not known or len(worst) < len(known) or len(best) < len(known):
         return {}
     return {
-        "n_unreadable": sum(int(one.extras.get("n_unreadable") or 0) for one in estimates),
+        "n_unreadable": sum(int(estimate.extras.get("n_unreadable") or 0) for estimate in estimates),
         "worst": float(np.mean(worst)), "best": float(np.mean(best)),
     }  # fmt: skip

@@ -38,10 +38,12 @@ def bootstrap_sums(
     else:
         cells = _Cells(table)
         # the table's own weights are replaced by drawn x given
-        given = np.zeros(table.n_raters)
-        given[table.rater] = table.weight
+        rater_weights = np.zeros(table.n_raters)
+        rater_weights[table.rater] = table.weight
         width = 3 * cells.code.size + 3 * table.n_units + table.n_codes
-        blocks = [_raters(level, table, cells, (part[:, table.raters] * given).T) for part in _parts(drawn, width)]
+        blocks = [
+            _raters(level, table, cells, (part[:, table.raters] * rater_weights).T) for part in _parts(drawn, width)
+        ]
     return Sums(
         np.concatenate([block.observed for block in blocks]),
         np.concatenate([block.expected for block in blocks]),

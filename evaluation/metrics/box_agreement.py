@@ -47,15 +47,15 @@ def mean_pairwise_overlap(drawn: Drawn, *, interval: Interval = TWO_WAY) -> Esti
 
 def overlap_of_pairs(answers: Sequence[Boxes], first: Ints, second: Ints) -> Floats:
     """(p,) ``boxes.overlap`` of the answers at the places ``first`` and ``second`` (p,)."""
-    single = np.array([len(one) == 1 for one in answers], bool)
+    single = np.array([len(answer) == 1 for answer in answers], bool)
     simple = single[first] & single[second]
-    found = np.empty(first.size)
+    overlaps = np.empty(first.size)
     if simple.any():
-        corners = np.array([one[0] if len(one) == 1 else (0, 0, 1, 1) for one in answers], np.float64)
-        found[simple] = iou_of_pairs(corners[first[simple]], corners[second[simple]])
+        corners = np.array([answer[0] if len(answer) == 1 else (0, 0, 1, 1) for answer in answers], np.float64)
+        overlaps[simple] = iou_of_pairs(corners[first[simple]], corners[second[simple]])
     for place in np.flatnonzero(~simple):
-        found[place] = overlap(answers[first[place]], answers[second[place]])
-    return found
+        overlaps[place] = overlap(answers[first[place]], answers[second[place]])
+    return overlaps
 
 
 def mean_overlap_with_people(model: Sequence[Boxes | None], people: Drawn, *, interval: Interval = TWO_WAY) -> Estimate:
@@ -74,13 +74,14 @@ def mean_overlap_with_people(model: Sequence[Boxes | None], people: Drawn, *, in
     if interval.method == "bootstrap":
         raise ValueError("an overlap with people has a jackknife interval only, got method='bootstrap'")
     both = [(own, theirs) for own, theirs in zip(model, people, strict=True) if own is not None and theirs]
-    answers, given = _numbered([theirs for _own, theirs in both])
-    every = [*given, *(own for own, _theirs in both)]
-    alike = overlap_of_pairs(every, np.arange(len(given)), len(given) + answers.unit)
+    answers, people_answers = _numbered([theirs for _own, theirs in both])
+    every = [*people_answers, *(own for own, _theirs in both)]
+    alike = overlap_of_pairs(every, np.arange(len(people_answers)), len(people_answers) + answers.unit)
     common: dict[str, Any] = {
-        "method": "mean IoU with people", "n_units": len(both), "n_raters": answers.n_raters, "n_ratings": len(given),
+        "method": "mean IoU with people", "n_units": len(both), "n_raters": answers.n_raters,
+        "n_ratings": len(people_answers),
         "level": interval.level, "resampled": interval.resampled,
-        "missing_share": 1 - len(given) / (len(both) * answers.n_raters) if both else None,
+        "missing_share": 1 - len(people_answers) / (len(both) * answers.n_raters) if both else None,
         "extras": {"n_left_out": len(people) - len(both)},
     }  # fmt: skip
     if not both:

@@ -24,7 +24,7 @@ MISSING = -1  # the code of an answer, or of a gold label, that is not there
 
 
 def accuracy(
-    said: npt.ArrayLike,
+    predicted: npt.ArrayLike,
     gold: npt.ArrayLike,
     clusters: npt.ArrayLike | None = None,
     *,
@@ -39,7 +39,7 @@ def accuracy(
     >>> round(found.value, 4), found.extras["worst"], found.extras["best"]
     (0.6667, 0.5, 0.75)
     """
-    codes, truth = np.asarray(said, np.int64), np.asarray(gold, np.int64)
+    codes, truth = np.asarray(predicted, np.int64), np.asarray(gold, np.int64)
     if codes.shape != truth.shape or codes.ndim != 1:
         raise ValueError(f"answers and gold labels must have one length, got {codes.shape} and {truth.shape}")
     known = truth != MISSING

@@ -274,10 +274,10 @@ def sorting(places: Ints, count: int) -> Ints:
     return np.argsort(places.astype(np.uint16) if count <= 2**16 else places, kind="stable")
 
 
-def _weights(name: str, given: npt.ArrayLike | None, size: int) -> Floats:
-    if given is None:
+def _weights(name: str, values: npt.ArrayLike | None, size: int) -> Floats:
+    if values is None:
         return np.ones(size)
-    weights = np.asarray(given, dtype=np.float64)
+    weights = np.asarray(values, dtype=np.float64)
     if weights.shape != (size,):
         raise ValueError(f"{name} must have shape ({size},), got {weights.shape}")
     if not (np.isfinite(weights).all() and (weights >= 0).all()):

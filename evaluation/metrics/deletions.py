@@ -96,13 +96,13 @@ class Removal:
         own_squares = table.unit_weight[u] * v**2
         with_partner = np.flatnonzero(lonely)
         pair = with_partner[np.argsort(u[with_partner], kind="stable")].reshape(-1, 2)
-        here, partner = pair.ravel(), pair[:, ::-1].ravel()
+        own_place, partner = pair.ravel(), pair[:, ::-1].ravel()
         return cls(
             lonely=lonely,
             factor=factor,
             mass=np.where(lonely, (table.unit_weight * table.mass)[u], table.rating_mass),
             squares=np.where(lonely, (table.unit_weight * table.squares)[u], own_squares),
-            rater=np.concatenate([table.rater, table.rater[here]]),
+            rater=np.concatenate([table.rater, table.rater[own_place]]),
             code=np.concatenate([table.code, table.code[partner]]),
             weight=np.concatenate([table.rating_mass, table.rating_mass[partner]]),
         )

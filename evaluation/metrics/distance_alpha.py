@@ -54,7 +54,7 @@ class AnswerTable:
     def from_rows(cls, rows: Iterable[tuple[Hashable, Hashable, Hashable]]) -> AnswerTable:
         """From (unit label, rater label, answer) rows; all three are numbered in the order they appear."""
         numbers: tuple[dict[Hashable, int], ...] = ({}, {}, {})
-        numbered = [[of.setdefault(one, len(of)) for of, one in zip(numbers, row, strict=True)] for row in rows]
+        numbered = [[of.setdefault(option, len(of)) for of, option in zip(numbers, row, strict=True)] for row in rows]
         unit, rater, answer = np.array(numbered, np.int64).reshape(-1, 3).T
         return cls(unit, rater, answer, tuple(numbers[2]), len(numbers[0]), len(numbers[1]))
 
@@ -171,10 +171,10 @@ def distance_matrix(places: Ints, distance: Distance) -> Floats:
 
 
 def _checked(distance: Distance, first: Ints, second: Ints) -> Floats:
-    found = np.asarray(distance(first, second), np.float64)
-    if found.shape != first.shape or not ((found >= 0) & (found <= 1 + 1e-12)).all():
+    distances = np.asarray(distance(first, second), np.float64)
+    if distances.shape != first.shape or not ((distances >= 0) & (distances <= 1 + 1e-12)).all():
         raise ValueError("distance must give a number from 0 to 1 for each pair")
-    return found
+    return distances
 
 
 def matrix_sums(matrix: Floats) -> DistanceSums:
@@ -184,18 +184,18 @@ def matrix_sums(matrix: Floats) -> DistanceSums:
         order = np.argsort(group, kind="stable")
         length = np.bincount(group, minlength=n_groups)
         begin = np.concatenate([[0], np.cumsum(length)])
-        found: Floats = np.zeros(code.size)
+        totals: Floats = np.zeros(code.size)
         rows = max(1, _BLOCK // max(matrix.shape[0], 1))
         for first in range(0, n_groups, rows):
             last = min(first + rows, n_groups)
             mine = order[begin[first] : begin[last]]
             if int(length[first:last] @ length[first:last]) <= _BLOCK:
-                found[mine] = _by_pairs(matrix, code[mine], length[first:last], weight[mine])
+                totals[mine] = _by_pairs(matrix, code[mine], length[first:last], weight[mine])
             else:
                 counts = np.zeros((last - first, matrix.shape[0]))
                 np.add.at(counts, (group[mine] - first, code[mine]), weight[mine])
-                found[mine] = (counts @ matrix)[group[mine] - first, code[mine]]
-        return found
+                totals[mine] = (counts @ matrix)[group[mine] - first, code[mine]]
+        return totals
 
     return sums
 

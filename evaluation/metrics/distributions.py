@@ -28,14 +28,14 @@ _BLOCK_NUMBERS = 4_000_000
 
 def normalised(scores: npt.ArrayLike) -> tuple[Floats, Bools]:
     """(images, labels) scores divided by their sum, and (images,) which rows could be: no gap, a positive sum."""
-    given = np.asarray(scores, np.float64)
-    if given.ndim != 2:
-        raise ValueError(f"scores must be images x labels, got shape {given.shape}")
-    if np.any(given < 0):
+    shares = np.asarray(scores, np.float64)
+    if shares.ndim != 2:
+        raise ValueError(f"scores must be images x labels, got shape {shares.shape}")
+    if np.any(shares < 0):
         raise ValueError("scores must not be negative: they are shares of a whole")
-    total = given.sum(axis=1)
+    total = shares.sum(axis=1)
     kept: Bools = np.asarray(np.isfinite(total) & (total > 0))
-    return given[kept] / total[kept, None], kept
+    return shares[kept] / total[kept, None], kept
 
 
 def jensen_shannon(first: npt.ArrayLike, second: npt.ArrayLike, base: float = 2.0) -> Floats:
@@ -80,26 +80,26 @@ def coverage(scores: npt.ArrayLike, *, threshold: float = 4.0, interval: Interva
 
     Undefined: no label; no score at all. Without an interval: a largest value hangs on single images ("not_smooth").
     """
-    given = np.asarray(scores, np.float64)
-    if given.ndim != 2:
-        raise ValueError(f"scores must be images x labels, got shape {given.shape}")
-    known: Bools = np.asarray(np.isfinite(given).any(axis=1))
-    common = _common("coverage", int(known.sum()), interval, given, known)
-    common["extras"] |= {"threshold": threshold, "n_labels": int(given.shape[1])}
+    label_scores = np.asarray(scores, np.float64)
+    if label_scores.ndim != 2:
+        raise ValueError(f"scores must be images x labels, got shape {label_scores.shape}")
+    known: Bools = np.asarray(np.isfinite(label_scores).any(axis=1))
+    common = _common("coverage", int(known.sum()), interval, label_scores, known)
+    common["extras"] |= {"threshold": threshold, "n_labels": int(label_scores.shape[1])}
     if not known.any():
         return Estimate.undefined(reason="nothing_counted", **common)
-    reached = (np.nan_to_num(given, nan=-np.inf) >= threshold).any(axis=0)
+    reached = (np.nan_to_num(label_scores, nan=-np.inf) >= threshold).any(axis=0)
     common["resampled"] = "nothing"
     common["extras"]["n_reached"] = int(reached.sum())
     return Estimate.of(float(reached.mean()), interval_reason="not_smooth", **common)
 
 
-def _common(method: str, images: int, wanted: Interval, given: Floats, kept: Bools) -> dict[str, Any]:
+def _common(method: str, images: int, wanted: Interval, shares: Floats, defined: Bools) -> dict[str, Any]:
     if wanted.over not in ("units", "none") or wanted.method != "jackknife":
         raise ValueError(f"only images are left out here, by the jackknife, got over={wanted.over!r}")
     return {
-        "method": method, "n_units": images, "n_raters": 1, "n_ratings": int(np.isfinite(given[kept]).sum()),
-        "level": wanted.level, "resampled": wanted.resampled, "extras": {"n_left_out": int((~kept).sum())},
+        "method": method, "n_units": images, "n_raters": 1, "n_ratings": int(np.isfinite(shares[defined]).sum()),
+        "level": wanted.level, "resampled": wanted.resampled, "extras": {"n_left_out": int((~defined).sum())},
     }  # fmt: skip
 
 

@@ -100,7 +100,7 @@ def _correlations(x: Floats, y: Floats, usable: Bools, kind: Kind) -> Floats:
     """(B,) r or rho of the ``usable`` points of each row (B, n), NaN with fewer than three or with a constant side."""
     n = usable.sum(axis=1)
     sides = [_ranked(one, usable, n) if kind == "spearman" else _centred(one, usable, n) for one in (x, y)]
-    (sxx, syy), sxy = ((one**2).sum(axis=1) for one in sides), (sides[0] * sides[1]).sum(axis=1)
+    (sxx, syy), sxy = ((side**2).sum(axis=1) for side in sides), (sides[0] * sides[1]).sum(axis=1)
     defined = (n >= MIN_POINTS) & (sxx > 0) & (syy > 0)
     r = sxy / np.where(defined, np.sqrt(sxx) * np.sqrt(syy), 1)
     return np.asarray(np.where(defined, np.clip(r, -1, 1), np.nan))
@@ -126,13 +126,13 @@ def _replicates(table: Floats, value: float, kind: Kind, how: How, ratings: Rati
 
     def of(count: int, leave_out: Callable[[Floats, int], None]) -> Floats:
         """(count,) the number of ``count`` copies of the table, each without something; in blocks."""
-        step, found = max(1, _BLOCK_NUMBERS // max(table.size, 1)), []
+        step, blocks = max(1, _BLOCK_NUMBERS // max(table.size, 1)), []
         for first in range(0, count, step):
             copies = np.repeat(table[None], min(step, count - first), axis=0)
             for place, copy in enumerate(copies, start=first):
                 leave_out(copy, place)
-            found.append(_values(copies, kind, how)[0])
-        return np.concatenate(found)
+            blocks.append(_values(copies, kind, how)[0])
+        return np.concatenate(blocks)
 
     def without_unit(copy: Floats, place: int) -> None:
         copy[rated[place]] = np.nan

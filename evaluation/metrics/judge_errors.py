@@ -91,9 +91,11 @@ def mistake_correlation(mistakes: Ratings, *, interval: Interval = TWO_WAY) -> E
     that is always or never mistaken, in every pair.
     """
     wanted = interval if interval.over == "none" else replace(interval, over="units")
-    found = mean_pairwise_pearson(mistakes, interval=wanted)
+    estimate = mean_pairwise_pearson(mistakes, interval=wanted)
     k = int(np.unique(mistakes.rater).size)
-    return replace(found, method="upper bound of the correlation of judges' errors", extras={**found.extras, "k": k})
+    return replace(
+        estimate, method="upper bound of the correlation of judges' errors", extras={**estimate.extras, "k": k}
+    )
 
 
 def least_panel(mistakes: Ratings, *, interval: Interval = TWO_WAY) -> Estimate:
@@ -220,9 +222,12 @@ def _noise_of(sums: Floats) -> Floats:
 
 def _mean_covariance(errors: _Errors, pairs: list[tuple[int, int]]) -> Replicates:
     """The mean over pairs of judges (of a judge with itself: its variance), all replicates."""
-    found = [errors.replicates(*sums).map(_covariance_of) for sums in _sums_of_pairs(errors, pairs)]
+    all_replicates = [errors.replicates(*sums).map(_covariance_of) for sums in _sums_of_pairs(errors, pairs)]
     return Replicates(
-        *(_mean([getattr(one, part) for one in found]) for part in ("whole", "units", "raters", "ratings"))
+        *(
+            _mean([getattr(replicates, part) for replicates in all_replicates])
+            for part in ("whole", "units", "raters", "ratings")
+        )
     )
 
 
@@ -255,7 +260,7 @@ def _covariance_of(sums: Floats) -> Floats:
 
 def _ratio(together: Replicates, own: Replicates, noise: Replicates) -> Replicates:
     def of(part: str) -> Floats:
-        shared, spread, v = (getattr(one, part) for one in (together, own, noise))
+        shared, spread, v = (getattr(replicates, part) for replicates in (together, own, noise))
         known = spread - v > _ZERO * spread
         return np.asarray(np.where(known, (shared - v) / np.where(known, spread - v, 1), np.nan))
 

@@ -53,10 +53,10 @@ def alpha_with_judge(ratings: Ratings, judge: int, level: Level, *, interval: In
 
     Units: those the judge rated. Undefined as alpha is, each side for itself.
     """
-    there = units_rated_by(ratings, judge)
+    judged = units_rated_by(ratings, judge)
     people, everybody = (
-        select_ratings(there, there.rater != judge),
-        select_ratings(there, np.ones(there.n_ratings, bool)),
+        select_ratings(judged, judged.rater != judge),
+        select_ratings(judged, np.ones(judged.n_ratings, bool)),
     )
     return WithJudge(alpha(people, level, interval=interval), alpha(everybody, level, interval=interval))
 
@@ -79,16 +79,16 @@ def judge_position(ratings: Ratings, judge: int, *, interval: Interval = OTHER_U
     one of the two is undefined are left out ("n_left_out"). Undefined: nobody can be compared ("no_pairs"). Its
     interval is Wilson's over the people: other people, the same units.
     """
-    there = units_rated_by(ratings, judge)
-    humans = there.rater != judge
-    people = Ratings(there.unit[humans], there.rater[humans], there.value[humans], there.n_units, there.n_raters)
+    judged = units_rated_by(ratings, judge)
+    humans = judged.rater != judge
+    people = Ratings(judged.unit[humans], judged.rater[humans], judged.value[humans], judged.n_units, judged.n_raters)
     numbers = np.unique(people.rater)
-    n_people, n_units = int(numbers.size), int(np.unique(there.unit).size)
+    n_people, n_units = int(numbers.size), int(np.unique(judged.unit).size)
     found = [(int(j), rater_against_others(people, int(j), interval=interval)) for j in numbers]
-    each = [(j, replace(one, n_raters=n_people)) for j, one in found]
+    each = [(j, replace(estimate, n_raters=n_people)) for j, estimate in found]
     wins, compared = 0, 0
     for person, own in each:
-        matched = _instead_of(there, judge, person)
+        matched = _instead_of(judged, judge, person)
         if own.value is None or matched is None:
             continue
         compared += 1
@@ -96,22 +96,22 @@ def judge_position(ratings: Ratings, judge: int, *, interval: Interval = OTHER_U
     method, n_left_out = "share of people the judge does at least as well as", len(each) - compared
     if compared:
         best = share_of(wins, compared, method=method, extras={"n_left_out": n_left_out})
-        best = replace(best, resampled="raters", n_units=n_units, n_raters=compared, n_ratings=there.n_ratings)
+        best = replace(best, resampled="raters", n_units=n_units, n_raters=compared, n_ratings=judged.n_ratings)
     else:
         best = Estimate.undefined(
             reason="no_pairs" if each else "too_few_raters", method=method, n_units=n_units,
-            n_raters=len(each), n_ratings=there.n_ratings, resampled="raters", extras={"n_left_out": n_left_out},
+            n_raters=len(each), n_ratings=judged.n_ratings, resampled="raters", extras={"n_left_out": n_left_out},
         )  # fmt: skip
-    own = rater_against_others(there, judge, interval=interval)
+    own = rater_against_others(judged, judge, interval=interval)
     return JudgePosition(replace(own, n_raters=n_people + 1), tuple(each), best)
 
 
-def _instead_of(there: Ratings, judge: int, person: int) -> float | None:
+def _instead_of(judged: Ratings, judge: int, person: int) -> float | None:
     """The judge's Spearman with the people but ``person``, over the units that person rated."""
-    theirs = np.zeros(there.n_units, bool)
-    theirs[there.unit[there.rater == person]] = True
-    keep = theirs[there.unit] & (there.rater != person)
-    some = Ratings(there.unit[keep], there.rater[keep], there.value[keep], there.n_units, there.n_raters)
+    theirs = np.zeros(judged.n_units, bool)
+    theirs[judged.unit[judged.rater == person]] = True
+    keep = theirs[judged.unit] & (judged.rater != person)
+    some = Ratings(judged.unit[keep], judged.rater[keep], judged.value[keep], judged.n_units, judged.n_raters)
     return rater_against_others(some, judge, interval=Interval(over="none")).value
 
 
@@ -148,17 +148,17 @@ def against_majority(ratings: Ratings, judge: int, *, codes: Sequence[float] | N
     first place) are left out ("n_tied"). Intervals: Wilson's, units taken for independent.
     Undefined: no unit that both the judge and a majority speak about.
     """
-    there = units_rated_by(ratings, judge)
-    humans = there.rater != judge
-    people = Ratings(there.unit[humans], there.rater[humans], there.value[humans], there.n_units, there.n_raters)
+    judged = units_rated_by(ratings, judge)
+    humans = judged.rater != judge
+    people = Ratings(judged.unit[humans], judged.rater[humans], judged.value[humans], judged.n_units, judged.n_raters)
     truth, raters = majority(people)
-    said: Floats = np.full(there.n_units, np.nan)
-    said[there.unit[~humans]] = there.value[~humans]
-    both = np.isfinite(truth) & np.isfinite(said)
+    judge_value: Floats = np.full(judged.n_units, np.nan)
+    judge_value[judged.unit[~humans]] = judged.value[~humans]
+    both = np.isfinite(truth) & np.isfinite(judge_value)
     if codes is not None:
         both &= np.isin(truth, np.asarray(codes, np.float64))
-    right, right_said = truth[both], said[both]
-    seen, counts = np.unique(right, return_counts=True)
+    right, right_said = truth[both], judge_value[both]
+    classes, counts = np.unique(right, return_counts=True)
     commonest = int(counts.max()) if counts.size else 0
     n, panel = int(both.sum()), int(np.unique(people.rater).size)
     pair = Ratings(np.tile(np.arange(n), 2), np.repeat([0, 1], n), np.concatenate([right, right_said]), n, 2)
@@ -166,8 +166,8 @@ def against_majority(ratings: Ratings, judge: int, *, codes: Sequence[float] | N
         share_of(int((right == right_said).sum()), n, method="agreement with the majority of people", n_raters=panel),
         share_of(commonest, n, method="share of the commonest code of the majority", n_raters=panel),
         cohen_kappa(pair),
-        float(seen[counts.argmax()]) if counts.size else None,
-        int(((raters > 0) & np.isnan(truth) & np.isfinite(said)).sum()),
+        float(classes[counts.argmax()]) if counts.size else None,
+        int(((raters > 0) & np.isnan(truth) & np.isfinite(judge_value)).sum()),
     )
 
 

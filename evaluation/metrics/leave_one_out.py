@@ -44,8 +44,8 @@ def rater_against_others(ratings: Ratings, rater: int, *, interval: Interval = O
     place = np.arange(own.size)
     side = np.repeat([0, 1], own.size)
     pair = Ratings(np.tile(place, 2), side, np.concatenate([own, rest]), int(own.size), 2)
-    found = mean_pairwise_spearman(pair, interval=interval)
-    return replace(found, method=METHOD, n_raters=ratings.n_raters, n_ratings=int(own.size), missing_share=None)
+    estimate = mean_pairwise_spearman(pair, interval=interval)
+    return replace(estimate, method=METHOD, n_raters=ratings.n_raters, n_ratings=int(own.size), missing_share=None)
 
 
 def mean_rater_against_others(ratings: Ratings) -> Estimate:
@@ -57,13 +57,13 @@ def mean_rater_against_others(ratings: Ratings) -> Estimate:
     0.983
     """
     each = [rater_against_others(ratings, rater, interval=Interval(over="none")) for rater in range(ratings.n_raters)]
-    values = np.array([one.value for one in each if one.value is not None])
+    values = np.array([estimate.value for estimate in each if estimate.value is not None])
     counted: dict[str, Any] = {
         "method": METHOD + ", averaged over raters", "n_units": ratings.n_units, "n_raters": ratings.n_raters,
         "n_ratings": ratings.n_ratings, "missing_share": ratings.missing_share,
     }  # fmt: skip
     if not values.size:
-        reasons = [one.reason for one in each if one.reason]
+        reasons = [estimate.reason for estimate in each if estimate.reason]
         few = "too_few_raters" if ratings.n_ratings else "no_ratings"
         return Estimate.undefined(reason=few if ratings.n_raters < 2 else reasons[0], **counted)
     spread = float(values.std(ddof=1)) if values.size > 1 else None
@@ -72,7 +72,7 @@ def mean_rater_against_others(ratings: Ratings) -> Estimate:
         "n_annotators": int(values.size),
         "n_units_not_pairable": int(np.count_nonzero(np.bincount(ratings.unit, minlength=ratings.n_units) < 2)),
     }  # fmt: skip
-    compared = np.array([one.value is not None for one in each])
+    compared = np.array([estimate.value is not None for estimate in each])
     shared = np.bincount(ratings.unit, minlength=ratings.n_units)[ratings.unit] > 1
     counted |= ratings.sizes_of(shared & compared[ratings.rater]).to_fields()
     return Estimate.of(float(values.mean()), interval_reason="not_asked", extras=extras, **counted)

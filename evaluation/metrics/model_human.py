@@ -93,16 +93,16 @@ def concept_averaged(scored: RatedScores, concept: npt.ArrayLike, *, interval: I
     Resampled are concepts and raters: other concepts, other people.
     """
     row = _numbered(np.asarray(concept, np.int64))
-    [found] = _estimates("concept-averaged Pearson", scored, _over_cohorts(scored, row, row), interval)
-    words = found.resampled.replace("units", "concepts")
-    return replace(found, resampled=words)
+    [estimate] = _estimates("concept-averaged Pearson", scored, _over_cohorts(scored, row, row), interval)
+    words = estimate.resampled.replace("units", "concepts")
+    return replace(estimate, resampled=words)
 
 
 def global_averaged(scored: RatedScores, *, interval: Interval = TWO_WAY) -> Estimate:
     """The r, over the cohorts, of means over all images: one correlation over as many points as there are cohorts."""
     row: Ints = np.zeros(scored.image.size, np.int64)
-    [found] = _estimates("global-averaged Pearson", scored, _over_cohorts(scored, row, scored.image), interval)
-    return found
+    [estimate] = _estimates("global-averaged Pearson", scored, _over_cohorts(scored, row, scored.image), interval)
+    return estimate
 
 
 def per_cohort(scored: RatedScores, *, interval: Interval = TWO_WAY) -> dict[int, Estimate]:
@@ -110,13 +110,13 @@ def per_cohort(scored: RatedScores, *, interval: Interval = TWO_WAY) -> dict[int
     if not scored.cohort.size:
         return {}
     cohorts, row = np.unique(scored.cohort, return_inverse=True)
-    found = _estimates(
+    estimates = _estimates(
         "Pearson with the mean of the raters, over images",
         scored,
         _layout(scored, row.astype(np.int64), scored.image, scored.image, row),
         interval,
     )
-    return dict(zip(cohorts.tolist(), found, strict=True))
+    return dict(zip(cohorts.tolist(), estimates, strict=True))
 
 
 @dataclass(frozen=True)
@@ -214,22 +214,22 @@ def _of_blocks(method: str, table: _Table, wanted: Interval) -> list[Estimate]:
 
 def _estimate(method: str, table: _Table, without: list[Changes], block: int, wanted: Interval) -> Estimate:
     mine = table.layout.block == block
-    there = mine[table.layout.row]
+    pairable = mine[table.layout.row]
     r = table.r[mine]
     known = np.isfinite(r)
     few = table.size[mine] < MIN_CELLS
     if known.any():  # what is left out is not counted
-        there &= np.isfinite(table.r)[table.layout.row]
+        pairable &= np.isfinite(table.r)[table.layout.row]
     common: dict[str, Any] = {
         "method": method, "level": wanted.level, "resampled": wanted.resampled,
-        "n_units": int(np.unique(table.layout.unit[there]).size),
-        "n_raters": int(np.unique(table.scored.rater[there]).size),
-        "n_ratings": int(there.sum()),
+        "n_units": int(np.unique(table.layout.unit[pairable]).size),
+        "n_raters": int(np.unique(table.scored.rater[pairable]).size),
+        "n_ratings": int(pairable.sum()),
         "extras": {"n_rows": int(known.sum()), "n_rows_constant": int((~known & ~few).sum()),
                    "n_rows_few": int(few.sum()), "n_left_out": int((~known).sum()), "n_all": int(known.size)},
     }  # fmt: skip
     if not known.any():
-        reason = "no_ratings" if not there.any() else "constant_side" if not few.all() else table.layout.too_few
+        reason = "no_ratings" if not pairable.any() else "constant_side" if not few.all() else table.layout.too_few
         return Estimate.undefined(reason=reason, **common)
     total, count = float(r[known].sum()), int(known.sum())
     ends: Ends | str = "not_asked"
@@ -317,10 +317,10 @@ class _Table:
     def without(self, part: Ints) -> Changes:
         """Every block's change when all ratings of one number of ``part`` (n,) are left out, for each number that has
         some in a row with an r."""
-        width, kept = self.things.size, np.isfinite(self.r)[self.layout.row]
-        keys, place = _distinct((part * max(self.count.size, 1) + self.thing)[kept])
+        width, finite = self.things.size, np.isfinite(self.r)[self.layout.row]
+        keys, place = _distinct((part * max(self.count.size, 1) + self.thing)[finite])
         thing = keys % max(self.count.size, 1)
-        gone, value = _sums(place), _sums(place, self.scored.value[kept])
+        gone, value = _sums(place), _sums(place, self.scored.value[finite])
         left = self.count[thing] - gone
         some = left > 0.5
         mean = self.sum[thing] / self.count[thing]
@@ -355,7 +355,7 @@ def _sums(place: Ints, numbers: npt.ArrayLike | None = None, size: int = 0) -> F
 
 def _joined(*parts: Ints) -> Ints:
     """(n,) one number for each combination."""
-    found: Ints = np.zeros(parts[0].size, np.int64)
+    codes: Ints = np.zeros(parts[0].size, np.int64)
     for part in parts:
-        found = found * (int(part.max()) + 1 if part.size else 1) + part
-    return found
+        codes = codes * (int(part.max()) + 1 if part.size else 1) + part
+    return codes

@@ -47,14 +47,14 @@ def closeness(scores: npt.ArrayLike, means: npt.ArrayLike, *, ranks: bool) -> Fl
     np.float64(0.8)
     """
     score, mean = np.asarray(scores, np.float64), np.asarray(means, np.float64)
-    found: Floats = np.full(score.shape, np.nan)
+    closest: Floats = np.full(score.shape, np.nan)
     both = np.isfinite(score) & np.isfinite(mean)
     sides = [stats.rankdata(one[both]) if ranks else one[both] for one in (score, mean)]
-    spreads = [one.std() if one.size else 0.0 for one in sides]
+    spreads = [side.std() if side.size else 0.0 for side in sides]
     if min(spreads) > 0:
         first, second = ((one - one.mean()) / spread for one, spread in zip(sides, spreads, strict=True))
-        found[both] = -((first - second) ** 2) / 2
-    return found
+        closest[both] = -((first - second) ** 2) / 2
+    return closest
 
 
 def rank_models(

@@ -86,11 +86,11 @@ def f1(pairs: Pairs, average: Average, *, threshold: float = THRESHOLD, level: f
     extras |= {"n_not_asked": not_asked} if not_asked else {}
     if scored.score.size and not scored.gold.any():
         return _without_gold(METHODS[average], scored, extras)
-    found = estimate_by_clusters(
+    estimate = estimate_by_clusters(
         sums, _of(average, labels), LOGIT, method=METHODS[average], n_units=int(np.unique(some.image).size),
         n_ratings=int(some.score.size), level=level, extras=extras,
     )  # fmt: skip
-    return _named(found, bool(some.score.size))
+    return _named(estimate, bool(some.score.size))
 
 
 def f1_difference(
@@ -116,12 +116,12 @@ def _compared(
 ) -> Estimate:  # fmt: skip
     if average not in AVERAGES:
         raise ValueError(f"average must be one of {', '.join(AVERAGES)}, got {average!r}")
-    one, other = _shared(first, second)
-    if one.score.size and not one.gold.any():
-        return replace(_without_gold(f"{how} of {METHODS[average]}", one, {"threshold": threshold}), n_raters=2)
-    kept, _not_asked = _with_gold_asked(first, one, average)
-    one, other = one.where(kept), other.where(kept)
-    (left, labels), (right, _same) = (_columns(side, average, threshold) for side in (one, other))
+    first_pairs, other = _shared(first, second)
+    if first_pairs.score.size and not first_pairs.gold.any():
+        return replace(_without_gold(f"{how} of {METHODS[average]}", first_pairs, {"threshold": threshold}), n_raters=2)
+    kept, _not_asked = _with_gold_asked(first, first_pairs, average)
+    first_pairs, other = first_pairs.where(kept), other.where(kept)
+    (left, labels), (right, _same) = (_columns(side, average, threshold) for side in (first_pairs, other))
     width, of = left.shape[1], _of(average, labels)
 
     def statistic(sums: Floats) -> Floats:
@@ -131,22 +131,25 @@ def _compared(
         return np.asarray(np.divide(a, b, out=np.full(a.shape, np.nan), where=b > 0))
 
     method = f"{how} of {METHODS[average]}"
-    extras = {"threshold": threshold, "n_not_shared": int(first.score.size + second.score.size - 2 * one.score.size)}
-    found = estimate_by_clusters(
+    extras = {
+        "threshold": threshold,
+        "n_not_shared": int(first.score.size + second.score.size - 2 * first_pairs.score.size),
+    }
+    estimate = estimate_by_clusters(
         np.concatenate([left, right], axis=1), statistic, SHARES_APART if how == "difference" else RATIO,
-        method=method, n_units=int(np.unique(one.image).size), n_ratings=int(2 * one.score.size), n_raters=2,
-        level=level, extras=extras,
+        method=method, n_units=int(np.unique(first_pairs.image).size), n_ratings=int(2 * first_pairs.score.size),
+        n_raters=2, level=level, extras=extras,
     )  # fmt: skip
-    found = _named(found, bool(one.score.size))
-    if how == "ratio" and found.value is None and of(right.sum(axis=0, keepdims=True))[0] == 0:
-        return replace(found, reason="zero_below")
-    return found
+    estimate = _named(estimate, bool(first_pairs.score.size))
+    if how == "ratio" and estimate.value is None and of(right.sum(axis=0, keepdims=True))[0] == 0:
+        return replace(estimate, reason="zero_below")
+    return estimate
 
 
-def _named(found: Estimate, some: bool) -> Estimate:
+def _named(estimate: Estimate, some: bool) -> Estimate:
     """Images are what is left out; and where there are pairs without a value, no gold label was asked."""
-    found = replace(found, resampled="images")
-    return replace(found, reason="no_gold_asked") if found.value is None and some else found
+    estimate = replace(estimate, resampled="images")
+    return replace(estimate, reason="no_gold_asked") if estimate.value is None and some else estimate
 
 
 def _without_gold(method: str, scored: Pairs, extras: dict[str, Any]) -> Estimate:
@@ -170,12 +173,12 @@ def _shared(first: Pairs, second: Pairs) -> tuple[Pairs, Pairs]:
     image = number_clusters(np.concatenate([first.image, second.image]))[1]
     count, label = number_clusters(np.concatenate([first.label, second.label]))
     key, n = image * max(count, 1) + label, first.image.size
-    mine, theirs = (np.flatnonzero(np.isfinite(one.score)) for one in (first, second))
+    mine, theirs = (np.flatnonzero(np.isfinite(pairs.score)) for pairs in (first, second))
     _both, a, b = np.intersect1d(key[:n][mine], key[n:][theirs], assume_unique=True, return_indices=True)
-    one, other = mine[a], theirs[b]
-    if not (first.gold[one] == second.gold[other]).all():
+    first_places, other = mine[a], theirs[b]
+    if not (first.gold[first_places] == second.gold[other]).all():
         raise ValueError("both sides must have the same gold labels")
-    return first.where(one), second.where(other)
+    return first.where(first_places), second.where(other)
 
 
 def _columns(pairs: Pairs, average: Average, threshold: float) -> tuple[Floats, int]:
@@ -185,13 +188,13 @@ def _columns(pairs: Pairs, average: Average, threshold: float) -> tuple[Floats, 
     """
     images, image = number_clusters(pairs.image)
     labels, label = number_clusters(pairs.label)
-    said: Bools = np.asarray(pairs.score >= threshold)
-    counts = (pairs.gold & said, said, pairs.gold)
+    predicted: Bools = np.asarray(pairs.score >= threshold)
+    counts = (pairs.gold & predicted, predicted, pairs.gold)
     if average == "macro":
         place = image * labels + label
-        parts = [_sums(place, one, images * labels).reshape(images, labels) for one in counts]
+        parts = [_sums(place, count, images * labels).reshape(images, labels) for count in counts]
         return np.concatenate(parts, axis=1) if labels else np.zeros((0, 0)), labels
-    sums = np.stack([_sums(image, one, images) for one in counts], axis=1)
+    sums = np.stack([_sums(image, count, images) for count in counts], axis=1)
     if average == "micro":
         return sums, labels
     both = sums[:, 1] + sums[:, 2]
@@ -212,8 +215,8 @@ def _of(average: Average, labels: int) -> Statistic:
             return over(sums[:, 0], sums[:, 1])
         if average == "micro":
             return over(2 * sums[:, 0], sums[:, 1] + sums[:, 2])
-        hits, said, gold = (sums[:, k * labels : (k + 1) * labels] for k in range(3))
-        each = over(2 * hits, said + gold)
+        hits, predicted, gold = (sums[:, k * labels : (k + 1) * labels] for k in range(3))
+        each = over(2 * hits, predicted + gold)
         known = np.isfinite(each)
         return over(np.where(known, each, 0).sum(axis=1), known.sum(axis=1).astype(np.float64))
 

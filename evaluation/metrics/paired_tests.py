@@ -43,10 +43,10 @@ def mcnemar(first: npt.ArrayLike, second: npt.ArrayLike, *, how: McNemar = "exac
     >>> mcnemar([True] * 9 + [False], [True] * 3 + [False] * 6 + [True]).extras["p"]  # 2 (1 + 7) / 2^7
     0.125
     """
-    one, other = np.asarray(first, bool), np.asarray(second, bool)
-    if one.shape != other.shape:
-        raise ValueError(f"both must say something of the same items, got shapes {one.shape} and {other.shape}")
-    n, b, c = int(one.size), int((one & ~other).sum()), int((other & ~one).sum())
+    first_right, other = np.asarray(first, bool), np.asarray(second, bool)
+    if first_right.shape != other.shape:
+        raise ValueError(f"both must say something of the same items, got shapes {first_right.shape} and {other.shape}")
+    n, b, c = int(first_right.size), int((first_right & ~other).sum()), int((other & ~first_right).sum())
     common: dict[str, Any] = {
         "method": "difference of paired shares", "n_units": n, "n_raters": 2, "n_ratings": 2 * n, "level": level,
         "resampled": "units",
@@ -93,18 +93,18 @@ def adjusted(p: Sequence[float | None] | Floats, how: Correction) -> Floats:
     >>> adjusted([0.01, 0.04, 0.03], "holm").tolist()
     [0.03, 0.06, 0.06]
     """
-    given = np.array([np.nan if one is None else one for one in p], np.float64)
-    if np.nanmin(given, initial=0) < 0 or np.nanmax(given, initial=0) > 1:
+    p_values = np.array([np.nan if one is None else one for one in p], np.float64)
+    if np.nanmin(p_values, initial=0) < 0 or np.nanmax(p_values, initial=0) > 1:
         raise ValueError("p values lie between 0 and 1")
-    found = np.full(given.shape, np.nan)
-    tested = np.flatnonzero(np.isfinite(given))
-    order = tested[np.argsort(given[tested], kind="stable")]
+    adjusted_values = np.full(p_values.shape, np.nan)
+    tested = np.flatnonzero(np.isfinite(p_values))
+    order = tested[np.argsort(p_values[tested], kind="stable")]
     place, m = np.arange(1, order.size + 1), order.size
     if how == "holm":
-        found[order] = np.maximum.accumulate(given[order] * (m - place + 1))
+        adjusted_values[order] = np.maximum.accumulate(p_values[order] * (m - place + 1))
     else:
-        found[order] = np.minimum.accumulate((given[order] * m / place)[::-1])[::-1]
-    return np.asarray(np.minimum(found, 1))
+        adjusted_values[order] = np.minimum.accumulate((p_values[order] * m / place)[::-1])[::-1]
+    return np.asarray(np.minimum(adjusted_values, 1))
 
 
 def rank_bands(better: npt.ArrayLike) -> list[tuple[int, int]]:

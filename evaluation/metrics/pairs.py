@@ -135,11 +135,11 @@ def changes_by_tables(
         last = min(first + step, ratings.n_units)
         mine = order[begin[first] : begin[last]]
         row, column = ratings.unit[mine] - first, ratings.rater[mine] * codes + code[mine]
-        given = np.zeros((last - first, raters * codes))
-        given[row, column] = 1
+        indicator = np.zeros((last - first, raters * codes))
+        indicator[row, column] = 1
         for place, part in enumerate(parts):
             if part.any():
-                sums[place, mine] = (given @ part)[row, column]
+                sums[place, mine] = (indicator @ part)[row, column]
     by_unit = [np.bincount(ratings.unit, one, ratings.n_units) / 2 for one in sums]
     return by_unit[0], -by_unit[1], sums[0], -sums[1]
 

@@ -88,13 +88,13 @@ class Partitions:
 
     def by_unit(self) -> dict[int, dict[int, Partition]]:
         """Unit to rater to answer."""
-        found: dict[int, dict[int, Partition]] = {}
+        items: dict[int, dict[int, Partition]] = {}
         for unit, rater, answer in zip(self.unit, self.rater, self.answers, strict=True):
-            found.setdefault(unit, {})[rater] = answer
-        return found
+            items.setdefault(unit, {})[rater] = answer
+        return items
 
 
-def pairwise_f1(given: Partitions, *, interval: Interval = TWO_WAY) -> Estimate:
+def pairwise_f1(partitions: Partitions, *, interval: Interval = TWO_WAY) -> Estimate:
     """Pairwise F1 of the groupings, 0 to 1; pairs of people and items pooled. The interval stands on the logit.
 
     >>> a = Partition({"1": 0, "2": 0, "3": 0, "4": 1}, {})  # 1, 2, 3 together: A = 3
@@ -102,37 +102,41 @@ def pairwise_f1(given: Partitions, *, interval: Interval = TWO_WAY) -> Estimate:
     >>> pairwise_f1(Partitions.from_rows([("u", "a", a), ("u", "b", b)])).value  # 2 x 1 / (3 + 2)
     0.4
     """
-    return _pooled(given, "pairwise F1 of groupings", _f1_parts, _quotient, interval, Scale("logit"), "no_pairs_joined")
+    return _pooled(
+        partitions, "pairwise F1 of groupings", _f1_parts, _quotient, interval, Scale("logit"), "no_pairs_joined"
+    )
 
 
-def adjusted_rand(given: Partitions, *, interval: Interval = TWO_WAY) -> Estimate:
+def adjusted_rand(partitions: Partitions, *, interval: Interval = TWO_WAY) -> Estimate:
     """The adjusted Rand index of the groupings, 1 for the same ones, 0 by chance. Interval on log(1 - x).
 
     With the example of `pairwise_f1`: T = 6, E = 3 x 2 / 6 = 1, so (1 - 1) / (2.5 - 1) = 0.
     """
     parts, scale = _rand_parts, Scale("log(1 - x)")
-    return _pooled(given, "adjusted Rand index of groupings", parts, _quotient, interval, scale, "no_variation")
+    return _pooled(partitions, "adjusted Rand index of groupings", parts, _quotient, interval, scale, "no_variation")
 
 
-def keep_alpha(given: Partitions, *, interval: Interval = TWO_WAY) -> Estimate:
+def keep_alpha(partitions: Partitions, *, interval: Interval = TWO_WAY) -> Estimate:
     """Krippendorff's alpha of keep or drop, nominal, a picture being the unit. Interval on log(1 - x).
 
     Two people, four pictures, keep (1) or not (0): 1,1 / 1,0 / 0,0 / 0,0. D_o = 2 / 8; marginals 3 and 5, so
     D_e = 2 x 3 x 5 / (8 x 7) = 30 / 56; alpha = 1 - (2 / 8) / (30 / 56) = 0.5333.
     """
     scale = Scale("log(1 - x)")
-    found = _pooled(given, "alpha of keep or drop (nominal)", _keep_parts, _alpha, interval, scale, "no_variation")
-    if found.reason == "no_variation" and found.extras["n_pictures"] == 1:
-        said = [kept for item in given.by_unit().values() for kept in _decided(item)]
-        return replace(found, reason="one_unit") if len(set(said)) > 1 else found
-    return found
+    estimate = _pooled(
+        partitions, "alpha of keep or drop (nominal)", _keep_parts, _alpha, interval, scale, "no_variation"
+    )
+    if estimate.reason == "no_variation" and estimate.extras["n_pictures"] == 1:
+        decisions = [kept for item in partitions.by_unit().values() for kept in _decided(item)]
+        return replace(estimate, reason="one_unit") if len(set(decisions)) > 1 else estimate
+    return estimate
 
 
 def _decided(item: Item) -> Iterator[bool]:
     """Every keep or drop of the pictures that two people decided on."""
-    for name in {name for one in item.values() for name in one.kept}:
-        said = [one.kept[name] for one in item.values() if name in one.kept]
-        yield from said if len(said) > 1 else ()
+    for name in {name for partition in item.values() for name in partition.kept}:
+        decisions = [partition.kept[name] for partition in item.values() if name in partition.kept]
+        yield from decisions if len(decisions) > 1 else ()
 
 
 # ---- sums of one item -----------------------------------------------------------------------------------------------
@@ -178,11 +182,11 @@ def _rand_parts(item: Item) -> Floats:
 def _keep_parts(item: Item) -> Floats:
     """Disagreement, ratings kept, ratings not kept, pictures, over the pictures that two people decided on."""
     total = np.zeros(4)
-    for name in {name for one in item.values() for name in one.kept}:
-        said = [one.kept[name] for one in item.values() if name in one.kept]
-        if len(said) > 1:
-            kept = sum(said)
-            total += (2 * kept * (len(said) - kept) / (len(said) - 1), kept, len(said) - kept, 1)
+    for name in {name for partition in item.values() for name in partition.kept}:
+        decisions = [partition.kept[name] for partition in item.values() if name in partition.kept]
+        if len(decisions) > 1:
+            kept = sum(decisions)
+            total += (2 * kept * (len(decisions) - kept) / (len(decisions) - 1), kept, len(decisions) - kept, 1)
     return total
 
 
@@ -203,31 +207,32 @@ Value = Callable[[Floats], float | None]
 
 
 def _pooled(
-    given: Partitions, method: str, parts: Parts, value: Value, wanted: Interval, scale: Scale, undefined: str
+    partitions: Partitions, method: str, parts: Parts, value: Value, wanted: Interval, scale: Scale, undefined: str
 ) -> Estimate:
-    items = {unit: item for unit, item in given.by_unit().items() if len(item) > 1}
+    items = {unit: item for unit, item in partitions.by_unit().items() if len(item) > 1}
     sums = {unit: parts(item) for unit, item in items.items()}
     whole = np.sum(list(sums.values()), axis=0) if sums else np.zeros(3)
-    found = value(whole) if sums else None
+    pooled = value(whole) if sums else None
     common: dict[str, Any] = {
-        "method": method, "n_units": given.n_units, "n_raters": given.n_raters, "n_ratings": given.n_ratings,
-        "level": wanted.level, "resampled": wanted.resampled, "missing_share": given.missing_share,
-        "extras": _extras(items, given.n_units),
+        "method": method, "n_units": partitions.n_units, "n_raters": partitions.n_raters,
+        "n_ratings": partitions.n_ratings,
+        "level": wanted.level, "resampled": wanted.resampled, "missing_share": partitions.missing_share,
+        "extras": _extras(items, partitions.n_units),
     }  # fmt: skip
-    if found is None:
-        return Estimate.undefined(reason=_reason(given, items, undefined), **common)
+    if pooled is None:
+        return Estimate.undefined(reason=_reason(partitions, items, undefined), **common)
     raters = {rater for item in items.values() for rater in item}
     common |= Sizes(len(items), len(raters), sum(map(len, items.values()))).to_fields()
-    ends = _ends(found, items, sums, whole, parts, value, wanted, scale)
+    ends = _ends(pooled, items, sums, whole, parts, value, wanted, scale)
     if isinstance(ends, str):
-        return Estimate.of(found, interval_reason=ends, **common)
-    return Estimate.of(found, interval=ends, **common)
+        return Estimate.of(pooled, interval_reason=ends, **common)
+    return Estimate.of(pooled, interval=ends, **common)
 
 
-def _reason(given: Partitions, items: Mapping[int, Item], undefined: str) -> str:
-    if not given.n_ratings:
+def _reason(partitions: Partitions, items: Mapping[int, Item], undefined: str) -> str:
+    if not partitions.n_ratings:
         return "no_ratings"
-    if len(set(given.rater)) < 2:
+    if len(set(partitions.rater)) < 2:
         return "too_few_raters"
     return undefined if items else "no_pairable_units"
 
@@ -236,8 +241,8 @@ def _extras(items: Mapping[int, Item], n_units: int) -> dict[str, Extra]:
     """Items that two people answered, and pictures of them that two people decided on."""
     pictures = 0
     for item in items.values():
-        said = Counter(name for one in item.values() for name in one.kept)
-        pictures += sum(count > 1 for count in said.values())
+        keeps = Counter(name for partition in item.values() for name in partition.kept)
+        pictures += sum(count > 1 for count in keeps.values())
     return {
         "n_units_pairable": len(items),
         "n_units_not_pairable": n_units - len(items),
@@ -247,7 +252,7 @@ def _extras(items: Mapping[int, Item], n_units: int) -> dict[str, Extra]:
 
 
 def _ends(
-    found: float,
+    pooled: float,
     items: Mapping[int, Item],
     sums: Mapping[int, Floats],
     whole: Floats,
@@ -261,8 +266,8 @@ def _ends(
         return "not_asked"
 
     def values(replicates: Iterable[Floats]) -> Floats:
-        numbers = [value(one) for one in replicates]
-        return np.array([np.nan if one is None else one for one in numbers], dtype=np.float64)
+        numbers = [value(replicate) for replicate in replicates]
+        return np.array([np.nan if number is None else number for number in numbers], dtype=np.float64)
 
     lost: list[tuple[int, Floats]] = []  # what goes with one person's answer to one item
     for unit, item in items.items():
@@ -272,4 +277,4 @@ def _ends(
     people = sorted({rater for rater, _change in lost})
     by_person = [whole - np.sum([change for rater, change in lost if rater == one], axis=0) for one in people]
     units = values(whole - one for one in sums.values())
-    return jackknife_interval(found, units, values(by_person), values(whole - one for _r, one in lost), wanted, scale)
+    return jackknife_interval(pooled, units, values(by_person), values(whole - one for _r, one in lost), wanted, scale)

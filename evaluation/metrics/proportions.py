@@ -96,14 +96,14 @@ def share(
 def share_of_sums(sums: Floats, statistic: Statistic = ratio, **common: Any) -> Estimate:
     """A share, or a mean of shares, of the clusters' ``sums`` (C, k): first over second column, or another
     ``statistic`` between 0 and 1. ``common`` as of ``estimate_by_clusters``. "interval" in extras: how it was made."""
-    found = estimate_by_clusters(sums, statistic, LOGIT, **common)
-    if found.value is None:
-        return found
+    estimate = estimate_by_clusters(sums, statistic, LOGIT, **common)
+    if estimate.value is None:
+        return estimate
     count = sums.shape[0]
     alone = statistic is ratio and bool((sums[:, 1] == 1).all())
-    at_end = not 1e-12 < found.value < 1 - 1e-12
+    at_end = not 1e-12 < estimate.value < 1 - 1e-12
     if not alone and not (at_end and count >= MIN_CLUSTERS):
-        return found
-    low, high = wilson(round(found.value) * count if at_end else found.value * count, count, found.level)
-    extras = {**found.extras, "interval": "Wilson" if alone else "Wilson, by clusters"}
-    return replace(found, low=low, high=high, interval_reason=None, extras=extras)
+        return estimate
+    low, high = wilson(round(estimate.value) * count if at_end else estimate.value * count, count, estimate.level)
+    extras = {**estimate.extras, "interval": "Wilson" if alone else "Wilson, by clusters"}
+    return replace(estimate, low=low, high=high, interval_reason=None, extras=extras)

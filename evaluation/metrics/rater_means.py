@@ -49,11 +49,11 @@ def with_rater_means(scores: npt.ArrayLike, ratings: Ratings, kind: Kind, *, int
     }  # fmt: skip
     if n_units < MIN_POINTS:
         return Estimate.undefined(reason="too_few_points" if n_units else "no_ratings", **common)
-    found = _whole(score, used, kind) if interval.over == "none" else replicates(score, used, kind)
-    value = float(found.whole[0])
+    copies = _whole(score, used, kind) if interval.over == "none" else replicates(score, used, kind)
+    value = float(copies.whole[0])
     if not np.isfinite(value):
         return Estimate.undefined(reason="constant_side", **common)
-    ends = found.ends(interval, Scale("Fisher z"))
+    ends = copies.ends(interval, Scale("Fisher z"))
     if isinstance(ends, str):
         return Estimate.of(value, interval_reason=ends, **common)
     return Estimate.of(value, interval=ends, **common)
@@ -88,14 +88,14 @@ def _spearman(score: Floats, ratings: Ratings) -> Replicates:
 
 def _without_each_rater(x: Floats, means: Means) -> Floats:
     """(R,) Raters without whom every unit still has a mean are ranked together, a block of them at a time."""
-    found = np.empty(means.raters.size)
+    values = np.empty(means.raters.size)
     alone = np.unique(means.rater[means.only])
     for rater in alone:
-        found[rater] = _without_rater(x, means, int(rater))
-    others = np.setdiff1d(np.arange(found.size), alone)
+        values[rater] = _without_rater(x, means, int(rater))
+    others = np.setdiff1d(np.arange(values.size), alone)
     ranks, n = stats.rankdata(x) - 0.5, np.asarray(float(x.size))
     for some in np.array_split(others, max(1, -(-others.size * x.size // _BLOCK_NUMBERS))):
-        row = np.full(found.size, -1)
+        row = np.full(values.size, -1)
         row[some] = np.arange(some.size)
         mine = row[means.rater] >= 0
         y = np.tile(means.mean, (some.size, 1))
@@ -104,8 +104,8 @@ def _without_each_rater(x: Floats, means: Means) -> Floats:
         cubes = ((last - first + 1.0) ** 2).sum(axis=1)  # each of a tie of t gives t squared
         products = ((first + last - 1) / 2) @ ranks
         sizes = np.broadcast_to(n, products.shape), np.broadcast_to(_cubes(x), products.shape)
-        found[some] = rho_of_sums(sizes[0], products, sizes[1], cubes, MIN_POINTS)
-    return found
+        values[some] = rho_of_sums(sizes[0], products, sizes[1], cubes, MIN_POINTS)
+    return values
 
 
 def _without_rater(x: Floats, means: Means, rater: int) -> float:

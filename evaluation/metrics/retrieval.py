@@ -29,21 +29,21 @@ def rank_order(scores: npt.ArrayLike, keys: Sequence[str]) -> Ints:
     >>> rank_order([0.2, 0.9, 0.2], ["b", "c", "a"])
     array([1, 2, 0])
     """
-    given = np.asarray(scores, np.float64)
-    if given.shape != (len(keys),):
-        raise ValueError(f"scores must have shape ({len(keys)},), one for each key, got {given.shape}")
-    if np.isnan(given).any():
+    ordered_scores = np.asarray(scores, np.float64)
+    if ordered_scores.shape != (len(keys),):
+        raise ValueError(f"scores must have shape ({len(keys)},), one for each key, got {ordered_scores.shape}")
+    if np.isnan(ordered_scores).any():
         raise ValueError("a score must be a number, got NaN")
-    return np.asarray(np.lexsort((np.asarray(keys, dtype=np.str_), -given)), np.int64)
+    return np.asarray(np.lexsort((np.asarray(keys, dtype=np.str_), -ordered_scores)), np.int64)
 
 
 def top(lists: Sequence[Sequence[T]], k: int) -> list[Sequence[T]]:
     """The first k of every list. Raises ValueError for k < 1 and for a list shorter than k."""
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k}")
-    for place, one in enumerate(lists):
-        if len(one) < k:
-            raise ValueError(f"list {place} has {len(one)} places, and k is {k}")
+    for place, items in enumerate(lists):
+        if len(items) < k:
+            raise ValueError(f"list {place} has {len(items)} places, and k is {k}")
     return [one[:k] for one in lists]
 
 
@@ -84,18 +84,18 @@ def ndcg(gains: npt.ArrayLike, available: npt.ArrayLike | None = None) -> Floats
     >>> ndcg([[0, 1]], [[1, 1, 0]]).round(4)
     array([0.3869])
     """
-    found = _places(gains).astype(np.float64)
-    pool = found if available is None else _places(available).astype(np.float64)
-    if pool.shape[0] != found.shape[0]:
-        raise ValueError(f"available must have {found.shape[0]} rows, one for each query, got {pool.shape[0]}")
-    if (found < 0).any() or (pool < 0).any():
+    gains_found = _places(gains).astype(np.float64)
+    pool = gains_found if available is None else _places(available).astype(np.float64)
+    if pool.shape[0] != gains_found.shape[0]:
+        raise ValueError(f"available must have {gains_found.shape[0]} rows, one for each query, got {pool.shape[0]}")
+    if (gains_found < 0).any() or (pool < 0).any():
         raise ValueError("a gain must not be negative")
     if available is not None:
-        _check_included(found, pool)
-    k = found.shape[1]
+        _check_included(gains_found, pool)
+    k = gains_found.shape[1]
     best = -np.sort(-pool, axis=1)[:, :k]
     ideal = best @ discounts(best.shape[1])
-    return _over(found @ discounts(k), ideal)
+    return _over(gains_found @ discounts(k), ideal)
 
 
 def _check_included(gains: Floats, available: Floats) -> None:
@@ -117,14 +117,14 @@ def shares(labels: npt.ArrayLike, n: int, *, discounted: bool = False) -> Floats
     Discounted: each place counts 1 / log2(rank + 1), divided by the sum of these (3XCM, equations 2 and 12).
     NaN throughout a query's row where one of its labels is -1.
     """
-    given = _places(labels).astype(np.int64)
-    if given.size and (given.max() >= n or given.min() < -1):
-        raise ValueError(f"labels must lie in -1..{n - 1}, got {given.min()}..{given.max()}")
-    q, k = given.shape
-    weight = np.broadcast_to(discounts(k) if discounted else np.ones(k), given.shape)
-    cell = np.arange(q)[:, None] * n + np.maximum(given, 0)
+    places = _places(labels).astype(np.int64)
+    if places.size and (places.max() >= n or places.min() < -1):
+        raise ValueError(f"labels must lie in -1..{n - 1}, got {places.min()}..{places.max()}")
+    q, k = places.shape
+    weight = np.broadcast_to(discounts(k) if discounted else np.ones(k), places.shape)
+    cell = np.arange(q)[:, None] * n + np.maximum(places, 0)
     mass = np.bincount(cell.reshape(-1), weight.reshape(-1), q * n).reshape(q, n) / weight[:1].sum()
-    mass[(given < 0).any(axis=1)] = np.nan
+    mass[(places < 0).any(axis=1)] = np.nan
     return np.asarray(mass, np.float64)
 
 
@@ -140,13 +140,13 @@ def diversity(cultures: npt.ArrayLike, *, normaliser: Normaliser = "ln_k") -> Fl
     >>> diversity([[0, 0, 1, 1, 2]]).round(4)
     array([0.6555])
     """
-    given = _places(cultures).astype(np.int64)
+    cultures_found = _places(cultures).astype(np.int64)
     if normaliser not in ("ln_k", "ln_m"):
         raise ValueError(f"normaliser must be 'ln_k' or 'ln_m', got {normaliser!r}")
-    p = shares(given, int(given.max(initial=0)) + 1)
+    p = shares(cultures_found, int(cultures_found.max(initial=0)) + 1)
     logs = np.log(p, out=np.zeros_like(p), where=p > 0)
     entropy = np.abs(-np.sum(p * logs, axis=1))
-    parts = np.full(len(given), given.shape[1]) if normaliser == "ln_k" else (p > 0).sum(axis=1)
+    parts = np.full(len(cultures_found), cultures_found.shape[1]) if normaliser == "ln_k" else (p > 0).sum(axis=1)
     most = np.log(np.maximum(parts, 1))
     return _over(entropy, most)
 

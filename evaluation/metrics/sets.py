@@ -71,10 +71,10 @@ def option_alpha(table: AnswerTable, option: Hashable, *, interval: Interval = T
 
 def _distances(sets: Sequence[Collection[Hashable]], kind: Kind) -> Distance:
     """Between the sets at two places, for (p,) pairs of them."""
-    options = {option: place for place, option in enumerate({one: None for each in sets for one in each})}
+    options = {option: place for place, option in enumerate({option: None for each in sets for option in each})}
     members = np.zeros((len(sets), max(len(options), 1)), np.uint8)
     for row, each in enumerate(sets):
-        members[row, [options[one] for one in each]] = 1
+        members[row, [options[option] for option in each]] = 1
     sizes = members.sum(axis=1, dtype=np.int64)
 
     def distance(first: Ints, second: Ints) -> Floats:

@@ -48,14 +48,14 @@ def silhouettes(vectors: npt.ArrayLike, cluster: npt.ArrayLike, *, distance: Dis
         raise ValueError(f"vectors (n, d) need a label each, got {x.shape} and {labels.shape}")
     if distance not in ("cosine", "euclidean"):
         raise ValueError(f"distance must be 'cosine' or 'euclidean', got {distance!r}")
-    made = np.full(len(x), np.nan)
+    widths = np.full(len(x), np.nan)
     keep = np.linalg.norm(x, axis=1) > 0 if distance == "cosine" else np.ones(len(x), bool)
     names, own = np.unique(labels[keep], return_inverse=True)
     if _cost(len(own), x.shape[1], names.size, distance) > MOST:
         raise TooLarge(f"{len(own)} vectors of {x.shape[1]} numbers in {names.size} clusters are too many")
     if names.size >= 2:
-        made[keep] = _of(x[keep], own.reshape(-1), int(names.size), distance)
-    return made
+        widths[keep] = _of(x[keep], own.reshape(-1), int(names.size), distance)
+    return widths
 
 
 def _cost(n: int, d: int, clusters: int, distance: Distance) -> int:
@@ -99,7 +99,7 @@ def mean_silhouettes(
     for place in range(count):
         keep = group != place
         replicates[place] = _means_by(own[keep], silhouettes(x[keep], labels[keep], distance=distance), names.size)
-    means, made = _means_by(own, each, names.size), []
+    means, estimates = _means_by(own, each, names.size), []
     for place in range(names.size + 1):
         mine = own == place if place < names.size else np.ones(own.shape, bool)
         within = np.unique(group[mine]).size if count else 0
@@ -107,8 +107,8 @@ def mean_silhouettes(
             "n_units": int(np.isfinite(each[mine]).sum()), "n_ratings": int(mine.sum()), "level": level,
             "extras": {"n_concepts": n_concepts, "n_groups": count},
         }  # fmt: skip
-        made.append(_mean_estimate(float(means[place]), replicates[:, place], within, counts))
-    return MeanSilhouettes(dict(zip(names.tolist(), made, strict=False)), made[-1])
+        estimates.append(_mean_estimate(float(means[place]), replicates[:, place], within, counts))
+    return MeanSilhouettes(dict(zip(names.tolist(), estimates, strict=False)), estimates[-1])
 
 
 def _mean_estimate(value: float, replicates: Floats, within: int, counts: dict[str, Any]) -> Estimate:
@@ -160,12 +160,12 @@ def _of(x: Floats, own: Ints, clusters: int, distance: Distance) -> Floats:
     starts: Ints = np.searchsorted(own[order], np.arange(clusters))
     size = np.bincount(own, minlength=clusters).astype(np.float64)
     rows_of = _cosine(x, order, starts, size) if distance == "cosine" else _euclidean(x, order, starts)
-    made = []
+    blocks = []
     step = max(1, _BLOCK_NUMBERS // max(clusters if distance == "cosine" else len(x), x.shape[1], 1))
     for first in range(0, len(x), step):
         rows: Ints = np.arange(first, min(first + step, len(x)))
-        made.append(_of_rows(rows_of(rows), own[rows], size))
-    return np.concatenate(made)
+        blocks.append(_of_rows(rows_of(rows), own[rows], size))
+    return np.concatenate(blocks)
 
 
 def _of_rows(total: Floats, own: Ints, size: Floats) -> Floats:

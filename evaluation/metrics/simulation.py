@@ -112,22 +112,26 @@ MEASURED: dict[str, Measured] = {
 
 def truth(recipe: StudyDesign, draws: int, rng: np.random.Generator) -> dict[str, float]:
     """True values: means over many drawn studies with as many raters. An estimate without a value is left out."""
-    found: dict[str, list[float]] = {name: [] for name in MEASURED}
+    values: dict[str, list[float]] = {name: [] for name in MEASURED}
     for _ in range(draws):
         study = draw(recipe, rng)
         for name, measured in MEASURED.items():
             value = measured(study, NONE).value
             if value is not None:
-                found[name].append(value)
-    return {name: float(np.mean(values)) for name, values in found.items()}
+                values[name].append(value)
+    return {name: float(np.mean(values)) for name, values in values.items()}
 
 
 def covers(recipe: StudyDesign, true: dict[str, float], rng: np.random.Generator) -> dict[str, tuple[float, float]]:
     """One study: for each number whether its interval holds the truth (1 or 0), and the interval's width; NaN where
     there is no interval."""
-    study, found = draw(recipe, rng), {}
+    study, intervals = draw(recipe, rng), {}
     for name, measured in MEASURED.items():
-        one = measured(study, TWO_WAY)
-        held = None if one.low is None or one.high is None else (one.low <= true[name] <= one.high, one.high - one.low)
-        found[name] = (np.nan, np.nan) if held is None else (float(held[0]), held[1])
-    return found
+        estimate = measured(study, TWO_WAY)
+        held = (
+            None
+            if estimate.low is None or estimate.high is None
+            else (estimate.low <= true[name] <= estimate.high, estimate.high - estimate.low)
+        )
+        intervals[name] = (np.nan, np.nan) if held is None else (float(held[0]), held[1])
+    return intervals

@@ -87,10 +87,10 @@ def rho_of_sums(n: Floats, products: Floats, cubes_x: Floats, cubes_y: Floats, m
 def _from_tables(ratings: Ratings, code: Ints, n_codes: int, min_shared: int, deletions: bool) -> PairSums:
     raters = ratings.n_raters
     flat = (np.ones(ratings.n_ratings), (ratings.unit, ratings.rater * n_codes + code))
-    given = sparse.csr_matrix(flat, shape=(ratings.n_units, raters * n_codes))
+    indicator = sparse.csr_matrix(flat, shape=(ratings.n_units, raters * n_codes))
     sizes = np.bincount(ratings.unit, minlength=ratings.n_units)
     crowded = int(sizes @ sizes) > 20_000_000
-    columns: Any = given.toarray().astype(np.float32) if crowded else given.tocsc()  # float32: whole up to 2^24
+    columns: Any = indicator.toarray().astype(np.float32) if crowded else indicator.tocsc()  # float32: whole up to 2^24
     r, shared = np.full((raters, raters), np.nan), np.zeros((raters, raters))
     without = np.empty((raters, raters, n_codes, n_codes), np.float32 if raters > 400 else np.float64)
     step = max(1, _BLOCK_NUMBERS // (max(raters, 1) * n_codes * n_codes))
@@ -135,13 +135,13 @@ def _pair_by_pair(ratings: Ratings, min_shared: int, deletions: bool) -> PairSum
                 enough[i, j] = enough[j, i] = both.size >= min_shared
                 continue
             enough[i, j] = enough[j, i] = True
-            one, other = place[both, i], place[both, j]
-            rho, without = rho_without_each(ratings.value[one], ratings.value[other], min_shared)
+            first_rater, other = place[both, i], place[both, j]
+            rho, without = rho_without_each(ratings.value[first_rater], ratings.value[other], min_shared)
             r[i, j] = r[j, i] = rho
             if deletions and np.isfinite(rho):
                 gone = ~np.isfinite(without)
                 change = np.where(gone, 0, without) - rho
-                for which in (one, other):
+                for which in (first_rater, other):
                     rating_sum[which] += change
                     rating_count[which] -= gone
                 unit_sum[both] += change

@@ -37,17 +37,17 @@ def exact_match(table: AnswerTable, *, interval: Interval = TWO_WAY) -> Estimate
     >>> exact_match(AnswerTable.from_rows(rows)).value
     0.5
     """
-    found = percent_agreement(table.codes(normal_form), interval=interval)
-    return _described(replace(found, method="exact match of texts"), table)
+    estimate = percent_agreement(table.codes(normal_form), interval=interval)
+    return _described(replace(estimate, method="exact match of texts"), table)
 
 
 def text_alpha(table: AnswerTable, *, interval: Interval = TWO_WAY) -> Estimate:
     """Krippendorff's alpha, nominal, of the normal forms."""
-    found = alpha(table.codes(normal_form), "nominal", interval=interval)
-    return _described(replace(found, method="Krippendorff's alpha (nominal) of texts"), table)
+    estimate = alpha(table.codes(normal_form), "nominal", interval=interval)
+    return _described(replace(estimate, method="Krippendorff's alpha (nominal) of texts"), table)
 
 
-def _described(found: Estimate, table: AnswerTable) -> Estimate:
+def _described(estimate: Estimate, table: AnswerTable) -> Estimate:
     words = [len(normal_form(one).split()) for one in table.distinct]
     middle = float(median(words[place] for place in table.answer.tolist())) if table.n_ratings else 0.0
-    return replace(found, extras={**found.extras, "normal_form": NORMAL_FORM, "median_words": middle})
+    return replace(estimate, extras={**estimate.extras, "normal_form": NORMAL_FORM, "median_words": middle})

@@ -59,23 +59,23 @@ class ModelComparison:
 
     def scores(self, model: int) -> Floats:
         """(things,) what the model, a place in `observed.raters`, said of each; NaN where it said nothing."""
-        found: Floats = np.full(self.n_things, np.nan)
+        scores: Floats = np.full(self.n_things, np.nan)
         raters, every, what = self._of_models
         mine = slice(*np.searchsorted(raters, [model, model + 1]).tolist())
         units, values = every[mine], what[mine]
         if not units.size:
-            return found
+            return scores
         place = np.minimum(np.searchsorted(units, self.unit_of), units.size - 1)
         there = units[place] == self.unit_of
-        found[there] = values[place[there]]
-        return found
+        scores[there] = values[place[there]]
+        return scores
 
     @cached_property
     def _of_models(self) -> tuple[Ints, Ints, Floats]:
         """Rater, unit and value of everything models said, by both, so that no model is looked for among all rows."""
-        said = self.observed.where(self.observed.by_model)
-        order = np.lexsort((said.unit, said.rater))
-        return said.rater[order], said.unit[order], values_of(said)[order]
+        model_rows = self.observed.where(self.observed.by_model)
+        order = np.lexsort((model_rows.unit, model_rows.rater))
+        return model_rows.rater[order], model_rows.unit[order], values_of(model_rows)[order]
 
     def scored(self, model: int) -> RatedScores:
         score = self.scores(model)[self.thing]
@@ -86,15 +86,15 @@ class ModelComparison:
         mine = self.cohort == place
         return Ratings(self.thing[mine], self.rater[mine], self.value[mine], self.n_things, len(self.observed.raters))
 
-    def with_scores(self, said: Sequence[tuple[int, Floats]], cohort: int) -> Ratings:
+    def with_scores(self, score_columns: Sequence[tuple[int, Floats]], cohort: int) -> Ratings:
         """A cohort's ratings, with raters more that are given by number and by their scores (things,)."""
         mine = self.cohort == cohort
         parts = [(self.thing[mine], self.rater[mine], self.value[mine])]
-        for number, score in said:
+        for number, score in score_columns:
             there = np.flatnonzero(np.isfinite(score) & (self.cohort_of == cohort))
             parts.append((there, np.full(there.size, number), score[there]))
         thing, rater, value = (np.concatenate(part) for part in zip(*parts, strict=True))
-        most = max([len(self.observed.raters), *(number + 1 for number, _score in said)])
+        most = max([len(self.observed.raters), *(number + 1 for number, _score in score_columns)])
         return Ratings(thing, rater, value, self.n_things, most)
 
     def mean_scores(self, models: Collection[int]) -> Floats:
@@ -132,10 +132,10 @@ def gold_codes(observed: Observations) -> Floats:
     """(items,) the code an item's `gold` names, NaN without."""
     at = {code: place for place, code in enumerate(observed.codes)}
 
-    def code_of(said: Any) -> float:
-        return float(at[said]) if isinstance(said, str) and said in at else float("nan")
+    def code_of(value: Any) -> float:
+        return float(at[value]) if isinstance(value, str) and value in at else float("nan")
 
-    return np.array([code_of(said) for said in observed.item_values("gold")], np.float64)
+    return np.array([code_of(gold_value) for gold_value in observed.item_values("gold")], np.float64)
 
 
 def has_gold(observed: Observations) -> bool:

@@ -24,25 +24,25 @@ _COUNTS = (
 )  # fmt: skip
 _OF_QUESTION = ("field", "level", "asked_as", "n_ratings", "n_hidden_units")
 _OF_ROW = ("field", "level", "part", "n_raters")
-_OF_ESTIMATE = [one.name for one in fields(Estimate)]
+_OF_ESTIMATE = [field.name for field in fields(Estimate)]
 
 
 def load_report(catalogue: Catalogue, selection: Selection, at: datetime) -> tuple[AgreementReport, ReportState]:
     """Live where it is quick; else as it was kept, and a newer one asked for when that is due."""
     benchmark = catalogue.benchmark
     key = key_of(benchmark, REPORT, selection)
-    made: list[AgreementReport] = []
+    reports: list[AgreementReport] = []
 
     def compute() -> Any:
-        made.append(agreement(catalogue, selection, at))
-        return to_data(made[0])
+        reports.append(agreement(catalogue, selection, at))
+        return to_data(reports[0])
 
-    found = get_or_compute(benchmark, REPORT, key, compute, at, threshold=live_limit(selection))
-    if needs_recompute(found, at):
+    report_state = get_or_compute(benchmark, REPORT, key, compute, at, threshold=live_limit(selection))
+    if needs_recompute(report_state, at):
         recompute(benchmark, selection, at)
-    if made and not found.stored:
-        return made[0], found
-    return from_data(found.data, catalogue, selection, found), found
+    if reports and not report_state.stored:
+        return reports[0], report_state
+    return from_data(report_state.data, catalogue, selection, report_state), report_state
 
 
 def live_limit(selection: Selection) -> int:
@@ -106,7 +106,7 @@ def _plain(estimate: Estimate) -> dict[str, Any]:
     return {name: whole[name] for name in _OF_ESTIMATE}
 
 
-def from_data(data: Any, catalogue: Catalogue, selection: Selection, found: ReportState) -> AgreementReport:
+def from_data(data: Any, catalogue: Catalogue, selection: Selection, report_state: ReportState) -> AgreementReport:
     rows = tuple(
         Row(
             cohort=catalogue.cohorts[row["cohort"]],
@@ -131,5 +131,5 @@ def from_data(data: Any, catalogue: Catalogue, selection: Selection, found: Repo
         )
         for row in data["questions"]
     )
-    mark, at = found.watermark, found.computed_at
+    mark, at = report_state.watermark, report_state.computed_at
     return AgreementReport(catalogue, selection, selection.conditions, rows, mark, at, questions)

@@ -35,7 +35,7 @@ def export(
     name = f"{benchmark.slug}-{_called(stage)}-{at:%Y%m%d-%H%M}"
     sheets = {pk: sheet for pk, (_version, sheet) in sheets_of(campaigns).items()}
     members = archive_files(stage, campaigns, sheets, versions=versions)
-    files = {f"{name}/{one.key}.{form}": one for one in members}
+    files = {f"{name}/{member.key}.{form}": member for member in members}
     return f"{name}.zip", _pieces(codebook(stage, campaigns, members, at), files, form, f"{name}/codebook.json", at)
 
 
@@ -48,5 +48,5 @@ def _pieces(book: dict[str, Any], files: dict[str, ArchiveFile], form: str, name
     def book_lines() -> Iterator[bytes]:
         yield json.dumps(complete_codebook(book, files), ensure_ascii=False, indent=2).encode() + b"\n"
 
-    rows = [(path, one.lines(form), one.written) for path, one in files.items()]
+    rows = [(path, archive_file.lines(form), archive_file.written) for path, archive_file in files.items()]
     yield from archive([*rows, (name, book_lines(), FileSummary())], at)

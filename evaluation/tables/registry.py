@@ -23,5 +23,5 @@ def tables_of(benchmark: Benchmark) -> tuple[TableSpec, ...]:
 
 
 def table_of(benchmark: Benchmark, key: str) -> TableSpec | None:
-    found = next((spec for spec in tables_of(benchmark) if spec.key == key), None)
-    return found and found.within(benchmark)
+    table_spec = next((spec for spec in tables_of(benchmark) if spec.key == key), None)
+    return table_spec and table_spec.within(benchmark)

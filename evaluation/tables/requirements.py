@@ -28,79 +28,79 @@ from people.models import Rater
 Look = Callable[[TableInputs], None]
 
 
-def check_requirements(given: TableInputs) -> None:
+def check_requirements(inputs: TableInputs) -> None:
     """Raises MissingData for the first thing that is not there."""
-    for one in LOOKS.get((given.benchmark.recipe, given.spec.key), ()):
-        one(given)
+    for one in LOOKS.get((inputs.benchmark.recipe, inputs.spec.key), ()):
+        one(inputs)
 
 
-def _has_answers(given: TableInputs, stage: str, field: str, kind: str) -> Any:
-    campaigns = given.selection(stage, field).campaigns
+def _has_answers(inputs: TableInputs, stage: str, field: str, kind: str) -> Any:
+    campaigns = inputs.selection(stage, field).campaigns
     return Rating.objects.filter(campaign__in=campaigns, field=field, live=True, rater__kind=kind)
 
 
 # ---- CAIRE ----------------------------------------------------------------------------------------------------------
 
 
-def _people_and_models(given: TableInputs) -> None:
-    if not _has_answers(given, caire.STAGE, caire.FIELD, "person").exists():
+def _people_and_models(inputs: TableInputs) -> None:
+    if not _has_answers(inputs, caire.STAGE, caire.FIELD, "person").exists():
         raise MissingData(caire.NO_PEOPLE, by_people=True)
-    if not _has_answers(given, caire.STAGE, caire.FIELD, "model").exists():
+    if not _has_answers(inputs, caire.STAGE, caire.FIELD, "model").exists():
         raise MissingData(caire.NO_MODELS)
 
 
-def _gold(given: TableInputs) -> None:
-    items = Item.objects.filter(stage__benchmark=given.benchmark, stage__key=caire_specific.STAGE)
+def _gold(inputs: TableInputs) -> None:
+    items = Item.objects.filter(stage__benchmark=inputs.benchmark, stage__key=caire_specific.STAGE)
     if not items.filter(context__has_key="gold").exists():
         raise MissingData(caire_specific.NO_GOLD)
 
 
-def _with_the_article(given: TableInputs) -> None:
-    said = _has_answers(given, caire_specific.STAGE, caire_specific.FIELD, "model")
-    if not said.filter(rater__setting="gold_context").exists():
+def _with_the_article(inputs: TableInputs) -> None:
+    answered = _has_answers(inputs, caire_specific.STAGE, caire_specific.FIELD, "model")
+    if not answered.filter(rater__setting="gold_context").exists():
         raise MissingData(caire_specific.NO_ARTICLE)
 
 
 # ---- CulturalVQA ----------------------------------------------------------------------------------------------------
 
 
-def _judged(given: TableInputs) -> Any:
-    return Item.objects.filter(stage__benchmark=given.benchmark, stage__key=culturalvqa_judged.STAGE)
+def _judged(inputs: TableInputs) -> Any:
+    return Item.objects.filter(stage__benchmark=inputs.benchmark, stage__key=culturalvqa_judged.STAGE)
 
 
-def _ways(given: TableInputs) -> set[tuple[str, str]]:
+def _ways(inputs: TableInputs) -> set[tuple[str, str]]:
     """Model and setting of what was judged."""
-    rows = _judged(given).order_by().values_list("context__candidate_by", "context__setting").distinct()
+    rows = _judged(inputs).order_by().values_list("context__candidate_by", "context__setting").distinct()
     return {(str(by or ""), str(how or "")) for by, how in rows} - {("", "")}
 
 
-def _with_the_picture(given: TableInputs) -> None:
-    if not any(how == "vlm" and by != culturalvqa_judged.HUMAN for by, how in _ways(given)):
+def _with_the_picture(inputs: TableInputs) -> None:
+    if not any(how == "vlm" and by != culturalvqa_judged.HUMAN for by, how in _ways(inputs)):
         raise culturalvqa_judged.no_setting("vlm")
 
 
-def _without_the_picture(given: TableInputs) -> None:
-    if not {how for _by, how in _ways(given)} & set(culturalvqa.BASELINES[:3]):
+def _without_the_picture(inputs: TableInputs) -> None:
+    if not {how for _by, how in _ways(inputs)} & set(culturalvqa.BASELINES[:3]):
         raise MissingData(culturalvqa.NOT_WITHOUT)
 
 
-def _with_examples_and_without(given: TableInputs) -> None:
-    ways = _ways(given)
+def _with_examples_and_without(inputs: TableInputs) -> None:
+    ways = _ways(inputs)
     if not any((by, "vlm") in ways for by, how in ways if how == "vlm_few_shot"):
         raise MissingData(culturalvqa.NOT_BOTH)
 
 
-def _sub_categories(facets: tuple[str, ...], given: TableInputs) -> None:
-    rows = _judged(given).exclude(context__sub_category="").filter(context__has_key="sub_category")
-    said = Rating.objects.filter(
-        campaign__stage__benchmark=given.benchmark, campaign__stage__key=SUB_CATEGORIES, live=True, counted=True
+def _sub_categories(facets: tuple[str, ...], inputs: TableInputs) -> None:
+    rows = _judged(inputs).exclude(context__sub_category="").filter(context__has_key="sub_category")
+    labels = Rating.objects.filter(
+        campaign__stage__benchmark=inputs.benchmark, campaign__stage__key=SUB_CATEGORIES, live=True, counted=True
     )
-    if not (rows.filter(context__facet__in=facets) if facets else rows).exists() and not said.exists():
+    if not (rows.filter(context__facet__in=facets) if facets else rows).exists() and not labels.exists():
         raise MissingData(culturalvqa.NO_SUB_CATEGORIES)
 
 
-def _known(name: str, words: Any, given: TableInputs) -> None:
-    models = Rater.objects.filter(kind=Rater.Kind.MODEL, team=given.benchmark.team_id, about__has_key=name)
+def _known(name: str, words: Any, inputs: TableInputs) -> None:
+    models = Rater.objects.filter(kind=Rater.Kind.MODEL, team=inputs.benchmark.team_id, about__has_key=name)
     if not models.exists():
         raise MissingData(words)
 
@@ -108,10 +108,10 @@ def _known(name: str, words: Any, given: TableInputs) -> None:
 # ---- ValueGround ----------------------------------------------------------------------------------------------------
 
 
-def _settings(both: bool, given: TableInputs) -> None:
-    said = _has_answers(given, CHOICE, "choice", "model").order_by()
-    raters = Rater.objects.filter(pk__in=said.values_list("rater", flat=True).distinct())
-    rows = rows_of(raters, given.selection(CHOICE, "choice").campaigns)
+def _settings(both: bool, inputs: TableInputs) -> None:
+    ratings = _has_answers(inputs, CHOICE, "choice", "model").order_by()
+    raters = Rater.objects.filter(pk__in=ratings.values_list("rater", flat=True).distinct())
+    rows = rows_of(raters, inputs.selection(CHOICE, "choice").campaigns)
     main, text = set(rows[MAIN].values()), set(rows[TEXT].values())
     if both and not main & text:
         raise MissingData(_("No model has answered both settings, main and text_only, yet. Import its answers."))
@@ -122,10 +122,10 @@ def _settings(both: bool, given: TableInputs) -> None:
 # ---- 3XCM -----------------------------------------------------------------------------------------------------------
 
 
-def _embedded(given: TableInputs) -> None:
+def _embedded(inputs: TableInputs) -> None:
     """A model with similarities in the collection of the trials, and embeddings in those of texts or pictures."""
-    trials = TableInputs.runs(given, "forced_choice", PLAIN_THREE)
-    embedded = {run.rater.name for option in (TEXTS, PICTURES) for run in embeddings_of(given, option)}
+    trials = TableInputs.runs(inputs, "forced_choice", PLAIN_THREE)
+    embedded = {run.rater.name for option in (TEXTS, PICTURES) for run in embeddings_of(inputs, option)}
     if not embedded & {run.rater.name for run in trials}:
         raise MissingData(_("No model has both similarities and embeddings. Import its embeddings."))
 

@@ -102,8 +102,8 @@ def by_collection(runs: Sequence[Run], usable: Usable = every) -> dict[Collectio
     grouped: dict[Collection, list[Run]] = {}
     for run in runs:
         grouped.setdefault(run.pool, []).append(run)
-    newest = sorted(grouped, key=lambda one: -one.pk)
-    return {one: kept for one in newest if (kept := usable(grouped[one]))}
+    newest = sorted(grouped, key=lambda collection: -collection.pk)
+    return {collection: kept for collection in newest if (kept := usable(grouped[collection]))}
 
 
 def choose_one(key: str, values: Mapping[str, Words], asked: Sequence[str], default: str = "") -> Choice:

@@ -61,11 +61,13 @@ def _each(ground: FigureData, context: dict[str, Any], language: str) -> Iterato
     request's language is over, so it is given."""
     missing = []
     with translation.override(language):
-        for one in page_figures(ground):
-            if one.figure is None:
-                missing.append(one)
+        for page_figure in page_figures(ground):
+            if page_figure.figure is None:
+                missing.append(page_figure)
             else:
-                yield render_to_string("evaluation/figures/figure.html", context | {"one": one, "figure": one.figure})
+                yield render_to_string(
+                    "evaluation/figures/figure.html", context | {"one": page_figure, "figure": page_figure.figure}
+                )
         if missing:
             yield render_to_string("evaluation/figures/missing.html", context | {"figures": missing})
 
@@ -107,6 +109,6 @@ def _png(svg: str) -> bytes:
     import vl_convert  # it brings a whole renderer along; only who asks for a PNG pays for it
 
     drawn = Image.open(BytesIO(vl_convert.svg_to_png(svg, scale=PIXELS))).convert("RGB")
-    made = BytesIO()
-    (drawn if "<image" in svg else drawn.quantize(256, dither=Image.Dither.NONE)).save(made, "PNG", optimize=True)
-    return made.getvalue()
+    bytes_io = BytesIO()
+    (drawn if "<image" in svg else drawn.quantize(256, dither=Image.Dither.NONE)).save(bytes_io, "PNG", optimize=True)
+    return bytes_io.getvalue()

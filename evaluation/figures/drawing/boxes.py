@@ -60,20 +60,20 @@ def _card(canvas: Canvas, card: Card, x: float, y: float, wide: float, overlap: 
     canvas.add(rect(x, y, wide, high), fill=SUNK)
     if card.sha:
         canvas.add(Picture(round(left, 1), round(top, 1), round(shown[0], 1), round(shown[1], 1), card.sha))
-    for place, one in enumerate(card.boxes):
-        _box(canvas, place, one, (left, top, *shown))
+    for place, box in enumerate(card.boxes):
+        _box(canvas, place, box, (left, top, *shown))
     bottom = y + high + 16
-    for place, one in enumerate(card.boxes):
-        words = one.who if one.iou is None else f"{one.who}: {overlap} {format_value(one.iou)}"
+    for place, box in enumerate(card.boxes):
+        words = box.who if box.iou is None else f"{box.who}: {overlap} {format_value(box.iou)}"
         canvas.add(label(x, bottom, f"{place + 1}  {words}", wide, size=12), fill=INK if place == 0 else INK_2)
         bottom += 17
     return bottom - 12
 
 
-def _box(canvas: Canvas, place: int, one: LabelledBox, frame: tuple[float, float, float, float]) -> None:
+def _box(canvas: Canvas, place: int, labelled: LabelledBox, frame: tuple[float, float, float, float]) -> None:
     """White under ink, so that it shows on any picture; the first one brass under ink; number in its corner."""
     left, top, wide, high = frame
-    x0, y0, x1, y1 = (min(max(v, 0.0), 1.0) for v in one.box)
+    x0, y0, x1, y1 = (min(max(v, 0.0), 1.0) for v in labelled.box)
     box = rect(left + x0 * wide, top + y0 * high, (x1 - x0) * wide, (y1 - y0) * high)
     canvas.add(box, stroke=BRASS if place == 0 else "#fff", width=5 if place == 0 else 3.5)
     canvas.add(box, stroke=INK, width=1.5, dash=DASHES[place % len(DASHES)])

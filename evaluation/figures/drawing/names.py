@@ -27,14 +27,14 @@ def distinct_names(names: Sequence[str], size: float, room: float, *, most: int 
     are numbered."""
     whole = [clean(name) for name in names]
     for tail in (0.5, 0.7, 0.85, 0.3, 0.15):
-        made = [_named(name, size, room, most, bold, tail) for name in whole]
-        if len({name.lines for name in made}) == len(set(whole)):
-            return made
+        labels = [_named(name, size, room, most, bold, tail) for name in whole]
+        if len({name.lines for name in labels}) == len(set(whole)):
+            return labels
     shared = _shared_start(whole)
-    made = [_named("…" + name[shared:] if shared else name, size, room, most, bold, 0.5) for name in whole]
-    if len({name.lines for name in made}) < len(set(whole)):
-        made = [_named(f"{n}: {name}", size, room, most, bold, 0.5) for n, name in enumerate(whole, start=1)]
-    return [Name(name.lines, full) for name, full in zip(made, whole, strict=True)]
+    labels = [_named("…" + name[shared:] if shared else name, size, room, most, bold, 0.5) for name in whole]
+    if len({name.lines for name in labels}) < len(set(whole)):
+        labels = [_named(f"{n}: {name}", size, room, most, bold, 0.5) for n, name in enumerate(whole, start=1)]
+    return [Name(name.lines, full) for name, full in zip(labels, whole, strict=True)]
 
 
 def _named(whole: str, size: float, room: float, most: int, bold: bool, tail: float) -> Name:

@@ -50,27 +50,29 @@ def draw(data: Strips, width: float) -> Scene:
         canvas.add(label(0, y + 31, strip.words, width, size=12), fill=INK_2)
         y += 40
         names = distinct_names([one.name for one in strip.found], 12, TILE - 8, most=4)
-        for place, (one, name) in enumerate(zip(strip.found, names, strict=True)):
-            _tile(canvas, place, one, name, (place % across) * (TILE + GAP), y + (place // across) * (TILE + 50))
+        for place, (strip_picture, name) in enumerate(zip(strip.found, names, strict=True)):
+            _tile(
+                canvas, place, strip_picture, name, (place % across) * (TILE + GAP), y + (place // across) * (TILE + 50)
+            )
         y += -(-len(strip.found) // across) * (TILE + 50) + 8
     return canvas.scene(_legend(canvas, data, y) if data.kinds else max(y, 20))
 
 
-def _tile(canvas: Canvas, place: int, one: StripPicture, name: Name, x: float, y: float) -> None:
-    canvas.add(rect(x, y, TILE, TILE, title=one.name), fill=SUNK)
-    if one.sha:
-        canvas.add(Picture(round(x, 1), round(y, 1), TILE, TILE, one.sha, clean(one.name)))
+def _tile(canvas: Canvas, place: int, picture: StripPicture, name: Name, x: float, y: float) -> None:
+    canvas.add(rect(x, y, TILE, TILE, title=picture.name), fill=SUNK)
+    if picture.sha:
+        canvas.add(Picture(round(x, 1), round(y, 1), TILE, TILE, picture.sha, clean(picture.name)))
     else:
         canvas.add(*name_texts(name, x + TILE / 2, y + TILE / 2, anchor="middle", size=12), fill=INK_2)
-    canvas.add(rect(x, y + TILE + 3, TILE, 18, one.look.fill, title=one.label), stroke=INK, width=0.75)
-    chip = label(x + TILE / 2, y + TILE + 16, one.label, TILE - 6, anchor="middle", size=12, fill=one.look.ink)
+    canvas.add(rect(x, y + TILE + 3, TILE, 18, picture.look.fill, title=picture.label), stroke=INK, width=0.75)
+    chip = label(x + TILE / 2, y + TILE + 16, picture.label, TILE - 6, anchor="middle", size=12, fill=picture.look.ink)
     canvas.add(chip)
-    words = f"{place + 1}.  {format_value(one.score)}"
+    words = f"{place + 1}.  {format_value(picture.score)}"
     canvas.add(Text(round(x, 1), round(y + TILE + 36, 1), words, size=12), fill=INK_2)
-    if one.right:
+    if picture.right:
         mark = f"M{x + TILE - 13} {y + TILE + 32}l4 4l8 -9"
         canvas.add(Path(mark, title="right"), stroke=VERDIGRIS, width=2.5)
-    elif one.right is not None:
+    elif picture.right is not None:
         mark = f"M{x + TILE - 11} {y + TILE + 28}l8 8m0 -8l-8 8"
         canvas.add(Path(mark, title="not right"), stroke=INK, width=2)
 

@@ -70,8 +70,8 @@ def _panel(canvas: Canvas, data: Plane, panel: Panel, y: float) -> float:
     size = 7.0 if sum(len(one.points) for one in panel.clusters) <= 400 else 5.0
     if panel.others:
         add_signs(canvas, OTHERS, _at(panel.others, level, upright), size)
-    for place, one in enumerate(panel.clusters):
-        add_signs(canvas, sign(place), _at(one, level, upright), size)
+    for place, cluster in enumerate(panel.clusters):
+        add_signs(canvas, sign(place), _at(cluster, level, upright), size)
     _middles(canvas, panel.clusters, level, upright)
     if wide:
         return max(bottom + 40, _legend(canvas, data, panel, LEFT + side + 24, y + HEAD))
@@ -80,7 +80,9 @@ def _panel(canvas: Canvas, data: Plane, panel: Panel, y: float) -> float:
 
 def _scales(panel: Panel, left: float, top: float, side: float) -> tuple[Scale, Scale]:
     """One unit is as long upwards as across: the plane keeps its distances."""
-    every = [point for one in (*panel.clusters, *filter(None, [panel.others])) for point in one.points] or [(0.0, 0.0)]
+    every = [point for cluster in (*panel.clusters, *filter(None, [panel.others])) for point in cluster.points] or [
+        (0.0, 0.0)
+    ]
     xs, ys = [x for x, _y in every], [y for _x, y in every]
     half = max(max(xs) - min(xs), max(ys) - min(ys)) / 2 * 1.06 or 1.0
     x, y = (max(xs) + min(xs)) / 2, (max(ys) + min(ys)) / 2
@@ -91,20 +93,20 @@ def _marks(scale: Scale) -> tuple[float, ...]:
     return tuple(mark for mark in ticks(scale.low, scale.high, 7) if scale.holds(mark))
 
 
-def _at(one: Cluster, level: Scale, upright: Scale) -> list[tuple[float, float]]:
-    return [(level.at(x), upright.at(y)) for x, y in one.points]
+def _at(cluster: Cluster, level: Scale, upright: Scale) -> list[tuple[float, float]]:
+    return [(level.at(x), upright.at(y)) for x, y in cluster.points]
 
 
 def _middles(canvas: Canvas, clusters: Sequence[Cluster], level: Scale, upright: Scale) -> None:
     """The number of each group on its medians; as near above or below as it does not lie on another."""
     taken: list[tuple[float, float, float]] = []
-    for number, one in enumerate(clusters, 1):
-        if not one.points:
+    for number, cluster in enumerate(clusters, 1):
+        if not cluster.points:
             continue
         words = f"{number}"
         wide = width_of(words, 12) + 4
-        x = min(max(level.at(median(x for x, _y in one.points)), level.start + wide / 2), level.end - wide / 2)
-        middle = min(max(upright.at(median(y for _x, y in one.points)), upright.end + 8), upright.start - 8)
+        x = min(max(level.at(median(x for x, _y in cluster.points)), level.start + wide / 2), level.end - wide / 2)
+        middle = min(max(upright.at(median(y for _x, y in cluster.points)), upright.end + 8), upright.start - 8)
         steps = [middle + sign_ * 15 * step for step in range(12) for sign_ in (1, -1)]
         free = (y for y in steps if upright.end + 8 <= y <= upright.start - 8 and _free(x, y, wide, taken))
         y = next(free, None)
@@ -130,12 +132,12 @@ def _legend(canvas: Canvas, data: Plane, panel: Panel, x: float, y: float) -> fl
     canvas.add(Text(round(counts, 1), round(y + 10, 1), data.counted, "end", size=12), fill=INK_3)
     if data.beside:
         canvas.add(Text(round(right, 1), round(y + 10, 1), data.beside, "end", size=12), fill=INK_3)
-    for number, of, one in rows:
+    for number, of, cluster in rows:
         y += LINE
         canvas.add(Text(round(x + 18, 1), round(y + 10, 1), number, "end", size=12, bold=True), fill=INK)
         add_signs(canvas, of, [(x + 29, y + 6)], 9)
-        canvas.add(label(x + 40, y + 10, one.name, counts - n_wide - 8 - x - 40, size=12), fill=INK)
-        canvas.add(Text(round(counts, 1), round(y + 10, 1), f"{one.n:,}", "end", size=12), fill=INK_2)
-        if one.beside:
-            canvas.add(Text(round(right, 1), round(y + 10, 1), one.beside, "end", size=12), fill=INK_2)
+        canvas.add(label(x + 40, y + 10, cluster.name, counts - n_wide - 8 - x - 40, size=12), fill=INK)
+        canvas.add(Text(round(counts, 1), round(y + 10, 1), f"{cluster.n:,}", "end", size=12), fill=INK_2)
+        if cluster.beside:
+            canvas.add(Text(round(right, 1), round(y + 10, 1), cluster.beside, "end", size=12), fill=INK_2)
     return y + LINE

@@ -79,13 +79,13 @@ def cut(words: str, size: float, room: float, *, bold: bool = False, tail: float
 
 def _clusters(words: str) -> list[str]:
     """Letters with the marks that belong to them."""
-    found: list[str] = []
+    letters: list[str] = []
     for letter in words:
-        if found and unicodedata.category(letter) in ("Mn", "Mc", "Me", "Cf"):
-            found[-1] += letter
+        if letters and unicodedata.category(letter) in ("Mn", "Mc", "Me", "Cf"):
+            letters[-1] += letter
         else:
-            found.append(letter)
-    return found
+            letters.append(letter)
+    return letters
 
 
 def _kept(letters: list[str], size: float, room: float, bold: bool) -> list[str]:
@@ -99,4 +99,4 @@ def _kept(letters: list[str], size: float, room: float, bold: bool) -> list[str]
 
 def fitted_width(words: list[str], size: float, least: float, most: float, *, bold: bool = False) -> float:
     """Room for the widest of these texts, between `least` and `most`."""
-    return min(max([least, *(width_of(clean(one), size, bold=bold) + 1 for one in words)]), most)
+    return min(max([least, *(width_of(clean(word), size, bold=bold) + 1 for word in words)]), most)

@@ -41,9 +41,9 @@ class Command(BaseCommand):
 
 
 def _benchmark(slug: str) -> Benchmark:
-    found = Benchmark.objects.filter(slug=slug).select_related("team").first()
-    if found:
-        return found
+    benchmark = Benchmark.objects.filter(slug=slug).select_related("team").first()
+    if benchmark:
+        return benchmark
     known = Benchmark.objects.order_by("slug").values_list("slug", flat=True)
     raise CommandError(f"There is no benchmark {slug!r}. {_hint(slug, list(known))}")
 
@@ -52,7 +52,7 @@ def _spec(benchmark: Benchmark, key: str) -> TableSpec:
     spec = table_of(benchmark, key)
     if spec:
         return spec
-    known = [one.key for one in tables_of(benchmark)]
+    known = [table_spec.key for table_spec in tables_of(benchmark)]
     if not known:
         raise CommandError(f"{benchmark.slug} was made from no paper's recipe, so it has no tables.")
     raise CommandError(f"{benchmark.slug} has no table {key!r}. {_hint(key, known)}")
@@ -74,11 +74,11 @@ def _made(benchmark: Benchmark, spec: TableSpec, given: list[str]) -> Data:
         raise CommandError(error.message) from None
 
 
-def _params(spec: TableSpec, given: list[str]) -> QueryDict:
+def _params(spec: TableSpec, pairs: list[str]) -> QueryDict:
     """What the page has in its address."""
     params = QueryDict(mutable=True)
     known = names_of(spec)
-    for pair in given:
+    for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals:
             raise CommandError(f"--option takes key=value, not {pair!r}.")
