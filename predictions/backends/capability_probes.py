@@ -29,15 +29,15 @@ SHORT = Decoding(max_tokens=32)
 
 def list_models(backend: OpenAI) -> tuple[str, ...] | None:
     """As the server names them; None where it answers but keeps no list. Raises CallError."""
-    came = backend.wire.send("GET", "/models")
-    if came.status in (404, 405, 501):
+    response = backend.wire.send("GET", "/models")
+    if response.status in (404, 405, 501):
         return None
-    if came.status != 200:
-        raise backend.wire.error(came)
+    if response.status != 200:
+        raise backend.wire.error(response)
     try:
-        listed = came.body().get("data")
+        listed = response.body().get("data")
     except MalformedResponse:
-        raise backend.wire.unreadable(came) from None
+        raise backend.wire.unreadable(response) from None
     rows = listed if isinstance(listed, list) else []
     names = [payloads.clean(row.get("id"), 200) for row in rows if isinstance(row, dict)]
     return tuple(sorted(name for name in names if name)[:MOST_MODELS])
@@ -77,7 +77,7 @@ def _trials() -> dict[str, CapabilityProbe]:
             lambda reply: bool(reply.tokens and len(reply.tokens[0].top) > 1),
         ),
         "continuation": CapabilityProbe(
-            counted, lambda reply: all(one.logprob > payloads.LOWEST for one in reply.tokens)
+            counted, lambda reply: all(token.logprob > payloads.LOWEST for token in reply.tokens)
         ),
         "seed": CapabilityProbe(Request(messages=_said(SUM)), lambda reply: True, Decoding(seed=1, max_tokens=32)),
     }
@@ -98,13 +98,13 @@ def supported_methods(backend: OpenAI, model: str, seconds: float) -> Sequence[s
     until = time.monotonic() + seconds
     ask = Request(messages=_said(SUM), max_tokens=32)
     backend.answer(ask, model, Decoding(), lambda sha: _red())
-    kept = []
+    offered = []
     for name, trial in _trials().items():
         if time.monotonic() > until:
             raise CallError("timeout", "The server answers, but too slowly for trying everything out. Try again later.")
         if _works(backend, model, trial):
-            kept.append(name)
-    return kept
+            offered.append(name)
+    return offered
 
 
 def _works(backend: OpenAI, model: str, trial: CapabilityProbe) -> bool:

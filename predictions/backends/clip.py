@@ -44,12 +44,12 @@ class ClipEncoder:
 
     def images(self, data: Sequence[bytes]) -> Vectors:
         """(n, d). Raises CallError where one cannot be read."""
-        found = np.zeros((len(data), self.dimensions), np.float32)
+        encoded = np.zeros((len(data), self.dimensions), np.float32)
         for places, vectors, failures in self.stream([partial(bytes, one) for one in data]):
             if failures:
                 raise next(iter(failures.values()))
-            found[places] = vectors
-        return found
+            encoded[places] = vectors
+        return encoded
 
     def stream(
         self, fetches: Sequence[Fetch], size: int = BATCH
@@ -134,10 +134,10 @@ def _load(model: str) -> ClipEncoder:
         torch_setup.check_allowed(model)
     config = clip_config.checked(model, source)
     # This door refuses a model without weights; the others would go on with random ones.
-    found, preprocess = open_clip.create_model_from_pretrained(source, pretrained=tag, device=where)
-    found = found.to(dtype).eval()
+    network, preprocess = open_clip.create_model_from_pretrained(source, pretrained=tag, device=where)
+    network = network.to(dtype).eval()
     tokenizer = clip_config.tokenizer(source, config)
-    return ClipEncoder(model, found, preprocess, tokenizer, digest_of(folder) if folder else "")
+    return ClipEncoder(model, network, preprocess, tokenizer, digest_of(folder) if folder else "")
 
 
 def digest_of(folder: Path) -> str:

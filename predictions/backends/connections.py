@@ -44,10 +44,10 @@ def is_private(number: str) -> bool:
 def resolve(host: str) -> Sequence[str]:
     """Every number of a name, in the system's order; none if there is no such name."""
     try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         return []
-    return list(dict.fromkeys(str(row[4][0]) for row in found))
+    return list(dict.fromkeys(str(row[4][0]) for row in addresses))
 
 
 def allowed_addresses(host: str, *, in_clear: bool, resolve: Resolve = resolve) -> Sequence[str]:
@@ -170,9 +170,12 @@ class Transport(httpx.BaseTransport):
         sent = httpcore.Request(
             request.method, url, headers=request.headers.raw, content=request.stream, extensions=request.extensions
         )
-        came = self.pool.handle_request(sent)
+        response = self.pool.handle_request(sent)
         return httpx.Response(
-            came.status, headers=came.headers, stream=_DeadlineBody(came.stream), extensions=came.extensions
+            response.status,
+            headers=response.headers,
+            stream=_DeadlineBody(response.stream),
+            extensions=response.extensions,
         )
 
     def close(self) -> None:

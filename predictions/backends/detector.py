@@ -34,16 +34,20 @@ def boxes_of(
 ) -> list[DetectedBox]:
     """From pixels to fractions, kept inside the picture; the best first, ties from left to right, top to bottom."""
     width, height = size
-    made = []
+    detected = []
     for label, score, (left, top, right, bottom) in zip(labels, scores, boxes, strict=True):
         box = tuple(min(max(value, 0.0), 1.0) for value in (left / width, top / height, right / width, bottom / height))
-        made.append(DetectedBox(str(label), float(score), box))  # type: ignore[arg-type]
-    return sorted(made, key=lambda one: (-one.score, one.box))
+        detected.append(DetectedBox(str(label), float(score), box))  # type: ignore[arg-type]
+    return sorted(detected, key=lambda detected_box: (-detected_box.score, detected_box.box))
 
 
-def count_labels(found: Sequence[DetectedBox]) -> dict[str, int]:
+def count_labels(detected_boxes: Sequence[DetectedBox]) -> dict[str, int]:
     """How many of each label, the most first."""
-    return dict(sorted(Counter(one.label for one in found).items(), key=lambda pair: (-pair[1], pair[0])))
+    return dict(
+        sorted(
+            Counter(detected_box.label for detected_box in detected_boxes).items(), key=lambda pair: (-pair[1], pair[0])
+        )
+    )
 
 
 def load(model: str) -> Detector:

@@ -60,13 +60,13 @@ def classify_status(status: int, code: str) -> tuple[Trouble, str]:
 
 def parse_error_body(body: Any) -> tuple[str, str]:
     """Code and words of an error's body, in the shapes that servers have: {"error": {...}}, {"message": ...}, ..."""
-    told = body.get("error", body) if isinstance(body, Mapping) else {}
-    if isinstance(told, str):
-        return "", told
-    if not isinstance(told, Mapping):
+    details = body.get("error", body) if isinstance(body, Mapping) else {}
+    if isinstance(details, str):
+        return "", details
+    if not isinstance(details, Mapping):
         return "", ""
-    code = told.get("code") or told.get("type") or ""
-    words = " ".join(str(told[name]) for name in ("message", "detail", "param") if told.get(name))
+    code = details.get("code") or details.get("type") or ""
+    words = " ".join(str(details[name]) for name in ("message", "detail", "param") if details.get(name))
     return str(code), words
 
 
@@ -79,11 +79,11 @@ def retry_after(headers: Mapping[str, str], at: datetime | None = None) -> float
     """Seconds to wait, from a number or a date; None if the server does not say."""
     if NUMBER.fullmatch(exact := headers.get("retry-after-ms", "").strip()):
         return min(LONGEST_WAIT, float(exact) / 1000)
-    told = headers.get("retry-after", "").strip()
-    if NUMBER.fullmatch(told):
-        return min(LONGEST_WAIT, float(told))
+    header = headers.get("retry-after", "").strip()
+    if NUMBER.fullmatch(header):
+        return min(LONGEST_WAIT, float(header))
     try:
-        until = parsedate_to_datetime(told)
+        until = parsedate_to_datetime(header)
     except (TypeError, ValueError, OverflowError):
         return None
     until = until if until.tzinfo else until.replace(tzinfo=UTC)

@@ -23,11 +23,11 @@ class Grounder(torch_setup.TransformersModel):
         inputs = inputs.to(self._device)
         with self._seen(inputs) as outputs:
             sizes = [(picture.height, picture.width)]
-            [found] = self._processor.post_process_grounded_object_detection(
+            [detection] = self._processor.post_process_grounded_object_detection(
                 outputs, threshold=threshold, target_sizes=sizes
             )
-        scores = found["scores"].tolist()
-        return boxes_of([words] * len(scores), scores, found["boxes"].tolist(), picture.size)
+        scores = detection["scores"].tolist()
+        return boxes_of([words] * len(scores), scores, detection["boxes"].tolist(), picture.size)
 
 
 def load(model: str) -> Grounder:

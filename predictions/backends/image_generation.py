@@ -76,42 +76,44 @@ class ImageMaker:
         form = {"model": model, "prompt": prompt, **({"size": size} if size else {})}
         return self._made(self.wire.send("POST", "/images/edits", most=MOST_ANSWER, data=form, files=files), [prompt])
 
-    def _made(self, came: ServerResponse, asked: Sequence[str]) -> GeneratedImages:
-        if came.status != 200:
-            raise self._failure(came, asked)
+    def _made(self, response: ServerResponse, asked: Sequence[str]) -> GeneratedImages:
+        if response.status != 200:
+            raise self._failure(response, asked)
         try:
-            body = came.body()
+            body = response.body()
         except MalformedResponse:
-            raise self.wire.unreadable(came) from None
+            raise self.wire.unreadable(response) from None
         rows = body.get("data")
         if not isinstance(rows, list) or not rows:
-            raise CallError("transient", NOT_A_PICTURE, status=came.status, provider_id=came.provider_id)
-        found = tuple(self._picture(row, came) for row in rows[:MOST_PICTURES])
+            raise CallError("transient", NOT_A_PICTURE, status=response.status, provider_id=response.provider_id)
+        images = tuple(self._picture(row, response) for row in rows[:MOST_PICTURES])
         tokens_in, tokens_out = payloads.usage_of(body)
         revised = payloads.clean(rows[0].get("revised_prompt"), 4000)
-        return GeneratedImages(found, came.seconds, tokens_in, tokens_out, came.provider_id, revised)
+        return GeneratedImages(images, response.seconds, tokens_in, tokens_out, response.provider_id, revised)
 
-    def _failure(self, came: ServerResponse, asked: Sequence[str]) -> CallError:
-        error = self.wire.error(came, asked)
+    def _failure(self, response: ServerResponse, asked: Sequence[str]) -> CallError:
+        error = self.wire.error(response, asked)
         try:
-            code, _words = failures.parse_error_body(came.body())
+            code, _words = failures.parse_error_body(response.body())
         except MalformedResponse:
             return error
         if not failures.is_content_filter(code):
             return error
         words = "The server refuses to make this picture."
-        return GenerationRefused("permanent", words, status=came.status, provider_id=came.provider_id)
+        return GenerationRefused("permanent", words, status=response.status, provider_id=response.provider_id)
 
-    def _picture(self, row: Any, came: ServerResponse) -> bytes:
+    def _picture(self, row: Any, response: ServerResponse) -> bytes:
         """Decoded once, so that what is kept is a picture and no bomb."""
         try:
             data = self._bytes(row if isinstance(row, Mapping) else {})
             pictures.inspect(data, settings.IMAGE_MAX_PIXELS)
         except FetchRefused as refused:
             words = f"The server's picture could not be fetched: {refused.message}"
-            raise CallError("connection", words, status=came.status, provider_id=came.provider_id) from refused
+            raise CallError("connection", words, status=response.status, provider_id=response.provider_id) from refused
         except (binascii.Error, ValueError, pictures.NotAPicture):
-            raise CallError("transient", NOT_A_PICTURE, status=came.status, provider_id=came.provider_id) from None
+            raise CallError(
+                "transient", NOT_A_PICTURE, status=response.status, provider_id=response.provider_id
+            ) from None
         return data
 
     def _bytes(self, row: Mapping[str, Any]) -> bytes:

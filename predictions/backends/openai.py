@@ -100,32 +100,32 @@ class ServerClient:
                 )
         return bytes(data)
 
-    def error(self, came: ServerResponse, asked: Sequence[str] = ()) -> CallError:
+    def error(self, response: ServerResponse, asked: Sequence[str] = ()) -> CallError:
         """What an answer that is none means."""
-        code, told = _error_in(came)
-        status = came.status if came.status != 200 else _status_of(code)
+        code, server_message = _error_in(response)
+        status = response.status if response.status != 200 else _status_of(code)
         trouble, words = failures.classify_status(status, code)
-        said = failures.WORDS[words].format(status=status)
-        own = failures.redact(told, self._secret, asked) if trouble in ("permanent", "transient") else ""
+        sentence = failures.WORDS[words].format(status=status)
+        own = failures.redact(server_message, self._secret, asked) if trouble in ("permanent", "transient") else ""
         return CallError(
             trouble,
-            f"{said} {own}".strip()[:500],
-            status=came.status,
-            retry_after=failures.retry_after(came.headers),
-            provider_id=came.provider_id,
+            f"{sentence} {own}".strip()[:500],
+            status=response.status,
+            retry_after=failures.retry_after(response.headers),
+            provider_id=response.provider_id,
         )
 
-    def unreadable(self, came: ServerResponse) -> CallError:
+    def unreadable(self, response: ServerResponse) -> CallError:
         words = failures.WORDS["not_json"]
-        return CallError("transient", words, status=came.status, provider_id=came.provider_id)
+        return CallError("transient", words, status=response.status, provider_id=response.provider_id)
 
     def close(self) -> None:
         self.client.close()
 
 
-def _error_in(came: ServerResponse) -> tuple[str, str]:
+def _error_in(response: ServerResponse) -> tuple[str, str]:
     try:
-        return failures.parse_error_body(came.body())
+        return failures.parse_error_body(response.body())
     except MalformedResponse:
         return "", ""
 
@@ -204,46 +204,46 @@ class OpenAI:
         model = str(body["model"])
         if (model, "max_tokens") in self._refused:
             body["max_completion_tokens"] = body.pop("max_tokens")
-        came = self._post("/chat/completions", body)
-        if came.status != 200:
-            code, told = _error_in(came)
+        response = self._post("/chat/completions", body)
+        if response.status != 200:
+            code, server_message = _error_in(response)
             if failures.is_content_filter(code):
                 reply = Reply(finish="content_filter", refusal=code, way=way)
-                return BackendReply(reply, came.seconds, came.status, provider_id=came.provider_id)
-            if came.status in REFUSING and self._adapt_parameters(body, told):
+                return BackendReply(reply, response.seconds, response.status, provider_id=response.provider_id)
+            if response.status in REFUSING and self._adapt_parameters(body, server_message):
                 return self._chat(body, way, asked)
-            error = self.wire.error(came, asked)
-            if came.status in REFUSING and payloads.is_method_error(told, way):
+            error = self.wire.error(response, asked)
+            if response.status in REFUSING and payloads.is_method_error(server_message, way):
                 raise MethodRefused(error)
             raise error
-        return self._answered(came, way, asked)
+        return self._answered(response, way, asked)
 
-    def _adapt_parameters(self, body: dict[str, Any], told: str) -> bool:
+    def _adapt_parameters(self, body: dict[str, Any], server_message: str) -> bool:
         """Whether the server takes the same under another name, or fewer of it: then it is asked so from now on."""
         model = str(body["model"])
-        if "max_completion_tokens" in told and "max_tokens" in body:
+        if "max_completion_tokens" in server_message and "max_tokens" in body:
             self._remember_refusal(model, "max_tokens")
             return True
-        if "top_logprobs" in told and body.get("top_logprobs", 0) > payloads.FEWER_TOP:
+        if "top_logprobs" in server_message and body.get("top_logprobs", 0) > payloads.FEWER_TOP:
             self._remember_refusal(model, "top")
             body["top_logprobs"] = payloads.FEWER_TOP
             return True
         return False
 
-    def _answered(self, came: ServerResponse, way: AnswerMethod, asked: Sequence[str]) -> BackendReply:
+    def _answered(self, response: ServerResponse, way: AnswerMethod, asked: Sequence[str]) -> BackendReply:
         try:
-            body = came.body()
+            body = response.body()
             if body.get("error") and not body.get("choices"):
-                raise self.wire.error(came, asked)
+                raise self.wire.error(response, asked)
             reply = payloads.reply_of(body, way)
         except MalformedResponse:
-            raise self.wire.unreadable(came) from None
-        return self._counted(came, body, reply)
+            raise self.wire.unreadable(response) from None
+        return self._counted(response, body, reply)
 
-    def _counted(self, came: ServerResponse, body: Mapping[str, Any], reply: Reply) -> BackendReply:
+    def _counted(self, response: ServerResponse, body: Mapping[str, Any], reply: Reply) -> BackendReply:
         tokens_in, tokens_out = payloads.usage_of(body)
-        provider_id = came.provider_id or payloads.clean(body.get("id"), 120)
-        return BackendReply(reply, came.seconds, came.status, tokens_in, tokens_out, provider_id)
+        provider_id = response.provider_id or payloads.clean(body.get("id"), 120)
+        return BackendReply(reply, response.seconds, response.status, tokens_in, tokens_out, provider_id)
 
     def _post(self, path: str, body: dict[str, Any]) -> ServerResponse:
         data = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
@@ -263,14 +263,14 @@ class OpenAI:
             prompt = payloads.text_prompt(request.messages) + request.continuation
             body = {"model": model, "prompt": prompt, "echo": True, "logprobs": 1, "max_tokens": 0, "temperature": 0.0}
         asked = failures.request_texts(request)
-        came = self._post("/chat/completions" if in_chat else "/completions", body)
-        if came.status != 200:
-            raise self.wire.error(came, asked)
+        response = self._post("/chat/completions" if in_chat else "/completions", body)
+        if response.status != 200:
+            raise self.wire.error(response, asked)
         try:
-            told = came.body()
-            tokens = payloads.prompt_tokens(told) if in_chat else payloads.echoed_tokens(told)
+            body_data = response.body()
+            tokens = payloads.prompt_tokens(body_data) if in_chat else payloads.echoed_tokens(body_data)
         except MalformedResponse:
-            raise self.wire.unreadable(came) from None
+            raise self.wire.unreadable(response) from None
         end = payloads.trailing_tokens(tokens, request.continuation)
         wasted = []
         if not end:  # tokens that are parts of letters spell nothing: they are counted instead
@@ -279,23 +279,23 @@ class OpenAI:
             end = tuple(tokens[before.tokens_in :]) if before.tokens_in is not None else ()
         if not end:
             words = "The server's tokens do not spell the continuation, so they cannot be told from the question's."
-            raise CallError("permanent", words, status=came.status, provider_id=came.provider_id)
-        name = payloads.clean(told.get("model"), 200)
+            raise CallError("permanent", words, status=response.status, provider_id=response.provider_id)
+        name = payloads.clean(body_data.get("model"), 200)
         reply = Reply(text=request.continuation, finish="stop", way="logprobs", tokens=end, model=name)
-        return _with(self._counted(came, told, reply), wasted)
+        return _with(self._counted(response, body_data, reply), wasted)
 
     def _prompt_token_count(self, body: dict[str, Any], request: Request, asked: Sequence[str]) -> BackendReply:
         """Asked for its number of tokens."""
         alone: dict[str, Any] = {"model": body["model"], "max_tokens": 1, "temperature": 0.0}
         alone |= {"messages": body["messages"][:-1]} if "messages" in body else {}
         alone |= {"prompt": payloads.text_prompt(request.messages)} if "prompt" in body else {}
-        came = self._post("/chat/completions" if "messages" in body else "/completions", alone)
-        if came.status != 200:
-            raise self.wire.error(came, asked)
+        response = self._post("/chat/completions" if "messages" in body else "/completions", alone)
+        if response.status != 200:
+            raise self.wire.error(response, asked)
         try:
-            return self._counted(came, came.body(), Reply())
+            return self._counted(response, response.body(), Reply())
         except MalformedResponse:
-            raise self.wire.unreadable(came) from None
+            raise self.wire.unreadable(response) from None
 
 
 class MethodRefused(Exception):
@@ -307,7 +307,7 @@ class MethodRefused(Exception):
 
 
 def _sum(counts: Sequence[int | None]) -> int | None:
-    known = [one for one in counts if one is not None]
+    known = [count for count in counts if count is not None]
     return sum(known) if known else None
 
 
@@ -316,13 +316,16 @@ def _with(answered: BackendReply, wasted: Sequence[BackendReply]) -> BackendRepl
     if not wasted:
         return answered
     every = [*wasted, answered]
-    tokens_in, tokens_out = _sum([one.tokens_in for one in every]), _sum([one.tokens_out for one in every])
+    tokens_in, tokens_out = (
+        _sum([backend_reply.tokens_in for backend_reply in every]),
+        _sum([backend_reply.tokens_out for backend_reply in every]),
+    )
     return replace(answered, tokens_in=tokens_in, tokens_out=tokens_out)
 
 
 def _add_usage(error: CallError, wasted: Sequence[BackendReply]) -> CallError:
     error.tokens_in, error.tokens_out = (
-        _sum([one.tokens_in for one in wasted]),
-        _sum([one.tokens_out for one in wasted]),
+        _sum([backend_reply.tokens_in for backend_reply in wasted]),
+        _sum([backend_reply.tokens_out for backend_reply in wasted]),
     )
     return error

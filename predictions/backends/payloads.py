@@ -47,7 +47,7 @@ def data_url(data: bytes) -> str:
 
 
 def messages_of(messages: Sequence[Message], pictures: Pictures) -> list[dict[str, Any]]:
-    return [{"role": one.role, "content": _content(one, pictures)} for one in messages]
+    return [{"role": message.role, "content": _content(message, pictures)} for message in messages]
 
 
 def _content(message: Message, pictures: Pictures) -> str | list[dict[str, Any]]:
@@ -106,7 +106,7 @@ def is_method_error(words: str, way: AnswerMethod) -> bool:
 
 def text_prompt(messages: Sequence[Message]) -> str:
     """For servers' completions: the messages' texts, an empty line between them; one message is as it is."""
-    texts = ["".join(piece.text for piece in one.pieces if isinstance(piece, TextPart)) for one in messages]
+    texts = ["".join(piece.text for piece in message.pieces if isinstance(piece, TextPart)) for message in messages]
     return "\n\n".join(texts)
 
 
@@ -180,10 +180,10 @@ def usage_of(body: Mapping[str, Any]) -> tuple[int | None, int | None]:
     usage = body.get("usage")
     if not isinstance(usage, Mapping):
         return None, None
-    found = [usage.get(name, usage.get(other)) for name, other in (
+    usage_values = [usage.get(name, usage.get(other)) for name, other in (
         ("prompt_tokens", "input_tokens"), ("completion_tokens", "output_tokens"),
     )]  # fmt: skip
-    counts = [one if type(one) is int and 0 <= one <= MOST_TOKENS else None for one in found]
+    counts = [one if type(one) is int and 0 <= one <= MOST_TOKENS else None for one in usage_values]
     return counts[0], counts[1]
 
 
@@ -217,11 +217,11 @@ def prompt_tokens(body: Mapping[str, Any]) -> list[Token]:
 
 def trailing_tokens(tokens: Sequence[Token], text: str) -> tuple[Token, ...]:
     """The tokens at the end that spell the text; none if no number of them does. One that begins before it counts."""
-    said = ""
+    tail = ""
     for start in range(len(tokens) - 1, -1, -1):
-        said = tokens[start].text + said
-        if said.rstrip().endswith(text.strip()) and len(said.strip()) >= len(text.strip()):
+        tail = tokens[start].text + tail
+        if tail.rstrip().endswith(text.strip()) and len(tail.strip()) >= len(text.strip()):
             return tuple(tokens[start:])
-        if len(said) > 2 * len(text) + 80:
+        if len(tail) > 2 * len(text) + 80:
             break
     return ()

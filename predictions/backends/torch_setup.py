@@ -65,8 +65,8 @@ def torch() -> Any:
 
 def _brings_operators(module: Any) -> bool:
     """Whether torchvision's own can be loaded by this torch; torchvision loads them again, which does no harm."""
-    found = importlib.util.find_spec("torchvision")
-    folders = map(Path, found.submodule_search_locations or ()) if found else ()
+    module_spec = importlib.util.find_spec("torchvision")
+    folders = map(Path, module_spec.submodule_search_locations or ()) if module_spec else ()
     for file in (file for folder in folders for file in folder.glob("_C*.*")):
         try:
             module.ops.load_library(str(file))
@@ -101,11 +101,11 @@ def folder_of(model: str) -> Path | None:
         return None
     name = model.removeprefix(LOCAL)
     root = Path(settings.MODELS_ROOT).resolve()
-    found = (root / name).resolve() if NAME.fullmatch(name) else root
-    if found.parent != root or not found.is_dir():
+    path = (root / name).resolve() if NAME.fullmatch(name) else root
+    if path.parent != root or not path.is_dir():
         text = _("There is no folder “%(name)s” in the folder of models. Its operator puts models there (EMIC_MODELS).")
         raise ModelUnavailable(text % {"name": name[:100]})
-    return found
+    return path
 
 
 def check_allowed(model: str) -> None:
@@ -133,11 +133,11 @@ def pretrained(model: str, models: Any, processors: Any) -> tuple[Any, Any]:
     """A model of transformers, where models run and ready to be asked, and its processor. `models`, `processors`: the
     classes that read them. Code that comes with a model is never run. Raises ModelUnavailable."""
     folder = folder_of(model)
-    source, here = (str(folder), True) if folder else (hub_name(model), False)
-    if not here:
+    source, is_local = (str(folder), True) if folder else (hub_name(model), False)
+    if not is_local:
         check_allowed(model)
     where, dtype = device()
-    how: dict[str, Any] = {"local_files_only": here, "trust_remote_code": False}
+    how: dict[str, Any] = {"local_files_only": is_local, "trust_remote_code": False}
     found = models.from_pretrained(source, dtype=dtype, **how)
     return found.to(where).eval(), processors.from_pretrained(source, **how)
 
@@ -172,11 +172,11 @@ def local_models() -> list[str]:
 def cached_model(kind: str, model: str, load: Callable[[], Loaded]) -> Loaded:
     """The model of this kind that is loaded in this process; another one takes its place. Raises ModelUnavailable."""
     with _loading:
-        held = _kept.get(kind)
-        if held is None or held[0] != model:
+        cached = _kept.get(kind)
+        if cached is None or cached[0] != model:
             _kept.pop(kind, None)  # its memory first
-            held = _kept[kind] = (model, _loaded(model, load))
-        return held[1]  # type: ignore[no-any-return]
+            cached = _kept[kind] = (model, _loaded(model, load))
+        return cached[1]  # type: ignore[no-any-return]
 
 
 def _loaded(model: str, load: Callable[[], Any]) -> Any:

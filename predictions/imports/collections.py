@@ -126,11 +126,11 @@ def _relevant(row: Mapping[str, Any]) -> tuple[str, ...]:
     value = row.get("relevant")
     if isinstance(value, str) and not value.lstrip().startswith("["):
         value = [one.strip() for one in value.split("|") if one.strip()]
-    found = value if isinstance(value, list) else from_json(row, "relevant", list) or []
-    if len(found) > MOST_RELEVANT:
+    keys = value if isinstance(value, list) else from_json(row, "relevant", list) or []
+    if len(keys) > MOST_RELEVANT:
         message = _("“%(name)s” names more than %(most)s entries.") % {"name": "relevant", "most": MOST_RELEVANT}
         raise RowProblem("too_long", message)
-    return tuple(dict.fromkeys(needed({"relevant": one}, "relevant", LONGEST_KEY) for one in found))
+    return tuple(dict.fromkeys(needed({"relevant": one}, "relevant", LONGEST_KEY) for one in keys))
 
 
 def _roles(row: Mapping[str, Any]) -> dict[str, str]:
@@ -138,10 +138,10 @@ def _roles(row: Mapping[str, Any]) -> dict[str, str]:
     whole = from_json(row, "roles", dict) or {}
     parts = {name[5:]: value for name, value in row.items() if name.startswith("role.") and value not in (None, "")}
     both = {**whole, **parts}
-    found = {str(role).strip()[:60]: needed({"roles": key}, "roles", LONGEST_KEY) for role, key in both.items()}
-    if len(set(found.values())) < len(found):
+    roles = {str(role).strip()[:60]: needed({"roles": key}, "roles", LONGEST_KEY) for role, key in both.items()}
+    if len(set(roles.values())) < len(roles):
         raise RowProblem("same_candidate", _("Two roles name the same entry. Each candidate has one role."))
-    return found
+    return roles
 
 
 def _about(row: Mapping[str, Any]) -> dict[str, Any]:

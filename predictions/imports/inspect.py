@@ -20,12 +20,12 @@ def is_format(head: bytes) -> bool:
 def rows(file: BinaryIO) -> Iterator[Row]:
     """Its samples, counted from 1; first, as number 0, what the log says of the whole."""
     number = 0
-    for name, one in elements(file, ("samples",)):
-        if name == "eval" and isinstance(one, Mapping):
-            yield 0, {"model": one.get("model", ""), "task": one.get("task", "")}
+    for name, element in elements(file, ("samples",)):
+        if name == "eval" and isinstance(element, Mapping):
+            yield 0, {"model": element.get("model", ""), "task": element.get("task", "")}
         elif name == "samples":
             number += 1
-            yield number, one if isinstance(one, Mapping) else RowProblem("unreadable", "no object")
+            yield number, element if isinstance(element, Mapping) else RowProblem("unreadable", "no object")
 
 
 def scorers_of(row: Mapping[str, Any]) -> list[str]:
@@ -33,7 +33,7 @@ def scorers_of(row: Mapping[str, Any]) -> list[str]:
     return [str(name) for name in scores] if isinstance(scores, Mapping) else []
 
 
-def lines(rows: Iterator[Row], told: FileDescription) -> Lines:
+def lines(rows: Iterator[Row], description: FileDescription) -> Lines:
     """The first epoch of each sample."""
     for number, row in rows:
         if number == 0:
@@ -44,17 +44,19 @@ def lines(rows: Iterator[Row], told: FileDescription) -> Lines:
             if row.get("epoch", 1) != 1:
                 continue
             with one_row():
-                made = _sample(number, row, told)
-            yield made
+                sample = _sample(number, row, description)
+            yield sample
         except RowProblem as problem:
             yield number, problem
 
 
-def _sample(number: int, row: Mapping[str, Any], told: FileDescription) -> Sample:
+def _sample(number: int, row: Mapping[str, Any], description: FileDescription) -> Sample:
     raw = _completion(row)
-    said = _of_scorer(row, told.only) if told.only else raw
-    target = item_name(row, told.column, number) if told.column else ""
-    return Sample(number, item_name(row, told.key, number), clean(said), target, clean(raw or "")[:LONGEST_RAW])
+    answer = _of_scorer(row, description.only) if description.only else raw
+    target = item_name(row, description.column, number) if description.column else ""
+    return Sample(
+        number, item_name(row, description.key, number), clean(answer), target, clean(raw or "")[:LONGEST_RAW]
+    )
 
 
 def _completion(row: Mapping[str, Any]) -> str | None:

@@ -63,9 +63,9 @@ def _list(row: Mapping[str, Any], name: str) -> list[str]:
     if value is None:
         return []
     parts = value.split("|") if isinstance(value, str) else value
-    if not isinstance(parts, list) or not all(isinstance(one, str) for one in parts):
+    if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
         raise RowProblem("not_list", _("“%(name)s” is no list of texts.") % {"name": name})
-    return [one.strip().replace("\x00", "") for one in parts if one.strip()]
+    return [part.strip().replace("\x00", "") for part in parts if part.strip()]
 
 
 def _path(name: str) -> str:
@@ -76,7 +76,7 @@ def _path(name: str) -> str:
 
 def _check_lengths(thing: KnowledgeRow) -> None:
     parts = [("key", thing.key), ("title", thing.title), ("language", thing.language)]
-    parts += [("lemma", one) for one in thing.lemmas] + [("image", one) for one in thing.images]
+    parts += [("lemma", lemma) for lemma in thing.lemmas] + [("image", image) for image in thing.images]
     for name, value in parts:
         if len(value) > LONGEST[name]:
             text = _("“%(start)s…” has %(n)s characters; at most %(most)s fit as %(name)s.")

@@ -24,41 +24,41 @@ def filters_of(row: Mapping[str, Any]) -> str:
     return str(row.get("filter") or "")
 
 
-def lines(rows: Iterator[Row], told: FileDescription) -> Lines:
+def lines(rows: Iterator[Row], description: FileDescription) -> Lines:
     """Of the filter that is asked for, in the file's order."""
     for number, row in rows:
         try:
             if isinstance(row, RowProblem):
                 raise row
-            if told.only and filters_of(row) != told.only:
+            if description.only and filters_of(row) != description.only:
                 continue
             with one_row():
-                made = _sample(number, row, told)
-            yield made
+                sample = _sample(number, row, description)
+            yield sample
         except RowProblem as problem:
             yield number, problem
 
 
-def _sample(number: int, row: Mapping[str, Any], told: FileDescription) -> Sample:
-    said = row.get("filtered_resps", row.get("resps"))
-    target = item_name(row, told.column, number) if told.column else ""
-    raw = clean(_text(row.get("resps", said)))
-    return Sample(number, item_name(row, told.key, number), clean(reply(said)), target, raw)
+def _sample(number: int, row: Mapping[str, Any], description: FileDescription) -> Sample:
+    response = row.get("filtered_resps", row.get("resps"))
+    target = item_name(row, description.column, number) if description.column else ""
+    raw = clean(_text(row.get("resps", response)))
+    return Sample(number, item_name(row, description.key, number), clean(reply(response)), target, raw)
 
 
-def reply(said: Any) -> Any:
+def reply(response: Any) -> Any:
     """Out of the lists round it. Of several that differ, none: which one counts is the log's to say.
 
     >>> reply([["4"]]), reply("4"), reply([[-1.5, False], [-0.5, True]]), reply([["4", "5"]])
     ('4', '4', Likelihoods(values=(-1.5, -0.5)), '["4", "5"]')
     """
-    if isinstance(said, list) and len(said) > 1 and all(_is_likelihood(one) for one in said):
-        return Likelihoods(tuple(float(_pair(one)[0]) for one in said))
-    if isinstance(said, list) and said and all(one == said[0] for one in said):
-        return reply(said[0])
-    if said is None or said == [] or said == INVALID:
-        return None if said != INVALID else said
-    return said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
+    if isinstance(response, list) and len(response) > 1 and all(_is_likelihood(one) for one in response):
+        return Likelihoods(tuple(float(_pair(one)[0]) for one in response))
+    if isinstance(response, list) and response and all(one == response[0] for one in response):
+        return reply(response[0])
+    if response is None or response == [] or response == INVALID:
+        return None if response != INVALID else response
+    return response if isinstance(response, str) else json.dumps(response, ensure_ascii=False)
 
 
 def _pair(one: Any) -> Any:

@@ -30,7 +30,7 @@ def ranking(row: Mapping[str, Any]) -> Found:
     if not keys or not scores or len(keys) != len(scores):
         text = _("“keys” (%(keys)s) and “scores” (%(scores)s) must be lists of one length, with something in them.")
         raise RowProblem("lengths", text % {"keys": len(keys or ()), "scores": len(scores or ())})
-    return query, *sort_by_score([needed({"keys": one}, "keys", LONGEST_KEY) for one in keys], [*map(number, scores)])
+    return query, *sort_by_score([needed({"keys": key}, "keys", LONGEST_KEY) for key in keys], [*map(number, scores)])
 
 
 def merge_rows(rows: Sequence[Row]) -> Found:
@@ -77,10 +77,10 @@ def vector(row: Mapping[str, Any]) -> tuple[str, bytes]:
 def number(value: Any) -> float:
     """A finite number. Raises RowProblem."""
     try:
-        found = float(value) if not isinstance(value, bool) else math.nan
+        value_read = float(value) if not isinstance(value, bool) else math.nan
     except (TypeError, ValueError, OverflowError):
-        found = math.nan
-    if not math.isfinite(found):
+        value_read = math.nan
+    if not math.isfinite(value_read):
         text = _("“%(value)s” is no finite number.")
         raise RowProblem("not_a_number", text % {"value": str(value)[:60]})
-    return found
+    return value_read

@@ -57,12 +57,12 @@ class _Text:
         size = CHUNK
         while True:
             try:
-                found, end = _DECODER.raw_decode(self._held, self._at)
+                value, end = _DECODER.raw_decode(self._held, self._at)
             except (ValueError, RecursionError):
                 end = len(self._held)
             if end < len(self._held):  # a value is always followed by something, so a number is whole
                 self._at = end
-                return found
+                return value
             if len(self._held) - self._at > LONGEST_VALUE or not self._more(size):
                 raise _not_json()
             size *= 2  # so that a long value is not read again and again

@@ -81,14 +81,14 @@ class BoxScale:
 
 
 def _edges(numbers: Sequence[float], order: str) -> Box:
-    one, two, three, four = numbers
+    first, two, three, four = numbers
     if order == "yxyx":
-        return two, one, four, three
+        return two, first, four, three
     if order == "xywh":
-        return one, two, one + three, two + four
+        return first, two, first + three, two + four
     if order == "cxcywh":
-        return one - three / 2, two - four / 2, one + three / 2, two + four / 2
-    return one, two, three, four
+        return first - three / 2, two - four / 2, first + three / 2, two + four / 2
+    return first, two, three, four
 
 
 def box_scale(scale: str, order: str, size: tuple[float, float], *, grid: int = 32, padded: bool = False) -> BoxScale:
@@ -120,19 +120,19 @@ def parse_boxes(text: str, frame: BoxScale, *, patches: bool = False) -> list[Bo
     written = [*(named or ()), *_bracketed_boxes(without_objects(text) if named else text, frame)]
     if patches and written:
         return UnparsedReply("out_of_range", "other_notation")
-    found = [*(tokens or ()), *written]
-    if not found:
+    boxes = [*(tokens or ()), *written]
+    if not boxes:
         return UnparsedReply("unparseable", "no_box")
     if written and all(_in_fractions(box, frame) for box in written):
         return UnparsedReply("out_of_range", "other_notation")
-    kept: list[Box] = []
-    for box in found:
+    inside_boxes: list[Box] = []
+    for box in boxes:
         inside = _inside(box, frame)
         if isinstance(inside, UnparsedReply):
             return inside
-        if inside not in kept:
-            kept.append(inside)
-    return kept
+        if inside not in inside_boxes:
+            inside_boxes.append(inside)
+    return inside_boxes
 
 
 def _in_fractions(box: Box, frame: BoxScale) -> bool:
@@ -153,7 +153,7 @@ def _inside(box: Box, frame: BoxScale) -> Box | UnparsedReply:
 
 def _tokens(text: str, frame: BoxScale, patches: bool) -> list[Box] | UnparsedReply | None:
     """Boxes of models that have tokens for places; None where there are none."""
-    locs = [LOC_ONE.findall(one[0]) for one in LOCS.finditer(text)]
+    locs = [LOC_ONE.findall(match[0]) for match in LOCS.finditer(text)]
     pairs = [(int(one), int(two)) for one, two in PATCHES.findall(text)]
     if not locs and not pairs:
         return None
@@ -176,10 +176,10 @@ def patch_box(first: int, last: int, grid: int) -> Box:
 
 def _json(text: str, frame: BoxScale) -> list[Box] | UnparsedReply | None:
     """Boxes of JSON objects, and of lists of them; None where no object has a box."""
-    found = json_objects(text)
-    if isinstance(found, UnparsedReply):
-        return found
-    boxes = [box for one in found for box in _in(one, frame, 0)]
+    objects = json_objects(text)
+    if isinstance(objects, UnparsedReply):
+        return objects
+    boxes = [box for one in objects for box in _in(one, frame, 0)]
     return boxes or None
 
 
@@ -194,21 +194,21 @@ def _in(value: Any, frame: BoxScale, depth: int) -> Iterable[Box]:
             *((n, "cxcywh") for n in CENTRES),
         ):
             numbers = [_number(own.get(name)) for name in names]
-            if all(one is not None for one in numbers):
-                yield frame.fractions([one for one in numbers if one is not None], order)
+            if all(number is not None for number in numbers):
+                yield frame.fractions([number for number in numbers if number is not None], order)
                 return
-        for key, one in own.items():
-            if key in HOLDERS or isinstance(one, (Mapping, list)):
-                yield from _in(one, frame, depth + 1)
+        for key, inner in own.items():
+            if key in HOLDERS or isinstance(inner, (Mapping, list)):
+                yield from _in(inner, frame, depth + 1)
     elif isinstance(value, list):
         numbers = [_number(one) for one in value]
-        if len(value) == 4 and all(one is not None for one in numbers):
-            yield frame.fractions([one for one in numbers if one is not None])
+        if len(value) == 4 and all(number is not None for number in numbers):
+            yield frame.fractions([number for number in numbers if number is not None])
         elif len(value) == 2 and all(isinstance(one, list) and len(one) == 2 for one in value):
             yield from _in([*value[0], *value[1]], frame, depth + 1)
         else:
-            for one in value:
-                yield from _in(one, frame, depth + 1) if isinstance(one, (list, Mapping)) else ()
+            for inner in value:
+                yield from _in(inner, frame, depth + 1) if isinstance(inner, (list, Mapping)) else ()
     elif isinstance(value, str):
         yield from _bracketed_boxes(ascii_digits(value), frame)
 
@@ -229,4 +229,4 @@ def _bracketed_boxes(text: str, frame: BoxScale) -> list[Box]:
     if rows:
         return [frame.fractions([float(one) for one in row]) for row in rows]
     bare = BARE.match(text.strip())
-    return [frame.fractions([float(one) for one in bare.groups()])] if bare else []
+    return [frame.fractions([float(group) for group in bare.groups()])] if bare else []

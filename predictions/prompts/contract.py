@@ -79,10 +79,10 @@ class Scene:
     instructions: str = ""
 
     def image(self, role: str) -> SceneImage | None:
-        return next((one for one in self.images if one.role == role), None)
+        return next((image for image in self.images if image.role == role), None)
 
     def question(self, key: str) -> Question | None:
-        return next((one for one in self.questions if one.key == key), None)
+        return next((question for question in self.questions if question.key == key), None)
 
 
 @dataclass(frozen=True)

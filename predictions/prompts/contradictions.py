@@ -24,8 +24,8 @@ SWAPPED = re.compile(
 SUPPOSES = re.compile(r"\b(?:if|not|no|never|nor|neither|were|would|had|unless|cannot)\b|n['\u2019]t\b", re.IGNORECASE)
 
 
-def contradicts_answer(text: str, said: Mapping[str, tuple[str, Sequence[str]]], swaps: bool = False) -> bool:
-    """Whether words beside the object in `text`, the reply proper, say otherwise. `said`: to each key the code that was
+def contradicts_answer(text: str, answers: Mapping[str, tuple[str, Sequence[str]]], swaps: bool = False) -> bool:
+    """Whether words beside the object in `text`, the reply proper, say otherwise. `answers`: to each key the code that was
     read, and all codes. `swaps`: the codes are places of things that may be swapped."""
     outside, after = ascii_digits(without_objects(text)), after_objects(text)
     if not outside.strip():
@@ -33,9 +33,9 @@ def contradicts_answer(text: str, said: Mapping[str, tuple[str, Sequence[str]]],
     if SECOND_THOUGHT.search(after):
         return True
     sentences = re.split(r"[.!?;\n]", after) if swaps else ()
-    if any(SWAPPED.search(one) and not SUPPOSES.search(one) for one in sentences):
+    if any(SWAPPED.search(sentence) and not SUPPOSES.search(sentence) for sentence in sentences):
         return True
-    return any(_otherwise(outside, key, code, codes) for key, (code, codes) in said.items())
+    return any(_otherwise(outside, key, code, codes) for key, (code, codes) in answers.items())
 
 
 def _otherwise(text: str, key: str, code: str, codes: Sequence[str]) -> bool:
@@ -46,6 +46,6 @@ def _otherwise(text: str, key: str, code: str, codes: Sequence[str]) -> bool:
         letter = len(other) == 1 and other.isalpha()
         bare = rf"(?-i:{re.escape(other)})(?!\s+[a-z])" if letter else re.escape(other)
         stated = re.compile(rf"(?<!\w){name}{STATES}{MARKS}{bare}(?![\w'\u2019/-]|[.,]\d)", re.IGNORECASE)
-        if any(is_asserted(one, text) for one in stated.finditer(text)):
+        if any(is_asserted(match, text) for match in stated.finditer(text)):
             return True
     return False

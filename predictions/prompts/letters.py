@@ -68,59 +68,59 @@ def parse_letter(reply: Reply) -> tuple[str, Mapping[str, object]] | UnparsedRep
 def letter(text: str) -> str | UnparsedReply:
     """`text` is the reply proper."""
     text = text.translate(ALIKE)
-    found = parse_bare_verdict(text, SCALE)
-    if found is not None:
-        return found
-    found = in_json(text, SCALE)
-    if found is not None:
+    verdict = parse_bare_verdict(text, SCALE)
+    if verdict is not None:
+        return verdict
+    verdict = in_json(text, SCALE)
+    if verdict is not None:
         rest = without_objects(text)
-        outside = letter(rest) if rest.strip() else found
-        return found if outside in (found, NO_VERDICT) else TWO
+        outside = letter(rest) if rest.strip() else verdict
+        return verdict if outside in (verdict, NO_VERDICT) else TWO
     if NEITHER.match(text):
         return NO_VERDICT
-    text = QUOTED.sub(lambda one: one[0] if len(one[0]) <= 12 else " ", text)
-    said = [one["said"].upper() for one in (*_unambiguous(STATED, text), *_unambiguous(MATCHES, text))]
-    said += _sentences(text, lines=declines_verdict(text))
+    text = QUOTED.sub(lambda match: match[0] if len(match[0]) <= 12 else " ", text)
+    letters = [match["said"].upper() for match in (*_unambiguous(STATED, text), *_unambiguous(MATCHES, text))]
+    letters += _sentences(text, lines=declines_verdict(text))
     first = BEGINS.match(text)
-    if first and len({one["said"].upper() for one in POINTS.finditer(text)}) > 1:
+    if first and len({match["said"].upper() for match in POINTS.finditer(text)}) > 1:
         first = None  # each picture is described after its letter
     if first and re.match(OTHER, text[first.end() :]):
-        said = [(first["said"] or first["named"]).upper(), *said]
+        letters = [(first["said"] or first["named"]).upper(), *letters]
     elif first:
         return TWO
-    if not said:
+    if not letters:
         return NO_VERDICT
-    return said[0] if len(set(said)) == 1 else TWO
+    return letters[0] if len(set(letters)) == 1 else TWO
 
 
 def _sentences(text: str, lines: bool) -> list[str]:
     """Letters that are a sentence or a line of their own, "No, B." among them; `lines`: only a line, as after words that
     decline."""
     parts = text.split("\n") if lines else re.split(r"(?<=[.!?;])\s+|\n|\.{2,}|\u2026", text)
-    found = [SENTENCE.fullmatch(one.strip()) for one in parts if len(one.strip()) < 80]
-    return [(one["said"] or one["named"]).upper() for one in found if one]
+    matches = [SENTENCE.fullmatch(part.strip()) for part in parts if len(part.strip()) < 80]
+    return [(match["said"] or match["named"]).upper() for match in matches if match]
 
 
 def _unambiguous(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:
     """Statements of one letter: "A or B" is none; nor is "A person", whose A is an article."""
     return [
-        one
-        for one in pattern.finditer(text)
-        if (re.match(OTHER, text[one.end() :]) or _preferred(one, text))
+        match
+        for match in pattern.finditer(text)
+        if (re.match(OTHER, text[match.end() :]) or _preferred(match, text))
         and (
             pattern is MATCHES
-            or one["said"] in "bB"
-            or _alone(text[one.end() :])
-            or _named(one)
-            or _preferred(one, text)
+            or match["said"] in "bB"
+            or _alone(text[match.end() :])
+            or _named(match)
+            or _preferred(match, text)
         )
     ]
 
 
-def _preferred(one: re.Match[str], text: str) -> bool:
+def _preferred(match: re.Match[str], text: str) -> bool:
     """ "I prefer A to B"."""
-    return "prefer" in one[0].casefold() and bool(
-        re.match(r"\s+(?:to|over)\s+(?:(?i:image)\s+)?[AB]\b", text[one.end() :])
+    return "prefer" in match[0].casefold() and bool(
+        re.match(r"\s+(?:to|over)\s+(?:(?i:image)\s+)?[AB]\b", text[match.end() :])
     )
 
 
@@ -128,8 +128,8 @@ def _alone(rest: str) -> bool:
     return not re.match(r"[ \t]+[a-z]", rest) or bool(re.match(AFTER, rest))
 
 
-def _named(one: re.Match[str]) -> bool:
+def _named(match: re.Match[str]) -> bool:
     """Whether the letter follows "Image" or the like, and so is no article."""
-    return bool(re.search(rf"(?i:{THING})\s+{MARK}[ABab]{MARK}$", one[0])) and not re.search(
-        rf"(?i:answer|choice)\s+{MARK}a{MARK}$", one[0]
+    return bool(re.search(rf"(?i:{THING})\s+{MARK}[ABab]{MARK}$", match[0])) and not re.search(
+        rf"(?i:answer|choice)\s+{MARK}a{MARK}$", match[0]
     )

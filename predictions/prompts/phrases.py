@@ -32,12 +32,12 @@ def parse_phrase(replies: Sequence[Reply], keys: Sequence[str] = ("answer",)) ->
         return UnparsedReply("refused", "said_no")
     if reply.finish == "length":
         return UnparsedReply("unparseable", "cut_off")
-    found = _in_json(text, keys)
-    if isinstance(found, UnparsedReply):
-        return found
+    phrase = _in_json(text, keys)
+    if isinstance(phrase, UnparsedReply):
+        return phrase
     names = "|".join(re.escape(one) for one in (*LED, *keys) if one)
     led = rf"^[\s*_#]*(?:final\s+)?(?:{names})[\s*_]*[:\uff1a][\s*_]*"
-    text = _strip_quotes(re.sub(led, "", found or text, count=1, flags=re.IGNORECASE))
+    text = _strip_quotes(re.sub(led, "", phrase or text, count=1, flags=re.IGNORECASE))
     return text or (
         UnparsedReply("unparseable", "cut_off") if reply.text.strip() else UnparsedReply("no_response", "empty")
     )
@@ -46,11 +46,11 @@ def parse_phrase(replies: Sequence[Reply], keys: Sequence[str] = ("answer",)) ->
 def _in_json(text: str, keys: Sequence[str]) -> str | UnparsedReply:
     if not text.startswith("{"):
         return ""
-    found = json_objects(text)
-    if isinstance(found, UnparsedReply):
-        return found
-    said = {one[key] for one in found for key in keys if isinstance(one, dict) and isinstance(one.get(key), str)}
-    return UnparsedReply("unparseable", "two_verdicts") if len(said) > 1 else next(iter(said), "")
+    objects = json_objects(text)
+    if isinstance(objects, UnparsedReply):
+        return objects
+    phrases = {one[key] for one in objects for key in keys if isinstance(one, dict) and isinstance(one.get(key), str)}
+    return UnparsedReply("unparseable", "two_verdicts") if len(phrases) > 1 else next(iter(phrases), "")
 
 
 def _strip_quotes(text: str) -> str:

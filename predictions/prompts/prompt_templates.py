@@ -42,31 +42,33 @@ def placeholders(template: str) -> set[str]:
 
 def fill_template(template: str, texts: Mapping[str, str], pieces: Mapping[str, Sequence[Piece]]) -> tuple[Piece, ...]:
     """A message's pieces: places are filled with a text, or with pieces. Raises MissingInput for a place that is neither."""
-    found: list[Piece] = []
+    found_pieces: list[Piece] = []
     for number, part in enumerate(PLACE.split(template)):
         if number % 2 == 0:
-            found.append(TextPart(part))
+            found_pieces.append(TextPart(part))
         elif part in texts:
-            found.append(TextPart(texts[part]))
+            found_pieces.append(TextPart(texts[part]))
         elif part in pieces:
-            found += [TextPart(f"\n\n{one.text}\n\n") if isinstance(one, TextPart) else one for one in pieces[part]]
+            found_pieces += [
+                TextPart(f"\n\n{piece.text}\n\n") if isinstance(piece, TextPart) else piece for piece in pieces[part]
+            ]
         else:
             raise MissingInput("bad_wording")
-    return _joined(found)
+    return _joined(found_pieces)
 
 
 def _joined(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
     """Words between two pictures are one piece, without space around it, and never more than one empty line in it."""
-    found: list[Piece] = []
+    joined: list[Piece] = []
     words = ""
     for piece in (*pieces, None):
         if isinstance(piece, TextPart):
             words += piece.text
             continue
         words = re.sub(r"\n{3,}", "\n\n", words).strip()
-        found += [*((TextPart(words),) if words else ()), *((piece,) if piece else ())]
+        joined += [*((TextPart(words),) if words else ()), *((piece,) if piece else ())]
         words = ""
-    return tuple(found)
+    return tuple(joined)
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,7 @@ class TemplatePrompt:
         found = scene.options.get(key)
         if found is not None and found != "":
             return found
-        return next((one.default for one in self.options if one.key == key), "")
+        return next((option.default for option in self.options if option.key == key), "")
 
     def messages(
         self, scene: Scene, texts: Mapping[str, str], pieces: Mapping[str, Sequence[Piece]] | None = None
@@ -132,19 +134,19 @@ class TemplatePrompt:
 
     def problems(self, options: Mapping[str, Any]) -> list[OptionProblem]:
         """What keeps these options from being used."""
-        known, found = set(self.takes), []
+        known, problems_found = set(self.takes), []
         user = str(options.get("wording") or "")
         for key in ("wording", "system"):
             text = str(options.get(key) or "")
-            found += [OptionProblem(key, "blank")] if text and not single_line(text) else []
-            found += [OptionProblem(key, "unknown_place", one) for one in sorted(placeholders(text) - known)]
+            problems_found += [OptionProblem(key, "blank")] if text and not single_line(text) else []
+            problems_found += [OptionProblem(key, "unknown_place", one) for one in sorted(placeholders(text) - known)]
         if single_line(user):
-            found += [
-                OptionProblem("wording", "missing_place", one)
-                for one in self.required_placeholders
-                if one not in placeholders(user)
+            problems_found += [
+                OptionProblem("wording", "missing_place", required_placeholder)
+                for required_placeholder in self.required_placeholders
+                if required_placeholder not in placeholders(user)
             ]
-        return found
+        return problems_found
 
 
 def digest(options: Mapping[str, Any]) -> str:
@@ -155,18 +157,18 @@ def digest(options: Mapping[str, Any]) -> str:
 
 def picture_of(scene: Scene, role: str = "image") -> ImagePart:
     """The picture of that role; where there is but one, it is "image". Raises MissingInput."""
-    found = scene.image(role) or (scene.images[0] if role == "image" and len(scene.images) == 1 else None)
-    if found is None:
+    image = scene.image(role) or (scene.images[0] if role == "image" and len(scene.images) == 1 else None)
+    if image is None:
         raise MissingInput("no_image")
-    return ImagePart(found.sha)
+    return ImagePart(image.sha)
 
 
 def text_of(scene: Scene, key: str, code: str = "") -> str:
     """A text of the item's context, on one line. Raises MissingInput when it is not there, with `code` if given."""
-    found = single_line(scene.context.get(key) or "")
-    if not found and code:
+    text = single_line(scene.context.get(key) or "")
+    if not text and code:
         raise MissingInput(code)
-    return found
+    return text
 
 
 def require_text(scene: Scene) -> str:

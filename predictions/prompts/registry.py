@@ -40,10 +40,10 @@ def prompt(key: str, version: str = "") -> Prompt:
         near = get_close_matches(key, known, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(known)}"
         raise UnknownPrompt(f"no prompt {key!r}; {hint}")
-    found, wanted = known[key], version.partition("+")[0]
-    if wanted and wanted != found.version:
-        raise UnknownPrompt(f"prompt {key!r} is now version {found.version}, not {wanted}")
-    return found
+    registered, wanted = known[key], version.partition("+")[0]
+    if wanted and wanted != registered.version:
+        raise UnknownPrompt(f"prompt {key!r} is now version {registered.version}, not {wanted}")
+    return registered
 
 
 def prompts_for(scene: Scene, kinds: Collection[Kind]) -> tuple[Prompt, ...]:
@@ -51,10 +51,10 @@ def prompts_for(scene: Scene, kinds: Collection[Kind]) -> tuple[Prompt, ...]:
     return tuple(one for one in PROMPTS if one.kind in kinds and one.fits(scene))
 
 
-def version_of(one: Prompt, options: Mapping[str, Any]) -> str:
+def version_of(registered: Prompt, options: Mapping[str, Any]) -> str:
     """What is stored with a run: the version, and a digest of the researcher's wording where there is one."""
     own = digest(options)
-    return f"{one.version}+{own}" if own else one.version
+    return f"{registered.version}+{own}" if own else registered.version
 
 
 def problems_of(one: Prompt, options: Mapping[str, Any]) -> list[OptionProblem]:

@@ -59,16 +59,16 @@ def empty_reason(reply: Reply) -> UnparsedReply | None:
     return None if reply.text.strip() or reply.tokens else UnparsedReply("no_response", "empty")
 
 
-def strip_reasoning(text: str, told: Sequence[str] = ()) -> str:
+def strip_reasoning(text: str, openings: Sequence[str] = ()) -> str:
     """The reply itself: without what a model thinks aloud in tags, marks of code, and signs nobody sees.
 
-    `told`: texts of others in the prompt, whose own tags end no thought. Nor does a tag end one where the reply begins
+    `openings`: texts of others in the prompt, whose own tags end no thought. Nor does a tag end one where the reply begins
     with a verdict: then what is before it counts too.
     """
     text = BLANKS.sub(lambda run: "\n\n" if "\n" in run[0] else " ", UNSEEN.sub("", text[-LONGEST:]))
     text = SIGNS.sub(lambda run: f"{run[0][:20]}\n{run[0][-20:]}", text)
     if "</" in text:
-        for one in told:
+        for one in openings:
             if "</" in one and len(re.findall(r"\w", THOUGHT.sub("", one))) >= 8:
                 text = text.replace(one.strip(), " ")
         text = _strip_thinking_tags(text)
@@ -80,15 +80,15 @@ def strip_reasoning(text: str, told: Sequence[str] = ()) -> str:
 
 def _strip_thinking_tags(text: str) -> str:
     """Without what stands between tags of thought; a tag without its other half stays."""
-    kept, at, name, began = "", 0, "", 0
-    ends = {one["name"].casefold(): one.start() for one in THOUGHT.finditer(text) if one["ends"]}
-    for one in THOUGHT.finditer(text):
-        said = one["name"].casefold()
-        if not name and not one["ends"] and ends.get(said, -1) > one.start():
-            name, began = said, one.start()
-        elif one["ends"] and said == name:
-            kept, at, name = kept + text[at:began], one.end(), ""
-    return kept + text[at:]
+    text_left, at, name, began = "", 0, "", 0
+    ends = {match["name"].casefold(): match.start() for match in THOUGHT.finditer(text) if match["ends"]}
+    for tag in THOUGHT.finditer(text):
+        tag_name = tag["name"].casefold()
+        if not name and not tag["ends"] and ends.get(tag_name, -1) > tag.start():
+            name, began = tag_name, tag.start()
+        elif tag["ends"] and tag_name == name:
+            text_left, at, name = text_left + text[at:began], tag.end(), ""
+    return text_left + text[at:]
 
 
 def first_turn(reply: Reply) -> Reply:
@@ -129,12 +129,12 @@ class _DuplicateKey(ValueError):
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    members: dict[str, Any] = {}
     for key, value in pairs:
-        if key in found and found[key] != value:
+        if key in members and members[key] != value:
             raise _DuplicateKey(key)
-        found[key] = value
-    return found
+        members[key] = value
+    return members
 
 
 def _refuse(_constant: str) -> Any:
@@ -154,13 +154,13 @@ def json_objects(text: str, begins: str = "{") -> list[Any] | UnparsedReply:
 
 def without_objects(text: str) -> str:
     """What is said outside of JSON objects."""
-    kept, last = "", 0
+    text_left, last = "", 0
     try:
         for _value, at, end in _found(text, "{"):
-            kept, last = f"{kept}{text[last:at]}\n", end
+            text_left, last = f"{text_left}{text[last:at]}\n", end
     except _DuplicateKey:
         return text
-    return kept + text[last:]
+    return text_left + text[last:]
 
 
 def after_objects(text: str) -> str:
@@ -190,12 +190,12 @@ def _found(text: str, begins: str) -> Iterator[tuple[Any, int, int]]:
 
 def single_json_object(text: str) -> Mapping[str, Any] | UnparsedReply:
     """The one JSON object of a reply. The same said twice is said once; two different ones are none."""
-    found = json_objects(text)
-    if isinstance(found, UnparsedReply):
-        return found
-    if not found:
+    objects = json_objects(text)
+    if isinstance(objects, UnparsedReply):
+        return objects
+    if not objects:
         return UnparsedReply("unparseable", "bad_json")
-    if any(one != found[0] for one in found):
+    if any(one != objects[0] for one in objects):
         return UnparsedReply("unparseable", "two_verdicts")
-    value: Mapping[str, Any] = found[0]
+    value: Mapping[str, Any] = objects[0]
     return value

@@ -36,7 +36,7 @@ def code_distribution(tokens: Sequence[Token], codes: Sequence[str]) -> CodeDist
 
     None where no code is among the likeliest in that place.
     """
-    token = next((one for one in _answer_tokens(tokens) if _bare(one.text)), None)
+    token = next((answer_token for answer_token in _answer_tokens(tokens) if _bare(answer_token.text)), None)
     if token is None or not token.logprob > NO_LOGPROB:  # nan is not either
         return None
     top = dict(token.top)
@@ -54,12 +54,12 @@ def code_distribution(tokens: Sequence[Token], codes: Sequence[str]) -> CodeDist
 
 def _answer_tokens(tokens: Sequence[Token]) -> Sequence[Token]:
     """The tokens after what was thought aloud."""
-    said = ""
-    for number, one in enumerate(tokens):
-        said += one.text
-        if said[-16:].rstrip().endswith("</think>") and THOUGHT_BEGINS.match(said):
+    text_so_far = ""
+    for number, token in enumerate(tokens):
+        text_so_far += token.text
+        if text_so_far[-16:].rstrip().endswith("</think>") and THOUGHT_BEGINS.match(text_so_far):
             return tokens[number + 1 :]
-        if len(said) > 7 and not THOUGHT_BEGINS.match(said):
+        if len(text_so_far) > 7 and not THOUGHT_BEGINS.match(text_so_far):
             break
     return tokens
 
@@ -81,23 +81,23 @@ def parse_code(reply: Reply, scale: VerdictScale, least: float = 0.0) -> tuple[s
         return gone
     spread = code_distribution(reply.tokens, scale.codes)
     text = strip_reasoning(reply.text, scale.judged)
-    found = parse_verdict(text, scale)
+    verdict = parse_verdict(text, scale)
     if reply.way == "logprobs":
-        if isinstance(found, UnparsedReply) and (found.state == "out_of_range" or found.reason == "two_verdicts"):
-            return replace(found, notes=spread.notes() if spread else {})  # "10" is no 1, though it begins with it
+        if isinstance(verdict, UnparsedReply) and (verdict.state == "out_of_range" or verdict.reason == "two_verdicts"):
+            return replace(verdict, notes=spread.notes() if spread else {})  # "10" is no 1, though it begins with it
         by_mass = _by_tokens(reply, spread, least)
-        stated = isinstance(found, str) and parse_bare_verdict(text, scale) is None
-        if stated and not isinstance(by_mass, UnparsedReply) and by_mass[0] != found:
+        stated = isinstance(verdict, str) and parse_bare_verdict(text, scale) is None
+        if stated and not isinstance(by_mass, UnparsedReply) and by_mass[0] != verdict:
             return UnparsedReply(
                 "unparseable", "two_verdicts", by_mass[1]
             )  # "My score is 3": its first token is not the score's
         return by_mass
     if scale.last and reply.finish == "length" and not is_final(text):
         return UnparsedReply("unparseable", "cut_off")
-    if isinstance(found, UnparsedReply):
-        return failure_reason(reply, found)
+    if isinstance(verdict, UnparsedReply):
+        return failure_reason(reply, verdict)
     alone = spread is not None and parse_bare_verdict(text, scale) is not None
-    return found, (spread.notes() if spread is not None and alone else {})
+    return verdict, (spread.notes() if spread is not None and alone else {})
 
 
 def _by_tokens(
@@ -123,8 +123,8 @@ def parse_single_field(
     question: Question, reply: Reply, scale: VerdictScale, least: float = 0.0
 ) -> ParsedReply | UnparsedReply:
     """The answer to a question with codes, as the sheet takes it."""
-    found = parse_code(reply, replace(scale, keys=(*scale.keys, question.key.casefold())), least)
-    if isinstance(found, UnparsedReply):
-        return found
-    code, notes = found
+    parsed = parse_code(reply, replace(scale, keys=(*scale.keys, question.key.casefold())), least)
+    if isinstance(parsed, UnparsedReply):
+        return parsed
+    code, notes = parsed
     return ParsedReply({question.key: code}, {"way": reply.way, **notes})

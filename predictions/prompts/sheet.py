@@ -56,13 +56,15 @@ class AnySheet(TemplatePrompt):
     first: str = ""
 
     def asked_of(self, scene: Scene) -> tuple[Question, ...]:
-        return tuple(one for one in scene.questions if not self.only or one.key in self.only)
+        return tuple(question for question in scene.questions if not self.only or question.key in self.only)
 
     def fits(self, scene: Scene) -> bool:
-        found = self.asked_of(scene)
+        askable = self.asked_of(scene)
         if self.first and (scene.question(self.first) is None or (self.needs_images and not scene.images)):
             return False
-        return any(map(_is_askable, found)) and all(_is_askable(one) for one in found if one.required)
+        return any(map(_is_askable, askable)) and all(
+            _is_askable(question) for question in askable if question.required
+        )
 
     def ask(self, scene: Scene, seed: int) -> PromptRequests:
         questions = tuple(one for one in self.asked_of(scene) if _is_askable(one))
@@ -70,17 +72,21 @@ class AnySheet(TemplatePrompt):
             raise MissingInput("no_question")
         messages = self._messages(scene, questions)
         if len(questions) == 1 and not questions[0].many:
-            one = questions[0]
-            if one.codes:
-                ways = methods_for(one.codes, "logprobs", "guided", "schema", "text")
+            question = questions[0]
+            if question.codes:
+                ways = methods_for(question.codes, "logprobs", "guided", "schema", "text")
                 return PromptRequests(
                     (
                         Request(
-                            messages=messages, ways=ways, choices=one.codes, schema=reply_schema([one]), max_tokens=16
+                            messages=messages,
+                            ways=ways,
+                            choices=question.codes,
+                            schema=reply_schema([question]),
+                            max_tokens=16,
                         ),
                     )
                 )
-            if one.schema.get("type") == "string":
+            if question.schema.get("type") == "string":
                 return PromptRequests((Request(messages=messages, ways=("text",), max_tokens=512),))
         return PromptRequests(
             (Request(messages=messages, ways=("schema", "text"), schema=reply_schema(questions), max_tokens=1024),)
@@ -108,27 +114,33 @@ class AnySheet(TemplatePrompt):
             return UnparsedReply("no_response", "empty")
         reply = replies[0]
         if len(questions) == 1 and not questions[0].many:
-            one = questions[0]
-            if one.codes:
+            question = questions[0]
+            if question.codes:
                 judged = tuple(piece.text for piece in scene.parts if isinstance(piece, TextPart))
                 least = self.option(scene, "least_covered")
-                scale = VerdictScale(one.codes, keys=(*KEYS, one.key), judged=judged)
-                return parse_single_field(one, reply, scale, float(least) if isinstance(least, (int, float)) else 0.0)
-            if one.schema.get("type") == "string":
-                found = parse_phrase(replies, ("answer", one.key))
-                return found if isinstance(found, UnparsedReply) else ParsedReply({one.key: found}, {"way": reply.way})
+                scale = VerdictScale(question.codes, keys=(*KEYS, question.key), judged=judged)
+                return parse_single_field(
+                    question, reply, scale, float(least) if isinstance(least, (int, float)) else 0.0
+                )
+            if question.schema.get("type") == "string":
+                found = parse_phrase(replies, ("answer", question.key))
+                return (
+                    found
+                    if isinstance(found, UnparsedReply)
+                    else ParsedReply({question.key: found}, {"way": reply.way})
+                )
         return parse_json_reply(reply, questions)
 
 
-def _is_askable(one: Question) -> bool:
+def _is_askable(question: Question) -> bool:
     """Not a picture to bring, nor groups of pictures: those are answers that name things a model is told no name of."""
-    return one.schema.get("type") in ("string", "array", "number", "integer", "boolean")
+    return question.schema.get("type") in ("string", "array", "number", "integer", "boolean")
 
 
 def shown(scene: Scene) -> list[Piece]:
     """What the display shows; without a display, the pictures and the text."""
     parts = scene.parts or (
-        *(ImagePart(one.sha) for one in scene.images),
+        *(ImagePart(image.sha) for image in scene.images),
         *((TextPart(scene.text),) if scene.text else ()),
     )
     return [TextPart(fence("shown", part.text)) if isinstance(part, TextPart) else part for part in parts]
@@ -138,17 +150,19 @@ def question_texts(questions: Sequence[Question]) -> str:
     """Each question with its key, when there are several."""
     if len(questions) == 1:
         return questions[0].words
-    return "\n\n".join(f"{_heading(number, one)}\n{one.words}" for number, one in enumerate(questions, 1))
+    return "\n\n".join(
+        f"{_heading(number, question)}\n{question.words}" for number, question in enumerate(questions, 1)
+    )
 
 
-def _heading(number: int, one: Question) -> str:
+def _heading(number: int, question: Question) -> str:
     when = ""
-    if one.asked_if:
-        codes = " or ".join(f'"{code}"' for code in one.asked_if.get("in", ()))
-        when = f' (only when "{one.asked_if.get("field")}" is {codes})'
-    elif not one.required:
+    if question.asked_if:
+        codes = " or ".join(f'"{code}"' for code in question.asked_if.get("in", ()))
+        when = f' (only when "{question.asked_if.get("field")}" is {codes})'
+    elif not question.required:
         when = " (null when there is nothing to say)"
-    return f'Question {number}, key "{one.key}"{when}:'
+    return f'Question {number}, key "{question.key}"{when}:'
 
 
 def output_of(questions: Sequence[Question]) -> str:
@@ -156,21 +170,23 @@ def output_of(questions: Sequence[Question]) -> str:
         return f"Write one of these codes and nothing else: {', '.join(questions[0].codes)}"
     if len(questions) == 1 and questions[0].schema.get("type") == "string" and not questions[0].codes:
         return "Write your answer and nothing else."
-    keys = ", ".join(f'"{one.key}"' for one in questions)
-    lists = "".join(f'\n"{one.key}": a list of codes.' for one in questions if one.many)
+    keys = ", ".join(f'"{question.key}"' for question in questions)
+    lists = "".join(f'\n"{question.key}": a list of codes.' for question in questions if question.many)
     return f"Reply with one JSON object and nothing else. Its keys: {keys}.{lists}"
 
 
 def reply_schema(questions: Sequence[Question]) -> dict[str, Any]:
     """The JSON schema of the whole reply: every key is there, null where an answer may be left out."""
     nullable = {
-        one.key: {"anyOf": [dict(one.schema), {"type": "null"}]} for one in questions if not _required_value_schema(one)
+        question.key: {"anyOf": [dict(question.schema), {"type": "null"}]}
+        for question in questions
+        if not _required_value_schema(question)
     }
-    return object_of({one.key: nullable.get(one.key) or dict(one.schema) for one in questions})
+    return object_of({question.key: nullable.get(question.key) or dict(question.schema) for question in questions})
 
 
-def _required_value_schema(one: Question) -> bool:
-    return one.required and not one.asked_if
+def _required_value_schema(question: Question) -> bool:
+    return question.required and not question.asked_if
 
 
 MISSING = UnparsedReply("unparseable", "missing_answer")
@@ -182,20 +198,26 @@ def parse_json_reply(reply: Reply, questions: Sequence[Question]) -> ParsedReply
     gone = empty_reason(reply)
     if gone:
         return gone
-    found = single_json_object(strip_reasoning(reply.text))
-    if isinstance(found, UnparsedReply):
-        return failure_reason(reply, found)
+    reply_object = single_json_object(strip_reasoning(reply.text))
+    if isinstance(reply_object, UnparsedReply):
+        return failure_reason(reply, reply_object)
     answers: dict[str, Any] = {}
     without: dict[str, UnparsedReply] = {}
-    for one in questions:
-        if one.asked_if and answers.get(str(one.asked_if.get("field"))) not in one.asked_if.get("in", ()):
+    for question in questions:
+        if question.asked_if and answers.get(str(question.asked_if.get("field"))) not in question.asked_if.get(
+            "in", ()
+        ):
             continue
-        raw = [] if one.many and one.key in found and found[one.key] is None else found.get(one.key)
-        said = MISSING if raw is None or raw == "" else _value(raw, one)
-        if not isinstance(said, UnparsedReply):
-            answers[one.key] = said
-        elif said is not MISSING or _required_value_schema(one):
-            without[one.key] = said
+        raw = (
+            []
+            if question.many and question.key in reply_object and reply_object[question.key] is None
+            else reply_object.get(question.key)
+        )
+        value = MISSING if raw is None or raw == "" else _value(raw, question)
+        if not isinstance(value, UnparsedReply):
+            answers[question.key] = value
+        elif value is not MISSING or _required_value_schema(question):
+            without[question.key] = value
     coded = {one.key: (str(answers[one.key]), one.codes) for one in questions if one.key in answers and _one_code(one)}
     if contradicts_answer(strip_reasoning(reply.text), coded):
         return UnparsedReply("unparseable", "two_verdicts")
@@ -207,21 +229,21 @@ def parse_json_reply(reply: Reply, questions: Sequence[Question]) -> ParsedReply
     return ParsedReply(answers, {"way": reply.way, **incomplete})
 
 
-def _one_code(one: Question) -> bool:
-    return bool(one.codes) and not one.many
+def _one_code(question: Question) -> bool:
+    return bool(question.codes) and not question.many
 
 
-def _value(raw: Any, one: Question) -> Any:
-    if not one.codes:
+def _value(raw: Any, question: Question) -> Any:
+    if not question.codes:
         return raw
-    scale = VerdictScale(one.codes)
-    if not one.many:
+    scale = VerdictScale(question.codes)
+    if not question.many:
         return parse_json_value(raw, scale)
     rows = raw.split("|") if isinstance(raw, str) else raw
     if not isinstance(rows, list):
         return UnparsedReply("unparseable", "bad_json")
-    said = [parse_json_value(row, scale) for row in rows]
-    return next((row for row in said if isinstance(row, UnparsedReply)), said)
+    values = [parse_json_value(row, scale) for row in rows]
+    return next((row for row in values if isinstance(row, UnparsedReply)), values)
 
 
 SHEET = AnySheet(

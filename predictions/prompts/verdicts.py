@@ -91,18 +91,18 @@ def parse_verdict(text: str, scale: VerdictScale) -> str | UnparsedReply:
     """The code that a reply gives. `text` is the reply proper."""
     text = TAGGED.sub(r"\n\1: \2\n", BOXED.sub(r"\nFinal answer: \1\n", ascii_digits(text)))
     text = _in_digits(text, scale)
-    found = parse_bare_verdict(text, scale)
-    if found is not None:
-        return found
+    verdict = parse_bare_verdict(text, scale)
+    if verdict is not None:
+        return verdict
     own = _strip_quoted_input(text, scale)
-    said, rest = in_json(own, scale), without_objects(own)
-    rest = QUOTED.sub(partial(_quotation, scale), own if said is None else rest)
-    found = _number(rest, scale) if scale.numeric else _word(rest, scale)
-    if said is None:
-        return found
+    json_verdict, rest = in_json(own, scale), without_objects(own)
+    rest = QUOTED.sub(partial(_quotation, scale), own if json_verdict is None else rest)
+    verdict = _number(rest, scale) if scale.numeric else _word(rest, scale)
+    if json_verdict is None:
+        return verdict
     sure = [*_later(rest, scale), *_bare(rest, scale)] if scale.numeric else []
-    others = [*sure, *([] if isinstance(found, UnparsedReply) and found != TWO else [found])]
-    return _agreed([said, *others])
+    others = [*sure, *([] if isinstance(verdict, UnparsedReply) and verdict != TWO else [verdict])]
+    return _agreed([json_verdict, *others])
 
 
 def is_final(text: str) -> bool:
@@ -148,32 +148,34 @@ def _in_digits(text: str, scale: VerdictScale) -> str:
     words = {name.casefold(): code for name, code in (scale.names or {}).items()}
     if scale.numeric:
         names = "|".join(SPELLED)
-        beside = r"[\s,(]*(?:or|to|out\s+of|-|\u2013)\s*"
-        text = re.sub(rf"(?i)\b({names})(?={beside}(?:\d|(?:{names})\b))", lambda one: SPELLED[one[0].casefold()], text)
-        text = re.sub(rf"(?i)(?<=\d)({beside})({names})\b", lambda one: one[1] + SPELLED[one[2].casefold()], text)
+        joining = r"[\s,(]*(?:or|to|out\s+of|-|\u2013)\s*"
+        text = re.sub(
+            rf"(?i)\b({names})(?={joining}(?:\d|(?:{names})\b))", lambda one: SPELLED[one[0].casefold()], text
+        )
+        text = re.sub(rf"(?i)(?<=\d)({joining})({names})\b", lambda one: one[1] + SPELLED[one[2].casefold()], text)
         text = ON_A_SCALE.sub(lambda one: "" if _code(one["top"], scale) == scale.top else one[0], text)
         words |= {word: code for word, code in SPELLED.items() if code in scale.codes}
-    known = "|".join(re.escape(one) for one in sorted(words, key=len, reverse=True))
+    known = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
     ends = rf"\b(?:{scale.stated})[\s*_`]*[:=]{MARKS}({known})[\s.!*_`\"')\]]*\Z"
-    found = re.search(ends, text[-200:], re.IGNORECASE) if words else None
-    if not found:
+    match = re.search(ends, text[-200:], re.IGNORECASE) if words else None
+    if not match:
         return text
     at = max(0, len(text) - 200)
-    return text[: at + found.start(1)] + words[found[1].casefold()] + text[at + found.end(1) :]
+    return text[: at + match.start(1)] + words[match[1].casefold()] + text[at + match.end(1) :]
 
 
 def in_json(text: str, scale: VerdictScale) -> str | UnparsedReply | None:
     """The code in a JSON object of the reply; None where there is no such object."""
-    found = json_objects(text)
-    if isinstance(found, UnparsedReply):
-        return found
-    said: list[str | UnparsedReply] = []
-    for one in found:
+    objects = json_objects(text)
+    if isinstance(objects, UnparsedReply):
+        return objects
+    verdicts: list[str | UnparsedReply] = []
+    for one in objects:
         keys = [key for key in (one if isinstance(one, Mapping) else {}) if str(key).casefold() in scale.keys]
-        said += [parse_json_value(one[key], scale) for key in keys]
-    if not said:
+        verdicts += [parse_json_value(one[key], scale) for key in keys]
+    if not verdicts:
         return None
-    return said[0] if all(one == said[0] for one in said) else TWO
+    return verdicts[0] if all(one == verdicts[0] for one in verdicts) else TWO
 
 
 def parse_json_value(raw: Any, scale: VerdictScale) -> str | UnparsedReply:
@@ -208,16 +210,16 @@ def _untagged(text: str, name: str) -> str:
     low = text.casefold()
     if len(low) != len(text):
         low = text
-    kept, at = "", 0
+    text_left, at = "", 0
     while (begins := low.find(f"<{name}>", at)) >= 0 and (ends := low.find(f"</{name}>", begins)) >= 0:
-        kept, at = f"{kept}{text[at:begins]} ", ends + len(name) + 3
-    return kept + text[at:]
+        text_left, at = f"{text_left}{text[at:begins]} ", ends + len(name) + 3
+    return text_left + text[at:]
 
 
-def _quotation(scale: VerdictScale, found: re.Match[str]) -> str:
+def _quotation(scale: VerdictScale, match: re.Match[str]) -> str:
     """A quotation that is nothing but a number keeps it: score: "4". So does one that is nothing but a verdict, as prompts
     ask for, unless a judged text says it."""
-    bare = found[0].strip(AROUND)
+    bare = match[0].strip(AROUND)
     if re.fullmatch(rf"(?:{scale.stated}){IS}\s*{NUMBER}", bare, re.IGNORECASE):
         return " " if any(bare.casefold() in ascii_digits(one).casefold() for one in scale.judged) else f" {bare} "
     return bare if re.fullmatch(rf"{NUMBER}|[A-Za-z]", bare) else " "
@@ -225,7 +227,7 @@ def _quotation(scale: VerdictScale, found: re.Match[str]) -> str:
 
 def _parse_statement(match: re.Match[str], scale: VerdictScale) -> str | UnparsedReply:
     """What one statement says: 4, 4.0, 4/5; not 3-4, 4.5, 8/10."""
-    said, of, other = match["said"], match["of"], match["other"]
+    value, of, other = match["said"], match["of"], match["other"]
     rest = match.string[match.end() : match.end() + 80]
     if PARTS.match(rest):
         return TWO
@@ -233,46 +235,46 @@ def _parse_statement(match: re.Match[str], scale: VerdictScale) -> str | Unparse
         return OUTSIDE
     if match["share"]:
         return OUTSIDE
-    if other and _code(other, scale) != _code(said, scale):
+    if other and _code(other, scale) != _code(value, scale):
         return TWO
     if of and _code(of, scale) != scale.top:
         return OUTSIDE
-    return _code(said, scale) or OUTSIDE
+    return _code(value, scale) or OUTSIDE
 
 
 def _code(number: str, scale: VerdictScale) -> str:
     """A number as a code of the scale; empty when it is none."""
-    found = re.fullmatch(r"\+?(-?\d{1,6})(?:[.,]0{1,2})?", number)
-    code = str(int(found[1])) if found else ""
+    match = re.fullmatch(r"\+?(-?\d{1,6})(?:[.,]0{1,2})?", number)
+    code = str(int(match[1])) if match else ""
     return code if code in scale.codes else ""
 
 
 def _number(text: str, scale: VerdictScale) -> str | UnparsedReply:
-    said = re.compile(rf"(?:\b(?:{scale.stated}){OF}{IS}|{SHORTLY}){SAID}", re.IGNORECASE)
+    explicit = re.compile(rf"(?:\b(?:{scale.stated}){OF}{IS}|{SHORTLY}){SAID}", re.IGNORECASE)
     final = re.compile(rf"{FINAL}(?:{scale.stated}){OF}(?:{IS}|{BARE}){SAID}", re.IGNORECASE)
-    stated, last = list(_statements(said, text)), list(_statements(final, text))
+    stated, last = list(_statements(explicit, text)), list(_statements(final, text))
     begins = [] if scale.reasoned else _at_begin(text, scale)
     if last:
         rest = text[last[0].end() :]
-        after = [one for one in stated if one.start("said") > last[0].end()]
+        after = [match for match in stated if match.start("said") > last[0].end()]
         return _agreed(
             [
-                *(_parse_statement(one, scale) for one in (*last, *after)),
+                *(_parse_statement(match, scale) for match in (*last, *after)),
                 *_alone(f"-\n{rest}", scale),
                 *_later(rest, scale),
             ]
         )
     if stated:
         rest = text[stated[-1].end() :]
-        found = [_parse_statement(one, scale) for one in stated]
+        verdicts = [_parse_statement(match, scale) for match in stated]
         sure = [] if scale.reasoned else _explicit_verdicts(text, scale)
-        return _agreed([*found, *_alone(text, scale), *begins, *sure, *_later(rest, scale)])
+        return _agreed([*verdicts, *_alone(text, scale), *begins, *sure, *_later(rest, scale)])
     loose = list(_numbers_in_sentences(text, scale))
-    found = [*_alone(text, scale), *begins]
-    if found:
+    verdicts = [*_alone(text, scale), *begins]
+    if verdicts:
         head = re.match(SAID, text)
-        found += _later(text[head.end() :], scale) if head else []
-        return _agreed([*found, *([] if scale.reasoned else (_code(one, scale) or OUTSIDE for one in loose))])
+        verdicts += _later(text[head.end() :], scale) if head else []
+        return _agreed([*verdicts, *([] if scale.reasoned else (_code(one, scale) or OUTSIDE for one in loose))])
     if scale.reasoned or not loose:
         return NO_VERDICT if re.search(r"\d", text) else UnparsedReply("unparseable", "no_number")
     others = set(re.findall(NUMBER, _without_scales(text, scale)))
@@ -283,14 +285,16 @@ def _number(text: str, scale: VerdictScale) -> str | UnparsedReply:
 
 def _explicit_verdicts(text: str, scale: VerdictScale) -> list[str | UnparsedReply]:
     """Verdicts of plain sentences, which contradict what is stated otherwise: "I give it a 2"."""
-    found = [one for one in SURE.finditer(text) if not NEGATED.search(one[0])]
-    return [code for one in found if (code := _code(one["said"], scale))]
+    matches = [match for match in SURE.finditer(text) if not NEGATED.search(match[0])]
+    return [code for match in matches if (code := _code(match["said"], scale))]
 
 
 def _later(rest: str, scale: VerdictScale) -> list[str | UnparsedReply]:
     """Verdicts after one that was stated: other sentences, and what takes it back."""
     back = (
-        _code(one["said"], scale) for one in TAKEN_BACK.finditer(rest) if not NEGATED.search(one[0][len(one["lead"]) :])
+        _code(match["said"], scale)
+        for match in TAKEN_BACK.finditer(rest)
+        if not NEGATED.search(match[0][len(match["lead"]) :])
     )
     last = AFTERTHOUGHT.fullmatch(re.split(r"[.!?\n]", rest.strip(AROUND))[-1])
     return [
@@ -299,10 +303,10 @@ def _later(rest: str, scale: VerdictScale) -> list[str | UnparsedReply]:
     ]
 
 
-def is_asserted(one: re.Match[str], text: str) -> bool:
+def is_asserted(match: re.Match[str], text: str) -> bool:
     """Whether a statement is one: not denied, not asked, not only supposed."""
-    before = re.split(r"[.!?;\n]", text[max(0, one.start() - NEAR) : one.start()])[-1]
-    if DENIED.search(before[-100:]) or re.match(r"[\s*_`\"')]*\?", text[one.end() : one.end() + 20]):
+    before = re.split(r"[.!?;\n]", text[max(0, match.start() - NEAR) : match.start()])[-1]
+    if DENIED.search(before[-100:]) or re.match(r"[\s*_`\"')]*\?", text[match.end() : match.end() + 20]):
         return False
     supposed = list(SUPPOSED.finditer(before))
     return not supposed or bool(THEREFORE.search(before, supposed[-1].end()))
@@ -310,16 +314,16 @@ def is_asserted(one: re.Match[str], text: str) -> bool:
 
 def _statements(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
     """A number on a later line than its name is a verdict only if it is alone there; else it begins a list."""
-    for one in pattern.finditer(text):
-        rest = text[one.end() :].partition("\n")[0]
-        if not is_asserted(one, text):
+    for match in pattern.finditer(text):
+        rest = text[match.end() :].partition("\n")[0]
+        if not is_asserted(match, text):
             continue
-        if "\n" not in text[one.start() : one.start("said")] or not rest.strip(AROUND):
-            yield one
+        if "\n" not in text[match.start() : match.start("said")] or not rest.strip(AROUND):
+            yield match
 
 
-def _agreed(said: Sequence[str | UnparsedReply]) -> str | UnparsedReply:
-    return said[0] if all(one == said[0] for one in said) else TWO
+def _agreed(verdicts: Sequence[str | UnparsedReply]) -> str | UnparsedReply:
+    return verdicts[0] if all(one == verdicts[0] for one in verdicts) else TWO
 
 
 def _numbers_in_sentences(text: str, scale: VerdictScale) -> Iterator[str]:
@@ -327,12 +331,12 @@ def _numbers_in_sentences(text: str, scale: VerdictScale) -> Iterator[str]:
     if any(one["least"] in "01" and _code(one["top"], scale) != scale.top for one in SCALE.finditer(text)):
         return
     text = SCALE.sub(" ", text)
-    for one in LOOSE.finditer(text):
-        if not is_asserted(one, text) or re.match(r"[^.!\n]{0,20}\?", text[one.end() : one.end() + 24]):
+    for match in LOOSE.finditer(text):
+        if not is_asserted(match, text) or re.match(r"[^.!\n]{0,20}\?", text[match.end() : match.end() + 24]):
             continue
-        sentence = re.split(r"[.!?\n]", text[max(0, one.start() - NEAR) : one.start()])[-1] + one[0]
-        if not NEGATED.search(sentence) and not BOUND.search(sentence[: -len(one["said"])]):
-            yield one["said"]
+        sentence = re.split(r"[.!?\n]", text[max(0, match.start() - NEAR) : match.start()])[-1] + match[0]
+        if not NEGATED.search(sentence) and not BOUND.search(sentence[: -len(match["said"])]):
+            yield match["said"]
 
 
 def _without_scales(text: str, scale: VerdictScale) -> str:
@@ -344,8 +348,8 @@ def _without_scales(text: str, scale: VerdictScale) -> str:
 def _alone(text: str, scale: VerdictScale) -> list[str | UnparsedReply]:
     """Numbers that are the whole of the first or the last line."""
     lines = [one.strip(AROUND) for one in text.splitlines() if one.strip(AROUND)]
-    found = [re.fullmatch(SAID, one) for one in (lines[0], lines[-1])] if len(lines) > 1 else []
-    return [_parse_statement(one, scale) for one in found if one]
+    matches = [re.fullmatch(SAID, one) for one in (lines[0], lines[-1])] if len(lines) > 1 else []
+    return [_parse_statement(match, scale) for match in matches if match]
 
 
 def _at_begin(text: str, scale: VerdictScale) -> list[str | UnparsedReply]:
@@ -365,11 +369,11 @@ def _word(text: str, scale: VerdictScale) -> str | UnparsedReply:
     final = re.compile(rf"{FINAL}(?:{scale.stated}){IS}{MARKS}(?P<said>{codes}){end}", re.IGNORECASE)
     stated = re.compile(rf"\b(?:{scale.stated}){IS}{MARKS}(?P<said>{codes}){end}", re.IGNORECASE)
     known = {code.casefold(): code for code in scale.codes}
-    last = [one for one in final.finditer(text) if is_asserted(one, text)]
-    every = [one for one in stated.finditer(text) if is_asserted(one, text)]
-    found = [*last, *(one for one in every if not last or one.start("said") > last[0].end())]
-    if found:
-        return _agreed([known[one["said"].casefold()] for one in found])
+    last = [match for match in final.finditer(text) if is_asserted(match, text)]
+    every = [match for match in stated.finditer(text) if is_asserted(match, text)]
+    matches = [*last, *(match for match in every if not last or match.start("said") > last[0].end())]
+    if matches:
+        return _agreed([known[match["said"].casefold()] for match in matches])
     lines = [one.strip(AROUND).casefold() for one in text.splitlines() if one.strip(AROUND)]
     alone = [known[one] for one in (lines[:1] + lines[-1:]) if one in known]
     if alone:

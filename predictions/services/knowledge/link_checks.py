@@ -28,7 +28,7 @@ class CheckItemCounts:
 def create_check_items(run: Run, stage: Stage, actor: User) -> CheckItemCounts:
     """An item for each link of the run, known by its image and what linked it: made again, it adds nothing, and another
     base, encoder or model is asked about anew."""
-    made = there = 0
+    created = existing = 0
     last = 0
     with transaction.atomic():
         Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
@@ -40,32 +40,32 @@ def create_check_items(run: Run, stage: Stage, actor: User) -> CheckItemCounts:
             if not links:
                 break
             new = _add(run, stage, links)
-            made, there, last = made + new, there + len(links) - new, links[-1].pk
+            created, existing, last = created + new, existing + len(links) - new, links[-1].pk
         lacking = EntityLink.objects.filter(run=run, keys=[]).count()
-        if made:
+        if created:
             scope, target = stage.benchmark.scope, f"stage:{stage.key}"
-            record(actor, "links.to_check", scope=scope, target=target, run=run.pk, made=made)
-    return CheckItemCounts(made, there, lacking)
+            record(actor, "links.to_check", scope=scope, target=target, run=run.pk, made=created)
+    return CheckItemCounts(created, existing, lacking)
 
 
 def _add(run: Run, stage: Stage, links: Sequence[EntityLink]) -> int:
     keys = {link.pk: _key(run, link.item) for link in links}
-    there = set(Item.objects.filter(stage=stage, key__in=keys.values()).values_list("key", flat=True))
+    existing = set(Item.objects.filter(stage=stage, key__in=keys.values()).values_list("key", flat=True))
     assert run.knowledge_index is not None
     wanted = {link.keys[0] for link in links}
     rows = KnowledgeEntry.objects.filter(base=run.knowledge_index.base_id, key__in=wanted).defer("text")
-    entries = {one.key: one for one in rows}
+    entries = {row.key: row for row in rows}
     new = {link.pk: _item(run, stage, link, keys[link.pk], entries.get(link.keys[0])) for link in links
-           if keys[link.pk] not in there}  # fmt: skip
+           if keys[link.pk] not in existing}  # fmt: skip
     Item.objects.bulk_create(new.values())
     source = {link.item_id: new[link.pk] for link in links if link.pk in new}
     pictures = ItemImage.objects.filter(item__in=source)
     ItemImage.objects.bulk_create(
         ItemImage(
-            item=source[one.item_id], image_id=one.image_id, role=one.role, alt=one.alt, source=one.source,
-            licence=one.licence,
+            item=source[use.item_id], image_id=use.image_id, role=use.role, alt=use.alt, source=use.source,
+            licence=use.licence,
         )
-        for one in pictures
+        for use in pictures
     )  # fmt: skip
     return len(new)
 
