@@ -48,13 +48,13 @@ class Released:
     other: Estimate
 
 
-def day_of(said: str) -> date | None:
+def day_of(text: str) -> date | None:
     """YYYY-MM-DD; of YYYY-MM the middle of the month, of YYYY that of the year. None: not a date.
 
     >>> day_of("2024-05"), day_of("May 24")
     (datetime.date(2024, 5, 15), None)
     """
-    full = {4: f"{said}-07-01", 7: f"{said}-15"}.get(len(said), said)
+    full = {4: f"{text}-07-01", 7: f"{text}-15"}.get(len(text), text)
     try:
         return date.fromisoformat(full) if full.count("-") == 2 else None
     except ValueError:
@@ -65,39 +65,44 @@ def by_release(ground: FigureData) -> Figure:
     """The numbers of the table of releases: plain means over the Western and over the other countries."""
     table = table_of(ground, RELEASES)
     opened = _opened(ground)
-    found = [
+    releases = [
         Released(
-            str(row.label), said, day_of(said), opened.get(str(row.label)), row.cells[1].estimate, row.cells[2].estimate
+            str(row.label),
+            date_text,
+            day_of(date_text),
+            opened.get(str(row.label)),
+            row.cells[1].estimate,
+            row.cells[2].estimate,
         )
         for row in table.rows
-        if (said := str(row.cells[0].text).strip()) and row.cells[1].estimate and row.cells[2].estimate
+        if (date_text := str(row.cells[0].text).strip()) and row.cells[1].estimate and row.cells[2].estimate
     ]
-    dated = [one for one in found if one.day]
+    dated = [release for release in releases if release.day]
     if not dated:
         raise MissingData(
             _("No release date can be read. Write it as YYYY-MM-DD in what is known of each (“released”).")
         )
-    kinds = [_kind(one.is_open) for one in dated]
+    kinds = [_kind(release.is_open) for release in dated]
     drawing = points.Points(
         (points.Panel(_("Accuracy by release date"), _series_words(), tuple(_series(dated))),),
-        _("Released"), str(ACCURACY), _months([one.day for one in dated if one.day]), UPWARDS,
+        _("Released"), str(ACCURACY), _months([release.day for release in dated if release.day]), UPWARDS,
         tuple((SIGNS[k], _sign_words(k)) for k in range(len(SIGNS)) if k % 3 in kinds),
         (points.Trend((0, 1, 2), INDIGO), points.Trend((3, 4, 5), MADDER, "7 4")),
         SIGNS,
     )  # fmt: skip
-    pairs = [(f"{one.name} ({one.said})", _pair_words(one)) for one in dated]
+    pairs = [(f"{release.name} ({release.said})", _pair_words(release)) for release in dated]
     return Figure(
         key="by-release",
         title=_("Accuracy by release date"),
         alt=list_text(pairs, _("Accuracy, Western and other countries:")),
         columns=(_("model"), _("released"), _("open"), _("countries"), *number_columns()),
         rows=tuple(
-            (one.name, one.said, _open_words(one.is_open), side, *numbers(estimate))
-            for one in found
-            for side, estimate in ((_("Western"), one.western), (_("other"), one.other))
+            (release.name, release.said, _open_words(release.is_open), side, *numbers(estimate))
+            for release in releases
+            for side, estimate in ((_("Western"), release.western), (_("other"), release.other))
         ),
         draw=lambda width: points.draw(drawing, width),
-        words=tuple(_release_words(ground, found)),
+        words=tuple(_release_words(ground, releases)),
     )
 
 
@@ -115,16 +120,18 @@ def _kind(is_open: bool | None) -> int:
 
 
 def _series(dated: Sequence[Released]) -> list[points.Series]:
-    made = []
+    series = []
     for kind in range(len(SIGNS)):
-        some = [one for one in dated if _kind(one.is_open) == kind % 3]
+        some = [release for release in dated if _kind(release.is_open) == kind % 3]
         spots = tuple(
-            points.PlotPoint(one.name, float(one.day.toordinal()), value_of(one.western if kind < 3 else one.other))
-            for one in some
-            if one.day
+            points.PlotPoint(
+                release.name, float(release.day.toordinal()), value_of(release.western if kind < 3 else release.other)
+            )
+            for release in some
+            if release.day
         )
-        made.append(points.Series(kind, spots))
-    return made
+        series.append(points.Series(kind, spots))
+    return series
 
 
 def _series_words() -> str:
@@ -144,21 +151,21 @@ def _open_words(is_open: bool | None) -> str:
     return _("not known") if is_open is None else _("yes") if is_open else _("no")
 
 
-def _pair_words(one: Released) -> str:
-    return f"{estimate_text(one.western)}, {estimate_text(one.other)}"
+def _pair_words(release: Released) -> str:
+    return f"{estimate_text(release.western)}, {estimate_text(release.other)}"
 
 
-def _release_words(ground: FigureData, found: Sequence[Released]) -> list[str]:
-    said = [
+def _release_words(ground: FigureData, releases: Sequence[Released]) -> list[str]:
+    sentences = [
         _("Plain means over countries, however many questions each has. Western: %(countries)s.")
         % {"countries": ", ".join(WESTERN)},
         _("Lines are least squares through the models, three or more of them."),
         _("A date without its day stands in the middle of its month or year."),
     ]
-    unread = [one.name for one in found if not one.day]
+    unread = [release.name for release in releases if not release.day]
     if unread:
-        said.append(_("Without a date that can be read, so not drawn: %(names)s.") % {"names": ", ".join(unread)})
-    return [*said, *option_words(ground), *ground.words()]
+        sentences.append(_("Without a date that can be read, so not drawn: %(names)s.") % {"names": ", ".join(unread)})
+    return [*sentences, *option_words(ground), *ground.words()]
 
 
 def _months(days: Sequence[date]) -> tuple[points.Tick, ...]:
@@ -167,12 +174,12 @@ def _months(days: Sequence[date]) -> tuple[points.Tick, ...]:
     months = (last.year - first.year) * 12 + last.month - first.month + 1
     step = next(s for s in (1, 2, 3, 6, 12, 24, 60, 120, 1200) if months / s <= 8)
     begin = (first.year * 12 + first.month - 1) // step * step
-    made: list[points.Tick] = []
-    while not made or made[-1][0] < last.toordinal():
+    month_ticks: list[points.Tick] = []
+    while not month_ticks or month_ticks[-1][0] < last.toordinal():
         year, month = begin // 12, begin % 12 + 1
-        made.append((float(date(year, month, 1).toordinal()), f"{year}" if step >= 12 else f"{year}-{month:02}"))
+        month_ticks.append((float(date(year, month, 1).toordinal()), f"{year}" if step >= 12 else f"{year}-{month:02}"))
         begin += step
-    return tuple(made)
+    return tuple(month_ticks)
 
 
 def against(
@@ -181,30 +188,33 @@ def against(
     """Each country a point; `of` says where it stands across, `column` of the table of correlations has the rho."""
     table = table_of(ground, CORRELATIONS)
     rho = {str(row.label): row.cells[column].estimate for row in table.rows}
-    here, profiles = judged_answers(ground), {one.country: one for one in counted_questions(ground)}
-    at = {c: of(profiles[c]) for c in here.countries if c in profiles}
+    judged, profiles = (
+        judged_answers(ground),
+        {counted_question.country: counted_question for counted_question in counted_questions(ground)},
+    )
+    at = {c: of(profiles[c]) for c in judged.countries if c in profiles}
     where = {country: value for country, value in at.items() if value is not None}
     if not where:
         raise MissingData(_("There are no questions yet. Accept some, or import them into the stage “answers”."))
-    panels, rows, said = [], [], []
-    for place, (name, some) in enumerate(asked_as(here, "vlm")):
+    panels, rows, descriptions = [], [], []
+    for place, (name, some) in enumerate(asked_as(judged, "vlm")):
         by_country = {country: some.of(country=country).accuracy for country in where}
         rows += [
             (name, country, where[country], len(profiles[country].questions), *numbers(estimate))
             for country, estimate in by_country.items()
         ]
-        found = rho[name] or Estimate.undefined(reason="too_few_points", method="spearman", n_units=len(where))
-        said.append((name, estimate_text(found)))
+        estimate = rho[name] or Estimate.undefined(reason="too_few_points", method="spearman", n_units=len(where))
+        descriptions.append((name, estimate_text(estimate)))
         if place < PANELS:
             spots = tuple(points.PlotPoint(c, where[c], value_of(e)) for c, e in by_country.items())
-            panels.append(points.Panel(name, correlation_words("rho", value_of(found)), (points.Series(0, spots),)))
+            panels.append(points.Panel(name, correlation_words("rho", value_of(estimate)), (points.Series(0, spots),)))
     across = points.number_ticks(ticks(min(where.values()), max(where.values()), 4))
     drawing = points.Points(tuple(panels), x, str(ACCURACY), across, UPWARDS, signs=(sign(0),), columns=2)
-    more = [_("The table has the models beyond the first %(n)s.") % {"n": PANELS}] if len(said) > PANELS else []
+    more = [_("The table has the models beyond the first %(n)s.") % {"n": PANELS}] if len(descriptions) > PANELS else []
     return Figure(
         key=key,
         title=title,
-        alt=list_text(said, _("Spearman's rho over %(n)s countries:") % {"n": len(where)}),
+        alt=list_text(descriptions, _("Spearman's rho over %(n)s countries:") % {"n": len(where)}),
         columns=(_("model"), _("country"), x, _("questions"), *number_columns()),
         rows=tuple(rows),
         draw=lambda width: points.draw(drawing, width),
@@ -216,14 +226,14 @@ def against(
 def against_length(ground: FigureData) -> Figure:
     x = _("Words in a question, mean")
     return against(
-        "length", _("Accuracy against the length of questions"), x, lambda one: one.question_words, 1, ground
+        "length", _("Accuracy against the length of questions"), x, lambda profile: profile.question_words, 1, ground
     )
 
 
 def against_answers(ground: FigureData) -> Figure:
     x = _("Answers per question, mean")
     return against(
-        "answers-each", _("Accuracy against answers per question"), x, lambda one: one.answers_each, 2, ground
+        "answers-each", _("Accuracy against answers per question"), x, lambda profile: profile.answers_each, 2, ground
     )
 
 

@@ -51,10 +51,10 @@ def lave_accuracy(
     >>> found.value, found.extras["worst"], found.extras["best"]
     (0.6666666666666666, 0.5, 0.75)
     """
-    given, label = _checked(scores, questions)
-    read = np.isfinite(given)
-    sums = cluster_sums(label[read], given[read], np.ones(int(read.sum())))
-    extras = _unreadable(given)
+    values, label = _checked(scores, questions)
+    read = np.isfinite(values)
+    sums = cluster_sums(label[read], values[read], np.ones(int(read.sum())))
+    extras = _unreadable(values)
     return _by_question(sums, level, method, int(read.sum()), extras)
 
 
@@ -75,30 +75,30 @@ def human_ceiling(
     """
     if average not in ("answers", "questions"):
         raise ValueError(f"average must be 'answers' or 'questions', got {average!r}")
-    given, label = _checked(scores, questions)
+    values, label = _checked(scores, questions)
     count, place = number_clusters(label)
     enough = np.bincount(place, minlength=count) >= least_answers
     keep = enough[place]
-    read = keep & np.isfinite(given)
-    sums = cluster_sums(label[read], given[read], np.ones(int(read.sum())))
+    read = keep & np.isfinite(values)
+    sums = cluster_sums(label[read], values[read], np.ones(int(read.sum())))
     if average == "questions" and sums.size:
         sums = np.stack([sums[:, 0] / sums[:, 1], np.ones(sums.shape[0])], axis=1)
     extras = {
-        **_unreadable(given[keep]), "n_questions": int(enough.sum()), "n_too_few": int(count - enough.sum()),
+        **_unreadable(values[keep]), "n_questions": int(enough.sum()), "n_too_few": int(count - enough.sum()),
         "average": average,
     }  # fmt: skip
-    found = _by_question(sums, level, "LAVE accuracy of people", int(read.sum()), extras)
-    return replace(found, reason="too_few_answers") if np.isfinite(given).any() and not enough.any() else found
+    estimate = _by_question(sums, level, "LAVE accuracy of people", int(read.sum()), extras)
+    return replace(estimate, reason="too_few_answers") if np.isfinite(values).any() and not enough.any() else estimate
 
 
 def _checked(scores: npt.ArrayLike, questions: npt.ArrayLike) -> tuple[Floats, npt.NDArray[Any]]:
-    given, label = np.asarray(scores, np.float64), np.asarray(questions)
-    if given.shape != label.shape or given.ndim != 1:
-        raise ValueError(f"scores and questions must be of one length, got shapes {given.shape} and {label.shape}")
-    known = given[np.isfinite(given)]
+    values, label = np.asarray(scores, np.float64), np.asarray(questions)
+    if values.shape != label.shape or values.ndim != 1:
+        raise ValueError(f"scores and questions must be of one length, got shapes {values.shape} and {label.shape}")
+    known = values[np.isfinite(values)]
     if known.size and not ((known >= 0) & (known <= 1)).all():
         raise ValueError("scores must lie in 0..1; map the judge's codes with scores_of first")
-    return given, label
+    return values, label
 
 
 def _unreadable(given: Floats) -> dict[str, int | float | None]:
@@ -110,5 +110,5 @@ def _unreadable(given: Floats) -> dict[str, int | float | None]:
 
 
 def _by_question(sums: Floats, level: float, method: str, n: int, extras: dict[str, Any]) -> Estimate:
-    found = share_of_sums(sums, level=level, method=method, n_units=int(sums.shape[0]), n_ratings=n, extras=extras)
-    return replace(found, resampled="questions")
+    estimate = share_of_sums(sums, level=level, method=method, n_units=int(sums.shape[0]), n_ratings=n, extras=extras)
+    return replace(estimate, resampled="questions")

@@ -37,7 +37,7 @@ def import_titles(benchmark: Benchmark, titles: Iterable[str], at: datetime) -> 
     same. Answers that come later have words nobody looked for: bring the list anew then.
     """
     wanted = answer_words(_answers(benchmark))
-    kept: dict[str, None] = {}
+    unique_titles: dict[str, None] = {}
     read = 0
     for title in titles:
         if not title or title == HEAD:
@@ -45,19 +45,24 @@ def import_titles(benchmark: Benchmark, titles: Iterable[str], at: datetime) -> 
         read += 1
         new = wanted.intersection(words_of(title))
         if new and len(title) <= 200:
-            kept[title] = None
+            unique_titles[title] = None
             wanted -= new
     with transaction.atomic():
         Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
         version = f"{at:%Y-%m-%d %H:%M:%S}"
         name = Truncator(f"English Wikipedia, {read} titles, cut to the words of the answers").chars(120)
-        made = Collection.objects.create(benchmark=benchmark, key=TITLES, version=version, name=name)
-        rows = (Entry(collection=made, key=title) for title in kept)
+        collection = Collection.objects.create(benchmark=benchmark, key=TITLES, version=version, name=name)
+        rows = (Entry(collection=collection, key=title) for title in unique_titles)
         Entry.objects.bulk_create(rows, batch_size=STEP)
         record(
-            None, "collection.made", scope=benchmark.scope, target=f"collection:{made.pk}", key=TITLES, version=version
+            None,
+            "collection.made",
+            scope=benchmark.scope,
+            target=f"collection:{collection.pk}",
+            key=TITLES,
+            version=version,
         )
-    return made, read, len(kept)
+    return collection, read, len(unique_titles)
 
 
 def _answers(benchmark: Benchmark) -> Iterator[str]:

@@ -89,16 +89,16 @@ UNITS: Mapping[str, str] = {
 
 
 def _question(scene: Scene) -> Question | None:
-    found = scene.question("box")
-    return found if found and not found.codes else None
+    question = scene.question("box")
+    return question if question and not question.codes else None
 
 
 def _word(scene: Scene) -> str:
     """What to look for: the item's concept, as it is written."""
-    found = single_line(scene.concept or scene.context.get("concept") or scene.text)
-    if not found:
+    word = single_line(scene.concept or scene.context.get("concept") or scene.text)
+    if not word:
         raise MissingInput("no_concept")
-    return found
+    return word
 
 
 def _answer(boxes: Sequence[tuple[float, float, float, float]]) -> list[list[float]]:
@@ -114,21 +114,22 @@ class Grounding(TemplatePrompt):
 
     def problems(self, options: Mapping[str, Any]) -> list[OptionProblem]:
         wrong = [
-            OptionProblem(one.key, "not_a_choice")
-            for one in (SCALE, ORDER)
-            if options.get(one.key) not in (None, "") and options[one.key] not in [code for code, _name in one.choices]
+            OptionProblem(prompt_option.key, "not_a_choice")
+            for prompt_option in (SCALE, ORDER)
+            if options.get(prompt_option.key) not in (None, "")
+            and options[prompt_option.key] not in [code for code, _name in prompt_option.choices]
         ]
         return [*super().problems(options), *wrong]
 
     def sent(self, scene: Scene) -> tuple[int, int]:
         """Width and height of the picture as it is sent."""
-        found = scene.image("image") or (scene.images[0] if scene.images else None)
-        if found is None or min(found.width, found.height) < 1:
+        image = scene.image("image") or (scene.images[0] if scene.images else None)
+        if image is None or min(image.width, image.height) < 1:
             raise MissingInput("no_image")
         longest = self.option(scene, "longest")
         most = int(longest) if isinstance(longest, (int, float)) and longest >= 1 else LONGEST
-        share = min(1.0, most / max(found.width, found.height))
-        return max(1, round(found.width * share)), max(1, round(found.height * share))
+        share = min(1.0, most / max(image.width, image.height))
+        return max(1, round(image.width * share)), max(1, round(image.height * share))
 
     def frame(self, scene: Scene) -> BoxScale:
         """What the run's options declare. Raises MissingInput for what is no scale or order."""
@@ -214,14 +215,14 @@ class Detecting(TemplatePrompt):
         question = _question(scene)
         if question is None or not replies:
             return UnparsedReply("no_response", "empty")
-        found = [one for one in replies[0].boxes if one.score == one.score]
-        if not found:
+        boxes = [box for box in replies[0].boxes if box.score == box.score]
+        if not boxes:
             return UnparsedReply("unparseable", "no_box")
-        best = min(found, key=lambda one: (-one.score, one.box))
+        best = min(boxes, key=lambda detected_box: (-detected_box.score, detected_box.box))
         inside = tuple(min(max(float(side), 0.0), 1.0) for side in best.box)
         return ParsedReply(
             {question.key: [list(inside)]},
-            {"rule": BEST, "score": best.score, "label": best.label, "found": len(found)},
+            {"rule": BEST, "score": best.score, "label": best.label, "found": len(boxes)},
         )
 
 

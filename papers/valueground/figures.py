@@ -20,23 +20,23 @@ MOST = 12
 def main_against_text(ground: FigureData) -> Figure:
     """Each country a point, on the same instances: accuracy of text only across, of the main setting upwards."""
     of = load_instances(ground)
-    clouds, rows, found = [], [], []
+    clouds, rows, descriptions = [], [], []
     for model in of.models:
         known = known_answers(of, model)
         dots = []
         for place, country in enumerate(of.countries):
-            here = known & (of.country == place)
-            if here.any():
-                text = float((of.text[model] == of.gold)[here].mean())
-                main = float((of.main[model] == of.gold)[here].mean())
+            in_country = known & (of.country == place)
+            if in_country.any():
+                text = float((of.text[model] == of.gold)[in_country].mean())
+                main = float((of.main[model] == of.gold)[in_country].mean())
                 dots.append(scatter.Dot(country, text, main))
-                rows.append((model, country, text, main, int(here.sum())))
+                rows.append((model, country, text, main, int(in_country.sum())))
         if not dots:
             continue
         r = pearson_of(np.array([d.x for d in dots]), np.array([d.y for d in dots]))
-        said = scatter.correlation_words("r", value_of(r))
-        clouds.append(scatter.Cloud(model, tuple(dots), said, scatter.fitted(tuple(dots))))
-        found.append((model, estimate_text(r)))
+        label = scatter.correlation_words("r", value_of(r))
+        clouds.append(scatter.Cloud(model, tuple(dots), label, scatter.fitted(tuple(dots))))
+        descriptions.append((model, estimate_text(r)))
     if not clouds:
         raise MissingData(
             _("No model has answered both with pictures and without. Import its answers of both settings.")
@@ -47,7 +47,7 @@ def main_against_text(ground: FigureData) -> Figure:
     return Figure(
         key="main-text",
         title=_("Accuracy with pictures against text only, by country"),
-        alt=list_text(found, _("Pearson's r over countries:")),
+        alt=list_text(descriptions, _("Pearson's r over countries:")),
         columns=(_("model"), _("country"), _("text only"), _("main"), _("instances")),
         rows=tuple(rows),
         draw=lambda width: scatter.draw(drawing, width),

@@ -42,9 +42,9 @@ class Reversals:
 def instances(words: npt.ArrayLike, pictures: npt.ArrayLike, gold: npt.ArrayLike) -> Bools:
     """(n,) which instances have both answers and a gold label (none of the codes is MISSING)."""
     sides = [np.asarray(one, np.int64) for one in (words, pictures, gold)]
-    if len({one.shape for one in sides}) != 1 or sides[0].ndim != 1:
-        raise ValueError(f"words, pictures and gold must have one length, got {[one.shape for one in sides]}")
-    return np.asarray(np.all([one != MISSING for one in sides], axis=0))
+    if len({side.shape for side in sides}) != 1 or sides[0].ndim != 1:
+        raise ValueError(f"words, pictures and gold must have one length, got {[side.shape for side in sides]}")
+    return np.asarray(np.all([side != MISSING for side in sides], axis=0))
 
 
 def reversals(
@@ -61,13 +61,13 @@ def reversals(
     >>> found.reversal.value, found.harmful.value, found.beneficial.value
     (0.6, 0.2, 0.4)
     """
-    there = instances(words, pictures, gold)
-    first, second, truth = (np.asarray(one, np.int64)[there] for one in (words, pictures, gold))
-    labels = None if clusters is None else np.asarray(clusters)[there]
+    answered = instances(words, pictures, gold)
+    first, second, truth = (np.asarray(one, np.int64)[answered] for one in (words, pictures, gold))
+    labels = None if clusters is None else np.asarray(clusters)[answered]
     before, after = first == truth, second == truth
 
     def of(true: Bools, method: str) -> Estimate:
-        extras = {"n_left_out": int(there.size - there.sum())}
+        extras = {"n_left_out": int(answered.size - answered.sum())}
         return share(true, labels, level=level, method=method, extras=extras)
 
     return Reversals(
@@ -105,11 +105,11 @@ def equal_frequency(values: npt.ArrayLike, bins: int) -> Bins:
     >>> equal_frequency([0.1, 0.4, 0.2, 0.3], 2).bin.tolist()
     [0, 1, 0, 1]
     """
-    given = np.asarray(values, np.float64)
-    ordered = np.sort(given)
-    places = [round(given.size * k / bins) for k in range(1, bins)]
-    inner = ordered[places] if given.size >= bins else ordered[:0]
-    place = np.searchsorted(inner, given, side="right")
+    numbers = np.asarray(values, np.float64)
+    ordered = np.sort(numbers)
+    places = [round(numbers.size * k / bins) for k in range(1, bins)]
+    inner = ordered[places] if numbers.size >= bins else ordered[:0]
+    place = np.searchsorted(inner, numbers, side="right")
     if bins < 1 or np.unique(place).size < bins:
         raise ValueError(f"{np.unique(ordered).size} distinct value(s) cannot be cut into {bins} bins")
     edges = np.concatenate([ordered[:1], inner, ordered[-1:]])

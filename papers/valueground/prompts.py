@@ -67,8 +67,8 @@ def _has_options(scene: Scene) -> bool:
 
 
 def _of_choice(scene: Scene) -> Question | None:
-    found = scene.question("choice")
-    return found if found and set(found.codes) == set(SIDES) and not found.many else None
+    question = scene.question("choice")
+    return question if question and set(question.codes) == set(SIDES) and not question.many else None
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,8 @@ class Choosing(TemplatePrompt):
         if self.needs_images:
             pieces = {f"image_{place}": (picture_of(scene, side),) for place, side in zip(SIDES, order, strict=True)}
         else:
-            said = _options(scene)
-            texts |= {f"option_{place}": said[side] for place, side in zip(SIDES, order, strict=True)}
+            options = _options(scene)
+            texts |= {f"option_{place}": options[side] for place, side in zip(SIDES, order, strict=True)}
         request = Request(
             messages=self.messages(scene, texts, pieces),
             ways=("text", "guided", "logprobs", "schema"),
@@ -103,10 +103,10 @@ class Choosing(TemplatePrompt):
         if not replies or len(asked.order) != len(SIDES):
             return UnparsedReply("no_response", "empty")
         reply = replies[0]
-        found = parse_letter(reply)
-        if isinstance(found, UnparsedReply):
-            return found
-        letter, notes = found
+        parsed = parse_letter(reply)
+        if isinstance(parsed, UnparsedReply):
+            return parsed
+        letter, notes = parsed
         side = dict(zip(SCALE.codes, asked.order, strict=True))
         notes = {**notes, "reason": strip_reasoning(reply.text)[:REASON], "way": reply.way, "letter": letter}
         if isinstance(shares := notes.get("distribution"), Mapping):
@@ -178,20 +178,20 @@ class Aligning(TemplatePrompt):
     """Which picture shows which answer, one to one, as JSON."""
 
     def fits(self, scene: Scene) -> bool:
-        found = scene.question("alignment")
-        fine = bool(found and {ALIGNED, SWAPPED} <= set(found.codes) and scene.text)
+        question = scene.question("alignment")
+        fine = bool(question and {ALIGNED, SWAPPED} <= set(question.codes) and scene.text)
         return fine and all(map(scene.image, SIDES)) and _has_options(scene)
 
     def ask(self, scene: Scene, seed: int) -> PromptRequests:
-        order, said = draw_order(seed), _options(scene)
+        order, options = draw_order(seed), _options(scene)
         reasons = bool(self.option(scene, "reasons"))
         form = '{"image_1": "A or B", "image_2": "A or B"}'
         if reasons:
             form = '{"image_1": "A or B", "image_2": "A or B", "reason_1": "...", "reason_2": "..."}'
         texts = {
             "question": require_text(scene),
-            "option_a": said["a"],
-            "option_b": said["b"],
+            "option_a": options["a"],
+            "option_b": options["b"],
             "form": form,
             "extent": "Give a short reason for each image." if reasons else "Add nothing to the object.",
         }
@@ -209,10 +209,12 @@ class Aligning(TemplatePrompt):
         gone = empty_reason(reply)
         if gone:
             return gone
-        found = single_json_object(strip_reasoning(reply.text))
-        if isinstance(found, UnparsedReply):
-            return failure_reason(reply, found)
-        letters = [said for n in (1, 2) if isinstance(said := parse_json_value(found.get(f"image_{n}"), SCALE), str)]
+        reply_object = single_json_object(strip_reasoning(reply.text))
+        if isinstance(reply_object, UnparsedReply):
+            return failure_reason(reply, reply_object)
+        letters = [
+            letter for n in (1, 2) if isinstance(letter := parse_json_value(reply_object.get(f"image_{n}"), SCALE), str)
+        ]
         if len(letters) < len(SIDES):
             return failure_reason(reply, UnparsedReply("unparseable", "bad_json"))
         given = {f"image_{n}": (letter, SCALE.codes) for n, letter in enumerate(letters, 1)}
@@ -220,7 +222,7 @@ class Aligning(TemplatePrompt):
             return UnparsedReply("unparseable", "two_verdicts")
         shows = dict(zip(asked.order, letters, strict=True))
         code = {"AB": ALIGNED, "BA": SWAPPED, "AA": BOTH_A, "BB": BOTH_B}[shows["a"] + shows["b"]]
-        reasons = {f"reason_{n}": single_line(found.get(f"reason_{n}") or "")[:REASON] for n in (1, 2)}
+        reasons = {f"reason_{n}": single_line(reply_object.get(f"reason_{n}") or "")[:REASON] for n in (1, 2)}
         if code in (BOTH_A, BOTH_B) and self.option(scene, "not_one_to_one") != "answer":
             return UnparsedReply("unparseable", "not_one_to_one", reasons)
         return ParsedReply({"alignment": code}, {"way": reply.way, **reasons})
@@ -254,18 +256,18 @@ class PairJudge(AnySheet):
 
     def asked_of(self, scene: Scene) -> tuple[Question, ...]:
         keys = (*self.only, *(("safety",) if self.option(scene, "safety") else ()))
-        return tuple(one for one in scene.questions if one.key in keys)
+        return tuple(question for question in scene.questions if question.key in keys)
 
     def fits(self, scene: Scene) -> bool:
-        found = {one.key for one in scene.questions if one.codes}
+        found = {question.key for question in scene.questions if question.codes}
         return set(self.only) <= found and all(map(scene.image, SIDES)) and _has_options(scene)
 
     def told(self, scene: Scene, questions: Sequence[Question]) -> tuple[dict[str, str], dict[str, Sequence[Piece]]]:
-        said = _options(scene)
+        options = _options(scene)
         texts = {
             "question": require_text(scene),
-            "option_a": said["a"],
-            "option_b": said["b"],
+            "option_a": options["a"],
+            "option_b": options["b"],
             "questions": question_texts(questions),
             "output": output_of(questions),
         }

@@ -85,8 +85,8 @@ def adjust(counts: Mapping[int, float], adjustment: Adjustment | None) -> dict[i
 
 def prefix(label: str) -> int | None:
     """The number a label starts with ("1. Very important", "10 A great deal"), else None."""
-    found = _PREFIX.match(label)
-    return int(found.group(1)) if found else None
+    match = _PREFIX.match(label)
+    return int(match.group(1)) if match else None
 
 
 def matched(shown: tuple[str, str], options: Mapping[int, str], adjustment: Adjustment | None = None) -> Pair | None:
@@ -107,11 +107,13 @@ def matched(shown: tuple[str, str], options: Mapping[int, str], adjustment: Adju
 
 def _bare(text: str) -> str:
     words = " ".join(text.split()).casefold().rstrip(".")
-    found = _PREFIX.match(words)
-    return words[found.end() :] or words if found else words
+    match = _PREFIX.match(words)
+    return words[match.end() :] or words if match else words
 
 
-def resolve(codes: tuple[int, int] | None, labels: tuple[str, str] | None, seen: Sequence[int] = ()) -> Pair | None:
+def resolve(
+    codes: tuple[int, int] | None, labels: tuple[str, str] | None, codes_seen: Sequence[int] = ()
+) -> Pair | None:
     """The two options' codes: given ones, else the numbers their labels start with, else the least and the greatest
     valid code seen in any country. None where none of the three gives two different codes."""
     if codes is not None:
@@ -120,7 +122,7 @@ def resolve(codes: tuple[int, int] | None, labels: tuple[str, str] | None, seen:
         a, b = prefix(labels[0]), prefix(labels[1])
         if a is not None and b is not None:
             return Pair(a, b, "prefix") if a != b else None
-    valid = [code for code in seen if code > 0]
+    valid = [code for code in codes_seen if code > 0]
     if not valid or min(valid) == max(valid):
         return None
     return Pair(min(valid), max(valid), "extremes")

@@ -38,13 +38,13 @@ def winners(similarity: npt.ArrayLike, *, ties: Ties = "first") -> Floats:
     >>> winners([[0.3, 0.3, 0.1]], ties="every")
     array([[1., 1., 0.]])
     """
-    given = np.asarray(similarity, np.float64)
-    if given.ndim != 2 or given.shape[1] < 2:
-        raise ValueError(f"similarity must have shape (n, c) with two candidates or more, got {given.shape}")
+    similarities = np.asarray(similarity, np.float64)
+    if similarities.ndim != 2 or similarities.shape[1] < 2:
+        raise ValueError(f"similarity must have shape (n, c) with two candidates or more, got {similarities.shape}")
     if ties not in ("first", "every"):
         raise ValueError(f"ties must be 'first' or 'every', got {ties!r}")
-    known: Bools = np.asarray(~np.isnan(given).any(axis=1))
-    filled = np.where(known[:, None], given, 0)
+    known: Bools = np.asarray(~np.isnan(similarities).any(axis=1))
+    filled = np.where(known[:, None], similarities, 0)
     best: Bools = np.asarray(filled == filled.max(axis=1, keepdims=True, initial=-np.inf))
     if ties == "first":
         best = np.asarray(best & (np.cumsum(best, axis=1) == 1))
@@ -156,9 +156,11 @@ def goodness_of_fit(a: float, b: float) -> tuple[float, float]:
 
 
 def _known(credit: Floats, clusters: npt.ArrayLike) -> tuple[Floats, npt.NDArray[np.int64]]:
-    given = np.asarray(credit, np.float64)
+    credit_values = np.asarray(credit, np.float64)
     labels = np.asarray(clusters)
-    if given.ndim != 2 or labels.shape != given.shape[:1]:
-        raise ValueError(f"clusters must name one label for each of the {len(given)} trials, got {labels.shape}")
-    keep = ~np.isnan(given).any(axis=1)
-    return given[keep], labels[keep]
+    if credit_values.ndim != 2 or labels.shape != credit_values.shape[:1]:
+        raise ValueError(
+            f"clusters must name one label for each of the {len(credit_values)} trials, got {labels.shape}"
+        )
+    keep = ~np.isnan(credit_values).any(axis=1)
+    return credit_values[keep], labels[keep]

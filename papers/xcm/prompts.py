@@ -61,8 +61,8 @@ class Labelling(TemplatePrompt):
     """Every concept of a list that a picture shows, the most important first."""
 
     def _question(self, scene: Scene) -> Question | None:
-        found = scene.question("labels")
-        return found if found and (found.many or not found.codes) else None
+        question = scene.question("labels")
+        return question if question and (question.many or not question.codes) else None
 
     def concepts(self, scene: Scene) -> tuple[str, ...]:
         question = self._question(scene)
@@ -76,7 +76,7 @@ class Labelling(TemplatePrompt):
         concepts = self.concepts(scene)
         if not concepts or self._question(scene) is None:
             raise MissingInput("no_options")
-        texts = {"concepts": "\n".join(f"- {single_line(one)}" for one in concepts)}
+        texts = {"concepts": "\n".join(f"- {single_line(concept)}" for concept in concepts)}
         labels = {"type": "array", "items": {"type": "string", "enum": list(concepts)}}
         messages = self.messages(scene, texts, {"image": (picture_of(scene),)})
         schema = object_of({"labels": labels})
@@ -90,16 +90,16 @@ class Labelling(TemplatePrompt):
         gone = empty_reason(replies[0])
         if gone:
             return gone
-        said = _labels(strip_reasoning(replies[0].text))
-        if isinstance(said, UnparsedReply):
-            return failure_reason(replies[0], said)
-        known = {plain(one): one for one in self.concepts(scene)}
-        strange = [one for one in said if plain(one) not in known]
+        answered = _labels(strip_reasoning(replies[0].text))
+        if isinstance(answered, UnparsedReply):
+            return failure_reason(replies[0], answered)
+        known = {plain(concept): concept for concept in self.concepts(scene)}
+        strange = [one for one in answered if plain(one) not in known]
         if strange:
             return UnparsedReply(
                 "out_of_range", "outside_scale", {"labels": [single_line(one)[:80] for one in strange[:20]]}
             )
-        labels = list(dict.fromkeys(known[plain(one)] for one in said))
+        labels = list(dict.fromkeys(known[plain(one)] for one in answered))
         if not labels:
             return UnparsedReply("unparseable", "no_choice")
         notes = {"way": replies[0].way, "ordered": labels}
@@ -110,16 +110,22 @@ def _labels(text: str) -> list[str] | UnparsedReply:
     """The list of a JSON reply: a list, or an object with one."""
     rows: list[Any] | None = None
     if text.startswith("["):
-        found = json_objects(text, "[")
-        if isinstance(found, UnparsedReply):
-            return found
-        rows = found[0] if len(found) == 1 and isinstance(found[0], list) else None
+        objects = json_objects(text, "[")
+        if isinstance(objects, UnparsedReply):
+            return objects
+        rows = objects[0] if len(objects) == 1 and isinstance(objects[0], list) else None
     else:
-        one = single_json_object(text)
-        if isinstance(one, UnparsedReply):
-            return one
-        lists = [value for value in one.values() if isinstance(value, list)]
-        rows = one["labels"] if isinstance(one.get("labels"), list) else lists[0] if len(lists) == 1 else None
+        reply_object = single_json_object(text)
+        if isinstance(reply_object, UnparsedReply):
+            return reply_object
+        lists = [value for value in reply_object.values() if isinstance(value, list)]
+        rows = (
+            reply_object["labels"]
+            if isinstance(reply_object.get("labels"), list)
+            else lists[0]
+            if len(lists) == 1
+            else None
+        )
     if rows is None or not all(isinstance(row, str) for row in rows):
         return UnparsedReply("unparseable", "bad_json")
     return [str(row) for row in rows]
@@ -185,8 +191,8 @@ class Querying(TemplatePrompt):
     to mean the same everywhere, `english` (the sentence to say in that language) and `descriptor` (a country)."""
 
     def fits(self, scene: Scene) -> bool:
-        found = scene.question("query")
-        return bool(found and not found.codes and _word(scene))
+        question = scene.question("query")
+        return bool(question and not question.codes and _word(scene))
 
     def ask(self, scene: Scene, seed: int) -> PromptRequests:
         word, style = _word(scene), str(self.option(scene, "style"))
@@ -208,14 +214,14 @@ class Querying(TemplatePrompt):
         return PromptRequests((Request(messages=self.messages(scene, texts), max_tokens=128),))
 
     def read(self, scene: Scene, asked: PromptRequests, replies: Sequence[Reply]) -> ParsedReply | UnparsedReply:
-        found = parse_phrase(replies, ("query", "search query", "sentence", "answer"))
-        if isinstance(found, UnparsedReply):
-            return found
+        query = parse_phrase(replies, ("query", "search query", "sentence", "answer"))
+        if isinstance(query, UnparsedReply):
+            return query
         cues = (*KNOWN_CUES, *split_texts(self.option(scene, "cues")))
-        wrong = query_problems(found, _word(scene), cues, single_line(scene.context.get("descriptor") or ""))
+        wrong = query_problems(query, _word(scene), cues, single_line(scene.context.get("descriptor") or ""))
         if wrong:
-            return UnparsedReply("unparseable", wrong[0], {"query": found[:300], "problems": wrong})
-        return ParsedReply({"query": found}, {"way": replies[0].way})
+            return UnparsedReply("unparseable", wrong[0], {"query": query[:300], "problems": wrong})
+        return ParsedReply({"query": query}, {"way": replies[0].way})
 
 
 def _word(scene: Scene) -> str:
@@ -225,15 +231,15 @@ def _word(scene: Scene) -> str:
 def query_problems(query: str, word: str, cues: Iterable[str], descriptor: str = "") -> list[str]:
     """What is wrong with a query: "word_missing" (the concept's word is not in it as it is written), "culture_cue" (it
     names a country or its people, other than the descriptor), "no_descriptor" cannot be told in other languages."""
-    found = []
+    problem_codes = []
     if not word or not verbatim(word, query):
-        found.append("word_missing")
+        problem_codes.append("word_missing")
     rest = unicodedata.normalize("NFC", query).replace(unicodedata.normalize("NFC", word), " ") if word else query
     allowed = plain(descriptor)
     named = [cue for cue in cues if single_line(cue) and _names(plain(cue), plain(rest))]
     if any(not (allowed and (plain(cue) in allowed or plain(cue)[:4] == allowed[:4])) for cue in named):
-        found.append("culture_cue")
-    return found
+        problem_codes.append("culture_cue")
+    return problem_codes
 
 
 def verbatim(word: str, text: str) -> bool:
@@ -244,7 +250,7 @@ def verbatim(word: str, text: str) -> bool:
     if UNPARTED.search(word):
         return word in text
     capital = word[:1].upper() + word[1:]
-    places = [one.start() for one in re.finditer(re.escape(word), text)] + [0] * text.startswith(capital)
+    places = [match.start() for match in re.finditer(re.escape(word), text)] + [0] * text.startswith(capital)
     return any(_whole(text, at, at + len(word)) for at in places)
 
 

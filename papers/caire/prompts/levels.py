@@ -97,8 +97,12 @@ def link_context(scene: Scene) -> Mapping[str, Any]:
 
 def scale_question(scene: Scene) -> Question | None:
     """The sheet's `relevance`, where it is a scale of numbers."""
-    found = scene.question("relevance")
-    return found if found and found.codes and not found.many and all(one.isdigit() for one in found.codes) else None
+    question = scene.question("relevance")
+    return (
+        question
+        if question and question.codes and not question.many and all(code.isdigit() for code in question.codes)
+        else None
+    )
 
 
 def levels(question: Question) -> str:
@@ -110,7 +114,7 @@ def levels(question: Question) -> str:
 def level_names(question: Question) -> dict[str, str]:
     """Name of a level to its code, as the sheet's words have them."""
     rows = (row.partition(":") for row in levels(question).splitlines())
-    return {said.partition(".")[0].strip(): code for code, colon, said in rows if colon}
+    return {label.partition(".")[0].strip(): code for code, colon, label in rows if colon}
 
 
 @dataclass(frozen=True)
@@ -156,7 +160,7 @@ class Relevance(TemplatePrompt):
             titles = split_texts(known.get("titles"))[:TITLES]
             if not titles:
                 raise MissingInput("no_titles")
-            return {"titles": "\n".join(f"- {one}" for one in titles)}
+            return {"titles": "\n".join(f"- {title}" for title in titles)}
         if self.shown_fields in ("article", "text"):
             entity, article = single_line(known.get("entity") or ""), str(known.get("article") or "").strip()
             if not entity or not article:
@@ -181,17 +185,21 @@ class Relevance(TemplatePrompt):
         return parse_single_field(question, replies[0], scale, float(least) if isinstance(least, (int, float)) else 0.0)
 
 
-def _prompt(seen: Seen, reasoned: bool, key: str, name: str, setting: str) -> Relevance:
-    given = {"article": ("entity", "article"), "titles": ("titles",), "text": ("entity", "article"), "plain": ()}[seen]
-    told = () if seen == "plain" else (LINKS, LETTERS) if "article" in given else (LINKS,)
+def _prompt(supporting: Seen, reasoned: bool, key: str, name: str, setting: str) -> Relevance:
+    required = {"article": ("entity", "article"), "titles": ("titles",), "text": ("entity", "article"), "plain": ()}[
+        supporting
+    ]
+    options = () if supporting == "plain" else (LINKS, LETTERS) if "article" in required else (LINKS,)
     return Relevance(
         key=key,
         name=name,
         source=SOURCE,
         system=SYSTEM,
-        user=ASKED[seen] + "\n" + TASK.replace("{lead}", "Give" if seen == "plain" else "With this in mind, give"),
+        user=ASKED[supporting]
+        + "\n"
+        + TASK.replace("{lead}", "Give" if supporting == "plain" else "With this in mind, give"),
         setting=setting,
-        needs_images=seen != "text",
+        needs_images=supporting != "text",
         takes=(
             "target",
             "levels",
@@ -199,12 +207,12 @@ def _prompt(seen: Seen, reasoned: bool, key: str, name: str, setting: str) -> Re
             "most",
             "thinking",
             "output",
-            *given,
-            *(() if seen == "text" else ("image",)),
+            *required,
+            *(() if supporting == "text" else ("image",)),
         ),
-        required_placeholders=("target", *given, *(() if seen == "text" else ("image",))),
-        more=told if reasoned else (*told, LEAST),
-        shown_fields=seen,
+        required_placeholders=("target", *required, *(() if supporting == "text" else ("image",))),
+        more=options if reasoned else (*options, LEAST),
+        shown_fields=supporting,
         reasoned=reasoned,
     )
 
@@ -247,8 +255,8 @@ class Naming(TemplatePrompt):
         return scene.question("entity")
 
     def fits(self, scene: Scene) -> bool:
-        found = self._question(scene)
-        return bool(found and not found.codes and scene.images)
+        question = self._question(scene)
+        return bool(question and not question.codes and scene.images)
 
     def ask(self, scene: Scene, seed: int) -> PromptRequests:
         return PromptRequests(

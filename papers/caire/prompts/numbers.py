@@ -76,10 +76,10 @@ def number(value: Any) -> float | None:
     if isinstance(value, bool) or value is None or value == "":
         return None
     try:
-        found = float(value)
+        parsed = float(value)
     except (TypeError, ValueError):
         return None
-    return found if math.isfinite(found) else None
+    return parsed if math.isfinite(parsed) else None
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ class Likelihood(TemplatePrompt):
         base = Message("user", fill_template(STEM, {}, {}))
         asked = [self.messages(scene, texts, pieces), (base,)]
         return PromptRequests(
-            tuple(Request(kind="continuation", messages=one, continuation=f" {target}") for one in asked)
+            tuple(Request(kind="continuation", messages=messages, continuation=f" {target}") for messages in asked)
         )
 
     def read(self, scene: Scene, asked: PromptRequests, replies: Sequence[Reply]) -> ParsedReply | UnparsedReply:
@@ -168,10 +168,10 @@ class Likelihood(TemplatePrompt):
         if question is None or cut is None or len(replies) < 2:
             return UnparsedReply("no_response", "empty")
         mean = self.option(scene, "over") == "mean"
-        first, base = (_loss(one, mean) for one in replies[:2])
+        first, base = (_loss(reply, mean) for reply in replies[:2])
         if isinstance(first, UnparsedReply) or isinstance(base, UnparsedReply):
             return first if isinstance(first, UnparsedReply) else base  # type: ignore[return-value]
-        if len({tuple(token.text.strip() for token in one.tokens) for one in replies[:2]}) > 1:
+        if len({tuple(token.text.strip() for token in reply.tokens) for reply in replies[:2]}) > 1:
             return UnparsedReply("unparseable", "other_tokens", {"loss": first, "base_loss": base})
         weight, limit = (number(self.option(scene, key)) or 0.0 for key in ("lambda", "limit"))
         bound = str(self.option(scene, "bound"))
@@ -195,11 +195,11 @@ def _loss(reply: Reply, mean: bool) -> float | UnparsedReply:
     """Minus the log-probability of the continuation, whose tokens the reply holds."""
     if not reply.tokens:
         return empty_reason(reply) or UnparsedReply("unparseable", "no_logprobs")
-    said = [one.logprob for one in reply.tokens]
-    if not all(isinstance(one, (int, float)) and NO_LOGPROB < one <= ROUNDED for one in said):
+    logprobs = [token.logprob for token in reply.tokens]
+    if not all(isinstance(one, (int, float)) and NO_LOGPROB < one <= ROUNDED for one in logprobs):
         return UnparsedReply("unparseable", "no_logprobs")
-    total = -math.fsum(said)
-    return total / len(said) if mean else total
+    total = -math.fsum(logprobs)
+    return total / len(logprobs) if mean else total
 
 
 MORE = (LINKS, LETTERS, LAMBDA, LIMIT, BOUND, OVER, CUT)

@@ -75,29 +75,35 @@ NO_GOLD = gettext_lazy("No picture has gold labels. Import them with the picture
 NO_ARTICLE = gettext_lazy("No model was asked with the right article: a setting “gold_context”.")
 
 
-def _asked(given: TableInputs) -> list[ModelPairs]:
+def _asked(inputs: TableInputs) -> list[ModelPairs]:
     """Every pair of a picture with gold labels that any model scored or that is gold; NaN where this model gave
     nothing. Of a picture without gold labels nobody knows what is right."""
-    seen = given.observed(STAGE, FIELD, ("model",))
-    known = np.array([bool(_gold(one)) for one in seen.items], bool)
+    observations = inputs.observed(STAGE, FIELD, ("model",))
+    known = np.array([bool(_gold(one)) for one in observations.items], bool)
     if not known.any():
         raise MissingData(NO_GOLD)
-    seen = seen.where(known[seen.item])
-    scored = {(int(i), seen.targets[t].casefold()) for i, t in zip(seen.item, seen.target, strict=True)}
-    gold = {(place, label) for place, one in enumerate(seen.items) for label in _gold(one)}
+    observations = observations.where(known[observations.item])
+    scored = {
+        (int(i), observations.targets[t].casefold())
+        for i, t in zip(observations.item, observations.target, strict=True)
+    }
+    gold = {(place, label) for place, one in enumerate(observations.items) for label in _gold(one)}
     every = sorted(scored | gold)
     at = {pair: number for number, pair in enumerate(every)}
     item = np.array([pair[0] for pair in every], np.int64)
     label = np.array([pair[1] for pair in every])
     truth = np.array([pair in gold for pair in every], bool)
-    return [ModelPairs(who, Pairs(item, label, truth, _scores(seen.of_rater(p), at))) for p, who in seen.models()]
+    return [
+        ModelPairs(rater, Pairs(item, label, truth, _scores(observations.of_rater(p), at)))
+        for p, rater in observations.models()
+    ]
 
 
 def _gold(item: ObservedItem) -> list[str]:
     """A list, or a text in which "|" stands between labels; upper and lower case are the same."""
     given = item.context.get("gold") or ()
     parts = given.split("|") if isinstance(given, str) else given
-    return [str(one).strip().casefold() for one in parts if str(one).strip()]
+    return [str(part).strip().casefold() for part in parts if str(part).strip()]
 
 
 def _scores(rows: Observations, at: dict[tuple[int, str], int]) -> Floats:
@@ -107,14 +113,16 @@ def _scores(rows: Observations, at: dict[tuple[int, str], int]) -> Floats:
     return scores
 
 
-def _average(given: TableInputs) -> tuple[Average, float]:
-    key = given.chosen["average"]
+def _average(inputs: TableInputs) -> tuple[Average, float]:
+    key = inputs.chosen["average"]
     average: Average = "macro" if key == "macro" else "samples" if key == "samples" else "micro"
-    return average, float(given.chosen["threshold"])
+    return average, float(inputs.chosen["threshold"])
 
 
 def _of(asked: Sequence[ModelPairs], name: str, setting: str) -> ModelPairs | None:
-    return next((one for one in asked if (one.who.name, one.setting) == (name, setting)), None)
+    return next(
+        (model_pairs for model_pairs in asked if (model_pairs.who.name, model_pairs.setting) == (name, setting)), None
+    )
 
 
 def _common(asked: Sequence[ModelPairs]) -> list[ModelPairs]:
@@ -124,33 +132,37 @@ def _common(asked: Sequence[ModelPairs]) -> list[ModelPairs]:
             for model in asked]  # fmt: skip
 
 
-def build_f1(given: TableInputs) -> Table:
+def build_f1(inputs: TableInputs) -> Table:
     """Tables 1 and 8: F1, and how much more it is than the same model's without retrieval."""
-    asked = [one for one in _asked(given) if not one.setting.startswith(GOLD)]
-    if given.chosen["answers"] == "common" and asked:
+    asked = [model_pairs for model_pairs in _asked(inputs) if not model_pairs.setting.startswith(GOLD)]
+    if inputs.chosen["answers"] == "common" and asked:
         asked = _common(asked)
-    average, threshold = _average(given)
-    scores = {one.who.pk: f1(one.pairs, average, threshold=threshold) for one in asked}
-    baselines = [one for one in asked if one.setting in ("no_retrieval", "cosine")]
-    defined = [one for one in baselines if scores[one.who.pk].value is not None]
-    best = max(defined, key=lambda one: scores[one.who.pk].value or 0.0, default=None)
+    average, threshold = _average(inputs)
+    scores = {model_pairs.who.pk: f1(model_pairs.pairs, average, threshold=threshold) for model_pairs in asked}
+    baselines = [model_pairs for model_pairs in asked if model_pairs.setting in ("no_retrieval", "cosine")]
+    defined = [baseline for baseline in baselines if scores[baseline.who.pk].value is not None]
+    best = max(defined, key=lambda model_pairs: scores[model_pairs.who.pk].value or 0.0, default=None)
     rows, gains = [], []
-    for one in sorted(asked, key=lambda one: (_rank(one.setting), one.who.name, one.setting)):
-        where = {"model": one.who.name, "setting": one.setting}
-        cells = [_cell(scores[one.who.pk], "f1", **where)]
-        own = _of(asked, one.who.name, "no_retrieval")
+    for pairs_of_model in sorted(
+        asked, key=lambda model_pairs: (_rank(model_pairs.setting), model_pairs.who.name, model_pairs.setting)
+    ):
+        where = {"model": pairs_of_model.who.name, "setting": pairs_of_model.setting}
+        cells = [_cell(scores[pairs_of_model.who.pk], "f1", **where)]
+        own = _of(asked, pairs_of_model.who.name, "no_retrieval")
         for other, column in ((own, "delta"), (best, "")):
-            if one in baselines or other is None:
+            if pairs_of_model in baselines or other is None:
                 cells.append(Cell(empty=True))
             else:
-                gains.append(f1_difference(one.pairs, other.pairs, average, threshold=threshold))
-                cells.append(_cell(gains[-1], column, known=SAME_MODEL if "log" in one.setting else "", **where))
-        rows.append(Row(model_label(one.who), tuple(cells), _block(one.setting)))
+                gains.append(f1_difference(pairs_of_model.pairs, other.pairs, average, threshold=threshold))
+                cells.append(
+                    _cell(gains[-1], column, known=SAME_MODEL if "log" in pairs_of_model.setting else "", **where)
+                )
+        rows.append(Row(model_label(pairs_of_model.who), tuple(cells), _block(pairs_of_model.setting)))
     columns: list[Words] = [
         _("F1"), _("More than the same model without retrieval"), _("More than the strongest baseline"),
     ]  # fmt: skip
     words = [*_f1_words([*scores.values()], gains), *_baseline_words(best)]
-    return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)
+    return inputs.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 
 
 def _f1_words(scores: Sequence[Estimate], gains: Sequence[Estimate]) -> list[Words]:
@@ -202,29 +214,29 @@ def _cell(estimate: Estimate, column: str, known: Words = "", table: str = "cair
     return Cell(estimate, rounding=Rounding(1, 100), printed=theirs)
 
 
-def build_gold(given: TableInputs) -> Table:
+def build_gold(inputs: TableInputs) -> Table:
     """Tables 10 and 11: with the right article given, and how near to that retrieval comes."""
-    asked = _asked(given)
-    average, threshold = _average(given)
+    asked = _asked(inputs)
+    average, threshold = _average(inputs)
     rows = []
-    for one in asked:
-        if not one.setting.startswith(GOLD):
+    for pairs_of_model in asked:
+        if not pairs_of_model.setting.startswith(GOLD):
             continue
-        where = {"model": one.who.name, "setting": one.setting}
-        found = f1(one.pairs, average, threshold=threshold)
-        cells = [_cell(found, "f1", table="caire_tables_10_11", **where)]
-        other = _of(asked, one.who.name, one.setting.removeprefix(GOLD).removeprefix("_"))
+        where = {"model": pairs_of_model.who.name, "setting": pairs_of_model.setting}
+        estimate = f1(pairs_of_model.pairs, average, threshold=threshold)
+        cells = [_cell(estimate, "f1", table="caire_tables_10_11", **where)]
+        other = _of(asked, pairs_of_model.who.name, pairs_of_model.setting.removeprefix(GOLD).removeprefix("_"))
         if other is None:
             cells.append(Cell(text="–"))
         else:
-            share = f1_ratio(other.pairs, one.pairs, average, threshold=threshold)
+            share = f1_ratio(other.pairs, pairs_of_model.pairs, average, threshold=threshold)
             cells.append(_cell(share, "ratio", table="caire_tables_10_11", **where))
-        rows.append(Row(model_label(one.who), tuple(cells)))
+        rows.append(Row(model_label(pairs_of_model.who), tuple(cells)))
     if not rows:
         raise MissingData(NO_ARTICLE)
     columns: list[Words] = [_("F1 with the right article"), _("Retrieval reaches, in percent of it")]
     words: list[Words] = [_("Times 100."), _left_out_words()]
-    return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)
+    return inputs.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 
 
 OPTIONS = (AVERAGE, THRESHOLD)

@@ -89,55 +89,55 @@ LEFT_OUT = gettext_lazy(
 ALPHAS, CORRELATIONS = Scale("log(1 - x)"), Scale("Fisher z")
 
 
-def block_of(who: ObservedRater) -> str:
-    return who.setting if who.setting in BLOCKS else "caire"
+def block_of(rater: ObservedRater) -> str:
+    return rater.setting if rater.setting in BLOCKS else "caire"
 
 
-def _models(seen: Observations) -> list[tuple[int, ObservedRater, str]]:
+def _models(observations: Observations) -> list[tuple[int, ObservedRater, str]]:
     """Place, model and block, in the paper's order of blocks. Raises MissingData without any."""
     order = list(BLOCKS)
-    found = [(place, who, block_of(who)) for place, who in seen.models()]
-    if not found:
+    models = [(place, rater, block_of(rater)) for place, rater in observations.models()]
+    if not models:
         raise MissingData(NO_MODELS)
-    return sorted(found, key=lambda one: order.index(one[2]))
+    return sorted(models, key=lambda one: order.index(one[2]))
 
 
-def _name(who: ObservedRater) -> str:
-    return model_label(who, silent=("cosine", "no_retrieval"))
+def _name(rater: ObservedRater) -> str:
+    return model_label(rater, silent=("cosine", "no_retrieval"))
 
 
-def _all_observations(given: TableInputs) -> Observations:
-    seen = given.observed(STAGE, FIELD)
-    if not seen.people.n:
+def _all_observations(inputs: TableInputs) -> Observations:
+    observations = inputs.observed(STAGE, FIELD)
+    if not observations.people.n:
         raise MissingData(NO_PEOPLE, by_people=True)
-    return seen
+    return observations
 
 
-def build_agreement(given: TableInputs) -> Table:
+def build_agreement(inputs: TableInputs) -> Table:
     """Table 14: agreement within each country."""
-    seen = given.observed(STAGE, FIELD, ("person",))
-    first, second = given.chosen["alpha"], given.chosen["weighted"]
+    observations = inputs.observed(STAGE, FIELD, ("person",))
+    first, second = inputs.chosen["alpha"], inputs.chosen["weighted"]
     measures: list[tuple[str, str, Callable[[Ratings, Interval], Estimate]]] = [
         ("Kripp Alpha", _("Krippendorff's alpha, %(distance)s") % {"distance": DISTANCES[first]}, _alpha(first)),
         ("Weighted Alpha", _("Weighted alpha, %(distance)s") % {"distance": DISTANCES[second]}, _alpha(second)),
         ("Avg Spearman", _("Mean pairwise Spearman"), lambda r, i: mean_pairwise_spearman(r, interval=i)),
         ("Avg Pearson", _("Mean pairwise Pearson"), lambda r, i: mean_pairwise_pearson(r, interval=i)),
     ]
-    parts = list(by_condition(given, seen))
-    there = target_positions(seen)
-    tables = {(at, key): part.where(part.target == at).ratings for at, _label in there for key, _title, part in parts}
+    parts = list(by_condition(inputs, observations))
+    targets = target_positions(observations)
+    tables = {(at, key): part.where(part.target == at).ratings for at, _label in targets for key, _title, part in parts}
     rows = []
     for theirs, label, measure in measures:
         cells, means = [], []
         scale = ALPHAS if "Alpha" in theirs else CORRELATIONS
         for key, _title, _part in parts:
-            found = [measure(tables[at, key], given.interval) for at, _label in there]
+            estimates = [measure(tables[at, key], inputs.interval) for at, _label in targets]
             means.append(
-                _cell(mean_over_countries(found, scale), "caire_table_14", key, 100, metric=theirs, country="Avg.")
+                _cell(mean_over_countries(estimates, scale), "caire_table_14", key, 100, metric=theirs, country="Avg.")
             )
             cells.append([
-                _cell(one, "caire_table_14", key, 100, metric=theirs, country=country)
-                for one, (_at, country) in zip(found, there, strict=True)
+                _cell(estimate, "caire_table_14", key, 100, metric=theirs, country=country)
+                for estimate, (_at, country) in zip(estimates, targets, strict=True)
             ])  # fmt: skip
         rows.append(Row(label, (*_interleave(cells), *means)))
     words: list[Words] = [
@@ -145,7 +145,7 @@ def build_agreement(given: TableInputs) -> Table:
         _("The paper prints two alphas without naming their distances."),
         OF_COHORTS,
     ]
-    return given.table(corner=_("Measure"), columns=_columns(given, seen), rows=rows, words=words)
+    return inputs.table(corner=_("Measure"), columns=_columns(inputs, observations), rows=rows, words=words)
 
 
 def _alpha(distance: str) -> Callable[[Ratings, Interval], Estimate]:
@@ -158,11 +158,11 @@ def _interleave(by_condition: Sequence[Sequence[Cell]]) -> list[Cell]:
     return [cell for country in zip(*by_condition, strict=True) for cell in country]
 
 
-def _columns(given: TableInputs, seen: Observations) -> list[Words]:
-    names = [name for _key, name in conditions_of(given, seen)]
+def _columns(inputs: TableInputs, observations: Observations) -> list[Words]:
+    names = [name for _key, name in conditions_of(inputs, observations)]
     return [
         f"{one}, {name}"
-        for one in (*(label for _place, label in target_positions(seen)), _("Average"))
+        for one in (*(label for _place, label in target_positions(observations)), _("Average"))
         for name in names
     ]
 
@@ -174,28 +174,28 @@ def _cell(
     return Cell(estimate, rounding=Rounding(decimals, scale), printed=theirs)
 
 
-def build_by_country(given: TableInputs) -> Table:
+def build_by_country(inputs: TableInputs) -> Table:
     """Table 2: a model and people, by the country a picture was made for."""
-    seen = _all_observations(given)
-    parts = list(by_condition(given, seen))
-    there = target_positions(seen)
+    observations = _all_observations(inputs)
+    parts = list(by_condition(inputs, observations))
+    targets = target_positions(observations)
     rows = []
-    for place, who, block in _models(seen):
+    for place, rater, block in _models(observations):
         cells, means = [], []
         for key, _title, part in parts:
-            found = _by_place(
-                given, join_ratings_and_scores(part.people, part.of_rater(place)), [label for _place, label in there]
+            estimates = _by_place(
+                inputs, join_ratings_and_scores(part.people, part.of_rater(place)), [label for _place, label in targets]
             )
-            where = {"block": block, "model": who.name}
+            where = {"block": block, "model": rater.name}
             cells.append([
-                _cell(one, "caire_table_2", key, 1, 2, country=label, **where)
-                for one, (_place, label) in zip(found, there, strict=True)
+                _cell(estimate, "caire_table_2", key, 1, 2, country=label, **where)
+                for estimate, (_place, label) in zip(estimates, targets, strict=True)
             ])  # fmt: skip
-            wrong = ROW_MEANS.get((who.name, key)) if block != "caire" else None
+            wrong = ROW_MEANS.get((rater.name, key)) if block != "caire" else None
             known = str(NOT_ITS_ROW) % {"mean": wrong} if wrong else ""
             means.append(
                 _cell(
-                    mean_over_countries(found, CORRELATIONS),
+                    mean_over_countries(estimates, CORRELATIONS),
                     "caire_table_2",
                     key,
                     1,
@@ -205,76 +205,80 @@ def build_by_country(given: TableInputs) -> Table:
                     **where,
                 )
             )
-        rows.append(Row(_name(who), (*_interleave(cells), *means), str(BLOCKS[block])))
-    return given.table(
-        corner=_("Model"), columns=_columns(given, seen), rows=rows, words=[LEFT_OUT, ONLY_THESE, OF_COHORTS]
+        rows.append(Row(_name(rater), (*_interleave(cells), *means), str(BLOCKS[block])))
+    return inputs.table(
+        corner=_("Model"), columns=_columns(inputs, observations), rows=rows, words=[LEFT_OUT, ONLY_THESE, OF_COHORTS]
     )
 
 
-def _by_place(given: TableInputs, here: RatedAndScored, labels: Sequence[str]) -> list[Estimate]:
+def _by_place(inputs: TableInputs, joined: RatedAndScored, labels: Sequence[str]) -> list[Estimate]:
     """For each country: over the pictures made for it, or over all pictures as its people see them."""
-    if given.chosen["reading"] == "country":
-        by_target = per_cohort(here.scored, interval=given.interval)
-        named = {here.seen.targets[place]: found for place, found in by_target.items()}
+    if inputs.chosen["reading"] == "country":
+        by_target = per_cohort(joined.scored, interval=inputs.interval)
+        named = {joined.seen.targets[place]: estimate for place, estimate in by_target.items()}
     else:
-        number, names = here.of("origin")
-        named = _of_blocks(here, number, names, given.interval)
+        number, names = joined.of("origin")
+        named = _of_blocks(joined, number, names, inputs.interval)
     return [named.get(label) or _nothing("Pearson") for label in labels]
 
 
-def _of_blocks(here: RatedAndScored, number: Ints, names: Sequence[str], interval: Interval) -> dict[str, Estimate]:
-    found = image_wise(here.scored, number, interval=interval) if here.scored.image.size else []
-    return dict(zip(names, found, strict=False))
+def _of_blocks(
+    rated_and_scored: RatedAndScored, number: Ints, names: Sequence[str], interval: Interval
+) -> dict[str, Estimate]:
+    estimates = (
+        image_wise(rated_and_scored.scored, number, interval=interval) if rated_and_scored.scored.image.size else []
+    )
+    return dict(zip(names, estimates, strict=False))
 
 
 def _nothing(method: str) -> Estimate:
     return Estimate.undefined(reason="no_ratings", method=method)
 
 
-def build_by_concept(given: TableInputs) -> Table:
+def build_by_concept(inputs: TableInputs) -> Table:
     """Table 15: image-wise, by concept."""
-    seen = _all_observations(given)
-    models, parts = _models(seen), list(by_condition(given, seen))
-    concepts = sorted({one.concept for one in seen.items})
-    found: dict[tuple[int, str], dict[str, Estimate]] = {}
+    observations = _all_observations(inputs)
+    models, parts = _models(observations), list(by_condition(inputs, observations))
+    concepts = sorted({item.concept for item in observations.items})
+    estimates: dict[tuple[int, str], dict[str, Estimate]] = {}
     for place, _who, _block in models:
         for key, _title, part in parts:
-            here = join_ratings_and_scores(part.people, part.of_rater(place))
-            found[place, key] = _of_blocks(here, *here.of("concept"), given.interval)
+            rated_and_scored = join_ratings_and_scores(part.people, part.of_rater(place))
+            estimates[place, key] = _of_blocks(rated_and_scored, *rated_and_scored.of("concept"), inputs.interval)
     rows = []
     for concept in concepts:
         cells = [
             _cell(
-                found[place, key].get(concept) or _nothing("image-wise Pearson"), "caire_table_15", key, 100,
-                concept=concept, model=who.name if block == "caire" else "",
+                estimates[place, key].get(concept) or _nothing("image-wise Pearson"), "caire_table_15", key, 100,
+                concept=concept, model=rater.name if block == "caire" else "",
             )
-            for place, who, block in models
+            for place, rater, block in models
             for key, _title, _part in parts
         ]  # fmt: skip
         rows.append(Row(concept, tuple(cells)))
     columns: list[Words] = [
-        f"{_name(who)}, {BLOCKS[block]}, {title}" for _place, who, block in models for _key, title, _part in parts
+        f"{_name(rater)}, {BLOCKS[block]}, {title}" for _place, rater, block in models for _key, title, _part in parts
     ]
-    return given.table(corner=_("Concept"), columns=columns, rows=rows, words=[_("Times 100."), LEFT_OUT, ONLY_THESE])
+    return inputs.table(corner=_("Concept"), columns=columns, rows=rows, words=[_("Times 100."), LEFT_OUT, ONLY_THESE])
 
 
-def build_averaged(given: TableInputs) -> Table:
+def build_averaged(inputs: TableInputs) -> Table:
     """Table 16: averaged first, correlated then."""
-    seen = _all_observations(given)
-    parts = list(by_condition(given, seen))
+    observations = _all_observations(inputs)
+    parts = list(by_condition(inputs, observations))
     rows = []
-    for place, who, block in _models(seen):
+    for place, rater, block in _models(observations):
         cells = []
         for name in ("concept", "global"):
             for key, _title, part in parts:
-                here = join_ratings_and_scores(part.people, part.of_rater(place))
-                one = (
-                    concept_averaged(here.scored, here.of("concept")[0], interval=given.interval)
+                joined = join_ratings_and_scores(part.people, part.of_rater(place))
+                estimate = (
+                    concept_averaged(joined.scored, joined.of("concept")[0], interval=inputs.interval)
                     if name == "concept"
-                    else global_averaged(here.scored, interval=given.interval)
+                    else global_averaged(joined.scored, interval=inputs.interval)
                 )
-                cells.append(_cell(one, "caire_table_16", f"{name}_{key}", 100, 1, block=block, model=who.name))
-        rows.append(Row(_name(who), tuple(cells), str(BLOCKS[block])))
+                cells.append(_cell(estimate, "caire_table_16", f"{name}_{key}", 100, 1, block=block, model=rater.name))
+        rows.append(Row(_name(rater), tuple(cells), str(BLOCKS[block])))
     heads = (_("Averaged by concept"), _("Averaged over all pictures"))
     columns: list[Words] = [f"{head}, {title}" for head in heads for _key, title, _part in parts]
     words: list[Words] = [
@@ -282,7 +286,7 @@ def build_averaged(given: TableInputs) -> Table:
         _("Our reading: each country's scores and ratings are averaged over pictures, then correlated over countries."),
         ONLY_THESE,
     ]
-    return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)
+    return inputs.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 
 
 STATISTICS: dict[str, Words] = {
@@ -295,54 +299,55 @@ STATISTICS: dict[str, Words] = {
 }
 
 
-def build_by_annotator(given: TableInputs) -> Table:
+def build_by_annotator(inputs: TableInputs) -> Table:
     """Table 17: a model with each annotator of a country, and with their average; over pictures."""
-    seen = _all_observations(given)
-    parts = list(by_condition(given, seen))
+    observations = _all_observations(inputs)
+    parts = list(by_condition(inputs, observations))
     rows = []
-    for place, who, block in _models(seen):
+    for place, rater, block in _models(observations):
         each: dict[str, dict[int, RaterCorrelations]] = {}
         average: dict[str, dict[int, Estimate]] = {}
         for key, _title, part in parts:
             scored = join_ratings_and_scores(part.people, part.of_rater(place)).scored
-            each[key] = per_annotator(scored, interval=given.interval)
-            average[key] = per_cohort(scored, interval=given.interval)
-        theirs = "caire_table_17" if (who.name, block) == ("Qwen2.5-VL-7B-Ins.", "caire") else "caire_table_16"
-        for target, label in target_positions(seen):
+            each[key] = per_annotator(scored, interval=inputs.interval)
+            average[key] = per_cohort(scored, interval=inputs.interval)
+        theirs = "caire_table_17" if (rater.name, block) == ("Qwen2.5-VL-7B-Ins.", "caire") else "caire_table_16"
+        for target, label in target_positions(observations):
             cells = [
                 _cell(_statistic(name, each[key], average[key], target), theirs, f"{name}_{key}", 100, country=label)
                 for name in STATISTICS
                 for key, _title, _part in parts
             ]
-            rows.append(Row(label, tuple(cells), f"{_name(who)}, {BLOCKS[block]}"))
+            rows.append(Row(label, tuple(cells), f"{_name(rater)}, {BLOCKS[block]}"))
     columns: list[Words] = [f"{STATISTICS[name]}, {title}" for name in STATISTICS for _key, title, _part in parts]
     words: list[Words] = [
         _("Times 100. Pearson over pictures; the standard deviation divides by one less than the annotators."),
         ONLY_THESE,
     ]
-    return given.table(corner=_("Country"), columns=columns, rows=rows, words=words)
+    return inputs.table(corner=_("Country"), columns=columns, rows=rows, words=words)
 
 
 def _statistic(name: str, each: dict[int, RaterCorrelations], average: dict[int, Estimate], target: int) -> Estimate:
     if name == "average":
         return average.get(target) or _nothing("Pearson")
-    found: Estimate = getattr(each[target], name) if target in each else _nothing("Pearson")
-    return found
+    estimate: Estimate = getattr(each[target], name) if target in each else _nothing("Pearson")
+    return estimate
 
 
-def build_spread(given: TableInputs) -> Table:
+def build_spread(inputs: TableInputs) -> Table:
     """Not in the paper: how varied a set of pictures is, by its scores over the countries."""
-    seen = _all_observations(given)
-    parts = list(by_condition(given, seen))
-    threshold = float(given.chosen["threshold"])
-    raters = [(_("People, mean"), seen.people)] + [
-        (f"{_name(who)}, {BLOCKS[block]}", seen.of_rater(place)) for place, who, block in _models(seen)
+    observations = _all_observations(inputs)
+    parts = list(by_condition(inputs, observations))
+    threshold = float(inputs.chosen["threshold"])
+    raters = [(_("People, mean"), observations.people)] + [
+        (f"{_name(rater)}, {BLOCKS[block]}", observations.of_rater(place))
+        for place, rater, block in _models(observations)
     ]
     rows = []
     for label, rows_of in raters:
         tables = [_grid(rows_of.where(rows_of.of_item({"condition": key}))) for key, _title, _part in parts]
-        cells = [Cell(pairwise_distance(one), rounding=Rounding(3)) for one in tables]
-        cells += [Cell(coverage(one, threshold=threshold), rounding=Rounding(0, 100)) for one in tables]
+        cells = [Cell(pairwise_distance(table), rounding=Rounding(3)) for table in tables]
+        cells += [Cell(coverage(table, threshold=threshold), rounding=Rounding(0, 100)) for table in tables]
         rows.append(Row(label, tuple(cells)))
     heads = (_("Jensen-Shannon distance"), _("Coverage in percent"))
     columns: list[Words] = [f"{head}, {title}" for head in heads for _key, title, _part in parts]
@@ -350,17 +355,17 @@ def build_spread(given: TableInputs) -> Table:
         _("A picture's scores over countries are divided by their sum; the distance, base 2, is a mean over pairs."),
         _("Coverage: countries that at least one picture reaches the threshold for."),
     ]
-    return given.table(corner=_("Rated by"), columns=columns, rows=rows, words=words)
+    return inputs.table(corner=_("Rated by"), columns=columns, rows=rows, words=words)
 
 
-def _grid(seen: Observations) -> Floats:
+def _grid(observations: Observations) -> Floats:
     """(items, targets) means, NaN where there is no rating; items and targets without any are left out."""
-    keep = np.isfinite(seen.value)
-    items, item = np.unique(seen.item[keep], return_inverse=True)
-    targets, target = np.unique(seen.target[keep], return_inverse=True)
+    keep = np.isfinite(observations.value)
+    items, item = np.unique(observations.item[keep], return_inverse=True)
+    targets, target = np.unique(observations.target[keep], return_inverse=True)
     place, size = item * max(targets.size, 1) + target, items.size * targets.size
     count = np.bincount(place, minlength=size)
-    total = np.bincount(place, seen.value[keep], size)
+    total = np.bincount(place, observations.value[keep], size)
     mean = np.divide(total, count, out=np.full(size, np.nan), where=count > 0)
     return np.asarray(mean.reshape(items.size, targets.size), np.float64)
 

@@ -66,8 +66,8 @@ class Lave(TemplatePrompt):
     last: bool = False
 
     def fits(self, scene: Scene) -> bool:
-        found = scene.question("lave")
-        return bool(found and found.codes == self.codes and scene.text and scene.context.get("candidate"))
+        question = scene.question("lave")
+        return bool(question and question.codes == self.codes and scene.text and scene.context.get("candidate"))
 
     def ask(self, scene: Scene, seed: int) -> PromptRequests:
         candidate, references = _candidate(scene), split_texts(scene.context.get("references"))
@@ -83,7 +83,7 @@ class Lave(TemplatePrompt):
         return PromptRequests((request,))
 
     def told(self, scene: Scene, references: Sequence[str]) -> dict[str, str]:
-        return {"references": fence("references", "\n".join(f"- {one}" for one in references))}
+        return {"references": fence("references", "\n".join(f"- {reference}" for reference in references))}
 
     def read(self, scene: Scene, asked: PromptRequests, replies: Sequence[Reply]) -> ParsedReply | UnparsedReply:
         question = scene.question("lave")
@@ -97,19 +97,19 @@ def parse_rating(
 ) -> ParsedReply | UnparsedReply:
     """The stated rating, with the reasons as they were written. `last`: it comes after these."""
     texts = (str(scene.context.get("candidate") or ""), scene.text, *split_texts(scene.context.get("references")))
-    found = parse_single_field(
+    parsed = parse_single_field(
         question, reply, VerdictScale(codes, judged=texts, reasoned=True, stated=VERDICT, last=last)
     )
-    if isinstance(found, UnparsedReply):
-        return found
-    return ParsedReply(found.answers, {**found.notes, "rationale": strip_reasoning(reply.text)[:REASONS]})
+    if isinstance(parsed, UnparsedReply):
+        return parsed
+    return ParsedReply(parsed.answers, {**parsed.notes, "rationale": strip_reasoning(reply.text)[:REASONS]})
 
 
 def _candidate(scene: Scene) -> str:
-    found = str(scene.context.get("candidate") or "").strip()
-    if not found:
+    candidate = str(scene.context.get("candidate") or "").strip()
+    if not candidate:
         raise MissingInput("no_candidate")
-    return found
+    return candidate
 
 
 @dataclass(frozen=True)
@@ -140,24 +140,24 @@ class Demonstration:
     explanation: str
 
 
-def demonstrations(given: Any) -> tuple[Demonstration, ...]:
+def demonstrations(examples: Any) -> tuple[Demonstration, ...]:
     """Demonstrations out of JSON; none where it is not the list that is meant."""
     try:
-        rows = json.loads(given) if isinstance(given, str) else given
+        rows = json.loads(examples) if isinstance(examples, str) else examples
     except (ValueError, RecursionError):
         return ()
     if not isinstance(rows, (list, tuple)) or not all(isinstance(row, Mapping) for row in rows):
         return ()
     found = [_demonstration(row) for row in rows]
-    return tuple(one for one in found if one) if all(found) else ()
+    return tuple(demonstration for demonstration in found if demonstration) if all(found) else ()
 
 
 def _demonstration(row: Mapping[str, Any]) -> Demonstration | None:
-    said = [row.get(key) for key in ("question", "prediction", "output", "explanation")]
+    values = [row.get(key) for key in ("question", "prediction", "output", "explanation")]
     references = split_texts(row.get("references"))
-    if not references or not all(isinstance(one, (str, int)) for one in said):
+    if not references or not all(isinstance(one, (str, int)) for one in values):
         return None
-    question, prediction, output, explanation = map(single_line, said)
+    question, prediction, output, explanation = map(single_line, values)
     return Demonstration(question, references, prediction, output, explanation)
 
 
@@ -165,7 +165,7 @@ def drop_rare_references(references: Sequence[str]) -> list[str]:
     """Without those given at most a quarter as often as the commonest. They are the same when written the same."""
     counts = Counter(references)
     most = max(counts.values(), default=0)
-    return [one for one in references if counts[one] > SHARE * most]
+    return [reference for reference in references if counts[reference] > SHARE * most]
 
 
 def is_binary(references: Sequence[str]) -> bool:
@@ -176,13 +176,13 @@ def is_binary(references: Sequence[str]) -> bool:
 
 def quote_list(references: Sequence[str]) -> str:
     """In quotation marks, which none of them can close."""
-    return ", ".join("'{}'".format(single_line(one).replace("'", "\u2019")) for one in sorted(references))
+    return ", ".join("'{}'".format(single_line(reference).replace("'", "\u2019")) for reference in sorted(references))
 
 
-def _shown(one: Demonstration) -> str:
+def _shown(example: Demonstration) -> str:
     return (
-        f"Question: '{one.question}'\nReference answers: {quote_list(one.references)}\nCandidate answer:\n"
-        f"{fence('candidate', one.prediction)}\nOutput: {one.explanation} So rating={one.output}"
+        f"Question: '{example.question}'\nReference answers: {quote_list(example.references)}\nCandidate answer:\n"
+        f"{fence('candidate', example.prediction)}\nOutput: {example.explanation} So rating={example.output}"
     )
 
 

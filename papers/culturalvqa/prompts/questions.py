@@ -69,8 +69,8 @@ class Answering(TemplatePrompt):
     """A short answer to a question, with what `takes` names."""
 
     def fits(self, scene: Scene) -> bool:
-        found = scene.question("answer")
-        fine = bool(found and not found.codes and scene.text) and scene.question("question") is None
+        question = scene.question("answer")
+        fine = bool(question and not question.codes and scene.text) and scene.question("question") is None
         return (
             fine and bool(scene.images or not self.needs_images) and bool(scene.target or "country" not in self.takes)
         )
@@ -214,8 +214,8 @@ class SubCategory(TemplatePrompt):
         return tuple(code for code in question.codes if code in own) or question.codes if known else question.codes
 
     def fits(self, scene: Scene) -> bool:
-        found = scene.question("sub_category")
-        return bool(found and found.codes and not found.many and scene.text)
+        question = scene.question("sub_category")
+        return bool(question and question.codes and not question.many and scene.text)
 
     def ask(self, scene: Scene, seed: int) -> PromptRequests:
         question = scene.question("sub_category")
@@ -224,10 +224,10 @@ class SubCategory(TemplatePrompt):
         codes = self.codes(scene, question)
         rows = [row for row in question.words.splitlines() if row.partition(":")[0] in codes]
         shots = [one for one in SUB_EXAMPLES if one[3] in codes]
-        said = split_texts(scene.context.get("references")) or split_texts(scene.context.get("asker_answer"))
+        references = split_texts(scene.context.get("references")) or split_texts(scene.context.get("asker_answer"))
         texts = {
             "question": require_text(scene),
-            "answer": (said or split_texts(scene.context.get("answer")) or ("(none)",))[0],
+            "answer": (references or split_texts(scene.context.get("answer")) or ("(none)",))[0],
             "facet": text_of(scene, "facet") or "(not known)",
             "categories": "\n".join(rows) or "\n".join(codes),
             "examples": "\n\n".join(f"Facet: {f}\nQuestion: {q}\nAnswer: {a}\nCategory: {c}" for f, q, a, c in shots),
@@ -273,8 +273,8 @@ class FiveCases(TemplatePrompt):
     """How correct a model's answer is, in the five cases that people have. The picture is seen, references are not."""
 
     def fits(self, scene: Scene) -> bool:
-        found = scene.question("verdict")
-        return bool(found and found.codes and scene.images and scene.text and text_of(scene, "candidate"))
+        question = scene.question("verdict")
+        return bool(question and question.codes and scene.images and scene.text and text_of(scene, "candidate"))
 
     def ask(self, scene: Scene, seed: int) -> PromptRequests:
         question = scene.question("verdict")

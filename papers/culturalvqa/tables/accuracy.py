@@ -96,13 +96,13 @@ def _theirs(country: str, model: str) -> Any:
     return printed("culturalvqa_tables_2_4", "accuracy", wrong, country=country, model=model)
 
 
-def build_countries(given: TableInputs) -> Table:
+def build_countries(inputs: TableInputs) -> Table:
     """Tables 2 and 4: accuracy by country and model."""
-    here = judged_answers(given)
-    models = asked_as(here, given.chosen["setting"])
-    compare = given.chosen["setting"] == "vlm"
-    rows, by_model = [], {name: [some.of(country=c).accuracy for c in here.countries] for name, some in models}
-    for place, country in enumerate(here.countries):
+    judged = judged_answers(inputs)
+    models = asked_as(judged, inputs.chosen["setting"])
+    compare = inputs.chosen["setting"] == "vlm"
+    rows, by_model = [], {name: [some.of(country=c).accuracy for c in judged.countries] for name, some in models}
+    for place, country in enumerate(judged.countries):
         cells = [
             Cell(by_model[name][place], rounding=PERCENT, printed=_theirs(country, name) if compare else None)
             for name, _some in models
@@ -117,25 +117,25 @@ def build_countries(given: TableInputs) -> Table:
         for name, _some in models
     ]
     rows.append(Row(_("Average"), tuple(cells)))
-    return given.table(
-        corner=_("Country"), columns=[name for name, _some in models], rows=rows, words=[*about_judge(here), MEAN]
+    return inputs.table(
+        corner=_("Country"), columns=[name for name, _some in models], rows=rows, words=[*about_judge(judged), MEAN]
     )
 
 
-def build_conditions(given: TableInputs) -> Table:
+def build_conditions(inputs: TableInputs) -> Table:
     """Figure 5: how far one gets without the picture."""
-    here = judged_answers(given)
+    judged = judged_answers(inputs)
     ways = [
-        (name, setting, here.of(by=name, setting=setting))
-        for name in here.models
+        (name, setting, judged.of(by=name, setting=setting))
+        for name in judged.models
         for setting in BASELINES
-        if here.of(by=name, setting=setting).score.size
-        and any(here.of(by=name, setting=s).score.size for s in BASELINES[:3])
+        if judged.of(by=name, setting=setting).score.size
+        and any(judged.of(by=name, setting=s).score.size for s in BASELINES[:3])
     ]
     if not ways:
         raise MissingData(NOT_WITHOUT)
     columns: list[Words] = [f"{name}, {SETTING.values[setting]}" for name, setting, _some in ways]
-    return _by_country(given, here, columns, [partial(_accuracy, some) for *_names, some in ways], SHARES)
+    return _by_country(inputs, judged, columns, [partial(_accuracy, some) for *_names, some in ways], SHARES)
 
 
 def _accuracy(some: JudgedAnswers, country: str) -> Estimate:
@@ -147,61 +147,61 @@ def _gain(few: JudgedAnswers, none: JudgedAnswers, country: str) -> Estimate:
 
 
 def _by_country(
-    given: TableInputs,
-    here: JudgedAnswers,
+    inputs: TableInputs,
+    judged: JudgedAnswers,
     columns: list[Words],
     of: list[Callable[[str], Estimate]],
     scale: Scale,
     *more: Words,
 ) -> Table:
-    found = [[one(country) for one in of] for country in here.countries]
+    estimates = [[estimate(country) for estimate in of] for country in judged.countries]
     rows = [
-        Row(country, tuple(Cell(one, rounding=ROUND) for one in line))
-        for country, line in zip(here.countries, found, strict=True)
+        Row(country, tuple(Cell(estimate, rounding=ROUND) for estimate in line))
+        for country, line in zip(judged.countries, estimates, strict=True)
     ]
-    means = [mean_over_countries([line[k] for line in found], scale) for k in range(len(of))]
-    rows.append(Row(_("Average"), tuple(Cell(one, rounding=ROUND) for one in means)))
-    words = [*about_judge(here), *more, MEAN]
-    return given.table(corner=_("Country"), columns=columns, rows=rows, words=words)
+    means = [mean_over_countries([line[k] for line in estimates], scale) for k in range(len(of))]
+    rows.append(Row(_("Average"), tuple(Cell(mean, rounding=ROUND) for mean in means)))
+    words = [*about_judge(judged), *more, MEAN]
+    return inputs.table(corner=_("Country"), columns=columns, rows=rows, words=words)
 
 
-def build_few_shot(given: TableInputs) -> Table:
+def build_few_shot(inputs: TableInputs) -> Table:
     """Figure 9: with examples, less without."""
-    here = judged_answers(given)
+    judged = judged_answers(inputs)
     both = [
-        (name, here.of(by=name, setting="vlm_few_shot"), here.of(by=name, setting="vlm"))
-        for name in here.models
-        if all(here.of(by=name, setting=one).score.size for one in ("vlm_few_shot", "vlm"))
+        (name, judged.of(by=name, setting="vlm_few_shot"), judged.of(by=name, setting="vlm"))
+        for name in judged.models
+        if all(judged.of(by=name, setting=one).score.size for one in ("vlm_few_shot", "vlm"))
     ]
     if not both:
         raise MissingData(NOT_BOTH)
     of: list[Callable[[str], Estimate]] = [partial(_gain, few, none) for _name, few, none in both]
     names: list[Words] = [name for name, *_rest in both]
-    return _by_country(given, here, names, of, DIFFERENCES, _("In points: with examples, less without."))
+    return _by_country(inputs, judged, names, of, DIFFERENCES, _("In points: with examples, less without."))
 
 
-def _about(given: TableInputs) -> dict[str, Mapping[str, Any]]:
+def _about(inputs: TableInputs) -> dict[str, Mapping[str, Any]]:
     """What is known of each model, by name."""
-    rows = Rater.objects.filter(kind=Rater.Kind.MODEL, team=given.benchmark.team_id).exclude(about={})
+    rows = Rater.objects.filter(kind=Rater.Kind.MODEL, team=inputs.benchmark.team_id).exclude(about={})
     return dict(rows.order_by("pk").values_list("name", "about"))
 
 
-def build_gaps(given: TableInputs) -> Table:
+def build_gaps(inputs: TableInputs) -> Table:
     """Figure 6: the best open and the best closed model of each country, less people."""
-    here = judged_answers(given)
-    about, models = _about(given), asked_as(here, "vlm")
+    judged = judged_answers(inputs)
+    about, models = _about(inputs), asked_as(judged, "vlm")
     sides = [
-        (title, [one for one in models if about.get(one[0], {}).get("open") is is_open])
+        (title, [model for model in models if about.get(model[0], {}).get("open") is is_open])
         for is_open, title in ((True, _("Best open model")), (False, _("Best closed model")))
     ]
     if not any(side for _title, side in sides):
         raise MissingData(NOT_OPEN)
-    if not here.people.score.size:
+    if not judged.people.score.size:
         raise MissingData(_("No answers of people were judged: items whose answer is by “human”."))
     rows = []
-    for country in here.countries:
-        ceiling = here.people.of(country=country).ceiling
-        people = _ceiling_part(here.people.of(country=country))
+    for country in judged.countries:
+        ceiling = judged.people.of(country=country).ceiling
+        people = _ceiling_part(judged.people.of(country=country))
         cells = [Cell(ceiling, rounding=ROUND)]
         for _title, side in sides:
             best = _best([(name, some.of(country=country)) for name, some in side])
@@ -217,12 +217,12 @@ def build_gaps(given: TableInputs) -> Table:
     for title, _side in sides:
         columns += [title, _("%(title)s, less people") % {"title": title}]
     words = [
-        *about_judge(here),
+        *about_judge(judged),
         _("In points; negative: below people. People: questions with three or more answers."),
         _("The best of several on the same questions looks better than it is."),
         _("Where several are equally good, all are named, and the difference is the first one's."),
     ]
-    return given.table(corner=_("Country"), columns=columns, rows=rows, words=words)
+    return inputs.table(corner=_("Country"), columns=columns, rows=rows, words=words)
 
 
 def _best(side: list[tuple[str, JudgedAnswers]]) -> list[tuple[str, JudgedAnswers]]:
@@ -238,90 +238,90 @@ def _ceiling_part(people: JudgedAnswers) -> JudgedAnswers:
     return people.where(np.isin(people.question, names[count >= 3]))
 
 
-def build_facets(given: TableInputs) -> Table:
+def build_facets(inputs: TableInputs) -> Table:
     """Figure 7, with people's own accuracy by facet beside it."""
-    here = judged_answers(given)
-    models = asked_as(here, given.chosen["setting"])
-    theirs = {one["facet"]: one["accuracy"] for one in printed_rows("culturalvqa_human_facets")}
+    judged = judged_answers(inputs)
+    models = asked_as(judged, inputs.chosen["setting"])
+    theirs = {printed_row["facet"]: printed_row["accuracy"] for printed_row in printed_rows("culturalvqa_human_facets")}
     rows = []
-    for facet in here.facets():
+    for facet in judged.facets():
         cells = [Cell(some.of(facet=facet).accuracy, rounding=ROUND) for _name, some in models]
         human = printed("culturalvqa_human_facets", "accuracy", OTHER_ANSWERS, facet=facet) if facet in theirs else None
-        cells.append(Cell(here.people.of(facet=facet).ceiling, rounding=ROUND, printed=human))
+        cells.append(Cell(judged.people.of(facet=facet).ceiling, rounding=ROUND, printed=human))
         rows.append(Row(facet, tuple(cells)))
     columns: list[Words] = [*(name for name, _some in models), _("People")]
-    return given.table(corner=_("Facet"), columns=columns, rows=rows, words=about_judge(here))
+    return inputs.table(corner=_("Facet"), columns=columns, rows=rows, words=about_judge(judged))
 
 
-def build_sub_categories(number: str, given: TableInputs) -> Table:
+def build_sub_categories(number: str, inputs: TableInputs) -> Table:
     """Tables 6 and 7: a row's average is over the cells that exist."""
-    here = judged_answers(given)
-    models = asked_as(here, given.chosen["setting"])
+    judged = judged_answers(inputs)
+    models = asked_as(judged, inputs.chosen["setting"])
     paper = SUB_CATEGORIES[number]
     facets = [
         one for one in ("food", "drink", "clothing", "traditions", "rituals") if one in next(iter(paper.values()))
     ]
-    inside = here.where(np.isin(here.facet, facets))
-    there = sorted(set(inside.sub_category.tolist()) - {""} - set(paper))
+    inside = judged.where(np.isin(judged.facet, facets))
+    further = sorted(set(inside.sub_category.tolist()) - {""} - set(paper))
     if not set(inside.sub_category.tolist()) - {""}:
         raise MissingData(NO_SUB_CATEGORIES)
     rows = []
-    for name in (*paper, *there):
-        cells, found = [], []
+    for name in (*paper, *further):
+        cells, estimates = [], []
         for facet in facets:
             for model, some in models:
                 if facet not in paper.get(name, facets):
                     cells.append(Cell(empty=True))
                     continue
-                one = some.of(facet=facet, sub_category=name).accuracy
+                estimate = some.of(facet=facet, sub_category=name).accuracy
                 where = {"number": number, "sub_category": name, "facet": facet, "model": model}
                 theirs = printed("culturalvqa_tables_6_7", "accuracy", OTHER_ANSWERS, **where)
-                cells.append(Cell(one, rounding=ROUND, printed=theirs))
-                found.append(one)
+                cells.append(Cell(estimate, rounding=ROUND, printed=theirs))
+                estimates.append(estimate)
         mean = printed(
             "culturalvqa_tables_6_7", "accuracy", OTHER_ANSWERS, number=number, sub_category=name, facet="Average"
         )
-        cells.append(Cell(mean_of(found, "cells", scale=SHARES), rounding=ROUND, printed=mean))
+        cells.append(Cell(mean_of(estimates, "cells", scale=SHARES), rounding=ROUND, printed=mean))
         rows.append(Row(name, tuple(cells)))
     columns: list[Words] = [f"{facet}, {model}" for facet in facets for model, _some in models]
     words = [
-        *about_judge(here),
+        *about_judge(judged),
         SUB_CATEGORIES_FROM,
         _("A row's average is the plain mean of its cells that exist and have a value."),
     ]
-    return given.table(corner=_("Sub-category"), columns=[*columns, _("Average")], rows=rows, words=words)
+    return inputs.table(corner=_("Sub-category"), columns=[*columns, _("Average")], rows=rows, words=words)
 
 
-def build_releases(given: TableInputs) -> Table:
+def build_releases(inputs: TableInputs) -> Table:
     """Figure 1: by release date, Western and other countries apart."""
-    here = judged_answers(given)
-    about = _about(given)
-    dated = [(str(about.get(name, {}).get("released") or ""), name, some) for name, some in asked_as(here, "vlm")]
+    judged = judged_answers(inputs)
+    about = _about(inputs)
+    dated = [(str(about.get(name, {}).get("released") or ""), name, some) for name, some in asked_as(judged, "vlm")]
     if not any(date for date, *_rest in dated):
         raise MissingData(NOT_DATED)
     rows = []
     for date, name, some in sorted(dated, key=lambda one: (one[0] or "9", one[1])):
         cells = [Cell(text=date or "–")]
         for western in (True, False):
-            found = [some.of(country=c).accuracy for c in here.countries if (c in WESTERN) is western]
-            cells.append(Cell(mean_over_countries(found, SHARES), rounding=ROUND))
+            estimates = [some.of(country=c).accuracy for c in judged.countries if (c in WESTERN) is western]
+            cells.append(Cell(mean_over_countries(estimates, SHARES), rounding=ROUND))
         rows.append(Row(name, tuple(cells)))
-    words = [*about_judge(here), _("Western: %(countries)s.") % {"countries": ", ".join(WESTERN)}, MEAN]
+    words = [*about_judge(judged), _("Western: %(countries)s.") % {"countries": ", ".join(WESTERN)}, MEAN]
     columns: list[Words] = [_("Released"), _("Western countries"), _("Other countries")]
-    return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)
+    return inputs.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 
 
-def build_correlations(given: TableInputs) -> Table:
+def build_correlations(inputs: TableInputs) -> Table:
     """Over countries: a model's accuracy with people's, with how long questions are (which Figure 12 plots), and with
     how many answers they have."""
-    here = judged_answers(given)
-    profile = {one.country: one for one in counted_questions(given)}
-    people = [here.people.of(country=c).ceiling.value for c in here.countries]
-    length = [profile[c].question_words if c in profile else None for c in here.countries]
-    answers = [profile[c].answers_each if c in profile else None for c in here.countries]
+    judged = judged_answers(inputs)
+    profile = {counted_question.country: counted_question for counted_question in counted_questions(inputs)}
+    people = [judged.people.of(country=c).ceiling.value for c in judged.countries]
+    length = [profile[c].question_words if c in profile else None for c in judged.countries]
+    answers = [profile[c].answers_each if c in profile else None for c in judged.countries]
     rows = []
-    for name, some in asked_as(here, "vlm"):
-        own = _numbers([some.of(country=c).accuracy.value for c in here.countries])
+    for name, some in asked_as(judged, "vlm"):
+        own = _numbers([some.of(country=c).accuracy.value for c in judged.countries])
         cells = [
             Cell(correlation_of(own, _numbers(people), "pearson"), rounding=Rounding(2)),
             Cell(correlation_of(own, _numbers(length), "spearman"), rounding=Rounding(2)),
@@ -333,12 +333,12 @@ def build_correlations(given: TableInputs) -> Table:
         _("Spearman with question length"),
         _("Spearman with answers per question"),
     ]  # fmt: skip
-    words = [*about_judge(here), _("One point for each country; intervals take the countries as drawn.")]
-    return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)
+    words = [*about_judge(judged), _("One point for each country; intervals take the countries as drawn.")]
+    return inputs.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 
 
 def _numbers(values: list[float | None]) -> Floats:
-    return np.array([np.nan if one is None else one for one in values], np.float64)
+    return np.array([np.nan if value is None else value for value in values], np.float64)
 
 
 _ALL: tuple[TableSpec, ...] = (

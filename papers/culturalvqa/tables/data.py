@@ -61,11 +61,11 @@ class Profile:
 
     @property
     def question_words(self) -> float | None:
-        return _mean([_words(one.text) for one in self.questions])
+        return _mean([_words(question.text) for question in self.questions])
 
     @property
     def answers_each(self) -> float | None:
-        return _mean([len(one.answers) for one in self.questions])
+        return _mean([len(question.answers) for question in self.questions])
 
 
 def _mean(values: Sequence[float]) -> float | None:
@@ -76,62 +76,65 @@ def _words(text: str) -> int:
     return len(text.split())
 
 
-def questions_of(given: TableInputs) -> tuple[dict[int, Question], dict[str, set[int]]]:
+def questions_of(inputs: TableInputs) -> tuple[dict[int, Question], dict[str, set[int]]]:
     """Questions by the item's key, and the people of each country. Raises MissingData."""
     people: dict[str, set[int]] = {}
-    said = list(given.answers("answers", "answer", ("person",)))
-    selection = given.used_selections[-1]
+    answer_rows = list(inputs.answers("answers", "answer", ("person",)))
+    selection = inputs.used_selections[-1]
     every = Item.objects.filter(
-        stage__benchmark=given.benchmark, stage__key="answers", condition__in=selection.conditions
+        stage__benchmark=inputs.benchmark, stage__key="answers", condition__in=selection.conditions
     )
-    rows = select_origins(given, every)
-    found: dict[int, Question] = {}
+    rows = select_origins(inputs, every)
+    questions: dict[int, Question] = {}
     for pk, origin, text, context in rows.order_by("key").values_list("pk", "origin", "text", "context"):
-        found[pk] = Question(origin, str(context.get("facet") or ""), text)
-        if given.chosen.get("asker", "counts") == "counts" and context.get("asker_answer"):
-            found[pk].answers.append(str(context["asker_answer"]))
-    if not found:
+        questions[pk] = Question(origin, str(context.get("facet") or ""), text)
+        if inputs.chosen.get("asker", "counts") == "counts" and context.get("asker_answer"):
+            questions[pk].answers.append(str(context["asker_answer"]))
+    if not questions:
         raise MissingData(_("There are no questions yet. Accept some, or import them into the stage “answers”."))
     for item, image in ItemImage.objects.filter(item__in=rows).values_list("item_id", "image_id"):
-        found[item].images.add(image)
-    for one in said:
-        if one.thing.pk in found:
-            found[one.thing.pk].answers.append(str(one.answer))
-            people.setdefault(found[one.thing.pk].country, set()).add(one.who.pk)
+        questions[item].images.add(image)
+    for answer in answer_rows:
+        if answer.thing.pk in questions:
+            questions[answer.thing.pk].answers.append(str(answer.answer))
+            people.setdefault(questions[answer.thing.pk].country, set()).add(answer.who.pk)
     with suppress(MissingData):
-        for one in given.answers("questions", "question", ("person",)):
-            people.setdefault(one.thing.origin, set()).add(one.who.pk)
-    return found, people
+        for answer in inputs.answers("questions", "question", ("person",)):
+            people.setdefault(answer.thing.origin, set()).add(answer.who.pk)
+    return questions, people
 
 
-def counted_questions(given: TableInputs) -> list[Profile]:
+def counted_questions(inputs: TableInputs) -> list[Profile]:
     """One for each country with a question, by name; none without any."""
     try:
-        found, people = questions_of(given)
+        questions, people = questions_of(inputs)
     except MissingData:
         return []
-    return _profiles(found, people)
+    return _profiles(questions, people)
 
 
-def _profiles(found: dict[int, Question], people: dict[str, set[int]]) -> list[Profile]:
-    countries = sorted({one.country for one in found.values()})
+def _profiles(questions: dict[int, Question], people: dict[str, set[int]]) -> list[Profile]:
+    countries = sorted({question.country for question in questions.values()})
     return [
-        Profile(c, [one for one in found.values() if one.country == c], frozenset(people.get(c, ()))) for c in countries
+        Profile(c, [question for question in questions.values() if question.country == c], frozenset(people.get(c, ())))
+        for c in countries
     ]
 
 
-def build_profile(given: TableInputs) -> Table:
+def build_profile(inputs: TableInputs) -> Table:
     """Table 3 and Figure 3: what there is of each country."""
-    profiles = _profiles(*questions_of(given))
+    profiles = _profiles(*questions_of(inputs))
     ceilings: dict[str, Estimate] = {}
     with suppress(MissingData):
-        here = judged_answers(given).people
-        ceilings = {country: here.of(country=country).ceiling for country in here.countries}
-        ceilings[""] = here.ceiling
+        answers = judged_answers(inputs).people
+        ceilings = {country: answers.of(country=country).ceiling for country in answers.countries}
+        ceilings[""] = answers.ceiling
     whole = Profile(
-        "", [one for profile in profiles for one in profile.questions], frozenset().union(*(p.people for p in profiles))
+        "",
+        [question for profile in profiles for question in profile.questions],
+        frozenset().union(*(p.people for p in profiles)),
     )
-    rows = [Row(one.country, _profile_cells(one, ceilings)) for one in profiles]
+    rows = [Row(profile.country, _profile_cells(profile, ceilings)) for profile in profiles]
     rows.append(Row(_("All"), _profile_cells(whole, ceilings)))
     columns: list[Words] = [
         _("Pictures"), _("Questions"), _("Answers"), _("Words in a question"), _("Words in an answer"),
@@ -144,32 +147,34 @@ def build_profile(given: TableInputs) -> Table:
             "commonest one of their question, as in the prompt of the original LAVE."
         ),
     ]
-    return given.table(corner=_("Country"), columns=columns, rows=rows, words=words)
+    return inputs.table(corner=_("Country"), columns=columns, rows=rows, words=words)
 
 
-def _profile_cells(one: Profile, ceilings: dict[str, Estimate]) -> tuple[Cell, ...]:
-    answers = [(n, text) for n, question in enumerate(one.questions) for text in question.answers]
+def _profile_cells(profile: Profile, ceilings: dict[str, Estimate]) -> tuple[Cell, ...]:
+    answers = [(n, text) for n, question in enumerate(profile.questions) for text in question.answers]
     counts = {
-        "images": len({image for question in one.questions for image in question.images}),
-        "questions": len(one.questions),
+        "images": len({image for question in profile.questions for image in question.images}),
+        "questions": len(profile.questions),
         "answers": len(answers),
     }
-    totals = {name: PrintedValue(text, OTHER_QUESTIONS) for name, text in TOTALS.items()} if not one.country else {}
-    each = range(len(one.questions))
+    totals = {name: PrintedValue(text, OTHER_QUESTIONS) for name, text in TOTALS.items()} if not profile.country else {}
+    each = range(len(profile.questions))
     means = {
-        "question_words": _of_questions([_words(question.text) for question in one.questions], each),
+        "question_words": _of_questions([_words(question.text) for question in profile.questions], each),
         "answer_words": _of_questions([_words(text) for _n, text in answers], [n for n, _text in answers]),
-        "answers_each": _of_questions([len(question.answers) for question in one.questions], each),
+        "answers_each": _of_questions([len(question.answers) for question in profile.questions], each),
     }
-    ceiling = ceilings.get(one.country)
-    theirs = printed("culturalvqa_table_3", "annotators", OTHER_QUESTIONS, country=one.country)
+    ceiling = ceilings.get(profile.country)
+    theirs = printed("culturalvqa_table_3", "annotators", OTHER_QUESTIONS, country=profile.country)
     return (
         *(Cell(text=str(number), printed=totals.get(name)) for name, number in counts.items()),
         *(Cell(number, rounding=Rounding(2), printed=totals.get(name)) for name, number in means.items()),
         Cell(ceiling, rounding=SHARE) if ceiling else Cell(empty=True),
-        Cell(text=str(len(one.people)), printed=theirs),
+        Cell(text=str(len(profile.people)), printed=theirs),
         Cell(
-            text=str(sum(len(set(drop_rare_references(split_texts(question.answers)))) for question in one.questions))
+            text=str(
+                sum(len(set(drop_rare_references(split_texts(question.answers)))) for question in profile.questions)
+            )
         ),
     )
 
@@ -180,10 +185,10 @@ def _of_questions(values: Sequence[float], questions: Iterable[int]) -> Estimate
     )
 
 
-def build_openers(given: TableInputs) -> Table:
+def build_openers(inputs: TableInputs) -> Table:
     """The first word of questions, the commonest first."""
-    found, _people = questions_of(given)
-    first = Counter(_opener(one.text) for one in found.values() if one.text.strip())
+    found, _people = questions_of(inputs)
+    first = Counter(_opener(question.text) for question in found.values() if question.text.strip())
     n = sum(first.values())
     rows = [
         Row(
@@ -199,33 +204,35 @@ def build_openers(given: TableInputs) -> Table:
         )
         for word, count in sorted(first.items(), key=lambda pair: (-pair[1], pair[0]))[:12]
     ]
-    return given.table(corner=_("First word"), columns=[_("Questions"), _("Share in percent")], rows=rows)
+    return inputs.table(corner=_("First word"), columns=[_("Questions"), _("Share in percent")], rows=rows)
 
 
 def _opener(text: str) -> str:
     return text.split()[0].strip("\"',.:;?!()\u201c\u201d\u2018\u2019\u00bf\u00a1").capitalize()
 
 
-def build_facets(given: TableInputs) -> Table:
+def build_facets(inputs: TableInputs) -> Table:
     """Figure 4: shares of facets, and the answers people gave most often in each."""
-    found, _people = questions_of(given)
-    there = {one.facet for one in found.values()}
+    questions, _people = questions_of(inputs)
+    there = {question.facet for question in questions.values()}
     rows = []
     for facet in [*(one for one in FACETS if one in there), *sorted(there - set(FACETS))]:
-        some = [one for one in found.values() if one.facet == facet]
-        said = Counter(" ".join(text.casefold().split()) for one in some for text in one.answers)
-        often = [f"{text} ({count})" for text, count in sorted(said.items(), key=lambda pair: (-pair[1], pair[0]))[:10]]
+        some = [question for question in questions.values() if question.facet == facet]
+        texts = Counter(" ".join(text.casefold().split()) for question in some for text in question.answers)
+        often = [
+            f"{text} ({count})" for text, count in sorted(texts.items(), key=lambda pair: (-pair[1], pair[0]))[:10]
+        ]
         theirs = PrintedValue(FACET_SHARES[facet], OTHER_QUESTIONS) if facet in FACET_SHARES else None
         decimals = 0 if facet == "rituals" else 1
-        share = share_of(len(some), len(found), method="share of questions")
+        share = share_of(len(some), len(questions), method="share of questions")
         rows.append(
             Row(
                 facet or _("None"),
                 (
                     Cell(text=str(len(some))),
                     Cell(share, rounding=Rounding(decimals, 100), printed=theirs),
-                    Cell(text=str(said.total())),
-                    Cell(text=str(len(said))),
+                    Cell(text=str(texts.total())),
+                    Cell(text=str(len(texts))),
                     Cell(text=", ".join(often)),
                 ),
             )
@@ -233,17 +240,17 @@ def build_facets(given: TableInputs) -> Table:
     columns: list[Words] = [
         _("Questions"), _("Share in percent"), _("Answers"), _("Different answers"), _("Most often, with how often"),
     ]  # fmt: skip
-    return given.table(corner=_("Facet"), columns=columns, rows=rows)
+    return inputs.table(corner=_("Facet"), columns=columns, rows=rows)
 
 
-def build_sub_categories(given: TableInputs) -> Table:
+def build_sub_categories(inputs: TableInputs) -> Table:
     """Figure 10: how a facet's questions are spread over sub-categories."""
-    here = judged_answers(given)
-    first = np.unique(here.question, return_index=True)[1]
-    facets, names = here.facet[first], here.sub_category[first]
+    judged = judged_answers(inputs)
+    first = np.unique(judged.question, return_index=True)[1]
+    facets, names = judged.facet[first], judged.sub_category[first]
     if not set(names.tolist()) - {""}:
         raise MissingData(_("The questions of these facets have no sub-categories. Import them with the items."))
-    shown = here.facets()
+    shown = judged.facets()
     rows = []
     for name in sorted(set(names.tolist()) - {""}):
         cells = []
@@ -260,29 +267,29 @@ def build_sub_categories(given: TableInputs) -> Table:
     columns: list[Words] = []
     for facet in shown:
         columns += [facet, _("%(facet)s, percent") % {"facet": facet}]
-    return given.table(corner=_("Sub-category"), columns=columns, rows=rows)
+    return inputs.table(corner=_("Sub-category"), columns=columns, rows=rows)
 
 
-def build_skips(given: TableInputs) -> Table:
+def build_skips(inputs: TableInputs) -> Table:
     """How many of the pictures shown were skipped when questions were written."""
-    selection = given.selection("questions", "question", ("person",))
-    given.used_selections.append(selection)
+    selection = inputs.selection("questions", "question", ("person",))
+    inputs.used_selections.append(selection)
     done = Assignment.objects.filter(
         campaign__in=selection.campaigns, participation__cohort__cohort__in=selection.cohorts,
         state__in=["skipped", "submitted", "returned", "accepted", "rejected"],
     )  # fmt: skip
     name = "participation__cohort__cohort__label"
-    found = (
+    counted = (
         done.values_list(name).annotate(n=Count("pk"), skipped=Count("pk", filter=Q(state="skipped"))).order_by(name)
     )
-    counts = list(found)
+    counts = list(counted)
     if not counts:
         raise MissingData(_("Nobody has been shown a picture to write a question about yet."))
     rows = [Row(label, _skip_cells(n, skipped, None)) for label, n, skipped in counts]
     theirs = PrintedValue("19.64", OTHER_QUESTIONS)
     rows.append(Row(_("All"), _skip_cells(sum(n for _l, n, _s in counts), sum(s for _l, _n, s in counts), theirs)))
     columns: list[Words] = [_("Shown"), _("Skipped"), _("Skipped in percent")]
-    return given.table(corner=_("Country"), columns=columns, rows=rows)
+    return inputs.table(corner=_("Country"), columns=columns, rows=rows)
 
 
 def _skip_cells(n: int, skipped: int, theirs: PrintedValue | None) -> tuple[Cell, ...]:

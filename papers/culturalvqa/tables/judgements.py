@@ -52,10 +52,10 @@ SCALE = Option(
 
 def _judges(benchmark: Benchmark) -> list[Rater]:
     """Every model that judged here, in the order in which they began: a later one takes no earlier one's place."""
-    said = Rating.objects.filter(campaign__stage__benchmark=benchmark, campaign__stage__key=STAGE, field=FIELD)
-    began = said.filter(rater__kind=Rater.Kind.MODEL).values("rater").annotate(first=Min("pk")).order_by("first")
+    ratings = Rating.objects.filter(campaign__stage__benchmark=benchmark, campaign__stage__key=STAGE, field=FIELD)
+    began = ratings.filter(rater__kind=Rater.Kind.MODEL).values("rater").annotate(first=Min("pk")).order_by("first")
     order = [row["rater"] for row in began]
-    return sorted(Rater.objects.filter(pk__in=order), key=lambda one: order.index(one.pk))
+    return sorted(Rater.objects.filter(pk__in=order), key=lambda rater: order.index(rater.pk))
 
 
 def rater_label(one: Rater | ObservedRater) -> str:
@@ -63,7 +63,7 @@ def rater_label(one: Rater | ObservedRater) -> str:
 
 
 def _each(benchmark: Benchmark) -> dict[str, Words]:
-    return {str(one.pk): rater_label(one) for one in _judges(benchmark)}
+    return {str(judge.pk): rater_label(judge) for judge in _judges(benchmark)}
 
 
 JUDGE = Option(
@@ -139,123 +139,128 @@ class JudgedAnswers:
         )
 
 
-def judged_answers(given: TableInputs) -> JudgedAnswers:
+def judged_answers(inputs: TableInputs) -> JudgedAnswers:
     """Everything that was judged, in the countries selected. Raises MissingData."""
-    seen = given.observed(STAGE, FIELD, ("model",))
-    selection, judges = given.used_selections[-1], chosen_judges(given, seen)
-    score, partly = _scores(seen, judges, scale_of(given))
+    observations = inputs.observed(STAGE, FIELD, ("model",))
+    selection, judges = inputs.used_selections[-1], chosen_judges(inputs, observations)
+    score, partly = _scores(observations, judges, scale_of(inputs))
     rows = Item.objects.filter(
-        stage__benchmark=given.benchmark, stage__key=STAGE, condition__in=selection.conditions, withdrawn_at=None
+        stage__benchmark=inputs.benchmark, stage__key=STAGE, condition__in=selection.conditions, withdrawn_at=None
     ).order_by("key")
     if selection.concepts:
         rows = rows.filter(concept__in=selection.concepts)
-    rows = _of_campaigns(given, rows, selection)
+    rows = _of_campaigns(inputs, rows, selection)
     calls = calls_of(selection)
-    put = _items_asked_of_all(calls, seen, judges)
-    named_rows = select_origins(given, rows).values_list("pk", "origin", "context")
-    found = [row for row in named_rows if put is None or row[0] in put]
-    if not found:
+    put = _items_asked_of_all(calls, observations, judges)
+    named_rows = select_origins(inputs, rows).values_list("pk", "origin", "context")
+    selected = [row for row in named_rows if put is None or row[0] in put]
+    if not selected:
         raise MissingData(_("There are no judged answers for the countries chosen."))
 
     def texts(name: str) -> npt.NDArray[Any]:
-        return np.array([str(context.get(name) or "") for _pk, _origin, context in found])
+        return np.array([str(context.get(name) or "") for _pk, _origin, context in selected])
 
-    by_people, by_models = sub_categories(given)
+    by_people, by_models = sub_categories(inputs)
     questions, imported = texts("question"), texts("sub_category")
     return JudgedAnswers(
-        score=np.array([score.get(pk, np.nan) for pk, _origin, _context in found], np.float64),
+        score=np.array([score.get(pk, np.nan) for pk, _origin, _context in selected], np.float64),
         question=questions,
         by=texts("candidate_by"),
         setting=texts("setting"),
-        country=np.array([origin for _pk, origin, _context in found]),
+        country=np.array([origin for _pk, origin, _context in selected]),
         facet=texts("facet"),
         sub_category=np.array(
             [by_people.get(key) or own or by_models.get(key, "") for key, own in zip(questions, imported, strict=True)]
         ),
-        judge=", ".join(rater_label(seen.raters[place]) for place in judges),
-        ways=_ways(calls, [seen.raters[place] for place in judges]),
+        judge=", ".join(rater_label(observations.raters[place]) for place in judges),
+        ways=_ways(calls, [observations.raters[place] for place in judges]),
         partly=partly,
-        average=given.chosen.get("ceiling", "answers"),
+        average=inputs.chosen.get("ceiling", "answers"),
     )
 
 
-def _of_campaigns(given: TableInputs, rows: QuerySet[Item], selection: Selection) -> QuerySet[Item]:
+def _of_campaigns(inputs: TableInputs, rows: QuerySet[Item], selection: Selection) -> QuerySet[Item]:
     """Only items that the campaigns asked about, where the address names campaigns; else all."""
-    if not given.params.getlist(CAMPAIGNS):
+    if not inputs.params.getlist(CAMPAIGNS):
         return rows
     answered = Unit.objects.filter(assignments__campaign__in=selection.campaigns).values("item")
     called = Call.objects.filter(run__campaign__in=selection.campaigns, run__withdrawn_at=None).values("item")
     return rows.filter(Q(pk__in=answered) | Q(pk__in=called))
 
 
-def select_origins(given: TableInputs, rows: QuerySet[Item]) -> QuerySet[Item]:
+def select_origins(inputs: TableInputs, rows: QuerySet[Item]) -> QuerySet[Item]:
     """Only items of the cohorts the address names; all, where it names none: a judge needs no cohort to be asked."""
-    if not given.params.getlist("cohort"):
+    if not inputs.params.getlist("cohort"):
         return rows
-    return rows.filter(origin__in=[given.catalogue.cohorts[pk].label for pk in given.used_selections[-1].cohorts])
+    return rows.filter(origin__in=[inputs.catalogue.cohorts[pk].label for pk in inputs.used_selections[-1].cohorts])
 
 
-def scale_of(given: TableInputs) -> Scale:
+def scale_of(inputs: TableInputs) -> Scale:
     """The scale of the sheet. Raises MissingData where another was chosen: its codes would mean something else."""
-    entry = next(one for one in given.catalogue.stages if one.key == STAGE)
-    config = next(one.config for one in given.campaigns_of(entry)[0].sheet.fields if one.key == FIELD)
+    entry = next(stage for stage in inputs.catalogue.stages if stage.key == STAGE)
+    config = next(field.config for field in inputs.campaigns_of(entry)[0].sheet.fields if field.key == FIELD)
     sheet: Scale = "1-3" if any(one.code == "3" for one in getattr(config, "options", ())) else "1-2"
-    if given.chosen.get("scale", "sheet") not in ("sheet", sheet):
+    if inputs.chosen.get("scale", "sheet") not in ("sheet", sheet):
         text = _("The sheet of this stage has the scale “%(scale)s”. Choose it, or “as the sheet has it”.")
         raise MissingData(text % {"scale": SCALE.values[sheet]})
     return sheet
 
 
 def _items_asked_of_all(
-    calls: Mapping[int, CallStatistics], seen: Observations, judges: Sequence[int]
+    calls: Mapping[int, CallStatistics], observations: Observations, judges: Sequence[int]
 ) -> set[int] | None:
     """Items that every one of the judges was asked about, as far as their calls tell; None where one has no calls, as
     one whose ratings came in a file: then all answers count as put to it."""
-    if not all(seen.raters[place].pk in calls for place in judges):
+    if not all(observations.raters[place].pk in calls for place in judges):
         return None
-    failed = {place: calls[seen.raters[place].pk].failed for place in judges}
+    failed = {place: calls[observations.raters[place].pk].failed for place in judges}
     units = Unit.objects.filter(pk__in={unit for some in failed.values() for unit in some})
     item_of = dict(units.values_list("pk", "item"))
-    answered = {place: {seen.items[item].pk for item in seen.item[seen.rater == place].tolist()} for place in judges}
+    answered = {
+        place: {observations.items[item].pk for item in observations.item[observations.rater == place].tolist()}
+        for place in judges
+    }
     return set.intersection(*(answered[place] | {item_of[unit] for unit in failed[place]} for place in judges))
 
 
 def _ways(calls: Mapping[int, CallStatistics], judges: Sequence[ObservedRater]) -> tuple[str, ...]:
-    told = [(rater_label(one), methods_text(calls[one.pk].ways)) for one in judges if one.pk in calls]
+    told = [(rater_label(judge), methods_text(calls[judge.pk].ways)) for judge in judges if judge.pk in calls]
     return tuple(f"{name}: {words}" if len(judges) > 1 else words for name, words in told if words)
 
 
-def chosen_judges(given: TableInputs, seen: Observations) -> list[int]:
+def chosen_judges(inputs: TableInputs, observations: Observations) -> list[int]:
     """Places of the judges whose scores count. Raises MissingData."""
-    place_of = {who.pk: place for place, who in seen.models()}
-    wanted = given.chosen.get("judge", "first")
+    place_of = {rater.pk: place for place, rater in observations.models()}
+    wanted = inputs.chosen.get("judge", "first")
     if wanted == "mean":
         return list(place_of.values())
-    began = [one.pk for one in _judges(given.benchmark) if one.pk in place_of]
-    here = [int(wanted)] if wanted != "first" else began[:1]
-    if not here or here[0] not in place_of:
+    began = [judge.pk for judge in _judges(inputs.benchmark) if judge.pk in place_of]
+    chosen = [int(wanted)] if wanted != "first" else began[:1]
+    if not chosen or chosen[0] not in place_of:
         raise MissingData(_("This judge said nothing about the answers chosen. Choose another judge, or all cohorts."))
-    return [place_of[here[0]]]
+    return [place_of[chosen[0]]]
 
 
-def _scores(seen: Observations, judges: Sequence[int], scale: Scale) -> tuple[dict[int, float], int]:
+def _scores(observations: Observations, judges: Sequence[int], scale: Scale) -> tuple[dict[int, float], int]:
     """By item's key: the mean over the judges, where all of them could be read; and how many answers had but some."""
-    of_code = scores_of(seen.codes, scale)
-    score = of_code[seen.code]
-    keep = np.isin(seen.rater, judges) & np.isfinite(score)
-    count = np.bincount(seen.item[keep], minlength=len(seen.items))
-    total = np.bincount(seen.item[keep], score[keep], len(seen.items))
-    scores = {one.pk: float(total[n] / count[n]) for n, one in enumerate(seen.items) if count[n] == len(judges)}
+    of_code = scores_of(observations.codes, scale)
+    score = of_code[observations.code]
+    keep = np.isin(observations.rater, judges) & np.isfinite(score)
+    count = np.bincount(observations.item[keep], minlength=len(observations.items))
+    total = np.bincount(observations.item[keep], score[keep], len(observations.items))
+    scores = {
+        item.pk: float(total[n] / count[n]) for n, item in enumerate(observations.items) if count[n] == len(judges)
+    }
     return scores, int(((count > 0) & (count < len(judges))).sum())
 
 
-def asked_as(here: JudgedAnswers, setting: str) -> list[tuple[str, JudgedAnswers]]:
+def asked_as(answers: JudgedAnswers, setting: str) -> list[tuple[str, JudgedAnswers]]:
     """The models asked in one way, by name. Raises MissingData without any."""
-    some = here.of(setting=setting)
-    found = [(name, some.of(by=name)) for name in some.models]
-    if not found:
+    some = answers.of(setting=setting)
+    models = [(name, some.of(by=name)) for name in some.models]
+    if not models:
         raise no_setting(setting)
-    return found
+    return models
 
 
 def no_setting(setting: str) -> MissingData:
@@ -269,17 +274,17 @@ def difference(first: JudgedAnswers, second: JudgedAnswers) -> Estimate:
     question = np.concatenate([first.question, second.question])
     read = np.isfinite(score)
     method = "difference of LAVE accuracies"
-    found = difference_of_means(score[read], side[read], question[read], scale=SHARES_APART, method=method)
-    return replace(found, resampled="questions")
+    estimate = difference_of_means(score[read], side[read], question[read], scale=SHARES_APART, method=method)
+    return replace(estimate, resampled="questions")
 
 
-def about_judge(here: JudgedAnswers) -> list[Words]:
-    words: list[Words] = [_("Judge: %(judge)s. In percent.") % {"judge": here.judge}, *here.ways, UNREADABLE]
-    if here.partly:
+def about_judge(judged: JudgedAnswers) -> list[Words]:
+    words: list[Words] = [_("Judge: %(judge)s. In percent.") % {"judge": judged.judge}, *judged.ways, UNREADABLE]
+    if judged.partly:
         text = ngettext(
             "%(n)s answer was read by some of the judges only, and so has no mean.",
             "%(n)s answers were read by some of the judges only, and so have no mean.",
-            here.partly,
+            judged.partly,
         )
-        words.append(text % {"n": f"{here.partly:,}"})
+        words.append(text % {"n": f"{judged.partly:,}"})
     return words

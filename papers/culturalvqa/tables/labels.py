@@ -28,11 +28,11 @@ CODES, ABOUT = (
 WHOLE = Rounding(1, 100)
 
 
-def sub_categories(given: TableInputs) -> tuple[dict[str, str], dict[str, str]]:
+def sub_categories(inputs: TableInputs) -> tuple[dict[str, str], dict[str, str]]:
     """By the question's key its sub-category, as the paper calls it: as people said, and as models did. Where as many
     say one thing as another, nobody has said anything."""
-    entry = next((one for one in given.catalogue.stages if one.key == SUB_CATEGORIES), None)
-    campaigns = [one.id for one in given.campaigns_of(entry)] if entry else []
+    entry = next((stage for stage in inputs.catalogue.stages if stage.key == SUB_CATEGORIES), None)
+    campaigns = [campaign_entry.id for campaign_entry in inputs.campaigns_of(entry)] if entry else []
     rows = Rating.objects.filter(campaign__in=campaigns, field="sub_category", live=True, counted=True)
     votes: dict[str, dict[str, Counter[str]]] = {kind: defaultdict(Counter) for kind in Rater.Kind.values}
     for key, kind, code in rows.values_list("unit__item__key", "rater__kind", "code").iterator(chunk_size=5000):
@@ -49,44 +49,44 @@ def _first(counts: Counter[str]) -> str:
     return "" if len(ranked) > 1 and ranked[0][1] == ranked[1][1] else ranked[0][0]
 
 
-def build_stereotypes(given: TableInputs) -> Table:
+def build_stereotypes(inputs: TableInputs) -> Table:
     """How many questions each rater finds to rest on a stereotype, or to go against one, and about what."""
-    seen = given.observed(STEREOTYPES, "stereotype")
+    observations = inputs.observed(STEREOTYPES, "stereotype")
     try:
-        about = given.observed(STEREOTYPES, "about")
+        about = inputs.observed(STEREOTYPES, "about")
     except MissingData:
         about = None  # nobody has found any
-    places = [place for place, _who in seen.models()]
-    sides = [*([-1] if not seen.by_model.all() else []), *places]
-    found = [_counts(seen, about, place) for place in sides]
+    places = [place for place, _who in observations.models()]
+    sides = [*([-1] if not observations.by_model.all() else []), *places]
+    counted = [_counts(observations, about, place) for place in sides]
     rows = []
     for code, label in CODES.items():
         cells = [
-            Cell(share_of(counts[code, ""], n, method="share of questions"), rounding=WHOLE) for counts, n in found
+            Cell(share_of(counts[code, ""], n, method="share of questions"), rounding=WHOLE) for counts, n in counted
         ]
         rows.append(Row(label, tuple(cells)))
         for what, name in ABOUT.items() if code != "neither" else ():
-            rows.append(Row(name, tuple(Cell(text=str(counts[code, what])) for counts, _n in found), label))
-    columns: list[Words] = [_("People") if place < 0 else model_label(seen.raters[place]) for place in sides]
+            rows.append(Row(name, tuple(Cell(text=str(counts[code, what])) for counts, _n in counted), label))
+    columns: list[Words] = [_("People") if place < 0 else model_label(observations.raters[place]) for place in sides]
     words: list[Words] = [
         _("Shares of the questions that were labelled, in percent; below them how many are about what."),
         _("People: each answer of a person counts."),
     ]
-    return given.table(corner=_("The question"), columns=columns, rows=rows, words=words)
+    return inputs.table(corner=_("The question"), columns=columns, rows=rows, words=words)
 
 
-def _counts(seen: Observations, about: Observations | None, place: int) -> tuple[Counter[tuple[str, str]], int]:
+def _counts(observations: Observations, about: Observations | None, place: int) -> tuple[Counter[tuple[str, str]], int]:
     """(code, what about) to how many; place -1: people."""
-    mine = seen.people if place < 0 else seen.of_rater(place)
+    mine = observations.people if place < 0 else observations.of_rater(place)
     counts: Counter[tuple[str, str]] = Counter()
-    what: dict[tuple[int, int], str] = {}
+    targets_by_unit: dict[tuple[int, int], str] = {}
     if about is not None:
         for unit, rater, code in zip(about.unit_pk, about.rater, about.code, strict=True):
-            what[int(unit), about.raters[rater].pk] = about.codes[code]
+            targets_by_unit[int(unit), about.raters[rater].pk] = about.codes[code]
     for unit, rater, code in zip(mine.unit_pk, mine.rater, mine.code, strict=True):
         counts[mine.codes[code], ""] += 1
-        if said := what.get((int(unit), mine.raters[rater].pk)):
-            counts[mine.codes[code], said] += 1
+        if target_label := targets_by_unit.get((int(unit), mine.raters[rater].pk)):
+            counts[mine.codes[code], target_label] += 1
     return counts, mine.n
 
 

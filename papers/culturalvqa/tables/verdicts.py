@@ -42,50 +42,53 @@ RULE = Option(
 )
 
 
-def _by_model(seen: Observations) -> list[tuple[str, Observations]]:
-    names = [str(value or "") for value in seen.item_values("model")]
+def _by_model(observations: Observations) -> list[tuple[str, Observations]]:
+    names = [str(value or "") for value in observations.item_values("model")]
     return [
-        (name, seen.where(np.array([one == name for one in names], bool)[seen.item]))
+        (name, observations.where(np.array([one == name for one in names], bool)[observations.item]))
         for name in sorted(set(names) - {""})
     ]
 
 
-def build_verdicts(given: TableInputs) -> Table:
+def build_verdicts(inputs: TableInputs) -> Table:
     """Figure 11: how people's verdicts are spread, by model; over single verdicts."""
-    seen = given.observed("model-answers", "verdict", ("person",))
-    models = _by_model(seen)
+    observations = inputs.observed("model-answers", "verdict", ("person",))
+    models = _by_model(observations)
     if not models:
         raise MissingData(_("It is not known whose answers these are. Import the items with a column “model”."))
     rows = []
     for name, some in models:
-        said = np.array(seen.codes)[some.code]
+        verdicts_given = np.array(observations.codes)[some.code]
         people = int(np.unique(some.rater).size)
         cells = [
-            Cell(share(said == case, some.item, method="share of verdicts", n_raters=people), rounding=Rounding(1, 100))
+            Cell(
+                share(verdicts_given == case, some.item, method="share of verdicts", n_raters=people),
+                rounding=Rounding(1, 100),
+            )
             for case in CASES
         ]
-        cells.append(Cell(alpha(some.ratings, "nominal", interval=given.interval), rounding=Rounding(2)))
+        cells.append(Cell(alpha(some.ratings, "nominal", interval=inputs.interval), rounding=Rounding(2)))
         rows.append(Row(name, tuple(cells)))
     columns: list[Words] = [*(NAMES[case] for case in CASES), _("Alpha, nominal")]
     words: list[Words] = [
         _("Shares are of single verdicts, in percent; intervals leave out each answer with its verdicts."),
         _("The cases have no order: they have no mean."),
     ]
-    return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)
+    return inputs.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 
 
-def build_judge(given: TableInputs) -> Table:
+def build_judge(inputs: TableInputs) -> Table:
     """How often the judge and most people find the same of an answer."""
-    verdicts = given.observed("model-answers", "verdict", ("person",))
-    lave = given.observed("lave", "lave", ("model",))
-    if len(chosen_judges(given, lave)) > 1:
+    verdicts = inputs.observed("model-answers", "verdict", ("person",))
+    lave = inputs.observed("lave", "lave", ("model",))
+    if len(chosen_judges(inputs, lave)) > 1:
         raise MissingData(_("Choose one judge: agreement is of one with people."))
-    here = judged_answers(given)
-    right = ("1",) if given.chosen["correct"] == "1" else CASES[:4]
+    judged = judged_answers(inputs)
+    right = ("1",) if inputs.chosen["correct"] == "1" else CASES[:4]
     rows = []
     whole: list[tuple[tuple[str, str], int, float]] = []
     for name, some in _by_model(verdicts):
-        pairs = _people(some, name, right) + _judge(here, name)
+        pairs = _people(some, name, right) + _judge(judged, name)
         whole += pairs
         rows.append(Row(name, _judge_cells(pairs, AGREED.get(name))))
     if not any(cell.estimate is not None and cell.estimate.n_units for row in rows for cell in row.cells):
@@ -95,12 +98,12 @@ def build_judge(given: TableInputs) -> Table:
     rows.append(Row(_("All"), _judge_cells(whole, None)))
     columns: list[Words] = [_("Agreement, percent"), _("Base rate, percent"), _("Cohen's kappa")]
     words: list[Words] = [
-        _("Judge: %(judge)s. Answers that people are split about evenly are left out.") % {"judge": here.judge},
-        *here.ways,
+        _("Judge: %(judge)s. Answers that people are split about evenly are left out.") % {"judge": judged.judge},
+        *judged.ways,
         UNREADABLE,
         _("Base rate: what a judge that always gives people's commonest verdict would reach."),
     ]
-    return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)
+    return inputs.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 
 
 Pair = tuple[tuple[str, str], int, float]  # question and model, rater's number, code
@@ -116,10 +119,10 @@ def _people(some: Observations, model: str, right: tuple[str, ...]) -> list[Pair
     ]
 
 
-def _judge(here: JudgedAnswers, model: str) -> list[Pair]:
+def _judge(judged: JudgedAnswers, model: str) -> list[Pair]:
     """Answers with the picture; a question may have been asked otherwise too. The judge is rater 0, and finds right
     what has the whole score, not half of it; NaN where it could not be read."""
-    with_picture = here.of(by=model).where(np.isin(here.of(by=model).setting, ["", "vlm"]))
+    with_picture = judged.of(by=model).where(np.isin(judged.of(by=model).setting, ["", "vlm"]))
     codes = np.where(with_picture.score == 1, RIGHT, np.where(np.isfinite(with_picture.score), WRONG, np.nan))
     return [
         ((str(question), model), 0, float(code))
@@ -129,19 +132,19 @@ def _judge(here: JudgedAnswers, model: str) -> list[Pair]:
 
 
 def _judge_cells(pairs: list[Pair], text: str | None) -> tuple[Cell, ...]:
-    found = against_majority(_table([one for one in pairs if np.isfinite(one[2])]), 0)
+    majority = against_majority(_table([pair for pair in pairs if np.isfinite(pair[2])]), 0)
     read = {unit for unit, rater, code in pairs if rater == 0 and np.isfinite(code)}
-    every = [one for one in pairs if np.isfinite(one[2])]
+    every = [pair for pair in pairs if np.isfinite(pair[2])]
     every += [(unit, 0, WRONG) for unit, _rater, code in pairs if np.isnan(code) and unit not in read]
-    n, hits = against_majority(_table(every), 0).agreement.n_units, found.agreement.extras["count"]
-    lost = n - found.agreement.n_units  # of those that most people agree about
+    n, hits = against_majority(_table(every), 0).agreement.n_units, majority.agreement.extras["count"]
+    lost = n - majority.agreement.n_units  # of those that most people agree about
     ends = {"worst": int(hits or 0) / n, "best": (int(hits or 0) + lost) / n} if n else {}
-    agreement = replace(found.agreement, extras={**found.agreement.extras, "n_unreadable": lost, **ends})
+    agreement = replace(majority.agreement, extras={**majority.agreement.extras, "n_unreadable": lost, **ends})
     theirs = PrintedValue(text, UNTOLD) if text else None
     return (
         Cell(agreement, rounding=Rounding(0, 100), printed=theirs),
-        Cell(found.base_rate, rounding=Rounding(0, 100)),
-        Cell(found.kappa, rounding=Rounding(2)),
+        Cell(majority.base_rate, rounding=Rounding(0, 100)),
+        Cell(majority.kappa, rounding=Rounding(2)),
     )
 
 

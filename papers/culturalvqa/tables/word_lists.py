@@ -62,31 +62,33 @@ def answer_words(answers: Iterable[str]) -> set[str]:
 
 def state_of_lists(benchmark: Benchmark) -> list[int]:
     """What changes with every list that is brought."""
-    held = Collection.objects.filter(benchmark=benchmark, key__in=(COUNTS, TITLES))
-    newest = Entry.objects.filter(collection__in=list(held.values_list("pk", flat=True))).aggregate(last=Max("pk"))
+    collections = Collection.objects.filter(benchmark=benchmark, key__in=(COUNTS, TITLES))
+    newest = Entry.objects.filter(collection__in=list(collections.values_list("pk", flat=True))).aggregate(
+        last=Max("pk")
+    )
     return [newest["last"] or 0]
 
 
-def _list(given: TableInputs, key: str, message: str) -> Collection:
+def _list(inputs: TableInputs, key: str, message: str) -> Collection:
     """The version that the address asks for, else the newest. Raises MissingData without any, and BadOption."""
-    rows = Collection.objects.filter(benchmark=given.benchmark, key=key, entries__isnull=False).distinct()
-    named = {name_of(one): one for one in rows.order_by("-pk")}
+    rows = Collection.objects.filter(benchmark=inputs.benchmark, key=key, entries__isnull=False).distinct()
+    named = {name_of(row): row for row in rows.order_by("-pk")}
     if not named:
         raise MissingData(message, ActionLink("predictions:collection_new", _("Bring the list")))
-    return named[given.choose(COLLECTION, {name: title_of(one) for name, one in named.items()})]
+    return named[inputs.choose(COLLECTION, {name: title_of(collection) for name, collection in named.items()})]
 
 
-def build_in_corpus(given: TableInputs) -> Table:
+def build_in_corpus(inputs: TableInputs) -> Table:
     """Appendix F: how often the answers of a facet stand in a corpus, for each of them."""
     message = _(
         "Bring the list: a table with the columns key (an answer) and count (how often it stands in the corpus), as a "
         "collection with the name “Corpus counts”."
     )
-    held = _list(given, COUNTS, message)
-    counts, unread = _counts(held)
-    found, _people = questions_of(given)
+    collection = _list(inputs, COUNTS, message)
+    counts, unread = _counts(collection)
+    found, _people = questions_of(inputs)
     facets = _by_facet(found.values())
-    means = {facet: [counts[one] for one in answers if one in counts] for facet, answers in facets.items()}
+    means = {facet: [counts[answer] for answer in answers if answer in counts] for facet, answers in facets.items()}
     total = sum(float(np.mean(values)) for values in means.values() if values)
     rows = [
         Row(facet or _("None"), _corpus_cells(facet, len(facets[facet]), values, total))
@@ -103,14 +105,14 @@ def build_in_corpus(given: TableInputs) -> Table:
         _("Different answers"), _("With a count"), _("Occurrences"), _("For each answer"), _("In percent of all"),
         _("Answers that occur, percent"),
     ]  # fmt: skip
-    return given.table(corner=_("Facet"), columns=columns, rows=rows, words=words)
+    return inputs.table(corner=_("Facet"), columns=columns, rows=rows, words=words)
 
 
-def _counts(held: Collection) -> tuple[dict[tuple[str, ...], int], int]:
+def _counts(collection: Collection) -> tuple[dict[tuple[str, ...], int], int]:
     """By the words of the answer: two spellings that are one answer here have their counts added. And rows unread."""
     counts: dict[tuple[str, ...], int] = {}
     unread = 0
-    for key, raw in held.entries.values_list("key", "about__count").iterator():
+    for key, raw in collection.entries.values_list("key", "about__count").iterator():
         text = str(raw).strip().replace(",", "")
         if isinstance(raw, bool) or not (text.isascii() and text.isdigit() and len(text) < 16):
             unread += 1
@@ -122,11 +124,13 @@ def _counts(held: Collection) -> tuple[dict[tuple[str, ...], int], int]:
 
 def _by_facet(questions: Iterable[Question]) -> dict[str, set[tuple[str, ...]]]:
     """Different answers of each facet, in the paper's order of facets."""
-    found: dict[str, set[tuple[str, ...]]] = {}
-    for one in questions:
-        found.setdefault(one.facet, set()).update(words for text in one.answers if (words := words_of(text)))
-    order = [*(one for one in FACETS if one in found), *sorted(set(found) - set(FACETS))]
-    return {facet: found[facet] for facet in order}
+    words_by_facet: dict[str, set[tuple[str, ...]]] = {}
+    for question in questions:
+        words_by_facet.setdefault(question.facet, set()).update(
+            words for text in question.answers if (words := words_of(text))
+        )
+    order = [*(one for one in FACETS if one in words_by_facet), *sorted(set(words_by_facet) - set(FACETS))]
+    return {facet: words_by_facet[facet] for facet in order}
 
 
 def _corpus_cells(facet: str, different: int, counts: list[int], total: float) -> tuple[Cell, ...]:
@@ -137,7 +141,7 @@ def _corpus_cells(facet: str, different: int, counts: list[int], total: float) -
         method="occurrences for each answer",
     )
     share = f"{100 * float(np.mean(counts)) / total:.1f}" if counts and total else ""
-    occur = share_of(sum(one > 0 for one in counts), len(counts), method="share of answers that occur")
+    occur = share_of(sum(count > 0 for count in counts), len(counts), method="share of answers that occur")
     return (
         Cell(text=str(different)),
         Cell(text=str(len(counts))),
@@ -148,20 +152,20 @@ def _corpus_cells(facet: str, different: int, counts: list[int], total: float) -
     )
 
 
-def build_in_titles(given: TableInputs) -> Table:
+def build_in_titles(inputs: TableInputs) -> Table:
     """Section 4: answers with at least one word in at least one title of English Wikipedia."""
     message = _(
         "Bring the list: a table with the column key (a title of English Wikipedia), as a collection with the name "
         "“Wikipedia titles”. For a whole dump of titles: ./emic manage import_titles."
     )
-    held = _list(given, TITLES, message)
-    found, _people = questions_of(given)
-    wanted = answer_words(text for one in found.values() for text in one.answers)
-    there = words_in(held.entries.values_list("key", flat=True).iterator(), wanted)
-    countries = sorted({one.country for one in found.values()})
-    groups = [(c, [one for one in found.values() if one.country == c]) for c in countries]
-    rows = [Row(name, _title_cells(some, there)) for name, some in groups]
-    rows.append(Row(_("All"), _title_cells(list(found.values()), there, IN_TITLES)))
+    titles = _list(inputs, TITLES, message)
+    questions, _people = questions_of(inputs)
+    wanted = answer_words(text for question in questions.values() for text in question.answers)
+    title_words = words_in(titles.entries.values_list("key", flat=True).iterator(), wanted)
+    countries = sorted({question.country for question in questions.values()})
+    groups = [(c, [question for question in questions.values() if question.country == c]) for c in countries]
+    rows = [Row(name, _title_cells(some, title_words)) for name, some in groups]
+    rows.append(Row(_("All"), _title_cells(list(questions.values()), title_words, IN_TITLES)))
     words: list[Words] = [
         WHOLE_WORDS,
         _(
@@ -174,26 +178,26 @@ def build_in_titles(given: TableInputs) -> Table:
         _("Answers"), _("With a word in a title, percent"), _("Different answers"),
         _("Of these with a word in a title, percent"),
     ]  # fmt: skip
-    return given.table(corner=_("Country"), columns=columns, rows=rows, words=words)
+    return inputs.table(corner=_("Country"), columns=columns, rows=rows, words=words)
 
 
 def words_in(titles: Iterator[str], wanted: set[str]) -> set[str]:
     """Which of the words stand in any of the titles, which are read once."""
-    there: set[str] = set()
+    known_words: set[str] = set()
     for title in titles:
-        there.update(word for word in words_of(title) if word in wanted)
-    return there
+        known_words.update(word for word in words_of(title) if word in wanted)
+    return known_words
 
 
-def _title_cells(questions: list[Question], there: set[str], theirs: str = "") -> tuple[Cell, ...]:
-    said = [(place, words_of(text)) for place, one in enumerate(questions) for text in one.answers]
-    hits = np.array([bool(there.intersection(words)) for _place, words in said], np.float64)
-    different = {words for _place, words in said}
-    inside = sum(bool(there.intersection(words)) for words in different)
+def _title_cells(questions: list[Question], title_words: set[str], theirs: str = "") -> tuple[Cell, ...]:
+    texts = [(place, words_of(text)) for place, question in enumerate(questions) for text in question.answers]
+    hits = np.array([bool(title_words.intersection(words)) for _place, words in texts], np.float64)
+    different = {words for _place, words in texts}
+    inside = sum(bool(title_words.intersection(words)) for words in different)
     rounded = Rounding(0, 100) if theirs else SHARE
     return (
-        Cell(text=str(len(said))),
-        Cell(_share(hits, [place for place, _words in said]), rounding=rounded,
+        Cell(text=str(len(texts))),
+        Cell(_share(hits, [place for place, _words in texts]), rounding=rounded,
              printed=PrintedValue(theirs, OTHER_QUESTIONS) if theirs else None),
         Cell(text=str(len(different))),
         Cell(share_of(inside, len(different), method="share of different answers"), rounding=SHARE),
@@ -202,10 +206,10 @@ def _title_cells(questions: list[Question], there: set[str], theirs: str = "") -
 
 def _share(hits: Floats, questions: list[int]) -> Estimate:
     sums = cluster_sums(np.array(questions, np.int64), hits, np.ones(hits.size))
-    made = share_of_sums(
+    share = share_of_sums(
         sums, method="share of answers", n_units=int(sums.shape[0]), n_ratings=int(hits.size), extras={}
     )
-    return replace(made, resampled="questions")
+    return replace(share, resampled="questions")
 
 
 NEEDS = gettext_lazy("Questions with answers, and the list.")

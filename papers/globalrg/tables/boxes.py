@@ -73,52 +73,57 @@ def read_boxes(answer: Any) -> list[Box]:
     return [[float(side) for side in row] for row in rows]
 
 
-def _country(said: RawAnswer) -> str:
-    return said.thing.origin or said.target
+def _country(answer: RawAnswer) -> str:
+    return answer.thing.origin or answer.target
 
 
-def boxed_items(given: TableInputs) -> tuple[list[BoxedItem], list[ObservedRater]]:
+def boxed_items(inputs: TableInputs) -> tuple[list[BoxedItem], list[ObservedRater]]:
     """Every item with a person's box, and the models by name. Raises MissingData without either."""
     gold: dict[int, tuple[str, Box]] = {}
     answers: dict[int, dict[int, Box]] = defaultdict(dict)
     models: dict[int, ObservedRater] = {}
-    for said in given.answers("boxes", "box"):
-        drawn = read_boxes(said.answer)
-        if said.who.is_model:
-            models[said.who.pk] = said.who
+    for answer in inputs.answers("boxes", "box"):
+        drawn = read_boxes(answer.answer)
+        if answer.who.is_model:
+            models[answer.who.pk] = answer.who
             if drawn:
-                answers[said.thing.pk][said.who.pk] = drawn[0]
+                answers[answer.thing.pk][answer.who.pk] = drawn[0]
         elif drawn:
-            gold.setdefault(said.thing.pk, (_country(said), drawn[0]))
+            gold.setdefault(answer.thing.pk, (_country(answer), drawn[0]))
     if not gold:
         text = _("Nobody has drawn a box yet. Open a campaign of the stage “Box drawing”, or import boxes.")
         raise MissingData(text, by_people=True)
     if not models:
         raise MissingData(_("No model has answered yet. Import its boxes for the stage “Box drawing”."))
-    seen = [BoxedItem(pk, country, box, answers[pk]) for pk, (country, box) in sorted(gold.items())]
-    return seen, sorted(models.values(), key=lambda who: (str(who.about.get("family") or ""), who.name, who.setting))
-
-
-def overlaps(seen: Sequence[BoxedItem], model: int, *, left_out: bool) -> Floats:
-    """(n,) IoU with the gold box; for an item without a box 0, or NaN where these are left out."""
-    none = float("nan") if left_out else 0.0
-    return np.array(
-        [boxes.overlap([one.gold], [one.by_model[model]]) if model in one.by_model else none for one in seen]
+    items = [BoxedItem(pk, country, box, answers[pk]) for pk, (country, box) in sorted(gold.items())]
+    return items, sorted(
+        models.values(), key=lambda rater: (str(rater.about.get("family") or ""), rater.name, rater.setting)
     )
 
 
-def _is_correct(given: TableInputs, iou: Floats) -> Floats:
+def overlaps(items: Sequence[BoxedItem], model: int, *, left_out: bool) -> Floats:
+    """(n,) IoU with the gold box; for an item without a box 0, or NaN where these are left out."""
+    none = float("nan") if left_out else 0.0
+    return np.array(
+        [
+            boxes.overlap([boxed_item.gold], [boxed_item.by_model[model]]) if model in boxed_item.by_model else none
+            for boxed_item in items
+        ]
+    )
+
+
+def _is_correct(inputs: TableInputs, iou: Floats) -> Floats:
     """(n,) 1 where the box is right, NaN where the item is left out."""
-    limit = float(given.chosen["threshold"])
-    hit = iou > limit if given.chosen["strict"] == "strict" else iou >= limit
+    limit = float(inputs.chosen["threshold"])
+    hit = iou > limit if inputs.chosen["strict"] == "strict" else iou >= limit
     return np.where(np.isnan(iou), np.nan, hit)
 
 
-def accuracy(given: TableInputs, seen: Sequence[BoxedItem], model: int) -> Estimate:
+def accuracy(inputs: TableInputs, items: Sequence[BoxedItem], model: int) -> Estimate:
     """Share of items whose IoU passes the threshold; Wilson's interval. "no_box" in extras: items without a box."""
-    right = _is_correct(given, overlaps(seen, model, left_out=given.chosen["no_box"] == "left_out"))
+    right = _is_correct(inputs, overlaps(items, model, left_out=inputs.chosen["no_box"] == "left_out"))
     counted = right[~np.isnan(right)] > 0
-    without = sum(model not in one.by_model for one in seen)
+    without = sum(model not in boxed_item.by_model for boxed_item in items)
     return proportions.share(counted, method="accuracy at IoU", extras={"no_box": without})
 
 
@@ -144,40 +149,42 @@ def _sums(column: Floats, there: Any) -> tuple[Floats, Floats]:
     return np.where(counted, np.nan_to_num(column), 0), counted.astype(np.float64)
 
 
-def _name(who: ObservedRater) -> str:
-    return f"{who.name} ({who.setting})" if who.setting else who.name
+def _name(rater: ObservedRater) -> str:
+    return f"{rater.name} ({rater.setting})" if rater.setting else rater.name
 
 
-def build_models(given: TableInputs) -> Table:
-    seen, models = boxed_items(given)
+def build_models(inputs: TableInputs) -> Table:
+    items, models = boxed_items(inputs)
     rows = []
-    for who in models:
-        right = accuracy(given, seen, who.pk)
-        iou = overlaps(seen, who.pk, left_out=given.chosen["no_box"] == "left_out")
+    for rater in models:
+        right = accuracy(inputs, items, rater.pk)
+        iou = overlaps(items, rater.pk, left_out=inputs.chosen["no_box"] == "left_out")
         known = iou[~np.isnan(iou)]
         mean = resampling.mean(known, np.arange(known.size), scale=resampling.LOGIT, method="mean IoU")
         without = proportions.share_of(
-            sum(who.pk not in one.by_model for one in seen), len(seen), method="without a box"
+            sum(rater.pk not in boxed_item.by_model for boxed_item in items), len(items), method="without a box"
         )
-        theirs = PrintedValue("47.99", SPREAD) if who.name == "Grounding DINO" else None
+        theirs = PrintedValue("47.99", SPREAD) if rater.name == "Grounding DINO" else None
         cells = (
             Cell(right, rounding=Rounding(2, 100), printed=theirs),
             Cell(mean, rounding=Rounding(3)),
             Cell(without, rounding=Rounding(2, 100)),
         )
-        rows.append(Row(_name(who), cells, str(who.about.get("family") or "")))
+        rows.append(Row(_name(rater), cells, str(rater.about.get("family") or "")))
     columns: list[Words] = [_("Accuracy, %"), _("Mean IoU"), _("Without a box, %")]
-    return given.table(corner=_("Model"), columns=columns, rows=rows)
+    return inputs.table(corner=_("Model"), columns=columns, rows=rows)
 
 
-def build_countries(given: TableInputs) -> Table:
-    seen, models = boxed_items(given)
+def build_countries(inputs: TableInputs) -> Table:
+    items, models = boxed_items(inputs)
     rows = []
-    for country in sorted({one.country for one in seen}, key=_by_region):
-        part = [one for one in seen if one.country == country]
-        cells = tuple(Cell(accuracy(given, part, who.pk), rounding=Rounding(2, 100)) for who in models)
+    for country in sorted({boxed_item.country for boxed_item in items}, key=_by_region):
+        part = [boxed_item for boxed_item in items if boxed_item.country == country]
+        cells = tuple(Cell(accuracy(inputs, part, model.pk), rounding=Rounding(2, 100)) for model in models)
         rows.append(Row(country, cells, GROUNDING.of(country) or ""))
-    return given.table(corner=_("Country"), columns=[_name(who) for who in models], rows=rows, words=[_("In percent.")])
+    return inputs.table(
+        corner=_("Country"), columns=[_name(model) for model in models], rows=rows, words=[_("In percent.")]
+    )
 
 
 def _by_region(country: str) -> tuple[int, int, str]:
@@ -189,22 +196,22 @@ def _by_region(country: str) -> tuple[int, int, str]:
     return len(GROUNDING.countries), 0, country
 
 
-def build_regions(given: TableInputs) -> Table:
-    seen, models = boxed_items(given)
-    left_out = given.chosen["no_box"] == "left_out"
-    right = np.stack([_is_correct(given, overlaps(seen, who.pk, left_out=left_out)) for who in models], axis=1)
+def build_regions(inputs: TableInputs) -> Table:
+    items, models = boxed_items(inputs)
+    left_out = inputs.chosen["no_box"] == "left_out"
+    right = np.stack([_is_correct(inputs, overlaps(items, model.pk, left_out=left_out)) for model in models], axis=1)
     rows = []
     for region in GROUNDING.countries:
-        places = [n for n, one in enumerate(seen) if GROUNDING.of(one.country) == region]
+        places = [n for n, boxed_item in enumerate(items) if GROUNDING.of(boxed_item.country) == region]
         if not places:
             continue
-        pooled = given.chosen["average"] == "pooled"
-        country = [region if pooled else seen[n].country for n in places]
-        cells = [_cell(right[places][:, [n]], country, region, who.name) for n, who in enumerate(models)]
+        pooled = inputs.chosen["average"] == "pooled"
+        country = [region if pooled else items[n].country for n in places]
+        cells = [_cell(right[places][:, [n]], country, region, rater.name) for n, rater in enumerate(models)]
         rows.append(Row(region, (*cells, _cell(right[places], country, region, "")), ""))
-    columns: list[Words] = [*(_name(who) for who in models), _("Mean of these models")]
+    columns: list[Words] = [*(_name(model) for model in models), _("Mean of these models")]
     words: list[Words] = [_("In percent. Regions by GlobalRG's Table 4, version 1.")]
-    return given.table(corner=_("Region"), columns=columns, rows=rows, words=words)
+    return inputs.table(corner=_("Region"), columns=columns, rows=rows, words=words)
 
 
 def _cell(right: Floats, country: Sequence[str], region: str, model: str) -> Cell:
@@ -215,22 +222,22 @@ def _cell(right: Floats, country: Sequence[str], region: str, model: str) -> Cel
     return Cell(mean_of_countries(right, country), rounding=Rounding(2, 100), printed=theirs)
 
 
-def build_collected(given: TableInputs) -> Table:
+def build_collected(inputs: TableInputs) -> Table:
     """Table 4. A country without verifiers has no human IoU, and says so."""
     gold: dict[int, tuple[str, Box]] = {}
-    for said in given.answers("boxes", "box", ("person",)):
-        if drawn := read_boxes(said.answer):
-            gold.setdefault(said.thing.pk, (_country(said), drawn[0]))
+    for answer in inputs.answers("boxes", "box", ("person",)):
+        if drawn := read_boxes(answer.answer):
+            gold.setdefault(answer.thing.pk, (_country(answer), drawn[0]))
     if not gold:
         text = _("Nobody has drawn a box yet. Open a campaign of the stage “Box drawing”, or import boxes.")
         raise MissingData(text, by_people=True)
-    facts, human = facts_of(list(gold)), _human(given)
+    facts, human = facts_of(list(gold)), _human(inputs)
     rows = []
     for country in sorted({country for country, _box in gold.values()}, key=_by_region):
         items = {pk: box for pk, (of, box) in gold.items() if of == country}
         area = [(box[2] - box[0]) * (box[3] - box[1]) for box in items.values()]
         objects = [float(facts[pk]["objects"]) for pk in items if "objects" in facts.get(pk, {})]
-        made = (
+        columns_data = (
             (_count(len(items)), "concepts", 0),
             (_mean(area, "box / image"), "ratio", 3),
             (_mean(objects, "objects", None), "objects", 3),
@@ -241,11 +248,11 @@ def build_collected(given: TableInputs) -> Table:
         )
         cells = tuple(
             Cell(value, rounding=Rounding(decimals), printed=printed("globalrg_table_4", name, country=canonical))
-            for value, name, decimals in made
+            for value, name, decimals in columns_data
         )
         rows.append(Row(country, cells, GROUNDING.of(country) or ""))
     columns: list[Words] = [_("Concepts"), _("Box / image"), _("Objects"), _("Human IoU")]
-    return given.table(corner=_("Country"), columns=columns, rows=rows)
+    return inputs.table(corner=_("Country"), columns=columns, rows=rows)
 
 
 def _same(one: str, other: str) -> bool:
@@ -260,23 +267,23 @@ def _mean(values: Sequence[float], method: str, scale: Scale | None = resampling
     return resampling.mean(values, np.arange(len(values)), scale=scale, method=method)
 
 
-def _human(given: TableInputs) -> dict[str, list[float]]:
+def _human(inputs: TableInputs) -> dict[str, list[float]]:
     """IoU of two people for each verified item, by country."""
     drawn: dict[tuple[int, str], list[Box]] = defaultdict(list)
     first: dict[tuple[int, str], list[Box]] = {}
     try:
-        for said in given.answers("verification", "box", ("person",)):
-            place = said.thing.pk, _country(said)
-            drawn[place] += read_boxes(said.answer)[:1]
-            first[place] = read_boxes(said.thing.context.get("first_box"))[:1]
+        for answer in inputs.answers("verification", "box", ("person",)):
+            place = answer.thing.pk, _country(answer)
+            drawn[place] += read_boxes(answer.answer)[:1]
+            first[place] = read_boxes(answer.thing.context.get("first_box"))[:1]
     except MissingData:
         return {}
-    made: dict[str, list[float]] = defaultdict(list)
+    overlaps_by_country: dict[str, list[float]] = defaultdict(list)
     for place, theirs in drawn.items():
-        one, others = (first[place], theirs) if given.chosen["pairs"] == "finder" else (theirs[:1], theirs[1:2])
+        one, others = (first[place], theirs) if inputs.chosen["pairs"] == "finder" else (theirs[:1], theirs[1:2])
         if one and others:
-            made[place[1]].append(float(np.mean([boxes.overlap(one, [box]) for box in others])))
-    return made
+            overlaps_by_country[place[1]].append(float(np.mean([boxes.overlap(one, [box]) for box in others])))
+    return overlaps_by_country
 
 
 COUNTED = (THRESHOLD, STRICT, NO_BOX)

@@ -76,11 +76,11 @@ def universal_of(query_about: About, text: str = "") -> str:
     return str(query_about.get("universal") or text)
 
 
-def _runs(given: TableInputs) -> list[RankedLists]:
-    found = ranked_lists(given.runs("retrieval"))
-    if not found:
+def _runs(inputs: TableInputs) -> list[RankedLists]:
+    lists_of_runs = ranked_lists(inputs.runs("retrieval"))
+    if not lists_of_runs:
         raise MissingData(_("The runs have no lists. Import them again."))
-    return found
+    return lists_of_runs
 
 
 def _country(about: About) -> str | None:
@@ -94,25 +94,27 @@ def _region(source: str, about: About) -> str | None:
     return RETRIEVAL.of(str(about.get("country") or ""))
 
 
-def _score(of: RankedLists, metric: str, k: int, given: TableInputs) -> Callable[[], Floats]:
+def _score(of: RankedLists, metric: str, k: int, inputs: TableInputs) -> Callable[[], Floats]:
     """What gives the metric for each query of the run."""
     if metric == "precision":
         return lambda: precisions(of, k, relevant_of(of, "universal"))
-    said: Callable[[About], str | None] = _country if metric == "country" else partial(_region, given.chosen["regions"])
-    universe = sorted({name for about in of.about.values() if (name := said(about))})
-    normaliser: retrieval.Normaliser = "ln_m" if given.chosen["normaliser"] == "ln_m" else "ln_k"
-    return lambda: retrieval.diversity(labels_at(of, k, said, universe), normaliser=normaliser)
+    label_of: Callable[[About], str | None] = (
+        _country if metric == "country" else partial(_region, inputs.chosen["regions"])
+    )
+    universe = sorted({name for about in of.about.values() if (name := label_of(about))})
+    normaliser: retrieval.Normaliser = "ln_m" if inputs.chosen["normaliser"] == "ln_m" else "ln_k"
+    return lambda: retrieval.diversity(labels_at(of, k, label_of, universe), normaliser=normaliser)
 
 
-def mean_over_universals(of: RankedLists, metric: str, k: int, given: TableInputs) -> Estimate:
+def mean_over_universals(of: RankedLists, metric: str, k: int, inputs: TableInputs) -> Estimate:
     """Mean over the run's universals."""
     why = "no_relevant" if metric == "precision" else "unknown_labels"
-    return mean_over_queries(of, _score(of, metric, k, given), method=name_of(metric, k), why=why)
+    return mean_over_queries(of, _score(of, metric, k, inputs), method=name_of(metric, k), why=why)
 
 
-def build_means(given: TableInputs) -> Table:
+def build_means(inputs: TableInputs) -> Table:
     rows = []
-    for of in _runs(given):
+    for of in _runs(inputs):
         cells = []
         for metric in METRICS:
             for k in DEPTHS:
@@ -122,7 +124,7 @@ def build_means(given: TableInputs) -> Table:
                 decimals = 1 if metric == "precision" else 2
                 cells.append(
                     Cell(
-                        mean_over_universals(of, metric, k, given),
+                        mean_over_universals(of, metric, k, inputs),
                         rounding=Rounding(decimals, 100, True),
                         printed=theirs,
                     )
@@ -133,7 +135,7 @@ def build_means(given: TableInputs) -> Table:
         _("In percent, cut to the decimals shown, as the paper's are."),
         _("Each number is a mean over universals; its interval leaves out each universal in turn."),
     ]
-    return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)
+    return inputs.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 
 
 def universals_of(runs: Sequence[RankedLists]) -> list[str]:
@@ -150,23 +152,23 @@ def _places(of: RankedLists) -> dict[str, int]:
 
 def _refuse_too_many(cells: int) -> None:
     if cells > MOST_CELLS:
-        said = _("This table would have %(n)s cells; %(most)s are the most it can. Table 3 has the means of them all.")
-        raise MissingData(said % {"n": f"{cells:,}", "most": f"{MOST_CELLS:,}"})
+        text = _("This table would have %(n)s cells; %(most)s are the most it can. Table 3 has the means of them all.")
+        raise MissingData(text % {"n": f"{cells:,}", "most": f"{MOST_CELLS:,}"})
 
 
 def _of_one(
-    of: RankedLists, place: int, metric: str, k: int, given: TableInputs, relevant: Sequence[frozenset[str]]
+    of: RankedLists, place: int, metric: str, k: int, inputs: TableInputs, relevant: Sequence[frozenset[str]]
 ) -> Estimate:  # fmt: skip
     """Of one query alone, by what it found: the whole collection is not gone through again for each."""
-    one = of.only(place)
-    near = {key: of.about[key] for key in one.keys[0][:k] if key in of.about}
+    lists = of.only(place)
+    near = {key: of.about[key] for key in lists.keys[0][:k] if key in of.about}
     scores = (
-        partial(precisions, one, k, [relevant[place]])
+        partial(precisions, lists, k, [relevant[place]])
         if metric == "precision"
-        else _score(replace(one, about=near), metric, k, given)
+        else _score(replace(lists, about=near), metric, k, inputs)
     )
     why = "no_relevant" if metric == "precision" else "unknown_labels"
-    return mean_over_queries(one, scores, method=name_of(metric, k), why=why)
+    return mean_over_queries(lists, scores, method=name_of(metric, k), why=why)
 
 
 def _reason(metric: str, k: int, model: str, universal: str) -> Words:
@@ -178,8 +180,8 @@ def _reason(metric: str, k: int, model: str, universal: str) -> Words:
     return IMPOSSIBLE if metric == "precision" and theirs and float(theirs.text) * k / 100 % 1 else ""
 
 
-def build_universals(given: TableInputs) -> Table:
-    runs = _runs(given)
+def build_universals(inputs: TableInputs) -> Table:
+    runs = _runs(inputs)
     universals = universals_of(runs)
     _refuse_too_many(len(METRICS) * len(DEPTHS) * len(runs) * len(universals))
     known_of = [(of, _places(of), relevant_of(of, "universal")) for of in runs]
@@ -195,16 +197,16 @@ def build_universals(given: TableInputs) -> Table:
                         continue
                     known = _reason(metric, k, of.label, universal)
                     theirs = printed("globalrg_tables_6_7", universal, known, metric=metric, k=str(k), model=of.label)
-                    value = _of_one(of, place, metric, k, given, relevant)
+                    value = _of_one(of, place, metric, k, inputs, relevant)
                     cells.append(Cell(value, rounding=Rounding(2, 100), printed=theirs))
                 rows.append(Row(of.label, tuple(cells), name_of(metric, k)))
     words: list[Words] = [_("In percent. Each number is of one list, so it has no interval.")]
-    return given.table(corner=_("Model"), columns=list(universals), rows=rows, words=words)
+    return inputs.table(corner=_("Model"), columns=list(universals), rows=rows, words=words)
 
 
-def _listed(given: TableInputs, said: Callable[[About], str | None], table: str) -> Table:
+def _listed(inputs: TableInputs, label_of: Callable[[About], str | None], table: str) -> Table:
     """The first ten of every list, as texts; a name that the paper spells otherwise counts as the same."""
-    runs = _runs(given)
+    runs = _runs(inputs)
     universals = universals_of(runs)
     _refuse_too_many(10 * len(runs) * len(universals))
     rows = []
@@ -217,22 +219,22 @@ def _listed(given: TableInputs, said: Callable[[About], str | None], table: str)
                 if place is None or len(of.keys[place]) <= rank:
                     cells.append(Cell(empty=True))
                     continue
-                text = said(of.about.get(of.keys[place][rank], {})) or "?"
+                text = label_of(of.about.get(of.keys[place][rank], {})) or "?"
                 known = gettext_lazy("The paper repeats TCL's list here.") if of.label == "ALBEF" else ""
                 theirs = printed(table, universal, known, model=of.label, rank=str(rank + 1))
                 if theirs and country_code(theirs.text) == country_code(text):
                     theirs = PrintedValue(text)
                 cells.append(Cell(text=text, printed=theirs))
             rows.append(Row(str(rank + 1), tuple(cells), of.label))
-    return given.table(corner=_("Rank"), columns=list(universals), rows=rows)
+    return inputs.table(corner=_("Rank"), columns=list(universals), rows=rows)
 
 
-def build_countries(given: TableInputs) -> Table:
-    return _listed(given, lambda about: str(about.get("country") or "") or None, "globalrg_tables_8_9")
+def build_countries(inputs: TableInputs) -> Table:
+    return _listed(inputs, lambda about: str(about.get("country") or "") or None, "globalrg_tables_8_9")
 
 
-def build_regions(given: TableInputs) -> Table:
-    return _listed(given, partial(_region, given.chosen["regions"]), "globalrg_tables_10_11")
+def build_regions(inputs: TableInputs) -> Table:
+    return _listed(inputs, partial(_region, inputs.chosen["regions"]), "globalrg_tables_10_11")
 
 
 RETRIEVAL_TABLES = (

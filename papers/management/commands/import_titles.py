@@ -24,7 +24,8 @@ class Command(BaseCommand):
         if not options["file"].is_file():
             raise CommandError(f"There is no file {options['file']}.")
         with read_lines(options["file"]) as titles:
-            made, read, kept = import_titles(benchmark, titles, timezone.now())
+            collection, read, kept = import_titles(benchmark, titles, timezone.now())
         self.stdout.write(
-            f"{read:,} titles read, {kept:,} kept as version {made.version}: /b/{benchmark.slug}/tables/in-titles/"
+            f"{read:,} titles read, {kept:,} kept as version {collection.version}: "
+            f"/b/{benchmark.slug}/tables/in-titles/"
         )

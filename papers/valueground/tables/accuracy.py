@@ -55,8 +55,8 @@ OWN_ROUNDING = gettext_lazy("The paper's own row gives %(value)s, from numbers t
 DIFFERENCES = {"Mistral-3.2-24B": "-11.2", "GPT-5.4 mini": "-2.0"}  # of the printed numbers
 
 
-def _unreadable(given: TableInputs) -> Unreadable:
-    return "wrong" if given.chosen.get("unreadable") == "wrong" else "left out"
+def _unreadable(inputs: TableInputs) -> Unreadable:
+    return "wrong" if inputs.chosen.get("unreadable") == "wrong" else "left out"
 
 
 class ModelOutcomes(NamedTuple):
@@ -79,11 +79,11 @@ def mean_of(pieces: Sequence[ModelOutcomes], clusters: Ints, *, unreadable: Unre
     ``n_units`` are the instances that any of them counts with, ``n_raters`` the models, ``n_ratings`` their answers;
     extras: "n_least" and "n_most" of a model, how many models are left out, and as ``accuracy`` what has no value.
     """
-    counted = [one.put if unreadable == "wrong" and one.put is not None else one.read for one in pieces]
+    counted = [piece.put if unreadable == "wrong" and piece.put is not None else piece.read for piece in pieces]
     known = [one for one in zip(pieces, counted, strict=True) if one[1].any()]  # the others take nothing away
     columns = [column for one, here in known for column in (one.right & here, here)]
-    found = _over_models(columns, 2, ratio, clusters, [here for _one, here in known], len(pieces))
-    return replace(found, extras={**found.extras, **_without_value(pieces), "unreadable": unreadable})
+    estimate = _over_models(columns, 2, ratio, clusters, [here for _one, here in known], len(pieces))
+    return replace(estimate, extras={**estimate.extras, **_without_value(pieces), "unreadable": unreadable})
 
 
 def _over_models(
@@ -103,17 +103,17 @@ def _over_models(
     common: dict[str, Any] = {
         "method": "mean over models", "n_units": units, "n_raters": len(sizes), "n_ratings": n, "extras": extras,
     }  # fmt: skip
-    found = (
+    estimate = (
         share_of_sums(sums, over_models, **common)
         if each is ratio
         else estimate_by_clusters(sums, over_models, SHARES_APART, **common)
     )
-    return replace(found, missing_share=1 - n / (units * len(sizes)) if n else None)
+    return replace(estimate, missing_share=1 - n / (units * len(sizes)) if n else None)
 
 
 def _without_value(pieces: Sequence[ModelOutcomes]) -> dict[str, Any]:
     """How many answers have no value, and what the mean would be were they all wrong or right."""
-    asked = [(int(one.put.sum()), one) for one in pieces if one.put is not None and one.put.any()]
+    asked = [(int(piece.put.sum()), piece) for piece in pieces if piece.put is not None and piece.put.any()]
     if not asked:
         return {}
     right = [int((one.right & one.read).sum()) for _n, one in asked]
@@ -123,19 +123,19 @@ def _without_value(pieces: Sequence[ModelOutcomes]) -> dict[str, Any]:
     return {"n_unreadable": sum(lost), "worst": float(worst), "best": float(best)}
 
 
-def _country_rows(of: Instances, models: Sequence[str], given: TableInputs) -> list[Row]:
+def _country_rows(of: Instances, models: Sequence[str], inputs: TableInputs) -> list[Row]:
     rows = []
     for model in models:
         codes, gold = of.main[model], of.main_gold(model)
         cells = [
             Cell(
-                accuracy(codes[here], gold[here], of.question[here], unreadable=_unreadable(given)),
+                accuracy(codes[mask], gold[mask], of.question[mask], unreadable=_unreadable(inputs)),
                 rounding=PERCENT,
                 printed=printed("valueground_figure_3", "accuracy", model=model, country=PAPERS_NAME.get(name, name)),
             )
-            for name, here in by_country(of)
+            for name, mask in by_country(of)
         ]
-        whole = accuracy(codes, gold, of.question, unreadable=_unreadable(given))
+        whole = accuracy(codes, gold, of.question, unreadable=_unreadable(inputs))
         theirs = printed("valueground_table_2", "main", CONTRADICTS, model=model)
         rows.append(Row(model, (*cells, Cell(whole, rounding=PERCENT, printed=theirs))))
     cells = []
@@ -143,8 +143,8 @@ def _country_rows(of: Instances, models: Sequence[str], given: TableInputs) -> l
         each = [ModelOutcomes.of(of.main[model], np.where(here, of.main_gold(model), MISSING)) for model in models]
         theirs = printed("valueground_figure_3", "accuracy", model="Avg.", country=PAPERS_NAME.get(name, name))
         theirs = theirs if name else printed("valueground_table_2", "main", CONTRADICTS, model="Avg.")
-        found = mean_of(each, of.question, unreadable=_unreadable(given))
-        cells.append(Cell(found, rounding=PERCENT, printed=theirs))
+        estimate = mean_of(each, of.question, unreadable=_unreadable(inputs))
+        cells.append(Cell(estimate, rounding=PERCENT, printed=theirs))
     return [*rows, Row(_("Average"), tuple(cells))]
 
 
@@ -152,17 +152,17 @@ def by_country(of: Instances) -> list[tuple[str, Bools]]:
     return [(name, np.asarray(of.country == n)) for n, name in enumerate(of.countries)]
 
 
-def build_countries(given: TableInputs) -> Table:
-    of = load_instances(given)
+def build_countries(inputs: TableInputs) -> Table:
+    of = load_instances(inputs)
     models = sorted(of.main)
     if not models:
         raise MissingData(_("No model has answered the setting “main” yet. Import its answers."))
     columns: list[Words] = [*of.countries, _("All")]
     words: list[Words] = [*counted_words(of), _("In percent. Intervals leave out each question in turn.")]
-    return given.table(corner=_("Model"), columns=columns, rows=_country_rows(of, models, given), words=words)
+    return inputs.table(corner=_("Model"), columns=columns, rows=_country_rows(of, models, inputs), words=words)
 
 
-def _settings(of: Instances, model: str, given: TableInputs) -> tuple[list[Estimate], list[ModelOutcomes]]:
+def _settings(of: Instances, model: str, inputs: TableInputs) -> tuple[list[Estimate], list[ModelOutcomes]]:
     """The six numbers of a row; and of each but the last, what is right and what is counted, for the average."""
     main, text = of.main.get(model, of.nothing), of.text.get(model, of.nothing)
     own, aligned = of.own_text.get(model, of.nothing), of.aligned.get(model, of.nothing)
@@ -170,9 +170,9 @@ def _settings(of: Instances, model: str, given: TableInputs) -> tuple[list[Estim
     same = known_answers(of, model) & (aligned == 1)
     of_pairs = np.where(put, 1, MISSING)
     estimates = [
-        accuracy(main, of.main_gold(model), of.question, unreadable=_unreadable(given)),
-        accuracy(own, of.text_gold(model), of.question, unreadable=_unreadable(given)),
-        accuracy(matched, of_pairs, question, unreadable=_unreadable(given)),
+        accuracy(main, of.main_gold(model), of.question, unreadable=_unreadable(inputs)),
+        accuracy(own, of.text_gold(model), of.question, unreadable=_unreadable(inputs)),
+        accuracy(matched, of_pairs, question, unreadable=_unreadable(inputs)),
         share((main == of.gold)[same], of.question[same], method="accuracy"),
         share((text == of.gold)[same], of.question[same], method="accuracy"),
         mean(
@@ -195,18 +195,18 @@ def _settings(of: Instances, model: str, given: TableInputs) -> tuple[list[Estim
 COLUMNS_2 = ("main", "text_only", "alignment", "main_aligned", "text_aligned", "difference")
 
 
-def build_settings(given: TableInputs) -> Table:
-    of = load_instances(given)
+def build_settings(inputs: TableInputs) -> Table:
+    of = load_instances(inputs)
     rows, pieces = [], []
     for model in of.models:
-        estimates, one = _settings(of, model, given)
+        estimates, one = _settings(of, model, inputs)
         pieces.append(one)
         cells = []
         for name, estimate in zip(COLUMNS_2, estimates, strict=True):
             theirs = printed("valueground_table_2", name, _known(name, model), model=model)
             cells.append(Cell(estimate, rounding=PERCENT, printed=theirs))
         rows.append(Row(model, tuple(cells)))
-    rows.append(Row(_("Average"), _averages(of, pieces, given)))
+    rows.append(Row(_("Average"), _averages(of, pieces, inputs)))
     columns: list[Words] = [
         _("Main"),
         _("Text only"),
@@ -220,7 +220,7 @@ def build_settings(given: TableInputs) -> Table:
         _("In percent. The last three over the same instances: answered in both settings, with the pictures matched."),
         _("Intervals leave out each question in turn."),
     ]
-    return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)
+    return inputs.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 
 
 def _known(column: str, model: str) -> Words:
@@ -231,14 +231,16 @@ def _known(column: str, model: str) -> Words:
     return ""
 
 
-def _averages(of: Instances, pieces: Sequence[list[ModelOutcomes]], given: TableInputs) -> tuple[Cell, ...]:
-    clusters, how = [of.question] * 5, _unreadable(given)
+def _averages(of: Instances, pieces: Sequence[list[ModelOutcomes]], inputs: TableInputs) -> tuple[Cell, ...]:
+    clusters, how = [of.question] * 5, _unreadable(inputs)
     clusters[2] = of.no_alignments[2]
-    found = [mean_of([one[n] for one in pieces], where, unreadable=how) for n, where in enumerate(clusters)]
-    found.append(mean_difference(of, [(one[3], one[4]) for one in pieces]))
+    estimates = [mean_of([piece[n] for piece in pieces], where, unreadable=how) for n, where in enumerate(clusters)]
+    estimates.append(mean_difference(of, [(piece[3], piece[4]) for piece in pieces]))
     return tuple(
-        Cell(one, rounding=PERCENT, printed=printed("valueground_table_2", name, _known(name, "Avg."), model="Avg."))
-        for name, one in zip(COLUMNS_2, found, strict=True)
+        Cell(
+            estimate, rounding=PERCENT, printed=printed("valueground_table_2", name, _known(name, "Avg."), model="Avg.")
+        )
+        for name, estimate in zip(COLUMNS_2, estimates, strict=True)
     )
 
 
@@ -249,8 +251,8 @@ def mean_difference(of: Instances, pieces: Sequence[tuple[ModelOutcomes, ModelOu
     return _over_models(columns, 4, difference, of.question, [one.read for one, _other in known], len(pieces))
 
 
-def build_bands(given: TableInputs) -> Table:
-    of = load_instances(given)
+def build_bands(inputs: TableInputs) -> Table:
+    of = load_instances(inputs)
     models = sorted(name for name, codes in of.main.items() if (codes != MISSING).any())
     if not models:
         raise MissingData(_("No model has answered the setting “main” yet. Import its answers."))
@@ -277,4 +279,4 @@ def build_bands(given: TableInputs) -> Table:
         ),
     ]
     columns: list[Words] = [_("Accuracy"), _("Place")]
-    return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)
+    return inputs.table(corner=_("Model"), columns=columns, rows=rows, words=words)

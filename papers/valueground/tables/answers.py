@@ -98,26 +98,28 @@ class Instances:
         return self.question * len(self.countries) + self.country
 
 
-def load_instances(given: TableInputs) -> Instances:
+def load_instances(inputs: TableInputs) -> Instances:
     """Raises MissingData without any answer of a model in the stage `choice`."""
-    put = presented_units(given, CHOICE, lambda codes: np.array([CODES.get(one, MISSING) for one in codes], np.int64))
-    of_question, of_source, questions, sources = _places(put.items)
-    key = (of_question[put.item] * len(sources) + of_source[put.item]) * len(put.targets) + put.target
+    units = presented_units(
+        inputs, CHOICE, lambda codes: np.array([CODES.get(code, MISSING) for code in codes], np.int64)
+    )
+    of_question, of_source, questions, sources = _places(units.items)
+    key = (of_question[units.item] * len(sources) + of_source[units.item]) * len(units.targets) + units.target
     instances, place = np.unique(key, return_inverse=True)
-    country = instances % len(put.targets)
-    question, source = np.divmod(instances // len(put.targets), len(sources))
-    about = _questions(questions, put.items)
-    labels = {(q, c): label_of(one, name) for q, one in enumerate(about) for c, name in enumerate(put.targets)}
+    country = instances % len(units.targets)
+    question, source = np.divmod(instances // len(units.targets), len(sources))
+    about = _questions(questions, units.items)
+    labels = {(q, c): label_of(one, name) for q, one in enumerate(about) for c, name in enumerate(units.targets)}
     known = [labels[int(q), int(c)] for q, c in zip(question, country, strict=True)]
-    rows = rows_of(put.raters, put.campaigns)
-    main, put_main = _by_model(put, place, instances.size, rows[MAIN])
-    own, put_text = _by_model(put, place, instances.size, rows[TEXT])
-    pair = question * len(put.targets) + country
-    aligned, alignments = _alignment(given, questions, sources, question, source)
+    rows = rows_of(units.raters, units.campaigns)
+    main, put_main = _by_model(units, place, instances.size, rows[MAIN])
+    own, put_text = _by_model(units, place, instances.size, rows[TEXT])
+    pair = question * len(units.targets) + country
+    aligned, alignments = _alignment(inputs, questions, sources, question, source)
     return Instances(
         questions=questions,
         sources=sources,
-        countries=put.targets,
+        countries=units.targets,
         question=question,
         source=source,
         country=country,
@@ -137,26 +139,26 @@ def load_instances(given: TableInputs) -> Instances:
 
 def _places(items: tuple[ObservedItem, ...]) -> tuple[Ints, Ints, tuple[str, ...], tuple[str, ...]]:
     """Of each item: the places of its question and its source, and both lists."""
-    names = [one.concept or one.key for one in items]
+    names = [item.concept or item.key for item in items]
     questions, question = np.unique(np.array(names, str), return_inverse=True)
-    sources, source = np.unique(np.array([one.condition for one in items], str), return_inverse=True)
+    sources, source = np.unique(np.array([item.condition for item in items], str), return_inverse=True)
     return question, source, tuple(questions.tolist()), tuple(sources.tolist())
 
 
 def _by_model(
-    put: PresentedUnits, place: Ints, n: int, rows: Mapping[int, str]
+    units: PresentedUnits, place: Ints, n: int, rows: Mapping[int, str]
 ) -> tuple[dict[str, Ints], dict[str, Bools]]:
     """Of each row: its codes, and what it was asked about. Where its calls are not known, that is all that anybody was
     asked in this way: what has no answer could not be read."""
     anybody = np.zeros(n, bool)
-    anybody[place[np.isin(put.rater, list(rows))]] = True
+    anybody[place[np.isin(units.rater, list(rows))]] = True
     codes, asked = {}, {}
     for pk, name in sorted(rows.items(), key=lambda one: one[1]):
-        mine = put.rater == pk
+        mine = units.rater == pk
         codes[name] = np.full(n, MISSING)
-        codes[name][place[mine]] = put.code[mine]
+        codes[name][place[mine]] = units.code[mine]
         asked[name] = anybody
-        if pk in put.told:
+        if pk in units.told:
             asked[name] = np.zeros(n, bool)
             asked[name][place[mine]] = True
     return codes, asked
@@ -164,32 +166,32 @@ def _by_model(
 
 def _fill_from_same_pair(codes: Ints, pair: Ints) -> Ints:
     """An instance without an answer of its own takes that of the first one of its question and country."""
-    there = np.flatnonzero(codes != MISSING)
-    pairs, first = np.unique(pair[there], return_index=True)
+    answered = np.flatnonzero(codes != MISSING)
+    pairs, first = np.unique(pair[answered], return_index=True)
     if not pairs.size:
         return codes
     at = np.minimum(np.searchsorted(pairs, pair), pairs.size - 1)
-    other = np.where(pairs[at] == pair, codes[there[first]][at], MISSING)
+    other = np.where(pairs[at] == pair, codes[answered[first]][at], MISSING)
     return np.where(codes != MISSING, codes, other)
 
 
 def _alignment(
-    given: TableInputs, questions: tuple[str, ...], sources: tuple[str, ...], question: Ints, source: Ints
+    inputs: TableInputs, questions: tuple[str, ...], sources: tuple[str, ...], question: Ints, source: Ints
 ) -> tuple[dict[str, Ints], dict[str, tuple[Ints, Bools, Ints]]]:
     """By model: for each instance; and for each pair of pictures."""
-    both: Unreadable = "wrong" if given.chosen.get("same_option") == "wrong" else "left out"
+    both: Unreadable = "wrong" if inputs.chosen.get("same_option") == "wrong" else "left out"
     try:
-        put = presented_units(given, ALIGNMENT, lambda codes: alignment_codes(codes, both=both))
+        units = presented_units(inputs, ALIGNMENT, lambda codes: alignment_codes(codes, both=both))
     except MissingData:
         return {}, {}
-    names = [(one.concept or one.key, one.condition) for one in put.items]
+    names = [(item.concept or item.key, item.condition) for item in units.items]
     shown = {name: n for n, name in enumerate(dict.fromkeys(names))}
     of_item = np.array([shown[name] for name in names])
     pairs = zip(question, source, strict=True)
     wanted = np.array([shown.get((questions[q], sources[s]), MISSING) for q, s in pairs])
     cluster = np.unique(np.array([q for q, _s in shown]), return_inverse=True)[1]
-    rows = rows_of(put.raters, put.campaigns, (MATCHING,))[MATCHING]
-    codes, asked = _by_model(put, of_item[put.item], len(shown), rows)
+    rows = rows_of(units.raters, units.campaigns, (MATCHING,))[MATCHING]
+    codes, asked = _by_model(units, of_item[units.item], len(shown), rows)
     aligned = {name: np.where(wanted == MISSING, MISSING, one[wanted]) for name, one in codes.items()}
     return aligned, {name: (one, asked[name], cluster) for name, one in codes.items()}
 
@@ -213,33 +215,33 @@ class Question:
 def question_of(contexts: Iterable[Mapping[str, Any]]) -> Question:
     """From the contexts of the question's items, the first that says it: `survey`, `options`, `pair`, `adjustment`,
     `labels`, as mappings or as JSON."""
-    said: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for context in contexts:
         for name in ("survey", "options", "pair", "adjustment", "labels", "option_a", "option_b"):
-            if name not in said and context.get(name):
-                said[name] = _read(context[name])
+            if name not in values and context.get(name):
+                values[name] = _read(context[name])
     survey = {
         str(country): counts
-        for country, given in _mapping(said.get("survey")).items()
+        for country, given in _mapping(values.get("survey")).items()
         if (counts := _numbers(_mapping(given)))
     }
-    adjustment = _codes(_mapping(said.get("adjustment")))
-    options = {code: str(text) for code, text in _keys(_mapping(said.get("options"))).items()}
-    shown = (str(said.get("option_a") or ""), str(said.get("option_b") or ""))
-    seen = [code for counts in survey.values() for code, n in adjust(counts, adjustment).items() if n > 0]
-    own, given = matched(shown, options, adjustment) if all(shown) else None, _option_codes(said.get("pair"))
-    pair = own or resolve(given, None) or _ends(options, adjustment)
+    adjustment = _codes(_mapping(values.get("adjustment")))
+    options = {code: str(text) for code, text in _keys(_mapping(values.get("options"))).items()}
+    shown = (str(values.get("option_a") or ""), str(values.get("option_b") or ""))
+    codes_seen = [code for counts in survey.values() for code, n in adjust(counts, adjustment).items() if n > 0]
+    own, option_codes = matched(shown, options, adjustment) if all(shown) else None, _option_codes(values.get("pair"))
+    pair = own or resolve(option_codes, None) or _ends(options, adjustment)
     if pair is None and len(options) < 2:
-        pair = resolve(None, shown if all(shown) else None, seen)
+        pair = resolve(None, shown if all(shown) else None, codes_seen)
     sides: dict[str, Side] = {"a": "a", "b": "b"}
-    labels = {str(c): sides[str(one)] for c, one in _mapping(said.get("labels")).items() if str(one) in sides}
+    labels = {str(c): sides[str(one)] for c, one in _mapping(values.get("labels")).items() if str(one) in sides}
     return Question(
         survey=survey,
         pair=pair,
         adjustment=adjustment,
         labels=labels,
         without_pair="not_positive" if len(options) > 1 else "codes_unresolved",
-        overruled=own is not None and given is not None and given != (own.a, own.b),
+        overruled=own is not None and option_codes is not None and option_codes != (own.a, own.b),
         unmatched=own is None and all(shown) and bool(options),
     )
 
@@ -256,8 +258,8 @@ def label_of(question: Question, country: str) -> Label:
 
 def _questions(names: tuple[str, ...], items: tuple[ObservedItem, ...]) -> tuple[Question, ...]:
     contexts: dict[str, list[Mapping[str, Any]]] = {name: [] for name in names}
-    for one in items:
-        contexts[one.concept or one.key].append(one.context)
+    for item in items:
+        contexts[item.concept or item.key].append(item.context)
     return tuple(question_of(contexts[name]) for name in names)
 
 
@@ -355,17 +357,17 @@ def code_words(of: Instances) -> list[str]:
         "extremes": _("Codes of A and B, the least and the greatest that were counted:"),
     }
     known = list(zip(of.questions, of.known, strict=True))
-    said = []
+    sentences = []
     for found, words in where.items():
         taken = [f"{name} ({k.pair.a}, {k.pair.b})" for name, k in known if k.pair and k.pair.found == found]
-        said += [f"{words} {', '.join(taken)}."] if taken else []
+        sentences += [f"{words} {', '.join(taken)}."] if taken else []
     outside = [f"{of.questions[q]} {of.countries[c]}" for (q, c), one in sorted(of.labels.items()) if one.out_of_range]
     doubts = (
         (_("The mean is not between the two codes, and the label is only the nearer one:"), outside),
         (_("“pair” names other codes than the texts shown have; the texts count:"), _named(known, "overruled")),
         (_("The texts shown are not among the survey's options; check the codes:"), _named(known, "unmatched")),
     )
-    return [*said, *(f"{words} {', '.join(names)}." for words, names in doubts if names)]
+    return [*sentences, *(f"{words} {', '.join(names)}." for words, names in doubts if names)]
 
 
 def _named(known: list[tuple[str, Question]], name: str) -> list[str]:
@@ -375,7 +377,7 @@ def _named(known: list[tuple[str, Question]], name: str) -> list[str]:
 def known_answers(of: Instances, model: str) -> Bools:
     """(n,) instances with a label and both of the model's answers."""
     sides = (of.gold, of.main.get(model, of.nothing), of.text.get(model, of.nothing))
-    return np.asarray(np.all([one != MISSING for one in sides], axis=0))
+    return np.asarray(np.all([side != MISSING for side in sides], axis=0))
 
 
 def counted(count: int, of: int) -> Estimate:

@@ -33,9 +33,9 @@ COST = Option(
 )
 
 
-def made_by(one: ObservedItem) -> tuple[str, str]:
+def made_by(item: ObservedItem) -> tuple[str, str]:
     """Back end and configuration of a pair; without them its source stands for both."""
-    return str(one.context.get("backbone") or one.condition), str(one.context.get("configuration") or "")
+    return str(item.context.get("backbone") or item.condition), str(item.context.get("configuration") or "")
 
 
 def paper_order(made: tuple[str, str]) -> tuple[int, str, str]:
@@ -43,32 +43,32 @@ def paper_order(made: tuple[str, str]) -> tuple[int, str, str]:
     return (listed.index(made) if made in listed else len(listed), *made)
 
 
-def build_costs(given: TableInputs) -> Table:
+def build_costs(inputs: TableInputs) -> Table:
     """Mean cost of a pair, in US dollars; a pair without a known cost is left out and counted."""
     pks = set(
-        Item.objects.filter(stage__benchmark=given.benchmark, stage__key=STAGE, withdrawn_at=None).values_list(
+        Item.objects.filter(stage__benchmark=inputs.benchmark, stage__key=STAGE, withdrawn_at=None).values_list(
             "pk", flat=True
         )
     )
-    pairs, judged = observed_items(pks), given.chosen["cost"] == "judged"
-    costs = _judged(given, pks) if judged else {one.pk: _number(one.context.get("cost")) for one in pairs}
-    known = [one for one in pairs if costs.get(one.pk) is not None]
+    pairs, judged = observed_items(pks), inputs.chosen["cost"] == "judged"
+    costs = _judged(inputs, pks) if judged else {pair.pk: _number(pair.context.get("cost")) for pair in pairs}
+    known = [pair for pair in pairs if costs.get(pair.pk) is not None]
     if not known:
         raise MissingData(_NO_REQUESTS if judged else _NO_COSTS)
-    found = []
-    for backbone, configuration in sorted({made_by(one) for one in known}, key=paper_order):
-        here = [one for one in known if made_by(one) == (backbone, configuration)]
-        values = np.array([costs[one.pk] for one in here], np.float64)
-        questions = np.array([one.concept or one.key for one in here])
+    table_rows = []
+    for backbone, configuration in sorted({made_by(item) for item in known}, key=paper_order):
+        items = [item for item in known if made_by(item) == (backbone, configuration)]
+        values = np.array([costs[item.pk] for item in items], np.float64)
+        questions = np.array([item.concept or item.key for item in items])
         paper = printed("valueground_table_3", "cost", backbone=backbone, configuration=configuration)
         cell = Cell(mean(values, questions, method="mean cost"), rounding=FOUR, printed=None if judged else paper)
-        found.append(Row(configuration or backbone, (cell,), backbone if configuration else ""))
+        table_rows.append(Row(configuration or backbone, (cell,), backbone if configuration else ""))
     words: list[Words] = [
         _("US dollars a pair. Intervals leave out each question in turn."),
         _("Pairs whose cost is not known are left out: %(n)s of %(all)s.")
         % {"n": len(pairs) - len(known), "all": len(pairs)},
     ]
-    return given.table(corner=_("How it was made"), columns=[_("Mean cost")], rows=found, words=words)
+    return inputs.table(corner=_("How it was made"), columns=[_("Mean cost")], rows=table_rows, words=words)
 
 
 _NO_COSTS = gettext_lazy(
@@ -78,18 +78,18 @@ _NO_COSTS = gettext_lazy(
 _NO_REQUESTS = gettext_lazy("No judge was asked about these pairs here, or nobody has said what its requests cost.")
 
 
-def _number(said: object) -> float | None:
+def _number(cost: object) -> float | None:
     try:
-        found = float(str(said))
+        number = float(str(cost))
     except ValueError:
         return None
-    return found if np.isfinite(found) and found >= 0 else None
+    return number if np.isfinite(number) and number >= 0 else None
 
 
-def _judged(given: TableInputs, items: set[int]) -> Mapping[int, float | None]:
+def _judged(inputs: TableInputs, items: set[int]) -> Mapping[int, float | None]:
     """What all requests about each pair cost; None where one of them has no known price."""
-    entry = next((one for one in given.catalogue.stages if one.key == STAGE), None)
-    campaigns = [one.id for one in given.campaigns_of(entry)] if entry else []
+    entry = next((stage for stage in inputs.catalogue.stages if stage.key == STAGE), None)
+    campaigns = [campaign_entry.id for campaign_entry in inputs.campaigns_of(entry)] if entry else []
     asked = Attempt.objects.filter(
         call__item__in=items, call__run__withdrawn_at=None, call__run__campaign__in=campaigns
     ).order_by()

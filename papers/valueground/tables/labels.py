@@ -39,22 +39,22 @@ NEEDS_ALIGNMENT = gettext_lazy("The same, and models' answers in the stage “al
 REASONS = ("tie", "no_counts", "codes_unresolved", "not_positive")
 
 
-def build_labels(given: TableInputs) -> Table:
+def build_labels(inputs: TableInputs) -> Table:
     """What each country's labels are, and what has none: the denominators of all the rest."""
-    of = load_instances(given)
+    of = load_instances(inputs)
     n = len(of.questions)
     rows = []
     for c, name in enumerate(of.countries):
         labels = [of.labels[q, c] for q in range(n)]
-        scorable = np.array([one.side is not None for one in labels], bool)
+        scorable = np.array([label.side is not None for label in labels], bool)
         counts = [
-            *(sum(one.side == side for one in labels) for side in ("a", "b")),
-            *(sum(one.why == why for one in labels) for why in REASONS),
-            sum(one.out_of_range for one in labels),
-            sum(one.n_zero > 0 and one.why != "not_positive" for one in labels),
+            *(sum(label.side == side for label in labels) for side in ("a", "b")),
+            *(sum(label.why == why for label in labels) for why in REASONS),
+            sum(label.out_of_range for label in labels),
+            sum(label.n_zero > 0 and label.why != "not_positive" for label in labels),
         ]
         numbers = [Cell(counted(count, n), rounding=WHOLE) for count in counts]
-        left = ", ".join(question for question, one in zip(of.questions, labels, strict=True) if one.side is None)
+        left = ", ".join(question for question, label in zip(of.questions, labels, strict=True) if label.side is None)
         rows.append(Row(name, (Cell(share(scorable), rounding=PERCENT), *numbers, Cell(text=left))))
     columns: list[Words] = [
         _("With a label"),
@@ -73,7 +73,7 @@ def build_labels(given: TableInputs) -> Table:
         *code_words(of),
         _("Questions; the first column in percent. A mean outside the options and a code 0 left out are told besides."),
     ]
-    return given.table(corner=_("Country"), columns=columns, rows=rows, words=words)
+    return inputs.table(corner=_("Country"), columns=columns, rows=rows, words=words)
 
 
 ABOUT = (UNREADABLE, SAME_OPTION)

@@ -48,30 +48,33 @@ class PresentedUnits:
     campaigns: tuple[int, ...]
 
 
-def presented_units(given: TableInputs, stage: str, read: Callable[[tuple[str, ...]], Ints]) -> PresentedUnits:
+def presented_units(inputs: TableInputs, stage: str, read: Callable[[tuple[str, ...]], Ints]) -> PresentedUnits:
     """Of a stage whose one question has its key. `read` gives the codes' numbers. Raises Missing without an answer."""
-    seen = given.observed(stage, stage, MODELS)
-    selection = given.selection(stage, stage, MODELS)
-    without = given.models_left_out(selection)
-    calls = {rater: one for rater, one in calls_of(selection).items() if rater not in without}
-    failed = {(rater, unit) for rater, one in calls.items() for unit in one.failed}
+    observations = inputs.observed(stage, stage, MODELS)
+    selection = inputs.selection(stage, stage, MODELS)
+    without = inputs.models_left_out(selection)
+    calls = {rater: call_statistics for rater, call_statistics in calls_of(selection).items() if rater not in without}
+    failed = {(rater, unit) for rater, call_statistics in calls.items() for unit in call_statistics.failed}
     units = Unit.objects.filter(pk__in={unit for _rater, unit in failed}, item__withdrawn_at=None)
     about = {pk: (item, target) for pk, item, target in units.values_list("pk", "item", "target")}
     lost = sorted((rater, *about[unit]) for rater, unit in failed if unit in about)
-    items = (*seen.items, *observed_items({item for _rater, item, _target in lost} - {one.pk for one in seen.items}))
-    targets = tuple(sorted({*seen.targets, *(target for *_rest, target in lost)}))
-    place = {one.pk: n for n, one in enumerate(items)}
-    of_target = np.array([targets.index(one) for one in seen.targets], np.int64)
-    who = np.array([one.pk for one in seen.raters], np.int64)[seen.rater]
+    items = (
+        *observations.items,
+        *observed_items({item for _rater, item, _target in lost} - {item.pk for item in observations.items}),
+    )
+    targets = tuple(sorted({*observations.targets, *(target for *_rest, target in lost)}))
+    place = {item.pk: n for n, item in enumerate(items)}
+    of_target = np.array([targets.index(target) for target in observations.targets], np.int64)
+    rater_pks = np.array([rater.pk for rater in observations.raters], np.int64)[observations.rater]
     unread = np.array([(rater, place[item], targets.index(t)) for rater, item, t in lost], np.int64).reshape(-1, 3)
     return PresentedUnits(  # what was answered comes last: an answer stands, though another call about it had none
         items=items,
         targets=targets,
-        rater=np.concatenate([unread[:, 0], who]),
-        item=np.concatenate([unread[:, 1], seen.item]),
-        target=np.concatenate([unread[:, 2], of_target[seen.target]]),
-        code=np.concatenate([np.full(len(lost), MISSING), read(seen.codes)[seen.code]]),
-        raters=tuple(observed_raters(given.benchmark, sorted({*who.tolist(), *unread[:, 0].tolist()}))),
+        rater=np.concatenate([unread[:, 0], rater_pks]),
+        item=np.concatenate([unread[:, 1], observations.item]),
+        target=np.concatenate([unread[:, 2], of_target[observations.target]]),
+        code=np.concatenate([np.full(len(lost), MISSING), read(observations.codes)[observations.code]]),
+        raters=tuple(observed_raters(inputs.benchmark, sorted({*rater_pks.tolist(), *unread[:, 0].tolist()}))),
         told=frozenset(calls),
         campaigns=selection.campaigns,
     )
@@ -81,22 +84,22 @@ def rows_of(
     raters: Iterable[ObservedRater | Rater], campaigns: Iterable[int], kinds: tuple[str, ...] = (MAIN, TEXT)
 ) -> dict[str, dict[int, str]]:
     """By kind, the row of each rater that was asked so: `kinds` are MAIN and TEXT, or MATCHING alone."""
-    found: dict[str, list[ObservedRater | Rater]] = {kind: [] for kind in kinds}
+    raters_by_kind: dict[str, list[ObservedRater | Rater]] = {kind: [] for kind in kinds}
     raters = list(raters)
     asked = Run.objects.filter(campaign__in=campaigns, task=Run.Task.ANSWERS, withdrawn_at=None, prompt__in=PROMPTS)
     prompts = dict(asked.filter(rater__in=[one.pk for one in raters]).order_by("pk").values_list("rater", "prompt"))
-    for one in raters:
-        words = one.setting.casefold().replace("-", "_").replace(" ", "_")
+    for rater in raters:
+        words = rater.setting.casefold().replace("-", "_").replace(" ", "_")
         by_setting = TEXT if words.startswith(TEXT) else MAIN
-        kind = kinds[0] if len(kinds) == 1 else PROMPTS.get(prompts.get(one.pk, ""), by_setting)
-        found[kind].append(one)
-    return {kind: _named(some, PLAIN[kind]) for kind, some in found.items()}
+        kind = kinds[0] if len(kinds) == 1 else PROMPTS.get(prompts.get(rater.pk, ""), by_setting)
+        raters_by_kind[kind].append(rater)
+    return {kind: _named(some, PLAIN[kind]) for kind, some in raters_by_kind.items()}
 
 
 def _named(raters: list[ObservedRater | Rater], plain: tuple[str, ...]) -> dict[int, str]:
     settings: dict[str, set[str]] = {}
-    for one in raters:
-        settings.setdefault(one.name, set()).add(one.setting)
+    for rater in raters:
+        settings.setdefault(rater.name, set()).add(rater.setting)
     first = {name: next((one for one in plain if one in some), None) for name, some in settings.items()}
     return {one.pk: one.name if one.setting == first[one.name] else _with_setting(one) for one in raters}
 

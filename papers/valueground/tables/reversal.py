@@ -49,15 +49,15 @@ SAME_INSTANCES = gettext_lazy(
 )
 
 
-def build_reversals(given: TableInputs) -> Table:
-    of = load_instances(given)
+def build_reversals(inputs: TableInputs) -> Table:
+    of = load_instances(inputs)
     rows = []
     for model in _both(of):
         found = reversals(of.text[model], of.main[model], of.gold, of.question)
         estimates = (found.reversal, found.harmful, found.beneficial, found.drop)
         cells = [
-            Cell(one, rounding=PERCENT, printed=printed("valueground_table_5", name, model=model))
-            for name, one in zip((*KINDS_OF_REVERSAL, ""), estimates, strict=True)
+            Cell(estimate, rounding=PERCENT, printed=printed("valueground_table_5", name, model=model))
+            for name, estimate in zip((*KINDS_OF_REVERSAL, ""), estimates, strict=True)
         ]
         rows.append(Row(model, tuple(cells)))
     words: list[Words] = [
@@ -66,7 +66,7 @@ def build_reversals(given: TableInputs) -> Table:
         SAME_INSTANCES,
         _("Intervals leave out each question in turn."),
     ]
-    return given.table(corner=_("Model"), columns=REVERSAL_COLUMNS, rows=rows, words=words)
+    return inputs.table(corner=_("Model"), columns=REVERSAL_COLUMNS, rows=rows, words=words)
 
 
 def _both(of: Instances) -> list[str]:
@@ -84,54 +84,54 @@ def _lacking(of: Instances) -> list[Words]:
     return [text % {"names": "; ".join(names)}] if names else []
 
 
-def build_reversals_by_country(given: TableInputs) -> Table:
-    of = load_instances(given)
+def build_reversals_by_country(inputs: TableInputs) -> Table:
+    of = load_instances(inputs)
     models = _both(of)
     rows = []
     for name, here in by_country(of):
-        estimates = _over_models(of, models, here, given.chosen["over_models"] == "mean")
+        estimates = _over_models(of, models, here, inputs.chosen["over_models"] == "mean")
         cells = [
             Cell(
-                one,
+                estimate,
                 rounding=PERCENT,
                 printed=printed("valueground_table_6", kind, country=PAPERS_NAME.get(name, name)),
             )
-            for kind, one in zip((*KINDS_OF_REVERSAL, ""), estimates, strict=True)
+            for kind, estimate in zip((*KINDS_OF_REVERSAL, ""), estimates, strict=True)
         ]
         rows.append(Row(name, tuple(cells)))
     words: list[Words] = [
         *counted_words(of), *_lacking(of), SAME_INSTANCES,
         _("Intervals leave out each question in turn; they are for these models and countries."),
     ]  # fmt: skip
-    return given.table(corner=_("Country"), columns=REVERSAL_COLUMNS, rows=rows, words=words)
+    return inputs.table(corner=_("Country"), columns=REVERSAL_COLUMNS, rows=rows, words=words)
 
 
-def _over_models(of: Instances, models: Sequence[str], here: Bools, averaged: bool) -> list[Estimate]:
+def _over_models(of: Instances, models: Sequence[str], mask: Bools, averaged: bool) -> list[Estimate]:
     """Reversal, harmful, beneficial and drop, over models; pooled or the mean of the models' rates."""
     if not averaged:
-        text, main = (np.concatenate([side[m][here] for m in models]) for side in (of.text, of.main))
-        gold, question = (np.tile(side[here], len(models)) for side in (of.gold, of.question))
+        text, main = (np.concatenate([side[m][mask] for m in models]) for side in (of.text, of.main))
+        gold, question = (np.tile(side[mask], len(models)) for side in (of.gold, of.question))
         found = reversals(text, main, gold, question)
         return [found.reversal, found.harmful, found.beneficial, found.drop]
     kinds: list[list[ModelOutcomes]] = [[], [], []]
     drops: list[tuple[ModelOutcomes, ModelOutcomes]] = []
     for model in models:
-        counted = np.asarray(known_answers(of, model) & here)
+        counted = np.asarray(known_answers(of, model) & mask)
         before, after = of.text[model] == of.gold, of.main[model] == of.gold
         for place, true in enumerate((before != after, before & ~after, ~before & after)):
             kinds[place].append(ModelOutcomes(np.asarray(true), counted))
         drops.append((ModelOutcomes(np.asarray(before), counted), ModelOutcomes(np.asarray(after), counted)))
-    return [*(mean_of(one, of.question) for one in kinds), mean_difference(of, drops)]
+    return [*(mean_of(kind, of.question) for kind in kinds), mean_difference(of, drops)]
 
 
-def build_reversals_by_margin(given: TableInputs) -> Table:
-    of = load_instances(given)
+def build_reversals_by_margin(inputs: TableInputs) -> Table:
+    of = load_instances(inputs)
     models = _both(of)
     usable = np.isfinite(of.margin) & (of.gold != MISSING)
     pairs, first = np.unique(of.pair[usable], return_index=True)
     if not pairs.size:
         raise MissingData(_("No question has a survey's counts, so no country has a margin. Bring the counts."))
-    count = int(given.chosen["bins"])
+    count = int(inputs.chosen["bins"])
     try:
         cut = equal_frequency(of.margin[usable][first], count)
     except ValueError as problem:
@@ -141,18 +141,18 @@ def build_reversals_by_margin(given: TableInputs) -> Table:
     of_instance[usable] = cut.bin[np.searchsorted(pairs, of.pair[usable])]
     rows = []
     for number in range(count):
-        found = _over_models(of, models, np.asarray(of_instance == number), False)[0]
+        estimate = _over_models(of, models, np.asarray(of_instance == number), False)[0]
         last = number == count - 1
         low, high = (f"{edge:.3f}" for edge in cut.edges[number : number + 2])
         size = int(cut.sizes[number])
         cells = (
             Cell(text=f"[{low}, {high}{']' if last else ')'}", printed=_bin(count, number, "range")),
             Cell(counted(size, len(pairs)), rounding=WHOLE, printed=PrintedValue("573") if count == 5 else None),
-            Cell(found, rounding=PERCENT, printed=_bin(count, number, "reversal")),
+            Cell(estimate, rounding=PERCENT, printed=_bin(count, number, "reversal")),
         )
         rows.append(Row(_("Bin %(number)s") % {"number": number + 1}, cells))
     columns: list[Words] = [_("Margin"), _("Pairs of question and country"), _("Reversal")]
-    outside = sum(one.out_of_range for one in of.labels.values())
+    outside = sum(label.out_of_range for label in of.labels.values())
     words: list[Words] = [
         *counted_words(of),
         *_lacking(of),
@@ -161,23 +161,23 @@ def build_reversals_by_margin(given: TableInputs) -> Table:
         _("Mean outside the two options: %(count)s pairs of question and country.") % {"count": outside},
         _("In percent, models and sources pooled. Intervals leave out each question in turn."),
     ]  # fmt: skip
-    return given.table(corner=_("Bin"), columns=columns, rows=rows, words=words)
+    return inputs.table(corner=_("Bin"), columns=columns, rows=rows, words=words)
 
 
 def _changes(rates: Sequence[tuple[Floats, Floats, Ints]]) -> list[Estimate]:
     """For each country main less text-only, averaged over the models that have both."""
     changes, answers = (np.stack(part) for part in zip(*((main - text, n) for text, main, n in rates), strict=True))
-    made = []
+    estimates = []
     for change, n in zip(changes.T, answers.T, strict=True):
         known = np.isfinite(change)
         sizes: dict[str, Any] = {
             "n_units": int(n[known].sum()), "n_raters": int(known.sum()), "n_ratings": int(n[known].sum())}  # fmt: skip
         method = "difference of shares"
         if known.any():
-            made.append(Estimate.of(float(change[known].mean()), method=method, **sizes))
+            estimates.append(Estimate.of(float(change[known].mean()), method=method, **sizes))
         else:
-            made.append(Estimate.undefined(reason="nothing_counted", method=method))
-    return made
+            estimates.append(Estimate.undefined(reason="nothing_counted", method=method))
+    return estimates
 
 
 def _bin(count: int, number: int, column: str) -> PrintedValue | None:
@@ -197,8 +197,8 @@ def _by_country_rates(of: Instances, model: str) -> tuple[Floats, Floats, Ints]:
     return rates[0], rates[1], answers
 
 
-def build_transfer(given: TableInputs) -> Table:
-    of = load_instances(given)
+def build_transfer(inputs: TableInputs) -> Table:
+    of = load_instances(inputs)
     models = _both(of)
     rates = {model: _by_country_rates(of, model) for model in models}
     rows = [Row(model, _transfer_cells([rates[model]], model)) for model in models]
@@ -212,7 +212,7 @@ def build_transfer(given: TableInputs) -> Table:
             "out each country; its difference is each country's mean over models, averaged over countries."
         ),
     ]
-    return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)
+    return inputs.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 
 
 def _transfer_cells(rates: Sequence[tuple[Floats, Floats, Ints]], name: str) -> tuple[Cell, ...]:

@@ -83,20 +83,20 @@ class RubricScores:
         return means
 
 
-def rubric_scores(given: TableInputs, kind: str) -> RubricScores:
+def rubric_scores(inputs: TableInputs, kind: str) -> RubricScores:
     """By people ("person") or by judges ("model"). Raises MissingData without any rating."""
     scores: dict[str, dict[tuple[int, int], float]] = {}
     places: dict[int, int] = {}
     items: list[ObservedItem] = []
     for field in FIELDS:
-        seen = given.observed(STAGE, field, (kind,))
-        for item, rater, value in zip(seen.item, seen.rater, seen.value, strict=True):
-            thing = seen.items[item]
+        observations = inputs.observed(STAGE, field, (kind,))
+        for item, rater, value in zip(observations.item, observations.rater, observations.value, strict=True):
+            thing = observations.items[item]
             if thing.pk not in places:
                 places[thing.pk] = len(items)
                 items.append(thing)
             if np.isfinite(value):
-                scores.setdefault(field, {})[places[thing.pk], seen.raters[rater].pk] = float(value)
+                scores.setdefault(field, {})[places[thing.pk], observations.raters[rater].pk] = float(value)
     return RubricScores(tuple(items), {**scores, TOTAL: _totals(scores)})
 
 
@@ -104,37 +104,37 @@ def _totals(scores: Mapping[str, Mapping[tuple[int, int], float]]) -> dict[tuple
     """Of the sheets on which all four points were given."""
     score = Rule.from_json(RULE).score
     assert score is not None
-    found = {}
+    totals = {}
     for key in scores.get(FIELDS[0], {}):
         total = score.expression.evaluate({field: scores[field].get(key) for field in FIELDS if field in scores})
         if isinstance(total, float):
-            found[key] = total
-    return found
+            totals[key] = total
+    return totals
 
 
-def build_scores(given: TableInputs) -> Table:
+def build_scores(inputs: TableInputs) -> Table:
     """Mean scores by what made the pairs."""
-    of = rubric_scores(given, given.chosen["scored_by"])
-    made = [made_by(one) for one in of.items]
-    questions = np.array([one.concept or one.key for one in of.items])
-    found = []
-    for backbone, configuration in sorted(set(made), key=paper_order):
-        here = np.array([one == (backbone, configuration) for one in made])
+    of = rubric_scores(inputs, inputs.chosen["scored_by"])
+    configurations = [made_by(item) for item in of.items]
+    questions = np.array([item.concept or item.key for item in of.items])
+    table_rows = []
+    for backbone, configuration in sorted(set(configurations), key=paper_order):
+        mask = np.array([one == (backbone, configuration) for one in configurations])
         cells = [
             Cell(
-                _mean(of, field, here, questions),
+                _mean(of, field, mask, questions),
                 rounding=THREE,
                 printed=printed("valueground_table_1", field, backbone=backbone, configuration=configuration),
             )
             for field in (*FIELDS, TOTAL)
         ]
-        found.append(Row(configuration or backbone, tuple(cells), backbone if configuration else ""))
+        table_rows.append(Row(configuration or backbone, tuple(cells), backbone if configuration else ""))
     words: list[Words] = [
         _("Each pair counts once, with the mean of its raters' scores. Intervals leave out each question in turn."),
         _total_words(),
     ]
     columns = [NAMES[field] for field in (*FIELDS, TOTAL)]
-    return given.table(corner=_("How it was made"), columns=columns, rows=found, words=words)
+    return inputs.table(corner=_("How it was made"), columns=columns, rows=table_rows, words=words)
 
 
 def _mean(of: RubricScores, field: str, here: Bools, questions: Strings) -> Estimate:
@@ -148,24 +148,24 @@ def _total_words() -> str:
     return _("Total: (match A / 2 + match B / 2 + pair match / 2 + no cue) / 4, on each sheet.")
 
 
-def build_judge(given: TableInputs) -> Table:
-    people = rubric_scores(given, "person")
-    judge, judges = _judged(given, people)
-    how: How = "pooling" if given.chosen["people"] == "pooling" else "averaging"
-    found = []
+def build_judge(inputs: TableInputs) -> Table:
+    people = rubric_scores(inputs, "person")
+    judge, judges = _judged(inputs, people)
+    how: How = "pooling" if inputs.chosen["people"] == "pooling" else "averaging"
+    table_rows = []
     for field in (*FIELDS, TOTAL):
         scores = judge[field]
         ratings = people.ratings(field, partial(_has, scores))
-        estimates = [with_rater_means(scores, ratings, kind, interval=given.interval) for kind in KINDS]
+        estimates = [with_rater_means(scores, ratings, kind, interval=inputs.interval) for kind in KINDS]
         alone = _alone(ratings)
-        estimates += [leave_one_annotator_out(alone, kind, how, interval=given.interval) for kind in KINDS]
+        estimates += [leave_one_annotator_out(alone, kind, how, interval=inputs.interval) for kind in KINDS]
         names = (*(f"judge_{kind}" for kind in KINDS), *(f"people_{kind}" for kind in KINDS))
         cells = [
-            Cell(one, rounding=THREE, printed=printed("valueground_table_4", name, field=field))
-            for name, one in zip(names, estimates, strict=True)
+            Cell(estimate, rounding=THREE, printed=printed("valueground_table_4", name, field=field))
+            for name, estimate in zip(names, estimates, strict=True)
         ]
         cells.append(_matched(alone, scores[np.unique(ratings.unit)]))
-        found.append(Row(str(NAMES[field]), tuple(cells)))
+        table_rows.append(Row(str(NAMES[field]), tuple(cells)))
     columns: list[Words] = [
         _("Judge, Pearson"), _("Judge, Spearman"), _("People, Pearson"), _("People, Spearman"),
         _("People whom the judge matches, in percent"),
@@ -179,7 +179,7 @@ def build_judge(given: TableInputs) -> Table:
         _("Over the pairs that both judged. Intervals: other pairs and other people."),
         _total_words(),
     ]  # fmt: skip
-    return given.table(corner=_("Question"), columns=columns, rows=found, words=words)
+    return inputs.table(corner=_("Question"), columns=columns, rows=table_rows, words=words)
 
 
 def _matched(people: Ratings, scores: Floats) -> Cell:
@@ -206,19 +206,22 @@ def _alone(ratings: Ratings) -> Ratings:
     return Ratings(unit, ratings.rater, ratings.value, units.size, ratings.n_raters)
 
 
-def _judged(given: TableInputs, people: RubricScores) -> tuple[dict[str, Floats], str]:
+def _judged(inputs: TableInputs, people: RubricScores) -> tuple[dict[str, Floats], str]:
     """By field, the ensemble's score of each of the people's items, NaN where one of the judges gave none; and who they
     are."""
     try:
-        judges = rubric_scores(given, "model")
+        judges = rubric_scores(inputs, "model")
     except MissingData as problem:
         text = _("No automatic judge has scored pairs yet. Import a model's answers to this stage.")
         raise MissingData(text) from problem
-    place = {one.pk: n for n, one in enumerate(judges.items)}
-    at: Ints = np.array([place.get(one.pk, -1) for one in people.items], np.int64)
+    place = {item.pk: n for n, item in enumerate(judges.items)}
+    at: Ints = np.array([place.get(item.pk, -1) for item in people.items], np.int64)
     scores = {field: np.where(at < 0, np.nan, judges.means(field, of_all=True)[at]) for field in (*FIELDS, TOTAL)}
     raters = Rater.objects.filter(pk__in={rater for by in judges.scores.values() for _item, rater in by})
-    names = [f"{one.name} ({one.setting})" if one.setting else one.name for one in raters.order_by("name", "setting")]
+    names = [
+        f"{rater.name} ({rater.setting})" if rater.setting else rater.name
+        for rater in raters.order_by("name", "setting")
+    ]
     return scores, ", ".join(names)
 
 

@@ -31,11 +31,11 @@ def found_by_tier(ground: FigureData) -> Figure:
         raise MissingData(TABLE.needs)
     stacks = tuple(bars.Stack(run, _shares(of, tiers), _counted(of), _("no tier is known")) for run, of in runs.items())
     drawing = bars.Stacks(tuple(tiers), KINDS[: len(tiers)], stacks, tuple("" for _tier in tiers))
-    said = [(run, ", ".join(f"{tier} {estimate_text(of[tier])}" for tier in tiers)) for run, of in runs.items()]
+    descriptions = [(run, ", ".join(f"{tier} {estimate_text(of[tier])}" for tier in tiers)) for run, of in runs.items()]
     return Figure(
         key="tiers-found",
         title=_("Tiers of languages among the first ten"),
-        alt=list_text(said, _("Share of the captions found that are of the tier:")),
+        alt=list_text(descriptions, _("Share of the captions found that are of the tier:")),
         columns=(_("run"), _("tier"), *number_columns()),
         rows=tuple((run, tier, *numbers(of[tier])) for run, of in runs.items() for tier in tiers),
         draw=lambda width: bars.draw_stacks(drawing, width),

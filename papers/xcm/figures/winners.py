@@ -50,16 +50,16 @@ def wins_of_six(ground: FigureData) -> Figure:
 
 def _wins(ground: FigureData, key: str, roles: tuple[str, ...], title: str) -> Figure:
     """Pooled for every run; by country of the query for the run that the address names (`run`), else the first."""
-    found = choices_of(ground.runs("forced_choice", with_trials(len(roles))), roles)
-    if not found:
+    score_sets = choices_of(ground.runs("forced_choice", with_trials(len(roles))), roles)
+    if not score_sets:
         raise MissingData(_("No run has answered trials with these candidates."))
-    labels = [one.label for one in found]
+    labels = [scores.label for scores in score_sets]
     asked = next((str(x) for x in ground.params.getlist("run") if str(x) in labels), labels[0])
-    shown = found[labels.index(asked)]
-    blocks = [(_("All countries"), one.label, one) for one in found]
+    shown = score_sets[labels.index(asked)]
+    blocks = [(_("All countries"), scores.label, scores) for scores in score_sets]
     countries = [str(c) for c in countries_of([shown])]
     blocks += [(asked, country, shown.where(shown.countries == country)) for country in countries]
-    counted = [(head, name, _counts(one)) for head, name, one in blocks]
+    counted = [(head, name, _counts(scores)) for head, name, scores in blocks]
     drawing = bars.Stacks(
         tuple(str(ROLES[role][1]) for role in roles),
         tuple(LOOKS[role] for role in roles),
@@ -72,7 +72,7 @@ def _wins(ground: FigureData, key: str, roles: tuple[str, ...], title: str) -> F
         for run, country, every in named
         for role, wins in zip(roles, every, strict=True)
     ]
-    pooled = [(name, _in_words(roles, every)) for _head, name, every in counted[: len(found)]]
+    pooled = [(name, _in_words(roles, every)) for _head, name, every in counted[: len(score_sets)]]
     return Figure(
         key=key,
         title=title,
@@ -99,13 +99,13 @@ def _share(wins: int, every: list[int]) -> float | None:
 
 
 def _stacks(counted: list[tuple[str, str, list[int]]]) -> list[bars.Stack]:
-    made, before = [], ""
+    stacks, before = [], ""
     for head, name, every in counted:
         n = sum(every)
         shares = tuple(wins / n for wins in every) if n else None
-        made.append(bars.Stack(name, shares, n, _("no trials"), head if head != before else ""))
+        stacks.append(bars.Stack(name, shares, n, _("no trials"), head if head != before else ""))
         before = head
-    return made
+    return stacks
 
 
 def _in_words(roles: tuple[str, ...], every: list[int]) -> str:
@@ -118,7 +118,7 @@ def _in_words(roles: tuple[str, ...], every: list[int]) -> str:
 def frequency_by_rank(ground: FigureData) -> Figure:
     """For every run: of all lists, how large a part has a caption of the tier at this rank."""
     parts = ranked_lists(ground.runs("retrieval"))
-    found = [(one.label, _by_tier(one)) for one in parts]
+    found = [(part.label, _by_tier(part)) for part in parts]
     drawn = [(name, table) for name, table in found if table is not None and table.size]
     if not drawn:
         raise MissingData(_("No list has captions whose language is known. Give each entry its language."))

@@ -23,9 +23,9 @@ from papers.xcm.tables.trials import ORDER
 from predictions.models import Entry, Run
 
 
-def build_counts(given: TableInputs, name: str) -> Table:
+def build_counts(inputs: TableInputs, name: str) -> Table:
     """How many entries of each kind the collection of the forced choices has."""
-    runs = given.runs("forced_choice", partial(_naming, name))
+    runs = inputs.runs("forced_choice", partial(_naming, name))
     if not runs:
         raise MissingData(_("The entries do not say their country or concept. Import the collection with these."))
     entries = CollectionEntries().of(runs[0].pool).values()
@@ -37,7 +37,7 @@ def build_counts(given: TableInputs, name: str) -> Table:
         Row(label, (Cell(_count(n), rounding=Rounding(0), printed=printed("xcm_table_9", "images", country=label)),))
         for label, n in sorted(counts.items(), key=lambda pair: (order.get(pair[0], len(order)), pair[0]))
     ]
-    return given.table(corner=_("Country") if name == "country" else _("Concept"), columns=[_("Images")], rows=rows)
+    return inputs.table(corner=_("Country") if name == "country" else _("Concept"), columns=[_("Images")], rows=rows)
 
 
 def _naming(name: str, runs: Sequence[Run]) -> list[Run]:
@@ -47,10 +47,10 @@ def _naming(name: str, runs: Sequence[Run]) -> list[Run]:
 
 
 def _by_code(counts: Counter[str]) -> Counter[str]:
-    made: Counter[str] = Counter()
+    by_code: Counter[str] = Counter()
     for label, n in counts.items():
-        made[country_code(label)] += n
-    return made
+        by_code[country_code(label)] += n
+    return by_code
 
 
 def _count(n: int) -> Estimate:

@@ -62,31 +62,31 @@ PAIRS = {  # Diff is of the first less the second
 NO_SIX = gettext_lazy("No run has trials of six candidates. Import trials and similarities.")
 
 
-def six_candidate_runs(given: TableInputs) -> list[TrialScores]:
+def six_candidate_runs(inputs: TableInputs) -> list[TrialScores]:
     """Runs over trials of six whose queries name a country, of one collection. Raises MissingData without any."""
-    runs = given.runs("forced_choice", with_trials(len(SIX), described=True))
-    found = [one for one in choices_of(runs, SIX) if one.described]
-    if not found:
+    runs = inputs.runs("forced_choice", with_trials(len(SIX), described=True))
+    score_sets = [scores for scores in choices_of(runs, SIX) if scores.described]
+    if not score_sets:
         raise MissingData(NO_SIX)
-    return select_query_sets(found, "descriptor")
+    return select_query_sets(score_sets, "descriptor")
 
 
-def build_overall(given: TableInputs) -> Table:
+def build_overall(inputs: TableInputs) -> Table:
     rows = []
-    for one in six_candidate_runs(given):
-        rates = wins(given, one, credit_of(given, one))
+    for scores in six_candidate_runs(inputs):
+        rates = wins(inputs, scores, credit_of(inputs, scores))
         cells = [
-            Cell(rate, rounding=PERCENT, printed=printed("xcm_table_3", role, model=one.label))
+            Cell(rate, rounding=PERCENT, printed=printed("xcm_table_3", role, model=scores.label))
             for role, rate in zip(SIX, rates, strict=True)
         ]
-        rows.append(Row(one.label, tuple(cells), one.group))
+        rows.append(Row(scores.label, tuple(cells), scores.group))
     columns: list[Words] = [ROLES[role] for role in SIX]
     words: list[Words] = [_("Wins in percent of trials; intervals leave out each concept and country in turn.")]
-    return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)
+    return inputs.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 
 
-def build_wins_by_country(given: TableInputs) -> Table:
-    return wins_by_country(given, six_candidate_runs(given), SIX, "xcm_table_14")
+def build_wins_by_country(inputs: TableInputs) -> Table:
+    return wins_by_country(inputs, six_candidate_runs(inputs), SIX, "xcm_table_14")
 
 
 _TEST_EXTRAS = ("first", "second", "test", "chi_square", "n_permutations", "exact")
@@ -94,11 +94,11 @@ Tested = dict[tuple[int, str], tuple[Estimate, Estimate]]  # by the run's place 
 
 
 def contrast(
-    given: TableInputs, credit: Floats, clusters: npt.NDArray[np.str_], pair: str
+    inputs: TableInputs, credit: Floats, clusters: npt.NDArray[np.str_], pair: str
 ) -> tuple[Estimate, Estimate]:
     """Diff and p of a pair of types, by the test that the option names."""
     first, second = (SIX.index(role) for role in PAIRS[pair])
-    by_clusters = given.chosen["p"] == "clusters"
+    by_clusters = inputs.chosen["p"] == "clusters"
     diff = forced_choice.difference_of_wins(
         credit, first, second, clusters, test="by clusters" if by_clusters else "by trials"
     )
@@ -109,46 +109,48 @@ def contrast(
     return diff, Estimate.of(p, method=method, n_units=n, n_raters=1, n_ratings=n, extras=counted)
 
 
-def corrected(given: TableInputs, tested: Tested) -> Tested:
+def corrected(inputs: TableInputs, tested: Tested) -> Tested:
     """p corrected over all tests of the table, where the option says so; the one of the test itself stays in extras."""
-    how = given.chosen["correction"]
+    how = inputs.chosen["correction"]
     if how not in ("holm", "bh"):
         return tested
     values = adjusted([p.value for _diff, p in tested.values()], "holm" if how == "holm" else "benjamini-hochberg")
-    made = {}
+    differences = {}
     for (place, (diff, p)), value in zip(tested.items(), values, strict=True):
         if p.value is not None:
             p = replace(p, value=float(value), extras={**p.extras, "uncorrected": p.value})
-        made[place] = diff, p
-    return made
+        differences[place] = diff, p
+    return differences
 
 
-def build_tests(given: TableInputs) -> Table:
-    found = six_candidate_runs(given)
-    credits = [credit_of(given, one) for one in found]
-    tested = corrected(given, {
-        (n, pair): contrast(given, credits[n], one.clusters, pair) for n, one in enumerate(found) for pair in PAIRS
+def build_tests(inputs: TableInputs) -> Table:
+    score_sets = six_candidate_runs(inputs)
+    credits = [credit_of(inputs, one) for one in score_sets]
+    tested = corrected(inputs, {
+        (n, pair): contrast(inputs, credits[n], scored.clusters, pair)
+        for n, scored in enumerate(score_sets)
+        for pair in PAIRS
     })  # fmt: skip
     rows = []
-    for n, one in enumerate(found):
-        rates = dict(zip(SIX, forced_choice.win_rates(credits[n], one.clusters), strict=True))
+    for n, scores in enumerate(score_sets):
+        rates = dict(zip(SIX, forced_choice.win_rates(credits[n], scores.clusters), strict=True))
         cells = []
         for pair, roles in PAIRS.items():
             diff, p = tested[n, pair]
             made = {**{role: rates[role] for role in roles}, f"{pair}_difference": diff, f"{pair}_p": p}
             for name, value in made.items():
-                theirs = printed("xcm_table_15", name, TRIALS if name == "language_p" else "", model=one.label)
+                theirs = printed("xcm_table_15", name, TRIALS if name == "language_p" else "", model=scores.label)
                 cells.append(Cell(value, rounding=Rounding(3), printed=theirs))
-        rows.append(Row(one.label, tuple(cells), one.group))
+        rows.append(Row(scores.label, tuple(cells), scores.group))
     columns: list[Words] = []
     for roles in PAIRS.values():
         columns += [*(ROLES[role] for role in roles), _("Diff"), "p"]
-    return given.table(corner=_("Model"), columns=columns, rows=rows, words=_test_words(given))
+    return inputs.table(corner=_("Model"), columns=columns, rows=rows, words=_test_words(inputs))
 
 
-def _test_words(given: TableInputs) -> list[Words]:
+def _test_words(inputs: TableInputs) -> list[Words]:
     words: list[Words] = [_("Diff: win rate of the first type less that of the second.")]
-    if given.chosen["p"] == "clusters":
+    if inputs.chosen["p"] == "clusters":
         words.append(
             _(
                 "p: by clusters. The sign of each concept and country's difference of wins is flipped at random: all "
@@ -166,27 +168,31 @@ def _test_words(given: TableInputs) -> list[Words]:
     return words
 
 
-def build_tests_by_country(pair: str, table: str, given: TableInputs) -> Table:
-    found = six_candidate_runs(given)
-    countries = countries_of(found)
+def build_tests_by_country(pair: str, table: str, inputs: TableInputs) -> Table:
+    score_sets = six_candidate_runs(inputs)
+    countries = countries_of(score_sets)
     tested: Tested = {}
-    for n, one in enumerate(found):
-        credit = credit_of(given, one)
+    for n, scores in enumerate(score_sets):
+        credit = credit_of(inputs, scores)
         for country in countries:
-            mask = one.countries == country
-            tested[n, country] = contrast(given, credit[mask], one.clusters[mask], pair)
-    tested = corrected(given, tested)
+            mask = scores.countries == country
+            tested[n, country] = contrast(inputs, credit[mask], scores.clusters[mask], pair)
+    tested = corrected(inputs, tested)
     rows = []
-    for n, one in enumerate(found):
+    for n, scores in enumerate(score_sets):
         for part, (name, label) in enumerate((("difference", _("Diff")), ("p", "p"))):
             cells = [
-                Cell(tested[n, c][part], rounding=Rounding(2), printed=printed(table, c, model=one.label, measure=name))
+                Cell(
+                    tested[n, c][part],
+                    rounding=Rounding(2),
+                    printed=printed(table, c, model=scores.label, measure=name),
+                )
                 for c in countries
             ]
-            rows.append(Row(label, tuple(cells), one.label))
+            rows.append(Row(label, tuple(cells), scores.label))
     first, second = PAIRS[pair]
-    said = _("First: %(first)s. Second: %(second)s.") % {"first": ROLES[first], "second": ROLES[second]}
-    return given.table(corner=_("Measure"), columns=list(countries), rows=rows, words=[said, *_test_words(given)])
+    legend = _("First: %(first)s. Second: %(second)s.") % {"first": ROLES[first], "second": ROLES[second]}
+    return inputs.table(corner=_("Measure"), columns=list(countries), rows=rows, words=[legend, *_test_words(inputs)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,21 +208,21 @@ class TrialDrift:
         return resampling.mean(values[keep], self.choices.clusters[keep], method="similarity drift")
 
 
-def drifts(given: TableInputs) -> list[TrialDrift]:
+def drifts(inputs: TableInputs) -> list[TrialDrift]:
     """For every run whose queries name a country: with the plain run of the same model and system prompt."""
-    found = choices_of(given.runs("forced_choice", with_both_queries), SIX)
-    plain = [one for one in found if not one.described]
-    made = []
-    for one in select_query_sets((one for one in found if one.described), "descriptor"):
-        pairs = (_trial_drift(one, other) for other in plain if _same_model(one, other))
-        made += [pair for pair in pairs if np.isfinite(pair.drift).any()][:1]
-    if not made:
+    score_sets = choices_of(inputs.runs("forced_choice", with_both_queries), SIX)
+    plain = [scores for scores in score_sets if not scores.described]
+    found_drifts = []
+    for select_query_set in select_query_sets((scores for scores in score_sets if scores.described), "descriptor"):
+        pairs = (_trial_drift(select_query_set, other) for other in plain if _same_model(select_query_set, other))
+        found_drifts += [pair for pair in pairs if np.isfinite(pair.drift).any()][:1]
+    if not found_drifts:
         raise MissingData(_("No model has similarities for the same six candidates with and without a country's name."))
-    return made
+    return found_drifts
 
 
-def _same_model(one: TrialScores, other: TrialScores) -> bool:
-    of = [(run.rater_id, run.collection_id, run.system_prompt) for run in (one.run, other.run)]
+def _same_model(scores: TrialScores, other: TrialScores) -> bool:
+    of = [(run.rater_id, run.collection_id, run.system_prompt) for run in (scores.run, other.run)]
     return of[0] == of[1]
 
 
@@ -232,62 +238,73 @@ def _trial_drift(described: TrialScores, plain: TrialScores) -> TrialDrift:
     return TrialDrift(described, similarity_drift(described.similarity, before))
 
 
-def build_drift_by_country(given: TableInputs) -> Table:
-    found = drifts(given)
-    countries = countries_of(one.choices for one in found)
+def build_drift_by_country(inputs: TableInputs) -> Table:
+    trial_drifts = drifts(inputs)
+    countries = countries_of(one.choices for one in trial_drifts)
     rows = []
-    for one in found:
-        label = one.choices.label
+    for trial_drift in trial_drifts:
+        label = trial_drift.choices.label
         cells = [
             Cell(
-                one.mean("correct", one.choices.countries == c),
+                trial_drift.mean("correct", trial_drift.choices.countries == c),
                 rounding=Rounding(2, 100),
                 printed=printed("xcm_table_18", c, model=label),
             )
             for c in countries
         ]
-        rows.append(Row(label, tuple(cells), one.choices.group))
+        rows.append(Row(label, tuple(cells), trial_drift.choices.group))
     words: list[Words] = [_("Times 100, of the correct candidate; by the country whose language the query is in.")]
-    return given.table(corner=_("Model"), columns=list(countries), rows=rows, words=words)
+    return inputs.table(corner=_("Model"), columns=list(countries), rows=rows, words=words)
 
 
-def build_drift_by_role(given: TableInputs) -> Table:
+def build_drift_by_role(inputs: TableInputs) -> Table:
     rows = [
         Row(
-            one.choices.label, tuple(Cell(one.mean(role), rounding=Rounding(2, 100)) for role in SIX), one.choices.group
+            drift.choices.label,
+            tuple(Cell(drift.mean(role), rounding=Rounding(2, 100)) for role in SIX),
+            drift.choices.group,
         )
-        for one in drifts(given)
+        for drift in drifts(inputs)
     ]
     columns: list[Words] = [ROLES[role] for role in SIX]
-    return given.table(corner=_("Model"), columns=columns, rows=rows, words=[_("Times 100.")])
+    return inputs.table(corner=_("Model"), columns=columns, rows=rows, words=[_("Times 100.")])
 
 
-def build_drift_by_concept(given: TableInputs) -> Table:
+def build_drift_by_concept(inputs: TableInputs) -> Table:
     """Table 19: the paper prints one model, GME-Qwen2-7B."""
-    found = drifts(given)
-    of = [np.array([str(t.about.get("concept") or "") for t in one.choices.trials], np.str_) for one in found]
-    concepts = sorted({str(name) for names in of for name in names} - {""})
-    made = {c: [one.mean("correct", names == c) for one, names in zip(found, of, strict=True)] for c in concepts}
-    rows = [
-        Row(c, tuple(_of_concept(c, found, made[c])), "") for c in sorted(concepts, key=lambda c: -_number(made[c][0]))
+    trial_drifts = drifts(inputs)
+    of = [
+        np.array([str(t.about.get("concept") or "") for t in trial_drift.choices.trials], np.str_)
+        for trial_drift in trial_drifts
     ]
-    columns: list[Words] = [one.choices.label for one in found]
+    concepts = sorted({str(name) for names in of for name in names} - {""})
+    made = {
+        c: [trial_drift.mean("correct", names == c) for trial_drift, names in zip(trial_drifts, of, strict=True)]
+        for c in concepts
+    }
+    rows = [
+        Row(c, tuple(_of_concept(c, trial_drifts, made[c])), "")
+        for c in sorted(concepts, key=lambda c: -_number(made[c][0]))
+    ]
+    columns: list[Words] = [trial_drift.choices.label for trial_drift in trial_drifts]
     words: list[Words] = [_("Of the correct candidate; the first column's largest drift on top.")]
-    return given.table(corner=_("Concept"), columns=columns, rows=rows, words=words)
+    return inputs.table(corner=_("Concept"), columns=columns, rows=rows, words=words)
 
 
 def _number(value: Estimate) -> float:
     return value.value if value.value is not None else float("-inf")
 
 
-def _of_concept(concept: str, found: Sequence[TrialDrift], values: Sequence[Estimate]) -> list[Cell]:
+def _of_concept(concept: str, trial_drifts: Sequence[TrialDrift], values: Sequence[Estimate]) -> list[Cell]:
     return [
         Cell(
             value,
             rounding=Rounding(4),
-            printed=printed("xcm_table_19", "drift", concept=concept) if one.choices.label == "GME-Qwen2-7B" else None,
+            printed=printed("xcm_table_19", "drift", concept=concept)
+            if trial_drift.choices.label == "GME-Qwen2-7B"
+            else None,
         )
-        for one, value in zip(found, values, strict=True)
+        for trial_drift, value in zip(trial_drifts, values, strict=True)
     ]
 
 

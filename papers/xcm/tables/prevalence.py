@@ -60,14 +60,14 @@ def language(about: About) -> str | None:
 
 
 def english_or_not(about: About) -> str | None:
-    said = language(about)
-    return said and ("English" if said.casefold() in ("en", "english") else "other")
+    name = language(about)
+    return name and ("English" if name.casefold() in ("en", "english") else "other")
 
 
 def tier(about: About) -> str | None:
     """Of Table 5, by the language's code or name."""
-    said = (language(about) or "").casefold()
-    return next((row["tier"] for row in _FIVE if said in (row["code"].casefold(), row["language"].casefold())), None)
+    name = (language(about) or "").casefold()
+    return next((row["tier"] for row in _FIVE if name in (row["code"].casefold(), row["language"].casefold())), None)
 
 
 _FIVE = printed_rows("xcm_table_5")
@@ -91,20 +91,20 @@ class ListLanguages:
 
 def list_languages(of: RankedLists, over: str) -> ListLanguages | None:
     """None where the pool names no language."""
-    said: Callable[[About], str | None] = language if over == "all" else english_or_not
-    pool = [name for about in of.about.values() if (name := said(about))]
+    label_of: Callable[[About], str | None] = language if over == "all" else english_or_not
+    pool = [name for about in of.about.values() if (name := label_of(about))]
     universe, counts = np.unique(np.array(pool), return_counts=True)
     if not universe.size or not of.queries or not all(of.keys):
         return None
     expected = counts / counts.sum() if over == "two" else np.full(universe.size, 1 / universe.size)
-    return ListLanguages(labels_of_places(of, said, universe.tolist()), expected)
+    return ListLanguages(labels_of_places(of, label_of, universe.tolist()), expected)
 
 
-def _runs(given: TableInputs) -> list[RankedLists]:
-    found = ranked_lists(given.runs("retrieval"))
-    if not found:
+def _runs(inputs: TableInputs) -> list[RankedLists]:
+    lists_of_runs = ranked_lists(inputs.runs("retrieval"))
+    if not lists_of_runs:
         raise MissingData(_("The runs have no lists. Import them again."))
-    return found
+    return lists_of_runs
 
 
 def _bias(of: RankedLists, tongues: ListLanguages | None, k: int, *, discounted: bool) -> Estimate:
@@ -126,19 +126,19 @@ def _floor(n: int, k: int, *, discounted: bool) -> Cell:
 
 
 def _floor_words(over: str) -> list[Words]:
-    said = [
+    sentences = [
         _("LBKL in nats, with 1e-9 in place of a share of zero; mean over queries."),
         _("Floor: the least that k places can have, since k places hold k languages at most."),
     ]
-    return [said[0]] if over == "two" else list(said)
+    return [sentences[0]] if over == "two" else list(sentences)
 
 
-def build_first(given: TableInputs) -> Table:
-    over, rows, sizes = given.chosen["languages"], [], set()
-    for of in _runs(given):
+def build_first(inputs: TableInputs) -> Table:
+    over, rows, sizes = inputs.chosen["languages"], [], set()
+    for of in _runs(inputs):
         tongues, relevant = list_languages(of, over), relevant_of(of, "image")
-        every = given.chosen["ideal"] == "all"
-        made = {
+        every = inputs.chosen["ideal"] == "all"
+        estimates = {
             "accuracy_5": _mean(of, partial(accuracies, of, 5, relevant), "accuracy@5"),
             "lbkl_10": _bias(of, tongues, 10, discounted=False),
             "dlbkl_10": _bias(of, tongues, 10, discounted=True),
@@ -146,14 +146,14 @@ def build_first(given: TableInputs) -> Table:
         }
         cells = [
             Cell(value, rounding=Rounding(3), printed=printed("xcm_table_1", name, model=of.label))
-            for name, value in made.items()
+            for name, value in estimates.items()
         ]
         rows.append(Row(of.label, tuple(cells), of.group))
         sizes.add(tongues.n if tongues else 0)
     if over == "all":
         rows += _floors(sizes, (10,), before=1, after=1)
     columns: list[Words] = ["Acc@5", "LBKL@10", "DLBKL@10", "NDCG@10"]
-    return given.table(corner=_("Model"), columns=columns, rows=rows, words=_floor_words(over))
+    return inputs.table(corner=_("Model"), columns=columns, rows=rows, words=_floor_words(over))
 
 
 def _mean(of: RankedLists, scores: Callable[[], Floats], method: str) -> Estimate:
@@ -176,9 +176,9 @@ def _floors(sizes: set[int], depths: Sequence[int], *, before: int = 0, after: i
     ]
 
 
-def build_depths(given: TableInputs) -> Table:
-    over, rows, sizes = given.chosen["languages"], [], set()
-    for of in _runs(given):
+def build_depths(inputs: TableInputs) -> Table:
+    over, rows, sizes = inputs.chosen["languages"], [], set()
+    for of in _runs(inputs):
         tongues, cells = list_languages(of, over), []
         for k in DEPTHS:
             for discounted, name in ((False, "lbkl"), (True, "dlbkl")):
@@ -190,26 +190,29 @@ def build_depths(given: TableInputs) -> Table:
     if over == "all":
         rows += _floors(sizes, DEPTHS)
     columns: list[Words] = [f"{name}@{k}" for k in DEPTHS for name in ("LBKL", "DLBKL")]
-    return given.table(corner=_("Model"), columns=columns, rows=rows, words=_floor_words(over))
+    return inputs.table(corner=_("Model"), columns=columns, rows=rows, words=_floor_words(over))
 
 
-def build_tiers(given: TableInputs) -> Table:
+def build_tiers(inputs: TableInputs) -> Table:
     """The share of each tier at each of the first ten ranks, and among the ten."""
     rows, names = [], list(TIERS)
-    for of in ranked_lists(given.runs("retrieval", _with_ten_places)):
+    for of in ranked_lists(inputs.runs("retrieval", _with_ten_places)):
         try:
             labels = cut_to(labels_of_places(of, tier, names), 10)
         except NoQueryScores:
             continue
         for place, name in enumerate(names):
             shares = [_share(labels[:, rank] == place, labels[:, rank] >= 0) for rank in range(10)]
-            cells = [Cell(one, rounding=Rounding(1, 100)) for one in (*shares, _share(labels == place, labels >= 0))]
+            cells = [
+                Cell(estimate, rounding=Rounding(1, 100))
+                for estimate in (*shares, _share(labels == place, labels >= 0))
+            ]
             rows.append(Row(str(TIERS[name]), tuple(cells), of.label))
     if not rows:
         raise MissingData(_("No run has lists of ten places."))
     columns: list[Words] = [*(str(rank) for rank in range(1, 11)), _("First ten")]
     words: list[Words] = [_("In percent, of captions whose language is in Table 5 of 3XCM, version 1.")]
-    return given.table(corner=_("Tier"), columns=columns, rows=rows, words=words)
+    return inputs.table(corner=_("Tier"), columns=columns, rows=rows, words=words)
 
 
 def _with_ten_places(runs: Sequence[Run]) -> list[Run]:
@@ -224,29 +227,29 @@ def _share(hits: Bools, known: Bools) -> Estimate:
     return proportions.share(hits[known], query[known], method="share of the tier")
 
 
-def build_list(given: TableInputs) -> Table:
+def build_list(inputs: TableInputs) -> Table:
     """Figure 8: the first five of one query, by the address's "query" or else the first by key."""
-    found = _runs(given)
-    named = [str(key) for key in given.params.getlist("query") if key]
-    asked = named[0] if named else min(query.key for of in found for query in of.queries)
+    lists_of_runs = _runs(inputs)
+    named = [str(key) for key in inputs.params.getlist("query") if key]
+    asked = named[0] if named else min(query.key for of in lists_of_runs for query in of.queries)
     rows, words = [], [_("Query: %(key)s.") % {"key": asked}]
-    for of in found:
+    for of in lists_of_runs:
         place = next((n for n, query in enumerate(of.queries) if query.key == asked), None)
         if place is None:
             continue
-        one = of.only(place)
-        relevant, tongues = relevant_of(one, "image")[0], list_languages(one, "all")
-        for rank, (key, score) in enumerate(zip(one.keys[0][:5], one.scores[0][:5], strict=True), 1):
+        lists = of.only(place)
+        relevant, tongues = relevant_of(lists, "image")[0], list_languages(lists, "all")
+        for rank, (key, score) in enumerate(zip(lists.keys[0][:5], lists.scores[0][:5], strict=True), 1):
             right = key in relevant if relevant else None
             rows.append(Row(str(rank), _listed(of.about.get(key, {}), score, right), of.label))
-        biases = [_bias(one, tongues, 5, discounted=discounted).value for discounted in (False, True)]
+        biases = [_bias(lists, tongues, 5, discounted=discounted).value for discounted in (False, True)]
         if biases[0] is not None and biases[1] is not None:
             shown = {"model": of.label, "plain": Rounding(3).text(biases[0]), "weighted": Rounding(3).text(biases[1])}
             words.append(_("%(model)s: LBKL@5 %(plain)s, DLBKL@5 %(weighted)s.") % shown)
     if not rows:
         raise MissingData(_("No run has this query."))
     columns: list[Words] = [_("Similarity"), _("Right"), _("Language"), _("Tier"), _("Caption")]
-    return given.table(corner=_("Rank"), columns=columns, rows=rows, words=list(words))
+    return inputs.table(corner=_("Rank"), columns=columns, rows=rows, words=list(words))
 
 
 def _listed(about: About, score: float, right: bool | None) -> tuple[Cell, ...]:

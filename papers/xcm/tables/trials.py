@@ -59,21 +59,21 @@ class TrialScores:
 
     @cached_property
     def clusters(self) -> npt.NDArray[np.str_]:
-        return np.array([one.cluster for one in self.trials], np.str_)
+        return np.array([trial.cluster for trial in self.trials], np.str_)
 
     @cached_property
     def countries(self) -> npt.NDArray[np.str_]:
         """Of the query: its language's culture."""
-        return np.array([one.country for one in self.trials], np.str_)
+        return np.array([trial.country for trial in self.trials], np.str_)
 
     @property
     def described(self) -> bool:
         """Whether the queries name a country."""
-        return any(one.about.get("descriptor") for one in self.trials)
+        return any(trial.about.get("descriptor") for trial in self.trials)
 
     def where(self, mask: Bools) -> TrialScores:
-        kept = tuple(one for one, keep in zip(self.trials, mask, strict=True) if keep)
-        return replace(self, trials=kept, similarity=self.similarity[mask])
+        kept_trials = tuple(trial for trial, keep in zip(self.trials, mask, strict=True) if keep)
+        return replace(self, trials=kept_trials, similarity=self.similarity[mask])
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def with_both_queries(runs: Sequence[Run]) -> list[Run]:
     asked: dict[tuple[int, str], set[bool]] = {}
     for run in runs:
         asked.setdefault((run.rater_id, run.system_prompt), set()).update(
-            one.described for one in kinds[run] if one.n == len(SIX)
+            kind.described for kind in kinds[run] if kind.n == len(SIX)
         )
     return [run for run in runs if len(asked[run.rater_id, run.system_prompt]) > 1]
 
@@ -144,14 +144,14 @@ def choices_of(runs: Sequence[Run], roles: tuple[str, ...]) -> list[TrialScores]
     """By family: the runs whose queries have exactly these roles; other queries of a run are left out."""
     labels = labels_of(runs)
     asked: dict[tuple[int, str], dict[int, TrialCandidates]] = {}
-    made = []
+    score_sets = []
     for run in by_family(runs):
         place = run.pool.pk, run.query_set
         if place not in asked:
             asked[place] = _trials(run, roles)
         if asked[place]:
-            made.append(_choices(run, labels[run.pk], roles, asked[place]))
-    return [one for one in made if one.trials]
+            score_sets.append(_choices(run, labels[run.pk], roles, asked[place]))
+    return [scores for scores in score_sets if scores.trials]
 
 
 def _trials(run: Run, roles: tuple[str, ...]) -> dict[int, TrialCandidates]:
@@ -169,17 +169,21 @@ def _choices(run: Run, label: str, roles: tuple[str, ...], asked: Mapping[int, T
     return TrialScores(run, label, roles, tuple(asked[pk] for pk in pks), table)
 
 
-def select_query_sets(found: Iterable[TrialScores], *names: str) -> list[TrialScores]:
+def select_query_sets(score_sets: Iterable[TrialScores], *names: str) -> list[TrialScores]:
     """Those of the main query set, by its name, asked without a special system prompt; all of them where none is. A
     label tells apart only what is left."""
-    listed = list(found)
-    plain = [one for one in listed if one.run.query_set in ("", *names) and one.run.system_prompt in ("", "default")]
+    listed = list(score_sets)
+    plain = [
+        scores
+        for scores in listed
+        if scores.run.query_set in ("", *names) and scores.run.system_prompt in ("", "default")
+    ]
     kept = plain or listed
-    labels = labels_of([one.run for one in kept])
-    return [replace(one, label=labels[one.run.pk]) for one in kept]
+    labels = labels_of([scores.run for scores in kept])
+    return [replace(scores, label=labels[scores.run.pk]) for scores in kept]
 
 
-def countries_of(found: Iterable[TrialScores]) -> list[str]:
+def countries_of(score_sets: Iterable[TrialScores]) -> list[str]:
     """In the paper's order, others after them."""
-    there = {str(country) for one in found for country in one.countries if country}
+    there = {str(country) for scores in score_sets for country in scores.countries if country}
     return [one for one in ORDER if one in there] + sorted(there - set(ORDER))
