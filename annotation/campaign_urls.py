@@ -6,7 +6,7 @@ from annotation.views import answer_files, campaigns, composer, composer_preview
 
 urlpatterns = [
     path("b/<slug:slug>/coverage/", coverage.page, name="coverage"),
-    path("b/<slug:slug>/coverage/do/", coverage.perform_action, name="coverage_do"),
+    path("b/<slug:slug>/coverage/action/", coverage.perform_action, name="coverage_action"),
     path("b/<slug:slug>/stages/", composer.stages, name="stages"),
     path("b/<slug:slug>/stages/<int:stage_id>/", composer.edit_stage, name="compose"),
     path("b/<slug:slug>/stages/<int:stage_id>/preview/", composer_preview.preview, name="compose_preview"),
@@ -22,7 +22,7 @@ urlpatterns = [
         answer_files.withdraw,
         name="answers_withdraw",
     ),
-    path("b/<slug:slug>/campaigns/<int:campaign_id>/do/", campaigns.perform_action, name="campaign_do"),
+    path("b/<slug:slug>/campaigns/<int:campaign_id>/action/", campaigns.perform_action, name="campaign_action"),
     path("b/<slug:slug>/campaigns/<int:campaign_id>/close/", campaigns.close, name="campaign_close"),
     path(
         "b/<slug:slug>/campaigns/<int:campaign_id>/instructions/",

@@ -5,6 +5,7 @@ from django.urls import include, path
 
 from config.health import healthz, readyz
 from config.home import home
+from config.old_addresses import urlpatterns as old_addresses
 
 handler500 = "config.full_disk.server_error"
 urlpatterns = [
@@ -19,4 +20,5 @@ urlpatterns = [
     path("", include("predictions.urls")),
     path("", include("evaluation.urls")),
     path("api/", include("evaluation.api.urls")),
+    *old_addresses,
 ]

@@ -17,7 +17,7 @@ app_name = "evaluation"
 urlpatterns = [
     path("b/<slug:slug>/agreement/", agreement.page, name="agreement"),
     path("b/<slug:slug>/agreement/live/", agreement.live, name="agreement_live"),
-    path("b/<slug:slug>/agreement/anew/", agreement.recompute, name="agreement_anew"),
+    path("b/<slug:slug>/agreement/recompute/", agreement.recompute, name="agreement_recompute"),
     path("b/<slug:slug>/agreement/questions.csv", agreement.questions_csv, name="questions_csv"),
     path("b/<slug:slug>/agreement/questions.tex", agreement.questions_tex, name="questions_tex"),
     path("b/<slug:slug>/agreement.json", agreement.as_json, name="agreement_json"),
@@ -41,6 +41,6 @@ urlpatterns = [
     re_path(
         r"^b/(?P<slug>[-\w]+)/figures/(?P<key>[-\w]+)\.(?P<form>svg|png|csv)$", figures.download, name="figure_file"
     ),
-    path("me/figures/", my_statistics.page, name="own"),
+    path("me/statistics/", my_statistics.page, name="own"),
     path("status/", status.page, name="status"),
 ]

@@ -94,7 +94,7 @@ class Annotator:
     def rate(self, sheet: Sheet, code: str) -> Sheet | None:
         begun = time.perf_counter()
         form = {"a-relevance": code, "client_key": sheet.key, "active_seconds": "2.5"}
-        status, page = self.surely("POST", f"/work/{sheet.assignment}/submit", form)
+        status, page = self.surely("POST", f"/assignments/{sheet.assignment}/submit", form)
         self.seconds.append(time.perf_counter() - begun)
         if status == 200:
             self.acknowledged[sheet.assignment] = code

@@ -244,8 +244,8 @@ ANYTHING: Mapping[str, str] = {
     "a-relevance": "5",
 }
 POSTS: Mapping[str, Mapping[str, str]] = {
-    "annotation:campaign_do": {"act": "pause"},
-    "annotation:coverage_do": {"act": "keys", "keys": "item-00000"},
+    "annotation:campaign_action": {"act": "pause"},
+    "annotation:coverage_action": {"act": "keys", "keys": "item-00000"},
     "annotation:review": {"decision": "accept"},
     "annotation:campaign_instruct": {
         "act": "publish",
@@ -256,11 +256,11 @@ POSTS: Mapping[str, Mapping[str, str]] = {
     "benchmarks:role": {"name": "none"},
     "evaluation:person": {"do": "exclude", "reason": "x"},
     "people:cohort_invite": {"note": "x"},
-    "predictions:answer_run_do": {"do": "withdraw"},
+    "predictions:answer_run_action": {"do": "withdraw"},
     "predictions:endpoint_new": {"kind": "openai", "name": "Mine", "base_url": "https://a.example/v1"},
-    "predictions:endpoint_do": {"do": "retire"},
+    "predictions:endpoint_action": {"do": "retire"},
     "predictions:knowledge": {"name": "Mine", "version": "1"},
-    "predictions:links_do": {"do": "withdraw"},
+    "predictions:links_action": {"do": "withdraw"},
     "people:invite_links": {"count": "2"},
     "people:invite_list": {"text": "amina@example.org", "do": "send"},
     "people:cohort_pause": {"do": "pause"},
@@ -287,5 +287,5 @@ TEAM_ROUTES = (
     "consent_version",
     "cohort_new",
 )
-ENDPOINT_ROUTES = ("endpoints", "endpoint_new", "endpoint", "endpoint_prices", "endpoint_do")
-ANSWER_ROUTES = ("answer_run", "answer_run_live", "answer_run_do", "call", "calls_file")
+ENDPOINT_ROUTES = ("endpoints", "endpoint_new", "endpoint", "endpoint_prices", "endpoint_action")
+ANSWER_ROUTES = ("answer_run", "answer_run_live", "answer_run_action", "call", "calls_file")

@@ -57,7 +57,7 @@ def model_info_problem(model: str, name: str, known: Any, told: Any) -> str:
     """All benchmarks of a team share what is known of a model: a file does not change it for the others."""
     text = _(
         "Of the model “%(model)s” the team knows “%(name)s” as %(known)s, and here it is %(told)s. Nothing was "
-        "changed. Leave “%(name)s” out under “about”, or give the model another name or setting."
+        "changed. Leave “%(name)s” out under “model_info”, or give the model another name or setting."
     )
     said = {"known": repr(known)[:60], "told": repr(told)[:60]}
     return text % {"model": model, "name": name, **said}
@@ -198,11 +198,12 @@ def _version(row: Mapping[str, Any]) -> int:
 
 
 def _about(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    found = _json(row, "about", dict) or {}
-    if len(json.dumps(found)) > MOST_ABOUT:
-        message = _("“%(name)s” is longer than %(most)s characters.") % {"name": "about", "most": MOST_ABOUT}
+    column = "about" if "about" in row and "model_info" not in row else "model_info"  # its name in version 0.1
+    values = _json(row, column, dict) or {}
+    if len(json.dumps(values)) > MOST_ABOUT:
+        message = _("“%(name)s” is longer than %(most)s characters.") % {"name": column, "most": MOST_ABOUT}
         raise RowProblem("too_long", message)
-    return dict(found)
+    return dict(values)
 
 
 def _json(row: Mapping[str, Any], name: str, type_: type) -> Any:

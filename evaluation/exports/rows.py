@@ -37,8 +37,8 @@ COLUMNS: tuple[Column, ...] = (
      " other; a model's name."),
     ("rater_kind", "r.kind", "text", "person or model."),
     ("setting", "r.setting", "text", "How a model was asked; empty of a person."),
-    ("about", f"CASE WHEN {BY_MODEL} THEN r.about::text END", "text", "What is known of a model, such as family, open,"
-     " released, parameters; null of a person."),
+    ("model_info", f"CASE WHEN {BY_MODEL} THEN r.about::text END", "text", "What is known of a model, such as family,"
+     " open, released, parameters; null of a person."),
     ("state", DECIDED, "text", "State of the assignment; of a version that is not live, what a reviewer decided on"
      " it, else submitted. See states, and uncounted_because."),
     ("counted", "a.counted", "bool", "Whether the answer enters the numbers."),
@@ -62,11 +62,11 @@ COLUMNS: tuple[Column, ...] = (
     ("endpoint", "k.endpoint", "text", "Server or library that a model was asked at; empty of a file."),
     ("model", "k.model", "text", "The model as the endpoint calls it, and its revision."),
     ("prompt", "k.prompt", "text", "Prompt and its version, such as caire/1; empty of a file."),
-    ("way", "k.how", "text", "How the answer was come by: logprobs, guided, schema, text, likelihood (of a given text),"
-     " similarity or boxes. They are different measurements. Empty where a file does not say."),
+    ("answer_method", "k.how", "text", "How the answer was obtained: logprobs, guided, schema, text, likelihood (of a"
+     " given text), similarity or boxes. They are different measurements. Empty where a file does not say."),
     ("incomplete", f"CASE WHEN {BY_MODEL} THEN coalesce((k.notes -> 'incomplete')::text, '{{{{}}}}') END", "text",
      "Questions without a readable answer in a model's reply, and why, as JSON; the others count. Null of a person."),
-    ("noted", "k.notes::text", "text", "What was noted when the reply was read, as JSON: how likely each code was"
+    ("reply_notes", "k.notes::text", "text", "What was noted when the reply was read, as JSON: how likely each code was"
      " (distribution) and all of them together (covered), losses, cosines, the box's rule, reasons, and the version of"
      " the rules of reading (reading); null of a person."),
     ("cost", "k.cost::float8", "float8", "US dollars for all requests about it, as they were counted; null where"
@@ -91,7 +91,7 @@ WITHDRAWN_AT: Column = (
     " (UTC), where the rater agreed again and let earlier answers count.",
 )  # fmt: skip
 NO_STATES: Mapping[int, str] = MappingProxyType({})
-_JSON = ("about", "incomplete", "noted", "decoding", "confirmed", "opened", "answers", "codes")
+_JSON = ("model_info", "incomplete", "reply_notes", "decoding", "confirmed", "opened", "answers", "codes")
 _UTC = "to_char({0} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')"
 
 _FROM = """

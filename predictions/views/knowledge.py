@@ -118,7 +118,7 @@ def index_new(request: HttpRequest, slug: str, base_id: int) -> HttpResponse:
 
 @login_required
 @require_POST
-def index_do(request: HttpRequest, slug: str, base_id: int, index_id: int) -> HttpResponse:
+def index_action(request: HttpRequest, slug: str, base_id: int, index_id: int) -> HttpResponse:
     """Remove an index that was never built."""
     team = team_for(request.user, slug)
     found = index_for(base_for(team, base_id), index_id)

@@ -92,7 +92,7 @@ def _duplicate_message(form: RunForm) -> str:
 
 @login_required
 @require_POST
-def run_do(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
+def run_action(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
     """Withdraw a run, or bring it back."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
     run = run_for(benchmark, run_id)

@@ -42,7 +42,7 @@ def test_a_file_is_looked_at_before_it_comes_in(
         assert look(page) == ""
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
-    page.goto(f"/b/{world.benchmark.slug}/predictions/answers/")
+    page.goto(f"/b/{world.benchmark.slug}/predictions/answers/import/")
     seen("file")
     data = {"name": "samples_relevance.jsonl", "mimeType": "x/x", "buffer": jsonl(rows)}
     page.locator("input[name=file]").set_input_files(data)

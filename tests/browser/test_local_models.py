@@ -80,7 +80,7 @@ def test_encoders_collections_and_look_alikes_fit_every_screen(
     pages = {
         "encode": reverse("predictions:encode", args=[slug]),
         "make": reverse("predictions:collection_make", args=[slug]),
-        "alike": reverse("predictions:alike", args=[slug, laid_out.pk]),
+        "alike": reverse("predictions:near_duplicates", args=[slug, laid_out.pk]),
         "facts": reverse("predictions:facts", args=[slug]),
     }
     page = open_as(world.mara)

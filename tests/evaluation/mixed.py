@@ -84,7 +84,7 @@ def answer_all(world: World, campaign: Campaign, user: User, answers: Mapping[st
         assert hand is not None
         answer = answers[Assignment.objects.get(pk=hand.assignment).unit.item.key]
         if answer is None:
-            reply = client.post(f"/work/{hand.assignment}/skip", {"reason": "unknown"})
+            reply = client.post(f"/assignments/{hand.assignment}/skip", {"reason": "unknown"})
             assert reply.status_code in (200, 302)
             continue
         fits, seen, main, name, why = answer
@@ -92,5 +92,5 @@ def answer_all(world: World, campaign: Campaign, user: User, answers: Mapping[st
             "a-fits": fits, "a-seen": list(seen), "a-main": [str(100 * side) for box in main for side in box],
             "a-name": name, "a-why": why, "client_key": hand.key, "active_seconds": "3",
         }  # fmt: skip
-        reply = client.post(f"/work/{hand.assignment}/submit", form, headers={"X-Requested-With": "emic"})
+        reply = client.post(f"/assignments/{hand.assignment}/submit", form, headers={"X-Requested-With": "emic"})
         assert reply.status_code == 200, reply.content.decode()[:2000]

@@ -44,16 +44,18 @@ def test_the_answers_of_models_say_how_they_were_got(
     rows = exported(world, form)
     asked = [one for one in rows if str(one["run"]) == str(run.pk)]
     assert sorted(str(one["repeat"]) for one in asked) == ["0", "0", "1", "1"]
-    assert {(one["endpoint"], one["model"], one["prompt"], one["way"]) for one in asked} == {
+    assert {(one["endpoint"], one["model"], one["prompt"], one["answer_method"]) for one in asked} == {
         ("Scripted", "scripted r9", "plainly/1", "text")
     }
     spent = sum(call.cost for call in Call.objects.filter(run=run))
     assert sum(Decimal(str(one["cost"])) for one in asked) == pytest.approx(spent) and spent > 0
     decoding = asked[0]["decoding"]
     assert (json.loads(decoding) if form == "csv" else decoding)["shuffled_by"] == 3
-    assert (json.loads(asked[0]["noted"]) if form == "csv" else asked[0]["noted"])["reading"] == READING_VERSION
+    assert (json.loads(asked[0]["reply_notes"]) if form == "csv" else asked[0]["reply_notes"])[
+        "reading"
+    ] == READING_VERSION
     [filed] = [one for one in rows if str(one["run"]) == str(file_run.pk)]
-    assert (filed["rater"], filed["way"], filed["prompt"] or "") == ("filed", "text", "")
+    assert (filed["rater"], filed["answer_method"], filed["prompt"] or "") == ("filed", "text", "")
     [person] = [one for one in rows if one["rater_kind"] == "person"]
     assert not filed["cost"] and not filed["decoding"], "nobody knows how a file's answers were decoded, nor their cost"
-    assert not any(person[name] for name in ("run", "way", "cost", "noted", "decoding"))
+    assert not any(person[name] for name in ("run", "answer_method", "cost", "reply_notes", "decoding"))

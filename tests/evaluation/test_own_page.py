@@ -24,7 +24,7 @@ def test_a_person_sees_how_much_and_how_fast(world: World, campaign: Campaign) -
     assignment = Annotation.objects.get(live=False).assignment
     assignment.state, assignment.skip_reason = "skipped", "unknown"
     assignment.save()
-    page = world.client(world.nour).get("/me/figures/").content.decode()
+    page = world.client(world.nour).get("/me/statistics/").content.decode()
     assert "Round one" in page
     assert ">2</td>" in page, "answers"
     assert ">49.3</td>" in page, "the median of 90 and 8.5"  # (90 + 8.5) / 2 = 49.25
@@ -32,7 +32,7 @@ def test_a_person_sees_how_much_and_how_fast(world: World, campaign: Campaign) -
 
 
 def test_it_says_nothing_about_others(world: World, campaign: Campaign) -> None:
-    page = world.client(world.nour).get("/me/figures/").content.decode()
+    page = world.client(world.nour).get("/me/statistics/").content.decode()
     assert ">3</td>" in page and ">4</td>" not in page
     assert world.tarek.name not in page and world.benchmark.pseudonym(rater_of(world.tarek).pk) not in page
     for word in ("lpha", "greement", "Spearman", "ounted:"):
@@ -44,12 +44,12 @@ def test_there_is_no_way_to_anothers(world: World, campaign: Campaign) -> None:
     for user in (world.nour, world.tarek):
         assert client.get(f"/b/{world.benchmark.slug}/people/{rater_of(user).pk}/").status_code == 404
     assert client.get(f"/b/{world.benchmark.slug}/people/").status_code == 404
-    assert client.get(f"/me/figures/?user={world.tarek.pk}").content.decode().count(">3</td>") == 1
-    assert client.post("/me/figures/").status_code == 405
-    assert world.client().get("/me/figures/").status_code == 302
+    assert client.get(f"/me/statistics/?user={world.tarek.pk}").content.decode().count(">3</td>") == 1
+    assert client.post("/me/statistics/").status_code == 405
+    assert world.client().get("/me/statistics/").status_code == 302
 
 
 def test_who_has_not_begun_is_told_where_work_is(world: World, campaign: Campaign) -> None:
-    page = world.client(world.bia).get("/me/figures/").content.decode()
+    page = world.client(world.bia).get("/me/statistics/").content.decode()
     assert "No answers yet." in page and 'href="/work/"' in page
-    assert "/me/figures/" in world.client(world.nour).get("/work/history/").content.decode()
+    assert "/me/statistics/" in world.client(world.nour).get("/work/history/").content.decode()

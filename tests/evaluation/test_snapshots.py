@@ -112,18 +112,18 @@ def test_a_worker_makes_it_anew_and_the_page_follows(world: World, large: Campai
 
 
 def test_the_button_asks_for_it_at_once(world: World, large: Campaign, sent: list[Any]) -> None:
-    assert 'agreement/anew/?measure=percent"' in page(world, "?measure=percent")
-    reply = world.client(world.mara).post(url(world, "agreement/anew/?measure=percent"))
+    assert 'agreement/recompute/?measure=percent"' in page(world, "?measure=percent")
+    reply = world.client(world.mara).post(url(world, "agreement/recompute/?measure=percent"))
     assert reply.status_code == 302 and reply["Location"].endswith("?measure=percent")
     assert sent == [("evaluation.renew", (world.benchmark.pk, "agreement", "measure=percent", "UTC"))]
     for user in (world.stranger, world.rival, world.nour, world.manager, world.reviewer):
-        assert world.client(user).post(url(world, "agreement/anew/")).status_code == 404
-    assert "agreement/anew/" not in world.client(world.reviewer).get(url(world)).content.decode()
+        assert world.client(user).post(url(world, "agreement/recompute/")).status_code == 404
+    assert "agreement/recompute/" not in world.client(world.reviewer).get(url(world)).content.decode()
     assert len(sent) == 1
 
 
 def ask(world: World, user: Any, query: str = "") -> str:
-    return world.client(user).post(url(world, f"agreement/anew/{query}"), follow=True).content.decode()
+    return world.client(user).post(url(world, f"agreement/recompute/{query}"), follow=True).content.decode()
 
 
 def test_one_renewal_is_on_its_way_whichever_process_asks(world: World, large: Campaign, sent: list[Any]) -> None:

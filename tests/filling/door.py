@@ -105,7 +105,7 @@ class PublicDoor:
         form = {"name": name, "summary": "", **targets, **empty, "conditions": conditions}
         reply = self.post(self.at(f"campaigns/new/?stage={stage}"), form)
         campaign = Campaign.objects.get(pk=int(reply["Location"].rstrip("/").rsplit("/", 1)[1]))
-        self.post(self.at(f"campaigns/{campaign.pk}/do/"), {"act": "open"})
+        self.post(self.at(f"campaigns/{campaign.pk}/action/"), {"act": "open"})
         campaign.refresh_from_db()
         assert campaign.state == "open", f"{stage} did not open"
         return campaign
@@ -122,10 +122,12 @@ class PublicDoor:
             fields = answer(assignment.unit.item, user)
             if fields is None:
                 form = {"reason": campaign.stage.skip_reasons[0]["code"]}
-                reply = page.post(f"/work/{assignment.pk}/skip", form)
+                reply = page.post(f"/assignments/{assignment.pk}/skip", form)
             else:
                 named = {f"a-{name}": value for name, value in fields.items()}
-                reply = page.post(f"/work/{assignment.pk}/submit", {**named, "client_key": f"sheet-{assignment.pk}"})
+                reply = page.post(
+                    f"/assignments/{assignment.pk}/submit", {**named, "client_key": f"sheet-{assignment.pk}"}
+                )
             assert reply.status_code == 302, f"{campaign.stage.key}: {_errors(reply)}"
         raise AssertionError(f"{campaign} never ends")
 

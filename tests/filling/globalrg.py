@@ -89,10 +89,10 @@ def find(door: PublicDoor, campaign: Campaign, user: User, seed: int) -> None:
         if not on_sheet:
             return
         picture = {"file": file_of("found.png", draw.png(80, 60, seed=1000 * (seed + 1) + number))}
-        sent = page.post(f"/work/{on_sheet[1]}/picture", picture, headers={"X-Requested-With": "emic"})
+        sent = page.post(f"/assignments/{on_sheet[1]}/picture", picture, headers={"X-Requested-With": "emic"})
         prevalent = "not_sure" if (seed, number) == (1, 0) else "yes"  # one word that the two do not agree about
         fields = {"a-picture": [sent.json()["sha"], "file", "", "own", ""], "a-prevalent": prevalent}
-        reply = page.post(f"/work/{on_sheet[1]}/submit", {**fields, "client_key": f"found-{on_sheet[1]}"})
+        reply = page.post(f"/assignments/{on_sheet[1]}/submit", {**fields, "client_key": f"found-{on_sheet[1]}"})
         assert reply.status_code == 302 and Assignment.objects.get(pk=on_sheet[1]).state == "submitted"
 
 

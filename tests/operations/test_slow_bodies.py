@@ -130,7 +130,7 @@ def test_a_visitor_waits_a_moment_for_a_reader_and_some_threads_never_wait(monke
 
 def test_a_visitor_sends_64_kib_at_most_and_a_sheet_of_a_visitor_is_asked_to_sign_in(port: int) -> None:
     assert posted(port, "/sign-in", [], 65 * 1024) == 413
-    assert posted(port, "/work/1/submit", [], 65 * 1024, **{"X-Requested-With": "emic"}) == 403
+    assert posted(port, "/assignments/1/submit", [], 65 * 1024, **{"X-Requested-With": "emic"}) == 403
 
 
 def test_a_signed_in_person_may_send_slower_than_a_visitor_and_much_more(port: int, sessions: list[str]) -> None:

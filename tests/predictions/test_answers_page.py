@@ -18,7 +18,7 @@ from tests.personas import World
 from tests.predictions.model_file_samples import inspect, jsonl, lm_eval, sample
 from tests.predictions.test_coco_files import BOX, found
 
-URL = "/b/{}/predictions/answers/"
+URL = "/b/{}/predictions/answers/import/"
 CODES = "12345"
 
 

@@ -159,7 +159,7 @@ def test_however_alike_all_are_the_page_holds_so_many_pairs_and_says_so(
     monkeypatch.setattr(near_duplicates, "MOST_COMPARED", 70)
     few = near_duplicates.search(run, 0.9)
     assert few.compared <= 70 and few.left_out > 0
-    page = world.client(world.mara).get(f"/b/{world.benchmark.slug}/encoders/{run.pk}/alike/?threshold=-1")
+    page = world.client(world.mara).get(f"/b/{world.benchmark.slug}/encoders/{run.pk}/near-duplicates/?threshold=-1")
     text = page.content.decode()
     assert page.context["threshold"] == "0.5" and "were not compared" in text and "from 0.5 to 1" in text
     assert page.context["found"].cut and "a higher threshold shows all" in text

@@ -26,7 +26,7 @@ def see(world: World, run: Run, more: str = "") -> str:
 
 
 def press(world: World, run: Run, **said: Any) -> str:
-    path = f"/b/{world.benchmark.slug}/predictions/run/{run.pk}/do/"
+    path = f"/b/{world.benchmark.slug}/predictions/run/{run.pk}/action/"
     return world.client(world.mara).post(path, said, follow=True).content.decode()
 
 

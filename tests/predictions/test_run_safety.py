@@ -282,7 +282,7 @@ ODD_BUDGETS = ["99999999.99999", "1e999", "nan", "snan", "inf", "0.00001", "-1",
 @pytest.mark.parametrize("told", ODD_BUDGETS)
 def test_an_odd_budget_is_a_sentence_and_never_an_error(world, opening, told):
     run = driven(opening(1, budget=Decimal(1)))
-    where = f"/b/{world.benchmark.slug}/predictions/run/{run.pk}/do/"
+    where = f"/b/{world.benchmark.slug}/predictions/run/{run.pk}/action/"
     assert world.client(world.mara).post(where, {"do": "budget", "budget": told}).status_code == 302
     kept = Run.objects.get(pk=run.pk).budget
     assert kept == (Decimal("99999999.9999") if told == ODD_BUDGETS[0] else 1)

@@ -216,9 +216,10 @@ def import_batch(held: Run, place: ImportTarget, batch: Sequence[FileAnswer], no
 def _as_of_model(one: AnswerRowGroup, held: Run) -> None:
     """Whoever the file says gave them, the run's model did."""
     about = {"rater": held.rater.name, "rater_kind": "model", "setting": held.rater.setting}
-    one.row = {**{name: value for name, value in one.row.items() if name not in ("about", "cohort")}, **about} | (
-        {"target": one.row["cohort"]} if one.row.get("cohort") and not one.row.get("target") else {}
-    )
+    one.row = {
+        **{name: value for name, value in one.row.items() if name not in ("about", "model_info", "cohort")},
+        **about,
+    } | ({"target": one.row["cohort"]} if one.row.get("cohort") and not one.row.get("target") else {})
 
 
 def _refused(one: FileAnswer, known: file_rows.RowLookup, refused: RowsRejected, calls: _Calls) -> Iterator[JobRow]:

@@ -162,10 +162,10 @@ def test_the_author_reads_why_corrects_it_and_the_reviewer_sees_both_versions(
         assert text.count("csrfmiddlewaretoken") > 1  # the form beside it can be sent
     other = html(client_of(world.tarek).get("/work/"))
     assert "Which cup?" not in other
-    sheet = html(author.post(f"/work/{given.assignment_id}/change", follow=True))
+    sheet = html(author.post(f"/assignments/{given.assignment_id}/change", follow=True))
     assert "Which cup?" in sheet and "What is it" in sheet
     fields = {"a-question": "What is in the cup?", "a-answer": "Tea", "client_key": "second"}
-    author.post(f"/work/{given.assignment_id}/submit", fields)
+    author.post(f"/assignments/{given.assignment_id}/submit", fields)
     newer = Annotation.objects.get(live=True)
     text = html(client_of(world.reviewer).get(page(world, newer)))
     assert "What is it" in text and "What is in the cup?" in text and "Which cup?" in text
@@ -185,10 +185,10 @@ def test_the_history_keeps_when_one_answered_and_says_when_it_was_decided(
 
 def test_a_decided_answer_cannot_be_changed_and_says_so(world: World, client_of: ClientOf, given: Annotation) -> None:
     author = client_of(world.nour)
-    author.post(f"/work/{given.assignment_id}/change")
+    author.post(f"/assignments/{given.assignment_id}/change")
     reviews.decide(given.pk, world.reviewer, "accept", timezone.now())
     fields = {"a-question": "Another?", "a-answer": "Tea", "client_key": "second"}
-    reply = author.post(f"/work/{given.assignment_id}/submit", fields, follow=True)
+    reply = author.post(f"/assignments/{given.assignment_id}/submit", fields, follow=True)
     assert "A reviewer has decided on this answer meanwhile" in html(reply)
     assert Annotation.objects.get(live=True) == given
 

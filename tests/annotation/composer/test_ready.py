@@ -226,7 +226,7 @@ def test_new_required_ones_let_people_finish_what_they_have_and_then_come_first(
     require(opened.campaign, {})
     assert nour.get(f"/work/{opened.campaign_id}/").status_code == 200
     form = {"a-relevance": "4", "client_key": "k"}
-    reply = nour.post(f"/work/{hand.pk}/submit", form, headers={"X-Requested-With": "emic"})
+    reply = nour.post(f"/assignments/{hand.pk}/submit", form, headers={"X-Requested-With": "emic"})
     assert "The instructions come first." in reply.content.decode()
     assert hand.annotations.get().counted
     publish(opened.campaign, [InstructionDraft("en", "A word mended.")], None)

@@ -32,7 +32,7 @@ def elsewhere(world: World) -> Campaign:
 
 
 def go_on(world: World, campaign: Campaign) -> Any:
-    path = f"/b/{world.benchmark.slug}/campaigns/{campaign.pk}/do/"
+    path = f"/b/{world.benchmark.slug}/campaigns/{campaign.pk}/action/"
     reply = world.client(world.mara).post(path, {"act": "resume"}, follow=True)
     campaign.refresh_from_db()
     return reply.content.decode()

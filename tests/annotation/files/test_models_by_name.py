@@ -40,9 +40,9 @@ def test_a_model_has_its_name_and_a_person_a_pseudonym(world: World, campaign: C
     rows = read(world, form)
     models = [row for row in rows if row["rater_kind"] == "model"]
     assert [(row["rater"], row["setting"]) for row in models] == [("LLaVA-1.5", "main"), ("LLaVA-1.5", "text_only")]
-    about = [json.loads(row["about"]) if form == "csv" else row["about"] for row in models]
+    about = [json.loads(row["model_info"]) if form == "csv" else row["model_info"] for row in models]
     assert about == [ABOUT, {}]
-    people = {(row["rater"], row["about"] or "") for row in rows if row["rater_kind"] == "person"}
+    people = {(row["rater"], row["model_info"] or "") for row in rows if row["rater_kind"] == "person"}
     assert people == {(world.benchmark.pseudonym(rater_of(world.nour).pk), "")}
 
 
@@ -112,4 +112,4 @@ def test_the_codebook_says_so(world: World, campaign: Campaign) -> None:
     book = json.loads(take(world.client(world.mara), world)["codebook.json"])
     said = {one["name"]: one for one in book["columns"]}
     assert "a model's name" in said["rater"]["meaning"] and said["rater"]["type"] == "text"
-    assert said["about"]["meaning"].startswith("What is known of a model")
+    assert said["model_info"]["meaning"].startswith("What is known of a model")

@@ -75,9 +75,9 @@ def test_what_came_in_a_file_is_no_work_of_the_persons_pages(world: World, campa
     history = nour.get("/work/history/").content.decode()
     assert history.count("Round one") >= 4 and "Came in a file" not in history
     own = Assignment.objects.filter(campaign=campaign, rater=came.rater).latest("pk")
-    assert nour.get(f"/work/{own.pk}/picture").status_code == 200
-    assert nour.get(f"/work/{came.pk}/picture").status_code == 404
-    assert nour.post(f"/work/{came.pk}/change").status_code == 404
+    assert nour.get(f"/assignments/{own.pk}/picture").status_code == 200
+    assert nour.get(f"/assignments/{came.pk}/picture").status_code == 404
+    assert nour.post(f"/assignments/{came.pk}/change").status_code == 404
     assert answers_today(world.nour, timezone.now()) == []
 
 

@@ -108,6 +108,7 @@ def test_fields_that_the_file_lacks_were_not_asked(world: World, campaign: Campa
         ({"code": "3\0", "rater": "\ud800"}, "not_utf8", "not in UTF-8"),
         ({"about": "[1]", "rater_kind": "model"}, "unreadable", "“about”"),
         ({"about": {"x": "y" * 5000}, "rater_kind": "model"}, "too_long", "“about” is longer"),
+        ({"model_info": "[1]", "rater_kind": "model"}, "unreadable", "“model_info”"),
         ({"rater_kind": "model", "cohort": ""}, "no_target", "A model says for which culture"),
         ({"rater_kind": "model", "target": "T" * 121}, "no_target", "at most 120 characters"),
         ({"rater_kind": "model", "setting": "s" * 61}, "too_long", "“setting” is longer than 60"),
@@ -160,7 +161,7 @@ def test_a_model_is_one_for_each_setting_and_may_answer_for_any_culture(
     model = {"rater": "Llava", "rater_kind": "model", "cohort": None, **said}
     before = watermark(world.benchmark)
     rows = [
-        {**model, "target": "Norway", "setting": "main", "about": {"family": "L"}},
+        {**model, "target": "Norway", "setting": "main", "model_info": {"family": "L"}},
         {**model, "target": "Peru", "setting": "main", "about": '{"open": true}'},
         {**model, "target": "Norway", "setting": "text_only"},
         {"rater": "Llava", "setting": "ignored", **said},

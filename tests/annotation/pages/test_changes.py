@@ -28,7 +28,7 @@ def browser(client_of: ClientOf, nour: User, campaign: Campaign) -> Client:
 
 def give(browser: Client, hand: Assignment, code: str, **more: str) -> Any:
     posted = {"a-relevance": code, "client_key": f"k-{hand.pk}-{code}", **more}
-    return browser.post(f"/work/{hand.pk}/submit", posted, **SCRIPT)
+    return browser.post(f"/assignments/{hand.pk}/submit", posted, **SCRIPT)
 
 
 @pytest.fixture
@@ -39,35 +39,35 @@ def given(browser: Client, campaign: Campaign, nour: User) -> Assignment:
 
 
 def test_a_change_says_what_it_is_and_new_work_does_not(browser: Client, given: Assignment) -> None:
-    html = browser.post(f"/work/{given.pk}/change", follow=True).content.decode()
+    html = browser.post(f"/assignments/{given.pk}/change", follow=True).content.decode()
     assert re.search(r"You are changing your answer of \d\d:\d\d\.", html)
-    assert f'action="/work/{given.pk}/leave"' in html
+    assert f'action="/assignments/{given.pk}/leave"' in html
     html = browser.get(f"/work/{given.campaign_id}/").content.decode()
     assert "You are changing" not in html and "/leave" not in html
 
 
 def test_a_change_with_a_mistake_still_says_what_it_is(browser: Client, given: Assignment) -> None:
-    browser.post(f"/work/{given.pk}/change")
+    browser.post(f"/assignments/{given.pk}/change")
     reply = give(browser, given, "9")
     assert reply.status_code == 422
     assert "You are changing your answer of" in reply.content.decode()
 
 
 def test_a_change_ends_in_the_history(browser: Client, given: Assignment) -> None:
-    browser.post(f"/work/{given.pk}/change")
+    browser.post(f"/assignments/{given.pk}/change")
     for _time in range(2):  # sent again, because the reply was lost
         assert give(browser, given, "5").json() == {"go": "/work/history/"}
     assert "Your new answer is saved." in browser.get("/work/history/").content.decode()
-    browser.post(f"/work/{given.pk}/change")
+    browser.post(f"/assignments/{given.pk}/change")
     posted = {"a-relevance": "4", "client_key": "no-script"}
-    assert browser.post(f"/work/{given.pk}/submit", posted)["Location"] == "/work/history/"
+    assert browser.post(f"/assignments/{given.pk}/submit", posted)["Location"] == "/work/history/"
     assert Annotation.objects.get(live=True).answers == {"relevance": "4"}
 
 
 def test_a_change_can_be_left(browser: Client, given: Assignment) -> None:
-    browser.post(f"/work/{given.pk}/change")
-    browser.post(f"/work/{given.pk}/draft", {"a-relevance": "5", "draft_version": "1000"})
-    reply = browser.post(f"/work/{given.pk}/leave", follow=True)
+    browser.post(f"/assignments/{given.pk}/change")
+    browser.post(f"/assignments/{given.pk}/draft", {"a-relevance": "5", "draft_version": "1000"})
+    reply = browser.post(f"/assignments/{given.pk}/leave", follow=True)
     assert reply.redirect_chain == [("/work/history/", 302)]
     assert "Your answer stays as it was." in reply.content.decode()
     assert not Draft.objects.exists()
@@ -76,21 +76,21 @@ def test_a_change_can_be_left(browser: Client, given: Assignment) -> None:
 
 def test_new_work_cannot_be_left(browser: Client, campaign: Campaign, nour: User) -> None:
     hand = in_hand(campaign, nour)
-    browser.post(f"/work/{hand.pk}/draft", {"a-relevance": "5", "draft_version": "0"})
-    browser.post(f"/work/{hand.pk}/leave")
+    browser.post(f"/assignments/{hand.pk}/draft", {"a-relevance": "5", "draft_version": "0"})
+    browser.post(f"/assignments/{hand.pk}/leave")
     assert Draft.objects.exists()
 
 
 def test_after_the_close_a_change_is_refused_with_words(
     browser: Client, campaign: Campaign, world: World, given: Assignment
 ) -> None:
-    browser.post(f"/work/{given.pk}/change")
+    browser.post(f"/assignments/{given.pk}/change")
     campaigns.close(campaign, world.owner, timezone.now())
     words = "This work is closed. Your answer stays as it was."
     html = give(browser, given, "5").content.decode()
     assert words in html and "data-assignment" not in html
-    assert words in browser.post(f"/work/{given.pk}/change", follow=True).content.decode()
-    assert "Your answer stays as it was." in browser.post(f"/work/{given.pk}/undo", **SCRIPT).content.decode()
+    assert words in browser.post(f"/assignments/{given.pk}/change", follow=True).content.decode()
+    assert "Your answer stays as it was." in browser.post(f"/assignments/{given.pk}/undo", **SCRIPT).content.decode()
     assert Annotation.objects.get(live=True).answers == {"relevance": "2"}
 
 
@@ -128,7 +128,7 @@ def test_late_work_is_kept_and_no_picture_comes_back(
         html = give(browser, hand, code).content.decode()
         assert "<img" not in html and "data-assignment" not in html and 'id="undo"' not in html
     for deed in ("undo", "change"):
-        html = browser.post(f"/work/{given.pk}/{deed}", **SCRIPT, follow=True).content.decode()
+        html = browser.post(f"/assignments/{given.pk}/{deed}", **SCRIPT, follow=True).content.decode()
         assert "data-assignment" not in html
     html = browser.get("/work/history/").content.decode()
     assert note in html
@@ -138,20 +138,22 @@ def test_late_work_is_kept_and_no_picture_comes_back(
 
 def test_a_character_that_cannot_be_stored_is_left_out(browser: Client, campaign: Campaign, nour: User) -> None:
     hand = in_hand(campaign, nour)
-    assert browser.post(f"/work/{hand.pk}/report", {"text": "up\x00side"}, **SCRIPT).status_code == 200
+    assert browser.post(f"/assignments/{hand.pk}/report", {"text": "up\x00side"}, **SCRIPT).status_code == 200
     assert ProblemReport.objects.get().text == "upside"
-    assert browser.post(f"/work/{hand.pk}/report", {"text": "\x00"}, **SCRIPT).status_code == 422
-    assert browser.post(f"/work/{hand.pk}/draft", {"a-relevance": "\x004", "draft_version": "0"}).status_code == 200
+    assert browser.post(f"/assignments/{hand.pk}/report", {"text": "\x00"}, **SCRIPT).status_code == 422
+    assert (
+        browser.post(f"/assignments/{hand.pk}/draft", {"a-relevance": "\x004", "draft_version": "0"}).status_code == 200
+    )
     assert Draft.objects.get().answers == {"relevance": "4"}
     reply = browser.post(
-        f"/work/{hand.pk}/submit",
+        f"/assignments/{hand.pk}/submit",
         {"a-relevance": "4", "client_key": "k\x00", "confirmed": "relevance:\x00", "shown_at": "\x00"},
         **SCRIPT,
     )
     assert reply.status_code == 200
     assert Annotation.objects.get().client_key == "k"
     following = in_hand(campaign, nour)
-    browser.post(f"/work/{following.pk}/skip", {"reason": "broken", "note": "a\x00b"}, **SCRIPT)
+    browser.post(f"/assignments/{following.pk}/skip", {"reason": "broken", "note": "a\x00b"}, **SCRIPT)
     following.refresh_from_db()
     assert (following.state, following.skip_note) == ("skipped", "ab")
 
@@ -159,7 +161,7 @@ def test_a_character_that_cannot_be_stored_is_left_out(browser: Client, campaign
 def test_answers_without_a_key_are_two_answers(browser: Client, campaign: Campaign, nour: User) -> None:
     for _time in range(2):
         hand = in_hand(campaign, nour)
-        reply = browser.post(f"/work/{hand.pk}/submit", {"a-relevance": "4", "client_key": ""}, **SCRIPT)
+        reply = browser.post(f"/assignments/{hand.pk}/submit", {"a-relevance": "4", "client_key": ""}, **SCRIPT)
         assert "already answered" not in reply.content.decode()
     assert Annotation.objects.count() == 2
 
@@ -171,20 +173,20 @@ def test_only_warnings_that_there_were_are_kept_as_confirmed(browser: Client, ca
 
 def test_a_draft_has_an_end(browser: Client, campaign: Campaign, nour: User) -> None:
     hand = in_hand(campaign, nour)
-    reply = browser.post(f"/work/{hand.pk}/draft", {"a-relevance": "x" * 70_000, "draft_version": "0"})
+    reply = browser.post(f"/assignments/{hand.pk}/draft", {"a-relevance": "x" * 70_000, "draft_version": "0"})
     assert reply.status_code == 413
     assert "too long" in reply.json()["words"]
     assert not Draft.objects.exists()
 
 
 def test_a_draft_for_what_another_window_answered_says_so(browser: Client, given: Assignment) -> None:
-    reply = browser.post(f"/work/{given.pk}/draft", {"a-relevance": "5", "draft_version": "0"}, **SCRIPT)
+    reply = browser.post(f"/assignments/{given.pk}/draft", {"a-relevance": "5", "draft_version": "0"}, **SCRIPT)
     assert reply.status_code == 410
     assert reply.json()["words"] == "This one was answered in another window."
 
 
 def test_a_sixth_report_is_not_taken(browser: Client, campaign: Campaign, nour: User) -> None:
-    url = f"/work/{in_hand(campaign, nour).pk}/report"
+    url = f"/assignments/{in_hand(campaign, nour).pk}/report"
     sent = [browser.post(url, {"text": f"dark {time}"}, **SCRIPT).status_code for time in range(6)]
     assert sent == [200] * 5 + [422]
     assert "several times" in browser.post(url, {"text": "dark"}, **SCRIPT).json()["words"]
@@ -216,7 +218,7 @@ def test_instructions_name_the_culture(
 
 def skipped(browser: Client, campaign: Campaign, user: User, **how: Any) -> Assignment:
     hand = in_hand(campaign, user)
-    reply = browser.post(f"/work/{hand.pk}/skip", {"reason": "unknown"}, **how)
+    reply = browser.post(f"/assignments/{hand.pk}/skip", {"reason": "unknown"}, **how)
     assert reply.status_code == (200 if how else 302)
     hand.refresh_from_db()
     assert hand.state == "skipped"
@@ -228,10 +230,10 @@ def test_a_skip_is_undone_by_the_same_strip(
     browser: Client, campaign: Campaign, nour: User, how: dict[str, Any]
 ) -> None:
     hand = in_hand(campaign, nour)
-    reply = browser.post(f"/work/{hand.pk}/skip", {"reason": "unknown"}, follow=True, **how)
+    reply = browser.post(f"/assignments/{hand.pk}/skip", {"reason": "unknown"}, follow=True, **how)
     html = reply.content.decode()
-    assert f'action="/work/{hand.pk}/undo"' in html and 'name="version" value="0"' in html and "Skipped:" in html
-    back = browser.post(f"/work/{hand.pk}/undo", {"version": "0"}, follow=True, **how).content.decode()
+    assert f'action="/assignments/{hand.pk}/undo"' in html and 'name="version" value="0"' in html and "Skipped:" in html
+    back = browser.post(f"/assignments/{hand.pk}/undo", {"version": "0"}, follow=True, **how).content.decode()
     assert f'data-assignment="{hand.pk}"' in back and 'id="undo"' not in back
     assert in_hand(campaign, nour) == hand
 
@@ -239,7 +241,7 @@ def test_a_skip_is_undone_by_the_same_strip(
 def test_a_skip_undone_too_late_is_said(browser: Client, campaign: Campaign, nour: User) -> None:
     hand = skipped(browser, campaign, nour, **SCRIPT)
     Assignment.objects.filter(pk=hand.pk).update(changed_at=timezone.now() - timedelta(seconds=40))
-    html = browser.post(f"/work/{hand.pk}/undo", {"version": "0"}, **SCRIPT).content.decode()
+    html = browser.post(f"/assignments/{hand.pk}/undo", {"version": "0"}, **SCRIPT).content.decode()
     assert "This skip can no longer be undone." in html and 'id="undo"' not in html
     hand.refresh_from_db()
     assert hand.state == "skipped"
@@ -247,8 +249,8 @@ def test_a_skip_undone_too_late_is_said(browser: Client, campaign: Campaign, nou
 
 def test_what_was_skipped_can_be_answered_from_the_history(browser: Client, campaign: Campaign, nour: User) -> None:
     hand = skipped(browser, campaign, nour, **SCRIPT)
-    assert f'action="/work/{hand.pk}/change"' in browser.get("/work/history/").content.decode()
-    html = browser.post(f"/work/{hand.pk}/change", follow=True).content.decode()
+    assert f'action="/assignments/{hand.pk}/change"' in browser.get("/work/history/").content.decode()
+    html = browser.post(f"/assignments/{hand.pk}/change", follow=True).content.decode()
     assert f'data-assignment="{hand.pk}"' in html and "You skipped this one" in html
     hand.refresh_from_db()
     assert hand.state == "skipped"  # until it is answered
@@ -263,7 +265,7 @@ def test_what_somebody_else_skipped_is_not_there(
 ) -> None:
     hand = skipped(browser, campaign, nour, **SCRIPT)
     other = client_of(tarek)
-    assert other.post(f"/work/{hand.pk}/undo", {"version": "0"}).status_code == 404
-    assert other.post(f"/work/{hand.pk}/change").status_code == 404
+    assert other.post(f"/assignments/{hand.pk}/undo", {"version": "0"}).status_code == 404
+    assert other.post(f"/assignments/{hand.pk}/change").status_code == 404
     reply = other.get(f"/work/{campaign.pk}/?change={hand.pk}").content.decode()
     assert f'data-assignment="{hand.pk}"' not in reply

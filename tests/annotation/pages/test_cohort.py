@@ -105,7 +105,7 @@ def test_who_left_by_themselves_is_not_fetched_back(world: World, campaign: Camp
     member = CohortMember.objects.get(user=world.nour)
     memberships.end_membership(member, world.nour, timezone.now())
     assert of(world, world.nour).state == "left"
-    back = reverse("annotation:member_back", args=[member.pk])
+    back = reverse("annotation:member_reactivate", args=[member.pk])
     assert "Invite them" in world.client(world.manager).post(back, follow=True).content.decode()
     assert not memberships.active_cohorts(world.nour).exists()
 

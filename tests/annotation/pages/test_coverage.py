@@ -154,7 +154,7 @@ def test_skips_are_told_with_their_reasons_and_set_aside_units_come_back(world: 
     assert "1 unit was set aside" in html and "I do not know what it shows" in html and "; 1 set aside" in html
     assert "Ask again for what was set aside" in html
     deed = {**said, "act": "bring_back"}
-    reply = world.client(world.mara).post(f"/b/{world.benchmark.slug}/coverage/do/", deed, follow=True)
+    reply = world.client(world.mara).post(f"/b/{world.benchmark.slug}/coverage/action/", deed, follow=True)
     assert "1 unit is asked for again." in reply.content.decode()
     assert not Slot.objects.filter(retired=True).exists()
     assert list(recount.iter_differences()) == []
@@ -163,7 +163,7 @@ def test_skips_are_told_with_their_reasons_and_set_aside_units_come_back(world: 
 def test_a_hole_is_brought_to_the_front_and_put_back(world: World, campaign: Campaign) -> None:
     place, item = place_of(campaign), world.items[4]
     said = {"campaign": campaign.pk, "by": "item", "row": item.pk, "cohort": place.pk, "show": "missing"}
-    address = f"/b/{world.benchmark.slug}/coverage/do/"
+    address = f"/b/{world.benchmark.slug}/coverage/action/"
     reply = world.client(world.mara).post(address, {**said, "act": "hurry"})
     assert reply["Location"].endswith("#hole") and "show=missing" in reply["Location"]
     assert Slot.objects.get(urgent=True).unit.item_id == item.pk
@@ -177,7 +177,7 @@ def test_a_hole_is_brought_to_the_front_and_put_back(world: World, campaign: Cam
 
 
 def test_a_list_of_items_is_taken_whole_or_each_wrong_line_is_named(world: World, campaign: Campaign) -> None:
-    address = f"/b/{world.benchmark.slug}/coverage/do/"
+    address = f"/b/{world.benchmark.slug}/coverage/action/"
     typed = f"{world.items[1].key}\n\nno-such-item\n{world.items[2].key}"
     reply = world.client(world.mara).post(address, {"campaign": campaign.pk, "act": "keys", "keys": typed})
     html = reply.content.decode()

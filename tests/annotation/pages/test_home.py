@@ -25,7 +25,7 @@ def rate(client: Client, campaign: Campaign, user: User, code: str = "4", second
     hand = in_hand(campaign, user)
     Assignment.objects.filter(pk=hand.pk).update(shown_at=hand.reserved_at - timedelta(hours=1))
     posted = {"a-relevance": code, "client_key": f"key-{hand.pk}", "active_seconds": seconds}
-    assert client.post(f"/work/{hand.pk}/submit", posted, **SCRIPT).status_code == 200
+    assert client.post(f"/assignments/{hand.pk}/submit", posted, **SCRIPT).status_code == 200
     return hand
 
 
@@ -45,7 +45,7 @@ def test_home_counts_the_day_and_lists_the_last_answers(client_of: ClientOf, cam
     rate(client, campaign, nour, "4", "100")
     rate(client, campaign, nour, "1", "200")
     hand = in_hand(campaign, nour)
-    client.post(f"/work/{hand.pk}/skip", {"reason": "broken"}, **SCRIPT)
+    client.post(f"/assignments/{hand.pk}/skip", {"reason": "broken"}, **SCRIPT)
     html = client.get("/work/").content.decode()
     assert "Today: 2 answers, 5 min at work" in html
     assert "Continue" in html
@@ -131,12 +131,12 @@ def test_an_answer_can_be_changed_and_counts_until_then(client_of: ClientOf, cam
     client = client_of(nour)
     given = rate(client, campaign, nour, "4")
     hand = in_hand(campaign, nour)
-    reply = client.post(f"/work/{given.pk}/change", follow=True)
+    reply = client.post(f"/assignments/{given.pk}/change", follow=True)
     html = reply.content.decode()
     assert f'data-assignment="{given.pk}"' in html
     assert 'value="4" data-key="4" checked' in html
     assert Rating.objects.get(counted=True).code == "4"
-    client.post(f"/work/{given.pk}/submit", {"a-relevance": "2", "client_key": "changed"}, **SCRIPT)
+    client.post(f"/assignments/{given.pk}/submit", {"a-relevance": "2", "client_key": "changed"}, **SCRIPT)
     assert Rating.objects.get(counted=True).code == "2"
     assert Annotation.objects.filter(live=True).count() == 1
     assert in_hand(campaign, nour) == hand
@@ -148,7 +148,7 @@ def test_an_accepted_answer_stays(client_of: ClientOf, campaign: Campaign, nour:
     given = rate(client, campaign, nour)
     Assignment.objects.filter(pk=given.pk).update(state="accepted")
     assert "Change" not in client.get("/work/history/").content.decode()
-    assert "cannot be changed any more" in client.post(f"/work/{given.pk}/change", follow=True).content.decode()
+    assert "cannot be changed any more" in client.post(f"/assignments/{given.pk}/change", follow=True).content.decode()
 
 
 def test_anothers_reopened_answer_does_not_open_by_address(
@@ -156,7 +156,7 @@ def test_anothers_reopened_answer_does_not_open_by_address(
 ) -> None:
     client = client_of(nour)
     given = rate(client, campaign, nour)
-    client.post(f"/work/{given.pk}/change")
+    client.post(f"/assignments/{given.pk}/change")
     html = client_of(tarek).get(f"/work/{campaign.pk}/?change={given.pk}").content.decode()
     assert f'data-assignment="{given.pk}"' not in html
     assert f'data-assignment="{in_hand(campaign, tarek).pk}"' in html

@@ -116,7 +116,7 @@ def test_history_shows_which_picture_and_tells_its_buttons_apart(
     for _time in range(3):
         rate(client, campaign, nour)
     hand = in_hand(campaign, nour)
-    client.post(f"/work/{hand.pk}/skip", {"reason": "broken"}, **SCRIPT)
+    client.post(f"/assignments/{hand.pk}/skip", {"reason": "broken"}, **SCRIPT)
     html = client.get("/work/history/").content.decode()
     assert html.count("<img") == 4
     alts = re.findall(r'<img[^>]* alt="([^"]+)"', html)

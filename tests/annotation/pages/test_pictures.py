@@ -43,7 +43,7 @@ def found(world: World, settings: Any, tmp_path: Path) -> Assignment:
 
 def send(client: Client, assignment: Assignment, data: bytes | None = None, name: str = "tea.png", **more: Any) -> Any:
     form = {**({"file": SimpleUploadedFile(name, data)} if data is not None else {}), **more}
-    return client.post(f"/work/{assignment.pk}/picture", form, headers={"X-Requested-With": "emic"})
+    return client.post(f"/assignments/{assignment.pk}/picture", form, headers={"X-Requested-With": "emic"})
 
 
 def filled(sha: str, **more: str) -> dict[str, Any]:
@@ -60,8 +60,8 @@ def test_a_picture_is_brought_looked_at_and_answered_with(world: World, found: A
     kept = Upload.objects.get()
     assert kept.assignment == found and kept.image.sha256 == said["sha"] and kept.fetched_from == ""
     assert Event.objects.get(verb="picture.brought").actor == world.nour
-    assert nour.get(f"/work/{found.pk}/picture").json()["pictures"][0]["sha"] == said["sha"]
-    nour.post(f"/work/{found.pk}/submit", filled(said["sha"]))
+    assert nour.get(f"/assignments/{found.pk}/picture").json()["pictures"][0]["sha"] == said["sha"]
+    nour.post(f"/assignments/{found.pk}/submit", filled(said["sha"]))
     answer = Annotation.objects.get().answers["photo"]
     assert answer == {"sha": said["sha"], "kind": "file", "source": "", "licence": "own"}
 
@@ -77,7 +77,7 @@ def test_nobody_brings_or_sees_pictures_of_anothers_sheet(world: World, found: A
     for user in (world.tarek, world.bia, world.mara, world.stranger, world.rival):
         client = world.client(user)
         assert send(client, found, pictures.png(seed=2)).status_code == 404
-        assert client.get(f"/work/{found.pk}/picture").status_code == 404
+        assert client.get(f"/assignments/{found.pk}/picture").status_code == 404
     assert send(Client(), found, pictures.png()).status_code == 302
     assert Upload.objects.count() == 1
 
@@ -85,7 +85,7 @@ def test_nobody_brings_or_sees_pictures_of_anothers_sheet(world: World, found: A
 def test_a_picture_of_another_sheet_is_no_answer_here(world: World, found: Assignment) -> None:
     other = assign(found.participation.cohort, world.tarek, found.slot)
     sha = send(world.client(world.tarek), other, pictures.png()).json()["sha"]
-    reply = world.client(world.nour).post(f"/work/{found.pk}/submit", filled(sha))
+    reply = world.client(world.nour).post(f"/assignments/{found.pk}/submit", filled(sha))
     assert reply.status_code == 422 and "was not brought for this sheet" in reply.content.decode()
     assert not Annotation.objects.exists()
 
@@ -137,7 +137,7 @@ def test_a_sheet_takes_so_many_pictures_and_no_more(
 def test_a_sheet_that_takes_no_answer_takes_no_picture(world: World, found: Assignment, what: str) -> None:
     nour = world.client(world.nour)
     if what == "answered":
-        nour.post(f"/work/{found.pk}/submit", filled(send(nour, found, pictures.png()).json()["sha"]))
+        nour.post(f"/assignments/{found.pk}/submit", filled(send(nour, found, pictures.png()).json()["sha"]))
     elif what == "no picture asked":
         found.campaign.sheet_version = SheetVersion.objects.get(major=1)
         found.campaign.save()
@@ -177,7 +177,9 @@ def test_nothing_private_is_fetched_for_anybody(world: World, found: Assignment,
 def test_without_a_script_the_sheet_comes_back_with_picture_and_text(world: World, found: Assignment) -> None:
     nour = world.client(world.nour)
     form = {"bring": "photo", "a-known": "Mint tea", "a-photo": ["", "", "https://example.org/", "own", ""]}
-    reply = nour.post(f"/work/{found.pk}/submit", {**form, "u-photo": SimpleUploadedFile("a.png", pictures.png())})
+    reply = nour.post(
+        f"/assignments/{found.pk}/submit", {**form, "u-photo": SimpleUploadedFile("a.png", pictures.png())}
+    )
     assert reply.status_code == 302
     page = nour.get(reply.url).content.decode()
     sha = Upload.objects.get().image.sha256
@@ -186,7 +188,9 @@ def test_without_a_script_the_sheet_comes_back_with_picture_and_text(world: Worl
         "known": "Mint tea", "photo": [sha, "file", "https://example.org/", "own", ""]
     }  # fmt: skip
     svg = SimpleUploadedFile("a.png", b"<svg/>")
-    reply = nour.post(f"/work/{found.pk}/submit", {**form, "a-known": "Tea", "draft_version": "1", "u-photo": svg})
+    reply = nour.post(
+        f"/assignments/{found.pk}/submit", {**form, "a-known": "Tea", "draft_version": "1", "u-photo": svg}
+    )
     page = nour.get(reply.url).content.decode()
     assert "not a picture of pixels" in page and "Tea" in page
 
@@ -195,7 +199,7 @@ def test_the_picture_and_where_it_is_from_are_in_the_history(world: World, found
     nour = world.client(world.nour)
     sha = send(nour, found, pictures.png()).json()["sha"]
     said = ["https://example.org/<b>", "other", "GFDL <i>"]
-    nour.post(f"/work/{found.pk}/submit", filled(sha) | {"a-photo": [sha, "url", *said]})
+    nour.post(f"/assignments/{found.pk}/submit", filled(sha) | {"a-photo": [sha, "url", *said]})
     assert Annotation.objects.exists()
     page = nour.get("/work/history/").content.decode()
     assert 'href="https://example.org/&lt;b&gt;"' in page and "GFDL &lt;i&gt;" in page and 'width="64"' in page
@@ -208,16 +212,16 @@ def test_how_a_picture_came_is_not_for_the_page_to_say(
     monkeypatch.setattr(uploads, "_ask", lambda url, most: FetchResult(pictures.png(), url))
     nour = world.client(world.nour)
     sha = send(nour, found, url="https://example.org/tea.png").json()["sha"]
-    reply = nour.post(f"/work/{found.pk}/submit", filled(sha))
+    reply = nour.post(f"/assignments/{found.pk}/submit", filled(sha))
     assert reply.status_code == 422 and "The page it is from is missing" in reply.content.decode()
     own = send(nour, found, pictures.png(seed=2)).json()["sha"]
     said = filled(sha) | {"a-photo": [sha, "file", "https://example.org/", "own", ""]}
-    assert nour.post(f"/work/{found.pk}/submit", said).status_code == 302
+    assert nour.post(f"/assignments/{found.pk}/submit", said).status_code == 302
     assert Annotation.objects.get().answers["photo"]["kind"] == "url"
     other = assign(found.participation.cohort, world.tarek, found.slot)
     tarek = world.client(world.tarek)
     assert send(tarek, other, pictures.png(seed=2)).json()["sha"] == own
-    assert tarek.post(f"/work/{other.pk}/submit", filled(own)).status_code == 302
+    assert tarek.post(f"/assignments/{other.pk}/submit", filled(own)).status_code == 302
 
 
 def test_what_a_sheet_has_no_room_for_is_not_stored(

@@ -64,20 +64,20 @@ def test_without_a_script_an_answer_leads_to_the_next_sheet(
     html = browser.get(page).content.decode()
     Assignment.objects.filter(pk=first.pk).update(shown_at=first.reserved_at - timedelta(minutes=1))
     posted = {"a-relevance": "4", "client_key": key_in(html), "active_seconds": "7.5", "shown_at": ""}
-    answer = browser.post(f"/work/{first.pk}/submit", posted, follow=True)
+    answer = browser.post(f"/assignments/{first.pk}/submit", posted, follow=True)
     assert answer.redirect_chain == [(f"{page}?after={first.pk}", 302)]
     kept = Annotation.objects.get()
     assert (kept.answers, kept.counted, kept.active_seconds) == ({"relevance": "4"}, True, 7.5)
     assert Rating.objects.get().value == 4.0
     html = answer.content.decode()
-    assert f"/work/{first.pk}/undo" in html
+    assert f"/assignments/{first.pk}/undo" in html
     assert f'data-assignment="{in_hand(campaign, nour).pk}"' in html
     assert "<b>1</b> of 12" in html
 
 
 def test_a_script_gets_the_next_sheet_in_the_same_reply(browser: Client, campaign: Campaign, nour: User) -> None:
     first = in_hand(campaign, nour)
-    reply = browser.post(f"/work/{first.pk}/submit", {"a-relevance": "2", "client_key": "k1"}, **SCRIPT)
+    reply = browser.post(f"/assignments/{first.pk}/submit", {"a-relevance": "2", "client_key": "k1"}, **SCRIPT)
     html = reply.content.decode()
     assert reply.status_code == 200
     assert "<html" not in html
@@ -88,7 +88,7 @@ def test_a_script_gets_the_next_sheet_in_the_same_reply(browser: Client, campaig
 def test_the_same_key_sent_twice_is_one_answer(browser: Client, campaign: Campaign, nour: User) -> None:
     first = in_hand(campaign, nour)
     for _time in range(2):
-        reply = browser.post(f"/work/{first.pk}/submit", {"a-relevance": "2", "client_key": "k1"}, **SCRIPT)
+        reply = browser.post(f"/assignments/{first.pk}/submit", {"a-relevance": "2", "client_key": "k1"}, **SCRIPT)
         assert reply.status_code == 200
     assert Annotation.objects.count() == 1
 
@@ -98,14 +98,14 @@ def test_another_answer_to_an_answered_sheet_is_shown_beside_the_first_and_kept_
     browser: Client, campaign: Campaign, nour: User, extra: dict[str, Any]
 ) -> None:
     first = in_hand(campaign, nour)
-    browser.post(f"/work/{first.pk}/submit", {"a-relevance": "2", "client_key": "k1"}, **SCRIPT)
-    reply = browser.post(f"/work/{first.pk}/submit", {"a-relevance": "5", "client_key": "k2"}, **extra)
+    browser.post(f"/assignments/{first.pk}/submit", {"a-relevance": "2", "client_key": "k1"}, **SCRIPT)
+    reply = browser.post(f"/assignments/{first.pk}/submit", {"a-relevance": "5", "client_key": "k2"}, **extra)
     html = reply.content.decode()
     assert reply.status_code == 422
     assert "You answered this in another window, too." in html and 'value="5" data-key="5" checked' in html
     assert Annotation.objects.get().answers == {"relevance": "2"}
     assert Draft.objects.get().answers == {"relevance": "5"}
-    browser.post(f"/work/{first.pk}/submit", {"a-relevance": "5", "client_key": "k2"}, **extra)
+    browser.post(f"/assignments/{first.pk}/submit", {"a-relevance": "5", "client_key": "k2"}, **extra)
     assert Annotation.objects.get(live=True).answers == {"relevance": "5"}
 
 
@@ -114,8 +114,8 @@ def test_the_same_answer_or_none_to_an_answered_sheet_goes_on_and_says_so(
     browser: Client, campaign: Campaign, nour: User, code: str
 ) -> None:
     first = in_hand(campaign, nour)
-    browser.post(f"/work/{first.pk}/submit", {"a-relevance": "2", "client_key": "k1"}, **SCRIPT)
-    reply = browser.post(f"/work/{first.pk}/submit", {"a-relevance": code, "client_key": "k2"}, **SCRIPT)
+    browser.post(f"/assignments/{first.pk}/submit", {"a-relevance": "2", "client_key": "k1"}, **SCRIPT)
+    reply = browser.post(f"/assignments/{first.pk}/submit", {"a-relevance": code, "client_key": "k2"}, **SCRIPT)
     assert reply.status_code == 200 and "already answered in another window" in reply.content.decode()
     assert not Draft.objects.exists()
 
@@ -125,18 +125,21 @@ def test_a_missing_answer_is_told_under_its_field(
     browser: Client, campaign: Campaign, nour: User, extra: dict[str, Any]
 ) -> None:
     first = in_hand(campaign, nour)
-    reply = browser.post(f"/work/{first.pk}/submit", {"client_key": "k1"}, **extra)
+    reply = browser.post(f"/assignments/{first.pk}/submit", {"client_key": "k1"}, **extra)
     assert reply.status_code == 422
     assert 'id="e-relevance"' in reply.content.decode()
     assert not Annotation.objects.exists()
-    assert browser.post(f"/work/{first.pk}/submit", {"a-relevance": "9", "client_key": "k"}, **extra).status_code == 422
+    assert (
+        browser.post(f"/assignments/{first.pk}/submit", {"a-relevance": "9", "client_key": "k"}, **extra).status_code
+        == 422
+    )
 
 
 def test_times_a_browser_says_are_kept_to_what_is_possible(browser: Client, campaign: Campaign, nour: User) -> None:
     first = in_hand(campaign, nour)
     tomorrow = (timezone.now() + timedelta(days=1)).isoformat()
     posted = {"a-relevance": "2", "client_key": "k1", "shown_at": tomorrow, "active_seconds": "-5"}
-    browser.post(f"/work/{first.pk}/submit", posted, **SCRIPT)
+    browser.post(f"/assignments/{first.pk}/submit", posted, **SCRIPT)
     kept = Annotation.objects.get()
     assert kept.shown_at <= kept.submitted_at
     assert kept.active_seconds is None
@@ -144,11 +147,11 @@ def test_times_a_browser_says_are_kept_to_what_is_possible(browser: Client, camp
 
 def test_undo_brings_the_sheet_back_with_its_answer(browser: Client, campaign: Campaign, nour: User) -> None:
     first = in_hand(campaign, nour)
-    browser.post(f"/work/{first.pk}/submit", {"a-relevance": "2", "client_key": "k1"}, **SCRIPT)
-    html = browser.post(f"/work/{first.pk}/undo", **SCRIPT).content.decode()
+    browser.post(f"/assignments/{first.pk}/submit", {"a-relevance": "2", "client_key": "k1"}, **SCRIPT)
+    html = browser.post(f"/assignments/{first.pk}/undo", **SCRIPT).content.decode()
     assert f'data-assignment="{first.pk}"' in html
     assert 'value="2" data-key="2" checked' in html
-    browser.post(f"/work/{first.pk}/submit", {"a-relevance": "3", "client_key": "k2"}, **SCRIPT)
+    browser.post(f"/assignments/{first.pk}/submit", {"a-relevance": "3", "client_key": "k2"}, **SCRIPT)
     assert Annotation.objects.get(live=True).answers == {"relevance": "3"}
 
 
@@ -156,39 +159,41 @@ def test_undo_names_the_answer_it_takes_back_and_touches_no_other(
     browser: Client, campaign: Campaign, nour: User
 ) -> None:
     first = in_hand(campaign, nour)
-    html = browser.post(f"/work/{first.pk}/submit", {"a-relevance": "2", "client_key": "k1"}, **SCRIPT).content.decode()
+    html = browser.post(
+        f"/assignments/{first.pk}/submit", {"a-relevance": "2", "client_key": "k1"}, **SCRIPT
+    ).content.decode()
     assert '<input type="hidden" name="version" value="1">' in html
     html = browser.post(
-        f"/work/{first.pk}/undo", {"version": "2"}, **SCRIPT
+        f"/assignments/{first.pk}/undo", {"version": "2"}, **SCRIPT
     ).content.decode()  # a window that is behind
     assert "This can no longer be undone." in html
     assert Annotation.objects.get().live
-    browser.post(f"/work/{first.pk}/undo", {"version": "1"}, **SCRIPT)
+    browser.post(f"/assignments/{first.pk}/undo", {"version": "1"}, **SCRIPT)
     assert not Annotation.objects.get().live
 
 
 def test_undo_works_without_a_script(browser: Client, campaign: Campaign, nour: User) -> None:
     first = in_hand(campaign, nour)
-    browser.post(f"/work/{first.pk}/submit", {"a-relevance": "2", "client_key": "k1"})
-    html = browser.post(f"/work/{first.pk}/undo", follow=True).content.decode()
+    browser.post(f"/assignments/{first.pk}/submit", {"a-relevance": "2", "client_key": "k1"})
+    html = browser.post(f"/assignments/{first.pk}/undo", follow=True).content.decode()
     assert f'data-assignment="{first.pk}"' in html
     assert 'value="2" data-key="2" checked' in html
 
 
 def test_a_late_undo_says_what_else_can_be_done(browser: Client, campaign: Campaign, nour: User) -> None:
     first = in_hand(campaign, nour)
-    browser.post(f"/work/{first.pk}/submit", {"a-relevance": "2", "client_key": "k1"}, **SCRIPT)
+    browser.post(f"/assignments/{first.pk}/submit", {"a-relevance": "2", "client_key": "k1"}, **SCRIPT)
     Annotation.objects.update(submitted_at=timezone.now() - timedelta(minutes=5))
-    html = browser.post(f"/work/{first.pk}/undo", **SCRIPT).content.decode()
+    html = browser.post(f"/assignments/{first.pk}/undo", **SCRIPT).content.decode()
     assert "too late" in html
     assert Annotation.objects.get().live
 
 
 def test_skip_takes_a_reason_of_the_stage_only(browser: Client, campaign: Campaign, nour: User) -> None:
     first = in_hand(campaign, nour)
-    browser.post(f"/work/{first.pk}/skip", {"reason": "bored"}, **SCRIPT)
+    browser.post(f"/assignments/{first.pk}/skip", {"reason": "bored"}, **SCRIPT)
     assert in_hand(campaign, nour) == first
-    html = browser.post(f"/work/{first.pk}/skip", {"reason": "unknown"}, **SCRIPT).content.decode()
+    html = browser.post(f"/assignments/{first.pk}/skip", {"reason": "unknown"}, **SCRIPT).content.decode()
     first.refresh_from_db()
     assert (first.state, first.skip_reason) == ("skipped", "unknown")
     assert f'data-assignment="{in_hand(campaign, nour).pk}"' in html
@@ -203,7 +208,7 @@ def test_dialogs_open_without_a_script(browser: Client, page: str) -> None:
 
 def test_a_problem_is_kept_and_the_work_goes_on(browser: Client, campaign: Campaign, nour: User) -> None:
     first = in_hand(campaign, nour)
-    url = f"/work/{first.pk}/report"
+    url = f"/assignments/{first.pk}/report"
     assert browser.post(url, {"text": "  "}, **SCRIPT).status_code == 422
     assert browser.post(url, {"text": "Mirrored."}, **SCRIPT).json()["words"].startswith("Thank you")
     assert browser.post(url, {"text": "Mirrored."}, follow=True).status_code == 200
@@ -215,7 +220,7 @@ def test_a_draft_comes_back_and_an_older_window_overwrites_nothing(
     browser: Client, campaign: Campaign, nour: User, page: str
 ) -> None:
     first = in_hand(campaign, nour)
-    url = f"/work/{first.pk}/draft"
+    url = f"/assignments/{first.pk}/draft"
     assert browser.post(url, {"a-relevance": "3", "draft_version": "0"}).json()["version"] == 1
     html = browser.get(page).content.decode()
     assert 'value="3" data-key="3" checked' in html
@@ -228,13 +233,15 @@ def test_a_draft_comes_back_and_an_older_window_overwrites_nothing(
 
 def test_a_draft_of_an_answered_sheet_is_gone(browser: Client, campaign: Campaign, nour: User) -> None:
     first = in_hand(campaign, nour)
-    browser.post(f"/work/{first.pk}/submit", {"a-relevance": "2", "client_key": "k1"}, **SCRIPT)
-    assert browser.post(f"/work/{first.pk}/draft", {"a-relevance": "3", "draft_version": "0"}).status_code == 410
+    browser.post(f"/assignments/{first.pk}/submit", {"a-relevance": "2", "client_key": "k1"}, **SCRIPT)
+    assert browser.post(f"/assignments/{first.pk}/draft", {"a-relevance": "3", "draft_version": "0"}).status_code == 410
 
 
 def test_nothing_left_says_why(browser: Client, campaign: Campaign, nour: User, page: str) -> None:
     while (hand := Assignment.objects.filter(rater__user=nour, state="reserved", in_hand=True).first()) is not None:
-        reply = browser.post(f"/work/{hand.pk}/submit", {"a-relevance": "1", "client_key": f"k{hand.pk}"}, **SCRIPT)
+        reply = browser.post(
+            f"/assignments/{hand.pk}/submit", {"a-relevance": "1", "client_key": f"k{hand.pk}"}, **SCRIPT
+        )
     assert "You have answered everything here." in reply.content.decode()
     assert "What is still missing waits for others." in reply.content.decode()
     assert 'id="undo"' in reply.content.decode()
@@ -281,9 +288,9 @@ def test_nobody_touches_anothers_sheet(
     theirs = in_hand(campaign, nour)
     client = client_of(getattr(world, who)) if who else Client()
     posted = {"a-relevance": "1", "client_key": "x", "reason": "unknown", "text": "x", "draft_version": "0"}
-    reply = client.post(f"/work/{theirs.pk}/{deed}", posted)
+    reply = client.post(f"/assignments/{theirs.pk}/{deed}", posted)
     assert reply.status_code == (404 if who else 302)
-    assert client.post(f"/work/99999999/{deed}", posted).status_code == (404 if who else 302)
+    assert client.post(f"/assignments/99999999/{deed}", posted).status_code == (404 if who else 302)
     theirs.refresh_from_db()
     assert theirs.state == "reserved"
     assert not Annotation.objects.exists() and not Draft.objects.exists() and not ProblemReport.objects.exists()
@@ -291,13 +298,13 @@ def test_nobody_touches_anothers_sheet(
 
 @pytest.mark.parametrize("deed", DEEDS)
 def test_deeds_are_posted(browser: Client, campaign: Campaign, nour: User, deed: str) -> None:
-    assert browser.get(f"/work/{in_hand(campaign, nour).pk}/{deed}").status_code == 405
+    assert browser.get(f"/assignments/{in_hand(campaign, nour).pk}/{deed}").status_code == 405
 
 
 def test_a_form_from_elsewhere_is_refused(world: World, campaign: Campaign, nour: User, page: str) -> None:
     client = world.client(nour, enforce_csrf_checks=True)
     client.get(page)
-    reply = client.post(f"/work/{in_hand(campaign, nour).pk}/submit", {"a-relevance": "1", "client_key": "x"})
+    reply = client.post(f"/assignments/{in_hand(campaign, nour).pk}/submit", {"a-relevance": "1", "client_key": "x"})
     assert reply.status_code == 403
     assert not Annotation.objects.exists()
 
@@ -312,6 +319,6 @@ def test_others_answers_are_not_on_the_page(client_of: ClientOf, campaign: Campa
     tarek = client_of(world.tarek)
     tarek.get(page)
     hand = in_hand(campaign, world.tarek)
-    tarek.post(f"/work/{hand.pk}/submit", {"a-relevance": "5", "client_key": "k"}, **SCRIPT)
+    tarek.post(f"/assignments/{hand.pk}/submit", {"a-relevance": "5", "client_key": "k"}, **SCRIPT)
     html = client_of(world.nour).get(page).content.decode()
     assert "checked" not in html.split('id="why"')[0]

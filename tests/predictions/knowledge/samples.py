@@ -15,9 +15,9 @@ KNOWLEDGE_ROUTES = (
     "knowledge_import",
     "knowledge_index",
     "knowledge_entry",
-    "knowledge_index_do",
+    "knowledge_index_action",
 )
-LINK_ROUTES = ("links", "links_do", "link")
+LINK_ROUTES = ("links", "links_action", "link")
 
 
 def a_linking(world: World) -> Run:

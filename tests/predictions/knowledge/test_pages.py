@@ -140,12 +140,12 @@ def test_a_run_is_withdrawn_and_brought_back_unless_another_took_its_place(world
     items_of(world, {"red": RGB["red"]})
     index, page = built(world), world.client(world.mara)
     first = linking.open_run(world.benchmark, world.mara, stage=world.stage, index=index, method="lemma_vt")
-    page.post(of(world, "links_do", first.pk), {"do": "withdraw"})
+    page.post(of(world, "links_action", first.pk), {"do": "withdraw"})
     second = linking.open_run(world.benchmark, world.mara, stage=world.stage, index=index, method="lemma_vt")
-    told = page.post(of(world, "links_do", first.pk), {"do": "back"}, follow=True).content.decode()
+    told = page.post(of(world, "links_action", first.pk), {"do": "back"}, follow=True).content.decode()
     assert "newer run has taken its place" in told
-    page.post(of(world, "links_do", second.pk), {"do": "withdraw"})
-    page.post(of(world, "links_do", first.pk), {"do": "back"})
+    page.post(of(world, "links_action", second.pk), {"do": "withdraw"})
+    page.post(of(world, "links_action", first.pk), {"do": "back"})
     first.refresh_from_db()
     assert first.withdrawn_at is None
 
@@ -156,12 +156,15 @@ def test_people_check_links_in_a_stage_of_their_own(world: World) -> None:
     bare = world.items[1]
     EntityLink.objects.create(run=run, item=bare, keys=[], scores=[], reason="no_image")
     page = world.client(world.mara)
-    told = page.post(of(world, "links_do", run.pk), {"do": "check"}, follow=True).content.decode()
+    told = page.post(of(world, "links_action", run.pk), {"do": "check"}, follow=True).content.decode()
     assert "no stage “link-check”" in told
     stage = Stage.objects.create(
         benchmark=world.benchmark, key="link-check", name="Link check", display="image", sheet=SHEET, target_answers=1
     )
-    assert "1 item was added" in page.post(of(world, "links_do", run.pk), {"do": "check"}, follow=True).content.decode()
+    assert (
+        "1 item was added"
+        in page.post(of(world, "links_action", run.pk), {"do": "check"}, follow=True).content.decode()
+    )
     item = stage.items.get()
     assert item.key.startswith(f"{world.items[0].key}/lemma_vt/") and item.context["linked"] == "Pysanka"
     assert item.images.get().image == world.items[0].images.get().image
@@ -221,7 +224,7 @@ def test_an_index_that_was_never_built_is_removed_and_no_other(world: World) -> 
     failed = KnowledgeIndex.objects.create(base=base, endpoint=an_endpoint(world), model="nope", over="images")
     folder = indexes.store_of(failed).folder
     folder.mkdir(parents=True)
-    address = at(world, "knowledge_index_do", base.pk, failed.pk)
+    address = at(world, "knowledge_index_action", base.pk, failed.pk)
     assert address in page.get(at(world, "knowledge_base", base.pk)).content.decode()
     assert world.client(world.rival).post(address, {"do": "remove"}).status_code == 404
     assert page.post(address, {"do": "dance"}).status_code == 400
@@ -233,7 +236,7 @@ def test_an_index_that_was_never_built_is_removed_and_no_other(world: World) -> 
     Job.objects.filter(pk=job.pk).update(state="queued", finished_at=None)
     assert "was removed" in done(job).error, "its work, taken up again, says so"
     whole = KnowledgeIndex.objects.create(base=base, model="good", over="images", built_at=timezone.now())
-    told = page.post(at(world, "knowledge_index_do", base.pk, whole.pk), {"do": "remove"}, follow=True)
+    told = page.post(at(world, "knowledge_index_action", base.pk, whole.pk), {"do": "remove"}, follow=True)
     assert "so it stays" in told.content.decode() and KnowledgeIndex.objects.get() == whole
 
 
