@@ -131,16 +131,16 @@ def missing_answers(of: CallStatistics, units: Ints, scores: Floats, right: Floa
     neither end."""
     gone = of.failed_mask(units, scores)
     states = Counter(of.failed[int(unit)] for unit in units[gone])
-    told = {str(state): states[state] for state in WITHOUT_VALUE if states[state]}
-    if right is None or not told:
-        return MissingAnswers(told)
+    states_without_value = {str(state): states[state] for state in WITHOUT_VALUE if states[state]}
+    if right is None or not states_without_value:
+        return MissingAnswers(states_without_value)
     decided = np.isfinite(right)
     hits, n = int((scores == right)[decided].sum()), int((np.isfinite(scores) & decided).sum())
     lost = int((gone & decided).sum())
     undecided = int((gone & ~decided).sum())
     if not lost:
-        return MissingAnswers(told, n_undecided=undecided)
-    return MissingAnswers(told, hits / (n + lost), (hits + lost) / (n + lost), undecided)
+        return MissingAnswers(states_without_value, n_undecided=undecided)
+    return MissingAnswers(states_without_value, hits / (n + lost), (hits + lost) / (n + lost), undecided)
 
 
 @dataclass(frozen=True)
@@ -170,14 +170,14 @@ def repeated_answers(selection: Selection) -> dict[int, RepeatedAnswers]:
     raters |= {*lost.filter(repeat__gt=0).order_by().values_list("run__rater", flat=True).distinct()}
     if not raters:
         return {}
-    said: dict[int, list[tuple[int, Time, Any]]] = {rater: [] for rater in raters}
+    rows_by_rater: dict[int, list[tuple[int, Time, Any]]] = {rater: [] for rater in raters}
     names = ("rater", "unit", "campaign", "annotation__assignment__repeat", "code", "value")
     counted = rows.filter(rater__in=raters, annotation__uncounted_because__in=["", "repeat"])
     for rater, unit, campaign, repeat, code, value in counted.values_list(*names).iterator():
-        said[rater].append((unit, (campaign, repeat), code if selection.level == "nominal" else value))
+        rows_by_rater[rater].append((unit, (campaign, repeat), code if selection.level == "nominal" else value))
     for rater, *call in lost.filter(run__rater__in=raters).values_list("run__rater", "unit", "run__campaign", "repeat"):
-        said[rater].append((call[0], (call[1], call[2]), None))
-    return {rater: _again(some) for rater, some in said.items() if some}
+        rows_by_rater[rater].append((call[0], (call[1], call[2]), None))
+    return {rater: _again(some) for rater, some in rows_by_rater.items() if some}
 
 
 Time = tuple[int, int]  # campaign and repeat: asked in two campaigns is asked twice
@@ -187,10 +187,10 @@ def _again(rows: list[tuple[int, Time, Any]]) -> RepeatedAnswers:
     units = {unit: n for n, unit in enumerate(sorted({unit for unit, *_rest in rows}))}
     times = {time: n for n, time in enumerate(sorted({time for _unit, time, _value in rows}))}
     codes = {code: float(place) for place, code in enumerate(sorted({v for *_of, v in rows if isinstance(v, str)}))}
-    given = {(units[unit], times[time]): codes.get(v, v) for unit, time, v in rows if v is not None}
-    without = {(units[unit], times[time]) for unit, time, v in rows if v is None} - given.keys()
-    unit, time = np.array(list(given), np.int64).reshape(-1, 2).T
+    coded = {(units[unit], times[time]): codes.get(v, v) for unit, time, v in rows if v is not None}
+    without = {(units[unit], times[time]) for unit, time, v in rows if v is None} - coded.keys()
+    unit, time = np.array(list(coded), np.int64).reshape(-1, 2).T
     lost = np.bincount(np.array([place for place, _time in without], np.int64), minlength=len(units))
     return RepeatedAnswers(
-        Ratings(unit, time, np.array(list(given.values()), np.float64), len(units), len(times)), lost
+        Ratings(unit, time, np.array(list(coded.values()), np.float64), len(units), len(times)), lost
     )

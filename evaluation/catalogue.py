@@ -84,8 +84,8 @@ class StageEntry:
     def has_models(self) -> bool:
         """Whether a model has answered in one of the campaigns. Models are few, so they are looked for first."""
         models = Rater.objects.filter(team=self.benchmark.team_id, kind=Rater.Kind.MODEL)
-        given = Annotation.objects.filter(rater__in=models, live=True)
-        return given.filter(assignment__campaign__in=[c.id for c in self.campaigns]).exists()
+        annotations = Annotation.objects.filter(rater__in=models, live=True)
+        return annotations.filter(assignment__campaign__in=[c.id for c in self.campaigns]).exists()
 
     @cached_property
     def concepts(self) -> tuple[str, ...]:

@@ -99,15 +99,15 @@ class Units:
 
 def units_of(selection: Selection) -> Units:
     query = _UNITS.format(pack=pack_sql(_OF_UNIT))
-    found = [
+    parts = [
         (condition - 1, target, unpack(pack, _OF_UNIT))
         for condition, target, pack in fetch_packed(query, params_of(selection), ("int8", "text", "bytea"))
     ]
-    targets = tuple(sorted({target for _condition, target, _part in found}))
+    targets = tuple(sorted({target for _condition, target, _part in parts}))
     whole = np.empty(
-        sum(part.size for *_of, part in found), [("pk", "i8"), ("item", "i8"), ("condition", "i8"), ("target", "i8")]
+        sum(part.size for *_of, part in parts), [("pk", "i8"), ("item", "i8"), ("condition", "i8"), ("target", "i8")]
     )
-    for (condition, target, part), into in zip(found, _slices([part.size for *_of, part in found]), strict=True):
+    for (condition, target, part), into in zip(parts, _slices([part.size for *_of, part in parts]), strict=True):
         whole["pk"][into], whole["item"][into] = part["pk"], part["item"]
         whole["condition"][into], whole["target"][into] = condition, targets.index(target)
     whole = whole[np.argsort(whole["pk"])]
@@ -127,12 +127,12 @@ def rating_rows(selection: Selection, *, dated: bool = False) -> Rows:
         rows = _codes_sql(selection, {"value": ("float8", "r.value")}, valued=True, dated=dated)
     place = units.place(rows["unit"])
     rows["condition"] = units.condition[place] if units.pk.size else -1
-    there = place >= 0
+    in_units = place >= 0
     if "model" not in selection.raters:
-        return rows if there.all() else rows[there]
-    parts = [rows[there & ~rows["model"]]]
+        return rows if in_units.all() else rows[in_units]
+    parts = [rows[in_units & ~rows["model"]]]
     for cohort, asked in asked_by_cohort(selection, units):
-        parts.append(rows[there & rows["model"] & asked[place]])
+        parts.append(rows[in_units & rows["model"] & asked[place]])
         parts[-1]["cohort"] = cohort
     return np.concatenate(parts)
 
@@ -155,9 +155,9 @@ def coded_rows(selection: Selection) -> CodedRows:
     rows = _codes_sql(selection, columns, codes=codes)
     place = units.place(rows["unit"])
     rows, place = rows[place >= 0], place[place >= 0]
-    said = np.bincount(rows["code"], minlength=len(codes)) > 0
-    rows["code"] = (np.cumsum(said) - 1)[rows["code"]]
-    return CodedRows(rows, tuple(code for code, one in zip(codes, said, strict=True) if one), units, place)
+    used = np.bincount(rows["code"], minlength=len(codes)) > 0
+    rows["code"] = (np.cumsum(used) - 1)[rows["code"]]
+    return CodedRows(rows, tuple(code for code, one in zip(codes, used, strict=True) if one), units, place)
 
 
 def codes_of(selection: Selection) -> list[str]:
@@ -181,14 +181,14 @@ def _codes_sql(
         narrowed=(_NARROWED if of_annotation else "") + ("AND r.value IS NOT NULL" if valued else ""),
     )
     params = params_of(selection) | {"codes": list(codes or ())}
-    found = [
+    parts = [
         (rater, cohort, model, unpack(pack, sent))
         for rater, cohort, model, pack in fetch_packed(query, params, ("int8", "int8", "bool", "bytea"))
     ]
     rows = np.empty(
-        sum(part.size for *_of, part in found), list((_KINDS | {n: _KEPT[k] for n, (k, _e) in sent.items()}).items())
+        sum(part.size for *_of, part in parts), list((_KINDS | {n: _KEPT[k] for n, (k, _e) in sent.items()}).items())
     )
-    for (rater, cohort, model, part), into in zip(found, _slices([part.size for *_of, part in found]), strict=True):
+    for (rater, cohort, model, part), into in zip(parts, _slices([part.size for *_of, part in parts]), strict=True):
         rows["rater"][into], rows["cohort"][into], rows["model"][into] = rater, cohort, model
         for name in sent:
             rows[name][into] = part[name]

@@ -142,14 +142,14 @@ def asked_units(selection: Selection) -> dict[Cell, int]:
 
 def counted_annotations(selection: Selection) -> QuerySet[Annotation]:
     """Whole answers, of the same rows that the ratings of the selection are read from, in the order they were given."""
-    found = Annotation.objects.filter(
+    annotations = Annotation.objects.filter(
         inclusion_filter(selection),
         assignment__campaign_id__in=selection.campaigns,
         assignment__unit__item__condition__in=selection.conditions,
     )
     if selection.concepts:
-        found = found.filter(assignment__unit__item__concept__in=selection.concepts)
-    return found.order_by("submitted_at", "pk")
+        annotations = annotations.filter(assignment__unit__item__concept__in=selection.concepts)
+    return annotations.order_by("submitted_at", "pk")
 
 
 def inclusion_filter(selection: Selection, annotation: str = "") -> Q:
@@ -206,9 +206,9 @@ def select_repeats(pair: Ints, rows: Rows, repeats: str) -> Ints:
     if not (pair[order][1:] == pair[order][:-1]).any():
         return order
     order = np.lexsort((rows["annotation"], rows["at"], pair))
-    said = pair[order]
-    differs = np.ones(said.size + 1, bool)
-    differs[1:-1] = said[1:] != said[:-1]
+    pair_sorted = pair[order]
+    differs = np.ones(pair_sorted.size + 1, bool)
+    differs[1:-1] = pair_sorted[1:] != pair_sorted[:-1]
     return order[differs[1:] if repeats == "latest" else differs[:-1]]
 
 

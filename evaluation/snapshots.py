@@ -73,31 +73,31 @@ def get_or_compute(
     if size_of(benchmark) < threshold:
         mark = watermark(benchmark)
         return ReportState(compute(), mark, at, now=mark)
-    found = Snapshot.objects.filter(benchmark=benchmark, report=report, key=key).first()
-    return report_state(found or compute_and_store(benchmark, report, key, compute, at))
+    snapshot = Snapshot.objects.filter(benchmark=benchmark, report=report, key=key).first()
+    return report_state(snapshot or compute_and_store(benchmark, report, key, compute, at))
 
 
-def report_state(found: Snapshot) -> ReportState:
+def report_state(snapshot: Snapshot) -> ReportState:
     """What is kept, and how far it is behind."""
-    now = watermark(found.benchmark)
-    changed = now != found.watermark
+    now = watermark(snapshot.benchmark)
+    changed = now != snapshot.watermark
     return ReportState(
-        data=found.data["report"],
-        watermark=found.watermark,
-        computed_at=found.computed_at,
+        data=snapshot.data["report"],
+        watermark=snapshot.watermark,
+        computed_at=snapshot.computed_at,
         stored=True,
         changed=changed,
-        newer=count_newer(found) if changed else 0,
+        newer=count_newer(snapshot) if changed else 0,
         now=now,
-        snapshot=found.pk,
-        seconds=found.seconds,
+        snapshot=snapshot.pk,
+        seconds=snapshot.seconds,
     )
 
 
-def count_newer(found: Snapshot) -> int:
+def count_newer(snapshot: Snapshot) -> int:
     """Answers given after the reading began, MOST at most. An answer that was changed is a new one."""
     rows = Annotation.objects.filter(
-        pk__gt=found.data["last"], assignment__campaign__stage__benchmark=found.benchmark_id, live=True
+        pk__gt=snapshot.data["last"], assignment__campaign__stage__benchmark=snapshot.benchmark_id, live=True
     )
     return rows.values("pk")[:MOST].count()
 
@@ -156,29 +156,29 @@ def request_recompute(
 ) -> bool:
     """Let a worker make anew what is kept under this key, a table in this language; False where nothing is. It is on
     its way once, whoever asks. Without a broker the page still shows what is kept, and says how old it is."""
-    kept = Snapshot.objects.filter(benchmark=benchmark, report=report, key=key)
+    rows = Snapshot.objects.filter(benchmark=benchmark, report=report, key=key)
     if not cache.add(f"renew:{key}", 1, 60):
-        return kept.exists()
+        return rows.exists()
     with transaction.atomic():
-        found = kept.select_for_update(no_key=True).first()
-        if found is None:
+        snapshot = rows.select_for_update(no_key=True).first()
+        if snapshot is None:
             return False
-        asked = found.data.get("asked")
+        asked = snapshot.data.get("asked")
         if asked and at - datetime.fromisoformat(asked) < QUEUED:
             return True
-        _mark_requested(found, at)
+        _mark_requested(snapshot, at)
     if not dispatch(TASK, benchmark.pk, report, query, zone, *language):
-        _mark_requested(found, None)
+        _mark_requested(snapshot, None)
     return True
 
 
-def _mark_requested(found: Snapshot, at: datetime | None) -> None:
+def _mark_requested(snapshot: Snapshot, at: datetime | None) -> None:
     """That a worker was asked; every process reads it. What is made anew has no mark."""
-    data = {name: value for name, value in found.data.items() if name != "asked"}
+    data = {name: value for name, value in snapshot.data.items() if name != "asked"}
     data |= {"asked": at.isoformat()} if at else {}
-    if data != found.data:
-        Snapshot.objects.filter(pk=found.pk, computed_at=found.computed_at).update(data=data)
-        found.data = data
+    if data != snapshot.data:
+        Snapshot.objects.filter(pk=snapshot.pk, computed_at=snapshot.computed_at).update(data=data)
+        snapshot.data = data
 
 
 def _number(key: str) -> int:

@@ -67,13 +67,13 @@ class BenchmarkList(ReadOnlyView):
         operation_id="benchmarks", summary="Your benchmarks", responses={200: schemas.Benchmarks, **PROBLEMS}
     )
     def get(self, request: Request) -> Response:
-        found = visible_benchmarks(request.user).order_by("slug")
-        return Response({"benchmarks": [_line(one) for one in found]})
+        benchmarks = visible_benchmarks(request.user).order_by("slug")
+        return Response({"benchmarks": [_line(benchmark) for benchmark in benchmarks]})
 
 
-def _line(one: Benchmark) -> dict[str, str]:
-    addresses = {name: reverse(f"api:{name}", args=[one.slug]) for name in ("agreement", "tables")}
-    return {"slug": one.slug, "name": one.name, "recipe": one.recipe, **addresses}
+def _line(benchmark: Benchmark) -> dict[str, str]:
+    addresses = {name: reverse(f"api:{name}", args=[benchmark.slug]) for name in ("agreement", "tables")}
+    return {"slug": benchmark.slug, "name": benchmark.name, "recipe": benchmark.recipe, **addresses}
 
 
 class Agreement(ReadOnlyView):

@@ -79,17 +79,22 @@ def codebook(
         "sheets": _sheets(campaigns),
         "instructions": _instructions(campaigns),
         "rules": _rules(stage),
-        "further": {one.key: _file_description(stage, one) for one in members[1:]},
+        "further": {member.key: _file_description(stage, member) for member in members[1:]},
     }
 
 
 def complete_codebook(book: dict[str, Any], members: Mapping[str, ArchiveFile]) -> dict[str, Any]:
     """With name, rows and checksum of every file. `members`: by the name of their file, the ratings first."""
     first, *others = [
-        {"name": name, "rows": one.written.rows, "sha256": one.written.sha.hexdigest()} for name, one in members.items()
+        {"name": name, "rows": archive_file.written.rows, "sha256": archive_file.written.sha.hexdigest()}
+        for name, archive_file in members.items()
     ]
     further = zip(book["further"].items(), others, strict=True)
-    return {**book, "file": first, "further": {key: {**said, "file": file} for (key, said), file in further}}
+    return {
+        **book,
+        "file": first,
+        "further": {key: {**description, "file": file} for (key, description), file in further},
+    }
 
 
 def _left_out(benchmark: Benchmark, campaigns: Sequence[Campaign]) -> dict[str, Any]:
@@ -125,13 +130,13 @@ def _words(choices: type[models.TextChoices]) -> dict[str, str]:
 
 def _file_description(stage: Stage, member: ArchiveFile) -> dict[str, Any]:
     """What the codebook says of a file beside the ratings; `complete_codebook` adds which file it is."""
-    said: dict[str, Any] = {"rows": member.meaning, "columns": _columns(member)}
+    description: dict[str, Any] = {"rows": member.meaning, "columns": _columns(member)}
     if member.key == "outcomes":
-        said["values"] = _words(Outcome.State)
+        description["values"] = _words(Outcome.State)
     if member.key == "reviews":
-        said["values"] = _words(Review.Decision)
-        said["reasons"] = stage.review_reasons or _usual_reasons()
-    return said
+        description["values"] = _words(Review.Decision)
+        description["reasons"] = stage.review_reasons or _usual_reasons()
+    return description
 
 
 def _usual_reasons() -> list[dict[str, Any]]:
@@ -173,7 +178,7 @@ def _cohorts(campaigns: Sequence[Campaign]) -> list[dict[str, Any]]:
 def _sheets(campaigns: Sequence[Campaign]) -> list[dict[str, Any]]:
     """Every version that was in use, with codes, labels in all languages, level and columns of each question."""
     return [
-        {"version": str(version), "fields": [_field(sheet, one.key) for one in sheet.fields], **_sheet_rules(sheet)}
+        {"version": str(version), "fields": [_field(sheet, field.key) for field in sheet.fields], **_sheet_rules(sheet)}
         for version, sheet in sheets_of(campaigns).values()
     ]
 
@@ -188,11 +193,12 @@ def _sheet_rules(sheet: Sheet) -> dict[str, Any]:
 
 
 def _field(sheet: Sheet, key: str) -> dict[str, Any]:
-    one = sheet.field(key)
+    field = sheet.field(key)
     columns = [
-        {"name": f"answer.{key}{c.suffix}", "type": c.type, "meaning": c.meaning} for c in one.spec.columns(one.config)
+        {"name": f"answer.{key}{c.suffix}", "type": c.type, "meaning": c.meaning}
+        for c in field.spec.columns(field.config)
     ]
-    return {**one.to_json(), "level": sheet.level(key), "columns": columns}
+    return {**field.to_json(), "level": sheet.level(key), "columns": columns}
 
 
 def sheets_of(campaigns: Sequence[Campaign]) -> dict[int, tuple[SheetVersion, Sheet]]:

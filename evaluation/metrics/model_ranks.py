@@ -52,7 +52,7 @@ def closeness(scores: npt.ArrayLike, means: npt.ArrayLike, *, ranks: bool) -> Fl
     sides = [stats.rankdata(one[both]) if ranks else one[both] for one in (score, mean)]
     spreads = [side.std() if side.size else 0.0 for side in sides]
     if min(spreads) > 0:
-        first, second = ((one - one.mean()) / spread for one, spread in zip(sides, spreads, strict=True))
+        first, second = ((side - side.mean()) / spread for side, spread in zip(sides, spreads, strict=True))
         closest[both] = -((first - second) ** 2) / 2
     return closest
 

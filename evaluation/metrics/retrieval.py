@@ -44,7 +44,7 @@ def top(lists: Sequence[Sequence[T]], k: int) -> list[Sequence[T]]:
     for place, items in enumerate(lists):
         if len(items) < k:
             raise ValueError(f"list {place} has {len(items)} places, and k is {k}")
-    return [one[:k] for one in lists]
+    return [ts[:k] for ts in lists]
 
 
 def precision(hits: Bools) -> Floats:

@@ -151,8 +151,8 @@ def agreement(catalogue: Catalogue, selection: Selection, at: datetime) -> Agree
 
 
 def entry_of(catalogue: Catalogue, selection: Selection) -> CampaignEntry:
-    stage = next(one for one in catalogue.stages if one.key == selection.stage)
-    return next(one for one in stage.campaigns if one.id in selection.campaigns)
+    stage = next(stage_entry for stage_entry in catalogue.stages if stage_entry.key == selection.stage)
+    return next(campaign for campaign in stage.campaigns if campaign.id in selection.campaigns)
 
 
 def question_rows(
@@ -162,15 +162,17 @@ def question_rows(
     `same`: its estimates by cohort, where it has one condition."""
     entry = entry_of(catalogue, selection)
     for field_ in entry.sheet.fields:
-        one = of_question(selection, entry, field_.key)
-        chosen = one.field == selection.field
-        read = by_cohort(one, rows if chosen else None) if one.level in CODED else cohort_answer_tables(one)
-        known = same if same and chosen and one.measure == selection.measure else {}
-        for cohort in one.cohorts:
+        question = of_question(selection, entry, field_.key)
+        chosen = question.field == selection.field
+        read = (
+            by_cohort(question, rows if chosen else None) if question.level in CODED else cohort_answer_tables(question)
+        )
+        known = same if same and chosen and question.measure == selection.measure else {}
+        for cohort in question.cohorts:
             given, hidden = read.cells[cohort, ""], read.hidden[cohort, ""]
             yield QuestionRow(
-                field_.key, one.level, one.measure, catalogue.cohorts[cohort], one.measures,
-                known.get(cohort) or _estimates(given, one, hidden), given.n_ratings, hidden.n_units,
+                field_.key, question.level, question.measure, catalogue.cohorts[cohort], question.measures,
+                known.get(cohort) or _estimates(given, question, hidden), given.n_ratings, hidden.n_units,
             )  # fmt: skip
 
 
@@ -179,15 +181,15 @@ def _estimates(given: Ratings | Partitions | AnswerTable, selection: Selection, 
     return tuple(_less_hidden(measure.compute(given, interval), hidden) for measure in selection.measures)
 
 
-def _less_hidden(found: Estimate, hidden: Hidden) -> Estimate:
+def _less_hidden(estimate: Estimate, hidden: Hidden) -> Estimate:
     """Nothing is missing where the question was not shown. Without a value it is not known which items were compared,
     so no share is missing."""
-    if found.value is None and hidden.n_all:
-        return replace(found, missing_share=None)
-    places = found.n_units * found.n_raters - hidden.n_compared
-    if not hidden.n_compared or found.value is None or places < found.n_ratings:
-        return found
-    return replace(found, missing_share=1 - found.n_ratings / places)
+    if estimate.value is None and hidden.n_all:
+        return replace(estimate, missing_share=None)
+    places = estimate.n_units * estimate.n_raters - hidden.n_compared
+    if not hidden.n_compared or estimate.value is None or places < estimate.n_ratings:
+        return estimate
+    return replace(estimate, missing_share=1 - estimate.n_ratings / places)
 
 
 @dataclass(frozen=True)
@@ -206,12 +208,12 @@ def row_groups(catalogue: Catalogue, selection: Selection, rows: Rows | None = N
         return [RowGroup("", selection, ratings(selection, rows))]
     if selection.by == "time":
         read = weekly if selection.level in CODED else weekly_answer_tables
-        return [RowGroup(day.isoformat(), selection, found) for day, found in read(selection)]
+        return [RowGroup(day.isoformat(), selection, rating_tables) for day, rating_tables in read(selection)]
     return [RowGroup(key, one, _read(one)) for key, one in _split(catalogue, selection)]
 
 
 def _split(catalogue: Catalogue, selection: Selection) -> list[tuple[str, Selection]]:
-    stage = next(one for one in catalogue.stages if one.key == selection.stage)
+    stage = next(stage_entry for stage_entry in catalogue.stages if stage_entry.key == selection.stage)
     if selection.by == "field":
         entry = entry_of(catalogue, selection)
         return [(one.key, of_question(selection, entry, one.key)) for one in entry.sheet.fields]
@@ -227,10 +229,18 @@ def _read(selection: Selection) -> RatingTables:
 
 
 def _row(catalogue: Catalogue, part: RowGroup, cohort: int, asked: dict[tuple[int, str], int]) -> Row:
-    one, read = part.selection, part.read
-    keys = [(cohort, condition) for condition in one.conditions]
-    cells = tuple(_cell(key[1], read.cells[key], asked.get(key, 0), one, read.hidden[key]) for key in keys)
-    return Row(catalogue.cohorts[cohort], cells, read.raters[cohort], one.field, one.level, one.measures, part.key)
+    selection, read = part.selection, part.read
+    keys = [(cohort, condition) for condition in selection.conditions]
+    cells = tuple(_cell(key[1], read.cells[key], asked.get(key, 0), selection, read.hidden[key]) for key in keys)
+    return Row(
+        catalogue.cohorts[cohort],
+        cells,
+        read.raters[cohort],
+        selection.field,
+        selection.level,
+        selection.measures,
+        part.key,
+    )
 
 
 def _cell(

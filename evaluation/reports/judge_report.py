@@ -97,11 +97,11 @@ def judge_report(catalogue: Catalogue, selection: Selection, asked: Sequence[str
     if seat is not None:
         places = {label: place for place, label in enumerate(observed.cohorts)}
         cohorts = [catalogue.cohorts[pk] for pk in selection.cohorts]
-        lines = tuple(_line(against, seat, one, places.get(one.label, -1), selection) for one in cohorts)
+        lines = tuple(_line(against, seat, cohort, places.get(cohort.label, -1), selection) for cohort in cohorts)
     panel = _panel(against, observed, selection) if len(models) > 1 else None
-    who, of, calls_of = (seat.who, seat.of, seat.calls) if seat else (None, (), CallStatistics())
+    rater, of, calls_of = (seat.who, seat.of, seat.calls) if seat else (None, (), CallStatistics())
     return JudgeReport(
-        catalogue, selection, judges, who, of, lines, against.n_things, panel, calls_of.ways, calls_of.covered,
+        catalogue, selection, judges, rater, of, lines, against.n_things, panel, calls_of.ways, calls_of.covered,
         mark, at,
     )  # fmt: skip
 
@@ -131,8 +131,8 @@ def _judge_scores(
     if not chosen:
         return None
     if len(chosen) == 1:
-        [(place, who)] = chosen
-        return _JudgeScores(who, (), place, against.scores(place), calls.get(who.pk, CallStatistics()))
+        [(place, rater)] = chosen
+        return _JudgeScores(rater, (), place, against.scores(place), calls.get(rater.pk, CallStatistics()))
     if selection.level == "nominal":
         raise SelectionError("judge", _("Codes without an order have no mean. Choose one judge."))
     several = tuple(who for _place, who in chosen)
@@ -144,7 +144,7 @@ def _judge_scores(
 
 def _of_all(several: Sequence[ObservedRater], calls: Mapping[int, CallStatistics]) -> CallStatistics:
     """A unit that one of them failed at has no mean."""
-    parts = [calls.get(who.pk, CallStatistics()) for who in several]
+    parts = [calls.get(rater.pk, CallStatistics()) for rater in several]
     ways: Counter[str] = Counter()
     for part in parts:
         ways.update(part.ways)
@@ -155,10 +155,10 @@ def _of_all(several: Sequence[ObservedRater], calls: Mapping[int, CallStatistics
 def _line(against: ModelComparison, seat: _JudgeScores, cohort: Cohort, place: int, selection: Selection) -> JudgeRow:
     everybody, model = _numbered(against.with_scores([(seat.number, seat.scores)], place), seat.number)
     majority = None if seat.of else against_majority(everybody, model)
-    here = against.cohort_of == place
-    right = None if seat.of else against.truth(MAJORITY)[here]
-    gone = missing_answers(seat.calls, against.unit_pks[here], seat.scores[here], right)
-    n_unanswered = int(np.isnan(seat.scores[here]).sum())
+    in_cohort = against.cohort_of == place
+    right = None if seat.of else against.truth(MAJORITY)[in_cohort]
+    gone = missing_answers(seat.calls, against.unit_pks[in_cohort], seat.scores[in_cohort], right)
+    n_unanswered = int(np.isnan(seat.scores[in_cohort]).sum())
     return JudgeRow(
         cohort,
         alpha_with_judge(everybody, model, _level(selection), interval=selection.interval_spec),
@@ -190,26 +190,26 @@ def _standing(everybody: Ratings, model: int, majority: AgainstMajority | None, 
         people = select_ratings(everybody, everybody.rater != model)
         each = tuple(against_majority(people, person).agreement for person in range(people.n_raters))
         return Standing(majority.agreement, each, _mean_of(each, nominal=True), None)
-    found = judge_position(
+    position = judge_position(
         everybody, model, interval=NO_INTERVAL if selection.interval == "none" else Interval(over="units")
     )
-    each = tuple(estimate for _number, estimate in found.people)
-    return Standing(found.judge, each, _mean_of(each, nominal=False), found.at_least_as_good)
+    each = tuple(estimate for _number, estimate in position.people)
+    return Standing(position.judge, each, _mean_of(each, nominal=False), position.at_least_as_good)
 
 
 def _mean_of(people: tuple[Estimate, ...], nominal: bool) -> Estimate:
     """The human ceiling: how a person agrees with the other people, on average; other people would give another."""
     values: Floats = np.array([one.value for one in people if one.value is not None], np.float64)
     units = max((one.n_units for one in people), default=0)
-    found = mean(values, np.arange(values.size), scale=LOGIT if nominal else FISHER, method="mean of the people")
-    few = found.interval_reason == "too_few_clusters_for_interval"
-    found = replace(found, n_units=units, n_raters=int(values.size), resampled="raters")
-    if found.value is None:
+    estimate = mean(values, np.arange(values.size), scale=LOGIT if nominal else FISHER, method="mean of the people")
+    few = estimate.interval_reason == "too_few_clusters_for_interval"
+    estimate = replace(estimate, n_units=units, n_raters=int(values.size), resampled="raters")
+    if estimate.value is None:
         reasons = [one.reason for one in people if one.reason]
         return replace(
-            found, reason=reasons[0] if len(people) > 1 and reasons else "too_few_raters", n_raters=len(people)
+            estimate, reason=reasons[0] if len(people) > 1 and reasons else "too_few_raters", n_raters=len(people)
         )
-    return replace(found, interval_reason="too_few_raters_for_interval") if few else found
+    return replace(estimate, interval_reason="too_few_raters_for_interval") if few else estimate
 
 
 def _panel(against: ModelComparison, observed: Observations, selection: Selection) -> tuple[Estimate, Estimate]:

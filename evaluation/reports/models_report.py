@@ -88,11 +88,11 @@ def models_report(catalogue: Catalogue, selection: Selection, asked: dict[str, s
     truth = asked["truth"] if asked.get("truth") in truths else truths[0]
     cohorts = tuple(catalogue.cohorts[pk] for pk in selection.cohorts)
     calls = asked_of(selection)
-    made = _ReportBuilder(ModelComparison.of(observed), selection, statistic, truth, cohorts)
-    lines = made.lines([*observed.models(), *_without_an_answer(catalogue, observed, calls)], calls)
+    builder = _ReportBuilder(ModelComparison.of(observed), selection, statistic, truth, cohorts)
+    lines = builder.lines([*observed.models(), *_without_an_answer(catalogue, observed, calls)], calls)
     return ModelsReport(
-        catalogue, selection, statistic, statistics, truth, truths, cohorts, lines, made.against.n_things,
-        made.n_tied, made.ranks.n_tests, made.n_untested, made.too_many, mark, at,
+        catalogue, selection, statistic, statistics, truth, truths, cohorts, lines, builder.against.n_things,
+        builder.n_tied, builder.ranks.n_tests, builder.n_untested, builder.too_many, mark, at,
     )  # fmt: skip
 
 
@@ -100,8 +100,8 @@ def _without_an_answer(
     catalogue: Catalogue, observed: Observations, calls: Mapping[int, CallStatistics]
 ) -> list[tuple[int, ObservedRater]]:
     """Models that were asked and gave nothing readable: to leave them out would be to say that all is well."""
-    there = {who.pk for _place, who in observed.models()}
-    return [(NOWHERE, who) for who in observed_raters(catalogue.benchmark, sorted(set(calls) - there))]
+    there = {rater.pk for _place, rater in observed.models()}
+    return [(NOWHERE, rater) for rater in observed_raters(catalogue.benchmark, sorted(set(calls) - there))]
 
 
 def statistics_for(level: str) -> tuple[str, ...]:
@@ -136,8 +136,8 @@ class _ReportBuilder:
         self, models: Sequence[tuple[int, ObservedRater]], calls: Mapping[int, CallStatistics]
     ) -> tuple[ModelRow, ...]:
         again = repeated_answers(self.selection)
-        said = [self.against.scores(place) for place, _who in models]
-        columns = [self._contribution(scores) for scores in said]
+        score_columns = [self.against.scores(place) for place, _who in models]
+        columns = [self._contribution(scores) for scores in score_columns]
         placed = [number for number, column in enumerate(columns) if np.isfinite(column).any()]
         table = np.column_stack([columns[number] for number in placed]) if placed else np.zeros((0, 0))
         self.ranks = rank_models(table, self.against.item_of if placed else [])
@@ -147,20 +147,22 @@ class _ReportBuilder:
             bands, self.n_untested = {}, len(placed)
         return tuple(
             ModelRow(
-                who,
-                *self._answered(calls.get(who.pk, NOTHING), scores),
+                rater,
+                *self._answered(calls.get(rater.pk, NOTHING), scores),
                 self._overall(scores),
                 self._image_wise(place),
                 tuple(self._of_cohort(scores, cohort) for cohort in self.places),
                 bands.get(number),
-                calls.get(who.pk, NOTHING).ways,
-                calls.get(who.pk, NOTHING).covered,
-                self._left_out(calls.get(who.pk, NOTHING), scores),
-                self_agreement(again[who.pk].ratings, self._level, again[who.pk].lost) if who.pk in again else None,
-                calls.get(who.pk, NOTHING).samples,
-                calls.get(who.pk, NOTHING).incomplete,
+                calls.get(rater.pk, NOTHING).ways,
+                calls.get(rater.pk, NOTHING).covered,
+                self._left_out(calls.get(rater.pk, NOTHING), scores),
+                self_agreement(again[rater.pk].ratings, self._level, again[rater.pk].lost)
+                if rater.pk in again
+                else None,
+                calls.get(rater.pk, NOTHING).samples,
+                calls.get(rater.pk, NOTHING).incomplete,
             )
-            for number, ((place, who), scores) in enumerate(zip(models, said, strict=True))
+            for number, ((place, rater), scores) in enumerate(zip(models, score_columns, strict=True))
         )
 
     @property
@@ -209,7 +211,7 @@ class _ReportBuilder:
     def _image_wise(self, model: int) -> Estimate | None:
         if self.statistic == "accuracy" or len(self.places) < FEW_COHORTS:
             return None
-        found = image_wise(self.against.scored(model), interval=self.wanted)[0]
-        n_rows = int(found.extras.get("n_rows") or 0)
+        estimate = image_wise(self.against.scored(model), interval=self.wanted)[0]
+        n_rows = int(estimate.extras.get("n_rows") or 0)
         n_all = int(np.unique(self.against.item_of).size)  # also those that the model said nothing about
-        return replace(found, extras={**found.extras, "n_all": n_all, "n_left_out": n_all - n_rows})
+        return replace(estimate, extras={**estimate.extras, "n_all": n_all, "n_left_out": n_all - n_rows})

@@ -17,21 +17,21 @@ from evaluation.tables.table_inputs import TableInputs
 PLAIN = ("", "main")  # settings that need no word: how the paper's own method asks
 
 
-def model_label(who: ObservedRater, *, silent: Sequence[str] = ()) -> str:
+def model_label(rater: ObservedRater, *, silent: Sequence[str] = ()) -> str:
     """A model's name, with how it was asked where that is not the usual way."""
-    return who.name if who.setting in (*PLAIN, *silent) else f"{who.name} ({who.setting.replace('_', ' ')})"
+    return rater.name if rater.setting in (*PLAIN, *silent) else f"{rater.name} ({rater.setting.replace('_', ' ')})"
 
 
-def conditions_of(given: TableInputs, seen: Observations) -> list[tuple[str, str]]:
+def conditions_of(inputs: TableInputs, observations: Observations) -> list[tuple[str, str]]:
     """Keys and names of the conditions of the items seen, in the recipe's order."""
-    keys = sort_conditions(given.benchmark, {one.condition for one in seen.items})
-    return [(key, condition_name(given.benchmark, key, get_language() or "en")) for key in keys]
+    keys = sort_conditions(inputs.benchmark, {item.condition for item in observations.items})
+    return [(key, condition_name(inputs.benchmark, key, get_language() or "en")) for key in keys]
 
 
-def target_positions(seen: Observations) -> list[tuple[int, str]]:
+def target_positions(observations: Observations) -> list[tuple[int, str]]:
     """Targets that people rated for, with their places."""
-    rated = np.unique(seen.people.target).tolist()
-    return [(place, seen.targets[place]) for place in rated]
+    rated = np.unique(observations.people.target).tolist()
+    return [(place, observations.targets[place]) for place in rated]
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ def join_ratings_and_scores(people: Observations, model: Observations) -> RatedA
     )
 
 
-def by_condition(given: TableInputs, seen: Observations) -> Iterator[tuple[str, str, Observations]]:
+def by_condition(inputs: TableInputs, observations: Observations) -> Iterator[tuple[str, str, Observations]]:
     """Key, name and rows of each condition."""
-    for key, name in conditions_of(given, seen):
-        yield key, name, seen.where(seen.of_item({"condition": key}))
+    for key, name in conditions_of(inputs, observations):
+        yield key, name, observations.where(observations.of_item({"condition": key}))

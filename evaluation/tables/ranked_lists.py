@@ -69,17 +69,17 @@ def family_of(run: Run) -> str:
 def labels_of(runs: Sequence[Run]) -> dict[int, str]:
     """A row's name by the run's key: the model, and what tells it from another run of the same model."""
     named = {run.pk: (run.rater.name, run.rater.setting) for run in runs}
-    made = {}
+    labels = {}
     for run in runs:
         alike = [one for one in runs if named[one.pk] == named[run.pk]]
-        told = [run.rater.setting] if run.rater.setting else []
+        parts = [run.rater.setting] if run.rater.setting else []
         for name in ("query_set", "system_prompt"):
             if len({getattr(one, name) for one in alike}) > 1:
-                told.append(getattr(run, name) or "-")
+                parts.append(getattr(run, name) or "-")
         if len({one.collection_id for one in alike}) > 1:
-            told.append(str(run.collection))
-        made[run.pk] = f"{run.rater.name} ({', '.join(told)})" if told else run.rater.name
-    return made
+            parts.append(str(run.collection))
+        labels[run.pk] = f"{run.rater.name} ({', '.join(parts)})" if parts else run.rater.name
+    return labels
 
 
 def by_family(runs: Iterable[Run]) -> list[Run]:
@@ -92,17 +92,17 @@ def by_family(runs: Iterable[Run]) -> list[Run]:
 def ranked_lists(runs: Sequence[Run], pools: CollectionEntries | None = None) -> list[RankedLists]:
     """By family. A run without lists is left out."""
     pools, labels = pools or CollectionEntries(), labels_of(runs)
-    made = (_searched(run, labels[run.pk], pools.of(run.pool)) for run in by_family(runs))
-    return [one for one in made if one.queries]
+    lists_of_runs = (_searched(run, labels[run.pk], pools.of(run.pool)) for run in by_family(runs))
+    return [lists for lists in lists_of_runs if lists.queries]
 
 
 def _searched(run: Run, label: str, about: Mapping[str, About]) -> RankedLists:
     queries, keys, scores = [], [], []
-    for found in lists_of(run):
-        order = retrieval.rank_order(found.scores, found.keys) if found.keys else np.zeros(0, np.int64)
-        queries.append(found.query)
-        keys.append(tuple(found.keys[place] for place in order))
-        scores.append(tuple(found.scores[place] for place in order))
+    for result in lists_of(run):
+        order = retrieval.rank_order(result.scores, result.keys) if result.keys else np.zeros(0, np.int64)
+        queries.append(result.query)
+        keys.append(tuple(result.keys[place] for place in order))
+        scores.append(tuple(result.scores[place] for place in order))
     return RankedLists(run, label, tuple(queries), tuple(keys), tuple(scores), about)
 
 
@@ -155,9 +155,9 @@ def gains(of: RankedLists, k: int, relevant: Sequence[frozenset[str]], *, all_re
     return np.where(known, values, np.nan)
 
 
-def labels_of_places(of: RankedLists, said: Callable[[About], str | None], universe: Sequence[str]) -> Ints:
+def labels_of_places(of: RankedLists, label_of: Callable[[About], str | None], universe: Sequence[str]) -> Ints:
     """As `labels_at`, down to the shortest list: cut it with `cut_to`."""
-    return labels_at(of, max(1, min((len(one) for one in of.keys), default=0)), said, universe)
+    return labels_at(of, max(1, min((len(key) for key in of.keys), default=0)), label_of, universe)
 
 
 def cut_to(labels: Ints, k: int) -> Ints:
@@ -167,12 +167,12 @@ def cut_to(labels: Ints, k: int) -> Ints:
     return labels[:, :k]
 
 
-def labels_at(of: RankedLists, k: int, said: Callable[[About], str | None], universe: Sequence[str]) -> Ints:
-    """(q, k) places in `universe` of what `said` says of each found entry; -1 where it says none of these."""
+def labels_at(of: RankedLists, k: int, label_of: Callable[[About], str | None], universe: Sequence[str]) -> Ints:
+    """(q, k) places in `universe` of what `label_of` says of each found entry; -1 where it says none of these."""
     at = {name: place for place, name in enumerate(universe)}
     keys = top_keys(of, k)
     found = {key for row in keys for key in row}
-    place_of = {key: at.get(said(of.about.get(key, {})) or "", -1) for key in found}
+    place_of = {key: at.get(label_of(of.about.get(key, {})) or "", -1) for key in found}
     return np.array([[place_of[key] for key in row] for row in keys], np.int64)
 
 
@@ -191,7 +191,7 @@ def mean_over_queries(
     defined = np.isfinite(values)
     if values.size and not defined.any():
         return Estimate.undefined(reason=why, method=method, n_units=int(values.size), n_raters=1)
-    made = resampling.mean(values[defined], np.flatnonzero(defined), scale=scale, method=method)
+    estimate = resampling.mean(values[defined], np.flatnonzero(defined), scale=scale, method=method)
     if not defined.all():
-        made = replace(made, extras={**made.extras, "n_undefined": int((~defined).sum())})
-    return made
+        estimate = replace(estimate, extras={**estimate.extras, "n_undefined": int((~defined).sum())})
+    return estimate

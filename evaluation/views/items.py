@@ -76,18 +76,18 @@ def unit(request: HttpRequest, slug: str, unit_id: int) -> HttpResponse:
     """One unit of this benchmark, between its neighbours in the same order."""
     benchmark = benchmark_for(request.user, slug)
     rows = Unit.objects.filter(item__stage__benchmark=benchmark).select_related("item__stage")
-    found = get_object_or_404(rows.prefetch_related("item__images__image", "item__facts"), pk=unit_id)
-    stage: Stage = found.item.stage
+    unit = get_object_or_404(rows.prefetch_related("item__images__image", "item__facts"), pk=unit_id)
+    stage: Stage = unit.item.stage
     catalogue = catalogue_of(benchmark)
     context = _frame(request, benchmark)
-    if stage.key not in {one.key for one in catalogue.stages}:
+    if stage.key not in {stage_entry.key for stage_entry in catalogue.stages}:
         raise Http404
     try:
         selection, least = _chosen(request, catalogue, stage.key)
     except SelectionError as error:
         return render(request, "evaluation/not_selectable.html", context | {"error": error}, status=400)
     order = order_units(selection, least)
-    at, before, after = order.around(found.pk)
-    context |= unit_context(catalogue, stage, found, selection, _language())
-    context |= {"unit": found, "at": at, "total": len(order.places), "before": before, "after": after}
+    at, before, after = order.around(unit.pk)
+    context |= unit_context(catalogue, stage, unit, selection, _language())
+    context |= {"unit": unit, "at": at, "total": len(order.places), "before": before, "after": after}
     return render(request, "evaluation/item.html", context | {"query": _query(request, selection)})

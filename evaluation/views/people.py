@@ -35,7 +35,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     cohorts = cohorts_of(benchmark)
     cohort = _cohort(request.GET.get("cohort", ""), cohorts)
     lines = raters_of(benchmark, timezone.now(), cohort=cohort.pk if cohort else None)
-    here, pages = _part(request, lines)
+    page_rows, pages = _part(request, lines)
     context = {
         "benchmark": benchmark,
         "nav": tabs_for(request.user, benchmark, "people"),
@@ -44,14 +44,14 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         "cohorts": cohorts,
         "cohort": cohort,
         "withdrawn": withdrawn_of(benchmark),
-        "rows": [(line, None, None) for line in here],
+        "rows": [(line, None, None) for line in page_rows],
         **pages,
     }
     if cohort:
         catalogue = catalogue_of(benchmark)
-        found = numbers(catalogue, cohort, request.GET, {line.rater.pk for line in here})
-        context |= people_context(found, lines, here)
-        context["selects"] = people_filters(found, catalogue, get_language() or "en")
+        cohort_numbers = numbers(catalogue, cohort, request.GET, {line.rater.pk for line in page_rows})
+        context |= people_context(cohort_numbers, lines, page_rows)
+        context["selects"] = people_filters(cohort_numbers, catalogue, get_language() or "en")
     return render(request, "evaluation/people.html", context)
 
 
@@ -67,10 +67,10 @@ def _part(request: HttpRequest, lines: list[RaterRow]) -> tuple[list[RaterRow], 
         params["page"] = str(page)
         return params.urlencode()
 
-    here = lines[start : start + PAGE]
-    return here, {
+    page_rows = lines[start : start + PAGE]
+    return page_rows, {
         "first": start + 1,
-        "last": start + len(here),
+        "last": start + len(page_rows),
         "total": len(lines),
         "earlier": address(number - 1) if start else "",
         "later": address(number + 1) if start + PAGE < len(lines) else "",
@@ -78,10 +78,10 @@ def _part(request: HttpRequest, lines: list[RaterRow]) -> tuple[list[RaterRow], 
 
 
 def _cohort(asked: str, cohorts: list[Cohort]) -> Cohort | None:
-    found = [cohort for cohort in cohorts if str(cohort.pk) == asked]
-    if asked and not found:
+    matching = [cohort for cohort in cohorts if str(cohort.pk) == asked]
+    if asked and not matching:
         raise Http404
-    return found[0] if found else None
+    return matching[0] if matching else None
 
 
 @login_required
@@ -115,10 +115,10 @@ def _decide(request: HttpRequest, benchmark: Benchmark, line: RaterRow, form: Re
     assert request.user.is_authenticated
     if request.POST.get("do") == "lift":
         count = lift_exclusion(benchmark, line.rater, request.user, timezone.now())
-        said = ngettext("%(n)s answer counts again.", "%(n)s answers count again.", count) % {"n": count}
+        text = ngettext("%(n)s answer counts again.", "%(n)s answers count again.", count) % {"n": count}
     elif request.POST.get("do") != "exclude":
         raise Http404
     else:
         exclude(benchmark, line.rater, form.cleaned_data["reason"], request.user, timezone.now())
-        said = exclusion_effect_text(benchmark, line.rater)
-    messages.success(request, said)
+        text = exclusion_effect_text(benchmark, line.rater)
+    messages.success(request, text)
