@@ -18,16 +18,16 @@ from predictions.models import (
 
 def collection_for(benchmark: Benchmark, collection_id: int) -> Collection:
     """A collection of this benchmark, which the person has been let into; 404 for those of others."""
-    found = Collection.objects.filter(benchmark=benchmark, pk=collection_id).first()
-    if found is None:
+    collection = Collection.objects.filter(benchmark=benchmark, pk=collection_id).first()
+    if collection is None:
         raise Http404
-    return found
+    return collection
 
 
 def run_for(benchmark: Benchmark, run_id: int) -> Run:
     """A run of this benchmark that answers no sheet (see `answer_run_for`); 404 for those of others."""
-    found = Run.objects.select_related("benchmark__team", "collection", "rater").filter(benchmark=benchmark, pk=run_id)
-    run = found.exclude(task=Run.Task.ANSWERS).first()
+    runs = Run.objects.select_related("benchmark__team", "collection", "rater").filter(benchmark=benchmark, pk=run_id)
+    run = runs.exclude(task=Run.Task.ANSWERS).first()
     if run is None:
         raise Http404
     return run
@@ -62,38 +62,38 @@ def endpoint_for(team: Team, endpoint_id: int) -> Endpoint:
 
 def base_for(team: Team, base_id: int) -> KnowledgeBase:
     """A knowledge base of this team, which the person has been let into; 404 for those of others."""
-    found = KnowledgeBase.objects.select_related("team").filter(team=team, pk=base_id).first()
-    if found is None:
+    base = KnowledgeBase.objects.select_related("team").filter(team=team, pk=base_id).first()
+    if base is None:
         raise Http404
-    return found
+    return base
 
 
 def entry_for(base: KnowledgeBase, entry_id: int) -> KnowledgeEntry:
-    found = KnowledgeEntry.objects.filter(base=base, pk=entry_id).first()
-    if found is None:
+    entry = KnowledgeEntry.objects.filter(base=base, pk=entry_id).first()
+    if entry is None:
         raise Http404
-    return found
+    return entry
 
 
 def index_for(base: KnowledgeBase, index_id: int) -> KnowledgeIndex:
     """An index over a knowledge base that the person has been let into; 404 for those over others."""
-    found = KnowledgeIndex.objects.select_related("base__team").filter(base=base, pk=index_id).first()
-    if found is None:
+    index = KnowledgeIndex.objects.select_related("base__team").filter(base=base, pk=index_id).first()
+    if index is None:
         raise Http404
-    return found
+    return index
 
 
 def linking_for(benchmark: Benchmark, run_id: int) -> Run:
     """A linking run of this benchmark; 404 for those of others, and for runs that link nothing."""
     rows = Run.objects.select_related("benchmark__team", "rater", "created_by", "knowledge_index__base__team")
-    found = rows.filter(benchmark=benchmark, task=Run.Task.LINKING, pk=run_id).first()
-    if found is None:
+    run = rows.filter(benchmark=benchmark, task=Run.Task.LINKING, pk=run_id).first()
+    if run is None:
         raise Http404
-    return found
+    return run
 
 
 def link_for(run: Run, item_id: int) -> EntityLink:
-    found = EntityLink.objects.select_related("item__stage").filter(run=run, item=item_id).first()
-    if found is None:
+    link = EntityLink.objects.select_related("item__stage").filter(run=run, item=item_id).first()
+    if link is None:
         raise Http404
-    return found
+    return link

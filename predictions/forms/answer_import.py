@@ -42,8 +42,8 @@ class AnswerFileForm(StyledFormMixin, forms.Form):
 
     def __init__(self, *args: Any, campaigns: Sequence[Campaign], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.campaigns = {str(one.pk): one for one in campaigns}
-        choices = [(pk, f"{one.stage.name}: {one.name}") for pk, one in self.campaigns.items()]
+        self.campaigns = {str(campaign.pk): campaign for campaign in campaigns}
+        choices = [(pk, f"{campaign.stage.name}: {campaign.name}") for pk, campaign in self.campaigns.items()]
         self.fields["campaign"].choices = choices  # type: ignore[attr-defined]
 
     def clean_file(self) -> "UploadedFile[Any]":
@@ -79,7 +79,7 @@ class AnswerFileDetailsForm(StyledFormMixin, forms.Form):
         for name, label, choices, help_text in self._questions():
             self.is_known_or_requested(name, label, choices, help_text)
         if looked.format == RATINGS and len(looked.models) > 1:
-            self.is_known_or_requested("rater", _("Which of its models"), {one: one for one in looked.models}, "")
+            self.is_known_or_requested("rater", _("Which of its models"), {model: model for model in looked.models}, "")
             del self.fields["model"]
         for field in self.fields.values():
             field.widget.attrs.setdefault("class", "in")
@@ -87,7 +87,7 @@ class AnswerFileDetailsForm(StyledFormMixin, forms.Form):
     def _questions(self) -> list[tuple[str, Any, Mapping[str, Any], Any]]:
         looked = self.looked
         if looked.format == RATINGS:
-            settings = {one: one or _("none") for one in looked.settings}
+            settings = {setting: setting or _("none") for setting in looked.settings}
             return [("field", _("Question that was answered"), looked.fields, ""),
                     ("of_setting", _("Which of its settings"), settings, "")]  # fmt: skip
         culture = ("target", _("Culture that the answers are about"), self._targets(), "")
@@ -119,10 +119,10 @@ class AnswerFileDetailsForm(StyledFormMixin, forms.Form):
         return {**unsaid, **columns, **one_for_all, "": _("each item's own origin")}
 
     def clean_target(self) -> str:
-        found = str(self.cleaned_data["target"]) if "target" in self.data else self.fields["target"].initial
-        if found == UNSAID:
+        target = str(self.cleaned_data["target"]) if "target" in self.data else self.fields["target"].initial
+        if target == UNSAID:
             raise forms.ValidationError(_("Say which culture the answers are about: no column of the file names one."))
-        return str(found)
+        return str(target)
 
     def is_known_or_requested(self, name: str, label: Any, choices: Mapping[str, Any], help_text: Any) -> None:
         if len(choices) > 1:
@@ -137,13 +137,13 @@ class AnswerFileDetailsForm(StyledFormMixin, forms.Form):
     def told(self) -> FileDescription:
         """As far as it is said: what is not asked is known."""
         self.full_clean()
-        said = self.cleaned_data if self.is_bound else {}
+        data = self.cleaned_data if self.is_bound else {}
         names = ("key", "target", "only", "field", "rater", "of_setting")
         return FileDescription(
-            **{name: said[name] if name in said and name in self.data else getattr(self.known, name) for name in names}
+            **{name: data[name] if name in data and name in self.data else getattr(self.known, name) for name in names}
         )
 
     def model_of(self) -> ModelInfo:
-        said = self.cleaned_data
-        name = said.get("model") or said.get("rater") or ""
-        return ModelInfo(name.strip(), said["setting"].strip() or said.get("of_setting", ""), said["about"])
+        data = self.cleaned_data
+        name = data.get("model") or data.get("rater") or ""
+        return ModelInfo(name.strip(), data["setting"].strip() or data.get("of_setting", ""), data["about"])

@@ -45,16 +45,16 @@ class EncoderRunForm(StyledFormMixin, forms.Form):
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        held = Collection.objects.filter(benchmark=benchmark).order_by("-pk")
-        self.fields["collection"].queryset = held  # type: ignore[attr-defined]
+        collections = Collection.objects.filter(benchmark=benchmark).order_by("-pk")
+        self.fields["collection"].queryset = collections  # type: ignore[attr-defined]
         self.fields["endpoint"].queryset = endpoints(benchmark, Endpoint.Kind.OPEN_CLIP)  # type: ignore[attr-defined]
-        asked = Query.objects.filter(collection__in=held).order_by("query_set")
+        asked = Query.objects.filter(collection__in=collections).order_by("query_set")
         choosing = set(asked.exclude(roles={}).values_list("query_set", flat=True).distinct())
-        tasks = [one for one in encoder_runs.TASKS if choosing or one != Run.Task.FORCED_CHOICE]
-        self.fields["task"].choices = [(one.value, one.label) for one in tasks]  # type: ignore[attr-defined]
+        tasks = [task for task in encoder_runs.TASKS if choosing or task != Run.Task.FORCED_CHOICE]
+        self.fields["task"].choices = [(task.value, task.label) for task in tasks]  # type: ignore[attr-defined]
         names = [(name, name or _("without a name")) for name in asked.values_list("query_set", flat=True).distinct()]
         with_them = _("%(set)s, with candidates to choose between")
-        choices = [(name, with_them % {"set": said} if name in choosing else said) for name, said in names]
+        choices = [(name, with_them % {"set": label} if name in choosing else label) for name, label in names]
         self.fields["query_set"].choices = choices or [("", _("without a name"))]  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
@@ -66,10 +66,10 @@ class EncoderRunForm(StyledFormMixin, forms.Form):
         return cleaned
 
     def plan(self) -> encoder_runs.EncoderPlan:
-        said = self.cleaned_data
-        names = {name: said[name].strip() for name in ("model", "setting", "template", "query_set")}
-        rest = {name: said[name] for name in ("collection", "endpoint", "task", "most", "some_missing")}
-        return encoder_runs.EncoderPlan(name=said["name"].strip() or names["model"], **names, **rest)
+        data = self.cleaned_data
+        names = {name: data[name].strip() for name in ("model", "setting", "template", "query_set")}
+        rest = {name: data[name] for name in ("collection", "endpoint", "task", "most", "some_missing")}
+        return encoder_runs.EncoderPlan(name=data["name"].strip() or names["model"], **names, **rest)
 
 
 class CollectionBuildForm(StyledFormMixin, forms.Form):
@@ -117,27 +117,27 @@ class CollectionBuildForm(StyledFormMixin, forms.Form):
             self.fields[name].queryset = benchmark.stages.all()  # type: ignore[attr-defined]
 
     def clean_languages(self) -> dict[str, str]:
-        found = {}
+        language_by_country = {}
         for number, line in _lines(self.cleaned_data["languages"]):
             country, sign, language = (part.strip() for part in line.partition("="))
             if not (country and sign and language):
                 raise forms.ValidationError(_("Line %(n)s: write it as Japan = ja.") % {"n": number})
-            found[country] = language
-        return found
+            language_by_country[country] = language
+        return language_by_country
 
     def clean_words(self) -> dict[tuple[str, str, str], str]:
-        found = {}
+        words_by_key = {}
         for number, line in _lines(self.cleaned_data["words"]):
             parts = [part.strip() for part in line.split("|", 3)]
             if len(parts) != 4 or not (parts[0] and parts[2] and parts[3]):
                 text = _("Line %(n)s: write it as concept | country | language | words.")
                 raise forms.ValidationError(text % {"n": number})
-            found[parts[0], parts[1], parts[2]] = parts[3]
-        return found
+            words_by_key[parts[0], parts[1], parts[2]] = parts[3]
+        return words_by_key
 
     def plan(self) -> builder.CollectionPlan:
-        said = dict(self.cleaned_data)
-        return builder.CollectionPlan(**{**said, "name": said["name"].strip(), "queries": tuple(said["queries"])})
+        data = dict(self.cleaned_data)
+        return builder.CollectionPlan(**{**data, "name": data["name"].strip(), "queries": tuple(data["queries"])})
 
 
 def _lines(text: str) -> list[tuple[int, str]]:
@@ -175,8 +175,8 @@ class FactsForm(StyledFormMixin, forms.Form):
         self.fields["endpoint"].queryset = endpoints(benchmark, *kinds)  # type: ignore[attr-defined]
 
     def plan(self) -> item_facts.FactPlan:
-        said = dict(self.cleaned_data)
-        return item_facts.FactPlan(**{**said, "model": said["model"].strip(), "words": said["words"].strip()})
+        data = dict(self.cleaned_data)
+        return item_facts.FactPlan(**{**data, "model": data["model"].strip(), "words": data["words"].strip()})
 
 
 def endpoints(benchmark: Benchmark, *kinds: str) -> Any:
@@ -195,7 +195,7 @@ class CalibrationForm(StyledFormMixin, forms.Form):
 
     def __init__(self, *args: Any, facts: list[str], questions: list[tuple[str, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["fact"].choices = [(one, one) for one in facts]  # type: ignore[attr-defined]
+        self.fields["fact"].choices = [(fact, fact) for fact in facts]  # type: ignore[attr-defined]
         self.fields["field"].choices = questions  # type: ignore[attr-defined]
 
     def clean_codes(self) -> frozenset[str]:

@@ -40,9 +40,9 @@ class CollectionForm(StyledFormMixin, forms.Form):
         return bounded(self.cleaned_data["file"], settings.IMPORT_MAX_BYTES)
 
     def told(self) -> dict[str, str]:
-        said = self.cleaned_data
-        names = {name: said[name].strip() for name in ("name", "version", "licence")}
-        return {**names, "key": slugify(said["name"])[:60]}
+        data = self.cleaned_data
+        names = {name: data[name].strip() for name in ("name", "version", "licence")}
+        return {**names, "key": slugify(data["name"])[:60]}
 
 
 class RunForm(StyledFormMixin, forms.Form):
@@ -90,14 +90,14 @@ class RunForm(StyledFormMixin, forms.Form):
         return bounded(self.cleaned_data["file"], settings.IMPORT_MAX_BYTES)
 
     def told(self) -> RunFileInfo:
-        said = self.cleaned_data
-        embedding = said["task"] == Run.Task.EMBEDDING
-        words = {name: said[name].strip() for name in ("model", "setting", "system_prompt", "score_kind")}
+        data = self.cleaned_data
+        embedding = data["task"] == Run.Task.EMBEDDING
+        words = {name: data[name].strip() for name in ("model", "setting", "system_prompt", "score_kind")}
         return RunFileInfo(
-            collection=said["collection"],
-            about=said["about"],
-            task=said["task"],
-            query_set="" if embedding else said["query_set"],  # entries have vectors, whatever is asked of them
-            some_missing=said["some_missing"],
+            collection=data["collection"],
+            about=data["about"],
+            task=data["task"],
+            query_set="" if embedding else data["query_set"],  # entries have vectors, whatever is asked of them
+            some_missing=data["some_missing"],
             **words,
         )

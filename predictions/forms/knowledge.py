@@ -60,8 +60,8 @@ class BaseForm(StyledFormMixin, forms.Form):
         return cleaned
 
     def told(self) -> dict[str, str]:
-        said = {name: str(self.cleaned_data[name]).strip() for name in ("name", "version", "licence")}
-        return {**said, "key": slugify(said["name"])[:60]}
+        data = {name: str(self.cleaned_data[name]).strip() for name in ("name", "version", "licence")}
+        return {**data, "key": slugify(data["name"])[:60]}
 
 
 class EntriesForm(StyledFormMixin, forms.Form):
@@ -168,7 +168,7 @@ class LinkingForm(StyledFormMixin, forms.Form):
         self.fields["stage"].queryset = benchmark.stages.all()  # type: ignore[attr-defined]
         self.fields["index"].queryset = indexes_of(benchmark.team)  # type: ignore[attr-defined]
         self.fields["index"].label_from_instance = _of_index  # type: ignore[attr-defined]
-        self._offer_ways({one.over for one in indexes_of(benchmark.team)})
+        self._offer_ways({knowledge_index.over for knowledge_index in indexes_of(benchmark.team)})
         runs = [run.pk for run in name_matching.runs_of(benchmark)]
         self.fields["answers"].queryset = _answers(runs)  # type: ignore[attr-defined]
         self.fields["answers"].label_from_instance = _of_answers  # type: ignore[attr-defined]

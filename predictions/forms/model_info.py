@@ -16,9 +16,9 @@ def about_in(text: str) -> dict[str, Any]:
     if not text:
         return {}
     try:
-        found = clean(json.loads(text))
+        parsed = clean(json.loads(text))
     except (ValueError, RecursionError, RowProblem):
-        found = None
-    if not isinstance(found, dict) or len(text) > MOST_ABOUT:
+        parsed = None
+    if not isinstance(parsed, dict) or len(text) > MOST_ABOUT:
         raise forms.ValidationError(_('This is no JSON object. Write it so: {"family": "CLIP"}.'))
-    return found
+    return parsed

@@ -43,14 +43,14 @@ def names(file: BinaryIO) -> Names:
     images: dict[str, tuple[str, float, float]] = {}
     categories: dict[str, str] = {}
     try:
-        for number, (name, one) in enumerate(elements(file, ("images", "categories", "annotations"))):
+        for number, (name, element) in enumerate(elements(file, ("images", "categories", "annotations"))):
             if number == MOST_THINGS:
                 raise _too_large()
             if name == "images":
-                size = (_side(one.get("width")), _side(one.get("height")))
-                images[storable(str(one["id"]))] = (storable(str(one.get("file_name") or "")), *size)
+                size = (_side(element.get("width")), _side(element.get("height")))
+                images[storable(str(element["id"]))] = (storable(str(element.get("file_name") or "")), *size)
             elif name == "categories":
-                categories[storable(str(one["id"]))] = storable(str(one.get("name") or ""))
+                categories[storable(str(element["id"]))] = storable(str(element.get("name") or ""))
     except ODD as error:
         text = _("In the COCO file an image or a category has no id, or no size. Send the file as it was released.")
         raise SourceProblem(text) from error
@@ -59,12 +59,12 @@ def names(file: BinaryIO) -> Names:
     return Names(images, categories)
 
 
-def _side(said: Any) -> float:
+def _side(value: Any) -> float:
     """0 where it is not said."""
-    found = float(said or 0)
-    if not math.isfinite(found) or found < 0:
-        raise ValueError(said)
-    return found
+    side = float(value or 0)
+    if not math.isfinite(side) or side < 0:
+        raise ValueError(value)
+    return side
 
 
 def _too_large() -> SourceProblem:
@@ -83,8 +83,8 @@ def summarise_release(file: BinaryIO, size: int) -> bytes:
 
 def load_summary(file: BinaryIO) -> Names:
     """What `summarise_release` wrote."""
-    said = json.load(file)
-    return Names({key: tuple(one) for key, one in said["images"].items()}, said["categories"])
+    summary = json.load(file)
+    return Names({key: tuple(one) for key, one in summary["images"].items()}, summary["categories"])
 
 
 def rows(file: BinaryIO) -> Iterator[Row]:
@@ -107,10 +107,10 @@ def lines(rows: Iterator[Row], names: Names, beat: Callable[[], None]) -> Lines:
             with one_row():
                 key = str(first["image_id"])
                 name, width, height = names.images.get(key, ("", 0.0, 0.0))
-                found = tuple(_detection(row, names) for _n, row in some if isinstance(row, Mapping))
+                detections = tuple(_detection(row, names) for _n, row in some if isinstance(row, Mapping))
             size = (width, height) if width and height else None
             raw = json.dumps([row for _n, row in some[:20]])
-            yield Sample(number, name or key, Boxes(found, size), raw=raw)
+            yield Sample(number, name or key, Boxes(detections, size), raw=raw)
         except RowProblem as problem:
             yield number, problem
 
@@ -118,10 +118,13 @@ def lines(rows: Iterator[Row], names: Names, beat: Callable[[], None]) -> Lines:
 def _detection(row: Mapping[str, Any], names: Names) -> tuple[str, float, float, float, float, float]:
     box, score = row.get("bbox"), row.get("score")
     numbers: list[Any] = [*box, score] if isinstance(box, list) and len(box) == 4 else [None]
-    if any(isinstance(one, bool) or not isinstance(one, int | float) or not math.isfinite(one) for one in numbers):
+    if any(
+        isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number)
+        for number in numbers
+    ):
         raise RowProblem("unreadable", _("A detection of this image lacks one of the four numbers, or its score."))
     category = str(row.get("category_id", ""))
-    x, y, width, height, score = (float(one) for one in numbers)
+    x, y, width, height, score = (float(number) for number in numbers)
     return names.categories.get(category, ""), score, x, y, width, height
 
 

@@ -93,17 +93,17 @@ def one_row() -> Iterator[None]:
 
 def flatten(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row with what is nested one or two deep under dotted names, such as "doc.id" and "doc.meta.key"."""
-    found: dict[str, Any] = {}
+    flat: dict[str, Any] = {}
     for name, value in row.items():
         if isinstance(value, Mapping):
-            for inner, one in value.items():
-                if isinstance(one, Mapping):
-                    found |= {f"{name}.{inner}.{last}": deep for last, deep in one.items()}
+            for inner, inner_value in value.items():
+                if isinstance(inner_value, Mapping):
+                    flat |= {f"{name}.{inner}.{last}": deep for last, deep in inner_value.items()}
                 else:
-                    found[f"{name}.{inner}"] = one
+                    flat[f"{name}.{inner}"] = inner_value
         else:
-            found[name] = value
-    return found
+            flat[name] = value
+    return flat
 
 
 def item_name(row: Mapping[str, Any], column: str, number: int) -> str:
@@ -115,59 +115,59 @@ def item_name(row: Mapping[str, Any], column: str, number: int) -> str:
     return str(clean(str(value).strip()))
 
 
-def codes_of(one: Field) -> Sequence[str]:
-    schema = one.spec.rubric("", one.config).schema
+def codes_of(field: Field) -> Sequence[str]:
+    schema = field.spec.rubric("", field.config).schema
     found: Sequence[str] = schema.get("enum") or ()
     return found
 
 
 def answers(sample: Sample, sheet: Sheet, key: str) -> Mapping[str, Any]:
     """What the sheet's `parse` takes. `key`: the field that is answered, or WHOLE. Raises UnreadableReply."""
-    said = sample.said
-    if isinstance(said, Mapping):
-        return said
-    if said is None or (isinstance(said, str) and not said.strip()):
+    answer = sample.said
+    if isinstance(answer, Mapping):
+        return answer
+    if answer is None or (isinstance(answer, str) and not answer.strip()):
         raise UnreadableReply("no_response", "empty")
     if key == WHOLE:
-        return _object(str(said))
-    one = sheet.field(key)
-    if isinstance(said, Likelihoods):
-        return {key: _likeliest(said, one)}
-    return {key: _from_text(str(said), one)}
+        return _object(str(answer))
+    sheet_field = sheet.field(key)
+    if isinstance(answer, Likelihoods):
+        return {key: _likeliest(answer, sheet_field)}
+    return {key: _from_text(str(answer), sheet_field)}
 
 
 def _object(text: str) -> Mapping[str, Any]:
     try:
-        found = json.loads(text)
+        parsed = json.loads(text)
     except (ValueError, RecursionError):
         raise UnreadableReply("unparseable", "bad_json") from None
-    if not isinstance(found, dict):
+    if not isinstance(parsed, dict):
         raise UnreadableReply("unparseable", "bad_json")
-    return found
+    return parsed
 
 
-def _likeliest(said: Likelihoods, one: Field) -> str:
-    codes = codes_of(one)
-    if len(codes) != len(said.values):
+def _likeliest(likelihoods: Likelihoods, field: Field) -> str:
+    codes = codes_of(field)
+    if len(codes) != len(likelihoods.values):
         raise UnreadableReply("unparseable", "other_options")
-    best = max(said.values)
-    if said.values.count(best) > 1:
+    best = max(likelihoods.values)
+    if likelihoods.values.count(best) > 1:
         raise UnreadableReply("unparseable", "two_verdicts")
-    return codes[said.values.index(best)]
+    return codes[likelihoods.values.index(best)]
 
 
-def _from_text(text: str, one: Field) -> Any:
+def _from_text(text: str, sheet_field: Field) -> Any:
     """A code as it is written, or an option's words; nothing is looked for inside a sentence: that is the harness's
     own filter's to do."""
-    codes, plain = codes_of(one), text.strip().strip("\"'`*“”.").strip()
+    codes, plain = codes_of(sheet_field), text.strip().strip("\"'`*“”.").strip()
     if not codes:
         try:
-            return cell({"it": text.strip()}, "it", one)
+            return cell({"it": text.strip()}, "it", sheet_field)
         except RowProblem:
             raise UnreadableReply("unparseable", "bad_json") from None
     if plain in codes:
         return plain
-    by_words = {localise(option.label, "en").casefold(): option.code for option in _options(one)}
+    by_words = {localise(option.label, "en").casefold(): option.code for option in _options(sheet_field)}
     if plain.casefold() in by_words:
         return by_words[plain.casefold()]
     try:
@@ -179,5 +179,5 @@ def _from_text(text: str, one: Field) -> Any:
     raise UnreadableReply("out_of_range", "outside_scale")
 
 
-def _options(one: Field) -> Sequence[Any]:
-    return getattr(one.config, "options", None) or getattr(one.config, "points", None) or ()
+def _options(field: Field) -> Sequence[Any]:
+    return getattr(field.config, "options", None) or getattr(field.config, "points", None) or ()

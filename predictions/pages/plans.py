@@ -32,7 +32,7 @@ def plan_summary(plan: RunPlan, actor: User) -> list[tuple[str, str]]:
 
 def form_data_of(run: Run) -> QueryDict:
     """The form of a new run, filled in as this one was planned."""
-    said = QueryDict(mutable=True)
+    data = QueryDict(mutable=True)
     prompt = f"{run.prompt}@{run.prompt_version.partition('+')[0]}"
     usual = next((one.setting for one in registry.PROMPTS if one.key == run.prompt), "")
     plain = {
@@ -49,11 +49,11 @@ def form_data_of(run: Run) -> QueryDict:
         plain[f"o-{key}"] = "\n".join(map(str, value)) if isinstance(value, list) else None if value is False else value
     for name, value in plain.items():
         if value is not None:
-            said[name] = str(value)
-    said.setlist("ways", list(run.decoding.get("ways") or []))
+            data[name] = str(value)
+    data.setlist("ways", list(run.decoding.get("ways") or []))
     for name in ("conditions", "targets", "concepts"):
-        said.setlist(name, list(run.selection.get(name) or []))
-    return said
+        data.setlist(name, list(run.selection.get(name) or []))
+    return data
 
 
 def rater_name(plan: RunPlan) -> tuple[str, str]:

@@ -34,7 +34,10 @@ class RequestView:
 
 def request_views(requests: Sequence[Request], team: Team, way: str) -> list[RequestView]:
     """As they are sent in this way. One query for the pictures of all."""
-    return [_sent(one, way) for one in stored_request_views([request_json(one) for one in requests], team)]
+    return [
+        _sent(stored_request_view, way)
+        for stored_request_view in stored_request_views([request_json(request) for request in requests], team)
+    ]
 
 
 def _sent(request: RequestView, way: str) -> RequestView:
@@ -45,22 +48,22 @@ def _sent(request: RequestView, way: str) -> RequestView:
 
 def stored_request_views(requests: Sequence[Mapping[str, Any]], team: Team) -> list[RequestView]:
     """Requests as `predictions.requests.serialization.request_json` keeps them."""
-    pieces = [piece for one in requests for message in one.get("messages", ()) for piece in message["pieces"]]
-    named = [piece.get("image") for piece in pieces] + [one.get("image") for one in requests]
-    kept = pictures_of(team, {sha for sha in named if sha})
+    pieces = [piece for request in requests for message in request.get("messages", ()) for piece in message["pieces"]]
+    named = [piece.get("image") for piece in pieces] + [request.get("image") for request in requests]
+    images = pictures_of(team, {sha for sha in named if sha})
     return [
         RequestView(
             messages=[
-                {"role": message["role"], "pieces": [_piece(piece, kept) for piece in message["pieces"]]}
-                for message in one.get("messages", ())
+                {"role": message["role"], "pieces": [_piece(piece, images) for piece in message["pieces"]]}
+                for message in request.get("messages", ())
             ],
-            texts=one.get("texts", ()),
-            image=kept.get(one.get("image", "")),
-            continuation=one.get("continuation", ""),
-            choices=one.get("choices", ()),
-            schema=_json(one.get("schema")),
+            texts=request.get("texts", ()),
+            image=images.get(request.get("image", "")),
+            continuation=request.get("continuation", ""),
+            choices=request.get("choices", ()),
+            schema=_json(request.get("schema")),
         )
-        for one in requests
+        for request in requests
     ]
 
 
@@ -79,7 +82,7 @@ class Exchange:
 
 def exchanges_of_call(replies: Sequence[Reply], team: Team) -> list[Exchange]:
     """Of a call, in the order of its requests."""
-    requests = stored_request_views([one.request for one in replies], team)
+    requests = stored_request_views([reply.request for reply in replies], team)
     pairs = zip(requests, replies, strict=True)
     return [_exchange(_sent(request, str(reply.body.get("way") or "")), reply) for request, reply in pairs]
 

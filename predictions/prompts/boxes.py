@@ -154,7 +154,7 @@ def _inside(box: Box, frame: BoxScale) -> Box | UnparsedReply:
 def _tokens(text: str, frame: BoxScale, patches: bool) -> list[Box] | UnparsedReply | None:
     """Boxes of models that have tokens for places; None where there are none."""
     locs = [LOC_ONE.findall(match[0]) for match in LOCS.finditer(text)]
-    pairs = [(int(one), int(two)) for one, two in PATCHES.findall(text)]
+    pairs = [(int(match), int(two)) for match, two in PATCHES.findall(text)]
     if not locs and not pairs:
         return None
     if (locs and (frame.width, frame.height) != (LOC, LOC)) or (pairs and not patches) or (locs and pairs):
@@ -201,10 +201,10 @@ def _in(value: Any, frame: BoxScale, depth: int) -> Iterable[Box]:
             if key in HOLDERS or isinstance(inner, (Mapping, list)):
                 yield from _in(inner, frame, depth + 1)
     elif isinstance(value, list):
-        numbers = [_number(one) for one in value]
+        numbers = [_number(number) for number in value]
         if len(value) == 4 and all(number is not None for number in numbers):
             yield frame.fractions([number for number in numbers if number is not None])
-        elif len(value) == 2 and all(isinstance(one, list) and len(one) == 2 for one in value):
+        elif len(value) == 2 and all(isinstance(number, list) and len(number) == 2 for number in value):
             yield from _in([*value[0], *value[1]], frame, depth + 1)
         else:
             for inner in value:

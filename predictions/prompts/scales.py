@@ -49,7 +49,7 @@ def code_distribution(tokens: Sequence[Token], codes: Sequence[str]) -> CodeDist
     covered = sum(mass.values())
     if covered <= 0:
         return None
-    return CodeDistribution({code: one / covered for code, one in mass.items()}, min(covered, 1.0))
+    return CodeDistribution({code: answer_token / covered for code, answer_token in mass.items()}, min(covered, 1.0))
 
 
 def _answer_tokens(tokens: Sequence[Token]) -> Sequence[Token]:

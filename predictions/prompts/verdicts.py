@@ -274,13 +274,13 @@ def _number(text: str, scale: VerdictScale) -> str | UnparsedReply:
     if verdicts:
         head = re.match(SAID, text)
         verdicts += _later(text[head.end() :], scale) if head else []
-        return _agreed([*verdicts, *([] if scale.reasoned else (_code(one, scale) or OUTSIDE for one in loose))])
+        return _agreed([*verdicts, *([] if scale.reasoned else (_code(match, scale) or OUTSIDE for match in loose))])
     if scale.reasoned or not loose:
         return NO_VERDICT if re.search(r"\d", text) else UnparsedReply("unparseable", "no_number")
     others = set(re.findall(NUMBER, _without_scales(text, scale)))
     if len(others) > 1:
         return UnparsedReply("unparseable", "several_numbers")
-    return _agreed([_code(one, scale) or OUTSIDE for one in loose])
+    return _agreed([_code(match, scale) or OUTSIDE for match in loose])
 
 
 def _explicit_verdicts(text: str, scale: VerdictScale) -> list[str | UnparsedReply]:
@@ -374,14 +374,14 @@ def _word(text: str, scale: VerdictScale) -> str | UnparsedReply:
     matches = [*last, *(match for match in every if not last or match.start("said") > last[0].end())]
     if matches:
         return _agreed([known[match["said"].casefold()] for match in matches])
-    lines = [one.strip(AROUND).casefold() for one in text.splitlines() if one.strip(AROUND)]
-    alone = [known[one] for one in (lines[:1] + lines[-1:]) if one in known]
+    lines = [match.strip(AROUND).casefold() for match in text.splitlines() if match.strip(AROUND)]
+    alone = [known[match] for match in (lines[:1] + lines[-1:]) if match in known]
     if alone:
         return _agreed(alone)
     head = re.match(
         rf"{MARKS}(?P<said>{codes}){MARKS}(?:[.:;,]|\s[-\u2013\u2014]|\s+(?:because|since|as)\b)", text, re.IGNORECASE
     )
-    named = {known[one.casefold()] for one in re.findall(rf"(?<![\w-])(?:{codes})(?![\w-])", text, re.IGNORECASE)}
+    named = {known[match.casefold()] for match in re.findall(rf"(?<![\w-])(?:{codes})(?![\w-])", text, re.IGNORECASE)}
     if head and len(named) == 1 and all(len(code) > 1 for code in scale.codes) and not NEGATED.search(text[:NEAR]):
         return known[head["said"].casefold()]
     return UnparsedReply("unparseable", "no_choice")

@@ -41,10 +41,10 @@ def code_mass_by_rater(calls: QuerySet[Call]) -> dict[int, CodeMass]:
     """Of the answers among these calls, by the id of the rater; only of those with answers by log-probabilities."""
     rows = calls.filter(state=Call.State.ANSWERED, how="logprobs", notes__has_key="covered").order_by()
     some = rows.annotate(covered=Cast(KT("notes__covered"), FloatField())).values_list("run__rater")
-    found = some.annotate(
+    annotated = some.annotate(
         n=Count("pk"), least=Min("covered"), median=Median("covered"), low=Count("pk", filter=Q(covered__lt=HALF))
     )
-    return {rater: CodeMass(*numbers) for rater, *numbers in found}
+    return {rater: CodeMass(*numbers) for rater, *numbers in annotated}
 
 
 def code_mass_text(of: CodeMass | None) -> str:

@@ -39,16 +39,16 @@ class CompatiblePrompts:
 def find_compatible_prompts(campaign: Campaign, endpoint: Endpoint) -> CompatiblePrompts:
     """By the campaign's first item that has the pictures its display needs, else by its first. Empty where there is
     none."""
-    found = _first(campaign)
-    if found is None:
+    example = _first(campaign)
+    if example is None:
         return CompatiblePrompts()
-    scene, shown = found
+    scene, shown = example
     kinds, stage = ASKED[endpoint.kind], campaign.stage
     prompts = prompts_for(scene, kinds)
-    ready = (one for one in prompts if _can_ask(one, scene, shown, stage))
+    ready = (prompt for prompt in prompts if _can_ask(prompt, scene, shown, stage))
     missing = missing_image_roles(stage, shown)
     whole = replace(scene, images=(*scene.images, *(SceneImage(role, "", 1, 1) for role in missing)))
-    idle = [one for one in prompts_for(whole, kinds) if one not in prompts] if missing else []
+    idle = [prompt for prompt in prompts_for(whole, kinds) if prompt not in prompts] if missing else []
     return CompatiblePrompts(prompts, next(ready, prompts[0] if prompts else None), missing, idle)
 
 
@@ -60,10 +60,10 @@ def is_compatible(campaign: Campaign, prompt: Prompt, endpoint: Endpoint) -> boo
 
 def usable_endpoint_kinds(campaign: Campaign) -> set[str]:
     """The kinds of endpoints that some prompt can put the campaign's sheet to, with or without its pictures."""
-    found = _first(campaign)
-    if found is None:
+    example = _first(campaign)
+    if example is None:
         return set()
-    scene, shown = found
+    scene, shown = example
     missing = missing_image_roles(campaign.stage, shown)
     whole = replace(scene, images=(*scene.images, *(SceneImage(role, "", 1, 1) for role in missing)))
     return {kind for kind, asked in ASKED.items() if prompts_for(scene, asked) or prompts_for(whole, asked)}
@@ -72,7 +72,7 @@ def usable_endpoint_kinds(campaign: Campaign) -> set[str]:
 def _can_ask(prompt: Prompt, scene: Scene, shown: Shown, stage: Stage) -> bool:
     try:
         build_requests(
-            prompt, replace(scene, options={one.key: one.default for one in prompt.options}), shown, stage, 0
+            prompt, replace(scene, options={option.key: option.default for option in prompt.options}), shown, stage, 0
         )
     except MissingInput:
         return False

@@ -65,13 +65,15 @@ def endpoint_rows(team: Team) -> list[EndpointRow]:
     numbers = dict(prices.values_list("endpoint", "number"))
     runs = dict(Run.objects.filter(endpoint__in=rows).order_by().values_list("endpoint").annotate(n=Count("pk")))
     known = [EndpointRow(row, checks.get(row.pk), numbers.get(row.pk), runs.get(row.pk, 0)) for row in rows]
-    return sorted(known, key=lambda one: one.endpoint.retired_at is not None)
+    return sorted(known, key=lambda endpoint_row: endpoint_row.endpoint.retired_at is not None)
 
 
 def _last_checks(endpoints: Sequence[Endpoint]) -> dict[int, ConnectionCheck]:
     """Of each endpoint of a team that was ever checked, by its id."""
-    known = {f"endpoint:{one.pk}": one for one in endpoints}
-    rows = Event.objects.filter(scope__in={f"team:{one.team_id}" for one in endpoints}, verb=CHECKED, target__in=known)
+    known = {f"endpoint:{endpoint.pk}": endpoint for endpoint in endpoints}
+    rows = Event.objects.filter(
+        scope__in={f"team:{endpoint.team_id}" for endpoint in endpoints}, verb=CHECKED, target__in=known
+    )
     newest = rows.order_by("target", "-pk").distinct("target")
     return {known[row.target].pk: _check(row, known[row.target]) for row in newest}
 
@@ -84,9 +86,9 @@ def last_check(endpoint: Endpoint) -> ConnectionCheck | None:
 
 def models_of(endpoint: Endpoint) -> list[str]:
     """Names its models are known by here: named at the last check, asked in runs (the newest first), or priced."""
-    check, held = last_check(endpoint), prices_of(endpoint)
+    check, prices = last_check(endpoint), prices_of(endpoint)
     asked = Run.objects.filter(endpoint=endpoint).order_by("-pk").values_list("model", flat=True)[:MOST_MODELS]
-    named = [*(check.models if check and not check.stale else ()), *asked, *(held.table if held else ())]
+    named = [*(check.models if check and not check.stale else ()), *asked, *(prices.table if prices else ())]
     return [name for name in dict.fromkeys(named) if name not in ("", "*")][:MOST_MODELS]
 
 
@@ -96,10 +98,10 @@ def prices_of(endpoint: Endpoint) -> Prices | None:
 
 
 def _check(row: Event, endpoint: Endpoint) -> ConnectionCheck:
-    said: dict[str, Any] = row.data
-    works = bool(said.get("works"))
+    data: dict[str, Any] = row.data
+    works = bool(data.get("works"))
     return ConnectionCheck(
-        row.at, works, str(said.get("words", "")), list(said.get("models", [])), str(said.get("model", "")),
-        list(said.get("offers") or ()), works or bool(said.get("answered")),
-        said.get("address", endpoint.base_url) != endpoint.base_url,
+        row.at, works, str(data.get("words", "")), list(data.get("models", [])), str(data.get("model", "")),
+        list(data.get("offers") or ()), works or bool(data.get("answered")),
+        data.get("address", endpoint.base_url) != endpoint.base_url,
     )  # fmt: skip

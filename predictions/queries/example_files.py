@@ -39,8 +39,8 @@ def _collection(benchmark: Benchmark) -> list[Row]:
     if not items:
         return []
     asked = items[0].concept or "tea"
-    right = "|".join(one.key for one in items if one.concept == items[0].concept)
-    entries = [_entry("entry", one.key, concept=one.concept, country=one.origin) for one in items]
+    right = "|".join(item.key for item in items if item.concept == items[0].concept)
+    entries = [_entry("entry", item.key, concept=item.concept, country=item.origin) for item in items]
     return [*entries, _entry("query", f"q-{asked}"[:200], text=asked, relevant=right)]
 
 
@@ -69,15 +69,15 @@ def _ranking(benchmark: Benchmark) -> list[Row]:
     """A row for each entry that was found: a table and JSON Lines alike."""
     asked, keys = _newest(benchmark)
     found = list(zip(keys, _scores(len(keys)), strict=True))
-    return [{"query": one.key, "key": key, "score": score} for one in asked for key, score in found]
+    return [{"query": query.key, "key": key, "score": score} for query in asked for key, score in found]
 
 
 def _choice(benchmark: Benchmark) -> list[Row]:
     asked, _keys = _newest(benchmark, choosing=True)
     return [
-        {"query": one.key, "key": key, "score": score}
-        for one in asked
-        for key, score in zip(one.roles.values(), _scores(len(one.roles)), strict=True)
+        {"query": query.key, "key": key, "score": score}
+        for query in asked
+        for key, score in zip(query.roles.values(), _scores(len(query.roles)), strict=True)
     ]
 
 

@@ -14,6 +14,6 @@ def choose_example_items(stage: Stage, seed: int = SEED) -> list[str]:
     answer that counts. A run keeps the keys, so that later answers change nothing, and never asks about them."""
     people = Annotation.objects.filter(counted=True, rater__kind=Rater.Kind.PERSON, assignment__unit__item__stage=stage)
     people = people.filter(assignment__unit__item__images__isnull=False).exclude(assignment__unit__item__text="")
-    found = people.values_list("assignment__unit__item__key", "assignment__unit__target").distinct()
-    rows = [{"item": key, "target": target} for key, target in found]
-    return [str(one["item"]) for one in choose_examples(rows, seed)]
+    annotations = people.values_list("assignment__unit__item__key", "assignment__unit__target").distinct()
+    rows = [{"item": key, "target": target} for key, target in annotations]
+    return [str(choose_example["item"]) for choose_example in choose_examples(rows, seed)]

@@ -64,7 +64,7 @@ def call_lines(run: Run) -> Iterator[bytes]:
         wanted = {number for call in batch for number in call.replies}
         replies = dict(Reply.objects.filter(pk__in=wanted).values_list("pk", "body"))
         for call in batch:
-            yield _line(_call(call, attempts[call.pk], [replies[one] for one in call.replies if one in replies]))
+            yield _line(_call(call, attempts[call.pk], [replies[reply] for reply in call.replies if reply in replies]))
 
 
 def _call(call: Call, attempts: list[dict[str, Any]], replies: list[Any]) -> dict[str, Any]:
@@ -79,7 +79,9 @@ def _call(call: Call, attempts: list[dict[str, Any]], replies: list[Any]) -> dic
         "answers": call.annotation.answers if call.annotation else None,
         "notes": {key: value for key, value in call.notes.items() if key != "before"},
         "cached": call.cached,
-        "cost": f"{call.cost:f}" if call.run.endpoint_id and all(one["cost"] is not None for one in attempts) else None,
+        "cost": f"{call.cost:f}"
+        if call.run.endpoint_id and all(attempt["cost"] is not None for attempt in attempts)
+        else None,
         "ended_at": call.ended_at.isoformat() if call.ended_at else None,
         "replies": replies,
         "attempts": attempts,

@@ -25,7 +25,7 @@ def gold_entries(item: Item) -> list[str]:
     """Ids of the entries that are right for an item: `gold_entity` of its context, a list or a text with | between."""
     given = item.context.get("gold_entity") or []
     parts = given.split("|") if isinstance(given, str) else given if isinstance(given, list) else [given]
-    return [str(one).strip() for one in parts if str(one).strip()]
+    return [str(part).strip() for part in parts if str(part).strip()]
 
 
 @dataclass(frozen=True)
@@ -64,22 +64,24 @@ def entries_of(base: KnowledgeBase, wanted: str, after: int) -> tuple[list[Knowl
     rows = KnowledgeEntry.objects.filter(base=base, pk__gt=after).defer("text").order_by("pk")
     if wanted:
         rows = rows.filter(Q(key__startswith=wanted) | Q(lemmas__icontains=wanted))
-    found = list(rows[: PAGE + 1])
-    return found[:PAGE], found[PAGE - 1].pk if len(found) > PAGE else None
+    knowledge_entries = list(rows[: PAGE + 1])
+    return knowledge_entries[:PAGE], knowledge_entries[PAGE - 1].pk if len(knowledge_entries) > PAGE else None
 
 
 def pictures_of(entries: Sequence[KnowledgeEntry], most: int = MOST_PICTURES) -> dict[int, list[KnowledgeImage]]:
     """The pictures of each, by its primary key."""
-    found: dict[int, list[KnowledgeImage]] = defaultdict(list)
-    for one in KnowledgeImage.objects.filter(entry__in=entries).select_related("image").order_by("pk")[: most * PAGE]:
-        if len(found[one.entry_id]) < most:
-            found[one.entry_id].append(one)
-    return found
+    images_by_entry: dict[int, list[KnowledgeImage]] = defaultdict(list)
+    for knowledge_image in (
+        KnowledgeImage.objects.filter(entry__in=entries).select_related("image").order_by("pk")[: most * PAGE]
+    ):
+        if len(images_by_entry[knowledge_image.entry_id]) < most:
+            images_by_entry[knowledge_image.entry_id].append(knowledge_image)
+    return images_by_entry
 
 
 def first_pictures(entries: Sequence[KnowledgeEntry]) -> dict[int, KnowledgeImage]:
     rows = KnowledgeImage.objects.filter(entry__in=entries).select_related("image")
-    return {one.entry_id: one for one in rows.order_by("entry", "pk").distinct("entry")}
+    return {row.entry_id: row for row in rows.order_by("entry", "pk").distinct("entry")}
 
 
 def indexes_of(team: Team) -> QuerySet[KnowledgeIndex]:
@@ -120,9 +122,9 @@ def links_of(run: Run, after: int, only: str = "") -> tuple[list[LinkRow], int |
     rows = EntityLink.objects.filter(run=run, pk__gt=after).select_related("item").order_by("pk")
     if only:
         rows = rows.filter(reason="" if only == "linked" else only)
-    found = list(rows[: PAGE + 1])
-    lines = _lines(run, found[:PAGE])
-    return lines, found[PAGE - 1].pk if len(found) > PAGE else None
+    entity_links = list(rows[: PAGE + 1])
+    lines = _lines(run, entity_links[:PAGE])
+    return lines, entity_links[PAGE - 1].pk if len(entity_links) > PAGE else None
 
 
 def reasons_of(run: Run) -> dict[str, int]:
@@ -137,15 +139,17 @@ def _lines(run: Run, links: Sequence[EntityLink]) -> list[LinkRow]:
     assert run.knowledge_index is not None
     keys = {link.keys[0] for link in links if link.keys}
     rows = KnowledgeEntry.objects.filter(base=run.knowledge_index.base_id, key__in=keys).defer("text")
-    entries = {one.key: one for one in rows}
+    entries = {row.key: row for row in rows}
     pictures = item_pictures([link.item for link in links])
-    return [LinkRow(one, pictures.get(one.item_id), entries.get(one.keys[0]) if one.keys else None) for one in links]
+    return [
+        LinkRow(link, pictures.get(link.item_id), entries.get(link.keys[0]) if link.keys else None) for link in links
+    ]
 
 
 def item_pictures(items: Sequence[Item]) -> dict[int, ItemImage]:
     """The picture of each item: the one that is called so, else its first."""
     rows = ItemImage.objects.filter(item__in=items).select_related("image").order_by("-pk")
-    return {one.item_id: one for one in sorted(rows, key=lambda one: one.role == "image")}
+    return {row.item_id: row for row in sorted(rows, key=lambda item_image: item_image.role == "image")}
 
 
 @dataclass(frozen=True)
@@ -184,7 +188,7 @@ def link_detail(run: Run, link: EntityLink) -> LinkDetail:
     base = run.knowledge_index.base_id
     named = {str(row[1]) for row in link.neighbours} | set(link.keys[:PAGE])
     rows = KnowledgeEntry.objects.filter(base=base, key__in=named).defer("text")
-    entries = {one.key: one for one in rows}
+    entries = {row.key: row for row in rows}
     neighbours = _neighbours(base, link, entries)
     images: dict[str, set[str]] = defaultdict(set)
     for name, key, _score in link.neighbours:
@@ -197,14 +201,14 @@ def link_detail(run: Run, link: EntityLink) -> LinkDetail:
 
 
 def _neighbours(base: int, link: EntityLink, entries: Mapping[str, KnowledgeEntry]) -> list[Neighbour]:
-    held: dict[str, tuple[float, list[str]]] = {}
+    neighbours: dict[str, tuple[float, list[str]]] = {}
     for name, key, score in link.neighbours:
         shown = entries[key].lemmas[0] if key in entries else key
-        held.setdefault(name, (float(score), []))[1].append(shown)
-    rows = KnowledgeImage.objects.filter(entry__base=base, name__in=held).select_related("image")
-    images: dict[str, Any] = {one.name: one.image for one in rows}
+        neighbours.setdefault(name, (float(score), []))[1].append(shown)
+    rows = KnowledgeImage.objects.filter(entry__base=base, name__in=neighbours).select_related("image")
+    images: dict[str, Any] = {row.name: row.image for row in rows}
     own = set(ItemImage.objects.filter(item=link.item_id).values_list("image__sha256", flat=True))
     return [
         Neighbour(name, score, images.get(name), shown, bool(images.get(name) and images[name].sha256 in own))
-        for name, (score, shown) in held.items()
+        for name, (score, shown) in neighbours.items()
     ]

@@ -83,7 +83,7 @@ def in_states(states: Iterable[str]) -> Q:
 def progress_of(run: Run, at: datetime | None = None) -> Progress:
     now = at or timezone.now()
     job = Job.objects.filter(pk=run.job_id).first() if run.job_id else None
-    began = max((one for one in (run.started_at, job.started_at if job else None) if one), default=now)
+    began = max((time for time in (run.started_at, job.started_at if job else None) if time), default=now)
     window = min(float(RATE_SECONDS), max(1.0, (now - began).total_seconds()))
     since = now - timedelta(seconds=window)
     rows = fetch(COUNTS, {"run": run.pk, "since": since, "at": now})
@@ -94,7 +94,7 @@ def progress_of(run: Run, at: datetime | None = None) -> Progress:
     rate = lately * 60 / window if lately and run.state == Run.State.RUNNING else None
     attempts = Attempt.objects.filter(call__run=run)
     unpriced = Count("call", distinct=True, filter=Q(cost=None))
-    told = attempts.aggregate(into=Sum("tokens_in"), out=Sum("tokens_out"), unpriced=unpriced)
+    totals = attempts.aggregate(into=Sum("tokens_in"), out=Sum("tokens_out"), unpriced=unpriced)
     live = job is not None and job.state in Job.LIVE and not job.cancel_asked
     ended = max((row[7] for row in rows if row[7]), default=began)
     wakes = min((row[8] for row in rows if row[8]), default=None) if not sum(row[9] for row in rows) else None
@@ -107,9 +107,9 @@ def progress_of(run: Run, at: datetime | None = None) -> Progress:
         seconds_left=left * 60 / rate if rate and left else None,
         cost=sum((row[2] for row in rows), Decimal(0)),
         unaccounted=run.unaccounted,
-        unpriced=told["unpriced"],
-        tokens_in=told["into"] or 0,
-        tokens_out=told["out"] or 0,
+        unpriced=totals["unpriced"],
+        tokens_in=totals["into"] or 0,
+        tokens_out=totals["out"] or 0,
         in_flight=sum(row[5] for row in rows),
         stalled=run.state == Run.State.RUNNING and not live,
         errors=list(attempts.exclude(outcome="reply").order_by("-pk")[:ERRORS]),

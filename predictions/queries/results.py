@@ -76,11 +76,11 @@ def vectors_by(run: Run, ids: Sequence[int]) -> npt.NDArray[np.float32]:
         store = vector_store(run.options["vectors"])
         place = {int(pk): at for at, pk in enumerate(store.plan()[:, 0])}
         return store.take([place[one] for one in ids])
-    held: dict[int, npt.NDArray[np.float32]] = {}
+    vector_by_id: dict[int, npt.NDArray[np.float32]] = {}
     for start in range(0, len(ids), 1000):
         rows = Embedding.objects.filter(pk__in=ids[start : start + 1000]).values_list("pk", "vector")
-        held |= {pk: np.frombuffer(bytes(vector), "<f4") for pk, vector in rows}
-    return np.stack([held[one] for one in ids])
+        vector_by_id |= {pk: np.frombuffer(bytes(vector), "<f4") for pk, vector in rows}
+    return np.stack([vector_by_id[one] for one in ids])
 
 
 def _on_disk(run: Run) -> tuple[list[Entry], npt.NDArray[np.float32]]:

@@ -44,37 +44,37 @@ def scene_of(unit: Unit, sheet: Sheet, options: Mapping[str, Any], shown: Shown 
         origin=item.origin,
         condition=item.condition,
         context=shown.context,
-        images=tuple(SceneImage(one.role, one.sha, one.width, one.height) for one in shown.images),
-        questions=tuple(_question(one, shown, target) for one in sheet.fields),
+        images=tuple(SceneImage(image.role, image.sha, image.width, image.height) for image in shown.images),
+        questions=tuple(_question(field, shown, target) for field in sheet.fields),
         options=options,
         parts=tuple(_parts(item.stage, shown)),
         instructions=localise(item.stage.instructions or {}, LANGUAGE, target),
     )
 
 
-def _question(one: Field, shown: Shown, target: str) -> Question:
-    rubric = one.spec.rubric(localise(one.label, LANGUAGE, target), one.config, LANGUAGE)
+def _question(field: Field, shown: Shown, target: str) -> Question:
+    rubric = field.spec.rubric(localise(field.label, LANGUAGE, target), field.config, LANGUAGE)
     label, *options = rubric.words.split("\n")
-    said = [
+    lines = [
         label,
-        localise(one.help, LANGUAGE, target),
-        *(localise(rule, LANGUAGE, target) for rule in one.rules),
+        localise(field.help, LANGUAGE, target),
+        *(localise(rule, LANGUAGE, target) for rule in field.rules),
         *options,
     ]
     schema = dict(rubric.schema)
     codes = tuple(schema.get("enum") or schema.get("items", {}).get("enum") or ())
-    offered = getattr(one.config, "offered", None)
+    offered = getattr(field.config, "offered", None)
     if not codes and offered is not None:
         codes = tuple(option.code for option in offered(shown))
-        said += list(codes)
+        lines += list(codes)
     return Question(
-        key=one.key,
-        words="\n".join(line.replace("{target}", target) for line in said if line.strip()),
+        key=field.key,
+        words="\n".join(line.replace("{target}", target) for line in lines if line.strip()),
         schema=schema,
         codes=codes,
-        required=one.required,
+        required=field.required,
         many=schema.get("type") == "array" and bool(codes),
-        asked_if=one.show_if.to_json() if one.show_if else {},
+        asked_if=field.show_if.to_json() if field.show_if else {},
     )
 
 
@@ -125,8 +125,8 @@ class Scenes:
 
     def __init__(self, stage: Stage, sheet: Sheet, prompt: Prompt, options: Mapping[str, Any]) -> None:
         self.stage, self.sheet, self.prompt = stage, sheet, prompt
-        self.given = {one.key: one.default for one in prompt.options} | dict(options)
-        self.kinds = {one.key: one.kind for one in prompt.options}
+        self.given = {option.key: option.default for option in prompt.options} | dict(options)
+        self.kinds = {option.key: option.kind for option in prompt.options}
 
     def of(self, unit: Unit) -> tuple[Scene, Shown]:
         """Of a unit whose item has been fetched."""
@@ -148,12 +148,12 @@ class Scenes:
     @cached_property
     def options(self) -> Mapping[str, Any]:
         """Examples become what they show and how they were answered."""
-        found = dict(self.given)
+        options = dict(self.given)
         for key, kind in self.kinds.items():
             if kind == "examples":
-                keys = found.get(key) or []
-                found[key] = _examples(self.stage, [keys] if isinstance(keys, str) else keys)
-        return found
+                keys = options.get(key) or []
+                options[key] = _examples(self.stage, [keys] if isinstance(keys, str) else keys)
+        return options
 
     @cached_property
     def _links(self) -> list[Run]:
@@ -166,10 +166,10 @@ class Scenes:
 def _linked(run: Run, item: Item) -> Mapping[str, Any] | None:
     from predictions.services.knowledge.linking import article_for
 
-    found = article_for(run, item)
-    if found is None:
+    result = article_for(run, item)
+    if result is None:
         return None
-    return {name: getattr(found, name) for name in ("entity", "article", "titles")}
+    return {name: getattr(result, name) for name in ("entity", "article", "titles")}
 
 
 def _examples(stage: Stage, keys: Sequence[str]) -> list[dict[str, Any]]:
@@ -180,12 +180,12 @@ def _examples(stage: Stage, keys: Sequence[str]) -> list[dict[str, Any]]:
     rows = Annotation.objects.filter(assignment__unit__item__in=items, counted=True, rater__kind=Rater.Kind.PERSON)
     for row in rows.select_related("assignment__unit").order_by("submitted_at", "pk"):
         answers.setdefault(row.assignment.unit.item_id, row)
-    found = []
+    examples = []
     for item in (by_key[key] for key in keys if key in by_key):
         answer = answers.get(item.pk)
         image = next((use.image.sha256 for use in sorted(item.images.all(), key=lambda use: use.role)), "")
         said = answer.answers if answer else {}
-        found.append(
+        examples.append(
             {
                 "item": item.key,
                 "image": image,
@@ -196,4 +196,4 @@ def _examples(stage: Stage, keys: Sequence[str]) -> list[dict[str, Any]]:
                 "answers": said,
             }
         )
-    return found
+    return examples

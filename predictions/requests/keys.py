@@ -28,9 +28,9 @@ class RequestIdentity:
     offers: tuple[str, ...] = ()
 
 
-def answer_methods(request: Request, asker: RequestIdentity) -> tuple[AnswerMethod, ...]:
+def answer_methods(request: Request, identity: RequestIdentity) -> tuple[AnswerMethod, ...]:
     """How the answer may be got, the best first; none if the endpoint offers none of the prompt's ways."""
-    return allowed_methods(request, asker.decoding, asker.offers)
+    return allowed_methods(request, identity.decoding, identity.offers)
 
 
 def sent_request_json(request: Request, digest: Digest) -> dict[str, Any]:
@@ -55,22 +55,22 @@ def _message(message: Message, digest: Digest) -> dict[str, Any]:
     return {"role": message.role, "pieces": pieces}
 
 
-def request_key(request: Request, asker: RequestIdentity, *, repeat: int, part: int, digest: Digest) -> str:
+def request_key(request: Request, identity: RequestIdentity, *, repeat: int, part: int, digest: Digest) -> str:
     """The key of a request of a unit: its `part`, in its `repeat`. Reading and naming change nothing of it.
 
     The order of a schema's properties is kept, for a model writes them in that order. All ways that may be taken are
     in it, since a server that refuses one is asked in the next.
     """
-    decoding = asker.decoding
+    decoding = identity.decoding
     whole = {
-        "endpoint": [asker.endpoint, asker.base_url.rstrip("/")],
-        "model": [asker.model, asker.revision],
-        "prompt": [asker.prompt, asker.prompt_version],
-        "ways": answer_methods(request, asker),
+        "endpoint": [identity.endpoint, identity.base_url.rstrip("/")],
+        "model": [identity.model, identity.revision],
+        "prompt": [identity.prompt, identity.prompt_version],
+        "ways": answer_methods(request, identity),
         "decoding": [
             decoding.temperature,
             decoding.top_p,
-            decoding.seed if "seed" in asker.offers else None,
+            decoding.seed if "seed" in identity.offers else None,
             max_tokens(request, decoding),
         ],
         "request": sent_request_json(request, digest),

@@ -12,10 +12,10 @@ LONGEST = 100_000  # characters of a reply, and a fifth as many tokens with what
 
 def truncate_reply(reply: Reply) -> tuple[Reply, int]:
     """What is read and kept of a reply that never ends, and how many characters it had."""
-    kept = replace(
+    shortened = replace(
         reply, text=reply.text[:LONGEST], refusal=reply.refusal[:LONGEST], tokens=reply.tokens[: LONGEST // 5]
     )
-    return kept, max(len(reply.text), len(reply.refusal))
+    return shortened, max(len(reply.text), len(reply.refusal))
 
 
 def storable(value: Any) -> Any:
@@ -34,11 +34,11 @@ def reply_to_json(reply: Reply) -> dict[str, Any]:
     if reply.refusal:
         body["refusal"] = reply.refusal
     if reply.tokens:
-        body["tokens"] = [[one.text, one.logprob, dict(one.top)] for one in reply.tokens]
+        body["tokens"] = [[token.text, token.logprob, dict(token.top)] for token in reply.tokens]
     if reply.similarities:
         body["similarities"] = list(reply.similarities)
     if reply.boxes:
-        body["boxes"] = [[one.label, one.score, list(one.box)] for one in reply.boxes]
+        body["boxes"] = [[box.label, box.score, list(box.box)] for box in reply.boxes]
     found: dict[str, Any] = storable(body)
     return found
 
@@ -67,5 +67,5 @@ def request_json(request: Request, digest: Digest | None = None) -> dict[str, An
 
 def image_shas(request: Request) -> list[str]:
     """The sha of each image that is sent, in order."""
-    shas = [one.sha for message in request.messages for one in message.pieces if isinstance(one, ImagePart)]
+    shas = [piece.sha for message in request.messages for piece in message.pieces if isinstance(piece, ImagePart)]
     return [*shas, request.image] if request.image else shas

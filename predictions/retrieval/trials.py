@@ -71,7 +71,7 @@ class _Pools:
     """Candidates by what they must be; each made once for a seed's concept, country and descriptor."""
 
     def __init__(self, pictures: Sequence[TrialPicture], other_language: bool) -> None:
-        self.pictures = sorted(pictures, key=lambda one: one.key)
+        self.pictures = sorted(pictures, key=lambda trial_picture: trial_picture.key)
         self.other_language = other_language
         self.made: dict[tuple[str, ...], list[TrialPicture]] = {}
         self.of: str = ""
@@ -84,25 +84,29 @@ class _Pools:
 
     def one(self, lot: Lot, name: tuple[str, ...], fits: Fits) -> TrialPicture | None:
         if name not in self.made:
-            self.made[name] = [one for one in self.pictures if fits(one)]
+            self.made[name] = [picture for picture in self.pictures if fits(picture)]
         pool = self.made[name]
         return pool[int(lot(name[0]) * len(pool))] if pool else None
 
 
 def draw_three(pictures: Sequence[TrialPicture], seed: int, *, other_language: bool = False) -> TrialSet:
     return _drawn(
-        pictures, other_language, lambda one, pools: _three(one, pools, partial(_draw_key, seed, f"3/{one.key}"))
+        pictures,
+        other_language,
+        lambda trial_picture, pools: _three(trial_picture, pools, partial(_draw_key, seed, f"3/{trial_picture.key}")),
     )
 
 
 def draw_six(pictures: Sequence[TrialPicture], texts: Texts, seed: int, *, other_language: bool = False) -> TrialSet:
     """`texts`: the words of queries with a descriptor; where none are known there is no trial."""
     countries: dict[str, dict[str, str]] = defaultdict(dict)
-    for one in pictures:
-        countries[one.concept][one.country] = one.language
+    for picture in pictures:
+        countries[picture.concept][picture.country] = picture.language
     return _drawn(
         pictures, other_language,
-        lambda one, pools: _six(one, pools, texts, countries[one.concept], partial(_draw_key, seed, f"6/{one.key}")),
+        lambda item, pools: _six(
+            item, pools, texts, countries[item.concept], partial(_draw_key, seed, f"6/{item.key}")
+        ),
     )  # fmt: skip
 
 
@@ -114,14 +118,16 @@ def _drawn(
     pictures: Sequence[TrialPicture], other_language: bool, draw: Callable[[TrialPicture, _Pools], TrialDraft | str]
 ) -> TrialSet:
     pools, trials, left_out = _Pools(pictures, other_language), list[TrialDraft](), Counter[str]()
-    for seed in sorted(pictures, key=lambda one: (one.concept, one.country, one.key)):
+    for seed in sorted(
+        pictures, key=lambda trial_picture: (trial_picture.concept, trial_picture.country, trial_picture.key)
+    ):
         pools.of_seed(seed)
-        found = draw(seed, pools)
-        if isinstance(found, str):
-            left_out[found] += 1
+        draft = draw(seed, pools)
+        if isinstance(draft, str):
+            left_out[draft] += 1
         else:
-            trials.append(found)
-    return TrialSet(tuple(sorted(trials, key=lambda one: one.seed.key)), dict(left_out))
+            trials.append(draft)
+    return TrialSet(tuple(sorted(trials, key=lambda trial_draft: trial_draft.seed.key)), dict(left_out))
 
 
 def _three(seed: TrialPicture, pools: _Pools, lot: Lot) -> TrialDraft | str:
@@ -129,9 +135,9 @@ def _three(seed: TrialPicture, pools: _Pools, lot: Lot) -> TrialDraft | str:
         return "no_words"
     abroad, other = _same_concept_abroad(seed, pools), _other(seed)
     wanted: dict[str, Fits] = {
-        "correct": lambda one: one.concept == seed.concept and abroad(one),
-        "language_biased": lambda one: other(one) and one.country == seed.country,
-        "irrelevant": lambda one: other(one) and abroad(one),
+        "correct": lambda trial_picture: trial_picture.concept == seed.concept and abroad(trial_picture),
+        "language_biased": lambda trial_picture: other(trial_picture) and trial_picture.country == seed.country,
+        "irrelevant": lambda trial_picture: other(trial_picture) and abroad(trial_picture),
     }
     return _filled(seed, pools, lot, wanted)
 
@@ -143,35 +149,45 @@ def _six(seed: TrialPicture, pools: _Pools, texts: Texts, countries: Mapping[str
     open_ones = [name for name, language in sorted(countries.items()) if language != seed.language]
     if not open_ones:
         return "no_country"
-    there = open_ones[int(lot("descriptor") * len(open_ones))]
-    words = texts.get((seed.concept, there, seed.language), "")
+    other_country = open_ones[int(lot("descriptor") * len(open_ones))]
+    words = texts.get((seed.concept, other_country, seed.language), "")
     if not words:
         return "no_described"
     wanted: dict[str, Fits] = {
-        "correct": lambda one: one.concept == seed.concept and one.country == there,
-        "object_language_biased": lambda one: one.concept == seed.concept and one.country == seed.country,
-        "object_relevant": lambda one: one.concept == seed.concept and abroad(one) and one.country != there,
-        "descriptor_relevant": lambda one: other(one) and one.country == there,
-        "language_biased": lambda one: other(one) and one.country == seed.country,
-        "irrelevant": lambda one: other(one) and abroad(one) and one.country != there,
+        "correct": lambda trial_picture: (
+            trial_picture.concept == seed.concept and trial_picture.country == other_country
+        ),
+        "object_language_biased": lambda trial_picture: (
+            trial_picture.concept == seed.concept and trial_picture.country == seed.country
+        ),
+        "object_relevant": lambda trial_picture: (
+            trial_picture.concept == seed.concept and abroad(trial_picture) and trial_picture.country != other_country
+        ),
+        "descriptor_relevant": lambda trial_picture: other(trial_picture) and trial_picture.country == other_country,
+        "language_biased": lambda trial_picture: other(trial_picture) and trial_picture.country == seed.country,
+        "irrelevant": lambda trial_picture: (
+            other(trial_picture) and abroad(trial_picture) and trial_picture.country != other_country
+        ),
     }
-    found = _filled(seed, pools, lot, wanted, there)
-    return found if isinstance(found, str) else TrialDraft(seed, found.roles, there, words)
+    found = _filled(seed, pools, lot, wanted, other_country)
+    return found if isinstance(found, str) else TrialDraft(seed, found.roles, other_country, words)
 
 
 def _same_concept_abroad(seed: TrialPicture, pools: _Pools) -> Fits:
-    return lambda one: one.country != seed.country and not (pools.other_language and one.language == seed.language)
+    return lambda trial_picture: (
+        trial_picture.country != seed.country and not (pools.other_language and trial_picture.language == seed.language)
+    )
 
 
 def _other(seed: TrialPicture) -> Fits:
-    return lambda one: one.concept != seed.concept and seed.concept not in one.labels
+    return lambda trial_picture: trial_picture.concept != seed.concept and seed.concept not in trial_picture.labels
 
 
 def _filled(seed: TrialPicture, pools: _Pools, lot: Lot, wanted: Mapping[str, Fits], *named: str) -> TrialDraft | str:
     roles: dict[str, str] = {}
     for role, fits in wanted.items():
-        found = pools.one(lot, (role, *named), fits)
-        if found is None:
+        picture = pools.one(lot, (role, *named), fits)
+        if picture is None:
             return role
-        roles[role] = found.key
+        roles[role] = picture.key
     return TrialDraft(seed, roles)

@@ -87,10 +87,10 @@ def _preview(
         if title
         else AnswerFileDetailsForm(looked=looked, initial={"model": name})
     )
-    told = form.told()  # cleans the form anew, so before anything is said against it
+    description = form.told()  # cleans the form anew, so before anything is said against it
     if title and request.POST.get("do") == "begin" and form.is_valid():
         try:
-            job = answer_import.start(campaign, current_user(request), file, told, form.model_of(), title=title)
+            job = answer_import.start(campaign, current_user(request), file, description, form.model_of(), title=title)
         except FileRunRefused as refused:
             form.add_error(None, str(refused))
             stands = answer_import.existing_run(campaign, form.model_of())
@@ -100,7 +100,7 @@ def _preview(
             messages.info(request, _("This file is here already. Nothing was changed."))
             return redirect("predictions:index", benchmark.slug)
     shown: dict[str, Any] = {"format": FORMATS[file.format], "campaign": campaign, "looked": looked, "sent": sent}
-    shown["rows"] = answer_preview.preview_rows(file, looked, told, campaign, timezone.now())
+    shown["rows"] = answer_preview.preview_rows(file, looked, description, campaign, timezone.now())
     if request.POST.get("do") == "look":
         form.errors.clear()  # nothing is begun yet
     context = page_context(request, benchmark, form=form, stands=stands, **shown)

@@ -24,20 +24,20 @@ def call(request: HttpRequest, slug: str, run_id: int, call_id: int) -> HttpResp
     """What was sent, what came, how it was read, and every attempt."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
     run = answer_run_for(benchmark, run_id)
-    found = call_for(run, call_id)
-    replies = kept_replies(found)
-    state, chip = state_chip(found)
+    call = call_for(run, call_id)
+    replies = kept_replies(call)
+    state, chip = state_chip(call)
     context = {
         "run": run,
-        "call": found,
+        "call": call,
         "state": state,
         "chip": chip,
-        "why": failure_text(found),
-        "way": call_reasons.method_label(replies[0].request.get("kind", "") if replies else "", found.how),
+        "why": failure_text(call),
+        "way": call_reasons.method_label(replies[0].request.get("kind", "") if replies else "", call.how),
         "exchanges": exchanges_of_call(replies, benchmark.team),
-        "attempts": attempts_of(found),
-        "noted": note_rows(found.notes),
-        "answers": found.annotation.answers if found.annotation else None,
+        "attempts": attempts_of(call),
+        "noted": note_rows(call.notes),
+        "answers": call.annotation.answers if call.annotation else None,
     }
     return render(request, "predictions/call.html", page_context(request, benchmark, **context))
 

@@ -40,10 +40,10 @@ def encode(request: HttpRequest, slug: str) -> HttpResponse:
             return redirect("jobs:job", run.job_id)
         except FileRunRefused as refused:
             form.add_error(None, str(refused))
-    here = Run.objects.filter(benchmark=benchmark, source="here", task__in=encoder_runs.TASKS)
+    runs_made_here = Run.objects.filter(benchmark=benchmark, source="here", task__in=encoder_runs.TASKS)
     context = page_context(
         request, benchmark, form=form, missing=torch_setup.missing(), models=torch_setup.local_models(),
-        runs=here.select_related("rater", "collection", "job").order_by("-pk")[:SHOWN],
+        runs=runs_made_here.select_related("rater", "collection", "job").order_by("-pk")[:SHOWN],
         collections=Collection.objects.filter(benchmark=benchmark).exists(),
         encoders=endpoints(benchmark, Endpoint.Kind.OPEN_CLIP).exists(),
     )  # fmt: skip
@@ -60,29 +60,31 @@ def build_collection(request: HttpRequest, slug: str) -> HttpResponse:
     form = CollectionBuildForm(*posted, benchmark=benchmark)
     if posted and form.is_valid():
         try:
-            made = builder.build_collection(form.plan(), current_user(request))
+            result = builder.build_collection(form.plan(), current_user(request))
         except FileRunRefused as refused:
             form.add_error(None, str(refused))
         else:
-            for sentence in _build_message(made):
+            for sentence in _build_message(result):
                 messages.info(request, sentence)
             return redirect("predictions:index", benchmark.slug)
     context = page_context(request, benchmark, form=form)
     return render(request, "predictions/encoding/build_collection.html", context, status=400 if form.errors else 200)
 
 
-def _build_message(made: builder.BuildResult) -> list[str]:
+def _build_message(result: builder.BuildResult) -> list[str]:
     """What came, and what each query set lacks, with what to add."""
-    sets = ", ".join(f"{name} {n}" for name, n in made.queries.items())
-    counts: dict[str, Any] = {"entries": made.entries, "queries": sum(made.queries.values()), "sets": sets}
-    said = [_("The collection has %(entries)s entries and %(queries)s queries.") % counts]
-    said = [_("The collection has %(entries)s entries and %(queries)s queries: %(sets)s.") % counts] if sets else said
-    for name, why in made.left_out.items():
+    sets = ", ".join(f"{name} {n}" for name, n in result.queries.items())
+    counts: dict[str, Any] = {"entries": result.entries, "queries": sum(result.queries.values()), "sets": sets}
+    sentences = [_("The collection has %(entries)s entries and %(queries)s queries.") % counts]
+    sentences = (
+        [_("The collection has %(entries)s entries and %(queries)s queries: %(sets)s.") % counts] if sets else sentences
+    )
+    for name, why in result.left_out.items():
         reasons = "; ".join(f"{n}: {call_reasons.no_query_text(code)}" for code, n in why.items())
         if reasons:
             told = {"set": name, "n": sum(why.values()), "reasons": reasons}
-            said.append(_("“%(set)s” has no query for %(n)s pictures. %(reasons)s.") % told)
-    return said
+            sentences.append(_("“%(set)s” has no query for %(n)s pictures. %(reasons)s.") % told)
+    return sentences
 
 
 @login_required
@@ -96,19 +98,19 @@ def near_duplicates_page(request: HttpRequest, slug: str, run_id: int) -> HttpRe
         raise Http404
     asked = _number(request.GET.get("threshold", ""))
     threshold = near_duplicates.THRESHOLD if asked is None else max(near_duplicates.LEAST, asked)
-    found = near_duplicates.search(run, threshold, most=SHOWN * 2)
+    proposals = near_duplicates.search(run, threshold, most=SHOWN * 2)
     sides = [
-        ("above", _("Just above the threshold"), found.above),
-        ("below", _("Just below the threshold"), found.below),
+        ("above", _("Just above the threshold"), proposals.above),
+        ("below", _("Just below the threshold"), proposals.below),
     ]
     told = {"threshold": f"{threshold:g}", "least": f"{near_duplicates.LEAST:g}", "most": near_duplicates.MOST_PAIRS}
-    context = page_context(request, benchmark, run=run, found=found, sides=sides, **told)
+    context = page_context(request, benchmark, run=run, found=proposals, sides=sides, **told)
     return render(request, "predictions/encoding/near_duplicates.html", context)
 
 
 def _number(text: str) -> float | None:
     try:
-        found = float(text.replace(",", "."))
+        number = float(text.replace(",", "."))
     except ValueError:
         return None
-    return found if -1 <= found <= 1 else None
+    return number if -1 <= number <= 1 else None

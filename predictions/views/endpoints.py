@@ -43,14 +43,16 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
     if posted is not None and form.is_bound and form.is_valid() and key.is_valid():
         try:
             with transaction.atomic():
-                made = endpoints.create(team, current_user(request), timezone.now(), **form.told())
+                new_endpoint = endpoints.create(team, current_user(request), timezone.now(), **form.told())
                 if key.cleaned_data["secret"]:
-                    endpoints.set_secret(made, key.cleaned_data["secret"], current_user(request), timezone.now())
+                    endpoints.set_secret(
+                        new_endpoint, key.cleaned_data["secret"], current_user(request), timezone.now()
+                    )
         except endpoints.EndpointRefused as refused:
             form.add_error(None, str(refused))
         else:
             messages.info(request, _("The endpoint is kept. Check the connection now."))
-            return redirect("predictions:endpoint", team.slug, made.pk)
+            return redirect("predictions:endpoint", team.slug, new_endpoint.pk)
     status = 400 if form.errors or key.errors else 200
     return render(request, "predictions/endpoint_new.html", _context(request, team, form=form, key=key), status=status)
 
@@ -72,19 +74,19 @@ def _new_form(posted: QueryDict | None) -> EndpointForm:
 def endpoint(request: HttpRequest, slug: str, endpoint_id: int) -> HttpResponse:
     """Its page; posted, what is known of it changes."""
     team = team_for(request.user, slug, admin=request.method == "POST")
-    found = endpoint_for(team, endpoint_id)
+    endpoint = endpoint_for(team, endpoint_id)
     if request.method != "POST":
-        return _page(request, found)
-    form = EndpointForm(request.POST, endpoint=found)
+        return _page(request, endpoint)
+    form = EndpointForm(request.POST, endpoint=endpoint)
     if form.is_valid():
         try:
-            endpoints.change(found, current_user(request), timezone.now(), **form.told())
+            endpoints.change(endpoint, current_user(request), timezone.now(), **form.told())
         except endpoints.EndpointRefused as refused:
             form.add_error(None, str(refused))
         else:
             words = _("The endpoint was changed. Runs that were started keep their address and their ways of asking.")
             messages.info(request, words)
-            return redirect("predictions:endpoint", team.slug, found.pk)
+            return redirect("predictions:endpoint", team.slug, endpoint.pk)
     return _page(request, endpoint_for(team, endpoint_id), form=form)
 
 
@@ -93,17 +95,17 @@ def endpoint(request: HttpRequest, slug: str, endpoint_id: int) -> HttpResponse:
 def prices(request: HttpRequest, slug: str, endpoint_id: int) -> HttpResponse:
     """A new version of the price list. What was asked before keeps the price it was counted by."""
     team = team_for(request.user, slug, admin=True)
-    found = endpoint_for(team, endpoint_id)
-    rows = price_rows(request.POST, prices_of(found))
+    endpoint = endpoint_for(team, endpoint_id)
+    rows = price_rows(request.POST, prices_of(endpoint))
     if not rows.is_valid():
-        return _page(request, found, prices=rows)
+        return _page(request, endpoint, prices=rows)
     try:
-        made = endpoints.set_prices(found, table_of(rows), current_user(request), timezone.now())
+        new_prices = endpoints.set_prices(endpoint, table_of(rows), current_user(request), timezone.now())
     except endpoints.EndpointRefused as refused:
         messages.error(request, str(refused))
-        return _page(request, found, prices=rows)
-    messages.info(request, _("Prices, version %(number)s, hold from now on.") % {"number": made.number})
-    return redirect("predictions:endpoint", team.slug, found.pk)
+        return _page(request, endpoint, prices=rows)
+    messages.info(request, _("Prices, version %(number)s, hold from now on.") % {"number": new_prices.number})
+    return redirect("predictions:endpoint", team.slug, endpoint.pk)
 
 
 @sensitive_post_parameters("secret")
@@ -112,45 +114,47 @@ def prices(request: HttpRequest, slug: str, endpoint_id: int) -> HttpResponse:
 def perform_action(request: HttpRequest, slug: str, endpoint_id: int) -> HttpResponse:
     """Check the connection, offer what worked, set or take away the key, retire."""
     team = team_for(request.user, slug, admin=True)
-    found, who, at = endpoint_for(team, endpoint_id), current_user(request), timezone.now()
+    endpoint, user, at = endpoint_for(team, endpoint_id), current_user(request), timezone.now()
     key = SecretForm(request.POST)
     try:
         if request.POST.get("do") == "check":
-            endpoints.check(found, who, at, request.POST.get("model", "").strip()[:200])  # the page says what it found
+            endpoints.check(
+                endpoint, user, at, request.POST.get("model", "").strip()[:200]
+            )  # the page says what it found
         elif request.POST.get("do") == "offer":
-            tried = last_check(found)
-            endpoints.change(found, who, at, offers=tried.kept if tried and not tried.stale else found.offers)
+            tried = last_check(endpoint)
+            endpoints.change(endpoint, user, at, offers=tried.kept if tried and not tried.stale else endpoint.offers)
             messages.info(request, _("What worked at the check is what it offers now."))
         elif request.POST.get("do") == "retire":
-            endpoints.retire(found, who, at)
+            endpoints.retire(endpoint, user, at)
             messages.info(request, _("The endpoint is retired. Nothing more is asked of it; what it answered stays."))
         elif request.POST.get("do") == "no_secret":
-            endpoints.set_secret(found, "", who, at)
+            endpoints.set_secret(endpoint, "", user, at)
             messages.info(request, _("The key was taken away."))
         elif key.is_valid() and key.cleaned_data["secret"]:
-            endpoints.set_secret(found, key.cleaned_data["secret"], who, at)
+            endpoints.set_secret(endpoint, key.cleaned_data["secret"], user, at)
             messages.info(request, _("The key is kept. It is never shown."))
         else:
             messages.error(request, _("There was no key to keep. Write it in one line."))
     except endpoints.EndpointRefused as refused:
         messages.error(request, str(refused))
-    return redirect("predictions:endpoint", team.slug, found.pk)
+    return redirect("predictions:endpoint", team.slug, endpoint.pk)
 
 
-def _page(request: HttpRequest, found: Endpoint, **typed: Any) -> HttpResponse:
-    held, tried = prices_of(found), last_check(found)
+def _page(request: HttpRequest, endpoint: Endpoint, **typed: Any) -> HttpResponse:
+    current_prices, tried = prices_of(endpoint), last_check(endpoint)
     context = {
-        "endpoint": found,
+        "endpoint": endpoint,
         "check": tried,
-        "unoffered": bool(tried and tried.model and not tried.stale and set(tried.kept) != set(found.offers)),
-        "offered": [OFFERED.get(name, name) for name in found.offers],
-        "held": held,
-        "form": EndpointForm(endpoint=found),
+        "unoffered": bool(tried and tried.model and not tried.stale and set(tried.kept) != set(endpoint.offers)),
+        "offered": [OFFERED.get(name, name) for name in endpoint.offers],
+        "held": current_prices,
+        "form": EndpointForm(endpoint=endpoint),
         "key": SecretForm(),
-        "prices": price_rows(None, held),
+        "prices": price_rows(None, current_prices),
     }
     return render(
-        request, "predictions/endpoint.html", _context(request, found.team, **(context | typed)),
+        request, "predictions/endpoint.html", _context(request, endpoint.team, **(context | typed)),
         status=400 if typed else 200,
     )  # fmt: skip
 

@@ -65,36 +65,40 @@ def calibrate(request: HttpRequest, slug: str, stage_id: int) -> HttpResponse:
     """A score against what people say: look, then choose a threshold."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
     stage = get_object_or_404(Stage, benchmark=benchmark, pk=stage_id)
-    said = request.POST if request.method == "POST" else request.GET
-    form = CalibrationForm(said if "fact" in said else None, facts=_numbers(stage), questions=_questions(stage))
+    query = request.POST if request.method == "POST" else request.GET
+    form = CalibrationForm(query if "fact" in query else None, facts=_numbers(stage), questions=_questions(stage))
     asked = form.cleaned_data if form.is_bound and form.is_valid() else None
-    told = score_filter.labelled_scores(stage, asked["fact"], asked["field"], asked["codes"]) if asked else None
-    threshold = _number(said.get("threshold", ""))
+    labelled = score_filter.labelled_scores(stage, asked["fact"], asked["field"], asked["codes"]) if asked else None
+    threshold = _number(query.get("threshold", ""))
     if request.method == "POST" and asked and threshold is not None:
         fit, drop = score_filter.apply_threshold(
-            stage, asked["fact"], threshold, current_user(request), timezone.now(), told
+            stage, asked["fact"], threshold, current_user(request), timezone.now(), labelled
         )
         text = _(
             "Kept: %(fit)s items score at least %(t)s, %(drop)s score less. Rules and draws can name it as facts.fits."
         )
         messages.info(request, text % {"fit": fit, "drop": drop, "t": calibration.exactly(threshold)})
         return redirect("predictions:facts", benchmark.slug)
-    return _calibration_page(request, benchmark, stage, form, told, threshold, asked)
+    return _calibration_page(request, benchmark, stage, form, labelled, threshold, asked)
 
 
 def _calibration_page(
     request: HttpRequest, benchmark: Benchmark, stage: Stage, form: CalibrationForm,
-    told: score_filter.LabelledScores | None, threshold: float | None, asked: Any,
+    labelled: score_filter.LabelledScores | None, threshold: float | None, asked: Any,
 ) -> HttpResponse:  # fmt: skip
-    points = calibration.curve(told.scores, told.right, POINTS) if told else []
-    best = calibration.best(told.scores, told.right) if told else None
+    points = calibration.curve(labelled.scores, labelled.right, POINTS) if labelled else []
+    best = calibration.best(labelled.scores, labelled.right) if labelled else None
     at = threshold if threshold is not None else best.threshold if best else None
-    chosen = calibration.point(told.scores, told.right, at) if told and told.items and at is not None else None
+    chosen = (
+        calibration.point(labelled.scores, labelled.right, at)
+        if labelled and labelled.items and at is not None
+        else None
+    )
     wrong = bool(form.errors) or request.method == "POST"  # nothing was kept: a number is missing
     context = page_context(
-        request, benchmark, stage=stage, form=form, told=told, points=points, chosen=chosen, lines=_drawn(points),
-        at="" if at is None else calibration.exactly(at), asked=asked, right=sum(told.right) if told else 0,
-        scores=len(set(told.scores)) if told else 0,
+        request, benchmark, stage=stage, form=form, told=labelled, points=points, chosen=chosen, lines=_drawn(points),
+        at="" if at is None else calibration.exactly(at), asked=asked, right=sum(labelled.right) if labelled else 0,
+        scores=len(set(labelled.scores)) if labelled else 0,
     )  # fmt: skip
     return render(request, "predictions/encoding/calibrate.html", context, status=400 if wrong else 200)
 
@@ -104,23 +108,23 @@ def _drawn(points: list[calibration.Point]) -> dict[str, str]:
     if len(points) < 2:
         return {}
     first, last = points[0].threshold, points[-1].threshold
-    x = [100 * (one.threshold - first) / ((last - first) or 1) for one in points]
-    found = {}
+    x = [100 * (point.threshold - first) / ((last - first) or 1) for point in points]
+    lines = {}
     for name in ("precision", "recall"):
-        values = [getattr(one, name) for one in points]
-        found[name] = " ".join(f"{a:.1f},{100 - 100 * v:.1f}" for a, v in zip(x, values, strict=True) if v is not None)
-    return found
+        values = [getattr(point, name) for point in points]
+        lines[name] = " ".join(f"{a:.1f},{100 - 100 * v:.1f}" for a, v in zip(x, values, strict=True) if v is not None)
+    return lines
 
 
 def _questions(stage: Stage) -> list[tuple[str, str]]:
     """Fields of which people's ratings are there."""
     rows = Rating.objects.filter(unit__item__stage=stage, live=True, counted=True)
-    return [(one, one) for one in rows.order_by("field").values_list("field", flat=True).distinct()]
+    return [(row, row) for row in rows.order_by("field").values_list("field", flat=True).distinct()]
 
 
 def _number(text: str) -> float | None:
     try:
-        found = float(text.replace(",", "."))
+        number = float(text.replace(",", "."))
     except ValueError:
         return None
-    return found if abs(found) < 1e9 else None
+    return number if abs(number) < 1e9 else None

@@ -40,8 +40,8 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
     team = team_for(request.user, slug)
     form = BaseForm(request.POST, team=team) if request.method == "POST" else BaseForm(team=team)
     if request.method == "POST" and form.is_valid():
-        made, _new = bases.make(team, current_user(request), **form.told())
-        return redirect("predictions:knowledge_import", team.slug, made.pk)
+        knowledge_base, _new = bases.make(team, current_user(request), **form.told())
+        return redirect("predictions:knowledge_import", team.slug, knowledge_base.pk)
     context = _context(request, team, form=form, bases=readers.bases_of(team))
     return render(request, "predictions/knowledge/index.html", context, status=400 if form.errors else 200)
 
@@ -51,15 +51,15 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
 @never_cache
 def base(request: HttpRequest, slug: str, base_id: int) -> HttpResponse:
     team = team_for(request.user, slug)
-    found = base_for(team, base_id)
+    base = base_for(team, base_id)
     wanted = str(clean(request.GET.get("q", "")))[:LONGEST_SEARCH].strip()
-    entries, further = readers.entries_of(found, wanted, parse_id(request.GET.get("after")))
-    pictures, held = readers.first_pictures(entries), readers.knowledge_base_row(found)
+    entries, further = readers.entries_of(base, wanted, parse_id(request.GET.get("after")))
+    pictures, base_row = readers.first_pictures(entries), readers.knowledge_base_row(base)
     context = _context(
-        request, team, base=found, held=held, closed=bases.closed(found),
-        indexes=[(one, KIND_NAMES.get(one.facts.get("kind"), "")) for one in held.indexes],
+        request, team, base=base, held=base_row, closed=bases.closed(base),
+        indexes=[(index, KIND_NAMES.get(index.facts.get("kind"), "")) for index in base_row.indexes],
         entries=[(entry, pictures.get(entry.pk)) for entry in entries],
-        further=further, wanted=wanted, jobs=readers.jobs_of(found),
+        further=further, wanted=wanted, jobs=readers.jobs_of(base),
     )  # fmt: skip
     return render(request, "predictions/knowledge/base.html", context)
 
@@ -69,10 +69,10 @@ def base(request: HttpRequest, slug: str, base_id: int) -> HttpResponse:
 @never_cache
 def entry(request: HttpRequest, slug: str, base_id: int, entry_id: int) -> HttpResponse:
     team = team_for(request.user, slug)
-    found = entry_for(base_for(team, base_id), entry_id)
+    entry = entry_for(base_for(team, base_id), entry_id)
     context = _context(
-        request, team, base=found.base, entry=found, article=found.text[:LONGEST_ARTICLE],
-        cut=max(0, len(found.text) - LONGEST_ARTICLE), pictures=readers.pictures_of([found]).get(found.pk, []),
+        request, team, base=entry.base, entry=entry, article=entry.text[:LONGEST_ARTICLE],
+        cut=max(0, len(entry.text) - LONGEST_ARTICLE), pictures=readers.pictures_of([entry]).get(entry.pk, []),
     )  # fmt: skip
     return render(request, "predictions/knowledge/entry.html", context)
 
@@ -82,13 +82,13 @@ def entry(request: HttpRequest, slug: str, base_id: int, entry_id: int) -> HttpR
 @never_cache
 def entries_new(request: HttpRequest, slug: str, base_id: int) -> HttpResponse:
     team = team_for(request.user, slug)
-    found = base_for(team, base_id)
+    base = base_for(team, base_id)
     form = EntriesForm(request.POST, request.FILES) if request.method == "POST" else EntriesForm()
     if request.method == "POST" and form.is_valid():
-        said = form.cleaned_data
-        job = bases.start_import(found, current_user(request), said["entries"], said["pictures"])
+        data = form.cleaned_data
+        job = bases.start_import(base, current_user(request), data["entries"], data["pictures"])
         return redirect("jobs:job", job.pk)
-    context = _context(request, team, base=found, form=form, closed=bases.closed(found))
+    context = _context(request, team, base=base, form=form, closed=bases.closed(base))
     return render(request, "predictions/knowledge/import.html", context, status=400 if form.errors else 200)
 
 
@@ -97,22 +97,22 @@ def entries_new(request: HttpRequest, slug: str, base_id: int) -> HttpResponse:
 @never_cache
 def index_new(request: HttpRequest, slug: str, base_id: int) -> HttpResponse:
     team = team_for(request.user, slug)
-    found = base_for(team, base_id)
+    base = base_for(team, base_id)
     posted = (request.POST, request.FILES) if request.method == "POST" else ()
     form = IndexForm(*posted, team=team)
     if posted and form.is_valid():
-        said, who = form.cleaned_data, current_user(request)
+        data, user = form.cleaned_data, current_user(request)
         try:
-            if said["vectors"]:
-                job = indexes.start_vectors(found, who, said["vectors"], said["names"], **form.told())
+            if data["vectors"]:
+                job = indexes.start_vectors(base, user, data["vectors"], data["names"], **form.told())
             else:
-                job = indexes.start_build(found, who, **form.told())
+                job = indexes.start_build(base, user, **form.told())
         except indexes.IndexRefused as refused:
             form.add_error(None, str(refused))
         else:
             return redirect("jobs:job", job.pk)
     encoders = form.fields["endpoint"].queryset.exists()  # type: ignore[attr-defined]
-    context = _context(request, team, base=found, form=form, encoders=encoders)
+    context = _context(request, team, base=base, form=form, encoders=encoders)
     return render(request, "predictions/knowledge/index_new.html", context, status=400 if form.errors else 200)
 
 

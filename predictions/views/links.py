@@ -59,16 +59,16 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
 def run(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
     """What a run linked, a page of it."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
-    found = linking_for(benchmark, run_id)
+    linking_run = linking_for(benchmark, run_id)
     only = request.GET.get("show", "")
     only = only if only in REASONS or only == "linked" else ""
-    lines, further = readers.links_of(found, parse_id(request.GET.get("after")), only)
+    lines, further = readers.links_of(linking_run, parse_id(request.GET.get("after")), only)
     context = _context(
-        request, benchmark, run=found, said=_summary(found),
-        lines=[(one, REASONS.get(one.link.reason)) for one in lines],
+        request, benchmark, run=linking_run, said=_summary(linking_run),
+        lines=[(line, REASONS.get(line.link.reason)) for line in lines],
         further=further, only=only,
-        reasons=[(key, REASONS.get(key, key), n) for key, n in sorted(readers.reasons_of(found).items())],
-        stage=benchmark.stages.filter(key=CHECKS).first(), frequency=found.options["method"] == "frequency_vt",
+        reasons=[(key, REASONS.get(key, key), n) for key, n in sorted(readers.reasons_of(linking_run).items())],
+        stage=benchmark.stages.filter(key=CHECKS).first(), frequency=linking_run.options["method"] == "frequency_vt",
     )  # fmt: skip
     return render(request, "predictions/knowledge/links.html", context)
 
@@ -79,13 +79,14 @@ def run(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
 def link(request: HttpRequest, slug: str, run_id: int, item_id: int) -> HttpResponse:
     """One image: its neighbours, the ranked entries, the article that a prompt is given."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
-    found = linking_for(benchmark, run_id)
-    one = link_for(found, item_id)
+    linking_run = linking_for(benchmark, run_id)
+    link = link_for(linking_run, item_id)
     context = _context(
-        request, benchmark, run=found, said=_summary(found), link=one, item=one.item,
-        picture=readers.item_pictures([one.item]).get(one.item_id), seen=readers.link_detail(found, one),
-        article=linking.article_for(found, one.item), reason=REASONS.get(one.reason, one.reason),
-        longest=linking.LONGEST_ARTICLE, frequency=found.options["method"] == "frequency_vt", name=_name(found, one),
+        request, benchmark, run=linking_run, said=_summary(linking_run), link=link, item=link.item,
+        picture=readers.item_pictures([link.item]).get(link.item_id), seen=readers.link_detail(linking_run, link),
+        article=linking.article_for(linking_run, link.item), reason=REASONS.get(link.reason, link.reason),
+        longest=linking.LONGEST_ARTICLE, frequency=linking_run.options["method"] == "frequency_vt",
+        name=_name(linking_run, link),
     )  # fmt: skip
     return render(request, "predictions/knowledge/link.html", context)
 
@@ -95,35 +96,37 @@ def link(request: HttpRequest, slug: str, run_id: int, item_id: int) -> HttpResp
 def perform_action(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
     """Withdraw a run, bring it back, or have people check its links."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
-    found = linking_for(benchmark, run_id)
+    linking_run = linking_for(benchmark, run_id)
     try:
-        messages.info(request, _done(request, found))
+        messages.info(request, _done(request, linking_run))
     except (IndexRefused, result_runs.FileRunRefused) as refused:
         messages.error(request, str(refused))
-    return redirect("predictions:links", benchmark.slug, found.pk)
+    return redirect("predictions:links", benchmark.slug, linking_run.pk)
 
 
-def _done(request: HttpRequest, found: Run) -> str:
+def _done(request: HttpRequest, linking_run: Run) -> str:
     act = request.POST.get("do")
     if act == "check":
-        stage = Stage.objects.filter(benchmark=found.benchmark, key=CHECKS).first()
+        stage = Stage.objects.filter(benchmark=linking_run.benchmark, key=CHECKS).first()
         if stage is None:
             raise IndexRefused(_("This benchmark has no stage “link-check”. Add it under Stages, or begin with CAIRE."))
-        made = link_checks.create_check_items(found, stage, current_user(request))
-        text = ngettext("%(n)s item was added to the stage.", "%(n)s items were added to the stage.", made.made)
-        return text % {"n": made.made}
+        check_item_counts = link_checks.create_check_items(linking_run, stage, current_user(request))
+        text = ngettext(
+            "%(n)s item was added to the stage.", "%(n)s items were added to the stage.", check_item_counts.made
+        )
+        return text % {"n": check_item_counts.made}
     if act == "back":
-        linking.restore(found, current_user(request))
+        linking.restore(linking_run, current_user(request))
         return _("The run is back, and counts.")
-    result_runs.withdraw(found, current_user(request), timezone.now())
+    result_runs.withdraw(linking_run, current_user(request), timezone.now())
     return _("The run was withdrawn. It is kept, and does not count.")
 
 
-def _summary(found: Run, stages: Mapping[str, str] | None = None) -> dict[str, Any]:
+def _summary(linking_run: Run, stages: Mapping[str, str] | None = None) -> dict[str, Any]:
     """Of a run, in words. `named`: it goes by names, so nothing is near and nothing has a score."""
-    method = found.options.get("method", "")
-    key, options = found.selection.get("stage", ""), found.options
-    names = _stages(found.benchmark) if stages is None else stages
+    method = linking_run.options.get("method", "")
+    key, options = linking_run.selection.get("stage", ""), linking_run.options
+    names = _stages(linking_run.benchmark) if stages is None else stages
     linked = options["rows"] - options.get("unlinked", 0) if options.get("rows") is not None else None
     of = {"stage": names.get(key, key), "linked": linked, "frequency": method == "frequency_vt"}
     return {"method": METHODS.get(method, method), "named": method == NAMED, **of}
@@ -133,10 +136,10 @@ def _stages(benchmark: Benchmark) -> dict[str, str]:
     return dict(benchmark.stages.values_list("key", "name"))
 
 
-def _name(found: Run, one: EntityLink) -> str:
+def _name(found: Run, entity_link: EntityLink) -> str:
     """What the model called the image, where the run goes by that."""
     answers = Run.objects.filter(pk=found.options.get("answers")).first()
-    return name_matching.names_of(answers, [one.item]).get(one.item_id, "") if answers else ""
+    return name_matching.names_of(answers, [entity_link.item]).get(entity_link.item_id, "") if answers else ""
 
 
 def _context(request: HttpRequest, benchmark: Benchmark, **more: Any) -> dict[str, Any]:

@@ -38,17 +38,17 @@ OWN = ("csrfmiddlewaretoken", "do", "at", "show", "find", "confirmed")
 def new(request: HttpRequest, slug: str) -> HttpResponse:
     """One address for all steps: `do` says which. Whatever was typed comes back. `like`: a run to plan it after."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
-    said: QueryDict = request.POST if request.method == "POST" else request.GET
-    if said is request.GET and "like" in said:
-        said = form_data_of(answer_run_for(benchmark, parse_id(said["like"])))
-    checked = "show" in said or said.get("do") in CHECKED
-    form, fits = _form(benchmark, said, checked=checked and request.method == "POST")
+    data: QueryDict = request.POST if request.method == "POST" else request.GET
+    if data is request.GET and "like" in data:
+        data = form_data_of(answer_run_for(benchmark, parse_id(data["like"])))
+    checked = "show" in data or data.get("do") in CHECKED
+    form, fits = _form(benchmark, data, checked=checked and request.method == "POST")
     if not form.is_bound or not form.is_valid() or not isinstance(form, PlanForm):
         return _plan_page(request, benchmark, form, fits)
     plan, refused = _plan(form), ""
     try:
-        if said.get("do") == "start":
-            confirmed = parse_id(said.get("confirmed"))
+        if data.get("do") == "start":
+            confirmed = parse_id(data.get("confirmed"))
             run = answer_runs.open_run(plan, current_user(request), timezone.now(), confirmed)
             return redirect("predictions:answer_run", benchmark.slug, run.pk)
         return _preview_page(request, benchmark, plan)
@@ -60,46 +60,46 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
     return _plan_page(request, benchmark, form, fits, held_by=conflicting_run(plan))
 
 
-def _form(benchmark: Benchmark, said: Any, *, checked: bool) -> tuple[RunStartForm, CompatiblePrompts]:
+def _form(benchmark: Benchmark, data: Any, *, checked: bool) -> tuple[RunStartForm, CompatiblePrompts]:
     """The first form until campaign and endpoint are known and a prompt fits both; then the whole one."""
-    of: dict[str, Any] = {"benchmark": benchmark, "kinds": _kinds(benchmark, said)}
-    bound = RunStartForm(said, **of)
+    of: dict[str, Any] = {"benchmark": benchmark, "kinds": _kinds(benchmark, data)}
+    bound = RunStartForm(data, **of)
     if not bound.is_valid():
-        return bound if checked else RunStartForm(initial=raw_form_data(bound, said), **of), CompatiblePrompts()
+        return bound if checked else RunStartForm(initial=raw_form_data(bound, data), **of), CompatiblePrompts()
     campaign, endpoint = bound.cleaned_data["campaign"], bound.cleaned_data["endpoint"]
     fits = find_compatible_prompts(campaign, endpoint)
     if fits.ready is None:
-        return RunStartForm(initial=raw_form_data(bound, said), **of), fits
-    chosen = next((one for one in fits.prompts if prompt_id(one) == said.get("prompt")), fits.ready)
+        return RunStartForm(initial=raw_form_data(bound, data), **of), fits
+    chosen = next((prompt for prompt in fits.prompts if prompt_id(prompt) == data.get("prompt")), fits.ready)
     about = of | {"campaign": campaign, "fitting": fits.prompts, "chosen": chosen}
     if checked:
-        return PlanForm(said, **about), fits
-    first = raw_form_data(bound, said)
-    if "model" in said:  # the rest was there to be typed; options of a prompt just chosen begin as it says
-        same = prompt_id(chosen) == said.get("shown_prompt")
-        rest = raw_form_data(PlanForm(**about), said).items()
+        return PlanForm(data, **about), fits
+    first = raw_form_data(bound, data)
+    if "model" in data:  # the rest was there to be typed; options of a prompt just chosen begin as it says
+        same = prompt_id(chosen) == data.get("shown_prompt")
+        rest = raw_form_data(PlanForm(**about), data).items()
         first |= {name: value for name, value in rest if same or not name.startswith(OPTION)}
     return PlanForm(initial=first | {"prompt": prompt_id(chosen)}, **about), fits
 
 
-def _kinds(benchmark: Benchmark, said: Any) -> Collection[str]:
+def _kinds(benchmark: Benchmark, data: Any) -> Collection[str]:
     """Of endpoints that are worth offering: all, before a campaign is chosen or where nothing fits it."""
-    campaign = campaigns_of(benchmark).filter(pk=parse_id(said.get("campaign"))).first()
+    campaign = campaigns_of(benchmark).filter(pk=parse_id(data.get("campaign"))).first()
     return usable_endpoint_kinds(campaign) or Endpoint.Kind.values if campaign else Endpoint.Kind.values
 
 
 def _plan(form: PlanForm) -> RunPlan:
-    said = form.cleaned_data
+    data = form.cleaned_data
     decoding = Decoding(
-        temperature=said["temperature"], top_p=said["top_p"], seed=said["decoding_seed"],
-        max_tokens=said["max_tokens"], ways=tuple(said["ways"]),
+        temperature=data["temperature"], top_p=data["top_p"], seed=data["decoding_seed"],
+        max_tokens=data["max_tokens"], ways=tuple(data["ways"]),
     )  # fmt: skip
     return RunPlan(
-        campaign=said["campaign"], endpoint=said["endpoint"], model=said["model"], revision=said["revision"].strip(),
+        campaign=data["campaign"], endpoint=data["endpoint"], model=data["model"], revision=data["revision"].strip(),
         prompt=form.chosen, options=form.options(), decoding=decoding, selection=form.selection(),
-        repeats=said["repeats"], seed=said["seed"], budget=said["budget"],
-        name=said["name"].strip(), setting=said["setting"].strip(),
-        longest=form.sent_size(), fresh=said["fresh"],
+        repeats=data["repeats"], seed=data["seed"], budget=data["budget"],
+        name=data["name"].strip(), setting=data["setting"].strip(),
+        longest=form.sent_size(), fresh=data["fresh"],
     )  # fmt: skip
 
 
@@ -133,21 +133,21 @@ def _endpoint(form: RunStartForm, benchmark: Benchmark) -> Endpoint | None:
 def _preview_page(request: HttpRequest, benchmark: Benchmark, plan: RunPlan, unconfirmed: str = "") -> HttpResponse:
     """What is sent for one unit, and what all of it costs, if that was asked. `unconfirmed`: why the run did not start.
     Raises answer_runs.Refused."""
-    said = request.POST
-    number, find = parse_id(said.get("show") or said.get("at")), said.get("find", "").strip()
-    found = plans.position_of_item(plan, find, number) if said.get("do") == "find" else None
-    view = answer_runs.preview(plan, number if found is None else found)
-    number = min(number if found is None else found, view.total - 1)
-    estimate = answer_runs.estimate(plan) if unconfirmed or said.get("do") == "cost" else None
+    posted = request.POST
+    number, find = parse_id(posted.get("show") or posted.get("at")), posted.get("find", "").strip()
+    position = plans.position_of_item(plan, find, number) if posted.get("do") == "find" else None
+    view = answer_runs.preview(plan, number if position is None else position)
+    number = min(number if position is None else position, view.total - 1)
+    estimate = answer_runs.estimate(plan) if unconfirmed or posted.get("do") == "cost" else None
     asked = view.asked
     context = {
         "plan": plan,
-        "hidden": [(name, value) for name in said if name not in OWN for value in said.getlist(name)],
+        "hidden": [(name, value) for name in posted if name not in OWN for value in posted.getlist(name)],
         "view": view,
         "number": number,
         "position": number + 1,
         "find": find,
-        "not_found": said.get("do") == "find" and found is None,
+        "not_found": posted.get("do") == "find" and position is None,
         "facts": plan_summary(plan, current_user(request)),
         "in_the_way": conflicting_run(plan),
         "unnamed": _is_unknown_model(plan),

@@ -87,18 +87,18 @@ def build_collection(plan: CollectionPlan, actor: User) -> BuildResult:
 
 def _languages_of(benchmark: Benchmark) -> dict[str, str]:
     cohorts = Cohort.objects.filter(team=benchmark.team_id)
-    return {one.label: str(one.languages[0]) for one in cohorts if one.languages}
+    return {cohort.label: str(cohort.languages[0]) for cohort in cohorts if cohort.languages}
 
 
 def _about(item: Item) -> dict[str, Any]:
     """What numbers are cut by. A picture has no language: tables tell texts from pictures by it."""
-    found = {"concept": item.concept, "country": item.origin, "condition": item.condition}
+    values = {"concept": item.concept, "country": item.origin, "condition": item.condition}
     own = {
         name: value
         for name, value in item.context.items()
         if isinstance(value, str | int | float) or name == LABELS_KEY
     }
-    return {"item": item.key, **{name: value for name, value in found.items() if value}, **own}
+    return {"item": item.key, **{name: value for name, value in values.items() if value}, **own}
 
 
 def _text_language(item: Item, languages: Mapping[str, str]) -> dict[str, str]:
@@ -111,27 +111,27 @@ def _entries(
     collection: Collection, plan: CollectionPlan, items: Sequence[Item], languages: Mapping[str, str]
 ) -> list[Entry]:
     if plan.what == "texts":
-        told = [Entry(collection=collection, key=item.key[:MOST_KEY], text=item.text,
+        text_entries = [Entry(collection=collection, key=item.key[:MOST_KEY], text=item.text,
                       about={**_text_language(item, languages), **_about(item), "text": item.text})
                 for item in items if item.text]  # fmt: skip
-        if not told:
+        if not text_entries:
             raise FileRunRefused(_("No item of this stage has a text."))
-        return told
+        return text_entries
     uses = ItemImage.objects.filter(item__in=items).select_related("image").order_by("item__key", "role")
     by_item: dict[int, list[ItemImage]] = {}
     for use in uses:
         by_item.setdefault(use.item_id, []).append(use)
-    made = []
+    picture_entries = []
     for item in items:
         mine = by_item.get(item.pk, [])
         for use in mine:
             key = item.key if len(mine) == 1 else f"{item.key}/{use.role}"
             about = {**_about(item), **({"text": item.text} if item.text else {})}
             about.pop("language", None)
-            made.append(Entry(collection=collection, key=key[:MOST_KEY], image=use.image, about=about))
-    if not made:
+            picture_entries.append(Entry(collection=collection, key=key[:MOST_KEY], image=use.image, about=about))
+    if not picture_entries:
         raise FileRunRefused(_("No item of this stage has a picture."))
-    return made
+    return picture_entries
 
 
 Sets = dict[str, list[Query]]
@@ -152,12 +152,15 @@ def _queries(
             for concept, keys in sorted(of_concept.items()) if concept
         ]  # fmt: skip
     pictured = [_pictured(entry, plan, languages) for entry in entries]
-    spoken = {one.key: {"language": one.language} if one.language else {} for one in pictured}
+    spoken = {
+        trial_picture.key: {"language": trial_picture.language} if trial_picture.language else {}
+        for trial_picture in pictured
+    }
     about = {entry.key: {**entry.about, **spoken[entry.key]} for entry in entries}
     if NATIVE in plan.queries:
         sets[NATIVE] = [
-            Query(key=one.key, text=one.native, relevant=of_concept[one.concept], about=about[one.key])
-            for one in pictured if one.native and one.concept
+            Query(key=item.key, text=item.native, relevant=of_concept[item.concept], about=about[item.key])
+            for item in pictured if item.native and item.concept
         ]  # fmt: skip
         if without := len(pictured) - len(sets[NATIVE]):
             left_out[NATIVE] = {"no_words": without}
@@ -184,18 +187,18 @@ def _pictured(entry: Entry, plan: CollectionPlan, languages: Mapping[str, str]) 
     language = str(about.get("language") or "") or languages.get(country, "")
     native = str(about.get(NATIVE_KEY) or "") or plan.words.get((concept, "", language), "")
     labels = about.get(LABELS_KEY) or ()
-    listed = [one.strip() for one in labels.split("|")] if isinstance(labels, str) else labels
+    listed = [label.strip() for label in labels.split("|")] if isinstance(labels, str) else labels
     return TrialPicture(entry.key, concept, country, language, native, frozenset(str(one) for one in listed))
 
 
 def _trial_queries(drawn: TrialSet, about: Mapping[str, Mapping[str, Any]], *, described: bool) -> list[Query]:
     return [
         Query(
-            key=one.seed.key, text=one.described if described else one.seed.native, relevant=[one.roles["correct"]],
-            roles=dict(one.roles),
-            about={**about[one.seed.key], **({"descriptor": one.descriptor} if described else {})},
+            key=trial.seed.key, text=trial.described if described else trial.seed.native,
+            relevant=[trial.roles["correct"]], roles=dict(trial.roles),
+            about={**about[trial.seed.key], **({"descriptor": trial.descriptor} if described else {})},
         )
-        for one in drawn.trials
+        for trial in drawn.trials
     ]  # fmt: skip
 
 

@@ -35,10 +35,10 @@ def start(
 ) -> Job:
     """Into the version of the collection that has this key, made if it is new."""
     with transaction.atomic():
-        collection, made = Collection.objects.get_or_create(
+        collection, created = Collection.objects.get_or_create(
             benchmark=benchmark, key=key, version=version, defaults={"name": name, "licence": licence}
         )
-        if made:
+        if created:
             target = f"collection:{collection.pk}"
             record(actor, "collection.made", scope=benchmark.scope, target=target, key=key, version=version)
         params = {"collection": collection.pk, "file": uploads.store_upload(upload)}
@@ -50,12 +50,12 @@ def run(work: JobContext) -> None:
     collection = Collection.objects.select_related("benchmark").get(pk=work.params["collection"])
     with uploads.job_errors():
         if work.job.total is None:
-            with uploads.rows(work, HEADS) as found:
-                work.expect(sum(1 for _row in uploads.with_heartbeat(work, found)))
+            with uploads.rows(work, HEADS) as numbered_rows:
+                work.expect(sum(1 for _row in uploads.with_heartbeat(work, numbered_rows)))
         for turn in ("entries", "queries"):
             if work.cursor.get("turn", "entries") <= turn:
-                with uploads.rows(work, HEADS) as found:
-                    _take(work, collection, turn, uploads.with_heartbeat(work, found))
+                with uploads.rows(work, HEADS) as numbered_rows:
+                    _take(work, collection, turn, uploads.with_heartbeat(work, numbered_rows))
     counts, target = work.job.result.get("counts", {}), f"collection:{collection.pk}"
     scope = collection.benchmark.scope
     record(work.job.created_by, "collection.imported", scope=scope, target=target, implied=True, counts=counts)
@@ -72,12 +72,12 @@ def next_link(job: Job) -> NextLink | None:
 IMPORT = JobKind(KIND, run, next_link)
 
 
-def _take(work: JobContext, collection: Collection, turn: str, found: Iterator[source.Row]) -> None:
+def _take(work: JobContext, collection: Collection, turn: str, numbered_rows: Iterator[source.Row]) -> None:
     """One way through the file. A row is told of in the turn in which it says something."""
     passed = work.cursor.get("rows", 0) if work.cursor.get("turn") == turn else 0
     batch: list[Read] = []
     count = 0
-    for count, (number, row) in enumerate(found, start=1):
+    for count, (number, row) in enumerate(numbered_rows, start=1):
         if count <= passed:
             continue
         one = _read(row)
@@ -101,8 +101,8 @@ def _step(work: JobContext, collection: Collection, turn: str, batch: Sequence[R
     work.check()
     with transaction.atomic():
         Collection.objects.select_for_update(no_key=True).get(pk=collection.pk)
-        told = import_batch(collection, batch)
-        work.step(done=work.job.done + len(batch), cursor={"turn": turn, "rows": at}, rows=told)
+        job_rows = import_batch(collection, batch)
+        work.step(done=work.job.done + len(batch), cursor={"turn": turn, "rows": at}, rows=job_rows)
     return []
 
 
@@ -112,21 +112,21 @@ def import_batch(collection: Collection, batch: Sequence[Read]) -> list[JobRow]:
     asked = [one[1] for _n, one in batch if isinstance(one, tuple) and one[1] is not None]
     closed = Run.objects.filter(collection=collection, complete=True).exists()
     entries = _Entries(
-        collection, closed, {thing.key for thing in things} | {key for one in asked for key in one.named}
+        collection, closed, {thing.key for thing in things} | {key for query_row in asked for key in query_row.named}
     )
     queries = _Queries(collection, closed, asked)
     report = []
-    for number, one in batch:
+    for number, parsed in batch:
         try:
-            if isinstance(one, RowProblem):
-                raise one
-            new = [entries.add(thing) for thing in one[0]]
-            if one[1] is not None:
-                entries.has(one[1].named)
-                new.append(queries.add(one[1]))
-            report.append(report_row(number, _name(one), Outcome.CREATED if any(new) else Outcome.UNCHANGED))
+            if isinstance(parsed, RowProblem):
+                raise parsed
+            new = [entries.add(thing) for thing in parsed[0]]
+            if parsed[1] is not None:
+                entries.has(parsed[1].named)
+                new.append(queries.add(parsed[1]))
+            report.append(report_row(number, _name(parsed), Outcome.CREATED if any(new) else Outcome.UNCHANGED))
         except RowProblem as problem:
-            name = "" if isinstance(one, RowProblem) else _name(one)
+            name = "" if isinstance(parsed, RowProblem) else _name(parsed)
             report.append(report_row(number, name, Outcome.ERROR, problem))
     entries.save()
     queries.save()
@@ -183,7 +183,7 @@ class _Entries:
 class _Queries:
     def __init__(self, collection: Collection, closed: bool, asked: Sequence[QueryRow]) -> None:
         self.collection, self.closed = collection, closed
-        rows = Query.objects.filter(collection=collection, key__in={one.key for one in asked})
+        rows = Query.objects.filter(collection=collection, key__in={query_row.key for query_row in asked})
         self.known = {
             (row.query_set, row.key): QueryRow(
                 row.query_set, row.key, row.text, tuple(row.relevant), row.roles, row.about
@@ -192,23 +192,23 @@ class _Queries:
         }  # fmt: skip
         self.new: list[QueryRow] = []
 
-    def add(self, one: QueryRow) -> bool:
+    def add(self, row: QueryRow) -> bool:
         """Whether it is new. Raises RowProblem."""
-        known = self.known.get((one.query_set, one.key))
-        if known is not None and known != one:
-            raise _conflict(one.key)
+        known = self.known.get((row.query_set, row.key))
+        if known is not None and known != row:
+            raise _conflict(row.key)
         if known is None and self.closed:
             raise _check_open()
         if known is None:
-            self.known[one.query_set, one.key] = one
-            self.new.append(one)
+            self.known[row.query_set, row.key] = row
+            self.new.append(row)
         return known is None
 
     def save(self) -> None:
         Query.objects.bulk_create(
             Query(
-                collection=self.collection, query_set=one.query_set, key=one.key, text=one.text,
-                relevant=list(one.relevant), roles=dict(one.roles), about=dict(one.about),
+                collection=self.collection, query_set=row.query_set, key=row.key, text=row.text,
+                relevant=list(row.relevant), roles=dict(row.roles), about=dict(row.about),
             )
-            for one in self.new
+            for row in self.new
         )  # fmt: skip

@@ -34,7 +34,9 @@ class Encoding:
 
     def __init__(self, collection: Collection, what: str, things: Sequence[EncodeInput], encoder: ClipEncoder) -> None:
         self.what, self.things, self._encoder = what, things, encoder
-        told = "\x1f".join([encoder.name, encoder.digest, what, *(f"{one.pk} {one.sha} {one.text}" for one in things)])
+        told = "\x1f".join(
+            [encoder.name, encoder.digest, what, *(f"{thing.pk} {thing.sha} {thing.text}" for thing in things)]
+        )
         self.name = f"collections/{collection.pk}/{hashlib.sha256(told.encode()).hexdigest()[:16]}"
         self.store: VectorStore = vector_store(self.name)
 
@@ -43,7 +45,7 @@ class Encoding:
         if not self.things:
             return
         if not self.store.planned:
-            self.store.write_plan((one.pk, 0) for one in self.things)
+            self.store.write_plan((thing.pk, 0) for thing in self.things)
         for number in list(self.store.missing()):
             part = self.things[number * SHARD : (number + 1) * SHARD]
             vectors, failures = self._encoded(part, beat)
@@ -55,8 +57,8 @@ class Encoding:
     ) -> tuple[Vectors, list[tuple[EncodeInput, str]]]:
         made = np.zeros((len(part), self._encoder.dimensions), np.float32)
         failures: list[tuple[EncodeInput, str]] = []
-        pictures = [at for at, one in enumerate(part) if one.sha]
-        words = [at for at, one in enumerate(part) if not one.sha]
+        pictures = [at for at, encode_input in enumerate(part) if encode_input.sha]
+        words = [at for at, encode_input in enumerate(part) if not encode_input.sha]
         for places, vectors, unread in self._encoder.stream([partial(original, part[at].sha) for at in pictures]):
             made[[pictures[place] for place in places]] = vectors
             failures += [(part[pictures[place]], error.words) for place, error in unread.items()]

@@ -67,31 +67,32 @@ def open_run(plan: FactPlan, actor: User, at: datetime) -> Run:
         raise FileRunRefused(_("No item of this stage has a picture, and words where you look for them."))
     with transaction.atomic():
         Team.objects.select_for_update(no_key=True).get(pk=benchmark.team_id)
-        who = (plan.name or plan.model, "")
-        told = {"stage": plan.stage.key, "what": plan.what}
+        model = (plan.name or plan.model, "")
+        selection = {"stage": plan.stage.key, "what": plan.what}
         asked = {"words": plan.words} if plan.what == SCORE else {"threshold": plan.threshold}
         run = Run.objects.create(
-            benchmark=benchmark, rater=models_of(benchmark.team, [who])[who], endpoint=plan.endpoint, model=plan.model,
-            task=Run.Task.FACTS, selection=told, options=asked, source="here", state=Run.State.RUNNING, started_at=at,
+            benchmark=benchmark, rater=models_of(benchmark.team, [model])[model], endpoint=plan.endpoint,
+            model=plan.model, task=Run.Task.FACTS, selection=selection, options=asked, source="here",
+            state=Run.State.RUNNING, started_at=at,
             created_by=actor,
         )  # fmt: skip
         titles = {SCORE: _("CLIP scores of %(stage)s"), OBJECTS: _("Objects in %(stage)s")}
         title = titles[plan.what] % {"stage": plan.stage.name}
         run.job = jobs.start(KIND, title, scope=benchmark.scope, actor=actor, params={"run": run.pk})
         run.save(update_fields=["job"])
-        record(actor, "run.started", scope=benchmark.scope, target=f"run:{run.pk}", model=plan.model, told=told)
+        record(actor, "run.started", scope=benchmark.scope, target=f"run:{run.pk}", model=plan.model, told=selection)
     return run
 
 
-def item_pictures(stage: Stage, what: str, words: str) -> list[ItemPicture]:
+def item_pictures(stage: Stage, what_to_find: str, words: str) -> list[ItemPicture]:
     """The first picture of each standing item, with its words where those are asked for; by item."""
     uses = ItemImage.objects.filter(item__stage=stage, item__withdrawn_at=None).select_related("item", "image")
-    found: dict[int, ItemPicture] = {}
+    pictures: dict[int, ItemPicture] = {}
     for use in uses.order_by("item", "role"):
-        text = words_of(use.item, words) if what == SCORE else ""
-        if use.item_id not in found and (text or what != SCORE):
-            found[use.item_id] = ItemPicture(use.item_id, use.item.key, use.image.sha256, text)
-    return list(found.values())
+        text = words_of(use.item, words) if what_to_find == SCORE else ""
+        if use.item_id not in pictures and (text or what_to_find != SCORE):
+            pictures[use.item_id] = ItemPicture(use.item_id, use.item.key, use.image.sha256, text)
+    return list(pictures.values())
 
 
 def words_of(item: Item, where: str) -> str:
@@ -109,34 +110,34 @@ def _driven(work: JobContext, run: Run) -> None:
     things = item_pictures(stage, run.selection["what"], run.options.get("words", ""))
     facts, turn = ItemFact.objects.filter(source=run.model[:120], version=f"run {run.pk}"), TimeSlice(work)
     there = set(facts.values_list("item_id", flat=True))
-    left = [one for one in things if one.item not in there]
+    left = [thing for thing in things if thing.item not in there]
     work.expect(len(things))
     find = _scored if run.selection["what"] == SCORE else _detected
-    for found, failures in find(run, left):
-        rows = [JobRow(number=one.item % 2_000_000_000, name=one.key[:300], outcome=JobRow.Outcome.ERROR,
-                       reason="unread", message=words) for one, words in failures]  # fmt: skip
+    for facts_by_item, failures in find(run, left):
+        rows = [JobRow(number=picture.item % 2_000_000_000, name=picture.key[:300], outcome=JobRow.Outcome.ERROR,
+                       reason="unread", message=words) for picture, words in failures]  # fmt: skip
         with transaction.atomic():
             ItemFact.objects.bulk_create(
                 ItemFact(item_id=pk, key=key, value=value, source=run.model[:120], version=f"run {run.pk}")
-                for pk, values in found.items()
+                for pk, values in facts_by_item.items()
                 for key, value in values.items()
             )
-            judge_items(found, timezone.now())  # what a rule said of them may stand on these facts
-            done = work.job.done + len(found) + len(failures)
+            judge_items(facts_by_item, timezone.now())  # what a rule said of them may stand on these facts
+            done = work.job.done + len(facts_by_item) + len(failures)
             work.step(done=min(done, len(things)), cursor={"done": done}, rows=rows)
         work.check()
         turn.is_over()
     found_in_all = facts.values("item").distinct().count()
-    told = {"rows": found_in_all, "unread": len(things) - found_in_all}
+    counts = {"rows": found_in_all, "unread": len(things) - found_in_all}
     Run.objects.filter(pk=run.pk).update(
         state=Run.State.DONE,
         complete=True,
         finished_at=timezone.now(),
-        options={**run.options, **told},
+        options={**run.options, **counts},
         stopped_because="",
     )
     scope, target = run.benchmark.scope, f"run:{run.pk}"
-    record(work.job.created_by, "run.finished", scope=scope, target=target, implied=True, **told)
+    record(work.job.created_by, "run.finished", scope=scope, target=target, implied=True, **counts)
 
 
 Some = tuple[dict[int, Mapping[str, Any]], list[tuple[ItemPicture, str]]]
@@ -146,28 +147,28 @@ Some = tuple[dict[int, Mapping[str, Any]], list[tuple[ItemPicture, str]]]
 def _scored(run: Run, things: Sequence[ItemPicture]) -> Iterator[Some]:
     """100 x the cosine of picture and words, from 32-bit vectors."""
     encoder = clip.load(run.model)
-    streamed = encoder.stream([partial(original, one.sha) for one in things], STEP)
+    streamed = encoder.stream([partial(original, thing.sha) for thing in things], STEP)
     for places, vectors, unread in streamed:
         texts = encoder.texts([things[place].words for place in places])
         scores = 100.0 * (vectors.astype(float) * texts.astype(float)).sum(axis=1)
-        found: dict[int, Mapping[str, Any]] = {
+        facts_by_item: dict[int, Mapping[str, Any]] = {
             things[place].item: {SCORE: float(score)} for place, score in zip(places, scores, strict=True)
         }
-        yield found, [(things[place], error.words) for place, error in unread.items()]
+        yield facts_by_item, [(things[place], error.words) for place, error in unread.items()]
 
 
 def _detected(run: Run, things: Sequence[ItemPicture]) -> Iterator[Some]:
     finder, least = detector.load(run.model), float(run.options.get("threshold", detector.THRESHOLD))
-    for one in things:
-        look: Callable[[], bytes] = partial(original, one.sha)
+    for picture in things:
+        look: Callable[[], bytes] = partial(original, picture.sha)
         try:
             objects = finder.objects(look(), least)
         except FileNotFoundError:
-            yield {}, [(one, _("The picture's bytes are no longer there."))]
+            yield {}, [(picture, _("The picture's bytes are no longer there."))]
         except CallError as error:
-            yield {}, [(one, error.words)]
+            yield {}, [(picture, error.words)]
         else:
-            yield {one.item: {OBJECTS: len(objects), LABELS: detector.count_labels(objects)}}, []
+            yield {picture.item: {OBJECTS: len(objects), LABELS: detector.count_labels(objects)}}, []
 
 
 def next_link(job: Job) -> NextLink | None:

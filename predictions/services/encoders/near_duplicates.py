@@ -87,19 +87,19 @@ def search(run: Run, threshold: float = THRESHOLD, *, within: str = "concept", m
     for at, entry in enumerate(entries):
         places[str(entry.about.get(within) or "")].append(at)
     best, above, below = TopPairs(MOST_PAIRS), TopPairs(EXAMPLES, lowest=True), TopPairs(EXAMPLES)
-    compared = found = left_out = 0
+    compared = n_pairs = left_out = 0
     for members in places.values():
         where = np.asarray(members[: _max_entries(MOST_COMPARED - compared)], np.int64)
         left_out += len(members) - len(where)
         compared += len(where) * (len(where) - 1) // 2
         for values, first, second in _compared(where, vectors):
             over = values >= threshold
-            found += int(np.count_nonzero(over))
-            for kept, chosen in ((best, over), (above, over), (below, ~over)):
-                kept.add(values[chosen], first[chosen], second[chosen])
+            n_pairs += int(np.count_nonzero(over))
+            for top_pairs, chosen in ((best, over), (above, over), (below, ~over)):
+                top_pairs.add(values[chosen], first[chosen], second[chosen])
     return DuplicateProposals(
         best.pairs(entries, most), above.pairs(entries, EXAMPLES), below.pairs(entries, EXAMPLES),
-        _groups(best, entries), len(places), compared, found, left_out,
+        _groups(best, entries), len(places), compared, n_pairs, left_out,
     )  # fmt: skip
 
 
@@ -120,18 +120,18 @@ def _compared(where: Ints, vectors: npt.NDArray[np.float32]) -> Iterator[tuple[F
         yield scores[first, second], where[start + first], where[start + second]
 
 
-def _groups(found: TopPairs, entries: Sequence[Entry]) -> list[list[str]]:
+def _groups(pairs: TopPairs, entries: Sequence[Entry]) -> list[list[str]]:
     """By the place of the first of each."""
     label = np.arange(len(entries))
     while True:
-        least = np.minimum(label[found.first], label[found.second])
+        least = np.minimum(label[pairs.first], label[pairs.second])
         before = label.copy()
-        np.minimum.at(label, found.first, least)
-        np.minimum.at(label, found.second, least)
+        np.minimum.at(label, pairs.first, least)
+        np.minimum.at(label, pairs.second, least)
         label = label[label]
         if np.array_equal(before, label):
             break
     groups: dict[int, list[str]] = defaultdict(list)
-    for one in np.union1d(found.first, found.second):
+    for one in np.union1d(pairs.first, pairs.second):
         groups[int(label[one])].append(entries[one].key)
-    return [groups[one] for one in sorted(groups)]
+    return [groups[group] for group in sorted(groups)]

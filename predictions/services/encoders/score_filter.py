@@ -36,15 +36,15 @@ class LabelledScores:
 def labelled_scores(stage: Stage, fact: str, field: str, codes: Collection[str]) -> LabelledScores:
     """`codes`: those of the field's that mean that the item is right. Counted answers of people; majority of them."""
     scores = scores_of(stage, fact)
-    said: dict[int, list[bool]] = defaultdict(list)
+    votes_by_item: dict[int, list[bool]] = defaultdict(list)
     raters = set()
     rows = Rating.objects.filter(
         unit__item__in=scores, field=field, live=True, counted=True, rater__kind=Rater.Kind.PERSON
     ).values_list("unit__item", "rater", "code")
     for item, rater, code in rows:
-        said[item].append(code in codes)
+        votes_by_item[item].append(code in codes)
         raters.add(rater)
-    shares = {item: sum(votes) / len(votes) for item, votes in sorted(said.items())}
+    shares = {item: sum(votes) / len(votes) for item, votes in sorted(votes_by_item.items())}
     known = [item for item, share in shares.items() if share != 0.5]
     return LabelledScores(
         known, [scores[item] for item in known], [shares[item] > 0.5 for item in known], len(raters),
@@ -60,16 +60,18 @@ def scores_of(stage: Stage, fact: str) -> dict[int, float]:
 
 
 def apply_threshold(
-    stage: Stage, fact: str, threshold: float, actor: User, at: datetime, told: LabelledScores | None = None
+    stage: Stage, fact: str, threshold: float, actor: User, at: datetime, labelled: LabelledScores | None = None
 ) -> tuple[int, int]:
     """Keep the choice as a fact of every item that has a score, `fits` 1 or 0, which rules and draws can name; and say
     who chose it, and what was known of it. How many fit, and how many do not."""
     scores, source = scores_of(stage, fact), f"{fact} >= {calibration.exactly(threshold)}"
-    seen = calibration.point(told.scores, told.right, threshold) if told and told.items else None
+    chosen_point = (
+        calibration.point(labelled.scores, labelled.right, threshold) if labelled and labelled.items else None
+    )
     with transaction.atomic():
         event = record(
             actor, "filter.chosen", scope=stage.benchmark.scope, target=f"stage:{stage.pk}", fact=fact,
-            threshold=threshold, seen=_seen(seen, told),
+            threshold=threshold, seen=_seen(chosen_point, labelled),
         )  # fmt: skip
         ItemFact.objects.bulk_create(
             (
@@ -83,7 +85,12 @@ def apply_threshold(
     return fitting, len(scores) - fitting
 
 
-def _seen(point: Point | None, told: LabelledScores | None) -> dict[str, object]:
-    if point is None or told is None:
+def _seen(point: Point | None, labelled: LabelledScores | None) -> dict[str, object]:
+    if point is None or labelled is None:
         return {}
-    return {"precision": point.precision, "recall": point.recall, "labelled": len(told.items), "people": told.people}
+    return {
+        "precision": point.precision,
+        "recall": point.recall,
+        "labelled": len(labelled.items),
+        "people": labelled.people,
+    }

@@ -20,11 +20,11 @@ class WrongKey(Exception):
 
 def _keys() -> MultiFernet:
     """The first encrypts, all are tried for reading. Raises MissingKey."""
-    told: Sequence[str] = settings.SECRETS_KEYS
-    if not told:
+    keys: Sequence[str] = settings.SECRETS_KEYS
+    if not keys:
         raise MissingKey(_("This site keeps no secrets: its operator has to set EMIC_SECRETS_KEY."))
     try:
-        return MultiFernet([Fernet(_plain(one)) for one in told])
+        return MultiFernet([Fernet(_plain(one)) for one in keys])
     except (ValueError, binascii.Error) as error:
         raise MissingKey(_("EMIC_SECRETS_KEY is no key: it takes 32 random bytes in base 64.")) from error
 
@@ -42,18 +42,18 @@ def encrypt(secret: str) -> str:
 
 
 @sensitive_variables()
-def decrypt(kept: str) -> str:
+def decrypt(encrypted: str) -> str:
     """The secret itself, for the request's header alone. Raises MissingKey, Unopened."""
     try:
-        return _keys().decrypt(kept.encode()).decode()
+        return _keys().decrypt(encrypted.encode()).decode()
     except InvalidToken as error:
         raise WrongKey(_("The secret was kept with another key than this site has now. Type it in again.")) from error
 
 
-def reencrypt(kept: str) -> str:
+def reencrypt(encrypted: str) -> str:
     """The same secret, encrypted with the first key. Raises MissingKey, Unopened."""
     try:
-        return _keys().rotate(kept.encode()).decode()
+        return _keys().rotate(encrypted.encode()).decode()
     except InvalidToken as error:
         raise WrongKey(_("The secret was kept with another key than this site has now. Type it in again.")) from error
 

@@ -112,7 +112,9 @@ def _keys(file: AnswerFile, some: list[Mapping[str, Any]], names: coco.Names, ca
         return {"item": len(some)}
     if file.format == coco.KEY:
         values = [str(row.get("image_id")) for row in some]
-        return {"image_id": _matches([names.images.get(one, (one, 0, 0))[0] or one for one in values], campaign)}
+        return {
+            "image_id": _matches([names.images.get(value, (value, 0, 0))[0] or value for value in values], campaign)
+        }
     columns = {name: [str(flatten(row).get(name, "")) for row in some] for name in _scalar_columns(some)}
     found = {name: _matches(values, campaign) for name, values in columns.items()}
     good = {name: n for name, n in sorted(found.items(), key=lambda one: -one[1]) if n}
@@ -170,7 +172,7 @@ class PreviewRow:
 
 
 def preview_rows(
-    file: AnswerFile, looked: FilePreview, told: FileDescription, campaign: Campaign, now: Any
+    file: AnswerFile, looked: FilePreview, description: FileDescription, campaign: Campaign, now: Any
 ) -> list[PreviewRow]:
     """The first answers, without writing anything."""
     sheet = sheet_of(campaign.sheet_version)
@@ -179,10 +181,10 @@ def preview_rows(
     )
     with answer_samples.open_file(file) as rows:
         first = islice(rows, LOOKED if file.format == coco.KEY else SCANNED)
-        found = answer_samples.read_answers(file, first, told, sheet, campaign.stage, lambda: None, looked.names)
-        some = answer_samples.match_items(list(islice(found, SHOWN)), file, told, sheet, campaign.stage)
-    for one in some:
-        one.gathered.row = {**one.gathered.row, "rater": "model", "rater_kind": "model"}
+        found = answer_samples.read_answers(file, first, description, sheet, campaign.stage, lambda: None, looked.names)
+        some = answer_samples.match_items(list(islice(found, SHOWN)), file, description, sheet, campaign.stage)
+    for file_answer in some:
+        file_answer.gathered.row = {**file_answer.gathered.row, "rater": "model", "rater_kind": "model"}
     known = look_up(place, [one.gathered for one in some])
     return [_shown(one, place, known, now) for one in some]
 
@@ -195,15 +197,15 @@ def _of_table(row: Mapping[str, Any]) -> str:
     return str(answers or row.get("code") or "")
 
 
-def _shown(one: FileAnswer, place: ImportTarget, known: Any, now: Any) -> PreviewRow:
-    row = one.gathered.row
+def _shown(answer: FileAnswer, place: ImportTarget, known: Any, now: Any) -> PreviewRow:
+    row = answer.gathered.row
     item = storable(str(row.get("item", ""))), storable(str(row.get("target") or row.get("cohort") or ""))
-    said = storable((one.raw or _of_table(row))[:LONGEST_CELL])
-    if one.unread is not None:
-        return PreviewRow(one.number, *item, said, {}, unread=reason_text(one.unread.reason))
+    text = storable((answer.raw or _of_table(row))[:LONGEST_CELL])
+    if answer.unread is not None:
+        return PreviewRow(answer.number, *item, text, {}, unread=reason_text(answer.unread.reason))
     try:
-        return PreviewRow(one.number, *item, said, resolve_answer(place, one.gathered, known, now).parsed.answers)
+        return PreviewRow(answer.number, *item, text, resolve_answer(place, answer.gathered, known, now).parsed.answers)
     except RowsRejected as refused:
         problems = [reword_problem(problem, item[0]) for problem in refused.problems.values()]
         words = " ".join(dict.fromkeys(problem.message for problem in problems))
-        return PreviewRow(one.number, *item, said, {}, **({"unread": words} if refused.codes else {"wrong": words}))
+        return PreviewRow(answer.number, *item, text, {}, **({"unread": words} if refused.codes else {"wrong": words}))

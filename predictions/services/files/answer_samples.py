@@ -95,7 +95,8 @@ def names_of(file: AnswerFile) -> coco.Names:
 
 
 def read_answers(
-    file: AnswerFile, rows: Iterator[Row], told: FileDescription, sheet: Sheet, stage: Stage, beat: Callable[[], None],
+    file: AnswerFile, rows: Iterator[Row], description: FileDescription, sheet: Sheet, stage: Stage,
+    beat: Callable[[], None],
     names: coco.Names | None = None,
 ) -> Iterator[FileAnswer | Line]:  # fmt: skip
     """Each answer, or the sample of one whose item is still to be found (see `match_items`). `names`: of the release's
@@ -103,15 +104,15 @@ def read_answers(
     if file.format == coco.KEY:
         yield from coco.lines(rows, names or names_of(file), beat)
     elif file.format == inspect.KEY:
-        yield from inspect.lines(rows, told)
+        yield from inspect.lines(rows, description)
     elif file.format == lm_eval.KEY:
-        yield from lm_eval.lines(rows, told)
+        yield from lm_eval.lines(rows, description)
     else:
-        with_names = _of_model(rows, told.rater, told.of_setting)
+        with_names = _of_model(rows, description.rater, description.of_setting)
         first, with_names = _peek(with_names)
         long = source.is_long_format(iter(first))
         many = group_long_rows(with_names, sheet, stage.has_target, beat) if long else group_wide_rows(with_names)
-        yield from (FileAnswer(one) for one in many)
+        yield from (FileAnswer(answer_row_group) for answer_row_group in many)
 
 
 def _peek(rows: Iterator[Row]) -> tuple[list[Row], Iterator[Row]]:
@@ -146,62 +147,68 @@ def _of_model(rows: Iterator[Row], wanted: str, setting: str) -> Iterator[Row]:
 
 
 def match_items(
-    lines: Sequence[FileAnswer | Line], file: AnswerFile, told: FileDescription, sheet: Sheet, stage: Stage
+    lines: Sequence[FileAnswer | Line], file: AnswerFile, description: FileDescription, sheet: Sheet, stage: Stage
 ) -> list[FileAnswer]:
     """The samples with their items, looked up together. What cannot be placed has a problem."""
-    keys = {one.key for one in lines if isinstance(one, Sample)}
+    keys = {line.key for line in lines if isinstance(line, Sample)}
     items = items_named(stage, keys)
     asked = CampaignCohort.objects.filter(campaign__stage=stage).values_list("cohort__label", flat=True)
     cultures = frozenset(asked) if stage.has_target and keys else frozenset()
-    return [one if isinstance(one, FileAnswer) else _placed(one, items, told, sheet, stage, cultures) for one in lines]
+    return [
+        line if isinstance(line, FileAnswer) else _placed(line, items, description, sheet, stage, cultures)
+        for line in lines
+    ]
 
 
 def _placed(
-    one: Line, items: Mapping[str, Item | RowProblem], told: FileDescription, sheet: Sheet, stage: Stage,
+    line: Line, items: Mapping[str, Item | RowProblem], description: FileDescription, sheet: Sheet, stage: Stage,
     cultures: frozenset[str],
 ) -> FileAnswer:  # fmt: skip
-    if not isinstance(one, Sample):
-        number, problem = one
+    if not isinstance(line, Sample):
+        number, problem = line
         return FileAnswer(AnswerRowGroup([number], {}, {number: problem}))
-    item = items.get(one.key)
+    item = items.get(line.key)
     if item is None or isinstance(item, RowProblem):
-        text = _("There is no item “%(key)s” in this stage, nor a picture of that name.") % {"key": one.key[:80]}
+        text = _("There is no item “%(key)s” in this stage, nor a picture of that name.") % {"key": line.key[:80]}
         problem = item or RowProblem("no_item", text)
-        return FileAnswer(AnswerRowGroup([one.number], {"item": one.key}, {one.number: problem}), one.raw)
+        return FileAnswer(AnswerRowGroup([line.number], {"item": line.key}, {line.number: problem}), line.raw)
     row: dict[str, Any] = {"item": item.key}
     if stage.has_target:
-        row["target"] = told.target.removeprefix(samples.ALL) if told.target.startswith(samples.ALL) else (
-            one.target if told.target else item.origin
+        target = description.target
+        row["target"] = target.removeprefix(samples.ALL) if target.startswith(samples.ALL) else (
+            line.target if description.target else item.origin
         )  # fmt: skip
         if row["target"] not in cultures:
             text = _("Its culture, “%(name)s”, is none that is asked about in this stage.")
             problem = RowProblem("no_target", text % {"name": str(row["target"])[:80]})
-            return FileAnswer(AnswerRowGroup([one.number], {"item": one.key}, {one.number: problem}), one.raw)
-    how = "likelihood" if isinstance(one.said, samples.Likelihoods) else "" if isinstance(one.said, Boxes) else "text"
-    made = FileAnswer(AnswerRowGroup([one.number], row, partial=told.field != samples.WHOLE), one.raw, how=how)
+            return FileAnswer(AnswerRowGroup([line.number], {"item": line.key}, {line.number: problem}), line.raw)
+    how = "likelihood" if isinstance(line.said, samples.Likelihoods) else "" if isinstance(line.said, Boxes) else "text"
+    answer = FileAnswer(
+        AnswerRowGroup([line.number], row, partial=description.field != samples.WHOLE), line.raw, how=how
+    )
     try:
-        row["answers"] = _boxes(one.said, item, told, made) if isinstance(one.said, Boxes) else (
-            samples.answers(one, sheet, told.field)
+        row["answers"] = _boxes(line.said, item, description, answer) if isinstance(line.said, Boxes) else (
+            samples.answers(line, sheet, description.field)
         )  # fmt: skip
     except UnreadableReply as unread:
-        made.unread = unread
-        return made
-    made.gathered.of = dict.fromkeys(row["answers"], one.number)
-    return made
+        answer.unread = unread
+        return answer
+    answer.gathered.of = dict.fromkeys(row["answers"], line.number)
+    return answer
 
 
-def _boxes(said: Boxes, item: Item, told: FileDescription, made: FileAnswer) -> Mapping[str, Any]:
+def _boxes(boxes: Boxes, item: Item, description: FileDescription, answer: FileAnswer) -> Mapping[str, Any]:
     image = next((use.image for use in sorted(item.images.all(), key=lambda use: use.role)), None)
     if image is None:
         raise UnreadableReply("unparseable", "no_image")
     try:
-        best = coco.best_box(said, (image.width, image.height), item.concept)
+        best = coco.best_box(boxes, (image.width, image.height), item.concept)
     except ValueError as error:
         raise UnreadableReply("out_of_range", str(error)) from None
     if best is None:
         raise UnreadableReply("unparseable", "no_box")
-    made.notes = {"rule": "best_scored", "score": best.score, "among": best.among}
-    return {told.field: [list(best.box)]}
+    answer.notes = {"rule": "best_scored", "score": best.score, "among": best.among}
+    return {description.field: [list(best.box)]}
 
 
 def _spellings(name: str) -> tuple[str, ...]:
@@ -235,12 +242,12 @@ def items_named(stage: Stage, names: Collection[str]) -> dict[str, Item | RowPro
         for use in item.images.all():
             if item not in keyed[use.source]:
                 keyed[use.source].append(item)
-    made: dict[str, Item | RowProblem] = {}
+    items_by_name: dict[str, Item | RowProblem] = {}
     for name, spellings in wanted.items():
-        items = next((keyed[one] for one in spellings if keyed.get(one)), [])
+        items = next((keyed[spelling] for spelling in spellings if keyed.get(spelling)), [])
         if len(items) == 1:
-            made[name] = items[0]
+            items_by_name[name] = items[0]
         elif items:
             text = _("“%(key)s” is the picture of several items. Name each by its key.") % {"key": name[:80]}
-            made[name] = RowProblem("several_items", text)
-    return made
+            items_by_name[name] = RowProblem("several_items", text)
+    return items_by_name

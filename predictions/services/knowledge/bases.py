@@ -33,12 +33,12 @@ def make(
 ) -> tuple[KnowledgeBase, bool]:
     """The team's base with this key and version, and whether it is new."""
     with transaction.atomic():
-        base, made = KnowledgeBase.objects.get_or_create(
+        base, created = KnowledgeBase.objects.get_or_create(
             team=team, key=key, version=version, defaults={"name": name, "licence": licence, "created_by": actor}
         )
-        if made:
+        if created:
             record(actor, "knowledge.made", scope=f"team:{team.pk}", target=f"knowledge:{base.pk}", key=key)
-        return base, made
+        return base, created
 
 
 def start_import(base: KnowledgeBase, actor: User, entries: File[Any], pictures: File[Any] | None = None) -> Job:

@@ -141,11 +141,11 @@ def _prepare(number: int, row: Mapping[str, Any] | RowProblem, store: Any) -> Pr
     try:
         if isinstance(row, RowProblem):
             raise row
-        found = read(dict(clean(row)))
-        images, key = {}, found.key
-        for name in found.images:
+        knowledge_row = read(dict(clean(row)))
+        images, key = {}, knowledge_row.key
+        for name in knowledge_row.images:
             images[name] = store(name)
-        return PreparedEntry(number, found, images, key)
+        return PreparedEntry(number, knowledge_row, images, key)
     except (RowProblem, ImageRefused) as problem:
         return PreparedEntry(number, _of_picture(name, RowProblem(problem.code, problem.message)), {}, key)
     except (DatabaseFailure, OSError):
@@ -169,16 +169,18 @@ def _step(work: JobContext, base: KnowledgeBase, batch: Sequence[PreparedEntry],
 
 def import_batch(base: KnowledgeBase, batch: Sequence[PreparedEntry]) -> list[JobRow]:
     """What becomes of some rows. Needs a transaction that holds the base's row."""
-    held = _EntryBatch(base, [one.found.key for one in batch if isinstance(one.found, KnowledgeRow)])
+    entries = _EntryBatch(
+        base, [prepared_entry.found.key for prepared_entry in batch if isinstance(prepared_entry.found, KnowledgeRow)]
+    )
     report = []
-    for one in batch:
+    for prepared in batch:
         try:
-            if isinstance(one.found, RowProblem):
-                raise one.found
-            report.append(report_row(one.number, one.name, held.add(one.found, one.images)))
+            if isinstance(prepared.found, RowProblem):
+                raise prepared.found
+            report.append(report_row(prepared.number, prepared.name, entries.add(prepared.found, prepared.images)))
         except RowProblem as problem:
-            report.append(report_row(one.number, one.name, Outcome.ERROR, problem))
-    held.save()
+            report.append(report_row(prepared.number, prepared.name, Outcome.ERROR, problem))
+    entries.save()
     return report
 
 
@@ -187,19 +189,24 @@ class _EntryBatch:
 
     def __init__(self, base: KnowledgeBase, keys: Sequence[str]) -> None:
         self.base, self.closed = base, closed(base)
-        self.entries = {one.key: one for one in KnowledgeEntry.objects.filter(base=base, key__in=keys)}
-        there = KnowledgeImage.objects.filter(entry__base=base, entry__key__in=keys).select_related("entry")
-        self.images = {(one.entry.key, one.name): one for one in there}
+        self.entries = {
+            knowledge_entry.key: knowledge_entry
+            for knowledge_entry in KnowledgeEntry.objects.filter(base=base, key__in=keys)
+        }
+        knowledge_images = KnowledgeImage.objects.filter(entry__base=base, entry__key__in=keys).select_related("entry")
+        self.images = {
+            (knowledge_image.entry.key, knowledge_image.name): knowledge_image for knowledge_image in knowledge_images
+        }
         self.new: list[KnowledgeEntry] = []
         self.new_images: list[KnowledgeImage] = []
         self.filled: list[KnowledgeImage] = []
 
     def add(self, thing: KnowledgeRow, images: Mapping[str, Image | None]) -> str:
         """What became of it. Raises RowProblem."""
-        said = {"lemmas": list(thing.lemmas), "gloss": thing.gloss, "title": thing.title, "text": thing.text}
+        values = {"lemmas": list(thing.lemmas), "gloss": thing.gloss, "title": thing.title, "text": thing.text}
         entry = self.entries.get(thing.key)
         fresh = entry is None
-        if entry is not None and {name: getattr(entry, name) for name in said} != said:
+        if entry is not None and {name: getattr(entry, name) for name in values} != values:
             raise _differs(thing.key)
         more = [name for name in images if (thing.key, name) not in self.images]
         if self.closed and (fresh or more):
@@ -211,7 +218,7 @@ class _EntryBatch:
             raise _differs(thing.key)
         if entry is None:
             entry = self.entries[thing.key] = KnowledgeEntry(
-                base=self.base, key=thing.key, language=thing.language, **said
+                base=self.base, key=thing.key, language=thing.language, **values
             )
             self.new.append(entry)
         for name in more:

@@ -114,18 +114,18 @@ def build(store: VectorStore, kind: Kind, beat: Callable[[], None], seed: int = 
 
 
 def _filled(store: VectorStore, kind: Kind, beat: Callable[[], None], seed: int) -> Index:
-    made: Any = None
+    index: Any = None
     rows: list[Ints] = []
     for first, part in store.parts():
-        there = np.flatnonzero(part.any(axis=1))
-        if made is None:
-            made = _empty(store, kind, part.shape[1], seed)
-        made.add(np.ascontiguousarray(part[there]))
-        rows.append(first + there)
+        filled = np.flatnonzero(part.any(axis=1))
+        if index is None:
+            index = _empty(store, kind, part.shape[1], seed)
+        index.add(np.ascontiguousarray(part[filled]))
+        rows.append(first + filled)
         beat()
-    if made is None:
-        made = _empty(store, "flat", 1, seed)
-    return Index(kind, made, np.concatenate(rows).astype(np.int64) if rows else np.zeros(0, np.int64))
+    if index is None:
+        index = _empty(store, "flat", 1, seed)
+    return Index(kind, index, np.concatenate(rows).astype(np.int64) if rows else np.zeros(0, np.int64))
 
 
 def _empty(store: VectorStore, kind: Kind, dimensions: int, seed: int) -> Any:
@@ -133,23 +133,23 @@ def _empty(store: VectorStore, kind: Kind, dimensions: int, seed: int) -> Any:
     if kind == "flat":
         return faiss.IndexFlatIP(dimensions)
     if kind == "hnsw":
-        made = faiss.IndexHNSWFlat(dimensions, NEIGHBOURS, faiss.METRIC_INNER_PRODUCT)
-        made.hnsw.efConstruction = CONSTRUCTION
-        made.hnsw.efSearch = SEARCH
-        return made
+        index = faiss.IndexHNSWFlat(dimensions, NEIGHBOURS, faiss.METRIC_INNER_PRODUCT)
+        index.hnsw.efConstruction = CONSTRUCTION
+        index.hnsw.efSearch = SEARCH
+        return index
     lists = int(max(1, min(65_536, 4 * np.sqrt(len(store.plan())))))
     pieces = max(one for one in range(1, min(64, dimensions) + 1) if dimensions % one == 0)
     coarse = faiss.IndexFlatIP(dimensions)
-    made = faiss.IndexIVFPQ(coarse, dimensions, lists, pieces, 8, faiss.METRIC_INNER_PRODUCT)
-    made.own_fields = True
+    index = faiss.IndexIVFPQ(coarse, dimensions, lists, pieces, 8, faiss.METRIC_INNER_PRODUCT)
+    index.own_fields = True
     coarse.this.disown()
     learnt_from = _sample(store, max(40 * lists, 40 * 256), seed)[1]
     if len(learnt_from) < max(LEAST_IVFPQ, lists):
         text = _("There are %(n)s vectors, and product quantisation needs %(least)s. Choose another kind, or by size.")
         raise UnsuitableVectors(text % {"n": len(learnt_from), "least": max(LEAST_IVFPQ, lists)})
-    made.train(learnt_from)
-    made.nprobe = SEARCH // 4
-    return made
+    index.train(learnt_from)
+    index.nprobe = SEARCH // 4
+    return index
 
 
 def _sample(store: VectorStore, count: int, seed: int) -> tuple[Ints, Vectors]:
@@ -211,10 +211,10 @@ def exact_nearest(
     return rows
 
 
-def _recall(found: Ints, exact: Ints, own: Ints, k: int) -> float:
+def _recall(approximate: Ints, exact: Ints, own: Ints, k: int) -> float:
     """Without the vector that asked."""
     shares = []
-    for mine, theirs, itself in zip(found, exact, own, strict=True):
+    for mine, theirs, itself in zip(approximate, exact, own, strict=True):
         wanted = [row for row in theirs if row != itself][:k]
         got = [row for row in mine if row != itself][:k]
         shares.append(len(set(wanted) & set(got)) / k)

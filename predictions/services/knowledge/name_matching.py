@@ -29,7 +29,7 @@ def runs_of(benchmark: Benchmark) -> list[Run]:
 
 def _asks(run: Run) -> bool:
     version = run.campaign.sheet_version if run.campaign else None
-    return version is not None and any(one.key == QUESTION for one in sheet_of(version).fields)
+    return version is not None and any(field.key == QUESTION for field in sheet_of(version).fields)
 
 
 def names_of(run: Run, items: Collection[Item] | None = None) -> dict[int, str]:
@@ -38,26 +38,26 @@ def names_of(run: Run, items: Collection[Item] | None = None) -> dict[int, str]:
     if items is not None:
         calls = calls.filter(item__in=items)
     rows = calls.order_by("item", "unit").values_list("item", f"annotation__answers__{QUESTION}")
-    found: dict[int, str] = {}
-    for item, said in rows.iterator(chunk_size=CHUNK):
-        if isinstance(said, str) and normalise_name(said):
-            found.setdefault(item, said)
-    return found
+    names: dict[int, str] = {}
+    for item, name in rows.iterator(chunk_size=CHUNK):
+        if isinstance(name, str) and normalise_name(name):
+            names.setdefault(item, name)
+    return names
 
 
 def entries_of(base: int, names: Collection[str], beat: Callable[[], None]) -> dict[str, list[str]]:
     """Keys of the entries of which it is a name, by the name as it is compared: those first that are shown by it, then
     by key. Reads all names of the base once."""
     wanted = {normalise_name(name) for name in names}
-    found: dict[str, list[tuple[bool, str]]] = defaultdict(list)
+    keys_by_name: dict[str, list[tuple[bool, str]]] = defaultdict(list)
     rows = KnowledgeEntry.objects.filter(base=base).order_by("pk").values_list("key", "lemmas")
     for number, (key, lemmas) in enumerate(rows.iterator(chunk_size=CHUNK)):
         if number % CHUNK == 0:
             beat()
         own = [normalise_name(lemma) for lemma in lemmas]
         for name in wanted.intersection(own):
-            found[name].append((own[0] != name, key))
-    return {name: [key for _other, key in sorted(rows)] for name, rows in found.items()}
+            keys_by_name[name].append((own[0] != name, key))
+    return {name: [key for _other, key in sorted(rows)] for name, rows in keys_by_name.items()}
 
 
 class NameLinker:

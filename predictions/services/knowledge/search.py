@@ -58,10 +58,10 @@ class Texts:
             self._read(entries)
         else:
             self._encode(entries)
-        found = {key: self.kept[key] for key in keys if key in self.kept}
+        vectors = {key: self.kept[key] for key in keys if key in self.kept}
         while len(self.kept) > MOST_KEPT:
             self.kept.popitem(last=False)
-        return {key: rows for key, rows in found.items() if len(rows)}
+        return {key: rows for key, rows in vectors.items() if len(rows)}
 
     def _read(self, entries: Sequence[KnowledgeEntry]) -> None:
         assert self.store is not None
@@ -72,13 +72,13 @@ class Texts:
 
     def _encode(self, entries: Sequence[KnowledgeEntry]) -> None:
         wanted = [(entry, part) for entry in entries for part in range(self._parts(entry))]
-        said = [text_of(entry, self.over, part) for entry, part in wanted]
-        vectors = self.encoder.texts(said) if said else np.zeros((0, self.encoder.dimensions), np.float32)
-        held: dict[str, list[int]] = defaultdict(list)
+        texts = [text_of(entry, self.over, part) for entry, part in wanted]
+        vectors = self.encoder.texts(texts) if texts else np.zeros((0, self.encoder.dimensions), np.float32)
+        rows_by_key: dict[str, list[int]] = defaultdict(list)
         for number, (entry, _part) in enumerate(wanted):
-            held[entry.key].append(number)
+            rows_by_key[entry.key].append(number)
         for entry in entries:
-            self.kept[entry.key] = vectors[held[entry.key]] if held[entry.key] else vectors[:0]
+            self.kept[entry.key] = vectors[rows_by_key[entry.key]] if rows_by_key[entry.key] else vectors[:0]
 
     def _parts(self, entry: KnowledgeEntry) -> int:
         return len(entry.lemmas) if self.over == Over.LEMMAS else int(bool(entry.gloss))
@@ -104,37 +104,48 @@ class Searcher:
         assert self.texts is not None
         scores, rows = self.index.search(images, nearest)
         near = self._pictures(scores, rows)
-        texts = self.texts.of(ranking.merge_entries([one.keys for row in near for one in row]))
-        found = []
+        texts = self.texts.of(ranking.merge_entries([near_image.keys for row in near for near_image in row]))
+        results = []
         for image, row in zip(images, near, strict=True):
-            lists = [one.keys for one in row]
+            lists = [near_image.keys for near_image in row]
             own = {key: texts[key] for key in ranking.merge_entries(lists) if key in texts}
             ranked = ranking.by_similarity(image, own)
             if self.method == "frequency_vt":
                 ranked = ranking.by_frequency(lists, ranked)
-            found.append(SearchResult(ranked, tuple(row)))
-        return found
+            results.append(SearchResult(ranked, tuple(row)))
+        return results
 
     def _pictures(self, scores: Vectors, rows: Ints) -> list[list[NearImage]]:
         wanted = {int(self.plan[row, 0]) for row in rows.ravel() if row >= 0}
-        images = {one.pk: one for one in KnowledgeImage.objects.filter(pk__in=wanted)}
-        names = {one.name for one in images.values()}
-        there = KnowledgeImage.objects.filter(entry__base=self.base, name__in=names).order_by("entry__key")
+        images = {
+            knowledge_image.pk: knowledge_image for knowledge_image in KnowledgeImage.objects.filter(pk__in=wanted)
+        }
+        names = {image.name for image in images.values()}
+        knowledge_images = KnowledgeImage.objects.filter(entry__base=self.base, name__in=names).order_by("entry__key")
         keys: dict[str, list[str]] = defaultdict(list)
-        for name, key in there.values_list("name", "entry__key"):
+        for name, key in knowledge_images.values_list("name", "entry__key"):
             keys[name].append(key)
-        found = []
+        near_images = []
         for row, similar in zip(rows, scores, strict=True):
             held = [(images[int(self.plan[at, 0])], score) for at, score in zip(row, similar, strict=True) if at >= 0]
-            found.append([NearImage(one.name, one.sha256, tuple(keys[one.name]), float(score)) for one, score in held])
-        return found
+            near_images.append(
+                [
+                    NearImage(
+                        knowledge_image.name, knowledge_image.sha256, tuple(keys[knowledge_image.name]), float(score)
+                    )
+                    for knowledge_image, score in held
+                ]
+            )
+        return near_images
 
     def _by_texts(self, images: Vectors, nearest: int) -> list[SearchResult]:
         scores, rows = self.index.search(images, 5 * nearest)  # an entry has several names
         wanted = {int(self.plan[row, 0]) for row in rows.ravel() if row >= 0}
         keys = dict(KnowledgeEntry.objects.filter(pk__in=wanted).values_list("pk", "key"))
-        found = []
+        results = []
         for row, similar in zip(rows, scores, strict=True):
-            said = [(keys[int(self.plan[at, 0])], float(s)) for at, s in zip(row, similar, strict=True) if at >= 0]
-            found.append(SearchResult(ranking.best_text_per_entry(said, nearest), ()))
-        return found
+            similarities = [
+                (keys[int(self.plan[at, 0])], float(s)) for at, s in zip(row, similar, strict=True) if at >= 0
+            ]
+            results.append(SearchResult(ranking.best_text_per_entry(similarities, nearest), ()))
+        return results

@@ -123,13 +123,13 @@ def estimate(plan: RunPlan) -> CostEstimate:
     sums = _sums(plan, askable, Rates.of(row))
     sent = len(spots) - looked.n
     share = 1.0 - (cached / (read * plan.repeats) if read else 0.0)
-    kept = round(sent * plan.repeats * (1.0 - share))
+    n_cached = round(sent * plan.repeats * (1.0 - share))
     each = sent / len(askable) * plan.repeats * share if askable else 0.0
     return CostEstimate(
         units=len(spots),
         calls=len(spots) * plan.repeats,
-        cached=kept,
-        to_ask=max(0, sent * plan.repeats - kept),
+        cached=n_cached,
+        to_ask=max(0, sent * plan.repeats - n_cached),
         missing_input=looked.counts,
         tokens_in=(round(sums[0] * each), round(sums[1] * each)),
         tokens_out=(round(sums[2] * each), round(sums[3] * each)),
@@ -158,10 +158,10 @@ def missing_input(plan: RunPlan, spots: Sequence[ItemTarget]) -> MissingInputCou
     """Which of these units lack what the prompt needs; of more than LOOKED, scaled up from so many, drawn by the seed:
     the same plan gives the same number."""
     chosen = spots if len(spots) <= COUNTED else shuffled(spots, plan.seed)[:LOOKED]
-    found = _prepared_units(plan, chosen)
+    prepared = _prepared_units(plan, chosen)
     scale = len(spots) / len(chosen) if chosen else 0.0
-    counts = Counter(code for *_rest, code in found if code)
-    return MissingInputCounts({code: max(1, round(n * scale)) for code, n in counts.items()}, found)
+    counts = Counter(code for *_rest, code in prepared if code)
+    return MissingInputCounts({code: max(1, round(n * scale)) for code, n in counts.items()}, prepared)
 
 
 def _dollars(low: Decimal, high: Decimal, each: float) -> tuple[Decimal, Decimal]:
@@ -178,25 +178,25 @@ def _prepared_units(plan: RunPlan, spots: Sequence[ItemTarget]) -> list[Look]:
     ids = {spot.item for spot in spots}
     rows = Item.objects.filter(pk__in=ids).prefetch_related("images__image", "facts")
     items = {item.pk: item for item in rows}
-    scenes, who = build_scenes(plan.campaign, plan.prompt, plan.options), _who(plan)
-    found: list[Look] = []
+    scenes, identity = build_scenes(plan.campaign, plan.prompt, plan.options), _who(plan)
+    looks: list[Look] = []
     for spot in spots:
         unit = Unit(item=items[spot.item], target=spot.target)
         scene, shown = scenes.of(unit)
         try:
             asked = scenes.build_requests(scene, shown, unit_seed(plan.seed, scene.item, scene.target))
-            can_send(asked, who)
-            found.append((unit, scene, asked, ""))
+            can_send(asked, identity)
+            looks.append((unit, scene, asked, ""))
         except MissingInput as lacking:
-            found.append((unit, scene, None, lacking.code))
-    return found
+            looks.append((unit, scene, None, lacking.code))
+    return looks
 
 
 def _count_cached(plan: RunPlan, asked: Sequence[Sequence[Request]]) -> tuple[int, int]:
     """Of so many units, how many calls are answered by what is kept; and how many units were looked at."""
     if plan.fresh or not Reply.objects.filter(team=plan.team).exists():
         return 0, len(asked)
-    who, until = _who(plan), time.monotonic() + MOST_SECONDS
+    identity, until = _who(plan), time.monotonic() + MOST_SECONDS
 
     def digest(sha: str) -> str:
         return digest_of(sha, plan.longest)
@@ -208,7 +208,7 @@ def _count_cached(plan: RunPlan, asked: Sequence[Sequence[Request]]) -> tuple[in
             break
         looked += 1
         try:
-            calls += [request_keys(requests, who, repeat, digest) for repeat in range(plan.repeats)]
+            calls += [request_keys(requests, identity, repeat, digest) for repeat in range(plan.repeats)]
         except (OSError, NotAPicture):
             continue
     known = run_calls.cached_replies(plan.team.pk, {key for keys in calls for key in keys}, EVER)
@@ -216,11 +216,11 @@ def _count_cached(plan: RunPlan, asked: Sequence[Sequence[Request]]) -> tuple[in
 
 
 def _sums(
-    plan: RunPlan, found: Sequence[tuple[Scene, PromptRequests]], rates: Rates
+    plan: RunPlan, prepared: Sequence[tuple[Scene, PromptRequests]], rates: Rates
 ) -> tuple[int, int, int, int, Decimal, Decimal]:
     """Tokens in, at least and at most; tokens out; dollars: of each unit once."""
     into, out, dollars = [0, 0], [0, 0], [Decimal(0), Decimal(0)]
-    for scene, asked in found:
+    for scene, asked in prepared:
         sizes = {image.sha: (image.width, image.height) for image in scene.images}
         for request in asked.requests:
             bounds = token_bounds(request, sizes, plan.longest, plan.decoding)

@@ -47,25 +47,27 @@ def _complete_now(run: Run, most: int | None) -> list[int]:
     """Calls that lacked an input when their turn came, and lack nothing now."""
     endpoint = run.endpoint
     try:
-        outfit = build_read_context(run)
+        context = build_read_context(run)
     except UnknownPrompt:
         return []
     if endpoint is None:
         return []
     endpoint.offers = run.options.get("offers", endpoint.offers)
-    who = request_identity(
-        endpoint, run.model, run.revision, outfit.prompt, run.prompt_options, decoding_of(run.decoding)
+    identity = request_identity(
+        endpoint, run.model, run.revision, context.prompt, run.prompt_options, decoding_of(run.decoding)
     )
     pks = list(Call.objects.filter(MISSING, run=run).order_by("pk").values_list("pk", flat=True)[:most])
-    found = []
+    call_ids = []
     for start in range(0, len(pks), BATCH):
         calls = Call.objects.filter(pk__in=pks[start : start + BATCH])
         there = load_units([call.unit_id for call in calls if call.unit_id])
         for call in (one for one in calls if one.unit_id in there):
-            scene, shown = outfit.scenes.of(there[call.unit_id])  # type: ignore[index]
+            scene, shown = context.scenes.of(there[call.unit_id])  # type: ignore[index]
             try:
-                can_send(outfit.scenes.build_requests(scene, shown, unit_seed(run.seed, scene.item, scene.target)), who)
+                can_send(
+                    context.scenes.build_requests(scene, shown, unit_seed(run.seed, scene.item, scene.target)), identity
+                )
             except MissingInput:
                 continue
-            found.append(call.pk)
-    return found
+            call_ids.append(call.pk)
+    return call_ids

@@ -35,90 +35,93 @@ READ = ("answered", "no_response", "refused", "unparseable", "out_of_range")
 
 def run(work: JobContext) -> None:
     """A slice of a run; see jobs.runner.Requeue."""
-    found = _load_active_run(work)
-    if found.endpoint and found.options.get("address", found.endpoint.base_url) != found.endpoint.base_url:
-        _halt(found, work, "moved")
+    active_run = _load_active_run(work)
+    if (
+        active_run.endpoint
+        and active_run.options.get("address", active_run.endpoint.base_url) != active_run.endpoint.base_url
+    ):
+        _halt(active_run, work, "moved")
     try:
-        outfit = build_run_context(found, timezone.now())
+        context = build_run_context(active_run, timezone.now())
     except endpoints.SecretUnreadable:
-        _halt(found, work, "key")
+        _halt(active_run, work, "key")
     except endpoints.EndpointRefused:
-        _halt(found, work, "retired")
+        _halt(active_run, work, "retired")
     except UnknownPrompt:
-        _halt(found, work, "prompt_changed")
-    if found.budget is not None and not outfit.rates.known:
-        outfit.asker.backend.close()
-        _halt(found, work, "price")
-    driver = RunExecutor(work, found, outfit)
+        _halt(active_run, work, "prompt_changed")
+    if active_run.budget is not None and not context.rates.known:
+        context.asker.backend.close()
+        _halt(active_run, work, "price")
+    driver = RunExecutor(work, active_run, context)
     try:
         ending = driver.execute()
         driver.release()
     finally:
         driver.stop()
-        outfit.asker.backend.close()
-    _end(found, work, driver, ending)
+        context.asker.backend.close()
+    _end(active_run, work, driver, ending)
 
 
 def _load_active_run(work: JobContext) -> Run:
     rows = Run.objects.select_related("benchmark__team", "campaign__stage__benchmark", "campaign__sheet_version",
                                       "campaign__rule_version", "rater", "endpoint")  # fmt: skip
-    found = rows.get(pk=work.params["run"])
-    if found.job_id != work.job.pk or found.withdrawn_at or found.campaign is None:
+    active_run = rows.get(pk=work.params["run"])
+    if active_run.job_id != work.job.pk or active_run.withdrawn_at or active_run.campaign is None:
         raise JobCancelled
-    if found.state == State.PAUSED:  # somebody goes on at the job's own page
-        Run.objects.filter(pk=found.pk, state=State.PAUSED).update(state=State.RUNNING, stopped_because="")
-    elif found.state != State.RUNNING:
+    if active_run.state == State.PAUSED:  # somebody goes on at the job's own page
+        Run.objects.filter(pk=active_run.pk, state=State.PAUSED).update(state=State.RUNNING, stopped_because="")
+    elif active_run.state != State.RUNNING:
         raise JobCancelled
-    if found.campaign.state == Campaign.State.CLOSED:
-        _halt(found, work, "closed")
-    if model_answers.has_file_answers(found.campaign, found.rater):
-        _halt(found, work, "files")
-    return found
+    if active_run.campaign.state == Campaign.State.CLOSED:
+        _halt(active_run, work, "closed")
+    if model_answers.has_file_answers(active_run.campaign, active_run.rater):
+        _halt(active_run, work, "files")
+    return active_run
 
 
-def _end(found: Run, work: JobContext, driver: RunExecutor, ending: str) -> None:
+def _end(active_run: Run, work: JobContext, driver: RunExecutor, ending: str) -> None:
     if ending == "slice":
         raise Requeue
     if ending == "wait":
         raise Requeue(timedelta(seconds=driver.wait))
     if ending == "left":
-        if Run.objects.filter(pk=found.pk, state=State.CANCELLED).exists():
-            stop_pending(found.pk, timezone.now())
+        if Run.objects.filter(pk=active_run.pk, state=State.CANCELLED).exists():
+            stop_pending(active_run.pk, timezone.now())
         raise JobCancelled
     if ending == "person":
-        _pause(found, work, "person")
+        _pause(active_run, work, "person")
         raise JobCancelled
-    if ending == "done" and Call.objects.filter(run=found, state=Call.State.OVER_BUDGET).exists():
+    if ending == "done" and Call.objects.filter(run=active_run, state=Call.State.OVER_BUDGET).exists():
         ending = "budget"
     if ending == "done":
-        _finish(found, work)
+        _finish(active_run, work)
         return
     if ending == "budget":
         with transaction.atomic():
-            run_calls.mark_over_budget(found.pk, driver.holder)
-    _halt(found, work, ending)
+            run_calls.mark_over_budget(active_run.pk, driver.holder)
+    _halt(active_run, work, ending)
 
 
-def _finish(found: Run, work: JobContext) -> None:
+def _finish(active_run: Run, work: JobContext) -> None:
     """Done, or failed where nothing was answered; unless there is more to ask by now."""
     now = timezone.now()
     with transaction.atomic():
-        held = Run.objects.select_for_update(no_key=True).get(pk=found.pk)
-        if held.state != State.RUNNING or held.job_id != work.job.pk:
+        locked = Run.objects.select_for_update(no_key=True).get(pk=active_run.pk)
+        if locked.state != State.RUNNING or locked.job_id != work.job.pk:
             raise JobCancelled
-        if Call.objects.filter(run=held, state__in=("pending", "running")).exists():
+        if Call.objects.filter(run=locked, state__in=("pending", "running")).exists():
             raise Requeue
-        state = run_calls.ended_state(held.pk)
-        Run.objects.filter(pk=held.pk).update(state=state, finished_at=now, complete=True, stopped_because="")
+        state = run_calls.ended_state(locked.pk)
+        Run.objects.filter(pk=locked.pk).update(state=state, finished_at=now, complete=True, stopped_because="")
         verb = "run.done" if state == State.DONE else "run.failed"
-        record(work.job.created_by, verb, scope=found.benchmark.scope, target=f"run:{found.pk}", implied=True)
+        record(work.job.created_by, verb, scope=active_run.benchmark.scope, target=f"run:{active_run.pk}", implied=True)
 
 
-def _pause(found: Run, work: JobContext, why: str) -> None:
-    own = Run.objects.filter(pk=found.pk, state=State.RUNNING, job=work.job)
+def _pause(active_run: Run, work: JobContext, why: str) -> None:
+    own = Run.objects.filter(pk=active_run.pk, state=State.RUNNING, job=work.job)
     with transaction.atomic():
         if own.update(state=State.PAUSED, stopped_because=why):
-            scope, target = found.benchmark.scope, f"run:{found.pk}"
+            scope, target = active_run.benchmark.scope, f"run:{active_run.pk}"
             record(work.job.created_by, "run.paused", scope=scope, target=target, implied=True, because=why)
 
 
@@ -128,10 +131,12 @@ def _halt(found: Run, work: JobContext, why: str) -> NoReturn:
 
 
 def next_link(job: Job) -> NextLink | None:
-    found = Run.objects.select_related("benchmark").filter(pk=job.params.get("run")).first()
-    if found is None:
+    active_run = Run.objects.select_related("benchmark").filter(pk=job.params.get("run")).first()
+    if active_run is None:
         return None
-    return NextLink(_("See the run"), reverse("predictions:answer_run", args=[found.benchmark.slug, found.pk]))
+    return NextLink(
+        _("See the run"), reverse("predictions:answer_run", args=[active_run.benchmark.slug, active_run.pk])
+    )
 
 
 def reparse_replies(work: JobContext) -> None:
@@ -139,56 +144,60 @@ def reparse_replies(work: JobContext) -> None:
     is withdrawn."""
     rows = Run.objects.select_related("benchmark__team", "campaign__stage__benchmark", "campaign__sheet_version",
                                       "campaign__rule_version", "rater", "endpoint")  # fmt: skip
-    found = rows.get(pk=work.params["run"])
+    reparsed_run = rows.get(pk=work.params["run"])
     try:
-        outfit = build_read_context(found)
+        context = build_read_context(reparsed_run)
     except UnknownPrompt as gone:
         raise JobFailed(pause_reason_text("prompt_changed")) from gone
-    calls = Call.objects.filter(run=found, state__in=READ).order_by("pk")
+    calls = Call.objects.filter(run=reparsed_run, state__in=READ).order_by("pk")
     work.expect(calls.count())
     done, last = work.job.done, work.cursor.get("last", 0)
     while True:
         work.check()
         with transaction.atomic():  # the run's row first: nobody withdraws it, or asks again, in the midst
-            if Run.objects.select_for_update(no_key=True).get(pk=found.pk).withdrawn_at:
+            if Run.objects.select_for_update(no_key=True).get(pk=reparsed_run.pk).withdrawn_at:
                 raise JobCancelled
             batch = list(calls.select_for_update(no_key=True).filter(pk__gt=last)[:STEP])
             if not batch:
-                ended = Run.objects.filter(pk=found.pk, state__in=(State.DONE, State.FAILED))
-                ended.update(state=run_calls.ended_state(found.pk))
+                ended = Run.objects.filter(pk=reparsed_run.pk, state__in=(State.DONE, State.FAILED))
+                ended.update(state=run_calls.ended_state(reparsed_run.pk))
                 return
             done, last = done + len(batch), batch[-1].pk
             work.step(done=done, cursor={"last": last})
-            _reparse_batch(found, outfit, batch, timezone.now())
+            _reparse_batch(reparsed_run, context, batch, timezone.now())
 
 
-def _reparse_batch(found: Run, outfit: ReadContext, batch: Sequence[Call], now: datetime) -> None:
+def _reparse_batch(reparsed_run: Run, context: ReadContext, batch: Sequence[Call], now: datetime) -> None:
     wanted = {pk for call in batch for pk in call.replies}
-    bodies = dict(Reply.objects.filter(team=outfit.team, pk__in=wanted).values_list("pk", "body"))
-    there = load_units([call.unit_id for call in batch if call.unit_id])
+    bodies = dict(Reply.objects.filter(team=context.team, pk__in=wanted).values_list("pk", "body"))
+    units = load_units([call.unit_id for call in batch if call.unit_id])
     readings: dict[int, ParseResult] = {}
     answers: list[ModelAnswer] = []
     for call in batch:
         if not call.replies or call.unit_id is None:
             continue
-        scene, shown = outfit.scenes.of(there[call.unit_id])
+        scene, shown = context.scenes.of(units[call.unit_id])
         try:
-            asked = outfit.scenes.build_requests(scene, shown, unit_seed(found.seed, scene.item, scene.target))
+            asked = context.scenes.build_requests(scene, shown, unit_seed(reparsed_run.seed, scene.item, scene.target))
         except MissingInput:  # the item has lost something since: what was read then stands
             continue
         replies = [reply_from_json(bodies[pk]) for pk in call.replies]
-        got = readings[call.pk] = parse_replies(outfit.prompt, outfit.sheet, scene, shown, asked, replies)
-        if got.parsed is not None:
+        result = readings[call.pk] = parse_replies(context.prompt, context.sheet, scene, shown, asked, replies)
+        if result.parsed is not None:
             at = call.ended_at or now
-            answers.append(ModelAnswer(call.unit_id, call.item_id, call.repeat, _key(call), got.parsed, at, now))
-    made = model_answers.write(outfit.destination, answers, now)
-    gone = [one.annotation_id for one in batch if one.annotation_id and one.pk in readings and _key(one) not in made]
+            answers.append(ModelAnswer(call.unit_id, call.item_id, call.repeat, _key(call), result.parsed, at, now))
+    annotation_ids = model_answers.write(context.destination, answers, now)
+    gone = [
+        one.annotation_id
+        for one in batch
+        if one.annotation_id and one.pk in readings and _key(one) not in annotation_ids
+    ]
     if gone:
-        model_answers.withdraw(outfit.destination, gone, now, model_answers.SUPERSEDED)
+        model_answers.withdraw(context.destination, gone, now, model_answers.SUPERSEDED)
     for call in (one for one in batch if one.pk in readings):
-        got = readings[call.pk]
-        call.state, call.reason, call.how, call.notes = got.state, got.reason, got.how, dict(got.notes)
-        call.annotation_id = made.get(_key(call), call.annotation_id)
+        result = readings[call.pk]
+        call.state, call.reason, call.how, call.notes = result.state, result.reason, result.how, dict(result.notes)
+        call.annotation_id = annotation_ids.get(_key(call), call.annotation_id)
     Call.objects.bulk_update(
         [one for one in batch if one.pk in readings], ["state", "reason", "how", "notes", "annotation"], batch_size=STEP
     )

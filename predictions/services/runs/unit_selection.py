@@ -113,7 +113,9 @@ def later_spots(run: Run) -> list[ItemTarget]:
         return select_item_targets(run.campaign, selection, run.seed)
     live = Call.objects.filter(run=run, repeat=0, item__withdrawn_at=None)
     asked = set(live.values_list("item", "unit__target"))
-    rest = [one for one in all_spots(run.campaign, selection) if (one.item, one.target) not in asked]
+    rest = [
+        all_spot for all_spot in all_spots(run.campaign, selection) if (all_spot.item, all_spot.target) not in asked
+    ]
     room = max(0, int(selection["sample"]) - len(asked))
     return in_order(run.campaign, selection, run.seed, rest)[:room]
 
@@ -152,13 +154,13 @@ def shuffled(spots: Sequence[ItemTarget], seed: int) -> list[ItemTarget]:
 
 def make_calls(run: Any, spots: Sequence[ItemTarget]) -> int:
     """The units and calls that are missing; says how many calls are new. First repeats come after all units."""
-    made = 0
-    columns = {"items": [one.item for one in spots], "targets": [one.target for one in spots]}
+    n_calls = 0
+    columns = {"items": [spot.item for spot in spots], "targets": [spot.target for spot in spots]}
     fetch(UNITS, columns)
-    made = execute(CALLS, {**columns, "run": run.pk, "repeats": run.repeats})
-    if made > LATER:
+    n_calls = execute(CALLS, {**columns, "run": run.pk, "repeats": run.repeats})
+    if n_calls > LATER:
         execute("ANALYZE predictions_call", [])
-    return made
+    return n_calls
 
 
 def unit_seed(seed: int, item_key: str, target: str) -> int:

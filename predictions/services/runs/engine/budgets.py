@@ -45,7 +45,7 @@ class Rates:
     def known(self) -> bool:
         if (self.tokens_in is None) != (self.tokens_out is None):
             return False
-        return any(one is not None for one in (self.tokens_in, self.image, self.request))
+        return any(decimal is not None for decimal in (self.tokens_in, self.image, self.request))
 
     def cost(self, tokens_in: int | None, tokens_out: int | None, images: int) -> Decimal | None:
         """None where a price or a number of tokens that matters is not known; never 0 for want of knowing."""
@@ -63,19 +63,19 @@ class Rates:
         return min(total, DEAREST).quantize(PLACES, ROUND_UP)
 
 
-def _number(said: Any) -> Decimal | None:
+def _number(value: Any) -> Decimal | None:
     try:
-        found = Decimal(str(said)) if said not in (None, "") else None
+        number = Decimal(str(value)) if value not in (None, "") else None
     except InvalidOperation:
         return None
-    return found if found is None or (found.is_finite() and found >= 0) else None
+    return number if number is None or (number.is_finite() and number >= 0) else None
 
 
 def token_bounds(
     request: Request, sizes: Mapping[str, tuple[int, int]], longest: int, decoding: Decoding
 ) -> tuple[TokenBounds, TokenBounds]:
     """Tokens that go in and that come out, at least and at most. `sizes`: of the images by sha."""
-    texts = [one.text for message in request.messages for one in message.pieces if not isinstance(one, ImagePart)]
+    texts = [piece.text for message in request.messages for piece in message.pieces if not isinstance(piece, ImagePart)]
     texts += [request.continuation, *request.texts]
     size = sum(len(text.encode("utf-8", "replace")) for text in texts)
     low, high = (size / each + len(request.messages) * more for each, more in zip(BYTES_A_TOKEN, MESSAGE, strict=True))

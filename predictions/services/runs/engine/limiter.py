@@ -139,12 +139,12 @@ class Limiter:
         name = f"{self.holder}:{secrets.token_hex(8)}"
         arguments: list[str | int] = [name, self.most, self.per_minute, self.lease, int(1000 * QUIET_SECONDS)]
         try:
-            got, told = self._enter(keys=[self._state, self._held, self._minute], args=arguments)
+            granted, wait_or_number = self._enter(keys=[self._state, self._held, self._minute], args=arguments)
         except redis.RedisError:
             return None, LONGEST_NAP
-        if got:
-            return Ticket(name, told), 0.0
-        return None, LONGEST_NAP if told < 0 else max(SHORTEST_NAP, min(told / 1000, LONGEST_NAP))
+        if granted:
+            return Ticket(name, wait_or_number), 0.0
+        return None, LONGEST_NAP if wait_or_number < 0 else max(SHORTEST_NAP, min(wait_or_number / 1000, LONGEST_NAP))
 
     def release(self, ticket: Ticket, outcome: str, retry_after: float | None = None) -> None:
         """Give the place back. `outcome`: an Attempt's; `retry_after`: seconds the server asked everybody to wait."""
@@ -161,7 +161,7 @@ class Limiter:
     def current_limit(self) -> int:
         """How many may be there at once now."""
         try:
-            told = self._server.hget(self._state, "allowed")
+            allowed = self._server.hget(self._state, "allowed")
         except redis.RedisError:
             return self.most
-        return min(self.most, int(told)) if isinstance(told, bytes) else self.most
+        return min(self.most, int(allowed)) if isinstance(allowed, bytes) else self.most

@@ -34,9 +34,9 @@ class ParseResult:
 def parse_replies(
     prompt: Prompt, sheet: Sheet, scene: Scene, shown: Shown, asked: PromptRequests, replies: Sequence[Reply]
 ) -> ParseResult:
-    found = _read(prompt, sheet, scene, shown, asked, replies)
+    parse_result = _read(prompt, sheet, scene, shown, asked, replies)
     how = answer_method(asked.requests[0].kind if asked.requests else "chat", replies[0].way) if replies else ""
-    return replace(found, notes={**found.notes, "reading": READING_VERSION}, how=how)
+    return replace(parse_result, notes={**parse_result.notes, "reading": READING_VERSION}, how=how)
 
 
 def _read(
@@ -53,7 +53,11 @@ def _read(
     parsed = sheet.parse(storable(dict(found.answers)), shown, partial=True)
     parsed.warnings.clear()  # a remark is for a person to confirm
     problems = {
-        key: [one.code for one in many if key not in parsed.answers or one.code not in GATES]
+        key: [
+            answer_problem.code
+            for answer_problem in many
+            if key not in parsed.answers or answer_problem.code not in GATES
+        ]
         for key, many in parsed.errors.items()
     }
     problems = {key: codes for key, codes in problems.items() if codes}

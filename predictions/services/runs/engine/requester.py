@@ -118,15 +118,15 @@ class Crash:
 Event = Response | RequestError | Cancellation | Dispatch | Preparation | Crash
 
 
-def can_send(asked: PromptRequests, who: Who) -> None:
+def can_send(asked: PromptRequests, identity: Who) -> None:
     """Whether the endpoint takes pictures, where there are some, and offers a way that the prompt and the run allow.
     Raises MissingInput."""
     for request in asked.requests:
-        if request.kind in ("chat", "continuation") and has_pictures(request) and "images" not in who.offers:
+        if request.kind in ("chat", "continuation") and has_pictures(request) and "images" not in identity.offers:
             raise MissingInput("no_pictures")
-        if request.kind == "continuation" and "continuation" not in who.offers:
+        if request.kind == "continuation" and "continuation" not in identity.offers:
             raise MissingInput("no_continuation")
-        if request.kind == "chat" and not answer_methods(request, who):
+        if request.kind == "chat" and not answer_methods(request, identity):
             raise MissingInput("no_way")
 
 
@@ -138,12 +138,12 @@ class Requester:
         self,
         backend: Backend,
         limiter: RequestLimiter,
-        who: Who,
+        identity: Who,
         longest: int,
         *,
         is_paid: bool = False,
     ) -> None:
-        self.backend, self.limiter, self.who, self.is_paid = backend, limiter, who, is_paid
+        self.backend, self.limiter, self.who, self.is_paid = backend, limiter, identity, is_paid
         self.pictures, self.digest = partial(bytes_of, longest=longest), partial(digest_of, longest=longest)
         self.events: queue.SimpleQueue[Event] = queue.SimpleQueue()
         self.ended = threading.Event()
@@ -229,7 +229,7 @@ def decoding_for_repeat(decoding: Decoding, repeat: int) -> Decoding:
     return decoding if decoding.seed is None or not repeat else replace(decoding, seed=decoding.seed + repeat)
 
 
-def request_keys(requests: Sequence[Request], who: Who, repeat: int, digest: Digest) -> list[str]:
+def request_keys(requests: Sequence[Request], request_identity: Who, repeat: int, digest: Digest) -> list[str]:
     """Of each request of a call. Reads the pictures: OSError, NotAPicture."""
-    own = replace(who, decoding=decoding_for_repeat(who.decoding, repeat))
-    return [request_key(one, own, repeat=repeat, part=part, digest=digest) for part, one in enumerate(requests)]
+    own = replace(request_identity, decoding=decoding_for_repeat(request_identity.decoding, repeat))
+    return [request_key(request, own, repeat=repeat, part=part, digest=digest) for part, request in enumerate(requests)]

@@ -49,8 +49,8 @@ class WriteBatch:
     def of_each_call(self) -> "list[WriteBatch]":
         """The same, each call by itself; what is unaccounted stays with the first."""
         each: dict[int, WriteBatch] = {}
-        for one, task in self.attempts:
-            each.setdefault(one.call, WriteBatch()).attempts.append((one, task))
+        for attempt_row, task in self.attempts:
+            each.setdefault(attempt_row.call, WriteBatch()).attempts.append((attempt_row, task))
         for task in self.complete:
             each.setdefault(task.call.id, WriteBatch()).complete.append(task)
         for task in self.incomplete:
@@ -62,7 +62,7 @@ class WriteBatch:
     def given_up(self, at: datetime) -> "WriteBatch":
         """Of a call that cannot be written: it has failed, and what it cost is kept."""
         tasks = {task.call.id: task for _sent, task in self.attempts} | {task.call.id: task for task in self.complete}
-        cost = sum((one.cost or Decimal(0) for one, _task in self.attempts), Decimal(0))
+        cost = sum((attempt_row.cost or Decimal(0) for attempt_row, _task in self.attempts), Decimal(0))
         return WriteBatch(settled=[failure_update(task, "fault", at) for task in tasks.values()], unaccounted=cost)
 
 
@@ -106,11 +106,11 @@ class ResultPolicy:
         return batch
 
     def _came(self, batch: WriteBatch, event: Response) -> None:
-        task, got = event.task, event.answered
-        cost = self.rates.cost(got.tokens_in, got.tokens_out, len(image_shas(task.requests[event.part])))
-        sent = self._sent(batch, task, event.part, event.at, got.seconds, "reply", cost, unpaid=False)
-        sent.status, sent.tokens_in, sent.tokens_out = got.status, got.tokens_in, got.tokens_out
-        sent.provider, (sent.said, length) = got.provider_id[:120], truncate_reply(got.reply)
+        task, answered = event.task, event.answered
+        cost = self.rates.cost(answered.tokens_in, answered.tokens_out, len(image_shas(task.requests[event.part])))
+        sent = self._sent(batch, task, event.part, event.at, answered.seconds, "reply", cost, unpaid=False)
+        sent.status, sent.tokens_in, sent.tokens_out = answered.status, answered.tokens_in, answered.tokens_out
+        sent.provider, (sent.said, length) = answered.provider_id[:120], truncate_reply(answered.reply)
         if length > LONGEST:
             sent.error = CUT % {"length": length, "kept": LONGEST}
         sent.key, sent.request = task.keys[event.part], task.sent[event.part]
@@ -152,24 +152,24 @@ class ResultPolicy:
         return sent
 
     def _after(self, task: CallTask, error: CallError, at: datetime) -> CallUpdate:
-        made = task.call.attempts + task.attempts - task.call.before
+        n_attempts = task.call.attempts + task.attempts - task.call.before
         if error.trouble == "not_allowed":
             self.halt = "not_allowed"
             return retry_update(task)
         self.troubles += error.trouble in ("connection", "timeout", "transient")
-        if error.trouble in RETRIED and made < (LIMITED_TRIES if error.trouble == "rate_limit" else TRIES):
+        if error.trouble in RETRIED and n_attempts < (LIMITED_TRIES if error.trouble == "rate_limit" else TRIES):
             if self.troubles >= self.most_troubles:
                 self.halt = self.halt or "connection"
-            return retry_update(task, at + self._retry_delay(task, made, error.retry_after))
+            return retry_update(task, at + self._retry_delay(task, n_attempts, error.retry_after))
         self.count_failure()
         return failure_update(task, error.trouble, at)
 
-    def _retry_delay(self, task: CallTask, made: int, retry_after: float | None) -> timedelta:
+    def _retry_delay(self, task: CallTask, n_attempts: int, retry_after: float | None) -> timedelta:
         """As long as the server says; else twice as long each time, and never all at once."""
-        chance = random.Random(f"{self.seed}:{task.call.id}:{made}").random()  # noqa: S311  (spreads the retries)
+        chance = random.Random(f"{self.seed}:{task.call.id}:{n_attempts}").random()  # noqa: S311  (spreads the retries)
         if retry_after is not None:
             return timedelta(seconds=min(retry_after, MOST_RETRY_AFTER) + chance * BACKOFF / 2)
-        return timedelta(seconds=min(MOST_BACKOFF, BACKOFF * 2 ** (made - 1)) * (0.5 + chance))
+        return timedelta(seconds=min(MOST_BACKOFF, BACKOFF * 2 ** (n_attempts - 1)) * (0.5 + chance))
 
     def count_failure(self, one: bool = True) -> None:
         """One more that failed, without a reply since the last."""

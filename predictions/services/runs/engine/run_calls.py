@@ -144,11 +144,11 @@ def claim_calls(run: int, job: int, holder: str, most: int, at: datetime) -> lis
     if not fetch(GOES_ON, {"run": run, "job": job}):
         return []
     params = {"run": run, "holder": holder, "until": at + LEASE, "at": at, "most": most}
-    found = [
+    calls = [
         ClaimedCall(pk, unit, item, repeat, made, frozenset(json.loads(read)), cost, before)
         for pk, unit, item, repeat, made, read, cost, before in fetch(CLAIM, params)
     ]
-    return sorted(found, key=lambda one: one.id)
+    return sorted(calls, key=lambda one: one.id)
 
 
 def reclaim_expired(run: int, holder: str, at: datetime) -> int:
@@ -202,24 +202,24 @@ def _loaded(body: Any) -> Any:
 
 def save_attempts(team: int, sent: Sequence[AttemptRow], prices: int | None) -> None:
     """Write attempts and the replies they brought; sets the reply's id on each. A key that has one gets another."""
-    left = [one for one in sent if one.said is not None]
+    left = [attempt_row for attempt_row in sent if attempt_row.said is not None]
     while left:
-        batch = {one.key: one for one in reversed(left)}
+        batch = {attempt_row.key: attempt_row for attempt_row in reversed(left)}
         many = list(batch.values())
         rows = fetch(
             KEEP,
             {
-                "team": team, "keys": [one.key for one in many], "ats": [one.at for one in many],
-                "requests": [json.dumps(storable(one.request)) for one in many],
-                "bodies": [json.dumps(reply_to_json(one.said)) if one.said else "{}" for one in many],
+                "team": team, "keys": [row.key for row in many], "ats": [row.at for row in many],
+                "requests": [json.dumps(storable(row.request)) for row in many],
+                "bodies": [json.dumps(reply_to_json(row.said)) if row.said else "{}" for row in many],
             },
         )  # fmt: skip
         for key, pk in rows:
             batch[key].reply = pk
-        left = [one for one in left if one.reply is None]
+        left = [attempt_row for attempt_row in left if attempt_row.reply is None]
     if sent:
         names = [name for name in AttemptRow.__dataclass_fields__ if name not in ("key", "request", "said")]
-        columns = {name: [getattr(one, name) for one in sent] for name in names}
+        columns = {name: [getattr(attempt_row, name) for attempt_row in sent] for name in names}
         fetch(ATTEMPTS, {**columns, "prices": prices})
 
 
@@ -228,11 +228,11 @@ def update_calls(rows: Sequence[CallUpdate]) -> None:
     if not rows:
         return
     plain = ("id", "state", "reason", "how", "cached", "attempts", "cost", "annotation", "not_before", "ended_at")
-    columns: dict[str, list[Any]] = {name: [getattr(one, name) for one in rows] for name in plain}
+    columns: dict[str, list[Any]] = {name: [getattr(row, name) for row in rows] for name in plain}
     columns |= {
-        "order": [json.dumps(list(one.order)) for one in rows],
-        "replies": [json.dumps(list(one.replies)) for one in rows],
-        "notes": [json.dumps(dict(one.notes)) for one in rows],
+        "order": [json.dumps(list(row.order)) for row in rows],
+        "replies": [json.dumps(list(row.replies)) for row in rows],
+        "notes": [json.dumps(dict(row.notes)) for row in rows],
     }
     fetch(SETTLE, columns)
 

@@ -97,7 +97,7 @@ def build_run_context(run: Run, at: datetime) -> RunContext:
     reads = build_read_context(run)
     prices, row = endpoints.price_of(endpoint, run.model, at)
     longest = int(run.options.get("longest") or LONGEST)
-    who = request_identity(
+    identity = request_identity(
         endpoint, run.model, run.revision, reads.prompt, run.prompt_options, decoding_of(run.decoding)
     )
     return RunContext(
@@ -107,5 +107,7 @@ def build_run_context(run: Run, at: datetime) -> RunContext:
         threads=max(1, min(endpoint.most_in_flight, MOST_THREADS)),
         max_image_side=longest,
         cache_since=run.created_at if run.options.get("fresh") else EVER,
-        asker=Requester(endpoints.backend_for(endpoint), Limiter(endpoint), who, longest, is_paid=Rates.of(row).known),
+        asker=Requester(
+            endpoints.backend_for(endpoint), Limiter(endpoint), identity, longest, is_paid=Rates.of(row).known
+        ),
     )

@@ -52,14 +52,14 @@ class RunExecutor:
     those that wait for a thread, or for room in the budget; `duplicates`: those whose very request is asked for
     another call."""
 
-    def __init__(self, work: JobContext, run: Run, outfit: RunContext) -> None:
-        self.work, self.run, self.outfit = work, run, outfit
+    def __init__(self, work: JobContext, run: Run, context: RunContext) -> None:
+        self.work, self.run, self.outfit = work, run, context
         self.holder = f"{work.job.pk}:{work.job.attempts}"
         self.ledger = Ledger(run.budget, Decimal(0))
-        self.turns = ResultPolicy(outfit.rates, self.ledger, run.seed, 3 * outfit.threads + 10, work.cursor)
-        self.asker = outfit.asker
+        self.turns = ResultPolicy(context.rates, self.ledger, run.seed, 3 * context.threads + 10, work.cursor)
+        self.asker = context.asker
         self.endpoint = [getattr(run.endpoint, name) for name in ASKED_AS]
-        self.pool = ThreadPoolExecutor(outfit.threads, "ask")
+        self.pool = ThreadPoolExecutor(context.threads, "ask")
         self.readers = ThreadPoolExecutor(READERS, "read")
         self.in_flight: dict[int, CallTask] = {}
         self.dispatched: set[int] = set()
@@ -154,11 +154,11 @@ class RunExecutor:
     def _finish_or_wait(self) -> None:
         """Done; or what is left waits for its time, or is in another driver's hands."""
         left = Call.objects.filter(run=self.run, state__in=(State.PENDING, State.RUNNING))
-        found = left.aggregate(first=Min("not_before", filter=Q(state=State.PENDING)))
+        earliest = left.aggregate(first=Min("not_before", filter=Q(state=State.PENDING)))
         if not left.exists():
             self.close("done")
         elif not left.filter(state=State.PENDING).filter(Q(not_before=None) | Q(not_before__lte=timezone.now())):
-            wait = (found["first"] - timezone.now()).total_seconds() if found["first"] else RENEW
+            wait = (earliest["first"] - timezone.now()).total_seconds() if earliest["first"] else RENEW
             self._reclaim_expired()  # what is another driver's, which may be no more by now
             self.dry_until = time.monotonic() + max(0.02, min(wait, LOOK))
             if wait > LONG_WAIT:
@@ -167,13 +167,13 @@ class RunExecutor:
 
     def _prepare_tasks(self, claimed: Sequence[ClaimedCall]) -> None:
         """Make what is asked; what a unit lacks is a failure without a request."""
-        found = load_units([one.unit for one in claimed])
+        units = load_units([one.unit for one in claimed])
         batch = WriteBatch()
         for call in claimed:
             if self.turns.halt:
                 break  # the rest waits again when the slice ends
             try:
-                task = self._task(call, found)
+                task = self._task(call, units)
             except MissingInput as lacking:
                 batch.settled.append(missing_input_update(call, lacking.code, timezone.now()))
             except Exception:
@@ -239,21 +239,21 @@ class RunExecutor:
         except DataError:
             log.exception("run %s: something is not taken by the database", self.run.pk)
             self._save_call_by_call(batch)
-        for pk in [*(one.id for one in batch.settled), *(task.call.id for task in batch.complete)]:
+        for pk in [*(call_update.id for call_update in batch.settled), *(task.call.id for task in batch.complete)]:
             self.in_flight.pop(pk, None)
-        again = [one.not_before for one in batch.settled if one.not_before]
+        again = [call_update.not_before for call_update in batch.settled if call_update.not_before]
         if again:
             wait = (min(again) - timezone.now()).total_seconds()
             self.dry_until = min(self.dry_until, time.monotonic() + max(0.0, wait))
 
     def _save_call_by_call(self, batch: WriteBatch) -> None:
         """One call's oddities do not cost the others' replies, which are paid for."""
-        for one in batch.of_each_call():
+        for single_batch in batch.of_each_call():
             try:
-                self.done += self._with_reconnect(lambda: self._save(one))  # noqa: B023  (called at once)
+                self.done += self._with_reconnect(lambda: self._save(single_batch))  # noqa: B023  (called at once)
             except DataError:
                 self.turns.count_failure()
-                self.done += self._with_reconnect(lambda: self._save(one.given_up(timezone.now())))  # noqa: B023
+                self.done += self._with_reconnect(lambda: self._save(single_batch.given_up(timezone.now())))  # noqa: B023
 
     def _use_cached_replies(self, ready: Sequence[CallTask]) -> list[CallTask]:
         """Take the replies that are there already; says which tasks need no asking."""
@@ -304,7 +304,7 @@ class RunExecutor:
     def _save(self, batch: WriteBatch) -> int:
         """All or nothing; says how many calls are over. What this driver no longer holds is not written."""
         now = timezone.now()
-        ids = {one.id for one in batch.settled} | {task.call.id for task in batch.complete}
+        ids = {call_update.id for call_update in batch.settled} | {task.call.id for task in batch.complete}
         ids |= {sent.call for sent, _task in batch.attempts}
         with transaction.atomic():
             if batch.unaccounted:
@@ -313,47 +313,49 @@ class RunExecutor:
             mine = run_calls.lock_held_calls(list(ids), self.holder)
             sent = [(one, task) for one, task in batch.attempts if one.call in mine]
             run_calls.save_attempts(self.outfit.team, [one for one, _task in sent], self.outfit.prices)
-            for one, task in sent:
-                if one.said is not None and one.reply is not None:
-                    task.replies[one.part] = (one.reply, one.said)
+            for attempt_row, task in sent:
+                if attempt_row.said is not None and attempt_row.reply is not None:
+                    task.replies[attempt_row.part] = (attempt_row.reply, attempt_row.said)
             run_calls.save_partial_calls(
                 [(task.call, task.attempts, task.cost) for task in batch.incomplete if task.call.id in mine]
             )
-            settled = [one for one in batch.settled if one.id in mine]
+            settled = [call_update for call_update in batch.settled if call_update.id in mine]
             settled += self._read([task for task in batch.complete if task.call.id in mine], now)
             run_calls.update_calls(settled)
-        return sum(one.state != State.PENDING for one in settled)
+        return sum(call_update.state != State.PENDING for call_update in settled)
 
     def _read(self, whole: Sequence[CallTask], now: datetime) -> list[CallUpdate]:
-        outfit = self.outfit
+        context = self.outfit
         readings: dict[int, ParseResult] = {}
         answers: list[ModelAnswer] = []
         for task in whole:
             replies = [task.replies[part][1] for part in range(len(task.requests))]
-            found = parse_replies(outfit.prompt, outfit.sheet, task.scene, task.shown, task.asked, replies)
-            readings[task.call.id] = found
-            if found.parsed is not None:
+            result = parse_replies(context.prompt, context.sheet, task.scene, task.shown, task.asked, replies)
+            readings[task.call.id] = result
+            if result.parsed is not None:
                 key = f"run:{self.run.pk}:{task.call.id}:"
                 call = task.call
                 answers.append(
-                    ModelAnswer(call.unit, call.item, call.repeat, key, found.parsed, task.begun or now, now)
+                    ModelAnswer(call.unit, call.item, call.repeat, key, result.parsed, task.begun or now, now)
                 )
         try:
             with transaction.atomic():
-                made = write_answers(outfit.destination, answers, now)
+                annotation_ids = write_answers(context.destination, answers, now)
         except MixedSources:
             self.close("files")
             run_calls.save_partial_calls([(task.call, task.attempts, task.cost) for task in whole])
             return []
-        return [self._call_update(task, readings[task.call.id], made, now) for task in whole]
+        return [self._call_update(task, readings[task.call.id], annotation_ids, now) for task in whole]
 
-    def _call_update(self, task: CallTask, found: ParseResult, made: dict[str, int], now: datetime) -> CallUpdate:
+    def _call_update(
+        self, task: CallTask, result: ParseResult, annotation_ids: dict[str, int], now: datetime
+    ) -> CallUpdate:
         call = task.call
         return CallUpdate(
-            call.id, found.state, found.reason, found.how, task.asked.order,
-            [task.replies[part][0] for part in range(len(task.requests))], found.notes,
+            call.id, result.state, result.reason, result.how, task.asked.order,
+            [task.replies[part][0] for part in range(len(task.requests))], result.notes,
             cached=call.attempts + task.attempts == 0, attempts=call.attempts + task.attempts,
-            cost=call.cost + task.cost, annotation=made.get(f"run:{self.run.pk}:{call.id}:"), ended_at=now,
+            cost=call.cost + task.cost, annotation=annotation_ids.get(f"run:{self.run.pk}:{call.id}:"), ended_at=now,
         )  # fmt: skip
 
     # --- keeping hold ---
