@@ -94,7 +94,7 @@ class Labelling(TemplatePrompt):
         if isinstance(answered, UnparsedReply):
             return failure_reason(replies[0], answered)
         known = {plain(concept): concept for concept in self.concepts(scene)}
-        strange = [one for one in answered if plain(one) not in known]
+        strange = [concept for concept in answered if plain(concept) not in known]
         if strange:
             return UnparsedReply(
                 "out_of_range", "outside_scale", {"labels": [single_line(one)[:80] for one in strange[:20]]}

@@ -196,7 +196,7 @@ def _loss(reply: Reply, mean: bool) -> float | UnparsedReply:
     if not reply.tokens:
         return empty_reason(reply) or UnparsedReply("unparseable", "no_logprobs")
     logprobs = [token.logprob for token in reply.tokens]
-    if not all(isinstance(one, (int, float)) and NO_LOGPROB < one <= ROUNDED for one in logprobs):
+    if not all(isinstance(token, (int, float)) and NO_LOGPROB < token <= ROUNDED for token in logprobs):
         return UnparsedReply("unparseable", "no_logprobs")
     total = -math.fsum(logprobs)
     return total / len(logprobs) if mean else total

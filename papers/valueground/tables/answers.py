@@ -109,7 +109,7 @@ def load_instances(inputs: TableInputs) -> Instances:
     country = instances % len(units.targets)
     question, source = np.divmod(instances // len(units.targets), len(sources))
     about = _questions(questions, units.items)
-    labels = {(q, c): label_of(one, name) for q, one in enumerate(about) for c, name in enumerate(units.targets)}
+    labels = {(q, c): label_of(code, name) for q, code in enumerate(about) for c, name in enumerate(units.targets)}
     known = [labels[int(q), int(c)] for q, c in zip(question, country, strict=True)]
     rows = rows_of(units.raters, units.campaigns)
     main, put_main = _by_model(units, place, instances.size, rows[MAIN])
@@ -192,7 +192,7 @@ def _alignment(
     cluster = np.unique(np.array([q for q, _s in shown]), return_inverse=True)[1]
     rows = rows_of(units.raters, units.campaigns, (MATCHING,))[MATCHING]
     codes, asked = _by_model(units, of_item[units.item], len(shown), rows)
-    aligned = {name: np.where(wanted == MISSING, MISSING, one[wanted]) for name, one in codes.items()}
+    aligned = {name: np.where(wanted == MISSING, MISSING, item[wanted]) for name, item in codes.items()}
     return aligned, {name: (one, asked[name], cluster) for name, one in codes.items()}
 
 

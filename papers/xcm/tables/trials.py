@@ -186,4 +186,4 @@ def select_query_sets(score_sets: Iterable[TrialScores], *names: str) -> list[Tr
 def countries_of(score_sets: Iterable[TrialScores]) -> list[str]:
     """In the paper's order, others after them."""
     there = {str(country) for scores in score_sets for country in scores.countries if country}
-    return [one for one in ORDER if one in there] + sorted(there - set(ORDER))
+    return [scores for scores in ORDER if scores in there] + sorted(there - set(ORDER))
