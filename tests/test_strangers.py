@@ -81,9 +81,7 @@ def walk(patterns: Any, namespace: str = "", outer: tuple[str, ...] = ()) -> Ite
             if each.name is None and namespace == "admin:":
                 continue  # the admin's own catch-all, which only redirects to its sign-in
             assert each.name, f"The route {namespace}{each.pattern} has no name. Name it, so that it can be tested."
-            if (
-                each.callback is not moved
-            ):  # old addresses: annotation/pages/test_old_addresses.py
+            if each.callback is not moved:  # old addresses: annotation/pages/test_old_addresses.py
                 yield Route(namespace + each.name, parameters)
 
 
