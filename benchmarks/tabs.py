@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from benchmarks.access import may
 from benchmarks.models import Benchmark, Stage
+from benchmarks.plugin_pages import pages_of
 from people.models import User
 
 # key, label, URL name, and whether it is only for those who work on the benchmark
@@ -30,11 +31,16 @@ def tabs_for(user: User | AnonymousUser, benchmark: Benchmark, current: str) -> 
     """`current` is the key of a tab, or "" for none."""
     works = may(user, benchmark, "work_on")
     hidden = set() if can_review(user, benchmark) else {"review"}
-    return [
+    tabs: list[dict[str, Any]] = [
         {"key": key, "label": label, "url": reverse(name, args=[benchmark.slug]), "current": key == current}
         for key, label, name, only_workers in TABS
         if (works or not only_workers) and key not in hidden
     ]
+    for page in pages_of(benchmark):
+        if not page.imports and may(user, benchmark, page.can):
+            url = reverse("benchmarks:plugin_page", args=[benchmark.slug, page.key])
+            tabs.append({"key": page.key, "label": page.label, "url": url, "current": page.key == current})
+    return tabs
 
 
 def can_review(user: User | AnonymousUser, benchmark: Benchmark) -> bool:

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from benchmarks.views import images, imports, items, pages, roles, settings
+from benchmarks.views import images, imports, items, pages, plugin_pages, roles, settings
 
 app_name = "benchmarks"
 urlpatterns = [
@@ -14,5 +14,6 @@ urlpatterns = [
     path("b/<slug:slug>/roles/", roles.roles, name="roles"),
     path("b/<slug:slug>/roles/<int:role_id>/", roles.role, name="role"),
     path("b/<slug:slug>/settings/", settings.settings, name="settings"),
+    path("b/<slug:slug>/pages/<slug:key>/", plugin_pages.page, name="plugin_page"),
     path("image/<str:signed>/", images.image, name="image"),
 ]

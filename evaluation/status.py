@@ -50,9 +50,17 @@ class Status:
 
 def status(at: datetime) -> Status:
     found = Status(at)
-    for part in (_versions, _queue, _jobs, _leases, _mail, _sign_ins, _disk):
+    for part in (_versions, _queue, _jobs, _leases, _mail, _sign_ins, _disk, *_MORE_PARTS):
         part(found)
     return found
+
+
+_MORE_PARTS: list[Callable[[Status], None]] = []  # of other apps; filled by `register_status_part` only
+
+
+def register_status_part(part: Callable[[Status], None]) -> None:
+    """Let another app add figures and problems to the status page."""
+    _MORE_PARTS.append(part)
 
 
 def _versions(found: Status) -> None:

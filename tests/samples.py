@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from annotation.models import (
@@ -26,7 +27,9 @@ from annotation.models import (
     Tally,
     Unit,
 )
+from benchmarks import plugin_pages
 from benchmarks.models import Benchmark, Stage
+from benchmarks.plugin_pages import PluginPage
 from evaluation.tables import registry
 from jobs.models import Job
 from people.models import Cohort, Rater, User
@@ -147,6 +150,10 @@ def an_answer_run(world: World, campaign: Campaign) -> Call:
     )
 
 
+def plugin_page(_request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
+    return HttpResponse(f"A page of a plugin, of {benchmark.slug}")
+
+
 def build(world: World) -> Mapping[str, Any]:
     """Everything of the world's first team. Nobody of the other team may open any of it."""
     world.add_items(3, images=True)
@@ -173,6 +180,7 @@ def build(world: World) -> Mapping[str, Any]:
     for user in (world.stranger, world.rival):
         rater(user)
     registry.BY_RECIPE.setdefault(TABLES_OF, (SMALL,))
+    plugin_pages.BY_RECIPE.setdefault(TABLES_OF, (PluginPage(SMALL.key, "Small", plugin_page),))
     Benchmark.objects.filter(pk=world.benchmark.pk).update(recipe=TABLES_OF)
     return {
         "slug": world.benchmark.slug,
@@ -223,6 +231,7 @@ TABLES_OF = "tests.samples"  # a recipe that is none, with a table of the tests
 TABLES = {
     "api:table key": "small",
     "evaluation:table key": "small",
+    "benchmarks:plugin_page key": "small",
     "evaluation:table_file key": "small",
     "evaluation:table_file form": "csv",
 }

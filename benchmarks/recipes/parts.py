@@ -13,6 +13,39 @@ BROKEN: Json = {"code": "broken", "label": {"en": "The picture is broken or unre
 OFFENSIVE: Json = {"code": "offensive", "label": {"en": "It is offensive"}}
 UNCLEAR: Json = {"code": "unclear", "label": {"en": "The question cannot be understood"}}
 CANNOT_JUDGE: Json = {"code": "cannot_judge", "label": {"en": "I cannot judge it"}}
+PICTURE_SKIP_REASONS: tuple[Json, ...] = (
+    {
+        "code": "unknown",
+        "label": {
+            "en": "I do not know what it shows",
+            "ar": "لا أعرف ما الذي تُظهره",
+            "pt": "Não sei o que ela mostra",
+            "am": "ምን እንደሚያሳይ አላውቅም",
+        },
+    },
+    {
+        "code": "cannot_judge",
+        "label": {
+            "en": "It cannot be judged",
+            "ar": "لا يمكن الحكم عليها",
+            "pt": "Não dá para avaliar",
+            "am": "ሊመዘን አይችልም",
+        },
+    },
+    {
+        "code": "broken",
+        "label": {
+            "en": "It is broken or unreadable",
+            "ar": "الصورة معطوبة أو غير واضحة",
+            "pt": "Está danificada ou ilegível",
+            "am": "ተበላሽቷል ወይም አይነበብም",
+        },
+    },
+    {
+        "code": "offensive",
+        "label": {"en": "It is offensive", "ar": "الصورة مسيئة", "pt": "É ofensiva", "am": "አስነዋሪ ነው"},
+    },
+)
 
 
 def field(key: str, kind: str, label: Text, config: Mapping[str, Any], **more: Any) -> Json:

@@ -1,4 +1,4 @@
-"""The recipes there are. To add one: write its module, name it here; tests/contracts/test_recipes.py does the rest."""
+"""The recipes of this site. A plugin of `papers` or of an installed package registers its own when Django starts."""
 
 import json
 from collections.abc import Mapping
@@ -7,35 +7,37 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from benchmarks.recipes.contract import Recipe
-from papers.caire.recipe import UNIVERSAL
-from papers.culturalvqa.recipe import CULTURALVQA
-from papers.globalrg.recipe import GROUNDING, RETRIEVAL
-from papers.valueground.recipe import VALUEGROUND
-from papers.xcm.recipe import XCM
+from benchmarks.recipes.contract import Recipe, RecipeError
 
-WRITTEN: tuple[Recipe, ...] = (UNIVERSAL, CULTURALVQA, RETRIEVAL, GROUNDING, VALUEGROUND, XCM)
+RECIPES: list[Recipe] = []  # in the order of registration; filled by `register_recipe` only
 # Recipes are written in English. A language more is one file: English sentence to its translation.
 WORDS: dict[str, Mapping[str, str]] = {
     file.stem: json.loads(file.read_text("utf-8")) for file in sorted(Path(__file__).with_name("words").glob("*.json"))
 }
 
 
-def _translated(part: Any) -> Any:
+def register_recipe(recipe: Recipe, words: Mapping[str, Mapping[str, str]] | None = None) -> None:
+    """Make a recipe available. `words`: language to (English sentence to its translation), besides those of the site.
+
+    Raises RecipeError if the key is taken.
+    """
+    if find(recipe.key) is not None:
+        raise RecipeError(f"recipe {recipe.key!r}: the key is taken by another recipe")
+    known = {language: {**WORDS.get(language, {}), **more} for language, more in (words or {}).items()}
+    RECIPES.append(_translated(recipe, {**WORDS, **known}))
+
+
+def _translated(part: Any, words: Mapping[str, Mapping[str, str]]) -> Any:
     """The same part, each of its texts in every language there are words for."""
     if is_dataclass(part) and not isinstance(part, type):
-        return replace(
-            part, **{part_field.name: _translated(getattr(part, part_field.name)) for part_field in fields(part)}
-        )
+        translated = {member.name: _translated(getattr(part, member.name), words) for member in fields(part)}
+        return replace(part, **translated)
     if isinstance(part, Mapping):
         if isinstance(part.get("en"), str):
-            texts = {language: words[part["en"]] for language, words in WORDS.items() if part["en"] in words}
+            texts = {language: known[part["en"]] for language, known in words.items() if part["en"] in known}
             return {**texts, **part}
-        return {key: _translated(value) for key, value in part.items()}
-    return type(part)(_translated(member) for member in part) if isinstance(part, (list, tuple)) else part
-
-
-RECIPES: tuple[Recipe, ...] = tuple(_translated(written) for written in WRITTEN)
+        return {key: _translated(value, words) for key, value in part.items()}
+    return type(part)(_translated(member, words) for member in part) if isinstance(part, (list, tuple)) else part
 
 
 class UnknownRecipe(KeyError):

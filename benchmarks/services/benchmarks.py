@@ -8,10 +8,10 @@ from django.db import IntegrityError, transaction
 
 from benchmarks.models import Benchmark, Role, Stage
 from benchmarks.recipes.contract import StageSpec
+from benchmarks.recipes.parts import PICTURE_SKIP_REASONS
 from benchmarks.recipes.registry import recipe
 from benchmarks.rules.displays import default_pictures
 from jobs.models import record
-from papers.caire import recipe as caire
 from people.models import Team, User
 
 Text = Mapping[str, str]
@@ -24,7 +24,7 @@ BLANK_POINTS: tuple[tuple[str, Text], ...] = (
     ("5", {"en": "Very much", "ar": "كثيرًا جدًّا", "pt": "Muitíssimo", "am": "እጅግ በጣም"}),
 )
 BLANK_REASONS: tuple[Mapping[str, Any], ...] = tuple(
-    reason for reason in caire.SKIP_REASONS if reason["code"] != "offensive"
+    reason for reason in PICTURE_SKIP_REASONS if reason["code"] != "offensive"
 )
 
 

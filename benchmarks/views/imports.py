@@ -9,6 +9,7 @@ from benchmarks.access import benchmark_for
 from benchmarks.forms.imports import ImportForm
 from benchmarks.imports.columns import columns_of, sample_of
 from benchmarks.models import Stage
+from benchmarks.plugin_pages import pages_of
 from benchmarks.services import imports
 from benchmarks.tabs import tabs_for
 from jobs import readers
@@ -41,6 +42,7 @@ def import_items(request: HttpRequest, slug: str) -> HttpResponse:
         "stage": stage,
         "stages": stages,
         "columns": columns_of(stage),
+        "plugin_imports": [page for page in pages_of(benchmark) if page.imports],
         "jobs": readers.recent(benchmark.scope, imports.KIND),
         "nav": tabs_for(request.user, benchmark, "items"),
         "who_place": benchmark.name,

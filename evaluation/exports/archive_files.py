@@ -8,6 +8,7 @@ from annotation.sheets import Sheet
 from benchmarks.models import Benchmark, Stage
 from evaluation.exports import decisions, items
 from evaluation.exports.formats import FileSummary, csv_lines, json_lines
+from evaluation.exports.record_files import record_files
 from evaluation.exports.rows import COLUMNS, WITHDRAWN_AT, Column, Row, rows
 from people.models import Rater
 from people.services.consent import consent_states
@@ -56,6 +57,9 @@ def archive_files(
     if stage.acceptance == Stage.Acceptance.BY_REVIEW:
         found.append(ArchiveFile("reviews", REVIEWS, decisions.REVIEWS, decisions.reviews(benchmark, ids)))
     found.append(ArchiveFile("items", ITEMS, items.ITEMS, items.items(stage)))
+    for one in record_files(benchmark.recipe, stage.key):
+        ratings = rows(ids, benchmark.pseudonym, sheets, consents)
+        found.append(ArchiveFile(f"records-{one.key}", one.meaning, one.columns, one.records(ratings)))
     return found
 
 

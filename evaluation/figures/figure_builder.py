@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from typing import Any
@@ -18,7 +18,7 @@ from evaluation.catalogue import catalogue_of
 from evaluation.figures.figure import NARROW, Figure, Words
 from evaluation.figures.pictures import signed_address
 from evaluation.figures.registry import figures_of
-from evaluation.figures.spec import FigureData, FigureSpec, no_table
+from evaluation.figures.spec import OWN_OPTIONS, FigureData, FigureSpec, no_table
 from evaluation.reports.filters import build_select, filters
 from evaluation.selection import NAMES, Params, SelectionError, refuse_unknown
 from evaluation.tables.page import action_links
@@ -26,7 +26,6 @@ from evaluation.tables.ranked_lists import labels_of
 from evaluation.tables.sources import COLLECTION, by_collection, name_of, title_of
 from evaluation.tables.spec import MissingData, TableSpec
 from evaluation.tables.table_inputs import InvalidOption
-from papers.globalrg.figures import universals
 from predictions.models import Collection, Run
 from predictions.queries.results import runs_of
 
@@ -67,13 +66,13 @@ def _names(ground: FigureData) -> list[str]:
     return [name_of(one) for one in _collections(ground)]
 
 
-# Figures alone have them; the collection may be named several times, for figures that read others.
-OWN: Mapping[str, Callable[[FigureData], list[str]]] = {"universal": universals, "run": _labels, COLLECTION: _names}
+# The collection may be named several times, for figures that read others.
+OWN_OPTIONS |= {"run": _labels, COLLECTION: _names}
 
 
 def check_own_options(ground: FigureData) -> None:
     """Raises SelectionError for a query or run that is not here."""
-    for name, known_of in OWN.items():
+    for name, known_of in OWN_OPTIONS.items():
         given = [str(value) for value in ground.params.getlist(name) if value]
         if not given:
             continue
@@ -138,7 +137,9 @@ def page_figures(ground: FigureData) -> Iterator[PageFigure]:
 def form_of(ground: FigureData) -> dict[str, Any]:
     """The selects above the figures, and what their files' addresses carry. Raises SelectionError."""
     check_own_options(ground)
-    query = urlencode([(name, value) for name in (*NAMES, *OWN) for value in ground.params.getlist(name) if value])
+    query = urlencode(
+        [(name, value) for name in (*NAMES, *OWN_OPTIONS) for value in ground.params.getlist(name) if value]
+    )
     selects = _collection_select(ground)
     if not ground.has_questions:
         return {"selects": selects, "carried": [], "query": query}

@@ -1,39 +1,32 @@
-"""Which figures a benchmark has: those of the recipe it was made from, then those every benchmark has."""
+"""The figures of a benchmark: those of the recipe it was made from, then those that every benchmark has."""
+
+from collections.abc import Callable, Sequence
 
 from benchmarks.models import Benchmark
 from evaluation.figures.general import GENERAL
 from evaluation.figures.model_figures import MODELS
-from evaluation.figures.spec import FigureSpec
-from evaluation.figures.table_figures import ACCURACY, CORRELATION, heat_spec, spec_of
-from papers.caire.tables.universal import TABLES as CAIRE
-from papers.culturalvqa import figures as culturalvqa
-from papers.culturalvqa.tables.accuracy import TABLES as CULTURALVQA
-from papers.globalrg import figures as globalrg
-from papers.valueground import figures as valueground
-from papers.valueground.tables.labels import TABLES as VALUEGROUND
-from papers.xcm.figures import projection, tiers
-from papers.xcm.figures import winners as xcm
+from evaluation.figures.spec import OWN_OPTIONS, FigureData, FigureSpec
 
-_VQA, _VALUES = CULTURALVQA["culturalvqa"], VALUEGROUND["valueground"]
-BY_RECIPE: dict[str, tuple[FigureSpec, ...]] = {
-    "caire-universal": (
-        heat_spec(spec_of(CAIRE["caire-universal"], "table-2"), measure=CORRELATION),
-        heat_spec(spec_of(CAIRE["caire-universal"], "table-15"), measure=CORRELATION),
-    ),
-    "culturalvqa": (
-        heat_spec(spec_of(_VQA, "accuracy"), measure=ACCURACY),
-        heat_spec(spec_of(_VQA, "without-picture"), measure=ACCURACY, number="Figure 5"),
-        heat_spec(spec_of(_VQA, "facets"), measure=ACCURACY, number="Figure 7"),
-        *culturalvqa.POINTS,
-    ),
-    "globalrg-grounding": globalrg.GROUNDING,
-    "globalrg-retrieval": globalrg.RETRIEVED,
-    "valueground": (
-        heat_spec(spec_of(_VALUES, "figure-3"), measure=ACCURACY, number="Figure 3"),
-        *valueground.FIGURES,
-    ),
-    "3xcm": (*xcm.FIGURES, *tiers.FIGURES, *projection.FIGURES),
-}
+BY_RECIPE: dict[str, tuple[FigureSpec, ...]] = {}  # recipe key to its figures; filled by `register_figures` only
+
+
+class DuplicateFigure(ValueError):
+    """Two figures of a benchmark, or two options of figures, would have one name."""
+
+
+def register_figures(recipe: str, specs: Sequence[FigureSpec]) -> None:
+    """Add figures to the benchmarks of a recipe. Raises DuplicateFigure."""
+    keys = [spec.key for spec in (*BY_RECIPE.get(recipe, ()), *specs, *GENERAL, *MODELS)]
+    if twice := sorted({key for key in keys if keys.count(key) > 1}):
+        raise DuplicateFigure(f"recipe {recipe!r} has two figures {', '.join(map(repr, twice))}")
+    BY_RECIPE[recipe] = (*BY_RECIPE.get(recipe, ()), *specs)
+
+
+def register_figure_option(name: str, known: Callable[[FigureData], list[str]]) -> None:
+    """Let figures read a parameter of the address. `known` lists its values. Raises DuplicateFigure."""
+    if name in OWN_OPTIONS:
+        raise DuplicateFigure(f"the option {name!r} of figures is taken")
+    OWN_OPTIONS[name] = known
 
 
 def figures_of(benchmark: Benchmark) -> tuple[FigureSpec, ...]:

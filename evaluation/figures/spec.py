@@ -31,6 +31,10 @@ class FigureSpec:
     build: Callable[[FigureData], Figure] = field(repr=False)
 
 
+# Parameters of the address that only figures read, each with the values that it may have in a benchmark.
+OWN_OPTIONS: dict[str, Callable[[FigureData], list[str]]] = {}
+
+
 @dataclass
 class FigureData(TableInputs):
     """What all figures of a page are made from: each question is read once. `begin` before each figure."""
@@ -73,7 +77,7 @@ class FigureData(TableInputs):
         """The address's query with another choice of the figure's own; every other choice stays."""
         options = [
             (option, str(v))
-            for option in (*NAMES, "universal", "run", COLLECTION)
+            for option in (*NAMES, *OWN_OPTIONS)
             if option != name
             for v in self.params.getlist(option)
             if v

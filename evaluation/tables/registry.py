@@ -1,20 +1,23 @@
-"""Which tables a benchmark has: those of the recipe it was made from, and those every benchmark has."""
+"""The tables of a benchmark: those of the recipe it was made from. Plugins register them when Django starts."""
+
+from collections.abc import Sequence
 
 from benchmarks.models import Benchmark
 from evaluation.tables.spec import TableSpec
-from papers.caire.tables import universal as caire
-from papers.culturalvqa.tables import accuracy as culturalvqa
-from papers.globalrg.tables import retrieval as globalrg
-from papers.valueground.tables import labels as valueground
-from papers.xcm.tables import collection as xcm
 
-BY_RECIPE: dict[str, tuple[TableSpec, ...]] = {
-    **caire.TABLES,
-    **culturalvqa.TABLES,
-    **globalrg.TABLES,
-    **valueground.TABLES,
-    **xcm.TABLES,
-}
+BY_RECIPE: dict[str, tuple[TableSpec, ...]] = {}  # recipe key to its tables; filled by `register_tables` only
+
+
+class DuplicateTable(ValueError):
+    """A benchmark would have two tables of one key, and their addresses would be the same."""
+
+
+def register_tables(recipe: str, specs: Sequence[TableSpec]) -> None:
+    """Add tables to the benchmarks of a recipe, in the order of the paper. Raises DuplicateTable."""
+    keys = [spec.key for spec in (*BY_RECIPE.get(recipe, ()), *specs)]
+    if twice := sorted({key for key in keys if keys.count(key) > 1}):
+        raise DuplicateTable(f"recipe {recipe!r} has two tables {', '.join(map(repr, twice))}")
+    BY_RECIPE[recipe] = (*BY_RECIPE.get(recipe, ()), *specs)
 
 
 def tables_of(benchmark: Benchmark) -> tuple[TableSpec, ...]:

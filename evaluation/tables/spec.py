@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal, InvalidOperation
@@ -151,6 +151,9 @@ class TableSpec:
     build: Callable[[TableInputs], Table]
     options: tuple[Option, ...] = ()
     parameters: tuple[str, ...] = ()  # what else of the address it reads
+    requirements: tuple[Callable[[TableInputs], None], ...] = ()  # each raises MissingData, and computes nothing
+    state: Callable[[Benchmark], Sequence[object]] | None = None  # what else it is made from, besides answers and runs
+    judges_stage: str = ""  # the page "Judge" of this stage names the table
 
     def within(self, benchmark: Benchmark) -> TableSpec:
         """With the values that its options have in this benchmark."""

@@ -18,12 +18,10 @@ from evaluation.catalogue import Catalogue, catalogue_of
 from evaluation.observations import Observations, RawAnswer
 from evaluation.selection import Params, SelectionError
 from evaluation.tables.registry import tables_of
-from evaluation.tables.requirements import check_requirements
 from evaluation.tables.sources import COLLECTION, SOURCES, Usable, every
 from evaluation.tables.spec import MissingData, TableSpec
 from evaluation.tables.table_formats import Data, to_json
 from evaluation.tables.table_inputs import EVERYBODY, NARROWING, InvalidOption, TableInputs, build_table
-from papers.culturalvqa.tables.word_lists import LIST_TABLES, state_of_lists
 from predictions.models import Run
 from predictions.queries.results import state_of
 
@@ -81,8 +79,8 @@ def _key(benchmark: Benchmark, spec: TableSpec, params: Params, zone: tzinfo) ->
     asked = [(name, sorted(map(str, params.getlist(name)))) for name in names_of(spec)]
     if any(params.getlist("since") + params.getlist("until")):
         asked.append(("zone", [str(zone)]))
-    lists = state_of_lists(benchmark) if spec.key in {one.key for one in LIST_TABLES} else []
-    chosen = [benchmark.pk, spec.key, get_language(), asked, state_of(benchmark), *lists, snapshots.CODE]
+    more = spec.state(benchmark) if spec.state else ()
+    chosen = [benchmark.pk, spec.key, get_language(), asked, state_of(benchmark), *more, snapshots.CODE]
     return hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()
 
 
@@ -92,7 +90,7 @@ def names_of(spec: TableSpec) -> list[str]:
 
 
 def missing_data(catalogue: Catalogue, spec: TableSpec, params: Params, at: datetime) -> MissingData | None:
-    """What is missing: of the first thing the table reads, then of all it needs besides (`looks`). Nothing is
+    """What is missing: of the first thing the table reads, then of all it requires besides. Nothing is
     computed."""
     chosen = {option.key: option.default for option in spec.options}
     probe = _DataProbe(spec, catalogue.benchmark, catalogue, params, chosen, at, watermark=0)
@@ -100,7 +98,8 @@ def missing_data(catalogue: Catalogue, spec: TableSpec, params: Params, at: date
         with suppress(_DataFound, SelectionError):
             spec.build(probe)
         with suppress(SelectionError):
-            check_requirements(probe)
+            for check in spec.requirements:
+                check(probe)
     except MissingData as missing:
         missing.action = missing.action or probe.action_for(missing)
         return missing

@@ -16,12 +16,11 @@ from evaluation.reports.comparison_filters import comparison_filters
 from evaluation.reports.judge_page import chosen_of, judge_context, judges_of, to_csv, to_json
 from evaluation.reports.judge_report import JudgeReport, judge_report
 from evaluation.selection import SelectionError
-from evaluation.tables.registry import table_of
+from evaluation.tables.registry import tables_of
 from evaluation.tables.spec import TableSpec
 from evaluation.tables.table_builder import missing_data
 from evaluation.views.downloads import as_table, download
 from evaluation.views.models_page import page_context, selection_with_models
-from papers.culturalvqa.tables.judgements import STAGE as LAVE
 
 
 def _judge_ids(request: HttpRequest) -> list[str]:
@@ -36,7 +35,8 @@ def _report(catalogue: Catalogue, request: HttpRequest) -> JudgeReport:
 def _related_table(report: JudgeReport) -> TableSpec | None:
     """The table that sets the judge beside people, where people said in another stage what it judges in this one."""
     catalogue = report.catalogue
-    spec = table_of(catalogue.benchmark, "judge") if report.selection.stage == LAVE else None
+    specs = [one for one in tables_of(catalogue.benchmark) if one.judges_stage == report.selection.stage]
+    spec = specs[0].within(catalogue.benchmark) if specs else None
     if spec is None or report.n_things or missing_data(catalogue, spec, QueryDict(), report.computed_at):
         return None
     return spec

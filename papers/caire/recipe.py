@@ -11,6 +11,7 @@ Question, instructions, skip reasons and everything in other languages than Engl
 """
 
 from benchmarks.recipes.contract import CohortSpec, ConditionSpec, PredictionTask, Recipe, ReportTable, StageSpec
+from benchmarks.recipes.parts import PICTURE_SKIP_REASONS
 from papers.caire.recipe_links import LINK_CHECK
 
 CITATION = (
@@ -220,40 +221,6 @@ SHEET = {
     ]
 }
 
-SKIP_REASONS = (
-    {
-        "code": "unknown",
-        "label": {
-            "en": "I do not know what it shows",
-            "ar": "لا أعرف ما الذي تُظهره",
-            "pt": "Não sei o que ela mostra",
-            "am": "ምን እንደሚያሳይ አላውቅም",
-        },
-    },
-    {
-        "code": "cannot_judge",
-        "label": {
-            "en": "It cannot be judged",
-            "ar": "لا يمكن الحكم عليها",
-            "pt": "Não dá para avaliar",
-            "am": "ሊመዘን አይችልም",
-        },
-    },
-    {
-        "code": "broken",
-        "label": {
-            "en": "It is broken or unreadable",
-            "ar": "الصورة معطوبة أو غير واضحة",
-            "pt": "Está danificada ou ilegível",
-            "am": "ተበላሽቷል ወይም አይነበብም",
-        },
-    },
-    {
-        "code": "offensive",
-        "label": {"en": "It is offensive", "ar": "الصورة مسيئة", "pt": "É ofensiva", "am": "አስነዋሪ ነው"},
-    },
-)
-
 INSTRUCTIONS = {
     "en": (
         "You will see pictures of everyday things: food, clothes, music, farming, a wedding. For each one, say how "
@@ -341,7 +308,7 @@ UNIVERSAL = Recipe(
             sheet=SHEET,
             target_answers=20,
             has_target=True,
-            skip_reasons=SKIP_REASONS,
+            skip_reasons=PICTURE_SKIP_REASONS,
             instructions=INSTRUCTIONS,
         ),
         StageSpec(
@@ -352,7 +319,7 @@ UNIVERSAL = Recipe(
             target_answers=3,
             has_target=True,
             own_vocabulary=True,
-            skip_reasons=SKIP_REASONS,
+            skip_reasons=PICTURE_SKIP_REASONS,
             instructions=SPECIFIC_INSTRUCTIONS,
             sample=(
                 {

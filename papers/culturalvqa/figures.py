@@ -17,7 +17,7 @@ from evaluation.figures.drawing.shapes import Sign, sign
 from evaluation.figures.estimate_text import estimate_text, list_text, number_columns, numbers, value_of
 from evaluation.figures.figure import Figure
 from evaluation.figures.spec import FigureData, FigureSpec
-from evaluation.figures.table_figures import ACCURACY, option_words, spec_of, table_of
+from evaluation.figures.table_figures import ACCURACY, heat_spec, option_words, spec_of, table_of
 from evaluation.metrics.estimate import Estimate
 from evaluation.tables.spec import MissingData
 from papers.culturalvqa.tables.accuracy import TABLES
@@ -237,7 +237,10 @@ def against_answers(ground: FigureData) -> Figure:
     )
 
 
-POINTS = (
+FIGURES = (
+    heat_spec(spec_of(TABLES["culturalvqa"], "accuracy"), measure=ACCURACY),
+    heat_spec(spec_of(TABLES["culturalvqa"], "without-picture"), measure=ACCURACY, number="Figure 5"),
+    heat_spec(spec_of(TABLES["culturalvqa"], "facets"), measure=ACCURACY, number="Figure 7"),
     FigureSpec("by-release", "Figure 1", gettext_lazy("Accuracy by release date"), RELEASES.needs, by_release),
     FigureSpec(
         "length", "Figure 12", gettext_lazy("Accuracy against the length of questions"), CORRELATIONS.needs,

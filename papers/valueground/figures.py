@@ -10,9 +10,11 @@ from evaluation.figures.drawing import scatter
 from evaluation.figures.estimate_text import estimate_text, list_text, value_of
 from evaluation.figures.figure import Figure
 from evaluation.figures.spec import FigureData, FigureSpec
+from evaluation.figures.table_figures import ACCURACY, heat_spec, spec_of
 from evaluation.metrics.association import pearson_of
 from evaluation.tables.spec import MissingData
 from papers.valueground.tables.answers import known_answers, load_instances
+from papers.valueground.tables.labels import TABLES
 
 MOST = 12
 
@@ -60,6 +62,7 @@ def main_against_text(ground: FigureData) -> Figure:
 
 
 FIGURES = (
+    heat_spec(spec_of(TABLES["valueground"], "figure-3"), measure=ACCURACY, number="Figure 3"),
     FigureSpec(
         "main-text",
         "Figure 7",

@@ -1,30 +1,27 @@
-"""The prompts there are. To add one: write it in a module of this folder, name the module's PROMPTS here."""
+"""The prompts of this site. A plugin of `papers` or of an installed package registers its own when Django starts."""
 
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from papers.caire.prompts import levels as caire
-from papers.caire.prompts import numbers as caire_numbers
-from papers.culturalvqa.prompts import lave
-from papers.culturalvqa.prompts import questions as culturalvqa
-from papers.globalrg import prompts as globalrg
-from papers.valueground import prompts as valueground
-from papers.xcm import prompts as xcm
 from predictions.prompts import sheet
 from predictions.prompts.contract import Kind, Prompt, Scene
 from predictions.prompts.prompt_templates import OptionProblem, TemplatePrompt, digest
 
-PROMPTS: tuple[Prompt, ...] = (
-    *culturalvqa.PROMPTS,
-    *lave.PROMPTS,
-    *valueground.PROMPTS,
-    *caire.PROMPTS,
-    *caire_numbers.PROMPTS,
-    *globalrg.PROMPTS,
-    *xcm.PROMPTS,
-    *sheet.PROMPTS,  # the general one is offered last
-)
+PROMPTS: tuple[Prompt, ...] = sheet.PROMPTS  # the general ones stay last; filled by `register_prompt` only
+
+
+class DuplicatePrompt(ValueError):
+    """The key names another prompt: keys are stored with runs and never change their meaning."""
+
+
+def register_prompt(new: Prompt) -> None:
+    """Make a prompt available, after those of its kind and before the general ones. Raises DuplicatePrompt."""
+    global PROMPTS
+    if any(one.key == new.key for one in PROMPTS):
+        raise DuplicatePrompt(f"prompt {new.key!r}: the key is taken by another prompt")
+    general = len(sheet.PROMPTS)
+    PROMPTS = (*PROMPTS[:-general], new, *PROMPTS[-general:])
 
 
 class UnknownPrompt(KeyError):

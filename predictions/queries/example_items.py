@@ -2,8 +2,8 @@
 
 from annotation.models import Annotation
 from benchmarks.models import Stage
-from papers.culturalvqa.prompts.questions import choose_examples
 from people.models import Rater
+from predictions.prompts.examples import choose_examples
 
 SEED = 0
 """Of the draw: with the same answered items, the same examples for every run and model."""

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 from annotation.fields import registry
 
-LAYERS = ["jobs", "people", "benchmarks", "annotation", "predictions", "evaluation"]  # lowest first
+LAYERS = ["jobs", "people", "benchmarks", "annotation", "predictions", "evaluation", "papers"]  # lowest first
 PURE = (
     "evaluation/metrics/",
     "evaluation/figures/drawing/",
@@ -18,6 +18,7 @@ PURE = (
     "annotation/fields/contract.py",
 )
 PURE_SPEC = re.compile(r"^annotation/fields/\w+/(spec|wording)\.py$")
+PURE_PAPER = re.compile(r"^papers/\w+/(recipe\w*|prompts|metrics|survey_labels)(\.py|/)")
 PURE_NEIGHBOURS = {"annotation/fields/": "annotation.fields.contract"}
 INNER = {  # inside an app, what a module must not import
     "models": {"services", "views", "access", "readers", "tasks", "api", "admin"},
@@ -38,11 +39,11 @@ def imports(text: str) -> Iterator[tuple[int, str]]:
 
 
 def is_pure(path: str) -> bool:
-    return path.startswith(PURE) or bool(PURE_SPEC.match(path))
+    return path.startswith(PURE) or bool(PURE_SPEC.match(path)) or bool(PURE_PAPER.match(path))
 
 
 def direction(path: str, text: str) -> Iterator[str]:
-    """Imports go down only: evaluation -> predictions -> annotation -> benchmarks -> people -> jobs."""
+    """Imports go down only: papers -> evaluation -> predictions -> annotation -> benchmarks -> people -> jobs."""
     app = path.split("/")[0]
     if app not in LAYERS:
         return
@@ -75,8 +76,53 @@ def purity(path: str, text: str) -> Iterator[str]:
     for line, name in imports(text):
         head = name.split(".")[0]
         own = name == home or name.startswith(home + ".") or (neighbour and name.startswith(neighbour))
+        if path.startswith("papers/"):  # a paper's recipe, prompts and metrics rest on the contracts of the apps
+            own = _is_pure_module(name)
         if head in ("django", "config", "tests", "celery") or (head in LAYERS and not own):
             yield f"{path}:{line} is pure and imports {name}"
+
+
+def _is_pure_module(name: str) -> bool:
+    """Whether `import name` can be of a pure module; `from package import module` is looked up as both."""
+    path = name.replace(".", "/")
+    return is_pure(path + ".py") or is_pure(path + "/") or is_pure(path.rsplit("/", 1)[0] + "/")
+
+
+PAPERS = {"caire", "culturalvqa", "globalrg", "valueground", "xcm"}
+
+
+def papers(path: str, text: str) -> Iterator[str]:
+    """Nothing outside papers/ imports it: plugins fill the registries of the apps. One paper imports only pure modules
+    of another."""
+    parts = PurePosixPath(path).parts
+    for line, name in imports(text):
+        pieces = [*name.split("."), ""]
+        if pieces[0] != "papers" or path.startswith("tests/"):
+            continue
+        if parts[0] != "papers":
+            yield f"{path}:{line} imports {name}; register it by papers/plugins.py"
+        elif parts[1] in PAPERS and pieces[1] in PAPERS - {parts[1]} and not _is_pure_module(name):
+            yield f"{path}:{line} imports {name} of another paper"
+
+
+DECIMAL = re.compile(r"-?\d+(\.\d+)?")
+
+
+def printed_values(path: str, text: str) -> Iterator[str]:
+    """What a paper prints stands in its printed/*.csv with its source, not in code."""
+    if not path.startswith("papers/"):
+        return
+
+    def is_number(node: ast.AST | None) -> bool:
+        return isinstance(node, ast.Constant) and isinstance(node.value, str) and bool(DECIMAL.fullmatch(node.value))
+
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "PrintedValue" and is_number(node.args[0]):
+            yield f"{path}:{node.lineno} has a printed value; put it into printed/*.csv"
+        elif isinstance(node, ast.Dict) and node.values and all(map(is_number, node.values)):
+            if all(map(is_number, node.keys)):  # values of an option, which are their own names
+                continue
+            yield f"{path}:{node.lineno} has printed values; put them into printed/*.csv"
 
 
 KINDS = {kind.spec.key for kind in registry.KINDS}

@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from annotation.models import Campaign
 from annotation.services import campaigns
+from benchmarks.recipes.parts import PICTURE_SKIP_REASONS
 from benchmarks.recipes.registry import RECIPES
 from benchmarks.services.benchmarks import create_from_recipe
 from papers.caire import recipe as caire
@@ -37,7 +38,7 @@ def asked(world: World, live_server: Any, settings: Any, tmp_path: Any) -> Campa
     }
     dress(world)
     stage = world.stage
-    stage.sheet, stage.skip_reasons = caire.SHEET, list(caire.SKIP_REASONS)
+    stage.sheet, stage.skip_reasons = caire.SHEET, list(PICTURE_SKIP_REASONS)
     stage.save()
     world.egypt.names = dict(next(one.names for one in caire.COHORTS if one.label == "Egypt"))
     world.egypt.save()

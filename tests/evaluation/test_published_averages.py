@@ -8,7 +8,8 @@ import pytest
 
 from evaluation.metrics.averages import mean_of
 from evaluation.metrics.estimate import Estimate
-from evaluation.tables.printed_values import rows
+from papers.caire.printed_values import rows as caire_rows
+from papers.culturalvqa.printed_values import rows as culturalvqa_rows
 
 # (table, row, condition): the mean of the row's own cells. Anything not listed here follows.
 CAIRE_TABLE_2 = {
@@ -27,9 +28,9 @@ def mean(values: Iterable[str]) -> float:
     return found
 
 
-def by(table: str, *keys: str) -> dict[tuple[str, ...], list[Mapping[str, str]]]:
+def by(printed: Iterable[Mapping[str, str]], *keys: str) -> dict[tuple[str, ...], list[Mapping[str, str]]]:
     found: dict[tuple[str, ...], list[Mapping[str, str]]] = defaultdict(list)
-    for row in rows(table):
+    for row in printed:
         found[tuple(row[key] for key in keys)].append(row)
     return found
 
@@ -38,7 +39,7 @@ def by(table: str, *keys: str) -> dict[tuple[str, ...], list[Mapping[str, str]]]
 def test_caires_table_2_averages_are_row_means_but_for_three(condition: str) -> None:
     """Cells and averages are both rounded to two decimals: they may differ by .005 + .005."""
     seen = set()
-    for (block, model), cells in by("caire_table_2", "block", "model").items():
+    for (block, model), cells in by(caire_rows("table_2"), "block", "model").items():
         [printed] = [float(row[condition]) for row in cells if row["country"] == "Avg."]
         own = mean(row[condition] for row in cells if row["country"] != "Avg.")
         assert len(cells) == 11
@@ -54,7 +55,7 @@ def test_caires_table_2_averages_are_row_means_but_for_three(condition: str) -> 
 @pytest.mark.parametrize("condition", ["natural", "generated"])
 def test_caires_table_14_averages_follow_rounded_or_cut(condition: str) -> None:
     """Whole numbers: 28.9 is printed as 28 (cut), 38.7 as 39 (rounded)."""
-    for (metric,), cells in by("caire_table_14", "metric").items():
+    for (metric,), cells in by(caire_rows("table_14"), "metric").items():
         [printed] = [float(row[condition]) for row in cells if row["country"] == "Avg."]
         own = mean(row[condition] for row in cells if row["country"] != "Avg.")
         assert len(cells) == 11 and abs(own - printed) < 1.0, metric
@@ -62,7 +63,7 @@ def test_caires_table_14_averages_follow_rounded_or_cut(condition: str) -> None:
 
 def test_caires_table_17_average_is_above_the_mean_and_inside_is_in_order() -> None:
     """The paper's words; and least <= median, mean <= most in every row, but the average of means is no such mean."""
-    for row in rows("caire_table_17"):
+    for row in caire_rows("table_17"):
         for condition in ("natural", "generated"):
             least, middle, mean_r, most, average = (
                 float(row[f"{name}_{condition}"]) for name in ("least", "median", "mean", "most", "average")
@@ -75,12 +76,12 @@ def test_caires_table_2_is_not_table_17s_last_column() -> None:
     """Same model and data, other numbers: Table 2 is image-wise, Table 17 runs over the images of a country."""
     theirs = {
         row["country"]: row
-        for row in rows("caire_table_2")
+        for row in caire_rows("table_2")
         if (row["block"], row["model"]) == ("caire", "Qwen2.5-VL-7B-Ins.")
     }
     differ = [
         r["country"]
-        for r in rows("caire_table_17")
+        for r in caire_rows("table_17")
         if abs(100 * float(theirs[r["country"]]["natural"]) - float(r["average_natural"])) > 1
     ]
     assert len(differ) >= 8
@@ -88,18 +89,18 @@ def test_caires_table_2_is_not_table_17s_last_column() -> None:
 
 def test_caires_ratios_are_table_1_over_table_10() -> None:
     """Our copy of Table 1 has some labels a row off: read as its own differences need, all eight ratios follow."""
-    f1 = {(row["model"], row["setting"]): float(row["f1"]) for row in rows("caire_table_1")}
-    for row in rows("caire_tables_10_11"):
+    f1 = {(row["model"], row["setting"]): float(row["f1"]) for row in caire_rows("table_1")}
+    for row in caire_rows("tables_10_11"):
         setting = row["setting"].removeprefix("gold_context").removeprefix("_")
         assert 100 * f1[row["model"], setting] / float(row["f1"]) == pytest.approx(float(row["ratio"]), abs=0.15)
 
 
 def test_caires_differences_are_against_the_same_model() -> None:
     """Table 8's caption says the strongest baseline (41.0); for Llama and Pangea it is their own."""
-    f1 = {(row["model"], row["setting"]): float(row["f1"]) for row in rows("caire_table_1")}
+    f1 = {(row["model"], row["setting"]): float(row["f1"]) for row in caire_rows("table_1")}
     best = max(value for (_model, setting), value in f1.items() if setting in ("no_retrieval", "cosine"))
     against_best = []
-    for row in rows("caire_table_1"):
+    for row in caire_rows("table_1"):
         if row["delta"]:
             own = f1.get((row["model"], "no_retrieval"), f1["Qwen2.5-VL-7B-Ins.", "no_retrieval"])
             assert float(row["f1"]) - own == pytest.approx(float(row["delta"]), abs=0.051), row
@@ -108,7 +109,7 @@ def test_caires_differences_are_against_the_same_model() -> None:
 
 
 def test_culturalvqas_averages_are_country_means_but_for_paligemma() -> None:
-    for (model,), cells in by("culturalvqa_tables_2_4", "model").items():
+    for (model,), cells in by(culturalvqa_rows("tables_2_4"), "model").items():
         [printed] = [float(row["accuracy"]) for row in cells if row["country"] == "Average"]
         own = mean(row["accuracy"] for row in cells if row["country"] != "Average")
         assert len(cells) == 12
@@ -121,20 +122,20 @@ def test_culturalvqas_averages_are_country_means_but_for_paligemma() -> None:
 def test_culturalvqas_sub_category_averages_are_over_the_cells_that_exist() -> None:
     """Printed to two decimals, one, or cut: within .1 all but none are off."""
     off = {}
-    for (table, name), cells in by("culturalvqa_tables_6_7", "number", "sub_category").items():
+    for (table, name), cells in by(culturalvqa_rows("tables_6_7"), "number", "sub_category").items():
         [printed] = [float(row["accuracy"]) for row in cells if row["facet"] == "Average"]
         values = [row["accuracy"] for row in cells if row["facet"] != "Average"]
         if abs(mean(values) - printed) > 0.1:
             off[table, name] = (round(mean(values), 2), printed)
     assert off == {}
-    assert sum(not row["accuracy"] for row in rows("culturalvqa_tables_6_7")) == 4, (
+    assert sum(not row["accuracy"] for row in culturalvqa_rows("tables_6_7")) == 4, (
         "clothing has no ingredients, no taste"
     )
 
 
 def test_culturalvqas_widest_gap_is_ethiopias() -> None:
     """GPT-4 less the best open model: 29.78 points in Ethiopia, as the text has it."""
-    table = {(row["country"], row["model"]): float(row["accuracy"]) for row in rows("culturalvqa_tables_2_4")}
+    table = {(row["country"], row["model"]): float(row["accuracy"]) for row in culturalvqa_rows("tables_2_4")}
     closed = ("GPT-4", "Gemini", "Claude")
     models = {model for _country, model in table}
     best = max(table["Ethiopia", model] for model in models - set(closed))
@@ -142,5 +143,5 @@ def test_culturalvqas_widest_gap_is_ethiopias() -> None:
 
 
 def test_culturalvqas_annotators_are_four_to_eleven() -> None:
-    numbers = np.array([int(row["annotators"]) for row in rows("culturalvqa_table_3")])
+    numbers = np.array([int(row["annotators"]) for row in culturalvqa_rows("table_3")])
     assert (numbers.size, numbers.min(), numbers.max()) == (11, 4, 11)

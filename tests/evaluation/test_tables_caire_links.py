@@ -11,10 +11,10 @@ from django.http import QueryDict
 from benchmarks.models import Benchmark, Item
 from benchmarks.services.benchmarks import create_from_recipe
 from evaluation.metrics.proportions import wilson
-from evaluation.tables.printed_values import rows as published
 from evaluation.tables.registry import table_of
 from evaluation.tables.spec import MissingData, Table
 from evaluation.tables.table_inputs import build_table
+from papers.caire.printed_values import rows as published
 from papers.caire.tables import links as caire_links
 from people.models import Rater
 from predictions.models import EntityLink, Run
@@ -128,8 +128,8 @@ def test_what_is_missing_is_said_with_where_to_bring_it(world: World, benchmark:
 
 
 def test_what_the_paper_prints_never_falls_from_one_k_to_the_next() -> None:
-    for row in published("caire_table_3"):
+    for row in published("table_3"):
         numbers = [float(row[f"at_{k}"]) for k in caire_links.AT]
         if row["method"] != "named":  # a model that names the entity is asked anew for each k
             assert numbers == sorted(numbers), row
-    assert np.isclose(np.mean([float(row["at_1"]) for row in published("caire_table_3")][1::6]), 18.47)
+    assert np.isclose(np.mean([float(row["at_1"]) for row in published("table_3")][1::6]), 18.47)

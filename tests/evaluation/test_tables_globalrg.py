@@ -7,10 +7,10 @@ import pytest
 from django.http import QueryDict
 
 from benchmarks.models import Benchmark
-from evaluation.tables.printed_values import rows as printed_rows
 from evaluation.tables.registry import tables_of
 from evaluation.tables.spec import MissingData
 from evaluation.tables.table_inputs import InvalidOption, build_table
+from papers.globalrg.printed_values import rows as printed_rows
 from papers.globalrg.recipe import UNIVERSALS
 from papers.globalrg.tables import retrieval as globalrg
 from tests.evaluation import runs
@@ -149,7 +149,7 @@ def test_runs_of_one_model_are_told_apart_and_incomplete_ones_left_out(benchmark
 
 def test_the_papers_own_lists_give_the_papers_tables(benchmark: Benchmark, world: World) -> None:
     """Tables 8-9 as runs: every diversity of Tables 6-7 comes out as printed but for ALBEF and CLIP's misprint."""
-    printed = printed_rows("globalrg_tables_8_9")
+    printed = printed_rows("tables_8_9")
     models = list(dict.fromkeys(row["model"] for row in printed))
     entries = {f"{row['model']}/{u}/{row['rank']}": {"country": row[u]} for row in printed for u in UNIVERSALS}
     made = runs.collection(benchmark, entries)

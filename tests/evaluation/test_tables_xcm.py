@@ -8,10 +8,10 @@ import pytest
 from django.http import QueryDict
 
 from benchmarks.models import Benchmark
-from evaluation.tables.printed_values import rows
 from evaluation.tables.registry import tables_of
 from evaluation.tables.spec import MissingData, Table
 from evaluation.tables.table_inputs import build_table
+from papers.xcm.printed_values import rows
 from papers.xcm.tables.trials import SIX, THREE
 from people.models import Rater
 from predictions.models import Collection
@@ -154,7 +154,7 @@ def test_tiers_by_rank(benchmark: Benchmark, world: World) -> None:
 
 def test_figure_8(benchmark: Benchmark, world: World) -> None:
     """Two lists of five out of 36 languages: LBKL 15.508 of both, DLBKL 15.518 and 15.515 (printed 15.514, cut)."""
-    codes = [row["code"] for row in rows("xcm_table_5")]
+    codes = [row["code"] for row in rows("table_5")]
     entries = {f"{code}{n}": {"language": code, "image": "arch"} for code in codes for n in "12"}
     made = runs.collection(benchmark, entries, "captions")
     asked = runs.query(made, "c4c286b83715da59", {"image": "arch"})

@@ -30,6 +30,13 @@ KINDS = {
 }
 
 
+def register_derivation(key: str, kind: Kind) -> None:
+    """Make a kind of derivation available to stages. Raises ValueError if the key is taken: stages store it."""
+    if key in KINDS:
+        raise ValueError(f"the derivation {key!r} is taken")
+    KINDS[key] = kind
+
+
 @dataclass(frozen=True)
 class Derivation:
     """How the items of a stage come from those of earlier ones. `of` items: all of them, answered or not."""

@@ -15,10 +15,10 @@ from django.utils.translation import gettext_lazy, ngettext
 from benchmarks.models import Item
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.proportions import share
-from evaluation.tables.printed_values import printed
 from evaluation.tables.sources import STAGE
 from evaluation.tables.spec import ActionLink, Cell, MissingData, Rounding, Row, Table, TableSpec, Words
 from evaluation.tables.table_inputs import TableInputs
+from papers.caire.printed_values import printed
 from predictions.models import EntityLink, Run
 from predictions.queries.knowledge import gold_entries
 from predictions.queries.results import runs_of
@@ -135,7 +135,7 @@ def _row(run: Run, ranks: Ranks, sets: Sequence[str | None]) -> Row:
         Cell(
             ranks.recall(k, name),
             rounding=Rounding(2, 100),
-            printed=printed("caire_table_3", f"at_{k}", OTHER_IMAGES, dataset=name or "", method=method),
+            printed=printed("table_3", f"at_{k}", OTHER_IMAGES, dataset=name or "", method=method),
         )
         for name in sets
         for k in AT

@@ -18,9 +18,9 @@ from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.multilabel import Average, Pairs, f1, f1_difference, f1_ratio
 from evaluation.observations import Observations, ObservedItem, ObservedRater
 from evaluation.tables.model_scores import PLAIN, model_label
-from evaluation.tables.printed_values import printed
 from evaluation.tables.spec import Cell, MissingData, Option, Rounding, Row, Table, TableSpec, Words
 from evaluation.tables.table_inputs import TableInputs
+from papers.caire.printed_values import printed
 from papers.caire.tables.links import LINK_TABLES
 
 STAGE, FIELD = "specific", "relevance"
@@ -209,7 +209,7 @@ def _block(setting: str) -> str:
     return names[_rank(setting)]
 
 
-def _cell(estimate: Estimate, column: str, known: Words = "", table: str = "caire_table_1", **where: str) -> Cell:
+def _cell(estimate: Estimate, column: str, known: Words = "", table: str = "table_1", **where: str) -> Cell:
     theirs = printed(table, column, known or OTHER_PICTURES, **where) if column else None
     return Cell(estimate, rounding=Rounding(1, 100), printed=theirs)
 
@@ -224,13 +224,13 @@ def build_gold(inputs: TableInputs) -> Table:
             continue
         where = {"model": pairs_of_model.who.name, "setting": pairs_of_model.setting}
         estimate = f1(pairs_of_model.pairs, average, threshold=threshold)
-        cells = [_cell(estimate, "f1", table="caire_tables_10_11", **where)]
+        cells = [_cell(estimate, "f1", table="tables_10_11", **where)]
         other = _of(asked, pairs_of_model.who.name, pairs_of_model.setting.removeprefix(GOLD).removeprefix("_"))
         if other is None:
             cells.append(Cell(text="–"))
         else:
             share = f1_ratio(other.pairs, pairs_of_model.pairs, average, threshold=threshold)
-            cells.append(_cell(share, "ratio", table="caire_tables_10_11", **where))
+            cells.append(_cell(share, "ratio", table="tables_10_11", **where))
         rows.append(Row(model_label(pairs_of_model.who), tuple(cells)))
     if not rows:
         raise MissingData(NO_ARTICLE)

@@ -37,9 +37,9 @@ from evaluation.tables.model_scores import (
     model_label,
     target_positions,
 )
-from evaluation.tables.printed_values import printed
 from evaluation.tables.spec import Cell, MissingData, Option, PrintedValue, Rounding, Row, Table, TableSpec, Words
 from evaluation.tables.table_inputs import TableInputs
+from papers.caire.printed_values import PRINTED, printed
 from papers.caire.tables.specific import SPECIFIC_TABLES
 
 STAGE = FIELD = "relevance"
@@ -53,11 +53,6 @@ BLOCKS: dict[str, Words] = {
 }
 OTHER_PEOPLE = gettext_lazy("The paper's ratings are not public: these are of other people.")
 NOT_ITS_ROW = gettext_lazy("The mean of the paper's own row is %(mean)s.")
-ROW_MEANS = {
-    ("CLIP", "natural"): "-0.005",
-    ("CLIP", "generated"): "0.143",
-    ("Llama-3.2-11B-Vis.-Ins.", "generated"): "0.274",
-}
 DISTANCES: dict[str, Words] = {
     "ordinal": gettext_lazy("ordinal distance"),
     "interval": gettext_lazy("interval distance"),
@@ -133,10 +128,10 @@ def build_agreement(inputs: TableInputs) -> Table:
         for key, _title, _part in parts:
             estimates = [measure(tables[at, key], inputs.interval) for at, _label in targets]
             means.append(
-                _cell(mean_over_countries(estimates, scale), "caire_table_14", key, 100, metric=theirs, country="Avg.")
+                _cell(mean_over_countries(estimates, scale), "table_14", key, 100, metric=theirs, country="Avg.")
             )
             cells.append([
-                _cell(estimate, "caire_table_14", key, 100, metric=theirs, country=country)
+                _cell(estimate, "table_14", key, 100, metric=theirs, country=country)
                 for estimate, (_at, country) in zip(estimates, targets, strict=True)
             ])  # fmt: skip
         rows.append(Row(label, (*_interleave(cells), *means)))
@@ -188,15 +183,15 @@ def build_by_country(inputs: TableInputs) -> Table:
             )
             where = {"block": block, "model": rater.name}
             cells.append([
-                _cell(estimate, "caire_table_2", key, 1, 2, country=label, **where)
+                _cell(estimate, "table_2", key, 1, 2, country=label, **where)
                 for estimate, (_place, label) in zip(estimates, targets, strict=True)
             ])  # fmt: skip
-            wrong = ROW_MEANS.get((rater.name, key)) if block != "caire" else None
-            known = str(NOT_ITS_ROW) % {"mean": wrong} if wrong else ""
+            mean = PRINTED.in_text("row_mean", f"{rater.name}, {key}") if block != "caire" else None
+            known = str(NOT_ITS_ROW) % {"mean": mean.text} if mean else ""
             means.append(
                 _cell(
                     mean_over_countries(estimates, CORRELATIONS),
-                    "caire_table_2",
+                    "table_2",
                     key,
                     1,
                     2,
@@ -249,7 +244,7 @@ def build_by_concept(inputs: TableInputs) -> Table:
     for concept in concepts:
         cells = [
             _cell(
-                estimates[place, key].get(concept) or _nothing("image-wise Pearson"), "caire_table_15", key, 100,
+                estimates[place, key].get(concept) or _nothing("image-wise Pearson"), "table_15", key, 100,
                 concept=concept, model=rater.name if block == "caire" else "",
             )
             for place, rater, block in models
@@ -277,7 +272,7 @@ def build_averaged(inputs: TableInputs) -> Table:
                     if name == "concept"
                     else global_averaged(joined.scored, interval=inputs.interval)
                 )
-                cells.append(_cell(estimate, "caire_table_16", f"{name}_{key}", 100, 1, block=block, model=rater.name))
+                cells.append(_cell(estimate, "table_16", f"{name}_{key}", 100, 1, block=block, model=rater.name))
         rows.append(Row(_name(rater), tuple(cells), str(BLOCKS[block])))
     heads = (_("Averaged by concept"), _("Averaged over all pictures"))
     columns: list[Words] = [f"{head}, {title}" for head in heads for _key, title, _part in parts]
@@ -311,7 +306,7 @@ def build_by_annotator(inputs: TableInputs) -> Table:
             scored = join_ratings_and_scores(part.people, part.of_rater(place)).scored
             each[key] = per_annotator(scored, interval=inputs.interval)
             average[key] = per_cohort(scored, interval=inputs.interval)
-        theirs = "caire_table_17" if (rater.name, block) == ("Qwen2.5-VL-7B-Ins.", "caire") else "caire_table_16"
+        theirs = "table_17" if (rater.name, block) == ("Qwen2.5-VL-7B-Ins.", "caire") else "table_16"
         for target, label in target_positions(observations):
             cells = [
                 _cell(_statistic(name, each[key], average[key], target), theirs, f"{name}_{key}", 100, country=label)

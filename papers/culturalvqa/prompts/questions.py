@@ -5,10 +5,8 @@ pairs of general and specific names), one to three words. The paper prints no pr
 picture, for sub-categories, for the five cases and for stereotypes: these are ours.
 """
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from predictions.prompts.contract import (
     ImagePart,
@@ -106,21 +104,6 @@ def _examples(scene: Scene) -> Iterable[Piece]:
             raise MissingInput("too_few_examples")
         yield ImagePart(str(row["image"]))
         yield TextPart(f"Question: {single_line(row['text'])}\nAnswer: {single_line(row['answer'])}")
-
-
-def choose_examples(rows: Iterable[Mapping[str, Any]], seed: int) -> list[Mapping[str, Any]]:
-    """One row of each "target", by rule: the one whose item comes first when all are drawn by `seed`.
-
-    The rows have "item" and "target"; their order does not matter.
-    """
-
-    def drawn(row: Mapping[str, Any]) -> str:
-        return hashlib.sha256(f"{seed}:{row.get('item')}".encode()).hexdigest()
-
-    by_target: dict[str, Mapping[str, Any]] = {}
-    for row in sorted(rows, key=drawn):
-        by_target.setdefault(str(row.get("target")), row)
-    return [by_target[target] for target in sorted(by_target)]
 
 
 VLM = Answering(

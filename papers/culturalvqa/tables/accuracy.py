@@ -18,10 +18,10 @@ from evaluation.metrics.counts import Floats
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import Scale
 from evaluation.tables.known_models import about_models
-from evaluation.tables.printed_values import printed
-from evaluation.tables.printed_values import rows as printed_rows
 from evaluation.tables.spec import Cell, MissingData, Option, Rounding, Row, Table, TableSpec, Words
 from evaluation.tables.table_inputs import TableInputs
+from papers.culturalvqa.printed_values import printed
+from papers.culturalvqa.printed_values import rows as printed_rows
 from papers.culturalvqa.tables.data import DATA_TABLES, counted_questions
 from papers.culturalvqa.tables.judgements import (
     CEILING,
@@ -93,7 +93,7 @@ SUB_CATEGORIES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 
 def _theirs(country: str, model: str) -> Any:
     wrong = MISPRINT if (country, model) == ("Average", "PaliGemma") else OTHER_ANSWERS
-    return printed("culturalvqa_tables_2_4", "accuracy", wrong, country=country, model=model)
+    return printed("tables_2_4", "accuracy", wrong, country=country, model=model)
 
 
 def build_countries(inputs: TableInputs) -> Table:
@@ -242,11 +242,11 @@ def build_facets(inputs: TableInputs) -> Table:
     """Figure 7, with people's own accuracy by facet beside it."""
     judged = judged_answers(inputs)
     models = asked_as(judged, inputs.chosen["setting"])
-    theirs = {printed_row["facet"]: printed_row["accuracy"] for printed_row in printed_rows("culturalvqa_human_facets")}
+    theirs = {printed_row["facet"]: printed_row["accuracy"] for printed_row in printed_rows("human_facets")}
     rows = []
     for facet in judged.facets():
         cells = [Cell(some.of(facet=facet).accuracy, rounding=ROUND) for _name, some in models]
-        human = printed("culturalvqa_human_facets", "accuracy", OTHER_ANSWERS, facet=facet) if facet in theirs else None
+        human = printed("human_facets", "accuracy", OTHER_ANSWERS, facet=facet) if facet in theirs else None
         cells.append(Cell(judged.people.of(facet=facet).ceiling, rounding=ROUND, printed=human))
         rows.append(Row(facet, tuple(cells)))
     columns: list[Words] = [*(name for name, _some in models), _("People")]
@@ -275,12 +275,10 @@ def build_sub_categories(number: str, inputs: TableInputs) -> Table:
                     continue
                 estimate = some.of(facet=facet, sub_category=name).accuracy
                 where = {"number": number, "sub_category": name, "facet": facet, "model": model}
-                theirs = printed("culturalvqa_tables_6_7", "accuracy", OTHER_ANSWERS, **where)
+                theirs = printed("tables_6_7", "accuracy", OTHER_ANSWERS, **where)
                 cells.append(Cell(estimate, rounding=ROUND, printed=theirs))
                 estimates.append(estimate)
-        mean = printed(
-            "culturalvqa_tables_6_7", "accuracy", OTHER_ANSWERS, number=number, sub_category=name, facet="Average"
-        )
+        mean = printed("tables_6_7", "accuracy", OTHER_ANSWERS, number=number, sub_category=name, facet="Average")
         cells.append(Cell(mean_of(estimates, "cells", scale=SHARES), rounding=ROUND, printed=mean))
         rows.append(Row(name, tuple(cells)))
     columns: list[Words] = [f"{facet}, {model}" for facet in facets for model, _some in models]

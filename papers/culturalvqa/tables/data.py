@@ -21,9 +21,9 @@ from benchmarks.models import Item, ItemImage
 from evaluation.metrics import resampling
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.proportions import share_of
-from evaluation.tables.printed_values import printed
 from evaluation.tables.spec import Cell, MissingData, Option, PrintedValue, Rounding, Row, Table, TableSpec, Words
 from evaluation.tables.table_inputs import TableInputs
+from papers.culturalvqa.printed_values import PRINTED, printed
 from papers.culturalvqa.prompts.lave import drop_rare_references
 from papers.culturalvqa.tables.judgements import CEILING, FACETS, JUDGE, SCALE, judged_answers, select_origins
 from predictions.prompts.prompt_templates import split_texts
@@ -35,11 +35,12 @@ ASKER = Option(
     gettext_lazy("The asker's own answer"),
     {"counts": gettext_lazy("is one of a question's answers"), "apart": gettext_lazy("is not counted")},
 )
-OPENERS = {"What": "51.3", "Which": "11.2", "In": "5.6", "Why": "3.4"}
-FACET_SHARES = {"food": "37.3", "traditions": "26.1", "rituals": "18"}
-TYPE_OR_NAME = {"food": "38.2", "drink": "38.7", "clothing": "47.3"}  # what the text leaves of 100 %
-TOTALS = {"images": "2328", "questions": "2378", "answers": "7206", "question_words": "10.98", "answer_words": "1.73"}
+TOTALS = ("images", "questions", "answers", "question_words", "answer_words")
 SHARE = Rounding(1, 100)
+
+
+def _in_text(quantity: str, of: str = "") -> PrintedValue | None:
+    return PRINTED.in_text(quantity, of, OTHER_QUESTIONS)
 
 
 @dataclass
@@ -157,7 +158,7 @@ def _profile_cells(profile: Profile, ceilings: dict[str, Estimate]) -> tuple[Cel
         "questions": len(profile.questions),
         "answers": len(answers),
     }
-    totals = {name: PrintedValue(text, OTHER_QUESTIONS) for name, text in TOTALS.items()} if not profile.country else {}
+    totals = {name: _in_text("total", name) for name in TOTALS} if not profile.country else {}
     each = range(len(profile.questions))
     means = {
         "question_words": _of_questions([_words(question.text) for question in profile.questions], each),
@@ -165,7 +166,7 @@ def _profile_cells(profile: Profile, ceilings: dict[str, Estimate]) -> tuple[Cel
         "answers_each": _of_questions([len(question.answers) for question in profile.questions], each),
     }
     ceiling = ceilings.get(profile.country)
-    theirs = printed("culturalvqa_table_3", "annotators", OTHER_QUESTIONS, country=profile.country)
+    theirs = printed("table_3", "annotators", OTHER_QUESTIONS, country=profile.country)
     return (
         *(Cell(text=str(number), printed=totals.get(name)) for name, number in counts.items()),
         *(Cell(number, rounding=Rounding(2), printed=totals.get(name)) for name, number in means.items()),
@@ -198,7 +199,7 @@ def build_openers(inputs: TableInputs) -> Table:
                 Cell(
                     share_of(count, n, method="share of questions"),
                     rounding=SHARE,
-                    printed=PrintedValue(OPENERS[word], OTHER_QUESTIONS) if word in OPENERS else None,
+                    printed=_in_text("opener", word),
                 ),
             ),
         )
@@ -222,7 +223,7 @@ def build_facets(inputs: TableInputs) -> Table:
         often = [
             f"{text} ({count})" for text, count in sorted(texts.items(), key=lambda pair: (-pair[1], pair[0]))[:10]
         ]
-        theirs = PrintedValue(FACET_SHARES[facet], OTHER_QUESTIONS) if facet in FACET_SHARES else None
+        theirs = _in_text("facet_share", facet)
         decimals = 0 if facet == "rituals" else 1
         share = share_of(len(some), len(questions), method="share of questions")
         rows.append(
@@ -257,11 +258,11 @@ def build_sub_categories(inputs: TableInputs) -> Table:
         for facet in shown:
             inside = (facets == facet) & (names != "")
             count = int((inside & (names == name)).sum())
-            text = TYPE_OR_NAME.get(facet) if name == "Type/Name" else None
+            theirs = _in_text("type_or_name", facet) if name == "Type/Name" else None
             share = share_of(count, int(inside.sum()), method="share of the facet's questions")
             cells += [
                 Cell(text=str(count)),
-                Cell(share, rounding=SHARE, printed=PrintedValue(text, OTHER_QUESTIONS) if text else None),
+                Cell(share, rounding=SHARE, printed=theirs),
             ]
         rows.append(Row(name, tuple(cells)))
     columns: list[Words] = []
@@ -286,7 +287,7 @@ def build_skips(inputs: TableInputs) -> Table:
     if not counts:
         raise MissingData(_("Nobody has been shown a picture to write a question about yet."))
     rows = [Row(label, _skip_cells(n, skipped, None)) for label, n, skipped in counts]
-    theirs = PrintedValue("19.64", OTHER_QUESTIONS)
+    theirs = _in_text("skipped")
     rows.append(Row(_("All"), _skip_cells(sum(n for _l, n, _s in counts), sum(s for _l, _n, s in counts), theirs)))
     columns: list[Words] = [_("Shown"), _("Skipped"), _("Skipped in percent")]
     return inputs.table(corner=_("Country"), columns=columns, rows=rows)

@@ -16,9 +16,10 @@ from evaluation.metrics.counts import Ratings
 from evaluation.metrics.judges import against_majority
 from evaluation.metrics.proportions import share
 from evaluation.observations import Observations
-from evaluation.tables.spec import Cell, MissingData, Option, PrintedValue, Rounding, Row, Table, TableSpec, Words
+from evaluation.tables.spec import Cell, MissingData, Option, Rounding, Row, Table, TableSpec, Words
 from evaluation.tables.table_inputs import TableInputs
-from papers.culturalvqa.tables.judgements import JUDGE, UNREADABLE, JudgedAnswers, chosen_judges, judged_answers
+from papers.culturalvqa.printed_values import PRINTED
+from papers.culturalvqa.tables.judgements import JUDGE, STAGE, UNREADABLE, JudgedAnswers, chosen_judges, judged_answers
 
 CASES = ("1", "2", "3", "4", "5")
 NAMES: dict[str, Words] = {
@@ -29,7 +30,6 @@ NAMES: dict[str, Words] = {
     "5": gettext_lazy("5, completely incorrect"),
 }
 NEEDS = gettext_lazy("Verdicts of people on answers of models, in the stage “model-answers”.")
-AGREED = {"GPT-4": "79", "Gemini": "73", "InternVL": "76"}
 UNTOLD = gettext_lazy("The paper does not say on which answers, nor how five verdicts became one.")
 RIGHT, WRONG = 2.0, 1.0
 RULE = Option(
@@ -90,7 +90,7 @@ def build_judge(inputs: TableInputs) -> Table:
     for name, some in _by_model(verdicts):
         pairs = _people(some, name, right) + _judge(judged, name)
         whole += pairs
-        rows.append(Row(name, _judge_cells(pairs, AGREED.get(name))))
+        rows.append(Row(name, _judge_cells(pairs, PRINTED.in_text("judge_agreement", name, UNTOLD))))
     if not any(cell.estimate is not None and cell.estimate.n_units for row in rows for cell in row.cells):
         raise MissingData(
             _("No answer was both judged and rated by people. Both items need the same “question” and model.")
@@ -140,7 +140,6 @@ def _judge_cells(pairs: list[Pair], text: str | None) -> tuple[Cell, ...]:
     lost = n - majority.agreement.n_units  # of those that most people agree about
     ends = {"worst": int(hits or 0) / n, "best": (int(hits or 0) + lost) / n} if n else {}
     agreement = replace(majority.agreement, extras={**majority.agreement.extras, "n_unreadable": lost, **ends})
-    theirs = PrintedValue(text, UNTOLD) if text else None
     return (
         Cell(agreement, rounding=Rounding(0, 100), printed=theirs),
         Cell(majority.base_rate, rounding=Rounding(0, 100)),
@@ -163,5 +162,6 @@ VERDICT_TABLES: tuple[TableSpec, ...] = (
     TableSpec(
         "judge", "Section 5", gettext_lazy("The judge beside people"),
         gettext_lazy("Answers that both the judge and people rated."), build_judge, (RULE, JUDGE),
+        judges_stage=STAGE,
     ),
 )  # fmt: skip

@@ -24,8 +24,9 @@ from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.proportions import share_of, share_of_sums
 from evaluation.metrics.resampling import cluster_sums
 from evaluation.tables.sources import COLLECTION, name_of, title_of
-from evaluation.tables.spec import ActionLink, Cell, MissingData, PrintedValue, Rounding, Row, Table, TableSpec, Words
+from evaluation.tables.spec import ActionLink, Cell, MissingData, Rounding, Row, Table, TableSpec, Words
 from evaluation.tables.table_inputs import TableInputs
+from papers.culturalvqa.printed_values import PRINTED
 from papers.culturalvqa.tables.data import ASKER, OTHER_QUESTIONS, SHARE, Question, questions_of
 from papers.culturalvqa.tables.judgements import FACETS
 from predictions.models import Collection, Entry
@@ -35,8 +36,6 @@ OTHER_CORPUS = gettext_lazy(
     "Other questions and another corpus; and the paper counts a sample with two answers of a facet once, where counts "
     "of single answers count it twice."
 )
-RELATIVE = {"food": "46.6", "clothing": "6.5", "drink": "7.8", "rituals": "25.1", "traditions": "13.8"}
-IN_TITLES = "80"
 WHOLE_WORDS = gettext_lazy(
     "Compared word by word, whole words only: small and capital letters are the same, accents are left out, and every "
     "other sign stands between words."
@@ -147,7 +146,7 @@ def _corpus_cells(facet: str, different: int, counts: list[int], total: float) -
         Cell(text=str(len(counts))),
         Cell(text=f"{sum(counts):,}"),
         Cell(replace(each, resampled="answers"), rounding=Rounding(2)),
-        Cell(text=share, printed=PrintedValue(RELATIVE[facet], OTHER_CORPUS) if facet in RELATIVE else None),
+        Cell(text=share, printed=PRINTED.in_text("corpus_share", facet, OTHER_CORPUS)),
         Cell(occur, rounding=SHARE),
     )
 
@@ -165,7 +164,8 @@ def build_in_titles(inputs: TableInputs) -> Table:
     countries = sorted({question.country for question in questions.values()})
     groups = [(c, [question for question in questions.values() if question.country == c]) for c in countries]
     rows = [Row(name, _title_cells(some, title_words)) for name, some in groups]
-    rows.append(Row(_("All"), _title_cells(list(questions.values()), title_words, IN_TITLES)))
+    theirs = PRINTED.in_text("in_titles", known=OTHER_QUESTIONS)
+    rows.append(Row(_("All"), _title_cells(list(questions.values()), title_words, theirs)))
     words: list[Words] = [
         WHOLE_WORDS,
         _(
@@ -198,7 +198,7 @@ def _title_cells(questions: list[Question], title_words: set[str], theirs: str =
     return (
         Cell(text=str(len(texts))),
         Cell(_share(hits, [place for place, _words in texts]), rounding=rounded,
-             printed=PrintedValue(theirs, OTHER_QUESTIONS) if theirs else None),
+             printed=theirs),
         Cell(text=str(len(different))),
         Cell(share_of(inside, len(different), method="share of different answers"), rounding=SHARE),
     )  # fmt: skip
@@ -216,9 +216,10 @@ NEEDS = gettext_lazy("Questions with answers, and the list.")
 LIST_TABLES: tuple[TableSpec, ...] = (
     TableSpec(
         "in-titles", "Section 4", gettext_lazy("Answers with a word in a Wikipedia title"), NEEDS,
-        build_in_titles, (ASKER,),
+        build_in_titles, (ASKER,), state=state_of_lists,
     ),
     TableSpec(
         "in-corpus", "Appendix F", gettext_lazy("Answers in a text corpus"), NEEDS, build_in_corpus, (ASKER,),
+        state=state_of_lists,
     ),
 )  # fmt: skip

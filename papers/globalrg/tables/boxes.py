@@ -23,10 +23,10 @@ from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import Scale
 from evaluation.observations import ObservedRater, RawAnswer
 from evaluation.tables.known_models import about_models
-from evaluation.tables.printed_values import printed
-from evaluation.tables.printed_values import rows as rows_printed
-from evaluation.tables.spec import Cell, MissingData, Option, PrintedValue, Rounding, Row, Table, TableSpec, Words
+from evaluation.tables.spec import Cell, MissingData, Option, Rounding, Row, Table, TableSpec, Words
 from evaluation.tables.table_inputs import TableInputs
+from papers.globalrg.printed_values import PRINTED, printed
+from papers.globalrg.printed_values import rows as rows_printed
 
 Box = list[float]
 THRESHOLD = Option(
@@ -54,7 +54,6 @@ PAIRS = Option(
 )
 NEEDS = gettext_lazy("Boxes of people in the stage “Box drawing”, and boxes of a model for the same items.")
 SPREAD = gettext_lazy("No whole number of 591 or 592 items gives 47.99; the paper does not say what it averages.")
-OVER_MODELS: Mapping[str, str] = {"North America": "64.61", "Latin America": "46.99", "Europe": "44.49"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +163,7 @@ def build_models(inputs: TableInputs) -> Table:
         without = proportions.share_of(
             sum(rater.pk not in boxed_item.by_model for boxed_item in items), len(items), method="without a box"
         )
-        theirs = PrintedValue("47.99", SPREAD) if rater.name == "Grounding DINO" else None
+        theirs = PRINTED.in_text("accuracy", rater.name, SPREAD)
         cells = (
             Cell(right, rounding=Rounding(2, 100), printed=theirs),
             Cell(mean, rounding=Rounding(3)),
@@ -215,10 +214,7 @@ def build_regions(inputs: TableInputs) -> Table:
 
 
 def _cell(right: Floats, country: Sequence[str], region: str, model: str) -> Cell:
-    text = OVER_MODELS.get(region) if not model else None
-    if (region, model) == ("Middle East Asia", "Grounding DINO"):
-        text = "25"
-    theirs = PrintedValue(text) if text else None
+    theirs = PRINTED.in_text("accuracy_of_region", f"{region}, {model}" if model else region)
     return Cell(mean_of_countries(right, country), rounding=Rounding(2, 100), printed=theirs)
 
 
@@ -243,11 +239,9 @@ def build_collected(inputs: TableInputs) -> Table:
             (_mean(objects, "objects", None), "objects", 3),
             (_mean(human.get(country, []), "human IoU"), "iou", 2),
         )
-        canonical = next(
-            (row["country"] for row in rows_printed("globalrg_table_4") if _same(row["country"], country)), country
-        )
+        canonical = next((row["country"] for row in rows_printed("table_4") if _same(row["country"], country)), country)
         cells = tuple(
-            Cell(value, rounding=Rounding(decimals), printed=printed("globalrg_table_4", name, country=canonical))
+            Cell(value, rounding=Rounding(decimals), printed=printed("table_4", name, country=canonical))
             for value, name, decimals in columns_data
         )
         rows.append(Row(country, cells, GROUNDING.of(country) or ""))

@@ -17,7 +17,6 @@ from evaluation.metrics import retrieval
 from evaluation.metrics.counts import Floats
 from evaluation.metrics.estimate import Estimate
 from evaluation.tables.known_models import about_models
-from evaluation.tables.printed_values import printed
 from evaluation.tables.ranked_lists import (
     About,
     RankedLists,
@@ -29,6 +28,7 @@ from evaluation.tables.ranked_lists import (
 )
 from evaluation.tables.spec import Cell, MissingData, Option, PrintedValue, Rounding, Row, Table, TableSpec, Words
 from evaluation.tables.table_inputs import TableInputs
+from papers.globalrg.printed_values import printed
 from papers.globalrg.recipe import UNIVERSALS
 from papers.globalrg.tables.boxes import GROUNDING_TABLES
 
@@ -120,7 +120,7 @@ def build_means(inputs: TableInputs) -> Table:
             for k in DEPTHS:
                 name = f"{metric}_{k}"
                 known = REPEATED if of.label == "ALBEF" and metric != "precision" else OF_ROUNDED
-                theirs = printed("globalrg_table_3", name, OF_MEAN.get((of.label, name), known), model=of.label)
+                theirs = printed("table_3", name, OF_MEAN.get((of.label, name), known), model=of.label)
                 decimals = 1 if metric == "precision" else 2
                 cells.append(
                     Cell(
@@ -176,7 +176,7 @@ def _reason(metric: str, k: int, model: str, universal: str) -> Words:
         return KNOWN[metric, k, model, universal]
     if metric != "precision" and model == "ALBEF":
         return REPEATED
-    theirs = printed("globalrg_tables_6_7", universal, metric=metric, k=str(k), model=model)
+    theirs = printed("tables_6_7", universal, metric=metric, k=str(k), model=model)
     return IMPOSSIBLE if metric == "precision" and theirs and float(theirs.text) * k / 100 % 1 else ""
 
 
@@ -196,7 +196,7 @@ def build_universals(inputs: TableInputs) -> Table:
                         cells.append(Cell(empty=True))
                         continue
                     known = _reason(metric, k, of.label, universal)
-                    theirs = printed("globalrg_tables_6_7", universal, known, metric=metric, k=str(k), model=of.label)
+                    theirs = printed("tables_6_7", universal, known, metric=metric, k=str(k), model=of.label)
                     value = _of_one(of, place, metric, k, inputs, relevant)
                     cells.append(Cell(value, rounding=Rounding(2, 100), printed=theirs))
                 rows.append(Row(of.label, tuple(cells), name_of(metric, k)))
@@ -230,11 +230,11 @@ def _listed(inputs: TableInputs, label_of: Callable[[About], str | None], table:
 
 
 def build_countries(inputs: TableInputs) -> Table:
-    return _listed(inputs, lambda about: str(about.get("country") or "") or None, "globalrg_tables_8_9")
+    return _listed(inputs, lambda about: str(about.get("country") or "") or None, "tables_8_9")
 
 
 def build_regions(inputs: TableInputs) -> Table:
-    return _listed(inputs, partial(_region, inputs.chosen["regions"]), "globalrg_tables_10_11")
+    return _listed(inputs, partial(_region, inputs.chosen["regions"]), "tables_10_11")
 
 
 RETRIEVAL_TABLES = (

@@ -28,9 +28,9 @@ from evaluation.metrics.resampling import (
     mean,
     ratio,
 )
-from evaluation.tables.printed_values import printed
 from evaluation.tables.spec import Cell, MissingData, Option, Rounding, Row, Table, Words
 from evaluation.tables.table_inputs import TableInputs
+from papers.valueground.printed_values import PRINTED, printed
 from papers.valueground.tables.answers import Instances, counted_words, known_answers, load_instances
 
 PERCENT = Rounding(1, 100)
@@ -52,7 +52,6 @@ CONTRADICTS = gettext_lazy(
     "Table 8 agrees with Table 5."
 )
 OWN_ROUNDING = gettext_lazy("The paper's own row gives %(value)s, from numbers that were rounded before.")
-DIFFERENCES = {"Mistral-3.2-24B": "-11.2", "GPT-5.4 mini": "-2.0"}  # of the printed numbers
 
 
 def _unreadable(inputs: TableInputs) -> Unreadable:
@@ -131,18 +130,18 @@ def _country_rows(of: Instances, models: Sequence[str], inputs: TableInputs) -> 
             Cell(
                 accuracy(codes[mask], gold[mask], of.question[mask], unreadable=_unreadable(inputs)),
                 rounding=PERCENT,
-                printed=printed("valueground_figure_3", "accuracy", model=model, country=PAPERS_NAME.get(name, name)),
+                printed=printed("figure_3", "accuracy", model=model, country=PAPERS_NAME.get(name, name)),
             )
             for name, mask in by_country(of)
         ]
         whole = accuracy(codes, gold, of.question, unreadable=_unreadable(inputs))
-        theirs = printed("valueground_table_2", "main", CONTRADICTS, model=model)
+        theirs = printed("table_2", "main", CONTRADICTS, model=model)
         rows.append(Row(model, (*cells, Cell(whole, rounding=PERCENT, printed=theirs))))
     cells = []
     for name, here in [*by_country(of), ("", np.ones(of.n, bool))]:
         each = [ModelOutcomes.of(of.main[model], np.where(here, of.main_gold(model), MISSING)) for model in models]
-        theirs = printed("valueground_figure_3", "accuracy", model="Avg.", country=PAPERS_NAME.get(name, name))
-        theirs = theirs if name else printed("valueground_table_2", "main", CONTRADICTS, model="Avg.")
+        theirs = printed("figure_3", "accuracy", model="Avg.", country=PAPERS_NAME.get(name, name))
+        theirs = theirs if name else printed("table_2", "main", CONTRADICTS, model="Avg.")
         estimate = mean_of(each, of.question, unreadable=_unreadable(inputs))
         cells.append(Cell(estimate, rounding=PERCENT, printed=theirs))
     return [*rows, Row(_("Average"), tuple(cells))]
@@ -203,7 +202,7 @@ def build_settings(inputs: TableInputs) -> Table:
         pieces.append(one)
         cells = []
         for name, estimate in zip(COLUMNS_2, estimates, strict=True):
-            theirs = printed("valueground_table_2", name, _known(name, model), model=model)
+            theirs = printed("table_2", name, _known(name, model), model=model)
             cells.append(Cell(estimate, rounding=PERCENT, printed=theirs))
         rows.append(Row(model, tuple(cells)))
     rows.append(Row(_("Average"), _averages(of, pieces, inputs)))
@@ -226,8 +225,8 @@ def build_settings(inputs: TableInputs) -> Table:
 def _known(column: str, model: str) -> Words:
     if column in ("main", "text_only"):
         return CONTRADICTS
-    if column == "difference" and model in DIFFERENCES:
-        return str(OWN_ROUNDING) % {"value": DIFFERENCES[model]}
+    if column == "difference" and (other := PRINTED.in_text("difference", model)):
+        return str(OWN_ROUNDING) % {"value": other.text}
     return ""
 
 
@@ -237,9 +236,7 @@ def _averages(of: Instances, pieces: Sequence[list[ModelOutcomes]], inputs: Tabl
     estimates = [mean_of([piece[n] for piece in pieces], where, unreadable=how) for n, where in enumerate(clusters)]
     estimates.append(mean_difference(of, [(piece[3], piece[4]) for piece in pieces]))
     return tuple(
-        Cell(
-            estimate, rounding=PERCENT, printed=printed("valueground_table_2", name, _known(name, "Avg."), model="Avg.")
-        )
+        Cell(estimate, rounding=PERCENT, printed=printed("table_2", name, _known(name, "Avg."), model="Avg."))
         for name, estimate in zip(COLUMNS_2, estimates, strict=True)
     )
 

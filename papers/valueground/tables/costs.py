@@ -16,9 +16,9 @@ from django.utils.translation import gettext_lazy
 from benchmarks.models import Item
 from evaluation.metrics.resampling import mean
 from evaluation.observations import ObservedItem, observed_items
-from evaluation.tables.printed_values import printed, rows
 from evaluation.tables.spec import Cell, MissingData, Option, Rounding, Row, Table, TableSpec, Words
 from evaluation.tables.table_inputs import TableInputs
+from papers.valueground.printed_values import printed, rows
 from predictions.models import Attempt
 
 STAGE = "pair-review"
@@ -39,7 +39,7 @@ def made_by(item: ObservedItem) -> tuple[str, str]:
 
 
 def paper_order(made: tuple[str, str]) -> tuple[int, str, str]:
-    listed = [(row["backbone"], row["configuration"]) for row in rows("valueground_table_1")]
+    listed = [(row["backbone"], row["configuration"]) for row in rows("table_1")]
     return (listed.index(made) if made in listed else len(listed), *made)
 
 
@@ -60,7 +60,7 @@ def build_costs(inputs: TableInputs) -> Table:
         items = [item for item in known if made_by(item) == (backbone, configuration)]
         values = np.array([costs[item.pk] for item in items], np.float64)
         questions = np.array([item.concept or item.key for item in items])
-        paper = printed("valueground_table_3", "cost", backbone=backbone, configuration=configuration)
+        paper = printed("table_3", "cost", backbone=backbone, configuration=configuration)
         cell = Cell(mean(values, questions, method="mean cost"), rounding=FOUR, printed=None if judged else paper)
         table_rows.append(Row(configuration or backbone, (cell,), backbone if configuration else ""))
     words: list[Words] = [

@@ -17,10 +17,10 @@ from evaluation.metrics.averages import DIFFERENCES, mean_over_countries
 from evaluation.metrics.classification import MISSING
 from evaluation.metrics.counts import Bools, Floats, Ints
 from evaluation.metrics.estimate import Estimate
-from evaluation.tables.printed_values import printed
 from evaluation.tables.spec import Cell, MissingData, Option, PrintedValue, Row, Table, Words
 from evaluation.tables.table_inputs import TableInputs
 from papers.valueground.metrics import equal_frequency, reversals
+from papers.valueground.printed_values import PRINTED, printed
 from papers.valueground.tables.accuracy import (
     PAPERS_NAME,
     PERCENT,
@@ -56,7 +56,7 @@ def build_reversals(inputs: TableInputs) -> Table:
         found = reversals(of.text[model], of.main[model], of.gold, of.question)
         estimates = (found.reversal, found.harmful, found.beneficial, found.drop)
         cells = [
-            Cell(estimate, rounding=PERCENT, printed=printed("valueground_table_5", name, model=model))
+            Cell(estimate, rounding=PERCENT, printed=printed("table_5", name, model=model))
             for name, estimate in zip((*KINDS_OF_REVERSAL, ""), estimates, strict=True)
         ]
         rows.append(Row(model, tuple(cells)))
@@ -94,7 +94,7 @@ def build_reversals_by_country(inputs: TableInputs) -> Table:
             Cell(
                 estimate,
                 rounding=PERCENT,
-                printed=printed("valueground_table_6", kind, country=PAPERS_NAME.get(name, name)),
+                printed=printed("table_6", kind, country=PAPERS_NAME.get(name, name)),
             )
             for kind, estimate in zip((*KINDS_OF_REVERSAL, ""), estimates, strict=True)
         ]
@@ -140,6 +140,7 @@ def build_reversals_by_margin(inputs: TableInputs) -> Table:
     of_instance = np.full(of.n, MISSING)
     of_instance[usable] = cut.bin[np.searchsorted(pairs, of.pair[usable])]
     rows = []
+    five = count == 5  # bins, as in the paper
     for number in range(count):
         estimate = _over_models(of, models, np.asarray(of_instance == number), False)[0]
         last = number == count - 1
@@ -147,7 +148,7 @@ def build_reversals_by_margin(inputs: TableInputs) -> Table:
         size = int(cut.sizes[number])
         cells = (
             Cell(text=f"[{low}, {high}{']' if last else ')'}", printed=_bin(count, number, "range")),
-            Cell(counted(size, len(pairs)), rounding=WHOLE, printed=PrintedValue("573") if count == 5 else None),
+            Cell(counted(size, len(pairs)), rounding=WHOLE, printed=PRINTED.in_text("bin_size") if five else None),
             Cell(estimate, rounding=PERCENT, printed=_bin(count, number, "reversal")),
         )
         rows.append(Row(_("Bin %(number)s") % {"number": number + 1}, cells))
@@ -181,7 +182,7 @@ def _changes(rates: Sequence[tuple[Floats, Floats, Ints]]) -> list[Estimate]:
 
 
 def _bin(count: int, number: int, column: str) -> PrintedValue | None:
-    return printed("valueground_table_7", column, bin=str(number + 1)) if count == 5 else None
+    return printed("table_7", column, bin=str(number + 1)) if count == 5 else None
 
 
 def _by_country_rates(of: Instances, model: str) -> tuple[Floats, Floats, Ints]:
@@ -225,13 +226,13 @@ def _transfer_cells(rates: Sequence[tuple[Floats, Floats, Ints]], name: str) -> 
         Cell(
             correlation_of(text, main, kind, clusters=clusters),
             rounding=THREE,
-            printed=printed("valueground_table_8", kind, model=name),
+            printed=printed("table_8", kind, model=name),
         )
         for kind in KINDS
     ]
     below = f"{int((main < text)[both].sum())}/{int(both.sum())}"
     return (
         *cells,
-        Cell(change, rounding=PERCENT, printed=printed("valueground_table_8", "difference", model=name)),
-        Cell(text=below, printed=printed("valueground_table_8", "below", model=name)),
+        Cell(change, rounding=PERCENT, printed=printed("table_8", "difference", model=name)),
+        Cell(text=below, printed=printed("table_8", "below", model=name)),
     )

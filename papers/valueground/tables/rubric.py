@@ -26,9 +26,9 @@ from evaluation.metrics.judges import judge_position
 from evaluation.metrics.rater_means import with_rater_means
 from evaluation.metrics.resampling import mean
 from evaluation.observations import ObservedItem
-from evaluation.tables.printed_values import printed
 from evaluation.tables.spec import Cell, MissingData, Option, Rounding, Row, Table, TableSpec, Words
 from evaluation.tables.table_inputs import TableInputs
+from papers.valueground.printed_values import printed
 from papers.valueground.recipe import RULE
 from papers.valueground.tables.costs import COSTS, made_by, paper_order
 from people.models import Rater
@@ -124,7 +124,7 @@ def build_scores(inputs: TableInputs) -> Table:
             Cell(
                 _mean(of, field, mask, questions),
                 rounding=THREE,
-                printed=printed("valueground_table_1", field, backbone=backbone, configuration=configuration),
+                printed=printed("table_1", field, backbone=backbone, configuration=configuration),
             )
             for field in (*FIELDS, TOTAL)
         ]
@@ -161,7 +161,7 @@ def build_judge(inputs: TableInputs) -> Table:
         estimates += [leave_one_annotator_out(alone, kind, how, interval=inputs.interval) for kind in KINDS]
         names = (*(f"judge_{kind}" for kind in KINDS), *(f"people_{kind}" for kind in KINDS))
         cells = [
-            Cell(estimate, rounding=THREE, printed=printed("valueground_table_4", name, field=field))
+            Cell(estimate, rounding=THREE, printed=printed("table_4", name, field=field))
             for name, estimate in zip(names, estimates, strict=True)
         ]
         cells.append(_matched(alone, scores[np.unique(ratings.unit)]))

@@ -21,11 +21,11 @@ from evaluation.metrics.averages import SHARES, mean_over_countries
 from evaluation.metrics.counts import Bools, Floats
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.silhouette import Distance, TooLarge, mean_silhouettes
-from evaluation.tables.printed_values import printed
 from evaluation.tables.sources import PICTURES, TEXTS, by_collection
 from evaluation.tables.spec import Cell, MissingData, Option, Rounding, Row, Table, TableSpec, Words
 from evaluation.tables.table_inputs import TableInputs
 from papers.xcm import metrics as forced_choice
+from papers.xcm.printed_values import printed
 from papers.xcm.tables.trials import (
     SIX,
     THREE,
@@ -108,11 +108,11 @@ def build_overall(given: TableInputs) -> Table:
     for one in found:
         credit = credit_of(given, one)
         cells = [
-            Cell(rate, rounding=PERCENT, printed=printed("xcm_table_2", name, model=one.label))
+            Cell(rate, rounding=PERCENT, printed=printed("table_2", name, model=one.label))
             for name, rate in zip(THREE, wins(given, one, credit), strict=True)
         ]
         sp = forced_choice.self_preference(credit, one.clusters)
-        cells.append(Cell(sp, rounding=Rounding(2), printed=printed("xcm_table_2", "sp", model=one.label)))
+        cells.append(Cell(sp, rounding=Rounding(2), printed=printed("table_2", "sp", model=one.label)))
         rows.append(Row(one.label, tuple(cells), one.group))
     columns: list[Words] = [*(ROLES[name] for name in THREE), "SP"]
     words: list[Words] = [
@@ -124,7 +124,7 @@ def build_overall(given: TableInputs) -> Table:
 
 def build_wins_by_country(given: TableInputs) -> Table:
     found = three_candidate_runs(given)
-    return wins_by_country(given, found, THREE, "xcm_table_13")
+    return wins_by_country(given, found, THREE, "table_13")
 
 
 def wins_by_country(given: TableInputs, found: Sequence[TrialScores], roles: tuple[str, ...], table: str) -> Table:
@@ -265,7 +265,7 @@ def build_by_country(given: TableInputs) -> Table:
 def _country_cell(model: str, country: str, name: str, value: Estimate | None, rounding: Rounding) -> Cell:
     if value is None:
         return Cell(empty=True)
-    table = "xcm_table_13" if name == "correct" else "xcm_table_12"
+    table = "table_13" if name == "correct" else "table_12"
     known = (
         SHIFTED if (model, name) == ("CLIP-L/14", "is") else DOUBTFUL.get((model, country), "") if name == "sp" else ""
     )
@@ -288,7 +288,7 @@ def build_correlations(given: TableInputs) -> Table:
             Cell(
                 pearson_of(sp, _values(shapes[name], countries), clusters=[speaks[c] or c for c in countries]),
                 rounding=Rounding(2),
-                printed=printed("xcm_table_11", column, model=one.label),
+                printed=printed("table_11", column, model=one.label),
             )
             for name, column in (("ts", "text"), ("is", "image"))
         ]

@@ -12,10 +12,10 @@ from django.utils.translation import gettext_lazy
 from benchmarks.rules.regions import country_code
 from evaluation.metrics.estimate import Estimate
 from evaluation.tables.known_models import about_models
-from evaluation.tables.printed_values import printed
 from evaluation.tables.ranked_lists import CollectionEntries
 from evaluation.tables.spec import Cell, MissingData, Rounding, Row, Table, TableSpec
 from evaluation.tables.table_inputs import TableInputs
+from papers.xcm.printed_values import printed
 from papers.xcm.tables import association as xcm_association
 from papers.xcm.tables import descriptor as xcm_descriptor
 from papers.xcm.tables import prevalence as xcm_prevalence
@@ -34,7 +34,7 @@ def build_counts(inputs: TableInputs, name: str) -> Table:
         counts = _by_code(counts)
     order = {code: place for place, code in enumerate(ORDER)}
     rows = [
-        Row(label, (Cell(_count(n), rounding=Rounding(0), printed=printed("xcm_table_9", "images", country=label)),))
+        Row(label, (Cell(_count(n), rounding=Rounding(0), printed=printed("table_9", "images", country=label)),))
         for label, n in sorted(counts.items(), key=lambda pair: (order.get(pair[0], len(order)), pair[0]))
     ]
     return inputs.table(corner=_("Country") if name == "country" else _("Concept"), columns=[_("Images")], rows=rows)

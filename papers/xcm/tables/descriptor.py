@@ -20,10 +20,10 @@ from evaluation.metrics.counts import Bools, Floats
 from evaluation.metrics.drift import similarity_drift
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.paired_tests import adjusted
-from evaluation.tables.printed_values import printed
 from evaluation.tables.spec import Cell, MissingData, Option, Rounding, Row, Table, TableSpec, Words
 from evaluation.tables.table_inputs import TableInputs
 from papers.xcm import metrics as forced_choice
+from papers.xcm.printed_values import printed
 from papers.xcm.tables.association import PERCENT, POOLING, ROLES, TIES, credit_of, wins, wins_by_country
 from papers.xcm.tables.trials import (
     SIX,
@@ -76,7 +76,7 @@ def build_overall(inputs: TableInputs) -> Table:
     for scores in six_candidate_runs(inputs):
         rates = wins(inputs, scores, credit_of(inputs, scores))
         cells = [
-            Cell(rate, rounding=PERCENT, printed=printed("xcm_table_3", role, model=scores.label))
+            Cell(rate, rounding=PERCENT, printed=printed("table_3", role, model=scores.label))
             for role, rate in zip(SIX, rates, strict=True)
         ]
         rows.append(Row(scores.label, tuple(cells), scores.group))
@@ -86,7 +86,7 @@ def build_overall(inputs: TableInputs) -> Table:
 
 
 def build_wins_by_country(inputs: TableInputs) -> Table:
-    return wins_by_country(inputs, six_candidate_runs(inputs), SIX, "xcm_table_14")
+    return wins_by_country(inputs, six_candidate_runs(inputs), SIX, "table_14")
 
 
 _TEST_EXTRAS = ("first", "second", "test", "chi_square", "n_permutations", "exact")
@@ -139,7 +139,7 @@ def build_tests(inputs: TableInputs) -> Table:
             diff, p = tested[n, pair]
             made = {**{role: rates[role] for role in roles}, f"{pair}_difference": diff, f"{pair}_p": p}
             for name, value in made.items():
-                theirs = printed("xcm_table_15", name, TRIALS if name == "language_p" else "", model=scores.label)
+                theirs = printed("table_15", name, TRIALS if name == "language_p" else "", model=scores.label)
                 cells.append(Cell(value, rounding=Rounding(3), printed=theirs))
         rows.append(Row(scores.label, tuple(cells), scores.group))
     columns: list[Words] = []
@@ -248,7 +248,7 @@ def build_drift_by_country(inputs: TableInputs) -> Table:
             Cell(
                 trial_drift.mean("correct", trial_drift.choices.countries == c),
                 rounding=Rounding(2, 100),
-                printed=printed("xcm_table_18", c, model=label),
+                printed=printed("table_18", c, model=label),
             )
             for c in countries
         ]
@@ -300,7 +300,7 @@ def _of_concept(concept: str, trial_drifts: Sequence[TrialDrift], values: Sequen
         Cell(
             value,
             rounding=Rounding(4),
-            printed=printed("xcm_table_19", "drift", concept=concept)
+            printed=printed("table_19", "drift", concept=concept)
             if trial_drift.choices.label == "GME-Qwen2-7B"
             else None,
         )
@@ -317,9 +317,9 @@ TABLES = (
     TableSpec("tests", "Table 15", gettext_lazy("What decides where the object or the country is missed"), NEEDS,
               build_tests, (TIES, TEST, CORRECTION)),
     TableSpec("tests-language", "Table 16", gettext_lazy("The query's language, by country"), NEEDS,
-              partial(build_tests_by_country, "language", "xcm_table_16"), (TIES, TEST, CORRECTION)),
+              partial(build_tests_by_country, "language", "table_16"), (TIES, TEST, CORRECTION)),
     TableSpec("tests-descriptor", "Table 17", gettext_lazy("The country's name, by country"), NEEDS,
-              partial(build_tests_by_country, "descriptor", "xcm_table_17"), (TIES, TEST, CORRECTION)),
+              partial(build_tests_by_country, "descriptor", "table_17"), (TIES, TEST, CORRECTION)),
     TableSpec("drift", "Table 18", gettext_lazy("Similarity drift by country"), BOTH, build_drift_by_country),
     TableSpec("drift-concepts", "Table 19", gettext_lazy("Similarity drift by concept"), BOTH, build_drift_by_concept),
     TableSpec("drift-candidates", "", gettext_lazy("Similarity drift by candidate"), BOTH, build_drift_by_role),

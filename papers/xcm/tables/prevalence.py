@@ -16,8 +16,6 @@ from django.utils.translation import gettext_lazy
 from evaluation.metrics import proportions, retrieval
 from evaluation.metrics.counts import Bools, Floats, Ints
 from evaluation.metrics.estimate import Estimate
-from evaluation.tables.printed_values import printed
-from evaluation.tables.printed_values import rows as printed_rows
 from evaluation.tables.ranked_lists import (
     About,
     NoQueryScores,
@@ -32,6 +30,8 @@ from evaluation.tables.ranked_lists import (
 )  # fmt: skip
 from evaluation.tables.spec import Cell, MissingData, Option, Rounding, Row, Table, TableSpec, Words
 from evaluation.tables.table_inputs import TableInputs
+from papers.xcm.printed_values import printed
+from papers.xcm.printed_values import rows as printed_rows
 from predictions.models import Ranking, Run
 
 DEPTHS = (5, 10, 25, 50, 99)
@@ -70,7 +70,7 @@ def tier(about: About) -> str | None:
     return next((row["tier"] for row in _FIVE if name in (row["code"].casefold(), row["language"].casefold())), None)
 
 
-_FIVE = printed_rows("xcm_table_5")
+_FIVE = printed_rows("table_5")
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +145,7 @@ def build_first(inputs: TableInputs) -> Table:
             "ndcg_10": _mean(of, partial(gains, of, 10, relevant, all_relevant=every), "NDCG@10"),
         }
         cells = [
-            Cell(value, rounding=Rounding(3), printed=printed("xcm_table_1", name, model=of.label))
+            Cell(value, rounding=Rounding(3), printed=printed("table_1", name, model=of.label))
             for name, value in estimates.items()
         ]
         rows.append(Row(of.label, tuple(cells), of.group))
@@ -182,8 +182,8 @@ def build_depths(inputs: TableInputs) -> Table:
         tongues, cells = list_languages(of, over), []
         for k in DEPTHS:
             for discounted, name in ((False, "lbkl"), (True, "dlbkl")):
-                theirs = printed("xcm_table_8", f"{name}_{k}", model=of.label)
-                theirs = theirs or printed("xcm_table_1", f"{name}_{k}", model=of.label)
+                theirs = printed("table_8", f"{name}_{k}", model=of.label)
+                theirs = theirs or printed("table_1", f"{name}_{k}", model=of.label)
                 cells.append(Cell(_bias(of, tongues, k, discounted=discounted), rounding=Rounding(3), printed=theirs))
         rows.append(Row(of.label, tuple(cells), of.group))
         sizes.add(tongues.n if tongues else 0)

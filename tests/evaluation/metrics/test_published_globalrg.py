@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.rules.regions import RETRIEVAL, country_code
 from evaluation.metrics.retrieval import Normaliser, diversity
-from evaluation.tables.printed_values import rows
+from papers.globalrg.printed_values import rows
 from papers.globalrg.recipe import UNIVERSALS
 
 MODELS = ("CLIP", "OpenCLIP", "CoCA", "TCL", "ALBEF", "BLIP-2", "FLAVA")
@@ -29,7 +29,7 @@ def lists(table: str, model: str, universal: str) -> list[str]:
 def scores(metric: str, k: int, model: str) -> dict[str, str]:
     return next(
         {u: row[u] for u in UNIVERSALS}
-        for row in rows("globalrg_tables_6_7")
+        for row in rows("tables_6_7")
         if (row["metric"], row["k"], row["model"]) == (metric, str(k), model)
     )
 
@@ -41,8 +41,8 @@ def percent(names: list[str], k: int, normaliser: Normaliser = "ln_k") -> float:
 
 def of_table(metric: str, model: str, universal: str) -> list[str]:
     if metric == "country":
-        return [country_code(name) for name in lists("globalrg_tables_8_9", model, universal)]
-    return lists("globalrg_tables_10_11", model, universal)
+        return [country_code(name) for name in lists("tables_8_9", model, universal)]
+    return lists("tables_10_11", model, universal)
 
 
 @pytest.mark.parametrize("k", [5, 10])
@@ -69,7 +69,7 @@ def test_the_other_normaliser_is_not_the_papers() -> None:
 
 def test_albef_repeats_the_lists_of_tcl() -> None:
     for universal in UNIVERSALS:
-        for table in ("globalrg_tables_8_9", "globalrg_tables_10_11"):
+        for table in ("tables_8_9", "tables_10_11"):
             assert lists(table, "ALBEF", universal) == lists(table, "TCL", universal)
 
 
@@ -78,8 +78,8 @@ def test_every_list_of_regions_follows_from_the_countries() -> None:
     named = Counter()
     for model in MODELS:
         for universal in UNIVERSALS:
-            countries = lists("globalrg_tables_8_9", model, universal)
-            assert [RETRIEVAL.of(name) for name in countries] == lists("globalrg_tables_10_11", model, universal)
+            countries = lists("tables_8_9", model, universal)
+            assert [RETRIEVAL.of(name) for name in countries] == lists("tables_10_11", model, universal)
             named.update(countries)
     assert {"srilanka", "sri lanka", "phillippines", "philippines", "us", "uk", "south korea", "somalia"} <= set(named)
     assert len({country_code(name) for name in named}) == 50
@@ -89,7 +89,7 @@ def test_table_3_is_the_mean_of_tables_6_and_7_cut_to_two_decimals() -> None:
     """But for CLIP's region@5, which needs the right number for marriage, and for what stands at the end: TCL's
     precisions are not those of its rows, one mean is rounded and one is neither."""
     differ = {}
-    for row in rows("globalrg_table_3"):
+    for row in rows("table_3"):
         for name in ("precision_5", "precision_10", "country_5", "country_10", "region_5", "region_10"):
             metric, k = name.split("_")
             values = {u: float(text) for u, text in scores(metric, int(k), row["model"]).items()}

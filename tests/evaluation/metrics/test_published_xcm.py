@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from evaluation.metrics import retrieval
-from evaluation.tables.printed_values import rows
 from evaluation.tables.spec import Rounding
 from papers.xcm import metrics as forced_choice
+from papers.xcm.printed_values import rows
 
 COUNTRIES = ("US", "GB", "AU", "DE", "CN", "JP", "FR", "ES", "AR", "PT", "BR", "SA", "TH", "IN", "KE", "NG")
-LANGUAGES = [row["code"] for row in rows("xcm_table_5")]
+LANGUAGES = [row["code"] for row in rows("table_5")]
 TRIALS = Path(__file__).resolve().parents[4] / "shared" / "data" / "3xcm" / "xcm-bench.csv"
 
 
@@ -52,7 +52,7 @@ def test_figure_2_does_not_follow_from_the_equations() -> None:
 
 
 def test_no_printed_score_lies_below_its_floor() -> None:
-    for row in rows("xcm_table_8"):
+    for row in rows("table_8"):
         for k in (5, 25, 50, 99):
             assert float(row[f"lbkl_{k}"]) >= retrieval.divergence_floor(k, 36) - 5e-4
         for k in (5, 25):
@@ -63,9 +63,9 @@ def test_table_12_follows_from_table_13() -> None:
     """SP = M_lb / M_cr within what two decimals of a percentage leave open; but one cell: US of XLM-R-B/16plus,
     4.11 / 91.95 = 0.0447, is printed 0.05."""
     outside = {}
-    for model in {row["model"] for row in rows("xcm_table_12")}:
-        correct, biased = (by_country("xcm_table_13", model, measure) for measure in ("correct", "language_biased"))
-        for country, sp in by_country("xcm_table_12", model, "sp").items():
+    for model in {row["model"] for row in rows("table_12")}:
+        correct, biased = (by_country("table_13", model, measure) for measure in ("correct", "language_biased"))
+        for country, sp in by_country("table_12", model, "sp").items():
             least = (biased[country] - 0.005) / (correct[country] + 0.005)
             most = (biased[country] + 0.005) / (correct[country] - 0.005)
             if not least - 0.005 <= sp <= most + 0.005:
@@ -75,16 +75,16 @@ def test_table_12_follows_from_table_13() -> None:
 
 def test_table_2_is_table_13_pooled_by_the_images_of_table_9() -> None:
     """To the last digit, for all ten models; the plain mean over countries is another number (CN-CLIP: 55.81)."""
-    images = {row["country"]: int(row["images"]) for row in rows("xcm_table_9")}
+    images = {row["country"]: int(row["images"]) for row in rows("table_9")}
     assert sum(images.values()) == 11_724
-    for row in rows("xcm_table_2")[1:]:
+    for row in rows("table_2")[1:]:
         rates = {}
         for measure in ("correct", "language_biased", "irrelevant"):
-            of = by_country("xcm_table_13", row["model"], measure)
+            of = by_country("table_13", row["model"], measure)
             rates[measure] = sum(of[country] * images[country] for country in COUNTRIES) / 11_724
             assert rates[measure] == pytest.approx(float(row[measure]), abs=0.0101)
         assert rates["language_biased"] / rates["correct"] == pytest.approx(float(row["sp"]), abs=0.0051)
-    cn = by_country("xcm_table_13", "CN-CLIP-L/14", "correct")
+    cn = by_country("table_13", "CN-CLIP-L/14", "correct")
     assert sum(cn.values()) / 16 == pytest.approx(55.81, abs=0.005)
 
 
@@ -95,11 +95,11 @@ def counts(percent: str, n: int) -> list[int]:
 
 def reached_with(n: int) -> dict[tuple[str, str], bool]:
     """For each test of Table 15, whether counts behind Table 3's rates of n trials give the printed Diff and p."""
-    of = {row["model"]: row for row in rows("xcm_table_3")}
+    of = {row["model"]: row for row in rows("table_3")}
     pairs = (("object_relevant", "object_language_biased", "language"),
              ("descriptor_relevant", "language_biased", "descriptor"))  # fmt: skip
     made = {}
-    for row in rows("xcm_table_15"):
+    for row in rows("table_15"):
         for first, second, name in pairs:
             a, b = (counts(of[row["model"]][column], n) for column in (first, second))
             reached = {(f"{(x - y) / n:.3f}", f"{forced_choice.goodness_of_fit(x, y)[1]:.3f}") for x in a for y in b}
@@ -119,7 +119,7 @@ def test_table_15_follows_from_table_3_with_another_number_of_trials() -> None:
 
 def test_table_15_is_consistent_with_its_own_rates() -> None:
     """Three decimals of a rate leave room: of 11,724, every p lies between those of the nearest and farthest counts."""
-    for row in rows("xcm_table_15"):
+    for row in rows("table_15"):
         for first, second, name in (("object_relevant", "object_language_biased", "language"),
                                     ("descriptor_relevant", "language_biased", "descriptor")):  # fmt: skip
             a, b = float(row[first]), float(row[second])
@@ -132,8 +132,8 @@ def test_table_15_is_consistent_with_its_own_rates() -> None:
 
 def test_tables_3_and_14_are_of_different_runs() -> None:
     """Pooled, Table 14 gives CLIP-L/14 35.7 % correct; Table 3 prints 43.05."""
-    images = {row["country"]: int(row["images"]) for row in rows("xcm_table_9")}
-    of = by_country("xcm_table_14", "CLIP-L/14", "correct")
+    images = {row["country"]: int(row["images"]) for row in rows("table_9")}
+    of = by_country("table_14", "CLIP-L/14", "correct")
     assert sum(of[c] * images[c] for c in COUNTRIES) / 11_724 == pytest.approx(35.74, abs=0.01)
 
 

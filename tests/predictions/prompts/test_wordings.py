@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from papers.culturalvqa.prompts.questions import choose_examples
 from papers.xcm.prompts import query_problems
 from predictions.prompts import registry
 from predictions.prompts.contract import MissingInput, ParsedReply, UnparsedReply
+from predictions.prompts.examples import choose_examples
 from predictions.prompts.prompt_templates import fence, fill_template, single_line
 from tests.predictions.prompts.cases import CASES, EXAMPLE, case, said
 

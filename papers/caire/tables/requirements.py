@@ -1,0 +1,36 @@
+"""What CAIRE's tables need besides the first thing that they read. Each check is a few queries."""
+
+from __future__ import annotations
+
+from benchmarks.models import Item
+from evaluation.tables.requirements import Requirements, answers_of
+from evaluation.tables.spec import MissingData
+from evaluation.tables.table_inputs import TableInputs
+from papers.caire.tables import specific as caire_specific
+from papers.caire.tables import universal as caire
+
+
+def _people_and_models(given: TableInputs) -> None:
+    if not answers_of(given, caire.STAGE, caire.FIELD, "person").exists():
+        raise MissingData(caire.NO_PEOPLE, by_people=True)
+    if not answers_of(given, caire.STAGE, caire.FIELD, "model").exists():
+        raise MissingData(caire.NO_MODELS)
+
+
+def _gold(given: TableInputs) -> None:
+    items = Item.objects.filter(stage__benchmark=given.benchmark, stage__key=caire_specific.STAGE)
+    if not items.filter(context__has_key="gold").exists():
+        raise MissingData(caire_specific.NO_GOLD)
+
+
+def _with_the_article(given: TableInputs) -> None:
+    said = answers_of(given, caire_specific.STAGE, caire_specific.FIELD, "model")
+    if not said.filter(rater__setting="gold_context").exists():
+        raise MissingData(caire_specific.NO_ARTICLE)
+
+
+REQUIREMENTS: Requirements = {
+    **dict.fromkeys(("table-2", "table-15", "table-16", "table-17", "spread"), (_people_and_models,)),
+    "table-1": (_gold,),
+    "table-10": (_gold, _with_the_article),
+}

@@ -1,0 +1,70 @@
+"""What CulturalVQA's tables need besides the first thing that they read. Each check is a few queries."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from annotation.models import Rating
+from benchmarks.models import Item
+from evaluation.tables.requirements import Requirements
+from evaluation.tables.spec import MissingData
+from evaluation.tables.table_inputs import TableInputs
+from papers.culturalvqa.tables import accuracy as culturalvqa
+from papers.culturalvqa.tables import judgements as culturalvqa_judged
+from papers.culturalvqa.tables.labels import SUB_CATEGORIES
+from people.models import Rater
+
+
+def _judged(given: TableInputs) -> Any:
+    return Item.objects.filter(stage__benchmark=given.benchmark, stage__key=culturalvqa_judged.STAGE)
+
+
+def _ways(given: TableInputs) -> set[tuple[str, str]]:
+    """Model and setting of what was judged."""
+    rows = _judged(given).order_by().values_list("context__candidate_by", "context__setting").distinct()
+    return {(str(by or ""), str(how or "")) for by, how in rows} - {("", "")}
+
+
+def _with_the_picture(given: TableInputs) -> None:
+    if not any(how == "vlm" and by != culturalvqa_judged.HUMAN for by, how in _ways(given)):
+        raise culturalvqa_judged.no_setting("vlm")
+
+
+def _without_the_picture(given: TableInputs) -> None:
+    if not {how for _by, how in _ways(given)} & set(culturalvqa.BASELINES[:3]):
+        raise MissingData(culturalvqa.NOT_WITHOUT)
+
+
+def _with_examples_and_without(given: TableInputs) -> None:
+    ways = _ways(given)
+    if not any((by, "vlm") in ways for by, how in ways if how == "vlm_few_shot"):
+        raise MissingData(culturalvqa.NOT_BOTH)
+
+
+def _sub_categories(facets: tuple[str, ...], given: TableInputs) -> None:
+    rows = _judged(given).exclude(context__sub_category="").filter(context__has_key="sub_category")
+    said = Rating.objects.filter(
+        campaign__stage__benchmark=given.benchmark, campaign__stage__key=SUB_CATEGORIES, live=True, counted=True
+    )
+    if not (rows.filter(context__facet__in=facets) if facets else rows).exists() and not said.exists():
+        raise MissingData(culturalvqa.NO_SUB_CATEGORIES)
+
+
+def _known(name: str, words: Any, given: TableInputs) -> None:
+    models = Rater.objects.filter(kind=Rater.Kind.MODEL, team=given.benchmark.team_id, about__has_key=name)
+    if not models.exists():
+        raise MissingData(words)
+
+
+_FOOD, _RITES = ("food", "drink", "clothing"), ("traditions", "rituals")
+REQUIREMENTS: Requirements = {
+    **dict.fromkeys(("accuracy", "facets", "correlations"), (_with_the_picture,)),
+    "releases": (_with_the_picture, partial(_known, "released", culturalvqa.NOT_DATED)),
+    "gaps": (_with_the_picture, partial(_known, "open", culturalvqa.NOT_OPEN)),
+    "table-6": (_with_the_picture, partial(_sub_categories, _FOOD)),
+    "table-7": (_with_the_picture, partial(_sub_categories, _RITES)),
+    "sub-categories": (partial(_sub_categories, ()),),
+    "without-picture": (_without_the_picture,),
+    "few-shot": (_with_examples_and_without,),
+}

@@ -1,0 +1,18 @@
+"""ValueGround as a plugin."""
+
+from evaluation.tables.requirements import with_requirements
+from papers.plugins import BenchmarkPlugin
+from papers.valueground.figures import FIGURES
+from papers.valueground.prompts import PROMPTS
+from papers.valueground.recipe import VALUEGROUND
+from papers.valueground.tables.labels import TABLES
+from papers.valueground.tables.requirements import REQUIREMENTS
+
+KEY = VALUEGROUND.key
+PLUGIN = BenchmarkPlugin(
+    key="valueground",
+    recipes=(VALUEGROUND,),
+    prompts=PROMPTS,
+    tables={KEY: with_requirements(TABLES[KEY], REQUIREMENTS)},
+    figures={KEY: FIGURES},
+)
