@@ -1,4 +1,4 @@
-"""Plugins: each part reaches the registry of its app, a key is never taken twice, and a plugin that fails stops nothing."""
+"""Plugins: each part reaches the registry of its app, no key is taken twice, and a plugin that fails stops nothing."""
 
 import csv
 import io
