@@ -6,15 +6,15 @@ from evaluation.status import Problem, Status
 from papers.plugins import BUILT_IN, FAILURES, REGISTERED
 
 
-def add_plugins(found: Status) -> None:
+def add_plugins(status: Status) -> None:
     installed = [plugin.key for plugin in REGISTERED[len(BUILT_IN) :]]
     if installed:
-        found.figures.append((_("Installed benchmark plugins"), ", ".join(installed)))
+        status.figures.append((_("Installed benchmark plugins"), ", ".join(installed)))
     for failure in FAILURES:
-        what = _("The benchmark plugin “%(name)s” of the package %(package)s was not loaded: %(message)s")
-        found.problems.append(
+        text = _("The benchmark plugin “%(name)s” of the package %(package)s was not loaded: %(message)s")
+        status.problems.append(
             Problem(
-                what % {"name": failure.name, "package": failure.package, "message": failure.message},
+                text % {"name": failure.name, "package": failure.package, "message": failure.message},
                 _("Install a version of the package that fits, or uninstall it, and start Emic again."),
             )
         )

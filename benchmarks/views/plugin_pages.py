@@ -13,9 +13,9 @@ def page(request: HttpRequest, slug: str, key: str) -> HttpResponse:
     if not any(one.key == key for pages in BY_RECIPE.values() for one in pages):
         raise Http404
     benchmark: Benchmark = benchmark_for(request.user, slug, can="see")
-    found = next((one for one in pages_of(benchmark) if one.key == key), None)
-    if found is None:
+    plugin_page = next((one for one in pages_of(benchmark) if one.key == key), None)
+    if plugin_page is None:
         raise Http404
-    if found.can != "see":
-        benchmark = benchmark_for(request.user, slug, can=found.can)
-    return found.view(request, benchmark)
+    if plugin_page.can != "see":
+        benchmark = benchmark_for(request.user, slug, can=plugin_page.can)
+    return plugin_page.view(request, benchmark)

@@ -94,12 +94,12 @@ def registered() -> dict[str, Any]:
 
 
 def test_the_five_papers_are_registered_under_the_keys_that_are_stored() -> None:
-    here = registered()
-    assert here["recipes"] == [
+    stored = registered()
+    assert stored["recipes"] == [
         "caire-universal", "culturalvqa", "globalrg-retrieval", "globalrg-grounding", "valueground", "3xcm",
     ]  # fmt: skip
-    assert set(here["recipes"]) <= set(here["tables"])
-    assert here["prompts"][-1] == SHEET.key and len(set(here["prompts"])) == len(here["prompts"]) == 33
+    assert set(stored["recipes"]) <= set(stored["tables"])
+    assert stored["prompts"][-1] == SHEET.key and len(set(stored["prompts"])) == len(stored["prompts"]) == 33
     assert len(plugins.REGISTERED) >= 5 and not plugins.FAILURES
 
 

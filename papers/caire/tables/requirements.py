@@ -10,22 +10,22 @@ from papers.caire.tables import specific as caire_specific
 from papers.caire.tables import universal as caire
 
 
-def _people_and_models(given: TableInputs) -> None:
-    if not answers_of(given, caire.STAGE, caire.FIELD, "person").exists():
+def _people_and_models(inputs: TableInputs) -> None:
+    if not answers_of(inputs, caire.STAGE, caire.FIELD, "person").exists():
         raise MissingData(caire.NO_PEOPLE, by_people=True)
-    if not answers_of(given, caire.STAGE, caire.FIELD, "model").exists():
+    if not answers_of(inputs, caire.STAGE, caire.FIELD, "model").exists():
         raise MissingData(caire.NO_MODELS)
 
 
-def _gold(given: TableInputs) -> None:
-    items = Item.objects.filter(stage__benchmark=given.benchmark, stage__key=caire_specific.STAGE)
+def _gold(inputs: TableInputs) -> None:
+    items = Item.objects.filter(stage__benchmark=inputs.benchmark, stage__key=caire_specific.STAGE)
     if not items.filter(context__has_key="gold").exists():
         raise MissingData(caire_specific.NO_GOLD)
 
 
-def _with_the_article(given: TableInputs) -> None:
-    said = answers_of(given, caire_specific.STAGE, caire_specific.FIELD, "model")
-    if not said.filter(rater__setting="gold_context").exists():
+def _with_the_article(inputs: TableInputs) -> None:
+    answered = answers_of(inputs, caire_specific.STAGE, caire_specific.FIELD, "model")
+    if not answered.filter(rater__setting="gold_context").exists():
         raise MissingData(caire_specific.NO_ARTICLE)
 
 

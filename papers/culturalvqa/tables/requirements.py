@@ -16,43 +16,43 @@ from papers.culturalvqa.tables.labels import SUB_CATEGORIES
 from people.models import Rater
 
 
-def _judged(given: TableInputs) -> Any:
-    return Item.objects.filter(stage__benchmark=given.benchmark, stage__key=culturalvqa_judged.STAGE)
+def _judged(inputs: TableInputs) -> Any:
+    return Item.objects.filter(stage__benchmark=inputs.benchmark, stage__key=culturalvqa_judged.STAGE)
 
 
-def _ways(given: TableInputs) -> set[tuple[str, str]]:
+def _ways(inputs: TableInputs) -> set[tuple[str, str]]:
     """Model and setting of what was judged."""
-    rows = _judged(given).order_by().values_list("context__candidate_by", "context__setting").distinct()
+    rows = _judged(inputs).order_by().values_list("context__candidate_by", "context__setting").distinct()
     return {(str(by or ""), str(how or "")) for by, how in rows} - {("", "")}
 
 
-def _with_the_picture(given: TableInputs) -> None:
-    if not any(how == "vlm" and by != culturalvqa_judged.HUMAN for by, how in _ways(given)):
+def _with_the_picture(inputs: TableInputs) -> None:
+    if not any(how == "vlm" and by != culturalvqa_judged.HUMAN for by, how in _ways(inputs)):
         raise culturalvqa_judged.no_setting("vlm")
 
 
-def _without_the_picture(given: TableInputs) -> None:
-    if not {how for _by, how in _ways(given)} & set(culturalvqa.BASELINES[:3]):
+def _without_the_picture(inputs: TableInputs) -> None:
+    if not {how for _by, how in _ways(inputs)} & set(culturalvqa.BASELINES[:3]):
         raise MissingData(culturalvqa.NOT_WITHOUT)
 
 
-def _with_examples_and_without(given: TableInputs) -> None:
-    ways = _ways(given)
+def _with_examples_and_without(inputs: TableInputs) -> None:
+    ways = _ways(inputs)
     if not any((by, "vlm") in ways for by, how in ways if how == "vlm_few_shot"):
         raise MissingData(culturalvqa.NOT_BOTH)
 
 
-def _sub_categories(facets: tuple[str, ...], given: TableInputs) -> None:
-    rows = _judged(given).exclude(context__sub_category="").filter(context__has_key="sub_category")
-    said = Rating.objects.filter(
-        campaign__stage__benchmark=given.benchmark, campaign__stage__key=SUB_CATEGORIES, live=True, counted=True
+def _sub_categories(facets: tuple[str, ...], inputs: TableInputs) -> None:
+    rows = _judged(inputs).exclude(context__sub_category="").filter(context__has_key="sub_category")
+    labels = Rating.objects.filter(
+        campaign__stage__benchmark=inputs.benchmark, campaign__stage__key=SUB_CATEGORIES, live=True, counted=True
     )
-    if not (rows.filter(context__facet__in=facets) if facets else rows).exists() and not said.exists():
+    if not (rows.filter(context__facet__in=facets) if facets else rows).exists() and not labels.exists():
         raise MissingData(culturalvqa.NO_SUB_CATEGORIES)
 
 
-def _known(name: str, words: Any, given: TableInputs) -> None:
-    models = Rater.objects.filter(kind=Rater.Kind.MODEL, team=given.benchmark.team_id, about__has_key=name)
+def _known(name: str, words: Any, inputs: TableInputs) -> None:
+    models = Rater.objects.filter(kind=Rater.Kind.MODEL, team=inputs.benchmark.team_id, about__has_key=name)
     if not models.exists():
         raise MissingData(words)
 

@@ -16,7 +16,7 @@ from evaluation.metrics.counts import Ratings
 from evaluation.metrics.judges import against_majority
 from evaluation.metrics.proportions import share
 from evaluation.observations import Observations
-from evaluation.tables.spec import Cell, MissingData, Option, Rounding, Row, Table, TableSpec, Words
+from evaluation.tables.spec import Cell, MissingData, Option, PrintedValue, Rounding, Row, Table, TableSpec, Words
 from evaluation.tables.table_inputs import TableInputs
 from papers.culturalvqa.printed_values import PRINTED
 from papers.culturalvqa.tables.judgements import JUDGE, STAGE, UNREADABLE, JudgedAnswers, chosen_judges, judged_answers
@@ -131,7 +131,7 @@ def _judge(judged: JudgedAnswers, model: str) -> list[Pair]:
     ]
 
 
-def _judge_cells(pairs: list[Pair], text: str | None) -> tuple[Cell, ...]:
+def _judge_cells(pairs: list[Pair], theirs: PrintedValue | None) -> tuple[Cell, ...]:
     majority = against_majority(_table([pair for pair in pairs if np.isfinite(pair[2])]), 0)
     read = {unit for unit, rater, code in pairs if rater == 0 and np.isfinite(code)}
     every = [pair for pair in pairs if np.isfinite(pair[2])]

@@ -24,7 +24,7 @@ from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.proportions import share_of, share_of_sums
 from evaluation.metrics.resampling import cluster_sums
 from evaluation.tables.sources import COLLECTION, name_of, title_of
-from evaluation.tables.spec import ActionLink, Cell, MissingData, Rounding, Row, Table, TableSpec, Words
+from evaluation.tables.spec import ActionLink, Cell, MissingData, PrintedValue, Rounding, Row, Table, TableSpec, Words
 from evaluation.tables.table_inputs import TableInputs
 from papers.culturalvqa.printed_values import PRINTED
 from papers.culturalvqa.tables.data import ASKER, OTHER_QUESTIONS, SHARE, Question, questions_of
@@ -189,7 +189,9 @@ def words_in(titles: Iterator[str], wanted: set[str]) -> set[str]:
     return known_words
 
 
-def _title_cells(questions: list[Question], title_words: set[str], theirs: str = "") -> tuple[Cell, ...]:
+def _title_cells(
+    questions: list[Question], title_words: set[str], theirs: PrintedValue | None = None
+) -> tuple[Cell, ...]:
     texts = [(place, words_of(text)) for place, question in enumerate(questions) for text in question.answers]
     hits = np.array([bool(title_words.intersection(words)) for _place, words in texts], np.float64)
     different = {words for _place, words in texts}

@@ -13,10 +13,10 @@ from papers.valueground.tables.raters import CHOICE, MAIN, TEXT, rows_of
 from people.models import Rater
 
 
-def _settings(both: bool, given: TableInputs) -> None:
-    said = answers_of(given, CHOICE, "choice", "model").order_by()
-    raters = Rater.objects.filter(pk__in=said.values_list("rater", flat=True).distinct())
-    rows = rows_of(raters, given.selection(CHOICE, "choice").campaigns)
+def _settings(both: bool, inputs: TableInputs) -> None:
+    ratings = answers_of(inputs, CHOICE, "choice", "model").order_by()
+    raters = Rater.objects.filter(pk__in=ratings.values_list("rater", flat=True).distinct())
+    rows = rows_of(raters, inputs.selection(CHOICE, "choice").campaigns)
     main, text = set(rows[MAIN].values()), set(rows[TEXT].values())
     if both and not main & text:
         raise MissingData(_("No model has answered both settings, main and text_only, yet. Import its answers."))

@@ -11,10 +11,10 @@ from evaluation.tables.table_inputs import TableInputs
 from papers.xcm.tables.association import PLAIN_THREE, embeddings_of
 
 
-def _embedded(given: TableInputs) -> None:
+def _embedded(inputs: TableInputs) -> None:
     """A model with similarities in the collection of the trials, and embeddings in those of texts or pictures."""
-    trials = TableInputs.runs(given, "forced_choice", PLAIN_THREE)
-    embedded = {run.rater.name for option in (TEXTS, PICTURES) for run in embeddings_of(given, option)}
+    trials = TableInputs.runs(inputs, "forced_choice", PLAIN_THREE)
+    embedded = {run.rater.name for option in (TEXTS, PICTURES) for run in embeddings_of(inputs, option)}
     if not embedded & {run.rater.name for run in trials}:
         raise MissingData(_("No model has both similarities and embeddings. Import its embeddings."))
 
