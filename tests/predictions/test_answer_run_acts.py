@@ -22,7 +22,7 @@ from predictions.queries.exports import call_lines
 from predictions.queries.progress import attempts_of, progress_of
 from predictions.services.runs import answer_runs, plans
 from predictions.services.runs.answer_runs import RunRefused
-from predictions.services.runs.engine import result_policy, run_executor
+from predictions.services.runs.engine import executor, settle
 from tests.personas import draw_image
 from tests.predictions import scripted
 from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
@@ -36,7 +36,7 @@ PRICES = {"*": {"in": "1", "out": "2", "request": "0.01"}}
 def plain(monkeypatch):
     prompt = Plainly()
     use(monkeypatch, prompt)
-    monkeypatch.setattr(result_policy, "BACKOFF", 0.02)
+    monkeypatch.setattr(settle, "BACKOFF", 0.02)
     return prompt
 
 
@@ -56,15 +56,15 @@ def now():
 
 def between(monkeypatch, act):
     """Do something once, when the driver looks round the first time after something was asked."""
-    look, done = run_executor.RunExecutor._check_run_state, []
+    look, done = executor.RunExecutor._check_run_state, []
 
     def looking(self):
-        if not done and self.went:
+        if not done and self.has_sent:
             done.append(act())
         look(self)
 
-    monkeypatch.setattr(run_executor, "LOOK", 0.0)
-    monkeypatch.setattr(run_executor.RunExecutor, "_check_run_state", looking)
+    monkeypatch.setattr(executor, "LOOK", 0.0)
+    monkeypatch.setattr(executor.RunExecutor, "_check_run_state", looking)
 
 
 class TestPause:
@@ -117,8 +117,8 @@ class TestPause:
         assert driven(run).state == "done"
 
     def test_others_get_their_turn_after_a_slice(self, world, plan, monkeypatch, scripted_server):
-        monkeypatch.setattr(run_executor, "SLICE", 0.0)
-        monkeypatch.setattr(run_executor, "LOOK", 0.0)
+        monkeypatch.setattr(executor, "SLICE", 0.0)
+        monkeypatch.setattr(executor, "LOOK", 0.0)
         Job.objects.create(kind="another", title="Another", scope="x:1")
         run = opened(world, plan(30))
         runner.run(run.job_id)
@@ -257,7 +257,7 @@ class TestCache:
     def test_a_part_that_came_is_not_asked_again(self, world, monkeypatch, scripted_server, endpoint):
         prompt = Plainly(parts=3, key="parts")
         use(monkeypatch, prompt)
-        monkeypatch.setattr(result_policy, "BACKOFF", 0.02)
+        monkeypatch.setattr(settle, "BACKOFF", 0.02)
         scripted_server.rules(Rule(scripted.STUMBLES, numbers=(2, 4)))
         run = driven(opened(world, a_plan(a_campaign(world, 1), endpoint, prompt)))
         [call] = run.calls.all()

@@ -11,7 +11,7 @@ from jobs import runner
 from jobs.models import Job
 from predictions.models import Attempt, Reply
 from predictions.services.runs import answer_runs
-from predictions.services.runs.engine import run_calls, run_executor
+from predictions.services.runs.engine import claim, executor, write
 from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -53,7 +53,7 @@ def test_a_call_is_claimed_by_one(opening):
 
     def claiming(holder):
         def act():
-            while found := run_calls.claim_calls(run.pk, run.job_id, holder, 4, timezone.now()):
+            while found := claim.claim_calls(run.pk, run.job_id, holder, 4, timezone.now()):
                 claimed[holder] += [one.id for one in found]
 
         return act
@@ -81,7 +81,7 @@ def test_pausing_and_going_on_at_once_asks_nothing_twice(opening, world, scripte
 
 def test_a_driver_that_was_thought_dead_writes_nothing(opening, monkeypatch):
     run = opening(20)
-    look = run_executor.RunExecutor._check_run_state
+    look = executor.RunExecutor._check_run_state
 
     def taken_over(self):
         if self.work.job.attempts == 1:
@@ -89,8 +89,8 @@ def test_a_driver_that_was_thought_dead_writes_nothing(opening, monkeypatch):
             assert runner.claim(run.job_id, timezone.now())
         look(self)
 
-    monkeypatch.setattr(run_executor, "LOOK", 0.0)
-    monkeypatch.setattr(run_executor.RunExecutor, "_check_run_state", taken_over)
+    monkeypatch.setattr(executor, "LOOK", 0.0)
+    monkeypatch.setattr(executor.RunExecutor, "_check_run_state", taken_over)
     runner.run(run.job_id)
     kept = Attempt.objects.count()
     assert kept < 20 and Reply.objects.count() == kept
@@ -102,7 +102,7 @@ def test_a_driver_that_was_thought_dead_writes_nothing(opening, monkeypatch):
 
 def test_what_came_while_the_database_was_away_is_written_when_it_is_back(opening, monkeypatch, scripted_server):
     run = opening(20)
-    settle, claim, away = run_calls.update_calls, run_calls.claim_calls, {"settle": 3, "claim": 2}
+    update, take, away = write.update_calls, claim.claim_calls, {"settle": 3, "claim": 2}
 
     def gone(name, do):
         def act(*args):
@@ -113,8 +113,8 @@ def test_what_came_while_the_database_was_away_is_written_when_it_is_back(openin
 
         return act
 
-    monkeypatch.setattr(run_calls, "update_calls", gone("settle", settle))
-    monkeypatch.setattr(run_calls, "claim_calls", gone("claim", claim))
+    monkeypatch.setattr(write, "update_calls", gone("settle", update))
+    monkeypatch.setattr(claim, "claim_calls", gone("claim", take))
     driven(run)
     assert states(run) == {"answered": 20} and scripted_server.counts()["total"] == 20
     assert Attempt.objects.count() == Reply.objects.count() == 20 and away == {"settle": 0, "claim": 0}
@@ -122,13 +122,13 @@ def test_what_came_while_the_database_was_away_is_written_when_it_is_back(openin
 
 def test_a_database_that_stays_away_leaves_the_job_to_the_next_worker(opening, monkeypatch):
     run = opening(4)
-    monkeypatch.setattr(run_executor, "RECONNECT", 0.0)
+    monkeypatch.setattr(executor, "RECONNECT", 0.0)
 
     def gone(*args):
         raise OperationalError("the server closed the connection")
 
     with monkeypatch.context() as patched:
-        patched.setattr(run_calls, "update_calls", gone)
+        patched.setattr(write, "update_calls", gone)
         with pytest.raises(OperationalError):
             runner.run(run.job_id)
     assert Job.objects.get(pk=run.job_id).state == "running"

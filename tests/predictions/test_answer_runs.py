@@ -13,7 +13,7 @@ from jobs.models import Job
 from people.models import Rater
 from predictions.models import Attempt, Call, Reply
 from predictions.services.runs.answer_runs import RunRefused
-from predictions.services.runs.engine import requester, result_policy, run_executor
+from predictions.services.runs.engine import executor, request, settle
 from tests.predictions import scripted
 from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
 from tests.predictions.scripted import Act, Rule
@@ -26,7 +26,7 @@ PRICES = {"scripted": {"in": "1", "out": "2"}}
 def plain(monkeypatch):
     prompt = Plainly()
     use(monkeypatch, prompt)
-    monkeypatch.setattr(result_policy, "BACKOFF", 0.02)
+    monkeypatch.setattr(settle, "BACKOFF", 0.02)
     return prompt
 
 
@@ -111,7 +111,7 @@ def test_what_keeps_going_wrong_fails_after_so_many_times(asked, scripted_server
 
 
 def test_who_waits_too_long_gives_up_and_counts_what_it_may_have_cost(asked, monkeypatch):
-    monkeypatch.setattr(result_policy, "TRIES", 2)
+    monkeypatch.setattr(settle, "TRIES", 2)
     run = asked(1, Rule(Act(delay=3)), timeout_seconds=1)
     run.refresh_from_db()
     [call] = run.calls.all()
@@ -155,7 +155,7 @@ def test_failures_one_after_the_other_pause_the_run(asked, scripted_server):
 
 
 def test_many_that_fail_in_one_batch_are_the_last(world, plain, scripted_server, monkeypatch):
-    monkeypatch.setattr(requester, "WINDOW", 0.5)
+    monkeypatch.setattr(request, "WINDOW", 0.5)
     scripted_server.rules(Rule(scripted.BAD_REQUEST))
     reached = an_endpoint(world, scripted_server.base_url, most_in_flight=16)
     run = driven(opened(world, a_plan(a_campaign(world, 60), reached, plain)))
@@ -164,8 +164,8 @@ def test_many_that_fail_in_one_batch_are_the_last(world, plain, scripted_server,
 
 
 def test_a_row_of_failures_goes_on_from_slice_to_slice(world, plain, scripted_server, monkeypatch):
-    monkeypatch.setattr(run_executor, "SLICE", 0.0)
-    monkeypatch.setattr(run_executor, "LOOK", 0.0)
+    monkeypatch.setattr(executor, "SLICE", 0.0)
+    monkeypatch.setattr(executor, "LOOK", 0.0)
     Job.objects.create(kind="another", title="Another", scope="x:1")
     scripted_server.rules(Rule(scripted.BAD_REQUEST))
     run = opened(world, a_plan(a_campaign(world, 60), an_endpoint(world, scripted_server.base_url), plain))

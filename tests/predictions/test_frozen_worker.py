@@ -11,7 +11,7 @@ from jobs import runner
 from jobs.models import Job
 from predictions.models import Call, Run
 from predictions.queries.progress import progress_of
-from predictions.services.runs.engine import result_policy
+from predictions.services.runs.engine import settle
 from tests.personas import World
 from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
 from tests.predictions.scripted import Server
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 def run(world: World, scripted_server: Server, monkeypatch: Any) -> Run:
     prompt = Plainly()
     use(monkeypatch, prompt)
-    monkeypatch.setattr(result_policy, "BACKOFF", 0.02)
+    monkeypatch.setattr(settle, "BACKOFF", 0.02)
     return opened(world, a_plan(a_campaign(world, 3), an_endpoint(world, scripted_server.base_url), prompt))
 
 

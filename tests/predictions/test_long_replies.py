@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 
 def test_its_beginning_is_read_and_kept(world: World, scripted_server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(serialization, "LONGEST", 1000)
-    monkeypatch.setattr("predictions.services.runs.engine.result_policy.LONGEST", 1000)
+    monkeypatch.setattr("predictions.services.runs.engine.settle.LONGEST", 1000)
     scripted_server.rules(Rule(Act(text="4" * 1500), numbers=(1,)))
     use(monkeypatch, prompt := Plainly())
     run = driven(opened(world, a_plan(a_campaign(world, 2), an_endpoint(world, scripted_server.base_url), prompt)))

@@ -8,7 +8,7 @@ import pytest
 from jobs.models import Job
 from predictions.backends import failures, payloads
 from predictions.models import Attempt, Reply
-from predictions.services.runs.engine import result_policy, run_calls
+from predictions.services.runs.engine import settle, write
 from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
 from tests.predictions.scripted import Act, Rule
 
@@ -21,7 +21,7 @@ def asked(world, monkeypatch, scripted_server):
     """Drive a run of so many units against a server that keeps to these rules."""
     prompt = Plainly()
     use(monkeypatch, prompt)
-    monkeypatch.setattr(result_policy, "BACKOFF", 0.02)
+    monkeypatch.setattr(settle, "BACKOFF", 0.02)
 
     def asked(items, *rules, prices=PRICES, **more):
         scripted_server.rules(*rules)
@@ -79,15 +79,15 @@ def test_the_dearest_price_fits_where_costs_are_kept(asked):
 
 
 def test_one_call_that_cannot_be_written_costs_the_others_nothing(asked, monkeypatch, scripted_server):
-    write = run_calls.save_attempts
+    save = write.save_attempts
 
     def keep(team, sent, prices):
         for one in sent:
             if "item-00003" in str(one.request):
                 one.tokens_in = 2**40
-        write(team, sent, prices)
+        return save(team, sent, prices)
 
-    monkeypatch.setattr(run_calls, "save_attempts", keep)
+    monkeypatch.setattr(write, "save_attempts", keep)
     run = asked(8)
     assert run.state == "done" and states(run) == {"answered": 7, "failed": 1}
     assert run.calls.get(state="failed").item.key == "item-00003" and run.unaccounted == Decimal("0.1")

@@ -8,7 +8,7 @@ from django.utils import timezone
 from jobs import runner
 from predictions.models import Call, Endpoint, Run
 from predictions.services.runs import answer_runs
-from predictions.services.runs.engine import result_policy
+from predictions.services.runs.engine import settle
 from predictions.texts.call_reasons import MISSING_INPUT
 from tests.personas import World, draw_image
 from tests.predictions import scripted
@@ -23,8 +23,8 @@ pytestmark = pytest.mark.django_db
 def plain(monkeypatch: Any) -> Plainly:
     prompt = Plainly()
     use(monkeypatch, prompt)
-    monkeypatch.setattr(result_policy, "BACKOFF", 0.02)
-    monkeypatch.setattr(result_policy, "TRIES", 2)
+    monkeypatch.setattr(settle, "BACKOFF", 0.02)
+    monkeypatch.setattr(settle, "TRIES", 2)
     return prompt
 
 
@@ -115,10 +115,11 @@ def test_an_encoder_is_not_asked_the_same_again(world: World, asked: Any) -> Non
 
 
 def test_every_missing_input_has_its_sentence() -> None:
-    """What `Lacking` names is what a retry leaves out: a new code needs its sentence in MISSING_INPUT."""
+    """What `MissingInput` names is what a retry leaves out: a new code needs its sentence in MISSING_INPUT."""
     import re
     from pathlib import Path
 
-    folder = Path(answer_runs.__file__).resolve().parents[1]
-    codes = {code for path in folder.rglob("*.py") for code in re.findall(r'Lacking\("([a-z_]+)"\)', path.read_text())}
+    root = Path(answer_runs.__file__).resolve().parents[3]
+    code = [path.read_text() for app in ("predictions", "papers") for path in (root / app).rglob("*.py")]
+    codes = {name for text in code for name in re.findall(r'MissingInput\("([a-z_]+)"\)', text)}
     assert codes and codes <= set(MISSING_INPUT), codes - set(MISSING_INPUT)

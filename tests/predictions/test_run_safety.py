@@ -17,7 +17,7 @@ from predictions.models import Call, Endpoint, Run
 from predictions.services.endpoints import endpoints
 from predictions.services.runs import answer_runs
 from predictions.services.runs.answer_runs import RunRefused
-from predictions.services.runs.engine import requester, run_calls, run_context, run_executor
+from predictions.services.runs.engine import claim, context, executor, request
 from tests.predictions import scripted
 from tests.predictions.knowledge.samples import a_linking
 from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
@@ -48,9 +48,9 @@ def now():
 
 def claimed(run, sent):
     """Two calls, by a driver that is no more, and whose time is over in a moment; so many of them went out."""
-    soon = now() - run_calls.LEASE + timedelta(seconds=2)
-    found = run_calls.claim_calls(run.pk, run.job_id, "0:1", 2, soon)
-    assert len(found) == 2 and len(run_calls.mark_dispatched([one.id for one in found[:sent]], "0:1", soon)) == sent
+    soon = now() - claim.LEASE + timedelta(seconds=2)
+    found = claim.claim_calls(run.pk, run.job_id, "0:1", 2, soon)
+    assert len(found) == 2 and len(claim.mark_dispatched([one.id for one in found[:sent]], "0:1", soon)) == sent
 
 
 def gone(*args):
@@ -59,15 +59,15 @@ def gone(*args):
 
 def between(monkeypatch, act, when=lambda: True):
     """Do something once, when the driver looks round."""
-    look, done = run_executor.RunExecutor._check_run_state, []
+    look, done = executor.RunExecutor._check_run_state, []
 
     def looking(self):
         if not done and when():
             done.append(act())
         look(self)
 
-    monkeypatch.setattr(run_executor, "LOOK", 0.0)
-    monkeypatch.setattr(run_executor.RunExecutor, "_check_run_state", looking)
+    monkeypatch.setattr(executor, "LOOK", 0.0)
+    monkeypatch.setattr(executor.RunExecutor, "_check_run_state", looking)
 
 
 class TestEndpoint:
@@ -128,7 +128,7 @@ class TestAddress:
     def test_a_run_is_asked_in_the_ways_that_were_offered_when_it_began(self, world, opening, endpoint):
         run = opening(2)
         endpoints.change(endpoint, world.mara, now(), offers=["logprobs", "images", "seed"], timeout_seconds=9)
-        asked_with = run_context.build_run_context(Run.objects.get(pk=run.pk), now()).asker
+        asked_with = context.build_run_context(Run.objects.get(pk=run.pk), now()).requester
         assert asked_with.who.offers == ("images",) and asked_with.backend.wire.seconds == 9
         asked_with.backend.close()
         endpoint.refresh_from_db()
@@ -193,7 +193,7 @@ class TestBudget:
         run = opening(5)
         with connection.cursor() as cursor:
             cursor.execute("UPDATE pg_class SET relpages = 100, reltuples = 1 WHERE relname = 'predictions_call'")
-        assert len(run_calls.claim_calls(run.pk, run.job_id, "0:1", 2, now())) == 2
+        assert len(claim.claim_calls(run.pk, run.job_id, "0:1", 2, now())) == 2
 
     @pytest.mark.parametrize(("sent", "left"), [(0, 0), (1, 1), (2, 2)])
     def test_of_a_driver_that_is_no_more_what_went_out_is_counted(self, opening, sent, left):
@@ -207,8 +207,8 @@ class TestBudget:
         run = opening(3, budget=Decimal("0.3"))
         claimed(run, 1)
         with monkeypatch.context() as patched, pytest.raises(OperationalError):
-            patched.setattr(run_executor, "RECONNECT", 0.0)
-            patched.setattr(run_executor.RunExecutor, "_claim_calls", gone)
+            patched.setattr(executor, "RECONNECT", 0.0)
+            patched.setattr(executor.RunExecutor, "_claim_calls", gone)
             runner.run(run.job_id)
         runner.requeue_stalled(now() + timedelta(minutes=2))
         Call.objects.filter(run=run).update(lease_until=now() - timedelta(minutes=1))
@@ -216,8 +216,8 @@ class TestBudget:
         assert run.unaccounted == Decimal("0.1") and states(run) == {"answered": 2, "over_budget": 1}
 
     def test_nothing_goes_out_before_it_is_written_down(self, opening, monkeypatch, scripted_server):
-        monkeypatch.setattr(requester, "PATIENCE", 0.3)
-        run, goes_out, written = opening(12, budget=Decimal(5)), run_calls.mark_dispatched, []
+        monkeypatch.setattr(request, "PATIENCE", 0.3)
+        run, goes_out, written = opening(12, budget=Decimal(5)), claim.mark_dispatched, []
 
         def going(ids, holder, at):
             assert scripted_server.counts()["total"] <= len(written)
@@ -228,7 +228,7 @@ class TestBudget:
             return done
 
         again = now() + timedelta(seconds=0.2)  # until then nothing can be written, and all of it waits again
-        monkeypatch.setattr(run_calls, "mark_dispatched", going)
+        monkeypatch.setattr(claim, "mark_dispatched", going)
         driven(run)
         assert states(run) == {"answered": 12}
         assert scripted_server.counts()["total"] == 12 <= len(written), "a thread may have given up meanwhile"
@@ -244,7 +244,7 @@ class TestBudget:
 def test_pausing_and_going_on_at_once_keeps_the_budget(opening, world, scripted_server, monkeypatch):
     run = opening(40, budget=Decimal("1.0"))
     earlier, begun = run.job_id, threading.Event()
-    begin, save = run_executor.RunExecutor._begin, run_executor.RunExecutor._save
+    begin, save = executor.RunExecutor._begin, executor.RunExecutor._save
 
     def beginning(self):
         begin(self)
@@ -255,8 +255,8 @@ def test_pausing_and_going_on_at_once_keeps_the_budget(opening, world, scripted_
         assert self.work.job.pk != earlier or begun.wait(60)
         return save(self, batch)
 
-    monkeypatch.setattr(run_executor.RunExecutor, "_begin", beginning)
-    monkeypatch.setattr(run_executor.RunExecutor, "_save", saving)
+    monkeypatch.setattr(executor.RunExecutor, "_begin", beginning)
+    monkeypatch.setattr(executor.RunExecutor, "_save", saving)
 
     def first():
         try:

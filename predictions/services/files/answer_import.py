@@ -42,7 +42,7 @@ from predictions.requests.serialization import storable
 from predictions.services.files import answer_samples, uploads
 from predictions.services.files.answer_samples import AnswerFile, FileAnswer
 from predictions.services.files.uploads import Outcome, report_row
-from predictions.services.runs.engine import run_calls
+from predictions.services.runs.engine.write import ended_state
 from predictions.services.runs.result_runs import FileRunRefused
 from predictions.texts.call_reasons import reason_text
 
@@ -317,7 +317,7 @@ def _finish(work: JobContext, held: Run) -> None:
     gone = {} if answered or failed else {"withdrawn_at": now}
     with transaction.atomic():
         Run.objects.filter(pk=held.pk).update(options=options, complete=bool(answered), finished_at=now, **gone)
-        Run.objects.filter(pk=held.pk).update(state=run_calls.ended_state(held.pk))
+        Run.objects.filter(pk=held.pk).update(state=ended_state(held.pk))
         if answered:
             add_model_info(held.rater, held.options.get("about", {}), work.job.created_by, held.benchmark.scope)
         record(

@@ -1,5 +1,5 @@
 """Runs of answers: a model asked about the units of a campaign. Opened, paused, gone on with, withdrawn. What asks is
-a job; see predictions.services.runs.engine.run_executor and docs/explanation/runs.md."""
+a job; see predictions.services.runs.engine and docs/explanation/runs.md."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import asdict
@@ -24,6 +24,8 @@ from predictions.queries.compatible_prompts import is_compatible
 from predictions.services.endpoints import endpoints
 from predictions.services.runs import plans
 from predictions.services.runs.engine.budgets import Rates
+from predictions.services.runs.engine.claim import reset_calls
+from predictions.services.runs.engine.write import stop_pending
 from predictions.services.runs.plans import CostEstimate, RunPlan, UnitPreview
 from predictions.services.runs.retries import retryable
 from predictions.services.runs.unit_selection import (
@@ -254,33 +256,17 @@ def stop(run: Run, actor: User, at: datetime) -> None:
         _cancel(held, actor)
 
 
-def stop_pending(run: int, at: datetime) -> None:
-    """What had not had its turn has a reason for it."""
-    rest = Call.objects.filter(run=run, state=Call.State.PENDING)
-    rest.update(state=Call.State.FAILED, reason="stopped", ended_at=at, not_before=None)
-
-
 def retry_failed(run: Run, actor: User, at: datetime, states: Collection[str] = FAILED) -> int:
     """Ask again what ended without a value, in these states, where a retry can change it (see `retries`); replies that
     were read are not taken again. Returns how many. Raises RunRefused."""
     with transaction.atomic():
         held = _lock_run(run)
         _checked_endpoint(held)
-        n = _reset_calls(retryable(held, states))
+        n = reset_calls(retryable(held, states))
         if n:
             _event(held, actor, "run.retried", calls=n, states=sorted(states))
             _start_if_stopped(held, actor)
     return n
-
-
-def _reset_calls(rows: Any) -> int:
-    """Waiting anew, with as many tries as at first."""
-    many = list(rows.select_for_update(no_key=True).only("pk", "attempts_made"))
-    for call in many:
-        call.state, call.reason, call.ended_at, call.not_before = Call.State.PENDING, "", None, None
-        call.notes = {"before": call.attempts_made}
-    Call.objects.bulk_update(many, ["state", "reason", "ended_at", "not_before", "notes"], batch_size=1000)
-    return len(many)
 
 
 def _active_endpoint(run: Run) -> Endpoint:
@@ -313,7 +299,7 @@ def raise_budget(run: Run, budget: Decimal, actor: User, at: datetime) -> None:
         if held.budget is not None and budget <= held.budget:
             raise RunRefused(_("The budget is $%(budget)s. Give more than that.") % {"budget": f"{held.budget:f}"})
         Run.objects.filter(pk=run.pk).update(budget=budget)
-        n = _reset_calls(Call.objects.filter(run=run, state=Call.State.OVER_BUDGET))
+        n = reset_calls(Call.objects.filter(run=run, state=Call.State.OVER_BUDGET))
         _event(held, actor, "run.budget_raised", old=str(held.budget), new=str(budget), calls=n)
         if n or (held.state == State.PAUSED and held.stopped_because == "budget"):
             _start_if_stopped(held, actor)

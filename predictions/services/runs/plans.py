@@ -20,10 +20,9 @@ from predictions.requests.keys import answer_methods
 from predictions.requests.preprocessing import LONGEST, digest_of
 from predictions.requests.serialization import image_shas
 from predictions.services.endpoints import endpoints
-from predictions.services.runs.engine import run_calls
 from predictions.services.runs.engine.budgets import Rates, token_bounds
-from predictions.services.runs.engine.requester import can_send, request_keys
-from predictions.services.runs.engine.run_context import EVER, build_scenes, request_identity
+from predictions.services.runs.engine.context import EVER, build_scenes, request_identity
+from predictions.services.runs.engine.prepare import cached_replies, can_send, request_keys
 from predictions.services.runs.unit_selection import ItemTarget, select_item_targets, shuffled, unit_seed
 
 COUNTED = 200  # units whose cost is reckoned; of more, so many are drawn
@@ -211,7 +210,7 @@ def _count_cached(plan: RunPlan, asked: Sequence[Sequence[Request]]) -> tuple[in
             calls += [request_keys(requests, identity, repeat, digest) for repeat in range(plan.repeats)]
         except (OSError, NotAPicture):
             continue
-    known = run_calls.cached_replies(plan.team.pk, {key for keys in calls for key in keys}, EVER)
+    known = cached_replies(plan.team.pk, {key for keys in calls for key in keys}, EVER)
     return sum(all(key in known for key in keys) for keys in calls), looked
 
 

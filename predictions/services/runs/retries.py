@@ -9,8 +9,8 @@ from predictions.models import Call, Endpoint, Run
 from predictions.prompts.contract import MissingInput
 from predictions.prompts.registry import UnknownPrompt
 from predictions.queries.progress import UNASKED, in_states
-from predictions.services.runs.engine.requester import can_send
-from predictions.services.runs.engine.run_context import build_read_context, decoding_of, request_identity
+from predictions.services.runs.engine.context import build_read_context, decoding_of, request_identity
+from predictions.services.runs.engine.prepare import can_send
 from predictions.services.runs.unit_selection import load_units, unit_seed
 from predictions.texts.call_reasons import MISSING_INPUT
 

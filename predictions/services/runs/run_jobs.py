@@ -20,11 +20,11 @@ from predictions.prompts.contract import MissingInput
 from predictions.prompts.registry import UnknownPrompt
 from predictions.requests.serialization import reply_from_json
 from predictions.services.endpoints import endpoints
-from predictions.services.runs.answer_runs import KIND, REREAD, stop_pending
-from predictions.services.runs.engine import run_calls
+from predictions.services.runs.answer_runs import KIND, REREAD
+from predictions.services.runs.engine import write
+from predictions.services.runs.engine.context import ReadContext, build_read_context, build_run_context
+from predictions.services.runs.engine.executor import RunExecutor
 from predictions.services.runs.engine.reply_parsing import ParseResult, parse_replies
-from predictions.services.runs.engine.run_context import ReadContext, build_read_context, build_run_context
-from predictions.services.runs.engine.run_executor import RunExecutor
 from predictions.services.runs.unit_selection import load_units, unit_seed
 from predictions.texts.call_reasons import pause_reason_text
 
@@ -50,16 +50,16 @@ def run(work: JobContext) -> None:
     except UnknownPrompt:
         _halt(active_run, work, "prompt_changed")
     if active_run.budget is not None and not context.rates.known:
-        context.asker.backend.close()
+        context.requester.backend.close()
         _halt(active_run, work, "price")
-    driver = RunExecutor(work, active_run, context)
+    executor = RunExecutor(work, active_run, context)
     try:
-        ending = driver.execute()
-        driver.release()
+        ending = executor.execute()
+        executor.release()
     finally:
-        driver.stop()
-        context.asker.backend.close()
-    _end(active_run, work, driver, ending)
+        executor.stop()
+        context.requester.backend.close()
+    _end(active_run, work, executor, ending)
 
 
 def _load_active_run(work: JobContext) -> Run:
@@ -79,14 +79,14 @@ def _load_active_run(work: JobContext) -> Run:
     return active_run
 
 
-def _end(active_run: Run, work: JobContext, driver: RunExecutor, ending: str) -> None:
+def _end(active_run: Run, work: JobContext, executor: RunExecutor, ending: str) -> None:
     if ending == "slice":
         raise Requeue
     if ending == "wait":
-        raise Requeue(timedelta(seconds=driver.wait))
+        raise Requeue(timedelta(seconds=executor.wait))
     if ending == "left":
         if Run.objects.filter(pk=active_run.pk, state=State.CANCELLED).exists():
-            stop_pending(active_run.pk, timezone.now())
+            write.stop_pending(active_run.pk, timezone.now())
         raise JobCancelled
     if ending == "person":
         _pause(active_run, work, "person")
@@ -98,7 +98,7 @@ def _end(active_run: Run, work: JobContext, driver: RunExecutor, ending: str) ->
         return
     if ending == "budget":
         with transaction.atomic():
-            run_calls.mark_over_budget(active_run.pk, driver.holder)
+            write.mark_over_budget(active_run.pk, executor.holder)
     _halt(active_run, work, ending)
 
 
@@ -111,7 +111,7 @@ def _finish(active_run: Run, work: JobContext) -> None:
             raise JobCancelled
         if Call.objects.filter(run=locked, state__in=("pending", "running")).exists():
             raise Requeue
-        state = run_calls.ended_state(locked.pk)
+        state = write.ended_state(locked.pk)
         Run.objects.filter(pk=locked.pk).update(state=state, finished_at=now, complete=True, stopped_because="")
         verb = "run.done" if state == State.DONE else "run.failed"
         record(work.job.created_by, verb, scope=active_run.benchmark.scope, target=f"run:{active_run.pk}", implied=True)
@@ -160,7 +160,7 @@ def reparse_replies(work: JobContext) -> None:
             batch = list(calls.select_for_update(no_key=True).filter(pk__gt=last)[:STEP])
             if not batch:
                 ended = Run.objects.filter(pk=reparsed_run.pk, state__in=(State.DONE, State.FAILED))
-                ended.update(state=run_calls.ended_state(reparsed_run.pk))
+                ended.update(state=write.ended_state(reparsed_run.pk))
                 return
             done, last = done + len(batch), batch[-1].pk
             work.step(done=done, cursor={"last": last})
@@ -194,13 +194,8 @@ def _reparse_batch(reparsed_run: Run, context: ReadContext, batch: Sequence[Call
     ]
     if gone:
         model_answers.withdraw(context.destination, gone, now, model_answers.SUPERSEDED)
-    for call in (one for one in batch if one.pk in readings):
-        result = readings[call.pk]
-        call.state, call.reason, call.how, call.notes = result.state, result.reason, result.how, dict(result.notes)
-        call.annotation_id = annotation_ids.get(_key(call), call.annotation_id)
-    Call.objects.bulk_update(
-        [one for one in batch if one.pk in readings], ["state", "reason", "how", "notes", "annotation"], batch_size=STEP
-    )
+    annotations = {call.pk: annotation_ids[_key(call)] for call in batch if _key(call) in annotation_ids}
+    write.save_readings(readings, annotations)
 
 
 def _key(call: Call) -> str:

@@ -92,7 +92,7 @@ def _image(width: int, height: int, longest: int) -> float:
 
 
 class Ledger:
-    """What a run has spent, and what requests in flight may cost at most. Kept by the driving thread alone."""
+    """What a run has spent, and what requests in flight may cost at most. Used by the executor's thread alone."""
 
     def __init__(self, budget: Decimal | None, spent: Decimal) -> None:
         self.budget, self.spent, self.reserved = budget, spent, Decimal(0)
@@ -107,3 +107,13 @@ class Ledger:
     def settle(self, most: Decimal, cost: Decimal) -> None:
         self.reserved -= most
         self.spent += cost
+
+    def charge(self, dollars: Decimal) -> None:
+        """Add a cost for which nothing was reserved."""
+        self.spent += dollars
+
+    def set_spent(self, dollars: Decimal) -> None:
+        self.spent = dollars
+
+    def set_budget(self, budget: Decimal | None) -> None:
+        self.budget = budget

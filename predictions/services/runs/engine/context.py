@@ -1,4 +1,4 @@
-"""All that a run's calls are asked and read with, put together once."""
+"""All that the calls of a run are asked and read with, built once for each slice."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from predictions.models import Endpoint, Run
 from predictions.prompts import registry
 from predictions.prompts.contract import Prompt
 from predictions.queries.scenes import Scenes
-from predictions.requests.keys import RequestIdentity as Who
+from predictions.requests.keys import RequestIdentity
 from predictions.requests.preprocessing import LONGEST
 from predictions.services.endpoints import endpoints
 from predictions.services.runs.engine.budgets import Rates
 from predictions.services.runs.engine.limiter import Limiter
-from predictions.services.runs.engine.requester import Requester
+from predictions.services.runs.engine.request import Requester
 
 MOST_THREADS = 128
 EVER = datetime(2000, 1, 1, tzinfo=UTC)
@@ -27,7 +27,7 @@ EVER = datetime(2000, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class ReadContext:
-    """What replies are read with, and where answers are written."""
+    """What replies are parsed with, and where answers are written."""
 
     prompt: Prompt
     sheet: Sheet
@@ -38,20 +38,20 @@ class ReadContext:
 
 @dataclass(frozen=True)
 class RunContext(ReadContext):
-    """`cache_since`: replies that were kept earlier are not taken. `prices`: the price list that is counted by."""
+    """`cache_since`: replies stored earlier are not taken. `prices`: id of the price list that costs are counted by."""
 
     rates: Rates
     prices: int | None
     threads: int
     max_image_side: int
     cache_since: datetime
-    asker: Requester
+    requester: Requester
 
 
 def request_identity(
     endpoint: Endpoint, model: str, revision: str, prompt: Prompt, options: Mapping[str, Any], decoding: Decoding
-) -> Who:
-    return Who(
+) -> RequestIdentity:
+    return RequestIdentity(
         endpoint=endpoint.pk,
         base_url=endpoint.base_url,
         model=model,
@@ -88,8 +88,8 @@ def build_read_context(run: Run) -> ReadContext:
 
 
 def build_run_context(run: Run, at: datetime) -> RunContext:
-    """In the ways that the endpoint offered as the run was opened. Raises endpoints.Refused where the endpoint is not
-    asked any more, registry.UnknownPrompt."""
+    """With the answer methods that the endpoint offered when the run was opened. Raises endpoints.EndpointRefused where
+    the endpoint is retired or its key cannot be read, and registry.UnknownPrompt."""
     endpoint = run.endpoint
     if endpoint is None:
         raise ValueError(f"run {run.pk} asks no endpoint")
@@ -107,7 +107,7 @@ def build_run_context(run: Run, at: datetime) -> RunContext:
         threads=max(1, min(endpoint.most_in_flight, MOST_THREADS)),
         max_image_side=longest,
         cache_since=run.created_at if run.options.get("fresh") else EVER,
-        asker=Requester(
+        requester=Requester(
             endpoints.backend_for(endpoint), Limiter(endpoint), identity, longest, is_paid=Rates.of(row).known
         ),
     )
