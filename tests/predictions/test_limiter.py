@@ -176,16 +176,16 @@ from predictions.services.runs.engine import limiter
 limiter.LEASE_SPARE = spare
 one = limiter.Limiter(SimpleNamespace(pk=number, most_in_flight=4, timeout_seconds=1, per_minute=None))
 if task == "hold":
-    print(len([one.enter(0) for _ in range(3)]), flush=True)
+    print(len([one.acquire(0) for _ in range(3)]), flush=True)
     time.sleep(60)
 server, most = limiter._server(settings.LIMITS_URL), []
 def work():
     for _ in range(10):
-        ticket = one.enter(20)
+        ticket = one.acquire(20)
         most.append(server.incr(f"test:{number}:now"))
         time.sleep(0.005)
         server.decr(f"test:{number}:now")
-        one.leave(ticket, "reply")
+        one.release(ticket, "reply")
 threads = [threading.Thread(target=work) for _ in range(6)]
 [thread.start() for thread in threads]
 [thread.join() for thread in threads]
