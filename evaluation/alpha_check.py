@@ -17,8 +17,8 @@ from django.utils.translation import gettext_lazy
 
 from evaluation.metrics.counts import Ratings
 from evaluation.metrics.estimate import Estimate
+from evaluation.rendering.number_format import MINUS
 from evaluation.reports.agreement import AgreementReport, row_groups
-from evaluation.reports.number_format import MINUS
 from evaluation.selection import Params
 
 package: Any = import_module("krippendorff") if find_spec("krippendorff") else None

@@ -6,7 +6,7 @@ from django.db import connection
 from django.db.models import Count, Q
 
 from annotation.models import Assignment, Campaign
-from evaluation.reports.number_format import format_percent
+from evaluation.rendering.number_format import format_percent
 from people.models import User
 
 State = Assignment.State

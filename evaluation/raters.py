@@ -13,7 +13,7 @@ from django.utils.translation import ngettext
 from annotation.models import Annotation, Assignment, Campaign, Exclusion, Participation
 from annotation.readers import answers_left_out
 from benchmarks.models import Benchmark
-from evaluation.reports.number_format import format_percent
+from evaluation.rendering.number_format import format_percent
 from jobs.models import Event
 from people.models import Cohort, CohortMember, Rater
 

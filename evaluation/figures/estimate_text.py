@@ -16,7 +16,7 @@ from evaluation.figures.figure import Datum
 from evaluation.metrics.estimate import Estimate
 from evaluation.observations import ObservedRater
 from evaluation.reason_text import interval_sentence, reason_sentence, reason_title
-from evaluation.reports.number_format import format_interval, format_number
+from evaluation.rendering.number_format import format_interval, format_number
 from evaluation.tables.spec import MissingData
 
 MOST_IN_WORDS = 8

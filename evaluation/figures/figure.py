@@ -10,7 +10,7 @@ from django.template.loader import render_to_string
 from django.utils.functional import Promise
 
 from evaluation.figures.drawing.scene import Scene
-from evaluation.reports.number_format import format_number
+from evaluation.rendering.number_format import format_number
 from jobs.csv_safety import csv_lines
 
 Words = str | Promise

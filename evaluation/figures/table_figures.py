@@ -22,7 +22,8 @@ from evaluation.figures.estimate_text import (
 from evaluation.figures.figure import Figure, Words
 from evaluation.figures.spec import FigureData, FigureSpec
 from evaluation.metrics.estimate import Estimate
-from evaluation.tables.spec import MissingData, Row, Table, TableSpec
+from evaluation.rendering.report import Row
+from evaluation.tables.spec import MissingData, Table, TableSpec
 
 Cells = list[tuple[str, str, Estimate]]  # row, column, number
 

@@ -2,34 +2,25 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import tzinfo
 from typing import Any
 
 from django.http import QueryDict
+from django.utils.translation import gettext as _
 
-from evaluation.call_statistics import call_statistics
+from evaluation.call_statistics import CallStatistics, call_statistics
 from evaluation.catalogue import Catalogue
 from evaluation.metrics.box_agreement import mean_overlap_with_people, mean_pairwise_overlap
 from evaluation.metrics.estimate import Estimate
 from evaluation.partitions import field_answers, one_per_rater
+from evaluation.rendering.html import page_table
+from evaluation.rendering.report import Cell, Reason, Report, ReportColumn, Row, number
 from evaluation.reports.comparison_filters import EVERYBODY
-from evaluation.reports.models_page import short_estimate
 from evaluation.selection import Selection, select
 from people.models import Rater
 
 Boxes = list[list[float]]
-
-
-@dataclass(frozen=True)
-class BoxRow:
-    """Whose boxes: a cohort's or a model's. `overlap`: for templates/evaluation/parts/brief.html. `left_out`: units
-    that the model was asked about and drew nothing readable for."""
-
-    name: str
-    setting: str
-    overlap: Mapping[str, Any]
-    left_out: int = 0
 
 
 def box_selection(catalogue: Catalogue, params: QueryDict, zone: tzinfo) -> Selection | None:
@@ -57,21 +48,38 @@ def boxes_context(catalogue: Catalogue, selection: Selection) -> dict[str, Any]:
             people[unit] |= answers
     raters = Rater.objects.in_bulk(list(models))
     of_calls = call_statistics(selection)
+    people_rows = tuple(
+        Row(catalogue.cohorts[pk].name, (_overlap(people_overlap(cohorts.get(pk, {}).values()), of_people=True),))
+        for pk in selection.cohorts
+    )
+    model_rows = tuple(
+        Row(raters[pk].name, _model_cells(drawn, people, of_calls.get(pk)), setting=raters[pk].setting)
+        for pk, drawn in sorted(models.items(), key=lambda pair: (raters[pair[0]].name, pair[0]))
+    )
+    among = ReportColumn(_("Mean pairwise IoU"), shape="short")
+    columns = (
+        ReportColumn(_("Mean IoU with people"), shape="short"),
+        ReportColumn(_("Left out"), shape="text", style="num"),
+    )
     return {
         "stage": next(one for one in catalogue.stages if one.key == selection.stage),
         "stages": catalogue.stages,
-        "people": [
-            BoxRow(catalogue.cohorts[pk].name, "", short_estimate(people_overlap(cohorts.get(pk, {}).values())))
-            for pk in selection.cohorts
-        ],
-        "models": [
-            BoxRow(
-                raters[pk].name, raters[pk].setting, short_estimate(model_overlap(drawn, people)),
-                len(set(of_calls[pk].failed) & set(people)) if pk in of_calls else 0,
-            )
-            for pk, drawn in sorted(models.items(), key=lambda one: (raters[one[0]].name, one[0]))
-        ],
-    }  # fmt: skip
+        "people": page_table(Report(_("Cohort"), (among,), people_rows), "by-cohort"),
+        "models": page_table(Report(_("Model"), columns, model_rows), "by-cohort") if model_rows else None,
+    }
+
+
+def _overlap(estimate: Estimate, *, of_people: bool) -> Cell:
+    why = _("no unit has boxes of two of its people") if of_people else _("people drew for none of its units")
+    return number(estimate, reason=Reason("", why))
+
+
+def _model_cells(
+    drawn: Mapping[int, Boxes], people: Mapping[int, Mapping[int, Boxes]], calls: CallStatistics | None
+) -> tuple[Cell, Cell]:
+    """The overlap, and the number of units that the model was asked about and drew nothing readable for."""
+    left_out = len(set(calls.failed) & set(people)) if calls else 0
+    return _overlap(model_overlap(drawn, people), of_people=False), Cell(text=str(left_out))
 
 
 def people_overlap(units: Iterable[Mapping[int, Boxes]]) -> Estimate:

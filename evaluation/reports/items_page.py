@@ -20,6 +20,7 @@ from annotation.sheets import Field, localise
 from benchmarks.models import Benchmark, Stage
 from evaluation.catalogue import Catalogue
 from evaluation.measures import CODED
+from evaluation.rendering.number_format import format_number
 from evaluation.reports.disagreement import (
     EXPLAINED,
     LEAST,
@@ -31,7 +32,6 @@ from evaluation.reports.disagreement import (
     units_of,
 )
 from evaluation.reports.filters import build_select, dates, other_params, rater_selects, task_selects
-from evaluation.reports.number_format import format_number
 from evaluation.selection import COUNTED_LABELS, Selection
 
 WHY: dict[str, Any] = {

@@ -1,6 +1,7 @@
 """The judge report as a page sees it, and as files."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -8,16 +9,24 @@ from django.utils.translation import ngettext
 
 from evaluation.metrics.estimate import Estimate
 from evaluation.observations import ObservedRater
-from evaluation.reports.agreement_page import SHARE, Axis, axis_for, estimate_bar
+from evaluation.rendering import json_file
+from evaluation.rendering.axis import SHARE, axis_for
+from evaluation.rendering.html import page_table, short_number
+from evaluation.rendering.number_format import format_number
+from evaluation.rendering.report import NOTHING, Cell, Reason, Report, ReportColumn, Row, number
 from evaluation.reports.call_text import methods_text, missing_answers_text
 from evaluation.reports.comparison_filters import inclusion_text
 from evaluation.reports.judge_report import JudgeReport, JudgeRow, Standing
-from evaluation.reports.models_page import comparison_text, short_estimate
-from evaluation.reports.number_format import format_number
-from jobs.csv_safety import csv_lines
+from evaluation.reports.models_page import compared
 from predictions.queries import code_mass
 
-MAJORITY = ("agreement", "base_rate", "kappa")
+CSV_COLUMNS = (
+    "judge", "setting", "cohort", "number", "value", "low", "high", "n_units", "n_raters", "n_ratings", "confidence",
+    "resampled", "method", "reason", "interval_reason", "stage", "field", "level", "counted", "watermark",
+    "computed_at",
+)  # fmt: skip
+ALPHAS = ("alpha_people", "alpha_with_judge")  # columns of the page's tables
+STANDING = ("judge_with_the_rest", "ceiling", "agreement_with_majority", "base_rate", "kappa")
 
 
 def judges_of(report: JudgeReport) -> dict[str, str]:
@@ -60,39 +69,88 @@ def _multi_select(report: JudgeReport) -> list[dict[str, Any]]:
 
 def judge_context(report: JudgeReport, language: str) -> dict[str, Any]:
     """What templates/evaluation/judge.html takes."""
-    alphas = [e for one in report.lines for e in (one.alpha.people, one.alpha.everybody)]
-    nominal = report.selection.level == "nominal"
-    placed = [e for one in report.lines for e in (one.standing.judge, *one.standing.people)]
-    alpha_axis, strip_axis = axis_for(alphas), SHARE if nominal else axis_for(placed)
+    table = judge_table(report)
+    alone = _("Alpha among people, and with the judge, by cohort")
+    among = _("The judge's agreement with the others beside each person's, by cohort")
     return {
-        "alpha_axis": alpha_axis,
-        "strip_axis": strip_axis,
-        "nominal": nominal,
         "averaged": bool(report.mean_of),
         "several": _multi_select(report),
         "asked": report.selection.to_params(),
         "ways": " ".join(
             words for words in (methods_text(report.ways), code_mass.code_mass_text(report.covered)) if words
         ),
-        "rows": [_row(one, alpha_axis, strip_axis) for one in report.lines],
+        "alphas": page_table(table, "judge", alone, ALPHAS),
+        "standing": page_table(table, "judge", among, STANDING),
         "panel": _panel(report),
         "words": words(report, language),
     }
 
 
-def _row(one: JudgeRow, alpha_axis: Axis, strip_axis: Axis) -> dict[str, Any]:
-    return {
-        "cohort": one.cohort.name,
-        "alone": comparison_text(estimate_bar(one.alpha.people, alpha_axis), one.alpha.people),
-        "with_judge": comparison_text(estimate_bar(one.alpha.everybody, alpha_axis), one.alpha.everybody),
-        "standing": comparison_text(estimate_bar(one.standing.judge, strip_axis), one.standing.judge),
-        "people_at": [strip_axis.at(e.value) for e in one.standing.people if e.value is not None],
-        "ceiling_at": strip_axis.at(one.standing.ceiling.value) if one.standing.ceiling.value is not None else "",
-        "sentences": list(_sentences(one.standing)),
-        "ceiling": short_estimate(one.standing.ceiling),
-        **({name: short_estimate(getattr(one.majority, name)) for name in MAJORITY} if one.majority else {}),
-        "left_out": [words for words in (_ties_text(one), " ".join(_unanswered(one))) if words],
-    }
+def judge_table(report: JudgeReport) -> Report:
+    """Every number of every cohort. The page shows it in two tables, CSV one number in a line."""
+    alphas = [e for line in report.lines for e in (line.alpha.people, line.alpha.everybody)]
+    placed = [e for line in report.lines for e in (line.standing.judge, *line.standing.people)]
+    nominal = report.selection.level == "nominal"
+    standing = _("Says what most others say") if nominal else _("Spearman with the others")
+    axis, strip = axis_for(alphas), SHARE if nominal else axis_for(placed)
+    columns = (
+        ReportColumn(_("People alone"), "alpha_people", axis=axis, style="wide"),
+        ReportColumn(_("With the judge"), "alpha_with_judge", axis=axis, style="wide"),
+        ReportColumn(standing, "judge_with_the_rest", "strip", axis=strip, short=_("Among the people"), style="wide"),
+        ReportColumn(_("Human ceiling"), "ceiling", "short"),
+        ReportColumn(key="at_least_as_good"),
+        ReportColumn(_("Agrees with the majority"), "agreement_with_majority", "short"),
+        ReportColumn(_("Base rate"), "base_rate", "short"),
+        ReportColumn(_("Cohen's kappa"), "kappa", "short"),
+    )
+    judge = {"judge": report.judge.name, "setting": report.judge.setting} if report.judge else {}
+    rows = tuple(_row(line, judge) for line in report.lines)
+    named = tuple(replace(column, facts={"number": column.key}) for column in columns)
+    return Report(_("Cohort"), named, rows, _shared(report), CSV_COLUMNS)
+
+
+def panel_table(report: JudgeReport) -> Report:
+    """The two numbers of all judges together, for CSV."""
+    numbers = _panel_numbers(report)
+    columns = tuple(ReportColumn(facts={"number": name}) for name in numbers)
+    rows = (Row("", tuple(number(estimate) for estimate in numbers.values())),) if numbers else ()
+    return Report("", columns, rows, _shared(report), CSV_COLUMNS)
+
+
+def _panel_numbers(report: JudgeReport) -> dict[str, Estimate]:
+    return dict(zip(("error_correlation", "effective_judges"), report.panel, strict=True)) if report.panel else {}
+
+
+def _shared(report: JudgeReport) -> dict[str, Any]:
+    s = report.selection
+    named = {"stage": s.stage, "field": s.field, "level": s.level, "counted": s.counted}
+    return named | {"watermark": report.watermark, "computed_at": report.computed_at.isoformat()}
+
+
+def _row(one: JudgeRow, judge: dict[str, str]) -> Row:
+    standing, majority = one.standing, one.majority
+    left_out = tuple(filter(None, (_ties_text(one), " ".join(_unanswered(one)))))
+    rates = [NOTHING] * 3
+    if majority is not None:
+        rates = [
+            compared(majority.agreement, notes=left_out), compared(majority.base_rate), compared(majority.kappa),
+        ]  # fmt: skip
+    return Row(
+        one.cohort.label,
+        (
+            compared(one.alpha.people),
+            compared(one.alpha.everybody),
+            compared(
+                standing.judge, people=standing.people, ceiling=standing.ceiling,
+                notes=(" ".join(_sentences(standing)),),
+            ),
+            compared(standing.ceiling, notes=() if majority is not None else left_out),
+            number(standing.at_least_as_good),
+            *rates,
+        ),
+        name=one.cohort.name,
+        facts={**judge, "cohort": one.cohort.label},
+    )  # fmt: skip
 
 
 def _sentences(standing: Standing) -> Iterator[str]:
@@ -146,18 +204,17 @@ def _panel(report: JudgeReport) -> dict[str, Any] | None:
     cancel = worth.value is not None and worth.value > count
     uncorrected = errors.extras.get("r_uncorrected")
     return {
-        "count": count, "errors": _corrected(errors), "worth": _corrected(worth), "cancel": cancel,
-        "bounds": report.selection.level == "nominal",
+        "count": count, "errors": short_number(_corrected(errors)), "worth": short_number(_corrected(worth)),
+        "cancel": cancel, "bounds": report.selection.level == "nominal",
         "uncorrected": format_number(uncorrected) if isinstance(uncorrected, float) else "",
     }  # fmt: skip
 
 
-def _corrected(estimate: Estimate) -> dict[str, Any]:
+def _corrected(estimate: Estimate) -> Cell:
     """Without two people of a unit, their noise is not known: the uncorrected number must not stand there."""
-    drawn = short_estimate(estimate)
-    if estimate.reason == "no_pairable_units":
-        drawn |= {"title": _("cannot be corrected."), "reason": _("No unit has been rated by two people.")}
-    return drawn
+    if estimate.reason != "no_pairable_units":
+        return compared(estimate)
+    return number(estimate, reason=Reason(_("cannot be corrected."), _("No unit has been rated by two people.")))
 
 
 def words(report: JudgeReport, language: str = "en") -> list[str]:
@@ -206,67 +263,40 @@ def words(report: JudgeReport, language: str = "en") -> list[str]:
     return [*said, interval]
 
 
-# Files
-
-
 def to_json(report: JudgeReport) -> dict[str, Any]:
-    names = {"model": report.judge.name, "setting": report.judge.setting} if report.judge else None
-    panel = dict(zip(("error_correlation", "effective_judges"), report.panel, strict=True)) if report.panel else {}
+    judge = report.judge
+    table = judge_table(report)
+    document: dict[str, Any] = json_file.to_json(
+        {
+            "benchmark": {"slug": report.catalogue.benchmark.slug, "name": report.catalogue.benchmark.name},
+            "selection": report.selection.to_json(),
+            "judge": {"model": judge.name, "setting": judge.setting} if judge else None,
+            "mean_of": [{"model": who.name, "setting": who.setting} for who in report.mean_of],
+            "ways": report.ways,
+            "covered": report.covered.to_json() if report.covered else None,
+            "words": words(report),
+            "watermark": report.watermark,
+            "computed_at": report.computed_at,
+            "cohorts": {
+                line.cohort.label: {**_estimates(table, row), **_json(line)}
+                for line, row in zip(report.lines, table.rows, strict=True)
+            },
+            "panel": _panel_numbers(report),
+        }
+    )
+    return document
+
+
+def _estimates(table: Report, row: Row) -> dict[str, Estimate | None]:
+    cells = zip(table.columns, row.cells, strict=True)
+    return {column.key: cell.estimate for column, cell in cells if not cell.empty}
+
+
+def _json(one: JudgeRow) -> dict[str, Any]:
     return {
-        "benchmark": {"slug": report.catalogue.benchmark.slug, "name": report.catalogue.benchmark.name},
-        "selection": report.selection.to_json(),
-        "judge": names,
-        "mean_of": [{"model": who.name, "setting": who.setting} for who in report.mean_of],
-        "ways": dict(report.ways),
-        "covered": report.covered.to_json() if report.covered else None,
-        "words": words(report),
-        "watermark": report.watermark,
-        "computed_at": report.computed_at.isoformat(),
-        "cohorts": {
-            one.cohort.label: {name: estimate.to_json() for name, estimate in _numbers(one)}
-            | {"people": [e.to_json() for e in one.standing.people]}
-            | ({"n_tied": one.majority.n_tied} if one.majority else {})
-            | {"n_unanswered": one.n_unanswered, "n_unasked": one.n_unasked, "left_out": one.left_out.to_json()}
-            for one in report.lines
-        },
-        "panel": {name: estimate.to_json() for name, estimate in panel.items()},
+        "people": one.standing.people,
+        **({"n_tied": one.majority.n_tied} if one.majority else {}),
+        "n_unanswered": one.n_unanswered,
+        "n_unasked": one.n_unasked,
+        "left_out": one.left_out.to_json(),
     }
-
-
-def _numbers(one: JudgeRow) -> Iterator[tuple[str, Estimate]]:
-    yield "alpha_people", one.alpha.people
-    yield "alpha_with_judge", one.alpha.everybody
-    yield "judge_with_the_rest", one.standing.judge
-    yield "ceiling", one.standing.ceiling
-    if one.standing.at_least_as_good is not None:
-        yield "at_least_as_good", one.standing.at_least_as_good
-    if one.majority is not None:
-        yield "agreement_with_majority", one.majority.agreement
-        yield "base_rate", one.majority.base_rate
-        yield "kappa", one.majority.kappa
-
-
-CSV_COLUMNS = (
-    "judge", "setting", "cohort", "number", "value", "low", "high", "n_units", "n_raters", "n_ratings", "confidence",
-    "resampled", "method", "reason", "interval_reason", "stage", "field", "level", "counted", "watermark",
-    "computed_at",
-)  # fmt: skip
-
-
-def to_csv(report: JudgeReport) -> Iterator[str]:
-    return csv_lines(CSV_COLUMNS, _csv_rows(report))
-
-
-def _csv_rows(report: JudgeReport) -> Iterator[list[Any]]:
-    s, judge = report.selection, report.judge
-    names = (judge.name, judge.setting) if judge else ("", "")
-    rows = [(*names, one.cohort.label, number, e) for one in report.lines for number, e in _numbers(one)]
-    if report.panel:
-        of_panel = zip(("error_correlation", "effective_judges"), report.panel, strict=True)
-        rows += [("", "", "", number, e) for number, e in of_panel]
-    for name, setting, cohort, number, e in rows:
-        yield [
-            name, setting, cohort, number, e.value, e.low, e.high, e.n_units, e.n_raters, e.n_ratings, e.level,
-            e.resampled, e.method, e.reason, e.interval_reason, s.stage, s.field, s.level, s.counted,
-            report.watermark, report.computed_at.isoformat(),
-        ]  # fmt: skip

@@ -5,21 +5,31 @@ from typing import Any
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy, ngettext, pgettext
 
 from evaluation.metrics.estimate import Estimate
 from evaluation.observations import ObservedRater
-from evaluation.reason_text import interval_sentence, left_out_sentence, reason_sentence, reason_title
+from evaluation.reason_text import left_out_sentence
+from evaluation.rendering import json_file
+from evaluation.rendering.axis import SHARE, axis_for
+from evaluation.rendering.html import page_table
+from evaluation.rendering.number_format import format_number, format_percent
+from evaluation.rendering.report import NOTHING, Cell, Reason, Report, ReportColumn, Row, number
 from evaluation.reports import call_text
-from evaluation.reports.agreement_page import SHARE, Axis, axis_for, estimate_bar
 from evaluation.reports.comparison_filters import inclusion_text
 from evaluation.reports.model_comparison import GOLD, MAJORITY
 from evaluation.reports.models_report import ModelRow, ModelsReport
-from evaluation.reports.number_format import format_interval, format_number, format_percent
-from jobs.csv_safety import csv_lines
 from predictions.queries import code_mass
 
 Words = str | Promise
+CSV_COLUMNS = (
+    "model", "setting", "number", "cohort", "value", "low", "high", "n_units", "n_raters", "n_ratings", "confidence",
+    "resampled", "method", "reason", "interval_reason", "best_place", "worst_place", "stage", "field", "counted",
+    "watermark", "computed_at", "left_out", "worst", "best", "ways",
+    "least_covered", "median_covered", "covered_below_half", "sample", "incomplete",
+)  # fmt: skip
+TOGETHER, COHORTS = ("answered", "overall", "image_wise", "place"), ("cohort",)  # columns of the page's tables
+AGAIN = ("repeats", "same", "alpha")
 STATISTIC_LABELS: dict[str, Words] = {
     "spearman": gettext_lazy("Spearman with the mean of people"),
     "pearson": gettext_lazy("Pearson with the mean of people"),
@@ -33,40 +43,91 @@ TRUTH_LABELS: dict[str, Words] = {
 
 def models_context(report: ModelsReport, language: str) -> dict[str, Any]:
     """What templates/evaluation/models.html takes."""
-    overall = [one.overall for one in report.lines]
-    wise = [one.image_wise for one in report.lines if one.image_wise is not None]
-    axis = SHARE if report.statistic == "accuracy" else axis_for([*overall, *wise])
+    table = models_table(report)
+    label = str(STATISTIC_LABELS[report.statistic])
+    again = any(line.again is not None for line in report.lines)
+    repeated = _("Whether a model says the same when it is asked again")
+    by_cohort = _("%(overall_label)s, by cohort") % {"overall_label": label}
     return {
-        "axis": axis,
-        "overall_label": str(STATISTIC_LABELS[report.statistic]),
-        "has_image_wise": bool(wise),
-        "asked_again": any(one.again is not None for one in report.lines),
-        "cohorts": [cohort.name for cohort in report.cohorts] if len(report.cohorts) > 1 else [],
-        "rows": [_row(one, report, axis) for one in report.lines],
+        "table": page_table(table, "models", _("Models, all cohorts together"), TOGETHER),
+        "again": page_table(table, "by-cohort", repeated, AGAIN, about=False) if again else None,
+        "by_cohort": page_table(table, "by-cohort", by_cohort, COHORTS, about=False)
+        if len(report.cohorts) > 1
+        else None,
         "words": words(report, language),
         "count": ngettext("%(n)s model", "%(n)s models", len(report.lines)) % {"n": len(report.lines)},
     }
 
 
-def _row(one: ModelRow, report: ModelsReport, axis: Axis) -> dict[str, Any]:
-    return {
-        "who": one.who,
-        "about": about(one.who),
-        "answered": format_percent(one.answered.value),
-        "n": _asked(one, report.n_things),
-        "overall": comparison_text(estimate_bar(one.overall, axis), one.overall),
-        "image_wise": comparison_text(estimate_bar(one.image_wise, axis), one.image_wise)
-        if one.image_wise is not None
-        else None,
-        "left_out": left_out_sentence(one.image_wise) if one.image_wise is not None else "",
-        "asked": [words for words in _said_of_asking(one) if words],
-        "again": _again(one),
-        "band": rank_band(one.band, sum(other.band is not None for other in report.lines)),
-        "by_cohort": [
-            (cohort.name, short_estimate(estimate))
-            for cohort, estimate in zip(report.cohorts, one.by_cohort, strict=True)
-        ],
+def models_table(report: ModelsReport) -> Report:
+    """Every number of every model. The page shows it in three tables, CSV one number in a line."""
+    overall = [line.overall for line in report.lines]
+    wise = [line.image_wise for line in report.lines if line.image_wise is not None]
+    axis = SHARE if report.statistic == "accuracy" else axis_for([*overall, *wise])
+    statistic = str(STATISTIC_LABELS[report.statistic])
+    columns = [
+        ReportColumn(_("Answered"), "answered", "text", style="num", facts={"number": "answered"}),
+        ReportColumn(key="asked", facts={"number": "asked"}),
+        ReportColumn(statistic, "overall", axis=axis, style="wide", facts={"number": report.statistic}),
+        ReportColumn(_("Image-wise"), "image_wise", axis=axis, style="wide", facts={"number": "image_wise_pearson"}),
+        ReportColumn(_("Place"), "place", "text", in_files=False),
+        *(
+            ReportColumn(
+                cohort.name, "cohort", "short", brief=True, facts={"number": report.statistic, "cohort": cohort.label}
+            )
+            for cohort in report.cohorts
+        ),
+        ReportColumn(pgettext("how often", "Asked"), "repeats", "text", style="num", in_files=False),
+        ReportColumn(_("Same answer every time"), "same", "short", facts={"number": "same_in_all_repeats"}),
+        ReportColumn(_("Alpha over its answers"), "alpha", "short", facts={"number": "alpha_over_repeats"}),
+    ]
+    shared = {
+        "stage": report.selection.stage, "field": report.selection.field, "counted": report.selection.counted,
+        "watermark": report.watermark, "computed_at": report.computed_at.isoformat(),
+    }  # fmt: skip
+    rows = tuple(_row(line, report) for line in report.lines)
+    return Report(_("Model"), tuple(columns), rows, shared, CSV_COLUMNS)
+
+
+def _row(one: ModelRow, report: ModelsReport) -> Row:
+    wise, left_out = one.image_wise, one.left_out
+    band = rank_band(one.band, sum(other.band is not None for other in report.lines))
+    return Row(
+        one.who.name,
+        (
+            number(one.answered, text=format_percent(one.answered.value), notes=tuple(_asked(one, report.n_things))),
+            number(one.asked),
+            compared(
+                one.overall,
+                notes=tuple(filter(None, _said_of_asking(one))),
+                facts={"left_out": left_out.n, "worst": left_out.worst, "best": left_out.best},
+            ),
+            compared(wise, notes=tuple(filter(None, [left_out_sentence(wise)]))) if wise is not None else NOTHING,
+            Cell(text=band, empty=not band),
+            *(compared(estimate) for estimate in one.by_cohort),
+            *_again(one),
+        ),
+        setting=one.who.setting,
+        about=about(one.who),
+        facts=_row_facts(one),
+    )
+
+
+def _row_facts(one: ModelRow) -> dict[str, Any]:
+    best, worst = one.band or (None, None)
+    facts = {
+        "model": one.who.name,
+        "setting": one.who.setting,
+        "best_place": best,
+        "worst_place": worst,
+        "ways": ", ".join(f"{how or 'unknown'} {n}" for how, n in sorted(one.ways.items())),
+        "sample": " ".join(call_text.sample_sentences(one.samples)),
+        "incomplete": one.incomplete or None,
     }
+    if one.covered is None:
+        return facts
+    least, median, low = one.covered.least, one.covered.median, one.covered.low
+    return facts | {"least_covered": least, "median_covered": median, "covered_below_half": low}
 
 
 def _asked(one: ModelRow, n_things: int) -> list[str]:
@@ -92,14 +153,12 @@ def _without_value(one: ModelRow) -> str:
     return call_text.missing_answers_text(one.left_out)
 
 
-def _again(one: ModelRow) -> dict[str, Any] | None:
-    """What it said when it was asked more than once."""
+def _again(one: ModelRow) -> tuple[Cell, Cell, Cell]:
+    """How often it was asked, the share of the same answers, and alpha; empty where it was asked once."""
     if one.again is None:
-        return None
-    same, extras = short_estimate(one.again.same), one.again.same.extras
-    if one.again.same.value is not None:
-        same["n"] = f"n = {one.again.same.n_units:,}"
-    lost = ""
+        return NOTHING, NOTHING, NOTHING
+    same, repeats = one.again.same, one.again.repeats
+    extras, lost = same.extras, ""
     if extras["n_unreadable"]:
         text = ngettext(
             "%(n)s answer without a value is left out.", "%(n)s answers without a value are left out.",
@@ -107,9 +166,14 @@ def _again(one: ModelRow) -> dict[str, Any] | None:
         )  # fmt: skip
         lost = text % {"n": f"{extras['n_unreadable']:,}"}
         ends = {end: format_number(float(extras[end] or 0)) for end in ("worst", "best")}
-        if one.again.same.value is not None:
+        if same.value is not None:
             lost += " " + _("All others, or all the same: between %(worst)s and %(best)s.") % ends
-    return {"same": same, "alpha": short_estimate(one.again.alpha), "repeats": one.again.repeats, "lost": lost}
+    facts = {"left_out": extras["n_unreadable"], "worst": extras["worst"], "best": extras["best"]}
+    return (
+        Cell(text=ngettext("%(n)s time", "%(n)s times", repeats) % {"n": repeats}),
+        compared(same, n=f"n = {same.n_units:,}", notes=(lost,) if lost else (), facts=facts),
+        compared(one.again.alpha),
+    )
 
 
 def about(who: ObservedRater) -> str:
@@ -130,23 +194,11 @@ def rank_band(places: tuple[int, int] | None, count: int) -> str:
     return _("%(first)s to %(last)s of %(count)s") % {"first": first, "last": last, "count": count}
 
 
-def comparison_text(drawn: dict[str, Any], estimate: Estimate) -> dict[str, Any]:
-    """Without a unit that both rated, it is not that there are no ratings."""
-    if estimate.reason != "no_ratings":
-        return drawn
-    return drawn | {"title": _("nothing shared."), "reason": _("People and the model have rated no unit in common.")}
-
-
-def short_estimate(estimate: Estimate) -> dict[str, Any]:
-    """One estimate in a narrow cell, without a ruler."""
-    if estimate.value is None:
-        return comparison_text({"title": reason_title(estimate), "reason": reason_sentence(estimate)}, estimate)
-    interval = format_interval(estimate) or interval_sentence(estimate)
-    return {
-        "value": format_number(estimate.value),
-        "interval": interval,
-        "n": f"n = {estimate.n_units} × {estimate.n_raters}",
-    }
+def compared(estimate: Estimate, **more: Any) -> Cell:
+    """A number of a model and people. Without a unit that both rated, it is not that there are no ratings."""
+    if estimate.reason == "no_ratings":
+        more["reason"] = Reason(_("nothing shared."), _("People and the model have rated no unit in common."))
+    return number(estimate, **more)
 
 
 def words(report: ModelsReport, language: str = "en") -> list[str]:
@@ -207,97 +259,43 @@ def _places(report: ModelsReport) -> Iterator[str]:
         yield _("No places: %(n)s models are too many to test every two of them.") % {"n": report.n_untested}
 
 
-# Files
-
-
 def to_json(report: ModelsReport) -> dict[str, Any]:
-    return {
-        "benchmark": {"slug": report.catalogue.benchmark.slug, "name": report.catalogue.benchmark.name},
-        "selection": report.selection.to_json(),
-        "statistic": report.statistic,
-        "truth": report.truth if report.statistic == "accuracy" else None,
-        "words": words(report),
-        "n_units": report.n_things,
-        "n_tests": report.n_tests,
-        "watermark": report.watermark,
-        "computed_at": report.computed_at.isoformat(),
-        "models": [_json(one, report) for one in report.lines],
-    }
+    document: dict[str, Any] = json_file.to_json(
+        {
+            "benchmark": {"slug": report.catalogue.benchmark.slug, "name": report.catalogue.benchmark.name},
+            "selection": report.selection.to_json(),
+            "statistic": report.statistic,
+            "truth": report.truth if report.statistic == "accuracy" else None,
+            "words": words(report),
+            "n_units": report.n_things,
+            "n_tests": report.n_tests,
+            "watermark": report.watermark,
+            "computed_at": report.computed_at,
+            "models": [_json(line, report) for line in report.lines],
+        }
+    )
+    return document
 
 
 def _json(one: ModelRow, report: ModelsReport) -> dict[str, Any]:
+    again = None
+    if one.again is not None:
+        again = {"same": one.again.same, "alpha": one.again.alpha, "repeats": one.again.repeats}
+        again["n_without_value"] = one.again.same.extras["n_unreadable"]
     return {
         "model": one.who.name,
         "setting": one.who.setting,
-        "about": dict(one.who.about),
-        "answered": one.answered.to_json(),
-        "asked": one.asked.to_json() if one.asked is not None else None,
-        "overall": one.overall.to_json(),
-        "image_wise": one.image_wise.to_json() if one.image_wise is not None else None,
-        "by_cohort": {
-            cohort.label: estimate.to_json() for cohort, estimate in zip(report.cohorts, one.by_cohort, strict=True)
-        },
+        "about": one.who.about,
+        "answered": one.answered,
+        "asked": one.asked,
+        "overall": one.overall,
+        "image_wise": one.image_wise,
+        "by_cohort": {cohort.label: e for cohort, e in zip(report.cohorts, one.by_cohort, strict=True)},
         "place": {"best": one.band[0], "worst": one.band[1]} if one.band else None,
-        "ways": dict(one.ways),
+        "ways": one.ways,
         "covered": one.covered.to_json() if one.covered else None,
-        "samples": [dict(sample) for sample in one.samples],
+        "samples": one.samples,
         "incomplete": one.incomplete,
         "left_out": one.left_out.to_json(),
-        "asked_again": {
-            "same": one.again.same.to_json(),
-            "alpha": one.again.alpha.to_json(),
-            "repeats": one.again.repeats,
-            "n_without_value": one.again.same.extras["n_unreadable"],
-        }
-        if one.again is not None
-        else None,
+        "asked_again": again,
     }
-
-
-CSV_COLUMNS = (
-    "model", "setting", "number", "cohort", "value", "low", "high", "n_units", "n_raters", "n_ratings", "confidence",
-    "resampled", "method", "reason", "interval_reason", "best_place", "worst_place", "stage", "field", "counted",
-    "watermark", "computed_at", "left_out", "worst", "best", "ways",
-    "least_covered", "median_covered", "covered_below_half", "sample", "incomplete",
-)  # fmt: skip
-
-
-def to_csv(report: ModelsReport) -> Iterator[str]:
-    return csv_lines(CSV_COLUMNS, _csv_rows(report))
-
-
-def _csv_rows(report: ModelsReport) -> Iterator[list[Any]]:
-    s = report.selection
-    for one in report.lines:
-        for number, cohort, e in _numbers(one, report):
-            yield [
-                one.who.name, one.who.setting, number, cohort, e.value, e.low, e.high, e.n_units, e.n_raters,
-                e.n_ratings, e.level, e.resampled, e.method, e.reason, e.interval_reason, *(one.band or ("", "")),
-                s.stage, s.field, s.counted, report.watermark, report.computed_at.isoformat(),
-                *_left_out_cells(one, number, e, report),
-                ", ".join(f"{how or 'unknown'} {n}" for how, n in sorted(one.ways.items())),
-                *((one.covered.least, one.covered.median, one.covered.low) if one.covered else ("", "", "")),
-                " ".join(call_text.sample_sentences(one.samples)), one.incomplete or "",
-            ]  # fmt: skip
-
-
-def _left_out_cells(one: ModelRow, number: str, e: Estimate, report: ModelsReport) -> tuple[Any, ...]:
-    if number == "same_in_all_repeats":
-        return e.extras["n_unreadable"], e.extras["worst"], e.extras["best"]
-    if number != report.statistic or e is not one.overall:
-        return "", "", ""
-    return one.left_out.n, one.left_out.worst, one.left_out.best
-
-
-def _numbers(one: ModelRow, report: ModelsReport) -> Iterator[tuple[str, str, Estimate]]:
-    yield "answered", "", one.answered
-    if one.asked is not None:
-        yield "asked", "", one.asked
-    yield report.statistic, "", one.overall
-    if one.image_wise is not None:
-        yield "image_wise_pearson", "", one.image_wise
-    for cohort, estimate in zip(report.cohorts, one.by_cohort, strict=True):
-        yield report.statistic, cohort.label, estimate
-    if one.again is not None:
-        yield "same_in_all_repeats", "", one.again.same
-        yield "alpha_over_repeats", "", one.again.alpha

@@ -18,9 +18,10 @@ from evaluation.partitions import cohort_answer_tables
 from evaluation.raters import RaterRow
 from evaluation.readers import cohort_ratings
 from evaluation.reason_text import interval_sentence, reason_sentence, reason_title
-from evaluation.reports.agreement_page import Axis, axis_for, estimate_bar
+from evaluation.rendering.axis import Axis, axis_for
+from evaluation.rendering.html import estimate_bar
+from evaluation.rendering.number_format import format_interval, format_number, format_percent
 from evaluation.reports.filters import build_select as a_select
-from evaluation.reports.number_format import format_interval, format_number, format_percent
 from evaluation.selection import Selection, SelectionError, select
 from people.models import Cohort
 

@@ -1,6 +1,5 @@
 """A table as its page shows it: cells ready to draw, and the form above them."""
 
-import re
 from collections.abc import Mapping
 from itertools import chain
 from typing import Any
@@ -9,49 +8,44 @@ from urllib.parse import urlencode
 from django.urls import reverse
 from django.utils.dateparse import parse_datetime
 from django.utils.functional import Promise
-from django.utils.translation import get_language, gettext_lazy, ngettext
+from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
 
 from annotation.conditions import condition_name
 from benchmarks.models import Benchmark
 from evaluation.catalogue import Catalogue, StageEntry
-from evaluation.reports.number_format import MINUS
+from evaluation.rendering.html import page_table
 from evaluation.selection import COUNTED_LABELS, INTERVAL_LABELS, Params
 from evaluation.tables.sources import CLEARS, SOURCES
 from evaluation.tables.spec import MissingData, TableSpec, Words
 from evaluation.tables.table_builder import names_of
-from evaluation.tables.table_formats import Data, cells, groups, to_latex
+from evaluation.tables.table_formats import cells, heading, to_latex
 from evaluation.tables.table_inputs import NARROWING
+from evaluation.tables.table_report import Data, table_report, without_printed
 
 SHOWS_INTERVALS = 6  # columns: a wider table shows intervals and n of a row when it is opened
-MARK_WORDS: Mapping[str, str | Promise] = {
-    "same": gettext_lazy("same"),
-    "rounding": gettext_lazy("same after rounding"),
-    "differs": gettext_lazy("differs"),
-}
-MARK_CHIPS = {"same": "ok", "rounding": "wait", "differs": "back"}
 DEFAULTS = ("counted", "latest", next(iter(INTERVAL_LABELS)))
 
 
 def table_context(data: Data, params: Params, names: Mapping[str, str] | None = None) -> dict[str, Any]:
     """What templates/evaluation/tables/table.html takes, besides the form. `paper` and `detail` are of the address.
     `names`: of cohorts in the language of the page, by label; files keep the labels."""
-    called = names or {}
     paper = params.getlist("paper") == ["1"] and any(data["beside_the_paper"].values())
     known = _known(data) if paper else {}
+    report = table_report(data, names, known)
+    if not paper:
+        report = without_printed(report)
     detail = len(data["columns"]) <= SHOWS_INTERVALS or params.getlist("detail") == ["1"]
+    style = "paper open" if detail else "paper"
+    numbers = [cell["estimate"] for _row, _column, cell in cells(data) if cell["estimate"]]
     return {
         "data": data,
         "computed_at": parse_datetime(data["computed_at"]),
-        "groups": [
-            (called.get(name, name), [_row(row, paper, known, called) for row in rows]) for name, rows in groups(data)
-        ],
-        "columns": [(called.get(name, name), _of_numbers(data, place)) for place, name in enumerate(data["columns"])],
+        "table": page_table(report, style, heading(data, ". ")) | {"scrolls": True, "folds": not detail},
         "newer": _newer(data),
         "asked": data.get("asked", False),
-        "numbers": any(cell["estimate"] for _row, _column, cell in cells(data)),
-        "many_raters": any((c["estimate"] or {"n_raters": 0})["n_raters"] > 1 for _r, _c, c in cells(data)),
-        "width": len(data["columns"]) + 1,
+        "numbers": bool(numbers),
+        "many_raters": any(estimate["n_raters"] > 1 for estimate in numbers),
         "paper": paper,
         "has_paper": any(data["beside_the_paper"].values()),
         "compared": _compared(data["beside_the_paper"]) if paper else "",
@@ -62,32 +56,6 @@ def table_context(data: Data, params: Params, names: Mapping[str, str] | None = 
     }
 
 
-def _row(row: Data, paper: bool, known: Mapping[str, int], called: Mapping[str, str]) -> dict[str, Any]:
-    return {
-        "label": called.get(row["label"], row["label"]),
-        "cells": [_cell(cell, paper, known) for cell in row["cells"]],
-    }
-
-
-def _cell(cell: Data, paper: bool, known: Mapping[str, int]) -> dict[str, Any]:
-    estimate, why = cell["estimate"], cell["why"] or {}
-    drawn = {"empty": cell["empty"], "shown": cell["shown"]} | why
-    if estimate:
-        drawn |= {"number": True, "undefined": estimate["value"] is None, "n": n_words(estimate)}
-        drawn |= {"resampled": cell["resampled"], "left_out": cell["left_out"]}
-        drawn |= {
-            name: cell[at].replace("-", MINUS) for name, at in (("shown", "shown"), ("interval", "shown_interval"))
-        }
-    if paper and cell["printed"]:
-        drawn |= {
-            "printed": re.sub(r"^-(?=[\d.])", MINUS, cell["printed"]["text"]),
-            "mark": MARK_WORDS[cell["mark"]],
-            "chip": MARK_CHIPS[cell["mark"]],
-            "note": known.get(cell["printed"]["known"]) if cell["mark"] != "same" else None,
-        }
-    return drawn
-
-
 def _newer(data: Data) -> str:
     """How far a table that was kept is behind; empty for one that is not."""
     n = data["newer"]
@@ -96,16 +64,6 @@ def _newer(data: Data) -> str:
     if not n:
         return _("answers or items have changed since")
     return ngettext("%(n)s newer answer", "%(n)s newer answers", n) % {"n": f"{n:,}"}
-
-
-def _of_numbers(data: Data, place: int) -> bool:
-    return any(row["cells"][place]["estimate"] for row in data["rows"])
-
-
-def n_words(estimate: Data) -> str:
-    """Units, and raters where there are several."""
-    units, raters = estimate["n_units"], estimate["n_raters"]
-    return f"n = {units:,} × {raters:,}" if raters > 1 else f"n = {units:,}"
 
 
 def _known(data: Data) -> dict[str, int]:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from evaluation.tables.spec import PrintedValue, Words
+from evaluation.rendering.report import PrintedValue
+from evaluation.tables.spec import Words
 
 
 @dataclass(frozen=True)

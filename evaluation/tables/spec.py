@@ -1,17 +1,15 @@
-"""A table of a paper: what stands in each cell, how it is rounded, and what the paper prints there."""
+"""A table of a paper, and how it is made."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
 from django.utils.functional import Promise
 
-from evaluation.metrics.estimate import Estimate
+from evaluation.rendering.report import Row
 
 if TYPE_CHECKING:
     from benchmarks.models import Benchmark
@@ -21,81 +19,6 @@ if TYPE_CHECKING:
     from predictions.models import Run
 
 Words = str | Promise
-
-
-@dataclass(frozen=True)
-class Rounding:
-    """`scale` 100 shows a share in percent. `cut` leaves the further decimals off, as some papers do."""
-
-    decimals: int = 2
-    scale: float = 1.0
-    cut: bool = False
-
-    def text(self, value: float) -> str:
-        """The number as the table shows it, with a plain minus sign; what rounds to nothing has none.
-
-        Rounded as decimals are, half away from zero: 0.285 is 0.29, though the nearest binary number lies below it.
-        Thirteen digits are looked at, so that the last bits of a sum decide nothing.
-        """
-        exact = Decimal(f"{float(value):.13g}") * Decimal(repr(float(self.scale)))
-        rounded = exact.quantize(Decimal(1).scaleb(-self.decimals), ROUND_DOWN if self.cut else ROUND_HALF_UP)
-        return str(abs(rounded) if rounded == 0 else rounded)
-
-
-@dataclass(frozen=True)
-class PrintedValue:
-    """What the paper has in this cell, as printed; `known`: why another number is right, where that is known."""
-
-    text: str
-    known: Words = ""
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A number, or a text (a name, a sign). A number is always an Estimate: with n, and an interval or a reason."""
-
-    estimate: Estimate | None = None
-    text: str = ""
-    rounding: Rounding = field(default_factory=Rounding)
-    printed: PrintedValue | None = None
-    empty: bool = False  # the table has no such cell (clothing has no taste)
-
-    @property
-    def shown(self) -> str:
-        """The rounded number, or the text; empty where there is no value."""
-        if self.estimate is None:
-            return self.text
-        return self.rounding.text(self.estimate.value) if self.estimate.value is not None else ""
-
-    @property
-    def mark(self) -> str:
-        """Beside the paper's: "same", "rounding" (within one unit of the last printed digit), "differs", or ""."""
-        if self.printed is None:
-            return ""
-        theirs = self.printed.text.strip().replace("\u2212", "-")
-        if self.shown == theirs:
-            return "same"
-        try:
-            printed = Decimal(theirs)
-        except InvalidOperation:
-            return "differs"
-        value = self.estimate.value if self.estimate is not None else None
-        if value is None or not printed.is_finite():
-            return "differs"
-        if Decimal(self.shown) == printed:  # ".40", "0.4"
-            return "same"
-        unit = float(Decimal(1).scaleb(int(printed.as_tuple().exponent)))
-        near = math.isclose(value * self.rounding.scale, float(printed), rel_tol=0, abs_tol=unit * (1 + 1e-9))
-        return "rounding" if near else "differs"
-
-
-@dataclass(frozen=True)
-class Row:
-    """`group` heads a block of rows (a model family, a condition); rows of one group stand together."""
-
-    label: str
-    cells: tuple[Cell, ...]
-    group: str = ""
 
 
 @dataclass(frozen=True)

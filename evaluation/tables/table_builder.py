@@ -20,8 +20,9 @@ from evaluation.selection import Params, SelectionError
 from evaluation.tables.registry import tables_of
 from evaluation.tables.sources import COLLECTION, SOURCES, Usable, every
 from evaluation.tables.spec import MissingData, TableSpec
-from evaluation.tables.table_formats import Data, to_json
+from evaluation.tables.table_formats import to_json
 from evaluation.tables.table_inputs import EVERYBODY, NARROWING, InvalidOption, TableInputs, build_table
+from evaluation.tables.table_report import Data
 from predictions.models import Run
 from predictions.queries.results import state_of
 

@@ -1,8 +1,7 @@
 """A table in every form it has. `to_json` is made from the numbers, every other form from that: so all say the same."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from decimal import Decimal
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -11,13 +10,14 @@ from django.utils.translation import gettext as _
 from evaluation.catalogue import Catalogue
 from evaluation.metrics.estimate import Estimate
 from evaluation.reason_text import interval_sentence, left_out_sentence, reason_sentence, reason_title, resampled_text
-from evaluation.reports.latex import tex
+from evaluation.rendering import csv_file
+from evaluation.rendering.latex import MIDRULE, booktabs, tex
+from evaluation.rendering.report import Cell, Rounding, Row
 from evaluation.tables.inclusion_text import counted_words
-from evaluation.tables.spec import Cell, Rounding, Row, Table
-from jobs.csv_safety import csv_lines
+from evaluation.tables.spec import Table
+from evaluation.tables.table_report import Data, table_report
 from predictions.models import Run
 
-Data = Mapping[str, Any]
 MARKS = ("same", "rounding", "differs")
 INTERVALS_FIT = 6  # columns: with more, a printed table has the numbers alone
 
@@ -51,11 +51,11 @@ def _row(row: Row) -> dict[str, Any]:
 
 
 def _cell(cell: Cell) -> dict[str, Any]:
-    rounding = cell.rounding
+    rounding = cell.rounding or Rounding()
     estimate = cell.estimate
     return {
         "shown": cell.shown,
-        "shown_interval": _interval(estimate, rounding) if estimate else "",
+        "shown_interval": cell.shown_interval,
         "estimate": estimate.to_json() if estimate else None,
         "resampled": resampled_text(estimate) if estimate else "",
         "left_out": "; ".join(filter(None, _left_out_words(estimate, rounding))) if estimate else "",
@@ -65,13 +65,6 @@ def _cell(cell: Cell) -> dict[str, Any]:
         "printed": {"text": cell.printed.text, "known": str(cell.printed.known)} if cell.printed else None,
         "mark": cell.mark,
     }
-
-
-def _interval(estimate: Estimate, rounding: Rounding) -> str:
-    if estimate.low is None or estimate.high is None:
-        return ""
-    ends = Rounding(rounding.decimals, rounding.scale)
-    return f"[{ends.text(estimate.low)}, {ends.text(estimate.high)}]"
 
 
 def _left_out_words(estimate: Estimate, rounding: Rounding) -> Iterator[str]:
@@ -120,41 +113,9 @@ def _run(run: Run) -> dict[str, Any]:
     }
 
 
-CSV_COLUMNS = (
-    "table", "group", "row", "column", "shown", "shown_interval", "value", "low", "high", "n_units", "n_raters",
-    "n_ratings", "left_out", "worst", "best", "missing_share", "confidence", "resampled", "method", "reason",
-    "interval_reason",
-    "decimals", "scale", "cut", "printed", "mark", "known", "options", "watermark", "computed_at",
-)  # fmt: skip
-_OF_ESTIMATE = (
-    "value", "low", "high", "n_units", "n_raters", "n_ratings", "missing_share", "level", "resampled", "method",
-    "reason", "interval_reason",
-)  # fmt: skip
-
-
-def _left_out(extras: Mapping[str, Any]) -> tuple[Any, Any, Any]:
-    """How many, and what the number would be were all of them wrong or right."""
-    n = extras.get("n_unreadable", extras.get("n_left_out"))
-    return n, extras.get("worst"), extras.get("best")
-
-
 def to_csv(data: Data) -> Iterator[str]:
     """One line for each cell: what it shows, with all digits, and what it rests on. `value` is before `scale`."""
-    return csv_lines(CSV_COLUMNS, _csv_rows(data))
-
-
-def _csv_rows(data: Data) -> Iterator[list[Any]]:
-    options = "; ".join(f"{key}={value}" for key, value in data["options"].items())
-    for row, column, cell in cells(data):
-        estimate, rounding, printed = cell["estimate"] or {}, cell["rounding"] or {}, cell["printed"] or {}
-        yield [
-            data["key"], row["group"], row["label"], column,
-            Decimal(cell["shown"]) if estimate.get("value") is not None else cell["shown"], cell["shown_interval"],
-            *(estimate.get(name) for name in _OF_ESTIMATE[:6]), *_left_out(estimate.get("extras") or {}),
-            *(estimate.get(name) for name in _OF_ESTIMATE[6:]),
-            *(rounding.get(name) for name in ("decimals", "scale", "cut")),
-            printed.get("text"), cell["mark"], printed.get("known"), options, data["watermark"], data["computed_at"],
-        ]  # fmt: skip
+    return csv_file.to_csv(table_report(data))
 
 
 def cells(data: Data) -> Iterator[tuple[Data, str, Data]]:
@@ -174,27 +135,19 @@ def to_latex(data: Data) -> str:
     """A booktabs table. What has no value bears a letter that is explained in the caption."""
     letters: dict[str, str] = {}
     width = len(data["columns"]) + 1
-    lines = [
-        r"% needs \usepackage{booktabs}",
-        r"\begin{table}",
-        r"\centering",
-        r"\begin{tabular}{l" + "r" * (width - 1) + "}",
-        r"\toprule",
-        " & ".join([tex(data["corner"]), *map(tex, data["columns"])]) + r" \\",
-    ]
+    lines: list[tuple[str, ...]] = []
     for name, rows in groups(data):
-        lines.append(r"\midrule")
+        lines.append(MIDRULE)
         if name:
-            lines.append(rf"\multicolumn{{{width}}}{{l}}{{\emph{{{tex(name)}}}}} \\")
+            lines.append((rf"\multicolumn{{{width}}}{{l}}{{\emph{{{tex(name)}}}}} \\",))
         for row in rows:
             shown = [_tex_cell(cell, width - 1, letters) for cell in row["cells"]]
-            lines.append(" & ".join([tex(row["label"]), *shown]) + r" \\")
+            lines.append((tex(row["label"]), *shown))
     why = [rf"$^{{{letter}}}$ {tex(words)}" for words, letter in letters.items()]
     title = heading(data) if heading(data).endswith((".", "?", "!")) else heading(data) + "."
     caption = " ".join([tex(" ".join([title, *data["words"], *data["counted"], *brackets(data, width - 1)])), *why])
     label = rf"\label{{tab:{data['benchmark']['slug']}-{data['key']}}}"
-    lines += [r"\bottomrule", r"\end{tabular}", r"\caption{" + caption + "}", label, r"\end{table}", ""]
-    return "\n".join(lines)
+    return booktabs([data["corner"], *data["columns"]], 1, lines, caption, [label])
 
 
 def brackets(data: Data, columns: int = 0) -> Iterator[str]:
@@ -230,8 +183,8 @@ def _letter(place: int) -> str:
     return chr(97 + place) if place < 26 else _letter(place // 26 - 1) + _letter(place % 26)
 
 
-def heading(data: Data) -> str:
-    return f"{data['number']}: {data['title']}" if data["number"] else str(data["title"])
+def heading(data: Data, separator: str = ": ") -> str:
+    return f"{data['number']}{separator}{data['title']}" if data["number"] else str(data["title"])
 
 
 def to_text(data: Data) -> str:

@@ -20,6 +20,7 @@ from benchmarks.models import Benchmark
 from evaluation.catalogue import CampaignEntry, Catalogue, StageEntry, catalogue_of
 from evaluation.metrics.intervals import Interval
 from evaluation.observations import Observations, RawAnswer, answers, observe
+from evaluation.rendering.report import Row
 from evaluation.selection import Params, Selection, select
 from evaluation.tables.ranked_lists import labels_of
 from evaluation.tables.sources import (
@@ -38,7 +39,7 @@ from evaluation.tables.sources import (
     setting_of,
     title_of,
 )
-from evaluation.tables.spec import ActionLink, MissingData, Row, Table, TableSpec, Words
+from evaluation.tables.spec import ActionLink, MissingData, Table, TableSpec, Words
 from people.models import Rater
 from predictions.models import Collection, Run
 from predictions.queries.results import runs_of

@@ -21,12 +21,13 @@ from benchmarks.tabs import tabs_for
 from evaluation.alpha_check import requested_check
 from evaluation.catalogue import Catalogue, catalogue_of
 from evaluation.measures import CODED
+from evaluation.rendering.csv_file import to_csv
 from evaluation.reports import stored_agreement
 from evaluation.reports.agreement import AgreementReport
-from evaluation.reports.agreement_formats import to_csv, to_json, to_latex
+from evaluation.reports.agreement_formats import questions_to_latex, to_json, to_latex
 from evaluation.reports.agreement_page import cached_state, client_state, report_context
+from evaluation.reports.agreement_tables import conditions_table, questions_table
 from evaluation.reports.filters import filters
-from evaluation.reports.question_files import questions_to_csv, questions_to_latex
 from evaluation.reports.stored_agreement import load_report
 from evaluation.selection import Selection, SelectionError, select
 from evaluation.snapshots import ReportState, may_request
@@ -154,7 +155,10 @@ def as_json(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 @never_cache
 def as_csv(request: HttpRequest, slug: str) -> HttpResponse:
-    return download(request, slug, _report, lambda made: as_table(to_csv(made[0]), f"{slug}-agreement.csv"))
+    def write(made: tuple[AgreementReport, ReportState]) -> HttpResponse:
+        return as_table(to_csv(conditions_table(made[0], _language())), f"{slug}-agreement.csv")
+
+    return download(request, slug, _report, write)
 
 
 @login_required
@@ -172,7 +176,11 @@ def as_latex(request: HttpRequest, slug: str) -> HttpResponse:
 @never_cache
 def questions_csv(request: HttpRequest, slug: str) -> HttpResponse:
     """Every question of the sheet, one line for each cohort and measure."""
-    return download(request, slug, _report, lambda made: as_table(questions_to_csv(made[0]), f"{slug}-questions.csv"))
+
+    def write(made: tuple[AgreementReport, ReportState]) -> HttpResponse:
+        return as_table(to_csv(questions_table(made[0], _language())), f"{slug}-questions.csv")
+
+    return download(request, slug, _report, write)
 
 
 @login_required

@@ -12,8 +12,9 @@ from django.views.decorators.http import require_safe
 
 from benchmarks.access import benchmark_for
 from evaluation.catalogue import Catalogue, catalogue_of
+from evaluation.rendering.csv_file import to_csv
 from evaluation.reports.comparison_filters import comparison_filters
-from evaluation.reports.judge_page import chosen_of, judge_context, judges_of, to_csv, to_json
+from evaluation.reports.judge_page import chosen_of, judge_context, judge_table, judges_of, panel_table, to_json
 from evaluation.reports.judge_report import JudgeReport, judge_report
 from evaluation.selection import SelectionError
 from evaluation.tables.registry import tables_of
@@ -76,4 +77,7 @@ def as_json(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 @never_cache
 def as_csv(request: HttpRequest, slug: str) -> HttpResponse:
-    return download(request, slug, _report, lambda report: as_table(to_csv(report), f"{slug}-judge.csv"))
+    def write(report: JudgeReport) -> HttpResponse:
+        return as_table(to_csv(judge_table(report), panel_table(report)), f"{slug}-judge.csv")
+
+    return download(request, slug, _report, write)

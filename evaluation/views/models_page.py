@@ -17,8 +17,9 @@ from benchmarks.access import benchmark_for, may
 from benchmarks.models import Benchmark
 from benchmarks.tabs import tabs_for
 from evaluation.catalogue import Catalogue, catalogue_of
+from evaluation.rendering.csv_file import to_csv
 from evaluation.reports.comparison_filters import EVERYBODY, comparison_filters, page_options
-from evaluation.reports.models_page import STATISTIC_LABELS, TRUTH_LABELS, models_context, to_csv, to_json
+from evaluation.reports.models_page import STATISTIC_LABELS, TRUTH_LABELS, models_context, models_table, to_json
 from evaluation.reports.models_report import ModelsReport, models_report
 from evaluation.selection import Selection, SelectionError, refuse_unknown, select
 from evaluation.views.boxes import boxes_response
@@ -102,4 +103,4 @@ def as_json(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 @never_cache
 def as_csv(request: HttpRequest, slug: str) -> HttpResponse:
-    return download(request, slug, _report, lambda report: as_table(to_csv(report), f"{slug}-models.csv"))
+    return download(request, slug, _report, lambda report: as_table(to_csv(models_table(report)), f"{slug}-models.csv"))

@@ -20,8 +20,9 @@ from evaluation.tables.page import action_links, form_context, query_of, table_c
 from evaluation.tables.registry import table_of, tables_of
 from evaluation.tables.spec import MissingData, TableSpec
 from evaluation.tables.table_builder import build_or_load, missing_data
-from evaluation.tables.table_formats import Data, to_csv, to_latex
+from evaluation.tables.table_formats import to_csv, to_latex
 from evaluation.tables.table_inputs import InvalidOption
+from evaluation.tables.table_report import Data
 
 
 def reader_zone(request: HttpRequest) -> tzinfo:

@@ -22,7 +22,7 @@ from evaluation.figures.table_figures import ACCURACY, bars_spec, heat_spec, spe
 from evaluation.metrics import retrieval
 from evaluation.metrics.boxes import overlap
 from evaluation.observations import ObservedItem, RawAnswer
-from evaluation.reports.number_format import format_number
+from evaluation.rendering.number_format import format_number
 from evaluation.tables.ranked_lists import RankedLists, precisions, ranked_lists, relevant_of
 from evaluation.tables.spec import MissingData
 from papers.globalrg.tables.boxes import GROUNDING_TABLES, read_boxes

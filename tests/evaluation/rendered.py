@@ -43,7 +43,7 @@ def table_data(client: Client, slug: str, key: str, query: str = "") -> dict[str
 
 def check_rows(key: str, text: str) -> None:
     """The rows of a page's tables; of a file all of it but what a number may be called."""
-    rows = re.findall(r"(?s)<tbody>.*?</tbody>", text)
+    rows = re.findall(r"(?s)<tbody[^>]*>.*?</tbody>", text)
     if rows or text.lstrip().startswith("<"):
         _clean(key, "page", " ".join(TAG.sub(" ", row) for row in rows))
     else:

@@ -12,8 +12,9 @@ from django.http import QueryDict
 from annotation.models import Annotation, Assignment, Campaign, Rating, Tally, Unit
 from benchmarks.models import Benchmark, Item
 from evaluation.metrics.agreement import alpha, percent_agreement
+from evaluation.rendering.report import Cell, PrintedValue, Rounding, Row
 from evaluation.tables import registry
-from evaluation.tables.spec import Cell, Option, PrintedValue, Rounding, Row, Table, TableSpec
+from evaluation.tables.spec import Option, Table, TableSpec
 from evaluation.tables.table_inputs import TableInputs, build_table
 from people.models import Rater, Team
 from tests.evaluation.data import NOON

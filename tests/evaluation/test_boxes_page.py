@@ -88,8 +88,10 @@ def test_a_coco_file_stands_beside_people(world: World, campaign: Campaign) -> N
     coco(world, campaign)
     shown = page(world, "models")
     assert shown.status_code == 200
-    [row] = shown.context["models"]
-    assert (row.name, row.overlap["value"], row.overlap["n"], row.left_out) == ("GLIP", "0.88", "n = 2 × 2", 1)
+    [row] = shown.context["models"]["groups"][0]["rows"]
+    overlap, left_out = row["cells"]
+    assert (row["name"], overlap["number"]["value"], overlap["number"]["n"]) == ("GLIP", "0.88", "n = 2 × 2")
+    assert left_out["text"] == "1"
     assert "GLIP" in shown.content.decode()
 
 

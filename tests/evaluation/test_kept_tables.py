@@ -14,8 +14,9 @@ from benchmarks.imports.records import Defaults
 from benchmarks.services import imports
 from evaluation import snapshots, tasks
 from evaluation.models import Snapshot
+from evaluation.rendering.report import Cell, Row
 from evaluation.tables import table_builder
-from evaluation.tables.spec import Cell, Row, TableSpec
+from evaluation.tables.spec import TableSpec
 from jobs import broker, runner
 from people.models import Rater
 from people.services.raters import rater_of

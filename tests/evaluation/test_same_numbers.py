@@ -18,7 +18,7 @@ from django.test import Client
 from annotation.services import campaigns
 from benchmarks.models import Item
 from benchmarks.services.benchmarks import create_from_recipe
-from evaluation.reports.number_format import MINUS, format_number
+from evaluation.rendering.number_format import MINUS, format_number
 from tests.evaluation.data import NOON, table
 from tests.evaluation.mixed import mixed_sheet
 from tests.evaluation.tabled import model, say

@@ -14,9 +14,10 @@ from django.test.utils import CaptureQueriesContext
 from annotation.models import Campaign
 from evaluation import snapshots
 from evaluation.models import Snapshot
-from evaluation.reports.latex import tex
-from evaluation.reports.number_format import MINUS
-from evaluation.tables.spec import Cell, MissingData, Row, TableSpec
+from evaluation.rendering.latex import tex
+from evaluation.rendering.number_format import MINUS
+from evaluation.rendering.report import Cell, Row
+from evaluation.tables.spec import MissingData, TableSpec
 from people.models import Cohort, User
 from tests.evaluation.data import an_open_campaign, give, of_condition, table
 from tests.evaluation.tabled import SMALL, tables_are

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation.metrics.estimate import Estimate
-from evaluation.tables.spec import Cell, Option, PrintedValue, Rounding
+from evaluation.rendering.report import Cell, PrintedValue, Rounding
+from evaluation.tables.spec import Option
 
 
 def number(value: float) -> Estimate:

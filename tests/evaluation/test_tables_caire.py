@@ -19,9 +19,10 @@ from evaluation.catalogue import catalogue_of
 from evaluation.metrics.agreement import alpha
 from evaluation.metrics.counts import Ratings
 from evaluation.reason_text import reason_sentence
+from evaluation.rendering.report import Cell
 from evaluation.tables.page import table_context
 from evaluation.tables.registry import table_of, tables_of
-from evaluation.tables.spec import Cell, MissingData, Table
+from evaluation.tables.spec import MissingData, Table
 from evaluation.tables.table_formats import to_csv, to_json, to_latex
 from evaluation.tables.table_inputs import InvalidOption, build_table
 from people.models import Cohort, Rater

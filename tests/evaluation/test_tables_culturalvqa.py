@@ -10,8 +10,9 @@ from annotation.models import Annotation, Assignment, Campaign, Participation, R
 from annotation.services import campaigns
 from benchmarks.models import Item
 from benchmarks.services.benchmarks import create_from_recipe
+from evaluation.rendering.report import Cell
 from evaluation.tables.registry import table_of, tables_of
-from evaluation.tables.spec import Cell, MissingData, Table
+from evaluation.tables.spec import MissingData, Table
 from evaluation.tables.table_inputs import InvalidOption, build_table
 from people.models import Cohort, Rater
 from people.services.raters import rater_of

@@ -19,8 +19,9 @@ from benchmarks.models import Benchmark, Image, Item, ItemImage
 from benchmarks.services.benchmarks import create_from_recipe
 from evaluation.metrics.averages import DIFFERENCES, mean_over_countries
 from evaluation.metrics.estimate import Estimate
+from evaluation.rendering.report import Cell
 from evaluation.tables.registry import tables_of
-from evaluation.tables.spec import Cell, MissingData, Table
+from evaluation.tables.spec import MissingData, Table
 from evaluation.tables.table_inputs import build_table
 from papers.culturalvqa.tables import accuracy as culturalvqa
 from papers.valueground.tables.accuracy import ModelOutcomes, mean_of

@@ -19,7 +19,7 @@ from annotation.models import Campaign
 from annotation.services import campaigns
 from benchmarks.models import Item
 from benchmarks.services.benchmarks import create_from_recipe
-from evaluation.tables.spec import Rounding
+from evaluation.rendering.report import Rounding
 from papers.culturalvqa.metrics import lave_accuracy, scores_of
 from papers.culturalvqa.prompts import lave
 from people.models import Rater

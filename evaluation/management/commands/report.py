@@ -15,8 +15,9 @@ from evaluation.selection import SelectionError
 from evaluation.tables.registry import table_of, tables_of
 from evaluation.tables.spec import MissingData, TableSpec
 from evaluation.tables.table_builder import build_or_load, missing_data, names_of
-from evaluation.tables.table_formats import Data, heading, to_csv, to_latex, to_text
+from evaluation.tables.table_formats import heading, to_csv, to_latex, to_text
 from evaluation.tables.table_inputs import InvalidOption
+from evaluation.tables.table_report import Data
 
 FORMATS = ("text", "csv", "json", "latex")
 

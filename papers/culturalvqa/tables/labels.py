@@ -14,8 +14,9 @@ from django.utils.translation import gettext_lazy
 from annotation.models import Rating
 from evaluation.metrics.proportions import share_of
 from evaluation.observations import Observations
+from evaluation.rendering.report import Cell, Rounding, Row
 from evaluation.tables.model_scores import model_label
-from evaluation.tables.spec import Cell, MissingData, Rounding, Row, Table, TableSpec, Words
+from evaluation.tables.spec import MissingData, Table, TableSpec, Words
 from evaluation.tables.table_inputs import TableInputs
 from papers.culturalvqa.recipe_labels import STEREOTYPE_SHEET, SUB_CATEGORY_SHEET
 from people.models import Rater

@@ -19,7 +19,7 @@ from evaluation.metrics.counts import Ints
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.projection import Plane, principal_plane
 from evaluation.metrics.silhouette import mean_silhouettes
-from evaluation.reports.number_format import format_number
+from evaluation.rendering.number_format import format_number
 from evaluation.tables.ranked_lists import labels_of
 from evaluation.tables.spec import MissingData
 from papers.xcm.tables.association import concept_of

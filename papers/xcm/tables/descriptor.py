@@ -20,7 +20,8 @@ from evaluation.metrics.counts import Bools, Floats
 from evaluation.metrics.drift import similarity_drift
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.paired_tests import adjusted
-from evaluation.tables.spec import Cell, MissingData, Option, Rounding, Row, Table, TableSpec, Words
+from evaluation.rendering.report import Cell, Rounding, Row
+from evaluation.tables.spec import MissingData, Option, Table, TableSpec, Words
 from evaluation.tables.table_inputs import TableInputs
 from papers.xcm import metrics as forced_choice
 from papers.xcm.printed_values import printed

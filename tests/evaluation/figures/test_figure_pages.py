@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from evaluation.figures import figure_builder, model_figures
-from evaluation.reports.number_format import format_number
+from evaluation.rendering.number_format import format_number
 from tests.evaluation.data import an_open_campaign, of_condition, table
 from tests.evaluation.figures.study import read, study
 from tests.personas import World

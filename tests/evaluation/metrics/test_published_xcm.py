@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from evaluation.metrics import retrieval
-from evaluation.tables.spec import Rounding
+from evaluation.rendering.report import Rounding
 from papers.xcm import metrics as forced_choice
 from papers.xcm.printed_values import rows
 

@@ -1,0 +1,165 @@
+"""A report as a page shows it: what templates/evaluation/report/table.html takes."""
+
+import re
+from collections.abc import Collection, Mapping
+from itertools import groupby
+from typing import Any
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from evaluation.metrics.estimate import Estimate
+from evaluation.reason_text import interval_sentence, not_counted_sentence, resampled_text
+from evaluation.rendering.axis import Axis
+from evaluation.rendering.number_format import MINUS, format_interval, format_number
+from evaluation.rendering.report import Cell, Report, ReportColumn, Row, Words, number
+
+MARK_WORDS: Mapping[str, str | Promise] = {
+    "same": gettext_lazy("same"),
+    "rounding": gettext_lazy("same after rounding"),
+    "differs": gettext_lazy("differs"),
+}
+MARK_CHIPS = {"same": "ok", "rounding": "wait", "differs": "back"}
+
+
+def page_table(
+    report: Report,
+    style: str,
+    caption: Words = "",
+    keys: Collection[str] | None = None,
+    heads: Mapping[str, Mapping[str, Any]] | None = None,
+    *,
+    about: bool = True,
+) -> dict[str, Any]:
+    """`keys`: the columns to show, all without; a column or row that has no cell of them is left out. `heads`: of
+    groups whose head is more than their name, in their order, for templates/evaluation/parts/question_head.html.
+    `about`: whether rows show more of a model than its name."""
+    places = [
+        (at, column)
+        for at, column in enumerate(report.columns)
+        if keys is None or (column.key in keys and any(not row.cells[at].empty for row in report.rows))
+    ]
+    axes = [column.axis.key for _at, column in places if column.axis]
+    rows = [row for row in report.rows if keys is None or any(not row.cells[at].empty for at, _column in places)]
+    groups = [(title, list(block)) for title, block in groupby(rows, key=lambda row: row.group)]
+    if heads is not None:
+        groups = [(title, [row for row in rows if row.group == title]) for title in heads]
+    return {
+        "style": " ".join([style, *axes[:1]]),
+        "about": about,
+        "caption": caption,
+        "corner": report.corner,
+        "columns": [column for _at, column in places],
+        "width": len(places) + 1,
+        "groups": [
+            {"title": title, "head": (heads or {}).get(title), "rows": [_row(row, places) for row in block]}
+            for title, block in groups
+        ],
+    }
+
+
+def _row(row: Row, places: list[tuple[int, ReportColumn]]) -> dict[str, Any]:
+    cells = [page_cell(row.cells[at], column) for at, column in places]
+    return {"name": row.name or row.label, "setting": row.setting, "about": row.about, "cells": cells}
+
+
+def page_cell(cell: Cell, column: ReportColumn) -> dict[str, Any]:
+    """For templates/evaluation/report/cell.html."""
+    shown: dict[str, Any] = {"column": column, "notes": cell.notes, "empty": cell.empty}
+    if cell.empty:
+        return shown
+    if column.shape == "paper":
+        return shown | _paper_cell(cell)
+    if column.shape == "short":
+        return shown | {"number": short_number(cell)}
+    if column.axis is None:
+        return shown | {"text": cell.shown}
+    lines = [_range(one, column.axis, with_n=column.with_n) for one in one_reason(cell.numbers)]
+    if column.shape == "strip":
+        shown |= {"people_at": [column.axis.at(one.value) for one in cell.people if one.value is not None]}
+        ceiling = cell.ceiling.value if cell.ceiling else None
+        shown |= {"ceiling_at": column.axis.at(ceiling) if ceiling is not None else ""}
+    return shown | {"lines": lines}
+
+
+def _paper_cell(cell: Cell) -> dict[str, Any]:
+    """For templates/evaluation/tables/cell.html."""
+    drawn: dict[str, Any] = {"shown": cell.shown}
+    if cell.printed is not None:
+        drawn |= {
+            "printed": re.sub(r"^-(?=[\d.])", MINUS, cell.printed.text),
+            "mark": MARK_WORDS[cell.mark],
+            "chip": MARK_CHIPS[cell.mark],
+            "note": cell.footnote,
+        }
+    estimate = cell.estimate
+    if estimate is None:
+        return drawn
+    drawn |= {
+        "number": True,
+        "undefined": estimate.value is None,
+        "n": cell.n,
+        "left_out": "; ".join(map(str, cell.notes)),
+    }
+    drawn |= {"resampled": resampled_text(estimate), "shown": cell.shown.replace("-", MINUS)}
+    drawn["interval"] = cell.shown_interval.replace("-", MINUS)
+    if estimate.value is None:
+        return drawn | {"title": cell.why_no_value.title, "words": cell.why_no_value.sentence}
+    return drawn | {"words": "" if drawn["interval"] else interval_sentence(estimate)}
+
+
+def one_reason(numbers: tuple[Cell, ...]) -> tuple[Cell, ...]:
+    """Several numbers that are missing for one reason are shown as one."""
+    first, *others = numbers
+    reasons = [one.estimate.reason if one.estimate else None for one in numbers]
+    if others and reasons[0] is not None and len(set(reasons)) == 1:
+        return (number(first.estimate, reason=first.reason),)
+    return numbers
+
+
+def _range(cell: Cell, axis: Axis, *, with_n: bool) -> dict[str, Any]:
+    assert cell.estimate is not None
+    drawn = estimate_bar(cell.estimate, axis, cell.label)
+    if cell.estimate.value is None:
+        return drawn | _no_value(cell)
+    return drawn if with_n else drawn | {"n": ""}
+
+
+def estimate_bar(estimate: Estimate, axis: Axis, label: str = "") -> dict[str, Any]:
+    """One estimate with its range on an axis, for templates/evaluation/parts/estimate.html."""
+    drawn: dict[str, Any] = {"label": label, "axis": axis}
+    if estimate.value is None:
+        return drawn | _no_value(number(estimate))
+    drawn |= {
+        "value": format_number(estimate.value),
+        "n": n_text(estimate),
+        "left_out": not_counted_sentence(estimate),
+        "at": axis.at(estimate.value),
+        "cut": min(estimate.value, estimate.low if estimate.low is not None else estimate.value) < axis.low,
+    }
+    if "least" in estimate.extras:  # a mean over raters: how far they lie apart
+        ends = {name: format_number(float(estimate.extras[name] or 0)) for name in ("least", "most")}
+        return drawn | {"no_interval": _("raters: %(least)s to %(most)s") % ends}
+    if estimate.low is None or estimate.high is None:
+        return drawn | {"no_interval": interval_sentence(estimate)}
+    return drawn | {"interval": format_interval(estimate), "low": axis.at(estimate.low), "high": axis.at(estimate.high)}
+
+
+def short_number(cell: Cell) -> dict[str, Any]:
+    """One estimate in a narrow cell, without a ruler, for templates/evaluation/parts/brief.html."""
+    estimate = cell.estimate
+    assert estimate is not None
+    if estimate.value is None:
+        return _no_value(cell)
+    interval = cell.shown_interval or interval_sentence(estimate)
+    return {"value": cell.shown, "interval": interval, "n": cell.n or n_text(estimate)}
+
+
+def n_text(estimate: Estimate) -> str:
+    """Units and raters."""
+    return f"n = {estimate.n_units} × {estimate.n_raters}"
+
+
+def _no_value(cell: Cell) -> dict[str, Words]:
+    return {"title": cell.why_no_value.title, "reason": cell.why_no_value.sentence}

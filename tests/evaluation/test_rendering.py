@@ -1,0 +1,86 @@
+"""One report in every form: the same numbers, each with n and an interval, or the reason why there is none."""
+
+import csv
+import io
+import json
+
+from django.template.loader import render_to_string
+
+from evaluation.metrics.estimate import Estimate
+from evaluation.rendering import json_file
+from evaluation.rendering.axis import SHORT
+from evaluation.rendering.csv_file import to_csv
+from evaluation.rendering.html import page_table
+from evaluation.rendering.latex import MIDRULE, booktabs, tex, tex_estimate
+from evaluation.rendering.report import NOTHING, Cell, Reason, Report, ReportColumn, Row, number
+
+AGREED = Estimate.of(
+    -0.125, interval=(-0.25, 0.5), method="alpha", n_units=20, n_raters=3, n_ratings=55, resampled="units and raters"
+)
+UNKNOWN = Estimate.undefined(reason="no_variation", method="alpha", n_units=20, n_raters=3, n_ratings=60)
+COLUMNS = ("cohort", "measure", "value", "shown", "shown_interval", "n_units", "reason", "confidence", "stage")
+REPORT = Report(
+    "Cohort",
+    (
+        ReportColumn("Ruler", "ruler", axis=SHORT, facts={"measure": "alpha"}),
+        ReportColumn("Narrow", "narrow", "short", facts={"measure": "kappa"}),
+        ReportColumn("Share", "share", "text", style="num", in_files=False),
+    ),
+    (
+        Row("egypt", (number(AGREED, notes=("3 <items> left out",)), number(UNKNOWN), Cell(text="5 %")), name="Egypt"),
+        Row("=brazil", (number(UNKNOWN, reason=Reason("nothing shared.", "No item in common.")), NOTHING, NOTHING)),
+    ),
+    {"stage": "ratings"},
+    COLUMNS,
+)
+
+
+def page(**choices: object) -> str:
+    table = page_table(REPORT, "agreement", "Agreement", **choices)  # type: ignore[arg-type]
+    return render_to_string("evaluation/report/table.html", {"table": table})
+
+
+def test_a_page_shows_each_number_with_n_and_interval_or_its_reason() -> None:
+    text = page()
+    for part in ("Egypt", "−0.12", "[−0.25, 0.50]", "n = 20 × 3", "3 &lt;items&gt; left out", "5 %", "axis-short"):
+        assert part in text, part
+    assert "no variation." in text and "All 60 ratings" in text, "the estimate's own reason"
+    assert "nothing shared." in text and "No item in common." in text, "the reason of the cell, instead"
+    assert "None" not in text and 'data-l="Share"' in text
+
+
+def test_a_page_leaves_out_columns_and_rows_without_a_cell() -> None:
+    text = page(keys=("narrow", "share"))
+    assert "Egypt" in text and "brazil" not in text and "Ruler" not in text
+    assert text.count('scope="col"') == 3
+
+
+def test_several_numbers_without_a_value_for_one_reason_share_it() -> None:
+    cell = number(UNKNOWN, label="a").with_others([number(UNKNOWN, label="b")])
+    report = Report("", (ReportColumn(axis=SHORT),), (Row("x", (cell,)),), csv_columns=("reason",))
+    [row] = page_table(report, "")["groups"][0]["rows"]
+    assert len(row["cells"][0]["lines"]) == 1
+    assert "".join(to_csv(report)).count("no_variation") == 2, "the file has a line for each"
+
+
+def test_csv_has_a_line_for_each_number_and_none_for_texts_and_empty_cells() -> None:
+    first, second, third = csv.DictReader(io.StringIO("".join(to_csv(REPORT)).lstrip("\ufeff")))
+    assert first == {
+        "cohort": "", "measure": "alpha", "value": "-0.125", "shown": "−0.12", "shown_interval": "[−0.25, 0.50]",
+        "n_units": "20", "reason": "", "confidence": "0.95", "stage": "ratings",
+    }  # fmt: skip
+    assert (second["measure"], second["value"], second["reason"]) == ("kappa", "", "no_variation")
+    assert third["reason"] == "no_variation"
+
+
+def test_json_has_an_estimate_with_all_its_parts() -> None:
+    data = json.loads(json.dumps(json_file.to_json({"alpha": AGREED, 3: (UNKNOWN, None)})))
+    assert data == {"alpha": AGREED.to_json(), "3": [UNKNOWN.to_json(), None]}
+
+
+def test_latex_has_the_interval_and_n_or_the_reason_and_no_command_from_outside() -> None:
+    rows = [MIDRULE, (tex(r"\input{x} & y"), tex_estimate(AGREED), tex_estimate(UNKNOWN))]
+    text = booktabs(["Cohort", "A_b", "B"], 1, rows, tex("100 %"))
+    assert r"\begin{tabular}{lrr}" in text and r"A\_b" in text and r"\caption{100 \%}" in text
+    assert r"\textbackslash{}input\{x\} \& y & $-0.12$ {\scriptsize $[-0.25, 0.50]$}" in text
+    assert r"$n = 20 \times 3$" in text and r"\emph{no variation.}" in text
