@@ -1,0 +1,1 @@
+"""Greetings: an example of a benchmark plugin."""
