@@ -1,8 +1,9 @@
-"""The tables of a benchmark: those of the recipe it was made from. Plugins register them when Django starts."""
+"""The tables of a benchmark: those of its paper, which plugins register when Django starts, or the general ones."""
 
 from collections.abc import Sequence
 
 from benchmarks.models import Benchmark
+from evaluation.tables.general import GENERAL_TABLES
 from evaluation.tables.spec import TableSpec
 
 BY_RECIPE: dict[str, tuple[TableSpec, ...]] = {}  # recipe key to its tables; filled by `register_tables` only
@@ -21,8 +22,13 @@ def register_tables(recipe: str, specs: Sequence[TableSpec]) -> None:
 
 
 def tables_of(benchmark: Benchmark) -> tuple[TableSpec, ...]:
-    """In the order of the paper."""
-    return BY_RECIPE.get(benchmark.recipe, ())
+    """Those of the paper, in its order; the general ones where the benchmark is of no paper."""
+    return BY_RECIPE.get(benchmark.recipe) or GENERAL_TABLES
+
+
+def has_paper(benchmark: Benchmark) -> bool:
+    """Whether the tables are those of a paper."""
+    return benchmark.recipe in BY_RECIPE
 
 
 def table_of(benchmark: Benchmark, key: str) -> TableSpec | None:

@@ -17,7 +17,7 @@ from benchmarks.tabs import tabs_for
 from evaluation.catalogue import catalogue_of
 from evaluation.selection import SelectionError
 from evaluation.tables.page import action_links, form_context, query_of, table_context
-from evaluation.tables.registry import table_of, tables_of
+from evaluation.tables.registry import has_paper, table_of, tables_of
 from evaluation.tables.spec import MissingData, TableSpec
 from evaluation.tables.table_builder import build_or_load, missing_data
 from evaluation.tables.table_formats import to_csv, to_latex
@@ -50,7 +50,11 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
     catalogue, nothing = catalogue_of(benchmark), QueryDict()
     found = [(spec, missing_data(catalogue, spec, nothing, timezone.now())) for spec in tables_of(benchmark)]
     rows = [(spec, lack and lack.message, action_links(lack, benchmark) if lack else []) for spec, lack in found]
-    return render(request, "evaluation/tables/list.html", _frame(request, benchmark) | {"rows": rows})
+    return render(
+        request,
+        "evaluation/tables/list.html",
+        _frame(request, benchmark) | {"rows": rows, "of_paper": has_paper(benchmark)},
+    )
 
 
 def _spec(benchmark: Benchmark, key: str) -> TableSpec:

@@ -46,18 +46,18 @@ def fresh(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_an_installed_plugin_is_found_and_its_benchmark_works(fresh: Path) -> None:
     settings = {"DATABASE_URL": database_url(), "DJANGO_SETTINGS_MODULE": "tests.settings", "PYTHONPATH": str(ROOT)}
     env = {**os.environ, **settings}
-    found = json.loads(run(fresh, ROOT / "tests" / "plugins" / "use_installed.py", cwd=ROOT, env=env).splitlines()[-1])
-    assert found["file"].startswith(str(fresh.parent.parent.resolve())) and "site-packages" in found["file"]
-    assert found["registered"] == ["caire", "culturalvqa", "globalrg", "valueground", "xcm", "greetings"]
-    assert found["failures"] == []
-    assert found["stages"] == ["relevance"] and found["choose"]
-    assert found["summary"]["en"].startswith("How usual") and "تحية" in found["summary"]["ar"]
-    assert found["page"] == 200 and set(found["forms"].values()) == {200}
-    assert [row["label"] for row in found["table"]["rows"]] == ["Egypt", "Brazil"][: len(found["table"]["rows"])]
-    assert found["table"]["number"] == "Table 1" and "0.41" in json.dumps(found["table"])
-    assert len(found["records"]) == 8 and {"greeting", "culture", "usual"} == set(found["records"][0])
-    assert "greetings-usual" in found["offered"]
-    assert found["picture"] and found["answers"] == {"relevance": "4"}
+    result = json.loads(run(fresh, ROOT / "tests" / "plugins" / "use_installed.py", cwd=ROOT, env=env).splitlines()[-1])
+    assert result["file"].startswith(str(fresh.parent.parent.resolve())) and "site-packages" in result["file"]
+    assert result["registered"] == ["caire", "culturalvqa", "globalrg", "valueground", "xcm", "greetings"]
+    assert result["failures"] == []
+    assert result["stages"] == ["relevance"] and result["choose"]
+    assert result["summary"]["en"].startswith("How usual") and "تحية" in result["summary"]["ar"]
+    assert result["page"] == 200 and set(result["forms"].values()) == {200}
+    assert [row["label"] for row in result["table"]["rows"]] == ["Egypt", "Brazil"][: len(result["table"]["rows"])]
+    assert result["table"]["number"] == "Table 1" and "0.41" in json.dumps(result["table"])
+    assert len(result["records"]) == 8 and {"greeting", "culture", "usual"} == set(result["records"][0])
+    assert "greetings-usual" in result["offered"]
+    assert result["picture"] and result["answers"] == {"relevance": "4"}
 
 
 def test_no_file_of_the_platform_knows_the_example() -> None:

@@ -29,7 +29,7 @@ def use() -> dict[str, object]:
     import emic_greetings
 
     world = make_world()
-    made = create_from_recipe(world.team, "greetings", "Greetings", "greetings-here", world.mara)
+    benchmark = create_from_recipe(world.team, "greetings", "Greetings", "greetings-here", world.mara)
     world.add_items(4)
     Benchmark.objects.filter(pk=world.benchmark.pk).update(recipe="greetings")
     table(an_open_campaign(world), world.egypt, world.items[:4], {world.nour: "1234", world.tarek: "1244"})
@@ -48,7 +48,7 @@ def use() -> dict[str, object]:
         "file": str(Path(emic_greetings.__file__).resolve()),
         "registered": [plugin.key for plugin in plugins.REGISTERED],
         "failures": [failure.message for failure in plugins.FAILURES],
-        "stages": list(made.stages.values_list("key", flat=True)),
+        "stages": list(benchmark.stages.values_list("key", flat=True)),
         "summary": dict(recipe("greetings").summary),
         "page": page.status_code,
         "forms": {form: client.get(f"{at}/tables/agreement.{form}").status_code for form in ("csv", "json", "tex")},
@@ -62,6 +62,6 @@ def use() -> dict[str, object]:
 
 
 with transaction.atomic():
-    found = use()
+    result = use()
     transaction.set_rollback(True)
-json.dump(found, sys.stdout)
+json.dump(result, sys.stdout)

@@ -54,8 +54,6 @@ def _spec(benchmark: Benchmark, key: str) -> TableSpec:
     if spec:
         return spec
     known = [table_spec.key for table_spec in tables_of(benchmark)]
-    if not known:
-        raise CommandError(f"{benchmark.slug} was made from no paper's recipe, so it has no tables.")
     raise CommandError(f"{benchmark.slug} has no table {key!r}. {_hint(key, known)}")
 
 

@@ -10,16 +10,15 @@ from evaluation.tables.table_inputs import TableInputs
 PRINTED = PrintedFolder(Path(__file__).with_name("printed"))
 
 
-def build_agreement(given: TableInputs) -> Table:
-    seen = given.observed("relevance", "relevance", ("person",))
+def build_agreement(inputs: TableInputs) -> Table:
+    observations = inputs.observed("relevance", "relevance", ("person",))
     rows = []
-    for place, cohort in enumerate(seen.cohorts):
-        ratings = seen.where(seen.cohort == place).ratings
-        agreement = alpha(ratings, "ordinal", interval=given.interval)
-        rows.append(
-            Row(cohort, (Cell(agreement, Rounding(2), printed=PRINTED.value("table_1", "alpha", culture=cohort)),))
-        )
-    return given.table(corner="Culture", columns=["Alpha"], rows=rows)
+    for place, cohort in enumerate(observations.cohorts):
+        ratings = observations.where(observations.cohort == place).ratings
+        agreement = alpha(ratings, "ordinal", interval=inputs.interval)
+        printed = PRINTED.value("table_1", "alpha", culture=cohort)
+        rows.append(Row(cohort, (Cell(agreement, rounding=Rounding(2), printed=printed),)))
+    return inputs.table(corner="Culture", columns=["Alpha"], rows=rows)
 
 
 TABLES = (TableSpec("agreement", "Table 1", "Agreement about greetings", "Ratings by two people.", build_agreement),)

@@ -1,0 +1,218 @@
+"""Tables that every benchmark has, one composed in the browser too: of each question that its stages ask.
+
+They are the reports of the pages "Agreement", "Models", "Judge" and "People" in the form of tables, so that they have the
+same files and addresses as tables of papers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from django.utils.translation import get_language, gettext_lazy
+from django.utils.translation import gettext as _
+
+from annotation.sheets import localise
+from evaluation.catalogue import StageEntry
+from evaluation.measures import CODED
+from evaluation.metrics.estimate import Estimate
+from evaluation.metrics.medians import median_of_raters
+from evaluation.observations import ObservedRater
+from evaluation.readers import counted_annotations
+from evaluation.reports.agreement import entry_of, question_rows
+from evaluation.reports.judge_report import JudgeRow, judge_report
+from evaluation.reports.models_report import ModelsReport, models_report
+from evaluation.selection import Selection
+from evaluation.tables.spec import Cell, MissingData, Rounding, Row, Table, TableSpec, Words
+from evaluation.tables.table_inputs import EVERYBODY, TableInputs
+
+PEOPLE = ("person",)
+TWO, SECONDS = Rounding(2), Rounding(1)
+
+
+def _label(entry: StageEntry, selection: Selection, field: str, inputs: TableInputs) -> str:
+    """The stage and the question, as a reader knows them."""
+    sheet = entry_of(inputs.catalogue, selection).sheet
+    text = localise(sheet.field(field).label, get_language() or "en").replace("{target}", "…")
+    return text if len(inputs.catalogue.stages) < 2 else f"{entry.name}: {text}"
+
+
+def _each_stage(inputs: TableInputs, read: Callable[[StageEntry], Iterable[Row]]) -> list[Row]:
+    """The rows of every stage that has any. Raises what the last stage lacks if none has."""
+    rows: list[Row] = []
+    missing = MissingData(_("No campaign has been opened yet. Open one, or import answers."))
+    for entry in inputs.catalogue.stages:
+        try:
+            rows += read(entry)
+        except MissingData as lacking:
+            missing = lacking
+    if not rows:
+        raise missing
+    return rows
+
+
+def _cohorts(inputs: TableInputs) -> list[str]:
+    return [cohort.label for cohort in inputs.catalogue.cohorts.values()]
+
+
+def _cells(inputs: TableInputs, by_cohort: dict[str, Estimate]) -> Iterator[Cell]:
+    for label in _cohorts(inputs):
+        yield Cell(by_cohort[label], rounding=TWO) if label in by_cohort else Cell(empty=True)
+
+
+# ---- agreement of each question -------------------------------------------------------------------------------------
+
+
+def build_agreement(inputs: TableInputs) -> Table:
+    """Agreement of people by cohort, each question by the measure of its own level."""
+
+    def read(entry: StageEntry) -> Iterator[Row]:
+        [first, *_rest] = inputs.campaigns_of(entry)[0].sheet.fields
+        if next(inputs.answers(entry.key, first.key, PEOPLE), None) is None:
+            raise inputs.no_ratings(entry.key, PEOPLE)
+        selection = inputs.selection(entry.key, first.key, PEOPLE)
+        estimates: dict[tuple[str, str], dict[str, Estimate]] = {}
+        for row in question_rows(inputs.catalogue, selection):
+            for measure, estimate in zip(row.measures, row.estimates, strict=True):
+                estimates.setdefault((row.field, str(measure.label)), {})[row.cohort.label] = estimate
+        for (field, measure_label), by_cohort in estimates.items():
+            yield Row(measure_label, tuple(_cells(inputs, by_cohort)), _label(entry, selection, field, inputs))
+
+    rows = _each_stage(inputs, read)
+    return inputs.table(corner=_("Question and measure"), columns=list(_cohorts(inputs)), rows=rows)
+
+
+# ---- models ---------------------------------------------------------------------------------------------------------
+
+
+def _reports(inputs: TableInputs, entry: StageEntry) -> Iterator[tuple[Selection, ModelsReport]]:
+    """Of each question with codes that models and people both answered. Raises what the last of them lacks if none."""
+    sheet = inputs.campaigns_of(entry)[0].sheet
+    missing, any_report = inputs.no_ratings(entry.key, ("model",)), False
+    for field in sheet.fields:
+        if sheet.level(field.key) not in CODED:
+            continue
+        try:
+            inputs.observed(entry.key, field.key, ("model",))
+            inputs.observed(entry.key, field.key, PEOPLE)
+        except MissingData as lacking:
+            missing = lacking
+            continue
+        any_report = True
+        selection = inputs.selection(entry.key, field.key, EVERYBODY)
+        yield selection, models_report(inputs.catalogue, selection, {}, inputs.at)
+    if not any_report:
+        raise missing
+
+
+STATISTICS: dict[str, Words] = {
+    "accuracy": gettext_lazy("share of answers that agree with the majority"),
+    "spearman": gettext_lazy("Spearman's correlation with the mean of people"),
+    "pearson": gettext_lazy("Pearson's correlation with the mean of people"),
+}
+
+
+def _name(who: ObservedRater) -> str:
+    return f"{who.name} ({who.setting.replace('_', ' ')})" if who.setting else who.name
+
+
+def build_models(inputs: TableInputs) -> Table:
+    """Each model against people, over all cohorts and in each."""
+
+    def read(entry: StageEntry) -> Iterator[Row]:
+        for selection, report in _reports(inputs, entry):
+            group = f"{_label(entry, selection, selection.field, inputs)} ({STATISTICS[report.statistic]})"
+            for line in report.lines:
+                labels = [cohort.label for cohort in report.cohorts]
+                by_cohort = dict(zip(labels, line.by_cohort, strict=True))
+                cells = (Cell(line.overall, rounding=TWO), *_cells(inputs, by_cohort))
+                yield Row(_name(line.who), cells, group)
+
+    rows = _each_stage(inputs, read)
+    return inputs.table(corner=_("Model"), columns=[_("All cohorts"), *_cohorts(inputs)], rows=rows)
+
+
+def build_ranking(inputs: TableInputs) -> Table:
+    """Models from the nearest to people to the farthest, with the places that each may have."""
+
+    def read(entry: StageEntry) -> Iterator[Row]:
+        for selection, report in _reports(inputs, entry):
+            group = f"{_label(entry, selection, selection.field, inputs)} ({STATISTICS[report.statistic]})"
+            lines = sorted(report.lines, key=lambda line: (line.overall.value is None, -(line.overall.value or 0)))
+            for line in lines:
+                best, worst = line.band or (0, 0)
+                places = "–" if not best else str(best) if best == worst else f"{best}–{worst}"
+                cells = (
+                    Cell(text=places),
+                    Cell(line.overall, rounding=TWO),
+                    Cell(line.answered, rounding=Rounding(0, 100)),
+                )
+                yield Row(_name(line.who), cells, group)
+
+    words: list[Words] = [
+        _("Places are those that a model may have: another is ahead only where a test says so (Holm's correction).")
+    ]
+    columns: list[Words] = [_("Places"), _("Closeness to people"), _("Answered, %")]
+    return inputs.table(corner=_("Model"), columns=columns, rows=_each_stage(inputs, read), words=words)
+
+
+def _judge(row: JudgeRow) -> tuple[Cell, ...]:
+    estimates = (row.standing.judge, row.standing.ceiling, row.alpha.people, row.alpha.everybody)
+    return tuple(Cell(estimate, rounding=TWO) for estimate in estimates)
+
+
+def build_judges(inputs: TableInputs) -> Table:
+    """Each model as a judge beside the people of a cohort."""
+
+    def read(entry: StageEntry) -> Iterator[Row]:
+        for selection, models in _reports(inputs, entry):
+            group = _label(entry, selection, selection.field, inputs)
+            for line in models.lines:
+                if line.overall.n_units:
+                    report = judge_report(inputs.catalogue, selection, [str(line.who.pk)], inputs.at)
+                    yield from (
+                        Row(f"{_name(line.who)}, {row.cohort.label}", _judge(row), group) for row in report.lines
+                    )
+
+    columns: list[Words] = [
+        _("Judge with the others"), _("A person with the others"), _("Alpha of people"), _("Alpha with the judge"),
+    ]  # fmt: skip
+    return inputs.table(corner=_("Judge and cohort"), columns=columns, rows=_each_stage(inputs, read))
+
+
+# ---- pace -----------------------------------------------------------------------------------------------------------
+
+
+def build_pace(inputs: TableInputs) -> Table:
+    """Active seconds per answer of people, by cohort."""
+
+    def read(entry: StageEntry) -> Iterator[Row]:
+        [first, *_rest] = inputs.campaigns_of(entry)[0].sheet.fields
+        if next(inputs.answers(entry.key, first.key, PEOPLE), None) is None:
+            raise inputs.no_ratings(entry.key, PEOPLE)
+        selection = inputs.selection(entry.key, first.key, PEOPLE)
+        timed = counted_annotations(selection).filter(active_seconds__isnull=False, rater__kind="person")
+        seconds_of: dict[str, list[tuple[float, int]]] = {
+            inputs.catalogue.cohorts[pk].label: [] for pk in selection.cohorts
+        }
+        for label, rater, seconds in timed.values_list("cohort__label", "rater", "active_seconds"):
+            seconds_of.setdefault(label or "", []).append((float(seconds or 0), rater))
+        for label, answers in seconds_of.items():
+            estimate = median_of_raters([seconds for seconds, _rater in answers], [rater for _s, rater in answers])
+            people = len({rater for _s, rater in answers})
+            cells = (Cell(estimate, rounding=SECONDS), Cell(text=str(len(answers))), Cell(text=str(people)))
+            yield Row(label, cells, entry.name)
+
+    words: list[Words] = [_("Each person counts once, by their own median. Answers that came in files have no time.")]
+    columns: list[Words] = [_("Median seconds per answer"), _("Timed answers"), _("People")]
+    return inputs.table(corner=_("Cohort"), columns=columns, rows=_each_stage(inputs, read), words=words)
+
+
+BY_PEOPLE = gettext_lazy("Answers of people in any stage.")
+BY_BOTH = gettext_lazy("Answers of people and of a model to one question with codes.")
+GENERAL_TABLES: tuple[TableSpec, ...] = (
+    TableSpec("all-questions", "", gettext_lazy("Agreement of each question, by cohort"), BY_PEOPLE, build_agreement),
+    TableSpec("models-people", "", gettext_lazy("Models against people"), BY_BOTH, build_models),
+    TableSpec("ranking", "", gettext_lazy("Ranking of models"), BY_BOTH, build_ranking),
+    TableSpec("judges-people", "", gettext_lazy("Judges against people"), BY_BOTH, build_judges),
+    TableSpec("pace", "", gettext_lazy("Pace of people"), BY_PEOPLE, build_pace),
+)

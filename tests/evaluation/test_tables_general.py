@@ -1,0 +1,121 @@
+"""The tables of a benchmark that was made from no paper: in every form, and what each lacks."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from django.http import QueryDict
+
+from annotation.models import Campaign
+from benchmarks.models import Benchmark
+from evaluation.catalogue import catalogue_of
+from evaluation.reports.agreement import agreement
+from evaluation.reports.judge_report import judge_report
+from evaluation.reports.models_report import models_report
+from evaluation.selection import select
+from evaluation.tables.general import GENERAL_TABLES
+from evaluation.tables.registry import tables_of
+from tests.evaluation.data import NOON, an_open_campaign, table
+from tests.evaluation.rendered import table_forms
+from tests.evaluation.tabled import model, say
+from tests.personas import World
+
+pytestmark = pytest.mark.django_db
+KEYS = [spec.key for spec in GENERAL_TABLES]
+
+
+@pytest.fixture
+def composed(world: World) -> Benchmark:
+    """A benchmark of no paper, with ratings by people of two cohorts and by two models."""
+    Benchmark.objects.filter(pk=world.benchmark.pk).update(recipe="")
+    world.benchmark.recipe = ""
+    world.add_items(8)
+    campaign = an_open_campaign(world)
+    table(campaign, world.egypt, world.items, {world.nour: "12345123", world.tarek: "12354124"})
+    table(campaign, world.brazil, world.items, {world.bia: "54321543"})
+    near, far = model(world.team, "Near"), model(world.team, "Far", "main")
+    say(campaign, near, {(item, "Egypt"): code for item, code in zip(world.items, "12345123", strict=True)})
+    say(campaign, far, {(item, "Egypt"): code for item, code in zip(world.items, "55115511", strict=True)})
+    return world.benchmark
+
+
+def cell(data: dict[str, Any], label: str, column: str) -> dict[str, Any]:
+    row = next(row for row in data["rows"] if row["label"] == label)
+    return dict(zip(data["columns"], row["cells"], strict=True))[column]  # type: ignore[no-any-return]
+
+
+def forms_of(world: World, key: str) -> dict[str, Any]:
+    forms = table_forms(world.client(world.mara), world.benchmark.slug, key)
+    return {**forms, "data": json.loads(forms["json"])}
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_each_is_rendered_on_its_page_and_in_every_file(world: World, composed: Benchmark, key: str) -> None:
+    forms = forms_of(world, key)
+    assert {"page", "csv", "json", "tex"} <= set(forms) and forms["data"]["rows"]
+    assert "tabular" in forms["tex"] and forms["csv"].count("\n") >= 2
+    listed = world.client(world.mara).get(f"/b/{composed.slug}/tables/").content.decode()
+    assert f"/b/{composed.slug}/tables/{key}/" in listed and "Nothing yet" not in listed
+
+
+def test_the_numbers_are_those_of_the_reports(world: World, composed: Benchmark) -> None:
+    catalogue = catalogue_of(composed)
+    people = select(catalogue, QueryDict(""))
+    expected = {row.cohort.label: row.estimates[0] for row in agreement(catalogue, people, NOON).questions}
+    questions = forms_of(world, "all-questions")["data"]
+    for label in ("Egypt", "Brazil"):
+        shown = cell(questions, questions["rows"][0]["label"], label)["estimate"]
+        assert (shown["value"], shown["low"], shown["reason"]) == (
+            expected[label].value, expected[label].low, expected[label].reason,
+        )  # fmt: skip
+    assert expected["Brazil"].reason == "too_few_raters"
+    everybody = replace(people, raters=("person", "model"))
+    report = models_report(catalogue, everybody, {}, NOON)
+    models = forms_of(world, "models-people")["data"]
+    for line in report.lines:
+        name = f"{line.who.name} ({line.who.setting})" if line.who.setting else line.who.name
+        assert cell(models, name, "All cohorts")["estimate"]["value"] == line.overall.value
+    ranking = forms_of(world, "ranking")["data"]
+    assert ranking["rows"][0]["label"] == "Near"
+    near = next(line for line in report.lines if line.who.name == "Near")
+    judge = judge_report(catalogue, everybody, [str(near.who.pk)], NOON).lines
+    judges = forms_of(world, "judges-people")["data"]
+    for row in judge:
+        shown = cell(judges, f"Near, {row.cohort.label}", "Judge with the others")["estimate"]
+        assert (shown["value"], shown["reason"]) == (row.standing.judge.value, row.standing.judge.reason)
+
+
+def test_the_pace_is_of_people_who_count(world: World, composed: Benchmark) -> None:
+    """Every answer of `give` took 8.5 active seconds; models have none."""
+    pace = forms_of(world, "pace")["data"]
+    egypt = cell(pace, "Egypt", "Median seconds per answer")["estimate"]
+    assert (egypt["value"], egypt["n_units"], egypt["n_raters"], egypt["interval_reason"]) == (8.5, 16, 2, "not_smooth")
+    assert cell(pace, "Brazil", "Timed answers")["shown"] == "8"
+
+
+def test_an_empty_benchmark_says_what_each_table_lacks(world: World) -> None:
+    Benchmark.objects.filter(pk=world.benchmark.pk).update(recipe="")
+    client = world.client(world.mara)
+    listed = client.get(f"/b/{world.benchmark.slug}/tables/").content.decode()
+    assert listed.count("Nothing yet") == len(KEYS)
+    for key in KEYS:
+        reply = client.get(f"/b/{world.benchmark.slug}/tables/{key}.json")
+        assert reply.status_code == 409 and "campaign" in reply.json()["error"]
+    assert client.get(f"/b/{world.benchmark.slug}/tables/pace/").status_code == 200
+    assert world.client(world.stranger).get(f"/b/{world.benchmark.slug}/tables/pace/").status_code == 404
+
+
+def test_a_benchmark_of_a_paper_has_the_papers_tables(world: World, composed: Benchmark) -> None:
+    composed.recipe = "culturalvqa"
+    assert not {spec.key for spec in tables_of(composed)} & {"all-questions", "pace"}
+
+
+def test_people_without_models_lack_only_what_needs_models(world: World) -> None:
+    Benchmark.objects.filter(pk=world.benchmark.pk).update(recipe="")
+    world.add_items(2)
+    campaign: Campaign = an_open_campaign(world)
+    table(campaign, world.egypt, world.items, {world.nour: "12", world.tarek: "13"})
+    client = world.client(world.mara)
+    status = {key: client.get(f"/b/{world.benchmark.slug}/tables/{key}.json").status_code for key in KEYS}
+    assert status == {"all-questions": 200, "pace": 200, "models-people": 409, "ranking": 409, "judges-people": 409}
