@@ -1,7 +1,7 @@
 """Tables that every benchmark has, one composed in the browser too: of each question that its stages ask.
 
-They are the reports of the pages "Agreement", "Models", "Judge" and "People" in the form of tables, so that they have the
-same files and addresses as tables of papers.
+They are the reports of the pages "Agreement", "Models", "Judge" and "People" in the form of tables, so that they have
+the same files and addresses as tables of papers.
 """
 
 from __future__ import annotations
