@@ -18,11 +18,12 @@ from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.medians import median_of_raters
 from evaluation.observations import ObservedRater
 from evaluation.readers import counted_annotations
+from evaluation.rendering.report import Cell, Rounding, Row
 from evaluation.reports.agreement import entry_of, question_rows
 from evaluation.reports.judge_report import JudgeRow, judge_report
 from evaluation.reports.models_report import ModelsReport, models_report
 from evaluation.selection import Selection
-from evaluation.tables.spec import Cell, MissingData, Rounding, Row, Table, TableSpec, Words
+from evaluation.tables.spec import MissingData, Table, TableSpec, Words
 from evaluation.tables.table_inputs import EVERYBODY, TableInputs
 
 PEOPLE = ("person",)
