@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.hidden import hidden_places
+from evaluation.hidden_places import hidden_places
 from evaluation.metrics.distance_alpha import AnswerTable
 from evaluation.metrics.partitions import Partition, Partitions
 from evaluation.rating_rows import asked_by_cohort, units_of

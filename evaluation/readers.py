@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 
 from annotation.left_out import NEVER_SELECTED
 from annotation.models import Annotation
-from evaluation.hidden import Hidden, hidden_places
+from evaluation.hidden_places import Hidden, hidden_places
 from evaluation.metrics.counts import Floats, Ints, Ratings
 from evaluation.rating_rows import Rows, params_of, rating_rows
 from evaluation.selection import Selection

@@ -215,10 +215,10 @@ def _fill(batch: Batch, known: Known, record: Record, role: str, context: Mappin
             setattr(item, name, getattr(record, name))
     if batch.mode == "set" and context:
         pictures = item.context.get("pictures", {})
-        own = {**context, **_said(pictures.get(role, {}))}
+        own = {**context, **_filled_values(pictures.get(role, {}))}
         item.context = {**item.context, "pictures": {**pictures, role: own}}
     elif context:
-        item.context = {**context, **_said(item.context)}
+        item.context = {**context, **_filled_values(item.context)}
     for name, value in record.facts.items():
         if name not in known.facts:
             known.facts[name] = value
@@ -228,7 +228,7 @@ def _fill(batch: Batch, known: Known, record: Record, role: str, context: Mappin
         batch.changed[item.pk] = item
 
 
-def _said(context: Mapping[str, Any]) -> dict[str, Any]:
+def _filled_values(context: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in context.items() if value not in ("", None)}
 
 

@@ -8,14 +8,14 @@ from benchmarks.models import Benchmark
 from jobs.models import record
 from people.models import User
 
-SAID = ("name", "purpose", "citation", "licence")
+SETTING_NAMES = ("name", "purpose", "citation", "licence")
 
 
 def change(benchmark: Benchmark, values: Mapping[str, str], actor: User) -> list[str]:
-    """Write what is said of SAID, and which of them changed; an event only if any did. Locks the benchmark."""
+    """Write the settings and return the names of those that changed; records an event if any did. Locks the row."""
     with transaction.atomic():
         row = Benchmark.objects.select_for_update().get(pk=benchmark.pk)
-        changed = [name for name in SAID if getattr(row, name) != values[name]]
+        changed = [name for name in SETTING_NAMES if getattr(row, name) != values[name]]
         if changed:
             for name in changed:
                 setattr(row, name, values[name])

@@ -7,7 +7,7 @@ from django.views.decorators.http import require_http_methods
 
 from benchmarks.access import benchmark_for
 from benchmarks.forms.settings import SettingsForm
-from benchmarks.services.settings import SAID, change
+from benchmarks.services.settings import SETTING_NAMES, change
 from benchmarks.tabs import tabs_for
 from people.views.request_helpers import current_user
 
@@ -17,7 +17,7 @@ from people.views.request_helpers import current_user
 def settings(request: HttpRequest, slug: str) -> HttpResponse:
     """A benchmark's name, purpose, citation and licence, for those who work on it."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
-    form = SettingsForm(request.POST or None, initial={name: getattr(benchmark, name) for name in SAID})
+    form = SettingsForm(request.POST or None, initial={name: getattr(benchmark, name) for name in SETTING_NAMES})
     if request.method == "POST" and form.is_valid():
         if change(benchmark, form.cleaned_data, current_user(request)):
             messages.success(request, _("The settings are saved."))

@@ -157,13 +157,13 @@ def against_majority(ratings: Ratings, judge: int, *, codes: Sequence[float] | N
     both = np.isfinite(truth) & np.isfinite(judge_value)
     if codes is not None:
         both &= np.isin(truth, np.asarray(codes, np.float64))
-    right, right_said = truth[both], judge_value[both]
+    right, judged_right = truth[both], judge_value[both]
     classes, counts = np.unique(right, return_counts=True)
     commonest = int(counts.max()) if counts.size else 0
     n, panel = int(both.sum()), int(np.unique(people.rater).size)
-    pair = Ratings(np.tile(np.arange(n), 2), np.repeat([0, 1], n), np.concatenate([right, right_said]), n, 2)
+    pair = Ratings(np.tile(np.arange(n), 2), np.repeat([0, 1], n), np.concatenate([right, judged_right]), n, 2)
     return AgainstMajority(
-        share_of(int((right == right_said).sum()), n, method="agreement with the majority of people", n_raters=panel),
+        share_of(int((right == judged_right).sum()), n, method="agreement with the majority of people", n_raters=panel),
         share_of(commonest, n, method="share of the commonest code of the majority", n_raters=panel),
         cohen_kappa(pair),
         float(classes[counts.argmax()]) if counts.size else None,

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from annotation.readers import watermark
 from evaluation.catalogue import CampaignEntry, Catalogue
-from evaluation.hidden import Hidden
+from evaluation.hidden_places import Hidden
 from evaluation.measures import CODED, Measure
 from evaluation.metrics.counts import Ratings
 from evaluation.metrics.distance_alpha import AnswerTable

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods
 from people import mail_status
 from people.forms.persons import ConfirmForm, JoinForm, RegisterForm
 from people.models import ConsentText, Invitation, User
-from people.services import confirming, consent, links
+from people.services import confirmations, consent, links
 from people.views.request_helpers import current_user
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
@@ -86,7 +86,7 @@ def _register(
     language = translation.get_language() or "en"
     new = links.NewPerson(data["email"], data["name"], data["password"], language, zone)
     try:
-        if confirming.needs_confirmation(invitation, new.email):
+        if confirmations.needs_confirmation(invitation, new.email):
             return _ask_confirmation(request, form, invitation, new)
         user = links.register(invitation, new, timezone.now())
     except links.LinkRefused as refused:
@@ -117,8 +117,8 @@ def _ask_confirmation(
         return request.build_absolute_uri(reverse("people:confirm", args=[token]))
 
     try:
-        confirmation = confirming.ask(invitation, new, link, timezone.now())
-    except confirming.TooManyAddresses:
+        confirmation = confirmations.ask(invitation, new, link, timezone.now())
+    except confirmations.TooManyAddresses:
         words = _("Too many addresses were tried with this invitation. Use %(email)s, or ask for a new invitation.")
         form.add_error("email", words % {"email": invitation.email})
         return None
@@ -135,11 +135,11 @@ def confirm(request: HttpRequest, token: str) -> HttpResponse:
     owner's, given here.
     """
     at = timezone.now()
-    confirmation = confirming.find(token, at)
+    confirmation = confirmations.find(token, at)
     text = _consent_text(confirmation.invitation)
     form = ConfirmForm(request.POST or None, asks_consent=text is not None, confirmation=confirmation)
     if request.method == "POST" and form.is_valid():
-        user = confirming.confirm(confirmation, form.cleaned_data["password"], at)
+        user = confirmations.confirm(confirmation, form.cleaned_data["password"], at)
         login(request, user, backend=BACKEND)
         return _complete_joining(request, user, text)
     cohort, team = confirmation.invitation.cohort, confirmation.invitation.team

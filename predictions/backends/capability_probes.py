@@ -43,7 +43,7 @@ def list_models(backend: OpenAI) -> tuple[str, ...] | None:
     return tuple(sorted(name for name in names if name)[:MOST_MODELS])
 
 
-def _said(text: str) -> tuple[Message, ...]:
+def _messages(text: str) -> tuple[Message, ...]:
     return (Message("user", (TextPart(text),)),)
 
 
@@ -65,21 +65,22 @@ class CapabilityProbe:
 
 def _trials() -> dict[str, CapabilityProbe]:
     red = Message("user", (TextPart("Which colour is this?"), ImagePart("red")))
-    counted = Request(kind="continuation", messages=_said("Two and two is"), continuation=" four")
+    counted = Request(kind="continuation", messages=_messages("Two and two is"), continuation=" four")
     return {
         "images": CapabilityProbe(Request(messages=(red,)), lambda reply: True),
-        "schema": CapabilityProbe(Request(messages=_said(SUM), ways=("schema",), schema=BIRD), _is_bird),
+        "schema": CapabilityProbe(Request(messages=_messages(SUM), ways=("schema",), schema=BIRD), _is_bird),
         "guided": CapabilityProbe(
-            Request(messages=_said(SUM), ways=("guided",), choices=BIRDS), lambda reply: reply.text.strip() in BIRDS
+            Request(messages=_messages(SUM), ways=("guided",), choices=BIRDS),
+            lambda reply: reply.text.strip() in BIRDS,
         ),
         "logprobs": CapabilityProbe(
-            Request(messages=_said("One or two?"), ways=("logprobs",), choices=("1", "2")),
+            Request(messages=_messages("One or two?"), ways=("logprobs",), choices=("1", "2")),
             lambda reply: bool(reply.tokens and len(reply.tokens[0].top) > 1),
         ),
         "continuation": CapabilityProbe(
             counted, lambda reply: all(token.logprob > payloads.LOWEST for token in reply.tokens)
         ),
-        "seed": CapabilityProbe(Request(messages=_said(SUM)), lambda reply: True, Decoding(seed=1, max_tokens=32)),
+        "seed": CapabilityProbe(Request(messages=_messages(SUM)), lambda reply: True, Decoding(seed=1, max_tokens=32)),
     }
 
 
@@ -96,7 +97,7 @@ def supported_methods(backend: OpenAI, model: str, seconds: float) -> Sequence[s
     Raises CallError where plain text fails, or the server is too slow for all of them.
     """
     until = time.monotonic() + seconds
-    ask = Request(messages=_said(SUM), max_tokens=32)
+    ask = Request(messages=_messages(SUM), max_tokens=32)
     backend.answer(ask, model, Decoding(), lambda sha: _red())
     offered = []
     for name, trial in _trials().items():

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from people.models import Consent, EmailConfirmation, Invitation, OutMail, User
-from people.services import confirming, consent, links, memberships
+from people.services import confirmations, consent, links, memberships
 from people.tasks import send_mail
 from tests.mailing import MailServer
 from tests.people.test_joining import NEW, invite_to_egypt, register, signed_in
@@ -127,11 +127,11 @@ def test_an_address_that_has_an_account_must_sign_in(world: World, link: str) ->
 
 
 def test_strangers_mailboxes_are_not_filled_by_an_invitation(world: World, link: str) -> None:
-    for number in range(confirming.MOST):
+    for number in range(confirmations.MOST):
         register(world.client(), link, world, email=f"person-{number}@other.example")
     page = register(world.client(), link, world, email="one-more@other.example").content.decode()
     assert "Too many addresses were tried with this invitation." in page
-    assert EmailConfirmation.objects.count() == confirming.MOST
+    assert EmailConfirmation.objects.count() == confirmations.MOST
     assert register(world.client(), link, world, email=INVITED).status_code == 302
 
 
