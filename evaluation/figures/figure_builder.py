@@ -55,15 +55,15 @@ def _collections(ground: FigureData) -> dict[Collection, list[Run]]:
 
 def _labels(ground: FigureData) -> list[str]:
     """Of the runs over each collection, by task, as figures label them."""
-    found: dict[str, None] = {}
+    labels: dict[str, None] = {}
     for runs in _collections(ground).values():
         for task in TASKS:
-            found |= dict.fromkeys(labels_of([run for run in runs if run.task == task]).values())
-    return list(found)
+            labels |= dict.fromkeys(labels_of([run for run in runs if run.task == task]).values())
+    return list(labels)
 
 
 def _names(ground: FigureData) -> list[str]:
-    return [name_of(one) for one in _collections(ground)]
+    return [name_of(collection) for collection in _collections(ground)]
 
 
 # The collection may be named several times, for figures that read others.
@@ -73,14 +73,14 @@ OWN_OPTIONS |= {"run": _labels, COLLECTION: _names}
 def check_own_options(ground: FigureData) -> None:
     """Raises SelectionError for a query or run that is not here."""
     for name, known_of in OWN_OPTIONS.items():
-        given = [str(value) for value in ground.params.getlist(name) if value]
-        if not given:
+        values = [str(value) for value in ground.params.getlist(name) if value]
+        if not values:
             continue
         try:
             known = known_of(ground)
         except MissingData:
             known = []
-        for value in given:
+        for value in values:
             refuse_unknown(name, value, known)
     ground.used_runs, ground.choices = {}, {}
 
@@ -150,7 +150,7 @@ def form_of(ground: FigureData) -> dict[str, Any]:
 
 def _collection_select(ground: FigureData) -> list[dict[str, Any]]:
     """Where there are several; each figure takes the newest that it can be made from until one is chosen."""
-    titles = {name_of(one): title_of(one) for one in _collections(ground)}
+    titles = {name_of(collection): title_of(collection) for collection in _collections(ground)}
     asked = [str(value) for value in ground.params.getlist(COLLECTION) if value]
     if len(titles) < 2 or len(asked) > 1:
         return []
