@@ -72,7 +72,9 @@ def run(url: str, *arguments: str) -> str:
 def load(url: str, dump: Path) -> None:
     database = Database(url)
     database.tool("psql", "-qX", "-v", "ON_ERROR_STOP=1", "-d", url, "-c", "DROP SCHEMA public CASCADE")
-    database.tool("psql", "-qX", "-v", "ON_ERROR_STOP=1", "-d", url, said=gzip.decompress(dump.read_bytes()).decode())
+    database.tool(
+        "psql", "-qX", "-v", "ON_ERROR_STOP=1", "-d", url, stdin_text=gzip.decompress(dump.read_bytes()).decode()
+    )
 
 
 def write(url: str, version: str) -> None:
