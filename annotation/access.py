@@ -5,7 +5,7 @@ from django.db.models import F, Q
 from django.http import Http404
 
 from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Review
-from annotation.services import assignment_loader, reviews
+from annotation.queries import assignments, review_queue
 from benchmarks.models import Benchmark
 from people.models import User
 
@@ -16,7 +16,7 @@ def assignment_for(user: Person, assignment_id: int) -> Assignment:
     """One's own assignment, with all that a sheet needs. It outlives membership: late work is never refused."""
     if not user.is_active:
         raise Http404
-    found = assignment_loader.load_own_assignment(assignment_id, user.pk)
+    found = assignments.load_own_assignment(assignment_id, user.pk)
     if found is None:
         raise Http404
     return found
@@ -24,7 +24,7 @@ def assignment_for(user: Person, assignment_id: int) -> Assignment:
 
 def answer_for_review(user: User, benchmark: Benchmark, annotation_id: int) -> Annotation:
     """An answer this person may decide on, whatever its state; their own are not there for them."""
-    joined = reviews.reviewable(benchmark, user).select_related(
+    joined = review_queue.reviewable(benchmark, user).select_related(
         "assignment__campaign__stage__benchmark",
         "assignment__unit__item",
         "assignment__participation__cohort__cohort",
@@ -40,7 +40,7 @@ def answer_for_review(user: User, benchmark: Benchmark, annotation_id: int) -> A
 
 def review_for(user: User, benchmark: Benchmark, review_id: int) -> Review:
     """A decision on an answer this person may decide on; who may take it back, the service says."""
-    rows = Review.objects.filter(annotation__in=reviews.reviewable(benchmark, user))
+    rows = Review.objects.filter(annotation__in=review_queue.reviewable(benchmark, user))
     found = rows.filter(pk=review_id).first() if user.is_active else None
     if found is None:
         raise Http404

@@ -5,11 +5,11 @@ class AnnotationConfig(AppConfig):
     name = "annotation"
 
     def ready(self) -> None:
-        from annotation.campaign_summary import PANEL
-        from annotation.rule_results import FILTER
-        from annotation.rule_results import PANEL as VERDICTS
-        from annotation.services.answer_files import IMPORT
-        from annotation.stage_flow import PANEL as CHAIN
+        from annotation.pages.campaign_summary import PANEL
+        from annotation.pages.rule_results import FILTER
+        from annotation.pages.rule_results import PANEL as VERDICTS
+        from annotation.pages.stage_flow import PANEL as CHAIN
+        from annotation.services.files.answer_files import IMPORT
         from benchmarks import panels
         from jobs import kinds
 

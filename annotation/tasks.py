@@ -4,7 +4,10 @@ from celery import shared_task
 from django.utils import timezone
 
 from annotation.models import Campaign
-from annotation.services import campaigns, consent, derivation, leases
+from annotation.services.answers import consent
+from annotation.services.campaigns import lifecycle
+from annotation.services.derivation import derived_items
+from annotation.services.queue import leases
 
 
 @shared_task(name="annotation.release_expired")
@@ -16,21 +19,21 @@ def release_expired() -> int:
 def fill_open_campaigns() -> int:
     """Slots for items that were imported while a campaign is open; none anew for those that were withdrawn."""
     open_ones = Campaign.objects.filter(state__in=(Campaign.State.OPEN, Campaign.State.PAUSED)).order_by("pk")
-    return sum(campaigns.add_slots(campaign) for campaign in open_ones.select_related("stage"))
+    return sum(lifecycle.add_slots(campaign) for campaign in open_ones.select_related("stage"))
 
 
 @shared_task(name="annotation.derive")
 def derive() -> int:
     """Told when something may be accepted otherwise than before; the beat comes round for what was not told."""
-    return derivation.process_due(timezone.now())
+    return derived_items.process_due(timezone.now())
 
 
 @shared_task(name="annotation.derive_unnoticed")
 def derive_unnoticed() -> int:
     at = timezone.now()
-    derivation.mark_changed_items(at - timedelta(minutes=10))
-    steps = derivation.process_due(at)
-    derivation.arrange_contact_sheets()
+    derived_items.mark_changed_items(at - timedelta(minutes=10))
+    steps = derived_items.process_due(at)
+    derived_items.arrange_contact_sheets()
     return steps
 
 

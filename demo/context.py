@@ -14,11 +14,11 @@ from typing import Any
 
 from django.core.files.base import ContentFile
 
-import annotation.services.allocation as allocation
-import annotation.services.answers as answers
-import annotation.services.campaigns as campaigns
+import annotation.services.answers.submit as answers
+import annotation.services.campaigns.lifecycle as campaigns
+import annotation.services.queue.claim as allocation
 from annotation.models import Assignment, Campaign
-from annotation.services import answer_files
+from annotation.services.files import answer_files
 from benchmarks.imports.records import Defaults
 from benchmarks.models import Benchmark, Stage
 from benchmarks.services import imports

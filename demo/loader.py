@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.services.leases import release_expired
+from annotation.services.queue.leases import release_expired
 from benchmarks.models import Role
 from benchmarks.services.roles import set_role
 from demo import model_answers, people, practice, relevance, workflows

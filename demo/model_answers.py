@@ -10,8 +10,8 @@ from typing import Any
 from django.core.files.base import ContentFile
 
 from annotation.models import Campaign
-from annotation.services.campaigns import create
-from annotation.services.file_campaigns import open_for_imports
+from annotation.services.campaigns.lifecycle import create
+from annotation.services.files.campaigns import open_for_imports
 from benchmarks.models import Benchmark, Stage
 from demo import pictures
 from demo.context import SEED, Demo, Row, finish, json_lines, picture_row

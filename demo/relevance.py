@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from random import Random
 
-import annotation.services.allocation as allocation
-import annotation.services.answers as answers
-import annotation.services.campaigns as campaigns
+import annotation.services.answers.submit as answers
+import annotation.services.campaigns.lifecycle as campaigns
+import annotation.services.queue.claim as allocation
 from annotation.models import Assignment, Campaign
-from annotation.services.allocation import Work
+from annotation.services.queue.claim import Work
 from benchmarks.models import Benchmark, Stage
 from demo import pictures
 from demo.context import OPENED_BEFORE, Demo, picture_row

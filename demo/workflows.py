@@ -7,10 +7,10 @@ from hashlib import sha256
 
 from django.core.files.base import File
 
-import annotation.services.derivation as deriving
-import annotation.services.reviews as reviews
+import annotation.services.derivation.derived_items as deriving
+import annotation.services.review.reviews as reviews
 from annotation.models import Annotation, Assignment, Campaign
-from annotation.services import uploads
+from annotation.services.answers import uploads
 from benchmarks.models import Image, Stage
 from demo import pictures
 from demo.context import ANSWERED_BEFORE, Demo, current_item, picture_row, scene_row, submit

@@ -5,10 +5,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 
-from annotation.conditions import sort_conditions
 from annotation.models import Annotation, Campaign, CampaignCohort, SheetVersion
-from annotation.readers import Withdrawn, withdrawn_of
-from annotation.sheets import Field, Sheet
+from annotation.queries.answers import Withdrawn, withdrawn_of
+from annotation.sheets.conditions import sort_conditions
+from annotation.sheets.sheet import Field, Sheet
 from benchmarks.models import Benchmark, Item, Stage
 from evaluation.measures import CODED
 from people.models import Cohort, Rater

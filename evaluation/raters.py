@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.models import Annotation, Assignment, Campaign, Exclusion, Participation
-from annotation.readers import answers_left_out
+from annotation.queries.answers import answers_left_out
 from benchmarks.models import Benchmark
 from evaluation.rendering.number_format import format_percent
 from jobs.models import Event

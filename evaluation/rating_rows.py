@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from django.db import connection
 
-from annotation.left_out import NEVER_SELECTED
+from annotation.queries.consent_withdrawal import NEVER_SELECTED
 from evaluation.binary_rows import fetch_packed, pack_sql, unpack
 from evaluation.metrics.counts import Bools, Ints
 from evaluation.selection import Selection

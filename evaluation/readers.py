@@ -10,8 +10,8 @@ import numpy as np
 from django.db import connection
 from django.db.models import Q, QuerySet
 
-from annotation.left_out import NEVER_SELECTED
 from annotation.models import Annotation
+from annotation.queries.consent_withdrawal import NEVER_SELECTED
 from evaluation.hidden_places import Hidden, hidden_places
 from evaluation.metrics.counts import Floats, Ints, Ratings
 from evaluation.rating_rows import Rows, params_of, rating_rows

@@ -10,8 +10,8 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from annotation.sheet_rules import ShowIf
-from annotation.sheets import localise
+from annotation.sheets.rules import ShowIf
+from annotation.sheets.sheet import localise
 from evaluation.catalogue import CampaignEntry, Catalogue, StageEntry
 from evaluation.measures import BY_KEY, Labels, Measure, default_measure, measure_labels, select_measures
 from evaluation.metrics.intervals import Interval, Over

@@ -20,7 +20,7 @@ from django.db import connection, transaction
 from django.db.models import Max, Sum
 
 from annotation.models import Annotation, Tally
-from annotation.readers import watermark
+from annotation.queries.answers import watermark
 from benchmarks.models import Benchmark
 from evaluation.models import Snapshot
 from evaluation.selection import Selection

@@ -36,8 +36,8 @@ from tests.translations import (
 
 TEXTS = {
     Text("Save %(name)s"): Use("templates/people/form.html", "annotators"),
-    Text("%(n)s picture", "%(n)s pictures"): Use("annotation/status_text.py", "annotators"),
-    Text("Create the campaign"): Use("annotation/campaign_forms.py", "managers"),
+    Text("%(n)s picture", "%(n)s pictures"): Use("annotation/pages/status_text.py", "annotators"),
+    Text("Create the campaign"): Use("annotation/forms/campaigns.py", "managers"),
     Text("Run the model"): Use("templates/predictions/run.html", "researchers"),
 }
 COMPLETE = (
@@ -202,7 +202,7 @@ def test_texts_are_found_in_code_and_in_templates(tmp_path: Path) -> None:
 
 
 def test_each_file_has_one_audience_and_each_place_has_files() -> None:
-    names = ["templates/annotation/fields/new/input.html", "annotation/campaign_forms.py", "evaluation/reason_text.py"]
+    names = ["templates/annotation/fields/new/input.html", "annotation/forms/campaigns.py", "evaluation/reason_text.py"]
     assert [audience(name) for name in names] == ["annotators", "managers", "researchers"]
     empty = [place for place in ANNOTATORS + MANAGERS if not any(lies_in(name, (place,)) for name in source_files())]
     assert not empty, f"no file lies in these places any more: {empty}"

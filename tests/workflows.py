@@ -5,10 +5,11 @@ from datetime import timedelta
 from django.core.files.base import File
 from django.utils import timezone
 
-import annotation.services.derivation as deriving
+import annotation.services.derivation.derived_items as deriving
 from annotation.models import Campaign
-from annotation.services import campaigns, uploads
-from annotation.services.leases import release_expired
+from annotation.services.answers import uploads
+from annotation.services.campaigns import lifecycle
+from annotation.services.queue.leases import release_expired
 from benchmarks.models import Benchmark, Role
 from benchmarks.services.benchmarks import create_from_recipe
 from demo import context, pictures, workflows
@@ -49,8 +50,8 @@ def rate(world: World, demo: Demo) -> None:
     stage = create_from_recipe(world.team, "caire-universal", "CAIRE", "caire", world.owner).stages.get(key="relevance")
     rows = (scene_row(concept, label, condition="natural") for concept in CONCEPTS for label in demo.cohorts)
     demo.import_items(stage, rows)
-    made = campaigns.create(stage, "Relevance", world.owner, dict.fromkeys(demo.cohorts.values(), 3), seed=1)
-    campaigns.open_campaign(made, world.owner, demo.now - timedelta(hours=1))
+    made = lifecycle.create(stage, "Relevance", world.owner, dict.fromkeys(demo.cohorts.values(), 3), seed=1)
+    lifecycle.open_campaign(made, world.owner, demo.now - timedelta(hours=1))
 
 
 def find(campaign: Campaign, finder: User) -> None:

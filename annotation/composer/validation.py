@@ -12,7 +12,7 @@ from annotation.composer.paths import get_value
 from annotation.displays import DISPLAYS, UnknownDisplay, display
 from annotation.displays.layout import Layout
 from annotation.fields.contract import ConfigError
-from annotation.sheets import Sheet, SheetError
+from annotation.sheets.sheet import Sheet, SheetError
 from benchmarks.models import Stage
 from benchmarks.rules.acceptance import Rule, RuleError
 from benchmarks.rules.derivations import Derivation

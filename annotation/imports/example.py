@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotation.sheets import Field, Sheet, localise
+from annotation.sheets.sheet import Field, Sheet, localise
 
 HEAD = ("item", "target", "cohort", "rater", "rater_kind", "setting", "field", "code")
 LIKE = "item-1"

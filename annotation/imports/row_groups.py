@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from annotation.imports.rows import cell, clean
 from annotation.imports.source import Row
 from annotation.imports.staging import group_by_key
-from annotation.sheets import Field, Sheet
+from annotation.sheets.sheet import Field, Sheet
 from benchmarks.imports.problems import RowProblem
 
 MOST_ROWS = 1000

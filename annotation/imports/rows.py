@@ -10,7 +10,7 @@ from typing import Any
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.sheets import Field, Sheet
+from annotation.sheets.sheet import Field, Sheet
 from benchmarks.imports.problems import RowProblem
 from people.models import Rater
 

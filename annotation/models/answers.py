@@ -23,7 +23,7 @@ class Annotation(models.Model):
     """One rater's answers to one sheet for one unit. Never edited, only superseded by a new version.
 
     `live` is false when it was superseded or taken back. `counted` is apart from any state: surplus and excluded
-    answers are kept and are not counted. annotation.services.inclusion decides which answers count.
+    answers are kept and are not counted. annotation.services.answers.inclusion decides which answers count.
     """
 
     assignment = models.ForeignKey("annotation.Assignment", models.PROTECT, related_name="annotations", db_index=False)

@@ -120,7 +120,7 @@ class InstructionVersion(models.Model):
 
 
 class InstructionText(models.Model):
-    """In one language, for all cohorts or for one. `parts`: see annotation.protocol.Protocol."""
+    """In one language, for all cohorts or for one. `parts`: see annotation.instructions.protocol.Protocol."""
 
     version = models.ForeignKey(InstructionVersion, models.PROTECT, related_name="texts")
     language = models.CharField(max_length=12)

@@ -1,4 +1,4 @@
-"""The queue. `annotation/services/allocation.py` is the only writer of slots; see docs/explanation/queue.md."""
+"""The queue. `annotation/services/queue/claim.py` is the only writer of slots; see docs/explanation/queue.md."""
 
 from django.db import models
 from django.db.models import F, Q

@@ -5,7 +5,7 @@ from datetime import datetime
 from django import template
 from django.utils import timezone
 
-from annotation import status_text
+from annotation.pages import status_text
 
 register = template.Library()
 

@@ -13,14 +13,14 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.access import campaign_for
-from annotation.campaign_pages import REFUSALS
+from annotation.forms.answer_files import AnswersForm
 from annotation.imports import example
-from annotation.imports.forms import AnswersForm
 from annotation.models import Campaign
-from annotation.services import answer_files, file_withdrawals
-from annotation.services.campaigns import CampaignRefused, items_of
-from annotation.services.file_campaigns import can_create_items, open_for_imports
-from annotation.services.sheet_versions import sheet_of
+from annotation.pages.campaigns import REFUSALS
+from annotation.services.campaigns.lifecycle import CampaignRefused, items_of
+from annotation.services.files import answer_files, withdrawals
+from annotation.services.files.campaigns import can_create_items, open_for_imports
+from annotation.services.sheets.sheet_versions import sheet_of
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark
 from benchmarks.tabs import tabs_for
@@ -54,7 +54,7 @@ def import_answers(request: HttpRequest, slug: str, campaign_id: int) -> HttpRes
         "form": form,
         "takes": takes,
         "questions": example.questions(sheet_of(campaign.sheet_version), get_language() or "en"),
-        "imports": [(job, file_withdrawals.answers_of(job)) for job in imports_of(benchmark, campaign)],
+        "imports": [(job, withdrawals.answers_of(job)) for job in imports_of(benchmark, campaign)],
         "nav": tabs_for(request.user, benchmark, "campaigns"),
         "who_place": benchmark.name,
     }
@@ -105,7 +105,7 @@ def withdraw(request: HttpRequest, slug: str, campaign_id: int, job_id: int) -> 
     if job.state in Job.LIVE:
         messages.info(request, _("This import is under way. Stop it first, then withdraw its answers."))
     else:
-        n = file_withdrawals.withdraw(job, current_user(request), timezone.now())
+        n = withdrawals.withdraw(job, current_user(request), timezone.now())
         text = ngettext("%(n)s answer was withdrawn. It is kept, and does not count.",
                         "%(n)s answers were withdrawn. They are kept, and do not count.", n)  # fmt: skip
         messages.info(request, text % {"n": n})

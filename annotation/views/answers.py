@@ -21,13 +21,7 @@ from django.views.decorators.http import require_POST
 from annotation.access import assignment_for
 from annotation.displays.layout import Layout
 from annotation.models import Annotation, Assignment, CampaignCohort
-from annotation.opening_log import Trace, parse_openings
-from annotation.services import allocation, answers, drafts, undo_and_conflicts
-from annotation.services.allocation import Work
-from annotation.services.sheet_versions import sheet_of
-from annotation.sheets import strip_nul
-from annotation.views.pictures import upload_with_sheet
-from annotation.views.sheet_view import (
+from annotation.pages.sheet_view import (
     RejectedAnswers,
     WorkPage,
     answer_texts,
@@ -40,6 +34,14 @@ from annotation.views.sheet_view import (
     reasons_of,
     undo_offer,
 )
+from annotation.services.answers import drafts, undo_and_conflicts
+from annotation.services.answers import submit as answer_services
+from annotation.services.queue import claim
+from annotation.services.queue.claim import Work
+from annotation.services.sheets.sheet_versions import sheet_of
+from annotation.sheets.opening_log import Trace, parse_openings
+from annotation.sheets.sheet import strip_nul
+from annotation.views.pictures import upload_with_sheet
 from jobs.numbers import parse_int
 from people.models import User
 
@@ -96,7 +98,7 @@ def submit(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpRe
         upload_with_sheet(request, assignment, at)
         return to_sheet(assignment, f"?change={assignment.pk}")
     sheet = sheet_of(assignment.campaign.sheet_version)
-    submission = answers.Submission(
+    submission = answer_services.Submission(
         raw=sheet.read_form(request.POST),
         client_key=posted_text(request, "client_key")[:64] or str(uuid.uuid4()),
         shown_at=clamp_time(request.POST.get("shown_at", ""), at, assignment.reserved_at),
@@ -106,13 +108,13 @@ def submit(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpRe
         trace=posted_openings(request, assignment, at),
     )
     try:
-        done = answers.submit(assignment, assignment.rater, submission, at)
-    except answers.InvalidAnswers as refused:
+        done = answer_services.submit(assignment, assignment.rater, submission, at)
+    except answer_services.InvalidAnswers as refused:
         refusal = RejectedAnswers(submission.raw, refused.parsed, submission.confirmed, submission.trace)
         return respond_with_errors(request, assignment, at, refusal)
-    except answers.AlreadyAnswered:
+    except answer_services.AlreadyAnswered:
         return show_conflict(request, assignment, at, submission)
-    except answers.AssignmentStateError as refused:
+    except answer_services.AssignmentStateError as refused:
         return respond_with_open_work(request, assignment, at, refusal_text(assignment, refused.reason))
     if done.changed:
         return to_history(request, _("Your new answer is saved."))
@@ -153,7 +155,7 @@ def render_errors(request: HttpRequest, place: CampaignCohort, bench: WorkPage) 
 
 
 def show_conflict(
-    request: HttpRequest, assignment: Assignment, at: datetime, submission: answers.Submission
+    request: HttpRequest, assignment: Assignment, at: datetime, submission: answer_services.Submission
 ) -> HttpResponse:
     """Another window answered it. Where it says something else, both are shown, and nothing that was written goes."""
     live = Annotation.objects.filter(assignment=assignment, live=True).first()
@@ -166,7 +168,7 @@ def show_conflict(
         work = undo_and_conflicts.save_conflicting_answer(
             assignment, assignment.rater, submission.raw, submission.trace, at
         )
-    except answers.AssignmentStateError as refused:
+    except answer_services.AssignmentStateError as refused:
         words = [refusal_text(assignment, refused.reason), *typed_texts(assignment, written)]
         return respond_with_open_work(request, assignment, at, " ".join(words))
     place = place_of(assignment)
@@ -184,7 +186,7 @@ def typed_texts(assignment: Assignment, written: Mapping[str, Any]) -> list[str]
 
 
 def respond_with_open_work(request: HttpRequest, assignment: Assignment, at: datetime, notice: str) -> HttpResponse:
-    work = allocation.get_or_claim_work(assignment.rater, place_of(assignment), at)
+    work = claim.get_or_claim_work(assignment.rater, place_of(assignment), at)
     return respond_with_next(request, assignment, work, at, notice=notice)
 
 
@@ -195,8 +197,8 @@ def skip(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpResp
     if reason not in reasons:
         return respond_with_open_work(request, assignment, at, _("Choose a reason, then skip."))
     try:
-        work = answers.skip(assignment, assignment.rater, reason, note[:300], at)
-    except (answers.AlreadyAnswered, answers.AssignmentStateError):
+        work = answer_services.skip(assignment, assignment.rater, reason, note[:300], at)
+    except (answer_services.AlreadyAnswered, answer_services.AssignmentStateError):
         return respond_with_open_work(
             request, assignment, at, _("This one was not in your hands any more. Here is the next.")
         )
@@ -212,12 +214,12 @@ def undo(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpResp
             work = undo_and_conflicts.undo_skip(assignment, assignment.rater, at)
             assignment.refresh_from_db(fields=["state", "changed_at"])  # there is nothing more to take back
         else:
-            work = answers.undo(assignment, assignment.rater, at, posted_version(request))
-    except answers.AssignmentStateError as refused:
+            work = answer_services.undo(assignment, assignment.rater, at, posted_version(request))
+    except answer_services.AssignmentStateError as refused:
         words = _("It is too late to undo this. You can still change it from your history.")
         if skipped:
             words = _("This skip can no longer be undone. Under Your answers you can still answer it.")
-        elif refused.reason in answers.KEPT_ONLY or refused.reason == "another_version":
+        elif refused.reason in answer_services.KEPT_ONLY or refused.reason == "another_version":
             words = _("This can no longer be undone. Your answer stays as it was.")
         return respond_with_open_work(request, assignment, at, words)
     if not is_script_request(request):
@@ -232,9 +234,9 @@ def posted_version(request: HttpRequest) -> int | None:
 @own_assignment_required
 def report(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpResponse:
     try:
-        answers.report_problem(assignment, assignment.rater, posted_text(request, "text").strip()[:4000], at)
+        answer_services.report_problem(assignment, assignment.rater, posted_text(request, "text").strip()[:4000], at)
         words, status = _("Thank you. The researchers will look at it."), 200
-    except answers.AssignmentStateError as refused:
+    except answer_services.AssignmentStateError as refused:
         words, status = _("Say in a few words what is wrong."), 422
         if refused.reason == "enough_reports":
             words = _("You have reported this one several times. The researchers will look at it.")
@@ -257,7 +259,7 @@ def draft(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpRes
         return JsonResponse({"version": newer.version, "saved_at": newer.saved_at.isoformat()}, status=409)
     except drafts.DraftTooLong:
         return JsonResponse({"words": _("This is too long to be kept as a draft. Make it shorter.")}, status=413)
-    except (answers.AlreadyAnswered, answers.AssignmentStateError):
+    except (answer_services.AlreadyAnswered, answer_services.AssignmentStateError):
         words = _("This one was answered in another window.")
         return JsonResponse({"words": words}, status=410)
     return JsonResponse({"version": saved.version, "saved_at": saved.saved_at.isoformat()})

@@ -14,15 +14,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.access import campaign_for
-from annotation.campaign_forms import (
-    AnswerForm,
-    CampaignForm,
-    CloneForm,
-    LimitsForm,
-    TargetForm,
-    clone_name,
-)
-from annotation.campaign_pages import (
+from annotation.forms.campaigns import AnswerForm, CampaignForm, CloneForm, LimitsForm, TargetForm, clone_name
+from annotation.models import Campaign, CampaignCohort, ProblemReport
+from annotation.pages.campaigns import (
     REFUSALS,
     ProblemCounts,
     campaign_rows,
@@ -32,12 +26,11 @@ from annotation.campaign_pages import (
     problem_rows,
     state_label,
 )
-from annotation.models import Campaign, CampaignCohort, ProblemReport
-from annotation.protocol_pages import instructions_of
-from annotation.services import campaigns as services
-from annotation.services.campaigns import CampaignRefused
-from annotation.services.problems import answer_problem
-from annotation.services.stages import opening_problems
+from annotation.pages.instructions import instructions_of
+from annotation.services.campaigns import lifecycle as services
+from annotation.services.campaigns.lifecycle import CampaignRefused
+from annotation.services.review.problems import answer_problem
+from annotation.services.sheets.stages import opening_problems
 from benchmarks.access import Can, benchmark_for, may
 from benchmarks.models import Benchmark, Stage
 from benchmarks.tabs import tabs_for

@@ -12,8 +12,8 @@ from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.roster import CONSENTS, cohort_campaigns, consent_filters, roster
-from annotation.services import membership_end
+from annotation.queries.roster import CONSENTS, cohort_campaigns, consent_filters, roster
+from annotation.services.campaigns import membership_end
 from people import access
 from people.forms.teams import TeamPersonForm
 from people.models import Cohort, User

@@ -17,10 +17,10 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.composer.actions import DROPPED, UnknownAction, apply_action, fill_keys, follow_display
 from annotation.composer.form_parser import parse_form as content_posted
-from annotation.composer_pages import conflict_text, stage_form, stage_rows, template_choices, template_content
 from annotation.models import StageVersion
-from annotation.services import sheet_versions
-from annotation.services import stages as services
+from annotation.pages.composer import conflict_text, stage_form, stage_rows, template_choices, template_content
+from annotation.services.sheets import sheet_versions
+from annotation.services.sheets import stages as services
 from annotation.views.answers import is_script_request, person
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark, Stage

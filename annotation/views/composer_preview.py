@@ -18,10 +18,10 @@ from annotation.composer.validation import readable_sheet
 from annotation.displays import DISPLAYS, Display
 from annotation.displays.contract import required
 from annotation.models import Assignment, Campaign, CampaignCohort, Draft, Participation, SheetVersion, Unit
-from annotation.services import stages as services
-from annotation.services.allocation import Work
-from annotation.sheets import localise
-from annotation.views import sheet_view
+from annotation.pages import sheet_view
+from annotation.services.queue.claim import Work
+from annotation.services.sheets import stages as services
+from annotation.sheets.sheet import localise
 from annotation.views.answers import person
 from annotation.views.composer import get_stage
 from benchmarks.image_urls import PLACEHOLDER

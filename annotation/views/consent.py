@@ -10,8 +10,8 @@ from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from annotation.services import consent as services
-from annotation.services.consent import Agreement
+from annotation.services.answers import consent as services
+from annotation.services.answers.consent import Agreement
 from people.access import team_for_consent
 from people.models import ConsentText, ConsentVersion, Team, User
 from people.services import consent

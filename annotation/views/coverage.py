@@ -16,12 +16,12 @@ from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation import coverage
-from annotation.coverage import KEYS, SHOWN, CoverageFilter, CoverageMatrix
-from annotation.coverage_gap import describe_gap
-from annotation.file_answer_counts import count_file_answers
 from annotation.models import Campaign
-from annotation.services import units
+from annotation.queries import coverage
+from annotation.queries.coverage import KEYS, SHOWN, CoverageFilter, CoverageMatrix
+from annotation.queries.coverage_gap import describe_gap
+from annotation.queries.file_answer_counts import count_file_answers
+from annotation.services.queue import units
 from benchmarks.access import benchmark_for, may
 from benchmarks.models import Benchmark, Item
 from benchmarks.readers import condition_names

@@ -1,143 +1,20 @@
 """What a person has answered and skipped, newest first; and opening an answer for a change."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from urllib.parse import quote
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db.models import Prefetch, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from annotation.displays.shown import build_shown
-from annotation.fields.bound import AnswerView, answer_views
-from annotation.fields.contract import ShownImage
-from annotation.models import Annotation, Assignment, Review
-from annotation.review_pages import DecisionView, decision_view
-from annotation.services import answers
-from annotation.services.gate import SHUTS_OUT, check_gate
-from annotation.services.sheet_versions import sheet_of
-from annotation.status_text import Chip, format_date, not_counted_note, state_chip, time_zone_for
+from annotation.models import Assignment
+from annotation.pages.history import PAGE, Cursor, State, history_page
+from annotation.services.answers import submit
 from annotation.views.answers import STAYS, own_assignment_required, person, to_sheet
-from annotation.views.sheet_view import language, localiser_for, shown_context, skip_options
-from jobs.numbers import parse_id
-from people.models import User
 from people.tabs import tabs_for
-
-PAGE = 50
-State = Assignment.State
-LISTED = (State.SUBMITTED, State.RETURNED, State.ACCEPTED, State.REJECTED, State.SKIPPED)
-UNSEEN = SHUTS_OUT - {"campaign_closed"}  # what was answered is still listed; its picture is not
-CHANGE = {
-    State.SUBMITTED: gettext_lazy("Change"),
-    State.RETURNED: gettext_lazy("Correct"),
-    State.SKIPPED: gettext_lazy("Answer it"),
-}
-
-
-@dataclass(frozen=True)
-class HistoryRow:
-    """One row of the history."""
-
-    assignment_id: int
-    at: datetime
-    when: str
-    work: str
-    about: str
-    answers: list[AnswerView]
-    skipped: str
-    note: str
-    chip: Chip
-    change: str
-    picture: ShownImage | None
-    review: DecisionView | None = None
-
-
-@dataclass(frozen=True)
-class Cursor:
-    """Where a page of the history ends: keyset, so that page 100 costs what page 1 does."""
-
-    at: datetime
-    id: int
-
-    def __str__(self) -> str:
-        return f"{self.at.isoformat()}_{self.id}"
-
-    @property
-    def urlsafe(self) -> str:
-        return quote(str(self), safe="")
-
-    @classmethod
-    def read(cls, said: str) -> "Cursor | None":
-        moment, _sign, number = said.rpartition("_")
-        try:
-            at = datetime.fromisoformat(moment)
-        except ValueError:
-            return None
-        if timezone.is_naive(at) or not parse_id(number):
-            return None
-        return cls(at, parse_id(number))
-
-
-def history_page(
-    user: User, limit: int, before: Cursor | None = None, states: Sequence[str] = LISTED
-) -> tuple[list[HistoryRow], Cursor | None]:
-    """A page of what this person did here, and where the next begins. What came in a file they did elsewhere."""
-    rows = Assignment.objects.filter(rater__user=user, state__in=states, participation__isnull=False)
-    rows = rows.order_by("-changed_at", "-pk")
-    if before is not None:
-        rows = rows.filter(changed_at__lte=before.at).filter(Q(changed_at__lt=before.at) | Q(pk__lt=before.id))
-    reviews = Prefetch("reviews", Review.objects.filter(undone_at=None), to_attr="decisions")
-    live = Annotation.objects.filter(live=True).select_related("sheet_version").prefetch_related(reviews)
-    rows = rows.select_related("campaign__stage", "participation__cohort__cohort", "unit__item").prefetch_related(
-        Prefetch("annotations", queryset=live, to_attr="live_ones"), "unit__item__images__image", "unit__item__facts"
-    )
-    found = list(rows[: limit + 1])
-    refused = _no_work_reasons(found)
-    shown = [_past(user, row, refused) for row in found[:limit]]
-    more = Cursor(found[limit - 1].changed_at, found[limit - 1].pk) if len(found) > limit else None
-    return shown, more
-
-
-def _no_work_reasons(rows: Sequence[Assignment]) -> dict[int, str | None]:
-    """By campaign cohort: why this person may not work there now."""
-    at = timezone.now()
-    seats = {row.participation.cohort_id: row.rater_id for row in rows if row.participation}
-    return {cohort: check_gate(cohort, rater, at).refused for cohort, rater in seats.items()}
-
-
-def _past(user: User, row: Assignment, refusals: Mapping[int, str | None]) -> HistoryRow:
-    lives: list[Annotation] = getattr(row, "live_ones", [])
-    live = lives[0] if lives else None
-    cohort = row.participation.cohort.cohort if row.participation else None
-    speech = localiser_for(cohort)
-    sheet = sheet_of(live.sheet_version) if live else None
-    reasons = {option.code: speech.say(option.label) for option in skip_options(row.campaign.stage.skip_reasons)}
-    refused = refusals[row.participation.cohort_id] if row.participation else None
-    pictures = () if refused in UNSEEN else build_shown(row.unit, cohort).images
-    zone = time_zone_for(user, cohort)
-    decisions: list[Review] = getattr(live, "decisions", [])
-    return HistoryRow(
-        assignment_id=row.pk,
-        at=live.submitted_at if live else row.changed_at,
-        when=format_date(live.submitted_at if live else row.changed_at, zone),
-        work=row.campaign.name,
-        about="" if refused in UNSEEN else shown_context(row),
-        answers=answer_views(sheet.fields, speech, live.answers) if sheet and live else [],
-        skipped=reasons.get(row.skip_reason, row.skip_reason) if row.state == State.SKIPPED else "",
-        note=not_counted_note(live),
-        chip=state_chip(row, live),
-        change="" if refused in SHUTS_OUT else str(CHANGE.get(State(row.state), "")),
-        picture=pictures[0] if pictures else None,
-        review=decision_view(decisions[0], row.campaign.stage, zone, language(), named=False) if decisions else None,
-    )
 
 
 @never_cache
@@ -157,8 +34,8 @@ def reopen_answer(request: HttpRequest, assignment: Assignment, at: datetime) ->
     if assignment.state == State.SKIPPED:
         return to_sheet(assignment, f"?change={assignment.pk}")
     try:
-        answers.reopen(assignment.pk, assignment.rater, at)
-    except answers.AssignmentStateError as refused:
+        submit.reopen(assignment.pk, assignment.rater, at)
+    except submit.AssignmentStateError as refused:
         closed = refused.reason == "campaign_closed"
         messages.info(request, STAYS if closed else _("This answer cannot be changed any more."))
         return redirect("annotation:history")
@@ -169,8 +46,8 @@ def reopen_answer(request: HttpRequest, assignment: Assignment, at: datetime) ->
 def cancel_change(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpResponse:
     """Back from a change, with the answer as it was."""
     try:
-        answers.cancel_change(assignment, assignment.rater, at)
-    except answers.AssignmentStateError:
+        submit.cancel_change(assignment, assignment.rater, at)
+    except submit.AssignmentStateError:
         return to_sheet(assignment)
     messages.info(request, _("Your answer stays as it was."))
     return redirect("annotation:history")

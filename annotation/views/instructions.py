@@ -12,15 +12,15 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from annotation.access import campaign_for
-from annotation.campaign_forms import languages_of
 from annotation.composer.actions import UnknownAction, apply_action
 from annotation.composer.form_parser import parse_form as content_posted
 from annotation.composer.paths import parse_path
 from annotation.composer.validation import StageProblem
+from annotation.forms.campaigns import languages_of
 from annotation.models import Campaign
-from annotation.protocol_pages import content_of, fill_keys, instruction_page, to_drafts, validate_texts
-from annotation.services.instructions import has_uneven_demands, publish
-from annotation.services.stages import UNEVEN
+from annotation.pages.instructions import content_of, fill_keys, instruction_page, to_drafts, validate_texts
+from annotation.services.campaigns.instructions import has_uneven_demands, publish
+from annotation.services.sheets.stages import UNEVEN
 from annotation.views.answers import is_script_request, person
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark

@@ -13,9 +13,9 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.access import assignment_for
 from annotation.models import Assignment
-from annotation.services import drafts, uploads
-from annotation.services.answers import AlreadyAnswered, AssignmentStateError
-from annotation.services.sheet_versions import sheet_of
+from annotation.services.answers import drafts, uploads
+from annotation.services.answers.submit import AlreadyAnswered, AssignmentStateError
+from annotation.services.sheets.sheet_versions import sheet_of
 from benchmarks.image_urls import image_url
 from benchmarks.models import Image
 from jobs.numbers import parse_int

@@ -16,13 +16,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from annotation.access import open_work_for
+from annotation.instructions.protocol import Material, QuizOption, QuizQuestion
 from annotation.models import CampaignCohort
-from annotation.protocol import Material, QuizOption, QuizQuestion
-from annotation.services import readiness
-from annotation.services.gate import SHUTS_OUT, check_gate
-from annotation.services.readiness import ReadinessState
+from annotation.pages.sheet_view import language
+from annotation.queries.gate import SHUTS_OUT, check_gate
+from annotation.services.campaigns import readiness
+from annotation.services.campaigns.readiness import ReadinessState
 from annotation.views.answers import is_script_request, person
-from annotation.views.sheet_view import language
 from people.models import Rater
 from people.services.raters import rater_of
 from people.tabs import tabs_for

@@ -13,14 +13,15 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.access import answer_for_review, review_for
 from annotation.models import Review
-from annotation.review_pages import decision_view, queue_of, sheet_for
-from annotation.review_reasons import REFUSED
-from annotation.services import reviews
-from annotation.services.reviews import ReviewRefused
-from annotation.sheets import strip_nul
-from annotation.status_text import time_zone_for
+from annotation.pages.review_reasons import REFUSED
+from annotation.pages.reviews import decision_view, queue_of, sheet_for
+from annotation.pages.sheet_view import language
+from annotation.pages.status_text import time_zone_for
+from annotation.queries import review_queue
+from annotation.services.review import reviews
+from annotation.services.review.reviews import ReviewRefused
+from annotation.sheets.sheet import strip_nul
 from annotation.views.answers import person
-from annotation.views.sheet_view import language
 from benchmarks.access import benchmark_for, may
 from benchmarks.models import Benchmark
 from benchmarks.tabs import tabs_for
@@ -81,7 +82,7 @@ def review(request: HttpRequest, slug: str, annotation_id: int) -> HttpResponse:
                 return _next(benchmark, user, str(answer.pk))
             refused = str(REFUSED[error.reason])
     sheet = sheet_for(answer, benchmark, timezone.now(), time_zone_for(user), language())
-    batch = reviews.review_counts([answer.assignment.campaign.stage]).get(answer.assignment.campaign.stage_id)
+    batch = review_queue.review_counts([answer.assignment.campaign.stage]).get(answer.assignment.campaign.stage_id)
     context = _context(request, benchmark, user, sheet=sheet, batch=batch, refused=refused, typed=said)
     return render(request, "annotation/reviews/sheet.html", context, status=422 if refused else 200)
 
@@ -102,7 +103,7 @@ def undo(request: HttpRequest, slug: str, review_id: int) -> HttpResponse:
 
 def _next(benchmark: Benchmark, user: User, said: str, *, done: int = 0) -> HttpResponse:
     """The next that waits after the one named, else the first; with none left, the queue."""
-    found = reviews.next_after(benchmark, user, parse_id(said))
+    found = review_queue.next_after(benchmark, user, parse_id(said))
     to = reverse("annotation:review_queue", args=[benchmark.slug])
     if found is not None:
         to = reverse("annotation:review", args=[benchmark.slug, found])

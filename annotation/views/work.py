@@ -14,12 +14,13 @@ from django.views.decorators.http import require_safe
 
 from annotation.access import assignment_for, open_work_for
 from annotation.models import Annotation, Assignment
-from annotation.services import allocation, answers
-from annotation.services.allocation import Work
-from annotation.services.gate import SHUTS_OUT
-from annotation.views import sheet_view
+from annotation.pages import sheet_view
+from annotation.pages.home import home_of
+from annotation.queries.gate import SHUTS_OUT
+from annotation.services.answers import submit
+from annotation.services.queue import claim
+from annotation.services.queue.claim import Work
 from annotation.views.answers import is_script_request, person
-from annotation.views.home import home_of
 from jobs.numbers import parse_id
 from people.models import User
 from people.services.raters import rater_of
@@ -42,7 +43,7 @@ def sheet(request: HttpRequest, campaign_id: int) -> HttpResponse:
     """What is in hand, or the answer that is opened for a change, or why there is nothing."""
     user, at = person(request), timezone.now()
     place = open_work_for(user, campaign_id)
-    given = allocation.get_or_claim_work(rater_of(user), place, at)
+    given = claim.get_or_claim_work(rater_of(user), place, at)
     if given.no_work and given.no_work.reason == "no_consent" and not is_script_request(request):
         query = urlencode({"next": request.get_full_path()})
         return redirect(f"{reverse('annotation:consent', args=[place.cohort.team_id])}?{query}")
@@ -79,7 +80,7 @@ def reopened_assignment(user: User, campaign_id: int, said: str) -> Assignment |
     assignment = own_assignment(user, campaign_id, said)
     if assignment is not None and assignment.state == Assignment.State.SKIPPED:
         return assignment
-    if assignment is None or assignment.state in answers.DECIDED or getattr(assignment, "draft", None) is None:
+    if assignment is None or assignment.state in submit.DECIDED or getattr(assignment, "draft", None) is None:
         return None
     return assignment
 

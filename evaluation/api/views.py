@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from annotation.status_text import time_zone_for
+from annotation.pages.status_text import time_zone_for
 from benchmarks.access import benchmark_for, visible_benchmarks
 from benchmarks.models import Benchmark
 from evaluation.alpha_check import requested_check

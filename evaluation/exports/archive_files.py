@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from annotation.models import Campaign
-from annotation.sheets import Sheet
+from annotation.sheets.sheet import Sheet
 from benchmarks.models import Benchmark, Stage
 from evaluation.exports import decisions, items
 from evaluation.exports.formats import FileSummary, csv_lines, json_lines

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db import models
 from django.utils import translation
 
+from annotation.instructions.protocol import Protocol
 from annotation.models import (
     Assignment,
     Campaign,
@@ -18,10 +19,9 @@ from annotation.models import (
     RuleVersion,
     SheetVersion,
 )
-from annotation.protocol import Protocol
-from annotation.readers import withdrawn_of
-from annotation.review_reasons import DEFAULTS
-from annotation.sheets import Sheet
+from annotation.pages.review_reasons import DEFAULTS
+from annotation.queries.answers import withdrawn_of
+from annotation.sheets.sheet import Sheet
 from benchmarks.models import Benchmark, Stage
 from evaluation.exports.archive_files import ArchiveFile
 from evaluation.exports.rows import RATERS

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from annotation.left_out import left_out_sql
+from annotation.queries.consent_withdrawal import left_out_sql
 from benchmarks.models import Benchmark
 from evaluation.exports.rows import MODEL, Column, Row, cached_pseudonyms, stream_query
 

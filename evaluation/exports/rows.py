@@ -7,8 +7,8 @@ from typing import Any
 
 from django.db import connection
 
-from annotation.left_out import left_out_sql
-from annotation.sheets import Sheet
+from annotation.queries.consent_withdrawal import left_out_sql
+from annotation.sheets.sheet import Sheet
 
 _SOME = (
     "CASE WHEN a.trace -> 'opened' IS NOT NULL THEN jsonb_path_exists(a.trace, '$.opened[*] ? (@.{0} == false)') END"

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
 
-from annotation.sheets import Sheet, localise
+from annotation.sheets.sheet import Sheet, localise
 from evaluation.figures.drawing.axis import Value
 from evaluation.figures.drawing.text import isolate_direction
 from evaluation.figures.figure import Datum

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
-from annotation.readers import watermark
+from annotation.queries.answers import watermark
 from benchmarks.models import Benchmark
 from evaluation.catalogue import catalogue_of
 from evaluation.figures.figure import NARROW, Figure, Words

@@ -12,7 +12,7 @@ from django.utils.text import get_text_list
 from django.utils.translation import get_language, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
 
-from annotation.conditions import condition_name
+from annotation.sheets.conditions import condition_name
 from evaluation.figures.drawing import bars, lines, strip
 from evaluation.figures.drawing.colours import kind, steps
 from evaluation.figures.drawing.text import isolate_direction

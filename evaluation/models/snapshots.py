@@ -4,7 +4,8 @@ from django.db import models
 class Snapshot(models.Model):
     """A report that took long, as it was: shown with "as of" and how many answers came since, until it is made anew.
 
-    `key` is the SHA-256 of everything that was chosen; `watermark` that of `annotation.readers` when reading began.
+    `key` is the SHA-256 of everything that was chosen; `watermark` that of `annotation.queries.answers` when reading
+    began.
     """
 
     benchmark = models.ForeignKey("benchmarks.Benchmark", models.PROTECT, related_name="+")

@@ -8,7 +8,7 @@ from datetime import datetime
 import numpy as np
 from django.utils.translation import gettext as _
 
-from annotation.readers import watermark
+from annotation.queries.answers import watermark
 from evaluation.catalogue import CampaignEntry, Catalogue
 from evaluation.hidden_places import Hidden
 from evaluation.measures import CODED, Measure

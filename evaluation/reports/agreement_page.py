@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.status_text import format_moment
+from annotation.pages.status_text import format_moment
 from evaluation.measures import LEVEL_LABELS, default_measure, measure_labels
 from evaluation.rendering.html import page_table
 from evaluation.reports.agreement import AgreementReport, QuestionRow

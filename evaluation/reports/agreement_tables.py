@@ -8,8 +8,8 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.conditions import condition_name
-from annotation.sheets import Field, localise
+from annotation.sheets.conditions import condition_name
+from annotation.sheets.sheet import Field, localise
 from evaluation.measures import Measure, option_of
 from evaluation.metrics.estimate import Estimate
 from evaluation.reason_text import not_counted_sentence

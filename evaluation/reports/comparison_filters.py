@@ -9,7 +9,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation.sheets import localise
+from annotation.sheets.sheet import localise
 from evaluation.catalogue import Catalogue
 from evaluation.reports.filters import build_select, dates, other_params, rater_selects, task_selects
 from evaluation.selection import COUNTED_LABELS, INTERVAL_LABELS, Selection

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 from annotation.fields.bound import AnswerView, answer_views
 from annotation.fields.form import Localiser
 from annotation.models import Rating, Unit
-from annotation.sheets import Field
+from annotation.sheets.sheet import Field
 from evaluation.catalogue import CampaignEntry, Catalogue
 from evaluation.measures import CODED
 from evaluation.metrics.disagreement import between_boxes, between_groupings, between_texts, disagreement

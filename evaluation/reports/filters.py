@@ -6,8 +6,8 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
-from annotation.conditions import condition_name
-from annotation.sheets import localise
+from annotation.sheets.conditions import condition_name
+from annotation.sheets.sheet import localise
 from evaluation.catalogue import CampaignEntry, Catalogue, StageEntry
 from evaluation.measures import measure_labels
 from evaluation.selection import (

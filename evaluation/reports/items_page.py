@@ -9,14 +9,14 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from annotation.conditions import condition_name
 from annotation.displays import display
 from annotation.displays.layout import Layout, resolve_layout
 from annotation.displays.shown import build_shown
-from annotation.left_out import NEVER_SELECTED
 from annotation.models import Annotation, Unit
-from annotation.services.sheet_versions import sheet_of
-from annotation.sheets import Field, localise
+from annotation.queries.consent_withdrawal import NEVER_SELECTED
+from annotation.services.sheets.sheet_versions import sheet_of
+from annotation.sheets.conditions import condition_name
+from annotation.sheets.sheet import Field, localise
 from benchmarks.models import Benchmark, Stage
 from evaluation.catalogue import Catalogue
 from evaluation.measures import CODED

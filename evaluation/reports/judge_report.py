@@ -11,7 +11,7 @@ from datetime import datetime
 import numpy as np
 from django.utils.translation import gettext as _
 
-from annotation.readers import watermark
+from annotation.queries.answers import watermark
 from evaluation.call_statistics import CallStatistics, MissingAnswers, missing_answers
 from evaluation.call_statistics import call_statistics as asked_of
 from evaluation.catalogue import Catalogue

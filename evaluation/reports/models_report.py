@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from django.utils.translation import gettext as _
 
-from annotation.readers import watermark
+from annotation.queries.answers import watermark
 from evaluation.call_statistics import CallStatistics, MissingAnswers, missing_answers, repeated_answers
 from evaluation.call_statistics import call_statistics as asked_of
 from evaluation.catalogue import Catalogue

@@ -8,7 +8,7 @@ from typing import Any
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
-from annotation.sheets import localise
+from annotation.sheets.sheet import localise
 from evaluation.catalogue import Catalogue
 from evaluation.measures import CODED
 from evaluation.metrics.estimate import Estimate

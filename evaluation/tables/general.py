@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
-from annotation.sheets import localise
+from annotation.sheets.sheet import localise
 from evaluation.catalogue import StageEntry
 from evaluation.measures import CODED
 from evaluation.metrics.estimate import Estimate

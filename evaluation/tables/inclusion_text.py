@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
 
-from annotation.conditions import condition_name
+from annotation.sheets.conditions import condition_name
 from evaluation.call_statistics import sampled_runs
 from evaluation.catalogue import Catalogue
 from evaluation.selection import INTERVAL_LABELS, Selection

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from django.utils.translation import get_language
 
-from annotation.conditions import condition_name, sort_conditions
+from annotation.sheets.conditions import condition_name, sort_conditions
 from evaluation.metrics.counts import Floats, Ints
 from evaluation.metrics.model_human import RatedScores
 from evaluation.observations import Observations, ObservedRater

@@ -11,7 +11,7 @@ from django.utils.functional import Promise
 from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
 
-from annotation.conditions import condition_name
+from annotation.sheets.conditions import condition_name
 from benchmarks.models import Benchmark
 from evaluation.catalogue import Catalogue, StageEntry
 from evaluation.rendering.html import page_table

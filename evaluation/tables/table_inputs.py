@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.models import Annotation
-from annotation.readers import watermark
+from annotation.queries.answers import watermark
 from benchmarks.models import Benchmark
 from evaluation.catalogue import CampaignEntry, Catalogue, StageEntry, catalogue_of
 from evaluation.metrics.intervals import Interval

@@ -14,8 +14,8 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from annotation.readers import watermark
-from annotation.status_text import time_zone_for
+from annotation.pages.status_text import time_zone_for
+from annotation.queries.answers import watermark
 from benchmarks.access import benchmark_for, may
 from benchmarks.tabs import tabs_for
 from evaluation.alpha_check import requested_check

@@ -5,7 +5,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 
-from annotation.status_text import time_zone_for
+from annotation.pages.status_text import time_zone_for
 from evaluation.catalogue import Catalogue
 from evaluation.reports.boxes_page import box_selection, boxes_context
 from people.views.request_helpers import current_user

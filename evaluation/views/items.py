@@ -11,7 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from annotation.models import Unit
-from annotation.status_text import time_zone_for
+from annotation.pages.status_text import time_zone_for
 from benchmarks.access import benchmark_for, may
 from benchmarks.models import Benchmark, Stage
 from benchmarks.tabs import tabs_for

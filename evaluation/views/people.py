@@ -11,8 +11,8 @@ from django.utils.translation import get_language, ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from annotation.readers import withdrawn_of
-from annotation.services.exclusions import exclude, lift_exclusion
+from annotation.queries.answers import withdrawn_of
+from annotation.services.answers.exclusions import exclude, lift_exclusion
 from benchmarks.access import benchmark_for, may
 from benchmarks.models import Benchmark
 from benchmarks.tabs import tabs_for

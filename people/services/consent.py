@@ -136,7 +136,7 @@ def publish_text(team: Team, texts: Mapping[str, str], actor: User, at: datetime
 @transaction.atomic
 def agree(user: User, version: ConsentVersion, language: str, *, counts_earlier: bool = False) -> Consent:
     """Agreeing twice is agreeing once. `counts_earlier`: answers that a withdrawal left out count again. Its effect on
-    them is the business of annotation.services.consent."""
+    them is the business of annotation.services.answers.consent."""
     if version.published_at is None:
         raise ConsentRefused("not_published")
     consent, created = Consent.objects.get_or_create(
@@ -154,7 +154,7 @@ def agree(user: User, version: ConsentVersion, language: str, *, counts_earlier:
 @transaction.atomic
 def withdraw(user: User, team: Team, at: datetime) -> int:
     """Withdraw every consent in force to this team's texts. Returns how many there were. What follows for the person's
-    answers is the business of annotation.services.consent."""
+    answers is the business of annotation.services.answers.consent."""
     taken = Consent.objects.filter(user=user, version__team=team, withdrawn_at__isnull=True).update(withdrawn_at=at)
     if taken:
         record(user, "consent.withdrawn", scope=f"team:{team.pk}", target=f"user:{user.pk}")

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from django.utils.translation import gettext as _
 
 from annotation.imports.rows import cell, clean
-from annotation.sheets import Field, Sheet, localise
+from annotation.sheets.sheet import Field, Sheet, localise
 from benchmarks.imports.problems import RowProblem
 
 Failure = Literal["no_response", "unparseable", "out_of_range"]

@@ -8,8 +8,8 @@ from django.db.models import Exists, OuterRef
 from annotation.displays.shown import build_shown
 from annotation.fields.contract import Shown
 from annotation.models import Campaign, Unit
-from annotation.services.campaigns import items_of
-from annotation.services.sheet_versions import sheet_of
+from annotation.services.campaigns.lifecycle import items_of
+from annotation.services.sheets.sheet_versions import sheet_of
 from benchmarks.models import ItemImage, Stage
 from predictions.models import Endpoint
 from predictions.prompts.contract import Kind, MissingInput, Prompt, Scene, SceneImage

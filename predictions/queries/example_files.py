@@ -5,8 +5,8 @@ from typing import Any
 
 from annotation.imports import example
 from annotation.models import Campaign
-from annotation.services.campaigns import items_of
-from annotation.services.sheet_versions import sheet_of
+from annotation.services.campaigns.lifecycle import items_of
+from annotation.services.sheets.sheet_versions import sheet_of
 from benchmarks.models import Benchmark, Item
 from predictions.models import Collection, Query
 

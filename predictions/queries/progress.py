@@ -8,7 +8,7 @@ from decimal import Decimal
 from django.db.models import Count, Q, Sum
 from django.utils import timezone
 
-from annotation.services.sql import fetch
+from annotation.queries.sql import fetch
 from jobs.models import Job
 from jobs.runner import LEASE
 from predictions.models import Attempt, Call, Run

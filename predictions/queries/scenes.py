@@ -10,7 +10,7 @@ from annotation.displays.layout import Layout, labelled_texts
 from annotation.displays.shown import build_shown
 from annotation.fields.contract import ConfigError, Shown, localise
 from annotation.models import Annotation, Unit
-from annotation.sheets import Field, Sheet
+from annotation.sheets.sheet import Field, Sheet
 from benchmarks.models import Item, Stage
 from people.models import Rater
 from predictions.models import Run

@@ -14,7 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from annotation.models import Campaign
-from annotation.services.sheet_versions import sheet_of
+from annotation.services.sheets.sheet_versions import sheet_of
 from benchmarks.access import benchmark_for
 from benchmarks.imports.problems import SourceProblem
 from benchmarks.models import Benchmark

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from annotation.fields.contract import Shown
-from annotation.services.sheet_versions import structure
-from annotation.sheets import Sheet, SheetError
+from annotation.services.sheets.sheet_versions import structure
+from annotation.sheets.sheet import Sheet, SheetError
 
 SHOWN = Shown(item_id=1, facts={"objects": 4})
 KNOWN = {

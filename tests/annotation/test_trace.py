@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from annotation.opening_log import MOST_OPENED, merge_openings, parse_openings
+from annotation.sheets.opening_log import MOST_OPENED, merge_openings, parse_openings
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 SINCE = NOON - timedelta(hours=1)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from annotation.status_text import time_ago
+from annotation.pages.status_text import time_ago
 
 AT = datetime(2026, 3, 9, 12, 0, tzinfo=UTC)
 

@@ -49,7 +49,7 @@ CASES: list[tuple[Rule, list[str], str, str, str, str]] = [
      "papers/xcm/tables/x.py", "A = Option('bins', 'Bins', {'5': '5', '3': '3'})"),
     (rules.inside, CODE, "people/models/x.py", "import people.services.x", "people/views.py", "import people.services"),
     (rules.purity, CODE, "evaluation/metrics/x.py", "import django.db", "evaluation/metrics/x.py", "import numpy"),
-    (rules.purity, CODE, "annotation/fields/text/spec.py", "from annotation.sheets import Sheet",
+    (rules.purity, CODE, "annotation/fields/text/spec.py", "from annotation.sheets.sheet import Sheet",
      "annotation/fields/text/spec.py", "from annotation.fields.contract import FieldKind"),
     (rules.kind_strings, CODE, "annotation/views/x.py", "if field.kind == 'rating': pass",
      "annotation/fields/x.py", "if field.kind == 'rating': pass"),

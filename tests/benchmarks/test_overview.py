@@ -6,7 +6,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotation.models import Assignment, ProblemReport
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from benchmarks import panels
 
 pytestmark = pytest.mark.django_db
@@ -19,10 +19,10 @@ def page(client, url: str) -> str:
 
 
 def opened(world, name: str):
-    made = campaigns.create(
+    made = lifecycle.create(
         world.stage, name, world.owner, cohorts={world.egypt: 2, world.brazil: 1}, conditions=[], summary=""
     )
-    campaigns.open_campaign(made, world.owner, timezone.now())
+    lifecycle.open_campaign(made, world.owner, timezone.now())
     return made
 
 
@@ -40,9 +40,9 @@ def test_campaigns_under_way_and_waiting_problems_are_told(world):
     assert "1 reported problem waits for an answer" in page(client, here)
     ProblemReport.objects.update(answered_at=timezone.now(), answered_by=world.mara, answer="Thank you")
     assert "waits for an answer" not in page(client, here)
-    campaigns.pause(campaign, world.owner)
+    lifecycle.pause(campaign, world.owner)
     assert "Paused" in page(client, here)
-    campaigns.close(campaign, world.owner, timezone.now())
+    lifecycle.close(campaign, world.owner, timezone.now())
     assert "Campaigns under way" not in page(client, here)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.services import stages as stages_of
+from annotation.services.sheets import stages as stages_of
 from benchmarks.models import Benchmark, Stage
 from benchmarks.services.benchmarks import create_blank
 from jobs.models import Event

@@ -12,7 +12,7 @@ from django.utils import timezone
 from playwright.sync_api import Browser, BrowserContext, Page
 
 from annotation.models import Assignment, Campaign
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from benchmarks.models import Image, Item, ItemImage
 from people.models import User
 from tests.personas import World
@@ -83,7 +83,7 @@ def media(settings: Any, tmp_path: Path) -> None:
 def campaign(world: World, live_server: Any, media: None) -> Campaign:
     """Open to Egypt and Brazil, with drawn pictures."""
     dress(world)
-    made = campaigns.create(
+    made = lifecycle.create(
         world.stage,
         "Relevance, natural photos",
         world.owner,
@@ -95,7 +95,7 @@ def campaign(world: World, live_server: Any, media: None) -> Campaign:
         },
         seed=5,
     )
-    campaigns.open_campaign(made, world.owner, timezone.now())
+    lifecycle.open_campaign(made, world.owner, timezone.now())
     return made
 
 

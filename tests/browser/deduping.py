@@ -12,7 +12,7 @@ from django.utils import timezone
 from playwright.sync_api import Page
 
 from annotation.models import Campaign
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from benchmarks.models import Image, Item, ItemImage, Stage
 from benchmarks.services.picture_arrangement import arrange
 from tests.browser.conftest import until
@@ -84,8 +84,8 @@ def make_campaign(world: World, *scenes: int) -> Campaign:
     for number, count in enumerate(scenes):
         make_item(stage, f"market stall {number}", made[first * 10 : (first + count) * 10])
         first += count
-    campaign = campaigns.create(stage, "Look-alikes: market stall", world.owner, {world.egypt: 2}, seed=5)
-    campaigns.open_campaign(campaign, world.owner, timezone.now())
+    campaign = lifecycle.create(stage, "Look-alikes: market stall", world.owner, {world.egypt: 2}, seed=5)
+    lifecycle.open_campaign(campaign, world.owner, timezone.now())
     return campaign
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from django.utils import timezone
 
 from annotation.models import Campaign
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from benchmarks.models import Item, Stage
 from benchmarks.recipes.registry import recipe
 from tests.browser.conftest import attach, drawings
@@ -32,9 +32,9 @@ def filled(world: World, roles: tuple[str, ...], **item: Any) -> None:
 
 
 def opened(world: World, **how: Any) -> Campaign:
-    made = campaigns.create(
+    made = lifecycle.create(
         world.stage, "Pictures of Egypt", world.owner, {world.egypt: 2}, seed=5,
         instructions={"en": "Look first.", "ar": "انظر أولاً."}, **how,
     )  # fmt: skip
-    campaigns.open_campaign(made, world.owner, timezone.now())
+    lifecycle.open_campaign(made, world.owner, timezone.now())
     return made

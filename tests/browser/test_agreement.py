@@ -9,10 +9,10 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from annotation.models import Assignment, Campaign
-from annotation.services import campaigns
-from annotation.services.allocation import get_or_claim_work
-from annotation.services.answers import Submission, report_problem, submit
-from annotation.services.exclusions import exclude
+from annotation.services.answers.exclusions import exclude
+from annotation.services.answers.submit import Submission, report_problem, submit
+from annotation.services.campaigns import lifecycle
+from annotation.services.queue.claim import get_or_claim_work
 from people.models import User
 from people.services.raters import rater_of
 from tests.browser.conftest import PHONE
@@ -247,7 +247,7 @@ def test_axe_finds_nothing_and_no_page_is_too_wide(
     page = open_as(world.mara, **how)
     home = f"/b/{world.benchmark.slug}"
     own = f"{home}/campaigns/{campaign.pk}"
-    draft = campaigns.clone(campaign, world.mara, "Round two")
+    draft = lifecycle.clone(campaign, world.mara, "Round two")
     rate(campaign, world.caio)
     report_problem(hand_before(world.caio), rater_of(world.caio), "It is upside down", timezone.now())
     exclude(world.benchmark, rater_of(world.nour), "Too fast", world.owner, timezone.now())

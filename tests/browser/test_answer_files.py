@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.models import Campaign, Rating
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from jobs import runner
 from jobs.models import Job
 from people.models import User
@@ -25,8 +25,8 @@ def test_an_export_is_sent_back_and_withdrawn(
 ) -> None:
     table(campaign, world.egypt, world.items[:4], {world.nour: "1234", world.tarek: "12.5"})
     data = exported(world, campaign, "csv")
-    again = campaigns.create(world.stage, "Again", world.owner, {world.egypt: 3})
-    campaigns.open_campaign(again, world.owner, NOON)
+    again = lifecycle.create(world.stage, "Again", world.owner, {world.egypt: 3})
+    lifecycle.open_campaign(again, world.owner, NOON)
     page = open_as(mara, **how)
     name = request.node.callspec.id
     page.goto(f"/b/{world.benchmark.slug}/campaigns/{again.pk}/")

@@ -9,7 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from benchmarks.services.benchmarks import create_from_recipe
 from jobs import runner
 from jobs.models import Job
@@ -77,8 +77,8 @@ def test_every_page_stands(open_as: OpenAs, world: World, shot: Shot, how: str) 
     for number, picture in enumerate(drawings(8)):
         concept = ("dance", "drinks", "farming")[number % 3]
         attach(stage.items.create(key=f"{number}", concept=concept, origin="Egypt", condition="natural"), picture)
-    campaign = campaigns.create(stage, "Autumn", world.owner, {world.egypt: 2})
-    campaigns.open_campaign(campaign, world.owner, timezone.now())
+    campaign = lifecycle.create(stage, "Autumn", world.owner, {world.egypt: 2})
+    lifecycle.open_campaign(campaign, world.owner, timezone.now())
     if how == "arabic":
         world.owner.language = "ar"
         world.owner.save()

@@ -7,7 +7,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from annotation.models import Annotation, Campaign
-from annotation.services import derivation
+from annotation.services.derivation import derived_items
 from benchmarks.models import Benchmark, Item
 from tests.browser.conftest import PHONE, attach, drawings
 from tests.personas import World
@@ -108,7 +108,7 @@ def test_a_benchmark_of_two_stages_is_composed_opened_and_answered(
         if given.assignment.state == "accepted":
             break
         mara.wait_for_timeout(100)
-    derivation.process_due(timezone.now())
+    derived_items.process_due(timezone.now())
     derived = Item.objects.get(stage__key="second-look")
     assert derived.text == "Fanous" and derived.images.exists()
     open_one(mara, slug, "second-look", "Egypt")

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from annotation.models import StageDraft
-from annotation.services.instructions import InstructionDraft, newest, publish, texts_of
+from annotation.services.campaigns.instructions import InstructionDraft, newest, publish, texts_of
 from benchmarks.models import Stage
 from tests.browser.conftest import PHONE, dress
 from tests.personas import World

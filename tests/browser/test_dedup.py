@@ -113,7 +113,7 @@ def test_being_the_same_is_transitive_whatever_is_pressed(open_as: OpenAs, twent
 
     from annotation.displays.shown import build_shown
     from annotation.models import Unit
-    from annotation.services.sheet_versions import sheet_of
+    from annotation.services.sheets.sheet_versions import sheet_of
 
     page = open_as(nour)
     item = open_sheet(page, twenty)

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from annotation.models import Annotation, Campaign, SheetVersion, Upload
-from annotation.services import uploads
+from annotation.services.answers import uploads
 from benchmarks.services.safe_fetch import FetchRefused, FetchResult
 from people.models import User
 from tests import pictures

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.models import Campaign, Review, Slot
-from annotation.services.instructions import newest
+from annotation.services.campaigns.instructions import newest
 from benchmarks.models import Stage
 from tests.browser.conftest import until
 from tests.personas import World

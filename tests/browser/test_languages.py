@@ -10,7 +10,7 @@ from django.utils import timezone
 from playwright.sync_api import Browser, Page, expect
 
 from annotation.models import Campaign
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from benchmarks.recipes.parts import PICTURE_SKIP_REASONS
 from benchmarks.recipes.registry import RECIPES
 from benchmarks.services.benchmarks import create_from_recipe
@@ -42,8 +42,8 @@ def asked(world: World, live_server: Any, settings: Any, tmp_path: Any) -> Campa
     stage.save()
     world.egypt.names = dict(next(one.names for one in caire.COHORTS if one.label == "Egypt"))
     world.egypt.save()
-    made = campaigns.create(stage, "1", world.owner, {world.egypt: 3}, instructions=dict(caire.INSTRUCTIONS), seed=5)
-    campaigns.open_campaign(made, world.owner, timezone.now())
+    made = lifecycle.create(stage, "1", world.owner, {world.egypt: 3}, instructions=dict(caire.INSTRUCTIONS), seed=5)
+    lifecycle.open_campaign(made, world.owner, timezone.now())
     return made
 
 

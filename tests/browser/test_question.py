@@ -66,7 +66,7 @@ def test_opening_before_and_after_the_gate_is_kept_and_exported(
 
 
 def exported(world: World, campaign: Campaign) -> list[dict[str, object]]:
-    from annotation.sheets import Sheet
+    from annotation.sheets.sheet import Sheet
     from evaluation.exports.rows import rows
 
     version = campaign.sheet_version

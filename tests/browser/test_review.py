@@ -7,7 +7,9 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from annotation.models import Annotation, Campaign, Review
-from annotation.services import campaigns, derivation, reviews
+from annotation.services.campaigns import lifecycle
+from annotation.services.derivation import derived_items
+from annotation.services.review import reviews
 from benchmarks.models import Item, Stage
 from people.models import User
 from people.services.raters import rater_of
@@ -40,8 +42,8 @@ def chain(world: World, live_server: object, media: None) -> tuple[Campaign, Cam
 
 def begun(world: World, stage: Stage, name: str) -> Campaign:
     stage.refresh_from_db()
-    made = campaigns.create(stage, name, world.owner, {world.egypt: 1}, seed=1)
-    campaigns.open_campaign(made, world.owner, timezone.now())
+    made = lifecycle.create(stage, name, world.owner, {world.egypt: 1}, seed=1)
+    lifecycle.open_campaign(made, world.owner, timezone.now())
     return made
 
 
@@ -100,7 +102,7 @@ def test_submit_return_correct_accept_and_on_to_another_person(
     assert look(reviewer) == ""
     reviewer.keyboard.press("a")
     reviewer.wait_for_url("**/review/?done=*")
-    derivation.process_due(timezone.now())
+    derived_items.process_due(timezone.now())
     other = open_as(world.tarek)
     other.goto(f"/work/{replies.pk}/")
     expect(other.locator("main")).to_contain_text("What is in the glass?")

@@ -9,7 +9,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from annotation.models import Annotation, Campaign
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from people.models import User
 from tests.browser.conftest import PHONE, until
 from tests.browser.test_rating import answered, assignment_on, codes
@@ -24,8 +24,8 @@ KEPT = "Object.keys(localStorage).filter(key => key.endsWith('outbox') && localS
 @pytest.fixture
 def other(world: World, campaign: Campaign) -> Campaign:
     """Other work of the same person."""
-    made = campaigns.create(world.stage, "The same once more", world.owner, {world.egypt: 3}, seed=6)
-    campaigns.open_campaign(made, world.owner, timezone.now())
+    made = lifecycle.create(world.stage, "The same once more", world.owner, {world.egypt: 3}, seed=6)
+    lifecycle.open_campaign(made, world.owner, timezone.now())
     return made
 
 

@@ -11,7 +11,7 @@ from annotation.fields.bound import answer_views, bind_fields
 from annotation.fields.box.spec import percent
 from annotation.fields.contract import ConfigError, Shown, ShownImage
 from annotation.fields.form import Localiser
-from annotation.sheets import ParsedSheet, Sheet
+from annotation.sheets.sheet import ParsedSheet, Sheet
 
 PICTURE = ShownImage("image", 7, "a" * 64, 1000, 750)
 SPEECH = Localiser("en", "Egypt")

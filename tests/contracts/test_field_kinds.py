@@ -14,7 +14,7 @@ from annotation.fields.contract import ConfigError, FaultyExample, Shown, ValidE
 from annotation.fields.form import Localiser
 from annotation.fields.messages import WORDS
 from annotation.fields.registry import KINDS, Kind, UnknownKind, kind
-from annotation.sheets import Sheet
+from annotation.sheets.sheet import Sheet
 
 SHOWN = Shown(item_id=1, target="Egypt", target_name="Egypt")
 TICKED = re.compile(' type="(radio|checkbox)"')

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from annotation.displays import DISPLAYS, Display
 from annotation.models import Campaign
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from benchmarks.models import Stage
 from benchmarks.recipes.registry import RECIPES
 from benchmarks.services.benchmarks import create_from_recipe
@@ -39,8 +39,8 @@ def composed(world: World, display: Display, pictures: str = "") -> Stage:
 
 def opened(world: World, stage: Stage, user: User) -> str:
     """The sheet of the stage's first item, as an annotator sees it."""
-    campaign = campaigns.create(stage, "Round", world.owner, {world.egypt: 1})
-    campaigns.open_campaign(campaign, world.owner, timezone.now())
+    campaign = lifecycle.create(stage, "Round", world.owner, {world.egypt: 1})
+    lifecycle.open_campaign(campaign, world.owner, timezone.now())
     page = world.client(user).get(f"/work/{Campaign.objects.get(stage=stage).pk}/")
     assert page.status_code == 200
     return page.content.decode()

@@ -26,7 +26,7 @@ def test_it_is_sound_and_can_be_found(one):
 
 @every
 def test_its_sheets_can_be_shown_and_parsed(one):
-    sheets = pytest.importorskip("annotation.sheets")
+    sheets = pytest.importorskip("annotation.sheets.sheet")
     for stage in one.stages:
         as_stored = json.loads(json.dumps(stage.sheet))
         sheet = sheets.Sheet.from_json(as_stored)

@@ -8,7 +8,7 @@ from django.template.loader import render_to_string
 from annotation.fields.bound import answer_views, bind_fields
 from annotation.fields.contract import Shown
 from annotation.fields.form import Localiser, first_sentence
-from annotation.sheets import FieldCode, Sheet, SheetError, localise
+from annotation.sheets.sheet import FieldCode, Sheet, SheetError, localise
 
 SHOWN = Shown(item_id=1)
 POINTS = [{"code": str(n), "label": {"en": f"Point {n}"}} for n in (1, 2, 3)]

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from django.db.models import F
 
 from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Participation, Rating, Tally, Unit
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from benchmarks.models import Item
 from people.models import Cohort, Rater, User
 from people.services.raters import rater_of
@@ -20,8 +20,8 @@ def an_open_campaign(
     world: World, *, target: int = 2, name: str = "Round one", cohorts: Iterable[Cohort] = ()
 ) -> Campaign:
     asked = dict.fromkeys(cohorts or (world.egypt, world.brazil), target)
-    campaign = campaigns.create(world.stage, name, world.owner, asked)
-    campaigns.open_campaign(campaign, world.owner, NOON)
+    campaign = lifecycle.create(world.stage, name, world.owner, asked)
+    lifecycle.open_campaign(campaign, world.owner, NOON)
     return campaign
 
 

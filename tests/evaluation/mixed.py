@@ -6,7 +6,8 @@ from typing import Any
 from django.utils import timezone
 
 from annotation.models import Assignment, Campaign
-from annotation.services import campaigns, stages
+from annotation.services.campaigns import lifecycle
+from annotation.services.sheets import stages
 from people.models import User
 from tests.annotators import hand_of
 from tests.personas import World
@@ -68,8 +69,8 @@ def mixed_sheet(world: World) -> Campaign:
     stages.publish(stage, stages.revision(stage, draft), world.mara, now)
     items = world.add_items(len(ANSWERS), images=True)
     stage.items.update(condition="natural")
-    campaign = campaigns.create(world.stage, "Mixed", world.owner, {world.egypt: 3})
-    campaigns.open_campaign(campaign, world.owner, now)
+    campaign = lifecycle.create(world.stage, "Mixed", world.owner, {world.egypt: 3})
+    lifecycle.open_campaign(campaign, world.owner, now)
     people = [world.nour, world.tarek, *world.add_annotators(world.egypt, 1)]
     by_key = {item.key: answers for item, answers in zip(items, ANSWERS, strict=True)}
     for place, user in enumerate(people):

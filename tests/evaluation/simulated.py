@@ -9,7 +9,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
 from annotation.models import Campaign
-from annotation.services import answer_files, campaigns
+from annotation.services.campaigns import lifecycle
+from annotation.services.files import answer_files
 from benchmarks.models import Item
 from benchmarks.services.benchmarks import create_from_recipe
 from evaluation.metrics.simulation import Study, StudyDesign, truth
@@ -66,8 +67,8 @@ def make_benchmark(study: Study, team: Team, actor: User, slug: str = "simulated
     stand_in(items)
     labels = COUNTRIES[: recipe.cohorts]
     asked = {Cohort.objects.get_or_create(team=team, label=label)[0]: recipe.raters for label in labels}
-    campaign = campaigns.create(stage, "Simulated", actor, asked)
-    campaigns.open_campaign(campaign, actor, timezone.now())
+    campaign = lifecycle.create(stage, "Simulated", actor, asked)
+    lifecycle.open_campaign(campaign, actor, timezone.now())
     return campaign
 
 

@@ -12,10 +12,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotation.models import Campaign
-from annotation.readers import watermark
-from annotation.services import campaigns
-from annotation.services.allocation import get_or_claim_work
-from annotation.services.answers import Submission, submit
+from annotation.queries.answers import watermark
+from annotation.services.answers.submit import Submission, submit
+from annotation.services.campaigns import lifecycle
+from annotation.services.queue.claim import get_or_claim_work
 from people.services.raters import rater_of
 from tests.evaluation.data import an_open_campaign, give, of_condition, table
 from tests.personas import World
@@ -134,8 +134,8 @@ def test_a_cohort_and_a_condition_can_be_chosen_on_the_page(world: World, rated:
 
 
 def test_a_discarded_draft_takes_no_part(world: World, rated: Campaign) -> None:
-    draft = campaigns.create(world.stage, "Never opened", world.owner, {world.egypt: 2})
-    campaigns.close(draft, world.owner, timezone.now())
+    draft = lifecycle.create(world.stage, "Never opened", world.owner, {world.egypt: 2})
+    lifecycle.close(draft, world.owner, timezone.now())
     assert read_json(world)["selection"]["campaigns"] == [rated.pk]
     client = world.client(world.mara)
     assert client.get(url(world, f"agreement.json?campaign={draft.pk}")).status_code == 400

@@ -3,9 +3,9 @@ no place in a campaign, so they are in the agreement and not in the coverage."""
 
 from django.utils import timezone
 
-from annotation.coverage import CoverageFilter, coverage_page
-from annotation.services.allocation import get_or_claim_work
-from annotation.services.answers import Submission, submit
+from annotation.queries.coverage import CoverageFilter, coverage_page
+from annotation.services.answers.submit import Submission, submit
+from annotation.services.queue.claim import get_or_claim_work
 from people.services.raters import rater_of
 from tests.evaluation.data import an_open_campaign
 from tests.personas import World

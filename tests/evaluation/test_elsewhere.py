@@ -6,8 +6,8 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Campaign
-from annotation.services import campaigns
-from annotation.services.file_campaigns import open_for_imports
+from annotation.services.campaigns import lifecycle
+from annotation.services.files.campaigns import open_for_imports
 from benchmarks.services.benchmarks import create_from_recipe
 from tests.annotation.files.test_answer_files import bring, outcomes
 from tests.evaluation.data import an_open_campaign, give
@@ -46,7 +46,7 @@ def test_the_empty_agreement_keeps_its_neighbours(world: World) -> None:
 
 def imported(world: World) -> Campaign:
     items = world.add_items(3)
-    campaign = campaigns.create(world.stage, "Elsewhere", world.owner, {world.egypt: 2})
+    campaign = lifecycle.create(world.stage, "Elsewhere", world.owner, {world.egypt: 2})
     open_for_imports(campaign, world.owner, timezone.now())
     rows = [
         {"item": item.key, "rater": rater, "cohort": "Egypt", "field": "relevance", "code": "3"}
@@ -117,5 +117,5 @@ def test_annotators_are_told_nothing_of_a_campaign_for_imports_only(world: World
     campaign = an_open_campaign(world, name="Round one")
     assert "Round one" in nour.get("/work/").content.decode()
     give(campaign, world.egypt, world.tarek, {world.items[0]: "3"})
-    campaigns.pause(campaign, world.owner)
+    lifecycle.pause(campaign, world.owner)
     assert "Round one" in nour.get("/work/").content.decode(), "a pause of work that was begun is told"

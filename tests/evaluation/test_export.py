@@ -11,7 +11,7 @@ import pytest
 from django.test import Client
 
 from annotation.models import Annotation, Campaign, Rating
-from annotation.sheets import Sheet
+from annotation.sheets.sheet import Sheet
 from benchmarks.models import Item
 from evaluation.exports.rows import rows
 from jobs.models import Event

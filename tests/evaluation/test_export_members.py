@@ -14,7 +14,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
 from annotation.models import Annotation, Campaign, Outcome, Rating, Review
-from annotation.services import answer_files, answers, reviews
+from annotation.services.answers import submit
+from annotation.services.files import answer_files
+from annotation.services.review import reviews
 from benchmarks.models import Stage
 from evaluation.exports.decisions import OUTCOMES, REVIEWS
 from evaluation.services.exports import export
@@ -98,7 +100,7 @@ class Scene:
         reviews.decide(
             self.first.pk, self.rita, "return", self.at, reason="unclear", comment="=SUM(1) No question mark."
         )
-        answers.reopen(self.first.assignment_id, self.writer, self.at)
+        submit.reopen(self.first.assignment_id, self.writer, self.at)
         self.second = answer(self.first.assignment, question="What is it?", answer="Tea")
         reviews.decide(self.second.pk, self.rami, "accept", self.at + timedelta(seconds=1))
         gone = reviews.decide(self.other.pk, self.rita, "reject", self.at + timedelta(seconds=2), reason="rules")

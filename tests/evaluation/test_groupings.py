@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from annotation.models import Annotation, Campaign
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from benchmarks.models import Item, Stage
 from people.models import User
 from tests.browser.deduping import SHEET
@@ -34,8 +34,8 @@ def compared(world: World) -> Campaign:
         benchmark=world.benchmark, key="look-alikes", name="Look-alikes", display="contact", sheet=SHEET, position=1
     )
     items = [Item.objects.create(stage=stage, key=f"concept-{at}", concept=f"concept {at}") for at in range(3)]
-    campaign = campaigns.create(stage, "Look-alikes", world.owner, {world.egypt: 2, world.brazil: 1})
-    campaigns.open_campaign(campaign, world.owner, NOON)
+    campaign = lifecycle.create(stage, "Look-alikes", world.owner, {world.egypt: 2, world.brazil: 1})
+    lifecycle.open_campaign(campaign, world.owner, NOON)
     answers = {
         world.nour: ["abc d", "ab c d", "ab cd -e"],
         world.tarek: ["ab cd", "ab c d", "ab c d -e"],

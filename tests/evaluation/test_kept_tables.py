@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
 from annotation.models import Campaign
-from annotation.readers import watermark
+from annotation.queries.answers import watermark
 from benchmarks.imports.records import Defaults
 from benchmarks.services import imports
 from evaluation import snapshots, tasks

@@ -12,9 +12,9 @@ from scipy import stats
 
 from annotation.fields.contract import Shown
 from annotation.models import Campaign, Rating, Unit
-from annotation.services import model_answers
-from annotation.services.model_answers import AnswerDestination, ModelAnswer
-from annotation.services.sheet_versions import sheet_of
+from annotation.services.answers import model_answers
+from annotation.services.answers.model_answers import AnswerDestination, ModelAnswer
+from annotation.services.sheets.sheet_versions import sheet_of
 from evaluation.metrics.agreement import alpha
 from evaluation.metrics.counts import Ratings
 from people.models import Rater

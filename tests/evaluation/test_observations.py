@@ -11,7 +11,7 @@ from django.http import QueryDict
 from django.test.utils import CaptureQueriesContext
 
 from annotation.models import Annotation, Campaign
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from benchmarks.models import Item
 from evaluation.catalogue import catalogue_of
 from evaluation.metrics.agreement import alpha
@@ -205,8 +205,8 @@ def test_texts_come_whole_with_who_wrote_them(world: World) -> None:
     stage.sheet = {"fields": [title]}
     stage.save()
     world.add_items(3)
-    campaign = campaigns.create(stage, "Names", world.owner, {world.egypt: 2})
-    campaigns.open_campaign(campaign, world.owner, NOON)
+    campaign = lifecycle.create(stage, "Names", world.owner, {world.egypt: 2})
+    lifecycle.open_campaign(campaign, world.owner, NOON)
     one, two, _three = world.items
     writer = model(world.team, "Writer", "vlm")
     texts: Mapping[Any, Any] = {(two, "Egypt"): "koshary", (one, "Egypt"): "ful"}

@@ -8,10 +8,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
 from annotation.models import Annotation, Campaign, Exclusion, Rating, Slot, Tally
-from annotation.services import answer_files
-from annotation.services.allocation import get_or_claim_work
-from annotation.services.answers import Submission, submit
-from annotation.services.file_withdrawals import withdraw
+from annotation.services.answers.submit import Submission, submit
+from annotation.services.files import answer_files
+from annotation.services.files.withdrawals import withdraw
+from annotation.services.queue.claim import get_or_claim_work
 from jobs import runner
 from jobs.models import Job
 from people.models import Rater, User

@@ -15,7 +15,7 @@ import pytest
 from django.core.cache import cache
 from django.test import Client
 
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from benchmarks.models import Item
 from benchmarks.services.benchmarks import create_from_recipe
 from evaluation.rendering.number_format import MINUS, format_number
@@ -239,8 +239,8 @@ def caire(world: World) -> Study:
         for n in range(17)
     ]
     stand_in(items)
-    campaign = campaigns.create(stage, "Relevance", world.owner, {world.egypt: 3})
-    campaigns.open_campaign(campaign, world.owner, NOON)
+    campaign = lifecycle.create(stage, "Relevance", world.owner, {world.egypt: 3})
+    lifecycle.open_campaign(campaign, world.owner, NOON)
     people = [world.nour, world.tarek, *world.add_annotators(world.egypt, 1)]
     rows = {people[0]: RATED[0], people[1]: RATED[1][:16] + ".", people[2]: RATED[2]}
     table(campaign, world.egypt, items, rows)

@@ -11,8 +11,8 @@ from django.http import QueryDict
 from django.utils import timezone
 
 from annotation.models import Campaign, Tally
-from annotation.services.allocation import get_or_claim_work
-from annotation.services.answers import Submission, submit
+from annotation.services.answers.submit import Submission, submit
+from annotation.services.queue.claim import get_or_claim_work
 from evaluation import snapshots, tasks
 from evaluation.catalogue import catalogue_of
 from evaluation.models import Snapshot

@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
 from annotation.models import Assignment
-from annotation.services.allocation import get_or_claim_work
+from annotation.services.queue.claim import get_or_claim_work
 from evaluation import status as module
 from jobs import kinds, runner
 from jobs.broker import WORKER_KEY

@@ -8,7 +8,7 @@ from django.db.models import F
 from django.http import QueryDict
 
 from annotation.models import Annotation, Assignment, Campaign, Participation, Tally, Unit
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from benchmarks.models import Benchmark, Item, ItemFact, Stage
 from benchmarks.services.benchmarks import create_from_recipe
 from evaluation.tables.registry import tables_of
@@ -40,8 +40,8 @@ def opened(world: World, stage: Stage, items: Mapping[str, tuple[str, dict[str, 
         for key, (country, context) in items.items()
     ]
     stand_in(made)
-    campaign = campaigns.create(stage, stage.name, world.owner, dict.fromkeys((world.egypt, world.brazil), 1))
-    campaigns.open_campaign(campaign, world.owner, NOON)
+    campaign = lifecycle.create(stage, stage.name, world.owner, dict.fromkeys((world.egypt, world.brazil), 1))
+    lifecycle.open_campaign(campaign, world.owner, NOON)
     return campaign, made
 
 

@@ -12,7 +12,7 @@ from django.http import QueryDict
 from django.template.loader import render_to_string
 
 from annotation.models import Campaign, Rating
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from benchmarks.models import Item
 from benchmarks.services.benchmarks import create_from_recipe
 from evaluation.catalogue import catalogue_of
@@ -68,8 +68,8 @@ class Study:
 
     def open(self, key: str) -> Campaign:
         stage = self.benchmark.stages.get(key=key)
-        made = campaigns.create(stage, key, self.world.owner, dict.fromkeys(self.cohorts.values(), 2))
-        campaigns.open_campaign(made, self.world.owner, NOON)
+        made = lifecycle.create(stage, key, self.world.owner, dict.fromkeys(self.cohorts.values(), 2))
+        lifecycle.open_campaign(made, self.world.owner, NOON)
         return made
 
     def score(self, name: str, scores: Mapping[str, tuple[int, ...]], setting: str = "") -> None:

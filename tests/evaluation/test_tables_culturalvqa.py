@@ -7,7 +7,7 @@ import pytest
 from django.http import QueryDict
 
 from annotation.models import Annotation, Assignment, Campaign, Participation, Rating, SheetVersion, Unit
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from benchmarks.models import Item
 from benchmarks.services.benchmarks import create_from_recipe
 from evaluation.rendering.report import Cell
@@ -53,8 +53,8 @@ class Study:
     def open(self, key: str, *labels: str) -> Campaign:
         stage = self.benchmark.stages.get(key=key)
         asked = [self.cohorts[label] for label in labels or self.cohorts]
-        made = campaigns.create(stage, key, self.world.owner, dict.fromkeys(asked, 3))
-        campaigns.open_campaign(made, self.world.owner, NOON)
+        made = lifecycle.create(stage, key, self.world.owner, dict.fromkeys(asked, 3))
+        lifecycle.open_campaign(made, self.world.owner, NOON)
         return made
 
     def item(self, stage: str, key: str, question: str, **context: Any) -> Item:

@@ -14,7 +14,7 @@ from django.http import QueryDict
 from scipy import stats
 
 from annotation.models import Campaign
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from benchmarks.models import Benchmark, Image, Item, ItemImage
 from benchmarks.services.benchmarks import create_from_recipe
 from evaluation.metrics.averages import DIFFERENCES, mean_over_countries
@@ -56,8 +56,8 @@ def opened(world: World, benchmark: Benchmark, key: str, items: Sequence[Item], 
     facts = {"format": "png", "bytes": 1, "width": 320, "height": 240}
     image, _made = Image.objects.get_or_create(team=world.team, sha256="2" * 64, defaults=facts)
     ItemImage.objects.bulk_create(ItemImage(item=item, image=image, role=role) for item in items for role in "ab")
-    made = campaigns.create(benchmark.stages.get(key=key), name, world.owner, {world.egypt: 2, world.brazil: 2})
-    campaigns.open_campaign(made, world.owner, NOON)
+    made = lifecycle.create(benchmark.stages.get(key=key), name, world.owner, {world.egypt: 2, world.brazil: 2})
+    lifecycle.open_campaign(made, world.owner, NOON)
     return made
 
 

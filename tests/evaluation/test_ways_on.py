@@ -5,7 +5,7 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Rating
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from evaluation.catalogue import catalogue_of
 from people.models import User
 from predictions.services.files import answer_import
@@ -113,5 +113,5 @@ def test_a_table_that_lacks_people_leads_to_no_run(world: World) -> None:
 def test_a_closed_campaign_without_ratings_says_so_too(world: World) -> None:
     world.add_items(2)
     campaign = an_open_campaign(world)
-    campaigns.close(campaign, world.owner, timezone.now())
+    lifecycle.close(campaign, world.owner, timezone.now())
     assert "Open another campaign" in read(world, f"/b/{world.benchmark.slug}/agreement/")

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Annotation, Campaign
-from annotation.services import consent
+from annotation.services.answers import consent
 from people.models import User
 from people.services.raters import rater_of
 from tests.evaluation.data import an_open_campaign, give, of_condition, table

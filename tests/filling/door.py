@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.http import HttpResponse
 
 from annotation.models import Annotation, Assignment, Campaign
-from annotation.services import derivation
+from annotation.services.derivation import derived_items
 from benchmarks.models import Benchmark, Item, Stage
 from jobs import runner
 from jobs.models import Job
@@ -140,7 +140,7 @@ class PublicDoor:
         """Later stages get their items."""
         from django.utils import timezone
 
-        derivation.process_due(timezone.now())
+        derived_items.process_due(timezone.now())
 
     def accept_everything(self, stage: str) -> None:
         """A reviewer accepts each answer that waits."""

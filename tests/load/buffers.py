@@ -8,8 +8,8 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from annotation.models import Assignment, Participation
-from annotation.services import slots
-from annotation.services.allocation import lock_participation_of
+from annotation.services.queue import slots
+from annotation.services.queue.locks import lock_participation_of
 from people.models import Rater
 from tests.annotation.queue.factories import a_person
 

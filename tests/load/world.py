@@ -16,8 +16,8 @@ def make(items: int, people: int) -> dict[str, Any]:
     stage = factories.a_stage()
     pictured(stage, items)
     cohort = factories.a_cohort(stage.benchmark.team)
-    campaign = factories.campaigns.create(stage, "Load", None, {cohort: 3}, seed=1)
-    factories.campaigns.open_campaign(campaign, None, factories.timezone.now())
+    campaign = factories.lifecycle.create(stage, "Load", None, {cohort: 3}, seed=1)
+    factories.lifecycle.open_campaign(campaign, None, factories.timezone.now())
     raters = [factories.a_person(cohort) for _ in range(people)]
     return {"campaign": campaign.pk, "sessions": [session_of(rater.user) for rater in raters]}
 
@@ -33,8 +33,8 @@ def writing(people: int) -> dict[str, Any]:
     stage.save()
     pictured(stage, people + 1)
     cohort = factories.a_cohort(stage.benchmark.team)
-    campaign = factories.campaigns.create(stage, "Writing", None, {cohort: people}, seed=1)
-    factories.campaigns.open_campaign(campaign, None, factories.timezone.now())
+    campaign = factories.lifecycle.create(stage, "Writing", None, {cohort: people}, seed=1)
+    factories.lifecycle.open_campaign(campaign, None, factories.timezone.now())
     raters = [factories.a_person(cohort) for _ in range(people)]
     return {"campaign": campaign.pk, "sessions": [session_of(rater.user) for rater in raters]}
 
@@ -54,7 +54,7 @@ def pictured(stage: Any, items: int) -> None:
 def count() -> dict[str, Any]:
     """What the database holds now."""
     from annotation.models import Annotation, Assignment, Rating, Slot
-    from annotation.services import recount
+    from annotation.services.queue import recount
 
     live = Rating.objects.filter(live=True).values_list("annotation__assignment_id", "code")
     twice = Assignment.objects.exclude(state="released").values_list("unit_id", "rater_id")
@@ -81,8 +81,8 @@ def asked(calls: int, port: int) -> dict[str, Any]:
     stage.save()
     for number, item in enumerate(factories.add_items(stage, calls)):
         stage.items.filter(pk=item.pk).update(text=f"Text {number:05}.")
-    campaign = factories.campaigns.create(stage, "Models", None, {factories.a_cohort(stage.benchmark.team): 1})
-    factories.campaigns.open_campaign(campaign, None, factories.timezone.now())
+    campaign = factories.lifecycle.create(stage, "Models", None, {factories.a_cohort(stage.benchmark.team): 1})
+    factories.lifecycle.open_campaign(campaign, None, factories.timezone.now())
     team, actor = stage.benchmark.team, factories.a_person().user
     endpoint = Endpoint.objects.create(
         team=team, name="Scripted", base_url=f"http://127.0.0.1:{port}/v1", most_in_flight=16, timeout_seconds=20

@@ -41,10 +41,10 @@ def make(items: int, cohorts: int) -> Any:
 
     stage = factories.a_stage(items)
     asked = {factories.a_cohort(stage.benchmark.team): 3 for _ in range(cohorts)}
-    campaign = factories.campaigns.create(stage, "Coverage", None, asked, seed=1)
+    campaign = factories.lifecycle.create(stage, "Coverage", None, asked, seed=1)
     with connection.cursor() as sql:
         sql.execute("UPDATE benchmarks_item SET concept = 'concept ' || id % 40, origin = 'origin ' || id % 5")
-    factories.campaigns.open_campaign(campaign, None, factories.timezone.now())
+    factories.lifecycle.open_campaign(campaign, None, factories.timezone.now())
     with connection.cursor() as sql:
         sql.execute("UPDATE annotation_slot SET submitted = (id * 7919) % 4")
         sql.execute("VACUUM ANALYZE annotation_slot")
@@ -63,8 +63,8 @@ def main() -> None:
         from django.db import connection
         from django.test import Client
 
-        from annotation.coverage import CoverageFilter, coverage_page
-        from annotation.services.sql import fetch
+        from annotation.queries.coverage import CoverageFilter, coverage_page
+        from annotation.queries.sql import fetch
 
         campaign, looker = make(chosen.items, chosen.cohorts)
         client = Client(HTTP_HOST="localhost")

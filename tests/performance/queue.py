@@ -47,8 +47,8 @@ def make_campaign(items: int, people: int) -> tuple[Any, list[Any]]:
     stage = factories.a_stage()
     pictured(stage, items)
     cohort = factories.a_cohort(stage.benchmark.team)
-    campaign = factories.campaigns.create(stage, "Load", None, {cohort: 3}, seed=1)
-    factories.campaigns.open_campaign(campaign, None, factories.timezone.now())
+    campaign = factories.lifecycle.create(stage, "Load", None, {cohort: 3}, seed=1)
+    factories.lifecycle.open_campaign(campaign, None, factories.timezone.now())
     return campaign, [factories.a_person(cohort) for _ in range(people)]
 
 
@@ -58,7 +58,7 @@ def bare_sql(campaign: Any, people: Sequence[Any], seconds: float) -> str:
     from django.utils import timezone
 
     from annotation.models import Assignment
-    from annotation.services import allocation, slots
+    from annotation.services.queue import locks, slots
 
     seat = campaign.cohorts.get()
     times: list[float] = []
@@ -68,7 +68,7 @@ def bare_sql(campaign: Any, people: Sequence[Any], seconds: float) -> str:
         while time.monotonic() < deadline:
             begun, at = time.perf_counter(), timezone.now()
             with transaction.atomic():
-                place = allocation.lock_participation_of(person.pk, seat.pk, at)
+                place = locks.lock_participation_of(person.pk, seat.pk, at)
                 claimed = slots.claim(place, in_hand=True, lease_until=at, at=at)
                 row = Assignment.objects.filter(pk=claimed)
                 slots.adjust_counters(row.values_list("slot_id", flat=True)[0] or 0, reserved=-1, submitted=1)

@@ -62,7 +62,8 @@ def main() -> None:
         from django.core.files.uploadedfile import SimpleUploadedFile
         from django.utils import timezone
 
-        from annotation.services import answer_files, campaigns
+        from annotation.services.campaigns import lifecycle
+        from annotation.services.files import answer_files
         from benchmarks.services.benchmarks import create_blank
         from people.models import Cohort, Team, User
         from tests.personas import make_items
@@ -72,8 +73,8 @@ def main() -> None:
         stage = create_blank(team, "Load", "load", actor, question="Is it?").stages.get()
         make_items(stage, said.items)
         asked = {Cohort.objects.create(team=team, label=culture): said.raters for culture in CULTURES}
-        campaign = campaigns.create(stage, "Elsewhere", actor, asked)
-        campaigns.open_campaign(campaign, actor, timezone.now())
+        campaign = lifecycle.create(stage, "Elsewhere", actor, asked)
+        lifecycle.open_campaign(campaign, actor, timezone.now())
         data = ratings(said.items, said.raters, said.form)
         for again in ("", ", again"):
             upload = SimpleUploadedFile("ratings.csv", data)

@@ -50,7 +50,7 @@ class Memory:
 def a_run(calls: int, threads: int, address: str) -> Any:
     from django.utils import timezone
 
-    from annotation.services import campaigns
+    from annotation.services.campaigns import lifecycle
     from benchmarks.services.benchmarks import create_blank
     from people.models import Cohort, Team, User
     from predictions.models import Endpoint, Prices
@@ -64,8 +64,8 @@ def a_run(calls: int, threads: int, address: str) -> Any:
     team = Team.objects.create(name="A", slug="a")
     stage = create_blank(team, "Load", "load", actor, question="Is it?").stages.get()
     make_items(stage, calls)
-    campaign = campaigns.create(stage, "Models", actor, {Cohort.objects.create(team=team, label="Egypt"): 1})
-    campaigns.open_campaign(campaign, actor, timezone.now())
+    campaign = lifecycle.create(stage, "Models", actor, {Cohort.objects.create(team=team, label="Egypt"): 1})
+    lifecycle.open_campaign(campaign, actor, timezone.now())
     campaign.refresh_from_db()
     endpoint = Endpoint.objects.create(
         team=team, name="Scripted", base_url=address, most_in_flight=threads, timeout_seconds=30

@@ -53,7 +53,8 @@ def build(answers: int) -> tuple[Any, Any]:
     from django.db.models import F
 
     from annotation.models import Slot
-    from annotation.services import consent, recount
+    from annotation.services.answers import consent
+    from annotation.services.queue import recount
     from tests.annotation.queue.factories import a_person, an_open_campaign
     from tests.personas import make_consent_version
 
@@ -85,7 +86,8 @@ def main() -> None:
         from django.db import connection
         from django.utils import timezone
 
-        from annotation.services import consent, recount
+        from annotation.services.answers import consent
+        from annotation.services.queue import recount
         from people.models import ConsentVersion
 
         campaign, person = build(answers)

@@ -7,7 +7,7 @@ from typing import Any
 from django.utils import timezone
 
 from annotation.models import Campaign
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from jobs import runner
 from jobs.models import Job
 from predictions.models import Endpoint, Prices, Run
@@ -84,8 +84,8 @@ def use(monkeypatch: Any, *prompts: Prompt) -> None:
 def a_campaign(world: World, items: int = 3, *, images: bool = False) -> Campaign:
     """Open, for Egypt alone."""
     world.add_items(items, images=images)
-    campaign = campaigns.create(world.stage, "Round 1", world.mara, {world.egypt: 2}, seed=7)
-    campaigns.open_campaign(campaign, world.mara, timezone.now())
+    campaign = lifecycle.create(world.stage, "Round 1", world.mara, {world.egypt: 2}, seed=7)
+    lifecycle.open_campaign(campaign, world.mara, timezone.now())
     campaign.refresh_from_db()
     return campaign
 

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Annotation, Campaign, Rating
-from annotation.services import recount
+from annotation.services.queue import recount
 from jobs import runner
 from jobs.models import Job
 from people.models import Rater

@@ -10,7 +10,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
 from annotation.models import Annotation, Campaign, Rating, Slot, Tally
-from annotation.services import answer_files, campaigns, exclusions, recount
+from annotation.services.answers import exclusions
+from annotation.services.campaigns import lifecycle
+from annotation.services.files import answer_files
+from annotation.services.queue import recount
 from benchmarks.models import ItemImage
 from jobs import runner
 from jobs import services as jobs
@@ -329,7 +332,7 @@ class TestFiles:
 class TestCounting:
     def test_a_campaign_that_closes_pauses_the_run_and_what_comes_late_does_not_count(self, world, plan, monkeypatch):
         run = opened(world, plan(40))
-        between(monkeypatch, lambda: campaigns.close(run.campaign, world.mara, now()))
+        between(monkeypatch, lambda: lifecycle.close(run.campaign, world.mara, now()))
         driven(run)
         assert (run.state, run.stopped_because) == ("paused", "closed") and states(run)["pending"] > 0
         late = Annotation.objects.filter(counted=False)

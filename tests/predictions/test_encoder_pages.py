@@ -7,7 +7,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.services.outcomes import facts_of
+from annotation.services.review.outcomes import facts_of
 from benchmarks.models import Item, ItemFact
 from jobs import runner
 from predictions.models import Collection, Query, Run

@@ -1,7 +1,7 @@
 """Examples that nobody names are drawn by rule: one answered item of each culture, with a person's own answer."""
 
 from annotation.models import Annotation, Slot
-from annotation.sheets import Sheet
+from annotation.sheets.sheet import Sheet
 from benchmarks.models import Item
 from people.models import Rater
 from predictions.prompts.registry import prompt

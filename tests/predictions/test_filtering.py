@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Rating
-from annotation.services.outcomes import facts_of
+from annotation.services.review.outcomes import facts_of
 from benchmarks.models import Item, ItemFact
 from benchmarks.rules.derivations import sample as drawing
 from benchmarks.rules.derivations.contract import DerivationError, Result, Source

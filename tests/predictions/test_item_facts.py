@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
-from annotation.services.outcomes import facts_of
+from annotation.services.review.outcomes import facts_of
 from benchmarks.models import Item, ItemFact, ItemImage
 from jobs import runner, services
 from predictions.backends import clip, detector, grounding

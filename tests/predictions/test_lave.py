@@ -16,7 +16,7 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Campaign
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from benchmarks.models import Item
 from benchmarks.services.benchmarks import create_from_recipe
 from evaluation.rendering.report import Rounding
@@ -65,8 +65,8 @@ def campaign(world: World, demos: list[dict[str, Any]]) -> Campaign:
             stage=stage, key=f"demo-{number:02}", text=demo["question"], origin=COUNTRIES[number % 2], context=context
         )
         stand_in([item])
-    made = campaigns.create(stage, "Judging", world.owner, {world.egypt: 1, world.brazil: 1}, seed=1)
-    campaigns.open_campaign(made, world.owner, timezone.now())
+    made = lifecycle.create(stage, "Judging", world.owner, {world.egypt: 1, world.brazil: 1}, seed=1)
+    lifecycle.open_campaign(made, world.owner, timezone.now())
     made.refresh_from_db()
     return made
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from annotation.fields.contract import Shown
-from annotation.sheets import Sheet
+from annotation.sheets.sheet import Sheet
 from predictions.prompts.contract import ParsedReply, PromptRequests, Reply, Scene
 from predictions.services.runs.engine.reply_parsing import parse_replies
 from tests.predictions.request_helpers import Plainly

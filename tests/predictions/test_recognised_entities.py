@@ -4,7 +4,8 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Annotation, Campaign
-from annotation.services import campaigns, reviews
+from annotation.services.campaigns import lifecycle
+from annotation.services.review import reviews
 from benchmarks.models import Item
 from benchmarks.services.benchmarks import create_from_recipe
 from papers.culturalvqa.prompts.questions import LLM_ENTITIES
@@ -21,8 +22,8 @@ WRITTEN = {"familiarity": "familiar", "question": "What are these lamps called?"
 
 
 def a_round(world: World, benchmark, key: str, cohort: Cohort) -> Campaign:
-    made = campaigns.create(benchmark.stages.get(key=key), key, world.owner, {cohort: 1}, seed=1)
-    campaigns.open_campaign(made, world.owner, timezone.now())
+    made = lifecycle.create(benchmark.stages.get(key=key), key, world.owner, {cohort: 1}, seed=1)
+    lifecycle.open_campaign(made, world.owner, timezone.now())
     made.refresh_from_db()
     return made
 

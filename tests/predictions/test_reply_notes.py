@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from annotation.fields.contract import Shown
-from annotation.sheets import Sheet
+from annotation.sheets.sheet import Sheet
 from predictions.models import Call, Run
 from predictions.pages.reply_notes import LABELS, note_rows
 from predictions.prompts.contract import ParsedReply, PromptRequests, Reply, Request, Scene, UnparsedReply

@@ -8,9 +8,9 @@ from django.utils import timezone
 
 from annotation.fields.contract import Shown
 from annotation.models import Annotation, Campaign
-from annotation.services import model_answers
-from annotation.services.model_answers import AnswerDestination
-from annotation.services.sheet_versions import sheet_of
+from annotation.services.answers import model_answers
+from annotation.services.answers.model_answers import AnswerDestination
+from annotation.services.sheets.sheet_versions import sheet_of
 from benchmarks.models import Item
 from jobs.models import Event, Job
 from predictions.backends.contract import Decoding

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Annotation, Campaign
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from benchmarks.models import Item, ItemImage, Stage
 from benchmarks.services.benchmarks import create_from_recipe
 from predictions.backends.contract import Decoding
@@ -45,8 +45,8 @@ def units(world: World, recipe: str, stage: str, count: int, roles: tuple[str, .
             image = store(world.team, png(drawn(*KINDS[(number + 3 * place) % 16], seed=number)))
             ItemImage.objects.create(item=item, image=image, role=role)
     found.refresh_from_db()
-    campaign = campaigns.create(found, "Round 1", world.owner, {world.egypt: 1}, seed=7)
-    campaigns.open_campaign(campaign, world.owner, timezone.now())
+    campaign = lifecycle.create(found, "Round 1", world.owner, {world.egypt: 1}, seed=7)
+    lifecycle.open_campaign(campaign, world.owner, timezone.now())
     campaign.refresh_from_db()
     return campaign
 

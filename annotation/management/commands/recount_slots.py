@@ -3,7 +3,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.services import recount
+from annotation.services.queue import recount
 
 SHOWN = 50
 

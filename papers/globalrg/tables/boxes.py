@@ -15,7 +15,7 @@ import numpy as np
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation.services.outcomes import facts_of
+from annotation.services.review.outcomes import facts_of
 from benchmarks.rules.regions import GROUNDING, country_code
 from evaluation.metrics import boxes, proportions, resampling
 from evaluation.metrics.counts import Floats

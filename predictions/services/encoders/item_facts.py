@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.services.outcomes import judge_items
+from annotation.services.review.outcomes import judge_items
 from benchmarks.models import Item, ItemFact, ItemImage, Stage
 from jobs import services as jobs
 from jobs.kinds import JobKind, NextLink

@@ -10,7 +10,7 @@ from datetime import datetime
 from django.db import transaction
 
 from annotation.models import Rating
-from annotation.services.outcomes import facts_of, judge_items
+from annotation.services.review.outcomes import facts_of, judge_items
 from benchmarks.models import Item, ItemFact, Stage
 from jobs.models import record
 from people.models import Rater, User

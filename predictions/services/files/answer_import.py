@@ -23,10 +23,10 @@ from django.utils.translation import gettext as _
 from annotation.imports.row_groups import AnswerRowGroup
 from annotation.imports.rows import model_info_problem
 from annotation.models import Annotation, Campaign, CampaignCohort, Unit
-from annotation.services import file_rows
-from annotation.services.file_rows import ImportTarget, ParsedAnswer, RowsRejected
-from annotation.services.file_writing import write
-from annotation.services.sheet_versions import sheet_of
+from annotation.services.files import rows
+from annotation.services.files.rows import ImportTarget, ParsedAnswer, RowsRejected
+from annotation.services.files.writing import write
+from annotation.services.sheets.sheet_versions import sheet_of
 from benchmarks import storage
 from benchmarks.imports.problems import RowProblem
 from jobs import services as jobs
@@ -190,7 +190,7 @@ def import_batch(held: Run, place: ImportTarget, batch: Sequence[FileAnswer], no
     """What becomes of some answers, told for each of their rows. Needs a transaction that holds the team's row."""
     for one in batch:
         _as_of_model(one.gathered, held)
-    known = file_rows.look_up(place, [one.gathered for one in batch])
+    known = rows.look_up(place, [one.gathered for one in batch])
     ready: list[tuple[FileAnswer, ParsedAnswer]] = []
     calls, report = _Calls(held, place, now, known), list[JobRow]()
     for one in batch:
@@ -198,7 +198,7 @@ def import_batch(held: Run, place: ImportTarget, batch: Sequence[FileAnswer], no
             if one.unread is not None:
                 report += calls.failed(one, known, one.unread.state, one.unread.reason)
             else:
-                taken = file_rows.resolve_answer(place, one.gathered, known, now)
+                taken = rows.resolve_answer(place, one.gathered, known, now)
                 calls.only_once(taken)
                 ready.append((one, taken))
         except RowsRejected as refused:
@@ -222,7 +222,7 @@ def _as_of_model(one: AnswerRowGroup, held: Run) -> None:
     } | ({"target": one.row["cohort"]} if one.row.get("cohort") and not one.row.get("target") else {})
 
 
-def _refused(one: FileAnswer, known: file_rows.RowLookup, refused: RowsRejected, calls: _Calls) -> Iterator[JobRow]:
+def _refused(one: FileAnswer, known: rows.RowLookup, refused: RowsRejected, calls: _Calls) -> Iterator[JobRow]:
     """What the sheet does not take is a failure of the model; all else is a fault of the file."""
     first = next(iter(refused.problems.values()))
     if refused.codes:
@@ -239,16 +239,14 @@ def _refused(one: FileAnswer, known: file_rows.RowLookup, refused: RowsRejected,
 class _Calls:
     """The calls of a step, written at its end. One item is asked once: another row of it is a fault of the file."""
 
-    def __init__(self, held: Run, place: ImportTarget, now: datetime, known: file_rows.RowLookup) -> None:
+    def __init__(self, held: Run, place: ImportTarget, now: datetime, known: rows.RowLookup) -> None:
         self.run, self.place, self.now = held, place, now
         items = [one.pk for one in known.items.values() if not isinstance(one, RowProblem)]
         rows = Call.objects.filter(run=held, item__in=items).exclude(state=Call.State.ANSWERED)
         self.lost: set[tuple[int, str]] = set(rows.values_list("item", "unit__target"))
         self.made: list[tuple[FileAnswer, Call, str]] = []
 
-    def failed(
-        self, one: FileAnswer, known: file_rows.RowLookup, state: str, why: str, words: str = ""
-    ) -> Iterator[JobRow]:
+    def failed(self, one: FileAnswer, known: rows.RowLookup, state: str, why: str, words: str = "") -> Iterator[JobRow]:
         key = str(one.gathered.row.get("item", ""))
         item = known.items.get(key)
         target = str(one.gathered.row.get("target") or "")

@@ -10,9 +10,9 @@ from typing import Any
 
 from annotation.imports.source import Row
 from annotation.models import Campaign, CampaignCohort
-from annotation.services.file_rows import ImportTarget, RowsRejected, look_up, resolve_answer
-from annotation.services.sheet_versions import sheet_of
-from annotation.sheets import Sheet, localise
+from annotation.services.files.rows import ImportTarget, RowsRejected, look_up, resolve_answer
+from annotation.services.sheets.sheet_versions import sheet_of
+from annotation.sheets.sheet import Sheet, localise
 from benchmarks.imports.problems import RowProblem
 from predictions.imports import coco, inspect, lm_eval
 from predictions.imports.samples import ALL, FileDescription, flatten

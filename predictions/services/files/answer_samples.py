@@ -15,7 +15,7 @@ from annotation.imports import source
 from annotation.imports.row_groups import AnswerRowGroup, group_long_rows, group_wide_rows
 from annotation.imports.source import Row
 from annotation.models import CampaignCohort
-from annotation.sheets import Sheet
+from annotation.sheets.sheet import Sheet
 from benchmarks import storage
 from benchmarks.imports.problems import RowProblem, SourceProblem
 from benchmarks.models import Item, Stage

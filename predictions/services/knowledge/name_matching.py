@@ -6,7 +6,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 
-from annotation.services.sheet_versions import sheet_of
+from annotation.services.sheets.sheet_versions import sheet_of
 from benchmarks.models import Benchmark, Item
 from predictions.models import Call, KnowledgeEntry, Run
 

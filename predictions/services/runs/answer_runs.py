@@ -12,8 +12,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.models import Campaign
-from annotation.services import model_answers
-from annotation.services.model_answers import AnswerDestination, MixedSources
+from annotation.services.answers import model_answers
+from annotation.services.answers.model_answers import AnswerDestination, MixedSources
 from jobs import services as jobs
 from jobs.models import Job, record
 from people.models import Rater, Team, User

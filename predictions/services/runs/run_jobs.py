@@ -10,8 +10,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.models import Campaign
-from annotation.services import model_answers
-from annotation.services.model_answers import ModelAnswer
+from annotation.services.answers import model_answers
+from annotation.services.answers.model_answers import ModelAnswer
 from jobs.kinds import JobKind, NextLink
 from jobs.models import Job, record
 from jobs.runner import JobCancelled, JobContext, JobFailed, Requeue

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from django.db.models import QuerySet
 
 from annotation.models import Campaign, Unit
-from annotation.services.sql import execute, fetch
+from annotation.queries.sql import execute, fetch
 from benchmarks.models import Item
 from predictions.models import Call, Run
 

@@ -9,8 +9,11 @@ from typing import Any
 from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Campaign
-from annotation.services import allocation, answers, campaigns, derivation
-from annotation.services.answers import Submission
+from annotation.services.answers import submit
+from annotation.services.answers.submit import Submission
+from annotation.services.campaigns import lifecycle
+from annotation.services.derivation import derived_items
+from annotation.services.queue import claim
 from benchmarks.models import Benchmark, Item, Stage
 from people.models import Cohort, Rater, Team
 from tests.annotation.queue.factories import NOON, SKIPS, a_cohort
@@ -58,8 +61,8 @@ def items(stage: Stage, count: int, **more: Any) -> list[Item]:
 
 
 def opened(stage: Stage, *cohorts: Cohort, target: int = 1, seed: int = 7) -> Campaign:
-    campaign = campaigns.create(stage, f"{stage.name} round", None, dict.fromkeys(cohorts, target), seed=seed)
-    campaigns.open_campaign(campaign, None, NOON)
+    campaign = lifecycle.create(stage, f"{stage.name} round", None, dict.fromkeys(cohorts, target), seed=seed)
+    lifecycle.open_campaign(campaign, None, NOON)
     return campaign
 
 
@@ -74,17 +77,17 @@ def asking(acceptance: str = "on_submit", pictures: int = 1, **more: Any) -> tup
 
 def hand(person: Rater, campaign: Campaign, cohort: Cohort, at: datetime | None = None) -> Assignment | None:
     place = campaign.cohorts.select_related("campaign__stage", "cohort").get(cohort=cohort)
-    return allocation.get_or_claim_work(person, place, at or timezone.now()).current
+    return claim.get_or_claim_work(person, place, at or timezone.now()).current
 
 
 def answer(given: Assignment | None, at: datetime | None = None, **raw: Any) -> Annotation:
     assert given is not None, "there was nothing to answer"
     submission = Submission(raw=raw, client_key=secrets.token_hex(8))
-    return answers.submit(given.pk, given.rater, submission, at or timezone.now()).annotation
+    return submit.submit(given.pk, given.rater, submission, at or timezone.now()).annotation
 
 
 def settle() -> int:
-    return derivation.process_due(timezone.now())
+    return derived_items.process_due(timezone.now())
 
 
 def live(stage: Stage) -> list[Item]:

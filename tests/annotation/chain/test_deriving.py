@@ -8,7 +8,10 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Annotation, Due, ItemContributor, ItemSource, Outcome, Slot
-from annotation.services import answers, campaigns, derivation, exclusions, leases, recount, slot_creation
+from annotation.services.answers import exclusions, submit
+from annotation.services.campaigns import lifecycle
+from annotation.services.derivation import derived_items
+from annotation.services.queue import leases, recount, slot_creation
 from benchmarks.models import Item, Stage
 from people.models import Cohort, User
 from tests.annotation.chain.factories import (
@@ -56,7 +59,7 @@ def test_deriving_twice_changes_nothing() -> None:
         answer(hand(writer, campaign, cohort), question=f"{n}?", answer="a")
     settle()
     before = list(Item.objects.filter(stage=reply).order_by("pk").values())
-    derivation.rederive_stage(reply)
+    derived_items.rederive_stage(reply)
     settle()
     assert list(Item.objects.filter(stage=reply).order_by("pk").values()) == before and len(before) == 3
 
@@ -68,7 +71,7 @@ def test_an_undone_answer_takes_its_item_away_and_the_same_answer_brings_it_back
     settle()
     replies = opened(reply, cohort)
     [first] = live(reply)
-    answers.undo(given.assignment_id, writer, timezone.now())
+    submit.undo(given.assignment_id, writer, timezone.now())
     settle()
     assert live(reply) == [] and hand(other, replies, cohort) is None
     first.refresh_from_db()
@@ -86,7 +89,7 @@ def test_a_corrected_question_is_a_new_item_and_answers_to_the_old_one_are_kept(
     settle()
     replies = opened(reply, cohort, target=2)
     old = answer(hand(other, replies, cohort), answer="Coffee")
-    answers.reopen(given.assignment_id, writer, timezone.now())
+    submit.reopen(given.assignment_id, writer, timezone.now())
     answer(given.assignment, question="What is it?", answer="Tea")
     settle()
     first, second = Item.objects.filter(stage=reply).order_by("pk")
@@ -105,7 +108,7 @@ def test_a_correction_of_what_is_not_used_leaves_the_item_as_it_is() -> None:
     writer = a_person(cohort)
     given = answer(hand(writer, opened(ask, cohort), cohort), question="What?", answer="Tee")
     settle()
-    answers.reopen(given.assignment_id, writer, timezone.now())
+    submit.reopen(given.assignment_id, writer, timezone.now())
     newer = answer(given.assignment, question="What?", answer="Tea")
     settle()
     [item] = Item.objects.filter(stage=reply)
@@ -184,7 +187,7 @@ def test_one_who_becomes_a_contributor_later_finds_the_slot_before_their_cursor(
     settle()
     agains = opened(again, cohort, target=2)
     assert hand(people[1], agains, cohort) is None  # and their cursor went past it
-    campaigns.change_target(ratings.cohorts.get(), 2, None)
+    lifecycle.change_target(ratings.cohorts.get(), 2, None)
     answer(hand(people[1], ratings, cohort), good="1")
     settle()
     assert hand(people[1], agains, cohort) is not None
@@ -204,7 +207,7 @@ def test_a_worker_killed_at_any_step_loses_nothing(at: str, monkeypatch: pytest.
         raise SystemExit
 
     with monkeypatch.context() as broken:
-        broken.setattr(derivation, where, killed)
+        broken.setattr(derived_items, where, killed)
         with pytest.raises(SystemExit):
             settle()
     settle()
@@ -244,12 +247,12 @@ def test_an_outcome_follows_its_answers_and_names_the_clause_that_failed() -> No
     given = answer(hand(person, campaign, cohort), good="1")
     settle()
     assert len(live(kept)) == 1
-    answers.reopen(given.assignment_id, person, timezone.now())
+    submit.reopen(given.assignment_id, person, timezone.now())
     answer(given.assignment, good="0")
     settle()
     outcome = Outcome.objects.get()
     assert (outcome.state, outcome.failed) == ("rejected", ["good"]) and live(kept) == []
-    answers.undo(given.assignment_id, person, timezone.now())
+    submit.undo(given.assignment_id, person, timezone.now())
     settle()
     assert Outcome.objects.get().state == "accepted" and len(live(kept)) == 1
     actor = User.objects.create(email="boss@example.org", name="B")
@@ -263,10 +266,10 @@ def test_more_answers_asked_for_means_not_judged_yet() -> None:
     campaign = opened(rate, cohort)
     answer(hand(a_person(cohort), campaign, cohort), good="1")
     settle()
-    campaigns.change_target(campaign.cohorts.get(), 3, None)
+    lifecycle.change_target(campaign.cohorts.get(), 3, None)
     settle()
     assert not Outcome.objects.exists() and live(kept) == []
-    campaigns.change_target(campaign.cohorts.get(), 1, None)
+    lifecycle.change_target(campaign.cohorts.get(), 1, None)
     settle()
     assert len(live(kept)) == 1
 
@@ -285,7 +288,7 @@ def test_a_rule_that_cannot_be_read_stops_the_opening() -> None:
     rate, _kept, [cohort] = a_rated()
     rate.acceptance_rule = {"clauses": []}
     rate.save()
-    with pytest.raises(campaigns.CampaignRefused):
+    with pytest.raises(lifecycle.CampaignRefused):
         opened(rate, cohort)
 
 
@@ -294,10 +297,10 @@ def test_a_source_withdrawn_by_hand_takes_along_what_was_made_of_it() -> None:
     answer(hand(a_person(cohort), opened(ask, cohort), cohort), question="What?", answer="Tea")
     settle()
     ask.items.update(withdrawn_at=timezone.now(), withdrawn_because="")
-    derivation.mark_changed_items(timezone.now())
+    derived_items.mark_changed_items(timezone.now())
     settle()
     assert live(reply) == []
-    assert derivation.mark_changed_items(timezone.now()) == 0  # and it is noticed once
+    assert derived_items.mark_changed_items(timezone.now()) == 0  # and it is noticed once
 
 
 def test_nothing_is_noted_where_nobody_waits_for_it() -> None:
@@ -316,16 +319,16 @@ def test_pictures_of_a_concept_become_a_contact_sheet_that_is_laid_out_once(sett
     sheets = a_stage(benchmark, "sheets", GOOD, derivation=clusters)
     for item in items(found, 3, concept="train"):
         draw_image(item)
-    derivation.rederive_stage(sheets)
+    derived_items.rederive_stage(sheets)
     settle()
     [first] = live(sheets)
     assert first.key == "train" and sorted(first.context["pictures"]) == ["p001", "p002", "p003"]
     assert "groups" in first.context  # and being laid out makes it no other item
-    derivation.rederive_stage(sheets)
+    derived_items.rederive_stage(sheets)
     settle()
     assert live(sheets) == [first]
     draw_image(Item.objects.create(stage=found, key="late", concept="train"))
-    assert derivation.mark_changed_items(timezone.now() - timedelta(minutes=10)) == 1
+    assert derived_items.mark_changed_items(timezone.now() - timedelta(minutes=10)) == 1
     settle()
     [second] = live(sheets)
     assert second != first and len(second.context["pictures"]) == 4
@@ -339,11 +342,11 @@ def test_an_item_that_an_earlier_version_derived_keeps_its_key() -> None:
     [item] = live(reply)
     former = f"ask-000/{ask.benchmark.pseudonym(writer.pk)}"
     Item.objects.filter(pk=item.pk).update(key=former)
-    derivation.rederive_stage(reply)
+    derived_items.rederive_stage(reply)
     settle()
     assert [(one.pk, one.key) for one in Item.objects.filter(stage=reply)] == [(item.pk, former)]
     Item.objects.filter(pk=item.pk).update(text="What was it?")
-    derivation.rederive_stage(reply)
+    derived_items.rederive_stage(reply)
     settle()
     [made] = live(reply)
     assert made.pk != item.pk and "~" in made.key, "other content is another item"
@@ -354,12 +357,12 @@ def test_an_item_that_an_import_completed_is_derived_again() -> None:
     first = a_stage(benchmark, "first", GOOD)
     second = a_stage(benchmark, "second", GOOD, derivation={"kind": "promote", "from": ["first"], "of": "items"})
     [item] = items(first, 1)
-    derivation.mark_changed_items(timezone.now() - timedelta(hours=1))
+    derived_items.mark_changed_items(timezone.now() - timedelta(hours=1))
     settle()
     assert [one.text for one in live(second)] == [""]
     item.text, item.completed_at = "Filled in", timezone.now()
     item.save()
     Item.objects.filter(pk=item.pk).update(created_at=timezone.now() - timedelta(days=1))
-    derivation.mark_changed_items(timezone.now() - timedelta(hours=1))
+    derived_items.mark_changed_items(timezone.now() - timedelta(hours=1))
     settle()
     assert [one.text for one in live(second)] == ["Filled in"]

@@ -7,7 +7,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from annotation.models import Campaign, ItemContributor
-from annotation.services import answer_files
+from annotation.services.files import answer_files
 from benchmarks.models import Stage
 from jobs import runner
 from people.models import Cohort

@@ -9,7 +9,8 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Campaign, Review
-from annotation.services import campaigns, reviews
+from annotation.services.campaigns import lifecycle
+from annotation.services.review import reviews
 from people.models import CohortMember, User
 from people.services.raters import rater_of
 from tests.annotation.chain.factories import ASKED, QUESTION, a_stage, answer, hand
@@ -27,8 +28,8 @@ def campaign(world: World) -> Campaign:
     ask = a_stage(world.benchmark, "ask", QUESTION, acceptance="by_review")
     a_stage(world.benchmark, "reply", {"fields": QUESTION["fields"][1:]}, staffing="others", derivation=ASKED)
     make(ask, 12)
-    made = campaigns.create(ask, "Questions", None, {world.egypt: 1}, seed=1)
-    campaigns.open_campaign(made, None, timezone.now())
+    made = lifecycle.create(ask, "Questions", None, {world.egypt: 1}, seed=1)
+    lifecycle.open_campaign(made, None, timezone.now())
     return made
 
 

@@ -8,8 +8,12 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Campaign, ItemContributor, Rating, Review, Slot
-from annotation.services import answers, campaigns, exclusions, leases, recount, reviews
-from annotation.services.reviews import ReviewRefused
+from annotation.queries import review_queue
+from annotation.services.answers import exclusions, submit
+from annotation.services.campaigns import lifecycle
+from annotation.services.queue import leases, recount
+from annotation.services.review import reviews
+from annotation.services.review.reviews import ReviewRefused
 from benchmarks.models import Benchmark, Stage
 from people.models import Cohort, Rater, User
 from tests.annotation.chain.factories import answer, asking, hand, live, opened, settle
@@ -77,11 +81,11 @@ def test_returned_corrected_accepted_with_all_versions_and_decisions_kept(scene:
     first = scene.written()
     scene.decide(first, "return", comment="No question mark.")
     assert scene.state(first) == "returned"
-    answers.reopen(first.assignment_id, scene.writer, timezone.now())
+    submit.reopen(first.assignment_id, scene.writer, timezone.now())
     assert Review.objects.get().seen_at is not None
     second = answer(first.assignment, question="What is it?", answer="Tea")
     assert (scene.state(second), second.version) == ("submitted", 2)
-    assert list(reviews.waiting(scene.benchmark, scene.reviewer)) == [second]
+    assert list(review_queue.waiting(scene.benchmark, scene.reviewer)) == [second]
     scene.decide(second, "accept")
     settle()
     assert [item.text for item in live(scene.reply)] == ["What is it?"]
@@ -112,25 +116,25 @@ def test_rejecting_counts_the_oldest_answer_that_waited_for_a_place(scene: Scene
     leases.release_expired(timezone.now())
     given = scene.written()
     waiting = answer(held, question="Mine?", answer="Tea")
-    assert not waiting.counted and list(reviews.waiting(scene.benchmark, scene.reviewer)) == [given]
+    assert not waiting.counted and list(review_queue.waiting(scene.benchmark, scene.reviewer)) == [given]
     scene.decide(given, "reject")
     waiting.refresh_from_db()
-    assert waiting.counted and list(reviews.waiting(scene.benchmark, scene.reviewer)) == [waiting]
+    assert waiting.counted and list(review_queue.waiting(scene.benchmark, scene.reviewer)) == [waiting]
 
 
 def test_an_answer_can_be_changed_until_it_is_decided_on_and_not_after(scene: Scene) -> None:
     given = scene.written()
-    answers.reopen(given.assignment_id, scene.writer, timezone.now())
+    submit.reopen(given.assignment_id, scene.writer, timezone.now())
     scene.decide(given, "accept")
-    with pytest.raises(answers.AssignmentStateError, match="decided"):
+    with pytest.raises(submit.AssignmentStateError, match="decided"):
         answer(given.assignment, question="Another?", answer="Tea")
-    with pytest.raises(answers.AssignmentStateError):
-        answers.undo(given.assignment_id, scene.writer, timezone.now())
+    with pytest.raises(submit.AssignmentStateError):
+        submit.undo(given.assignment_id, scene.writer, timezone.now())
 
 
 def test_a_decision_on_a_version_that_was_replaced_is_refused(scene: Scene) -> None:
     given = scene.written()
-    answers.reopen(given.assignment_id, scene.writer, timezone.now())
+    submit.reopen(given.assignment_id, scene.writer, timezone.now())
     newer = answer(given.assignment, question="What is it?", answer="Tea")
     assert refused(lambda: scene.decide(given, "accept")) == "newer"
     assert scene.decide(newer, "accept")
@@ -141,10 +145,10 @@ def test_nobody_decides_on_their_own_work_nor_on_what_they_had_a_part_in(scene: 
     item = given.assignment.unit.item
     ItemContributor.objects.create(item=item, rater=part)
     for person in (scene.writer, part):
-        assert person.user and not reviews.waiting(scene.benchmark, person.user).exists()
+        assert person.user and not review_queue.waiting(scene.benchmark, person.user).exists()
         scene.reviewer = person.user
         assert refused(lambda: scene.decide(given, "accept")) == "own"
-    assert other.user and list(reviews.waiting(scene.benchmark, other.user)) == [given]
+    assert other.user and list(review_queue.waiting(scene.benchmark, other.user)) == [given]
     scene.reviewer = other.user
     assert scene.decide(given, "accept")
 
@@ -182,7 +186,7 @@ def test_taking_a_decision_back_lets_the_answer_wait_again(scene: Scene, decisio
     settle()
     given.refresh_from_db()
     assert given.counted and scene.state(given) == "submitted" and live(scene.reply) == []
-    assert list(reviews.waiting(scene.benchmark, scene.reviewer)) == [given]
+    assert list(review_queue.waiting(scene.benchmark, scene.reviewer)) == [given]
     assert scene.decide(given, "accept")
 
 
@@ -207,7 +211,7 @@ def test_a_rejection_taken_back_when_its_place_is_gone_waits_as_surplus(scene: S
 def test_a_return_is_not_taken_back_once_it_was_corrected(scene: Scene) -> None:
     given = scene.written()
     made = scene.decide(given, "return")
-    answers.reopen(given.assignment_id, scene.writer, timezone.now())
+    submit.reopen(given.assignment_id, scene.writer, timezone.now())
     answer(given.assignment, question="What is it?", answer="Tea")
     assert refused(lambda: reviews.undo(made.pk, scene.reviewer, timezone.now())) == "newer"
 
@@ -215,9 +219,9 @@ def test_a_return_is_not_taken_back_once_it_was_corrected(scene: Scene) -> None:
 def test_an_undone_correction_is_again_a_returned_answer(scene: Scene) -> None:
     given = scene.written()
     scene.decide(given, "return")
-    answers.reopen(given.assignment_id, scene.writer, timezone.now())
+    submit.reopen(given.assignment_id, scene.writer, timezone.now())
     answer(given.assignment, question="What is it?", answer="Tea")
-    answers.undo(given.assignment_id, scene.writer, timezone.now())
+    submit.undo(given.assignment_id, scene.writer, timezone.now())
     given.refresh_from_db()
     assert given.live and given.counted and scene.state(given) == "returned"
     assert answer(given.assignment, question="What is this?", answer="Tea").version == 3
@@ -235,7 +239,7 @@ def test_a_returned_answer_whose_author_never_comes_back_can_be_rejected(scene: 
 
 def test_after_the_close_there_is_accepting_and_rejecting_but_no_way_back_to_the_author(scene: Scene) -> None:
     given = scene.written()
-    campaigns.close(scene.campaign, None, timezone.now())
+    lifecycle.close(scene.campaign, None, timezone.now())
     assert refused(lambda: scene.decide(given, "return")) == "closed"
     assert scene.decide(given, "accept")
 
@@ -245,7 +249,7 @@ def test_an_excluded_persons_answers_do_not_wait_and_their_rejection_taken_back_
     one, two = scene.written("One?"), scene.written("Two?")
     made = scene.decide(one, "reject")
     exclusions.exclude(scene.benchmark, scene.writer, "copied", scene.reviewer, timezone.now())
-    assert not reviews.waiting(scene.benchmark, scene.reviewer).exists()
+    assert not review_queue.waiting(scene.benchmark, scene.reviewer).exists()
     assert refused(lambda: scene.decide(two, "accept")) == "gone"
     reviews.undo(made.pk, scene.reviewer, timezone.now())
     one.refresh_from_db()
@@ -255,8 +259,8 @@ def test_an_excluded_persons_answers_do_not_wait_and_their_rejection_taken_back_
 def test_the_longest_waiting_come_first_and_later_ones_come_round() -> None:
     scene = Scene(pictures=3)
     given = [scene.written(f"{n}?") for n in range(3)]
-    assert list(reviews.waiting(scene.benchmark, scene.reviewer)) == given
-    after = [reviews.next_after(scene.benchmark, scene.reviewer, one.pk) for one in given]
+    assert list(review_queue.waiting(scene.benchmark, scene.reviewer)) == given
+    after = [review_queue.next_after(scene.benchmark, scene.reviewer, one.pk) for one in given]
     assert after == [given[1].pk, given[2].pk, given[0].pk]
 
 
@@ -265,16 +269,16 @@ def test_a_batch_says_how_far_it_is() -> None:
     given = [scene.written(f"{n}?") for n in range(4)]
     for one, decision in zip(given, ("accept", "return", "reject"), strict=False):
         scene.decide(one, decision)
-    found = reviews.review_counts([scene.ask])[scene.ask.pk]
+    found = review_queue.review_counts([scene.ask])[scene.ask.pk]
     assert (found.waiting, found.returned, found.accepted, found.rejected, found.percent) == (1, 1, 1, 1, 50.0)
 
 
 def test_a_models_answer_waits_for_nobody_and_is_nobodys_to_correct(scene: Scene) -> None:
     given = scene.written()
-    assert reviews.waiting(scene.benchmark, scene.reviewer).exists() and reviews.review_counts([scene.ask])
+    assert review_queue.waiting(scene.benchmark, scene.reviewer).exists() and review_queue.review_counts([scene.ask])
     Rater.objects.filter(pk=given.rater_id).update(kind="model", user=None, name="M", team=scene.benchmark.team)
-    assert not reviews.waiting(scene.benchmark, scene.reviewer).exists()
-    assert reviews.review_counts([scene.ask]) == {}
+    assert not review_queue.waiting(scene.benchmark, scene.reviewer).exists()
+    assert review_queue.review_counts([scene.ask]) == {}
     assert refused(lambda: scene.decide(given, "return")) == "gone"
 
 
@@ -283,5 +287,5 @@ def test_answers_of_other_stages_are_not_there_to_review() -> None:
     campaign: Campaign = opened(ask, cohort)
     given = answer(hand(a_person(cohort), campaign, cohort), question="?", answer="a")
     reviewer, place = a_user("reviewer"), cohort
-    assert isinstance(place, Cohort) and not reviews.waiting(ask.benchmark, reviewer).exists()
+    assert isinstance(place, Cohort) and not review_queue.waiting(ask.benchmark, reviewer).exists()
     assert refused(lambda: reviews.decide(given.pk, reviewer, "accept", timezone.now())) == "gone"

@@ -11,8 +11,11 @@ from django.db import connection
 from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Campaign, Due, ItemContributor, Slot
-from annotation.services import allocation, answers, derivation, leases, recount, reviews
-from annotation.services.answers import Submission
+from annotation.services.answers import submit
+from annotation.services.answers.submit import Submission
+from annotation.services.derivation import derived_items
+from annotation.services.queue import claim, leases, recount
+from annotation.services.review import reviews
 from people.models import Cohort, Rater, User
 from tests.annotation.chain.factories import (
     ANSWER,
@@ -50,11 +53,11 @@ def a_chain() -> tuple[list[Campaign], list[Cohort]]:
     return campaigns, cohorts
 
 
-def give(assignment: Assignment, dice: random.Random) -> allocation.Work:
+def give(assignment: Assignment, dice: random.Random) -> claim.Work:
     fields = [one["key"] for one in assignment.campaign.sheet_version.definition["fields"]]
     raw = {key: str(dice.randint(0, 1)) if key == "good" else f"{key} of {assignment.pk}" for key in fields}
     submission = Submission(raw=raw, client_key=f"k{assignment.pk}-{dice.random()}")
-    return answers.submit(assignment.pk, assignment.rater, submission, timezone.now()).work
+    return submit.submit(assignment.pk, assignment.rater, submission, timezone.now()).work
 
 
 def works(person: Rater, campaigns: list[Campaign], cohort: Cohort, dice: random.Random) -> None:
@@ -63,14 +66,14 @@ def works(person: Rater, campaigns: list[Campaign], cohort: Cohort, dice: random
         place = campaign.cohorts.select_related("campaign__stage", "cohort").filter(cohort=cohort).first()
         if place is None:
             continue
-        work = allocation.get_or_claim_work(person, place, timezone.now())
+        work = claim.get_or_claim_work(person, place, timezone.now())
         for _n in range(4):
             if work.current is None:
                 break
             hand = work.current
             work = give(hand, dice)
             if dice.random() < 0.1:
-                answers.undo(hand.pk, person, timezone.now())
+                submit.undo(hand.pk, person, timezone.now())
                 work = give(hand, dice)
 
 
@@ -86,7 +89,7 @@ def crowd(people: list[tuple[Rater, Cohort]], campaigns: list[Campaign], seed: i
 def derives(until: float) -> Callable[[], None]:
     def deed() -> None:
         while time.monotonic() < until:
-            derivation.process_due(timezone.now())
+            derived_items.process_due(timezone.now())
             time.sleep(0.02)
 
     return deed
@@ -107,7 +110,7 @@ def test_fifty_people_two_steps_overlap_five_by_four_cohorts() -> None:
             derives(until), derives(until), *(crowd(one, campaigns, 100 * turn + n) for n, one in enumerate(groups))
         )
         leases.release_expired(timezone.now() + timedelta(hours=1))
-        derivation.process_due(timezone.now())
+        derived_items.process_due(timezone.now())
         if filled(campaigns):
             break
     connection.close()
@@ -155,7 +158,7 @@ def test_two_answers_at_once_are_both_judged() -> None:
         def gives(one: Assignment | None) -> Callable[[], None]:
             def deed() -> None:
                 answer(one, good="1")
-                derivation.process_due(timezone.now())
+                derived_items.process_due(timezone.now())
 
             return deed
 

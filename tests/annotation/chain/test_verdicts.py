@@ -5,8 +5,8 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from annotation import rule_results
 from annotation.models import Outcome, Unit
+from annotation.pages import rule_results
 from benchmarks import readers
 from benchmarks.models import Item, Stage
 from people.models import User

@@ -16,7 +16,7 @@ from annotation.composer.stale_translations import previous_texts
 from annotation.composer.validation import stage_problems
 from annotation.fields.registry import KINDS, kind
 from annotation.fields.settings import Setting
-from annotation.sheets import Sheet
+from annotation.sheets.sheet import Sheet
 from benchmarks.recipes.registry import RECIPES
 from tests.forms import inputs_of
 
@@ -103,8 +103,8 @@ DEFAULTS = (("of", "results"), ("image", "item"), ("over", "majority"))
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda one: one.key)
 def test_every_stage_of_every_recipe_comes_back_as_it_was(recipe: Any) -> None:
-    from annotation.composer_pages import _to_json
-    from annotation.services.stages import COLUMNS
+    from annotation.pages.composer import _to_json
+    from annotation.services.sheets.stages import COLUMNS
 
     earlier: dict[str, Any] = {}
     for spec in recipe.stages:

@@ -10,8 +10,9 @@ from django.utils import timezone
 from django.utils.html import escape
 
 from annotation.models import Draft, StageDraft
-from annotation.services import campaigns, stages
-from annotation.services.campaigns import CampaignRefused
+from annotation.services.campaigns import lifecycle
+from annotation.services.campaigns.lifecycle import CampaignRefused
+from annotation.services.sheets import stages
 from benchmarks.models import Stage
 from people.models import Cohort, User
 from tests.forms import inputs_of
@@ -230,7 +231,7 @@ def test_only_a_stage_that_nothing_hangs_on_is_removed(world: World, mara: Clien
 
 def test_a_campaign_opens_only_when_its_stage_has_no_problem_and_says_all_of_them(world: World) -> None:
     stage = world.stage
-    campaign = campaigns.create(stage, "Round", world.mara, {world.egypt: 1})
+    campaign = lifecycle.create(stage, "Round", world.mara, {world.egypt: 1})
     items = world.add_items(4)
     for item in items[:2]:
         item.images.all().delete()
@@ -239,7 +240,7 @@ def test_a_campaign_opens_only_when_its_stage_has_no_problem_and_says_all_of_the
     stage.save()
     campaign.refresh_from_db()
     with pytest.raises(CampaignRefused) as refused:
-        campaigns.open_campaign(campaign, world.mara, timezone.now())
+        lifecycle.open_campaign(campaign, world.mara, timezone.now())
     said = " ".join(refused.value.reasons)
     assert "2 items have no “image”" in said and "item-00000" in said
     assert "Reasons to skip 1, Label" in said and "The rule has no clause yet. Add one." in said
@@ -249,10 +250,10 @@ def test_a_campaign_opens_only_when_its_stage_has_no_problem_and_says_all_of_the
 
 def test_missing_languages_of_instructions_are_a_warning_only(world: World) -> None:
     world.add_items(1)
-    campaign = campaigns.create(world.stage, "Round", world.mara, {world.brazil: 1})
+    campaign = lifecycle.create(world.stage, "Round", world.mara, {world.brazil: 1})
     found = stages.opening_problems(campaign)
     assert [one.blocks for one in found] == [False] and "Brazil" in found[0].words
-    campaigns.open_campaign(campaign, world.mara, timezone.now())
+    lifecycle.open_campaign(campaign, world.mara, timezone.now())
     assert campaign.state == "open"
 
 

@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from annotation.models import StageDraft
-from annotation.services import derivation
+from annotation.services.derivation import derived_items
 from benchmarks.models import Stage
 from tests.annotation.chain.factories import ANSWER, SKIPS, answer, hand, opened, settle
 from tests.annotation.composer.test_pages import sent
@@ -50,7 +50,7 @@ def test_the_form_says_how_many_pairs_result_and_offers_the_fields_of_both_sides
     assert stage.derivation["params"]["context"] == {"option_a": "a.item.text", "option_b": "b.item.text"}
     settle()
     assert stage.items.count() == 28
-    derivation.rederive_stage(stage)
+    derived_items.rederive_stage(stage)
     settle()
     assert stage.items.count() == 28
     nour = world.client(world.nour)
@@ -62,7 +62,7 @@ def test_the_form_says_how_many_pairs_result_and_offers_the_fields_of_both_sides
 def test_a_derivation_that_would_make_too_many_items_is_not_published(
     world: World, texts: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("annotation.services.stages.MOST_ITEMS", 20)
+    monkeypatch.setattr("annotation.services.sheets.stages.MOST_ITEMS", 20)
     client, start = world.client(world.mara), f"/b/{world.benchmark.slug}/stages/"
     client.post(start, {"name": "Too many", "like": ""})
     stage = Stage.objects.get(name="Too many")

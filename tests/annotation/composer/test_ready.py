@@ -8,12 +8,12 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from annotation.instructions.protocol import Protocol, problems
 from annotation.models import Assignment, Campaign, CampaignCohort, InstructionVersion, Readiness
-from annotation.protocol import Protocol, problems
-from annotation.services import campaigns
-from annotation.services.instructions import InstructionDraft, newest, publish, texts_of
-from annotation.services.readiness import add_viewing_time, readiness_of, sign_ticket
-from annotation.services.stages import opening_problems
+from annotation.services.campaigns import lifecycle
+from annotation.services.campaigns.instructions import InstructionDraft, newest, publish, texts_of
+from annotation.services.campaigns.readiness import add_viewing_time, readiness_of, sign_ticket
+from annotation.services.sheets.stages import opening_problems
 from people.models import User
 from people.services.raters import rater_of
 from tests.forms import inputs_of
@@ -39,8 +39,8 @@ PARTS: dict[str, Any] = {
 @pytest.fixture
 def opened(world: World) -> CampaignCohort:
     world.add_items(3)
-    campaign = campaigns.create(world.stage, "Round", world.mara, {world.egypt: 2, world.brazil: 1})
-    campaigns.open_campaign(campaign, world.mara, timezone.now())
+    campaign = lifecycle.create(world.stage, "Round", world.mara, {world.egypt: 2, world.brazil: 1})
+    lifecycle.open_campaign(campaign, world.mara, timezone.now())
     return campaign.cohorts.select_related("campaign__stage", "cohort").get(cohort=world.egypt)
 
 
@@ -256,7 +256,7 @@ def test_each_person_reads_the_text_of_their_cohort_and_language(world: World, o
     ]  # fmt: skip
     publish(opened.campaign, texts, None, required=True)
     version = newest(opened.campaign)
-    from annotation.services.instructions import text_for
+    from annotation.services.campaigns.instructions import text_for
 
     assert version is not None
     said = {
@@ -286,7 +286,7 @@ def test_films_come_only_from_where_the_instructions_say(world: World, opened: C
 
 def test_a_copy_of_a_campaign_takes_its_protocol_along(world: World, opened: CampaignCohort) -> None:
     require(opened.campaign)
-    made = campaigns.clone(opened.campaign, world.mara, "Again")
+    made = lifecycle.clone(opened.campaign, world.mara, "Again")
     version = newest(made)
     assert version is not None and version.required and texts_of(version)[0].parts == PARTS
 

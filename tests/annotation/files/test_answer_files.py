@@ -16,8 +16,10 @@ from django.utils import timezone
 from annotation.displays.shown import build_shown, upload_info
 from annotation.fields.registry import KINDS, Kind
 from annotation.models import Annotation, Assignment, Campaign, Due, Rating, SheetVersion, Slot, Tally, Unit, Upload
-from annotation.services import answer_files, consent, file_withdrawals, recount
-from annotation.services.sheet_versions import sheet_of
+from annotation.services.answers import consent
+from annotation.services.files import answer_files, withdrawals
+from annotation.services.queue import recount
+from annotation.services.sheets.sheet_versions import sheet_of
 from benchmarks.models import Image, Item, ItemImage, Stage
 from jobs import runner
 from jobs.models import Event, Job
@@ -88,10 +90,10 @@ def test_an_export_comes_back_with_equal_ratings(world: World, campaign: Campaig
 def test_it_comes_back_in_another_benchmark_with_an_equal_sheet(world: World, campaign: Campaign) -> None:
     other = make_benchmark(world.team, "copy", owner=world.owner)
     make_items(other.stages.get(), 8)
-    from annotation.services import campaigns
+    from annotation.services.campaigns import lifecycle
 
-    there = campaigns.create(other.stages.get(), "There", world.owner, {world.egypt: 2, world.brazil: 2})
-    campaigns.open_campaign(there, world.owner, NOON)
+    there = lifecycle.create(other.stages.get(), "There", world.owner, {world.egypt: 2, world.brazil: 2})
+    lifecycle.open_campaign(there, world.owner, NOON)
     assert bring(there, exported(world, campaign, "jsonl")).state == "done"
     assert standing(there) == standing(campaign)
 
@@ -197,7 +199,7 @@ def test_what_follows_from_answers_is_looked_at_again(world: World, campaign: Ca
     job = bring(again, rows_of(world, {}, {"rater": "r2"}), "a.jsonl")
     assert set(Due.objects.values_list("source_id", flat=True)) == {world.items[0].pk}
     Due.objects.all().delete()
-    file_withdrawals.withdraw(job, world.owner, NOON)
+    withdrawals.withdraw(job, world.owner, NOON)
     assert set(Due.objects.values_list("source_id", flat=True)) == {world.items[0].pk}
 
 
@@ -343,7 +345,7 @@ def test_who_has_answered_differently_is_not_overwritten(world: World, campaign:
 
 
 def test_an_excluded_rater_of_a_file_does_not_count(world: World, campaign: Campaign) -> None:
-    from annotation.services.exclusions import exclude
+    from annotation.services.answers.exclusions import exclude
 
     bring(campaign, rows_of(world, {}), "a.jsonl")
     exclude(world.benchmark, Rater.objects.get(name="r1"), "Answers by chance.", world.owner, NOON)

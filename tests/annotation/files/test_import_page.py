@@ -3,7 +3,7 @@
 import pytest
 
 from annotation.models import Annotation, Campaign
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from tests.annotation.files.test_answer_files import bring, outcomes
 from tests.evaluation.data import an_open_campaign
 from tests.personas import World
@@ -44,8 +44,8 @@ def test_the_job_says_what_stands_and_where_to_go(world: World, campaign: Campai
 
 
 def test_a_job_that_took_nothing_says_so_and_names_the_tick(world: World, campaign: Campaign) -> None:
-    empty = campaigns.create(world.stage, "Empty", world.owner, {world.egypt: 2})
-    campaigns.open_campaign(empty, None, campaign.opened_at)  # type: ignore[arg-type]
+    empty = lifecycle.create(world.stage, "Empty", world.owner, {world.egypt: 2})
+    lifecycle.open_campaign(empty, None, campaign.opened_at)  # type: ignore[arg-type]
     row = b'{"item": "lost", "rater": "r1", "cohort": "Egypt", "field": "relevance", "code": "3"}'
     job = bring(empty, row, "a.jsonl")
     assert "or tick \u201cMake items that are missing\u201d" in job.rows.get().message

@@ -8,7 +8,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from annotation import tasks
 from annotation.models import Assignment, Campaign, Slot
-from annotation.services import allocation, answer_files, campaigns, file_campaigns
+from annotation.services.campaigns import lifecycle
+from annotation.services.files import answer_files, campaigns
+from annotation.services.queue import claim
 from benchmarks.models import Item, Stage
 from jobs import runner
 from jobs import services as jobs
@@ -21,8 +23,8 @@ from tests.personas import World, stand_in
 def elsewhere(world: World) -> Campaign:
     """Ratings of two items that came without their pictures, beside two that have them."""
     world.add_items(2)
-    campaign = campaigns.create(world.stage, "Elsewhere", world.owner, {world.egypt: 2})
-    file_campaigns.open_for_imports(campaign, world.owner, NOON)
+    campaign = lifecycle.create(world.stage, "Elsewhere", world.owner, {world.egypt: 2})
+    campaigns.open_for_imports(campaign, world.owner, NOON)
     row = {"rater": "r1", "cohort": "Egypt", "field": "relevance", "code": "3", "country": "Egypt"}
     data = "\n".join(json.dumps({**row, "item": key}) for key in ("bare-1", "bare-2")).encode()
     job = answer_files.start(campaign, world.owner, SimpleUploadedFile("a.jsonl", data), makes_items=True)
@@ -58,7 +60,7 @@ def test_the_beat_gives_nobody_what_cannot_be_shown(world: World, elsewhere: Cam
     tasks.fill_open_campaigns()
     assert filled(elsewhere) == {"item-00000", "item-00001"}
     seat = elsewhere.cohorts.get()
-    allocation.get_or_claim_work(rater_of(world.nour), seat, NOON)
+    claim.get_or_claim_work(rater_of(world.nour), seat, NOON)
     given = Assignment.objects.filter(participation__isnull=False).values_list("unit__item__key", flat=True)
     assert given and set(given) <= {"item-00000", "item-00001"}
     stand_in(list(Item.objects.filter(key="bare-1")))
@@ -81,20 +83,20 @@ def test_a_pair_needs_all_of_its_parts(world: World, elsewhere: Campaign, lacks:
         less.images.filter(role="b").update(role="c")
     else:
         Item.objects.filter(pk=less.pk).update(**{"text": ""} if lacks == "text" else {"context": {"option_a": "x"}})
-    campaigns.add_slots(elsewhere)
+    lifecycle.add_slots(elsewhere)
     assert filled(elsewhere) == {whole.key}
 
 
 @pytest.mark.parametrize("why", ["no_items", "closes_before_it_opens"])
 def test_what_would_not_open_does_not_go_on(world: World, why: str) -> None:
-    campaign = campaigns.create(world.stage, "Empty", world.owner, {world.egypt: 2})
-    file_campaigns.open_for_imports(campaign, world.owner, NOON)
+    campaign = lifecycle.create(world.stage, "Empty", world.owner, {world.egypt: 2})
+    campaigns.open_for_imports(campaign, world.owner, NOON)
     if why != "no_items":
         world.add_items(1)
         Campaign.objects.filter(pk=campaign.pk).update(closes_on="2020-01-01")
         campaign.refresh_from_db()
-    with pytest.raises(campaigns.CampaignRefused) as refused:
-        campaigns.resume(campaign, world.owner, NOON)
+    with pytest.raises(lifecycle.CampaignRefused) as refused:
+        lifecycle.resume(campaign, world.owner, NOON)
     assert refused.value.reasons == [why]
     campaign.refresh_from_db()
     assert campaign.state == "paused"

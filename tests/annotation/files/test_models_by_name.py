@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from annotation.models import Annotation, Campaign, Rating, Review
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from benchmarks.models import Stage
 from people.models import Rater
 from people.services.raters import rater_of
@@ -56,8 +56,8 @@ def test_in_another_place_it_keeps_its_name_and_meets_its_other_answers(
     make_items(stage, 8)
     world.other_cohort.label = "Egypt"
     world.other_cohort.save()
-    other = campaigns.create(stage, "Round", None, {world.other_cohort: 2})
-    campaigns.open_campaign(other, None, NOON)
+    other = lifecycle.create(stage, "Round", None, {world.other_cohort: 2})
+    lifecycle.open_campaign(other, None, NOON)
     job = bring(other, exported(world, campaign, form))
     assert set(outcomes(job).values()) == {("created", "")}, list(job.rows.values())
     found = Rater.objects.filter(team=world.other_team, kind="model").order_by("setting")

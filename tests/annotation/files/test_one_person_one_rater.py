@@ -7,8 +7,11 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Campaign, Rating
-from annotation.services import campaigns, file_withdrawals, reviews
-from annotation.views.home import answers_today
+from annotation.pages.home import answers_today
+from annotation.queries import review_queue
+from annotation.services.campaigns import lifecycle
+from annotation.services.files import withdrawals
+from annotation.services.review import reviews
 from benchmarks.models import Stage
 from people.models import Rater
 from people.services.raters import rater_of
@@ -93,14 +96,14 @@ def test_withdrawn_and_brought_back_an_answer_keeps_its_decision(
     job = bring(again, data, "a.jsonl")
     decided, waits = Annotation.objects.filter(assignment__campaign=again).order_by("pk")
     review = reviews.decide(decided.pk, world.reviewer, decision, NOON, reason="mistake")
-    file_withdrawals.withdraw(job, world.owner, NOON)
+    withdrawals.withdraw(job, world.owner, NOON)
     bring(again, data, "a.jsonl")
     decided.refresh_from_db()
     counts = decision != "reject"
     assert (decided.live, decided.counted, decided.uncounted_because) == (True, counts, "" if counts else "rejected")
     assert Rating.objects.get(annotation=decided).counted == counts
     assert Assignment.objects.get(pk=decided.assignment_id).state == state
-    waiting = reviews.waiting(world.benchmark, world.reviewer).filter(assignment__campaign=again)
+    waiting = review_queue.waiting(world.benchmark, world.reviewer).filter(assignment__campaign=again)
     assert list(waiting) == [waits]
     reviews.undo(review.pk, world.reviewer, timezone.now())  # nobody is without a way on
     assert set(waiting.all()) == {decided, waits} and Rating.objects.get(annotation=decided).counted
@@ -111,16 +114,16 @@ def test_a_rejected_answer_of_a_file_waits_for_nobody(world: World, campaign: Ca
     again = an_open_campaign(world, name="Empty")
     refused = {"rater": "r1", "counted": False, "uncounted_because": "rejected"}
     bring(again, rows_of(world, refused, {"rater": "r2"}), "a.jsonl")
-    waiting = reviews.waiting(world.benchmark, world.reviewer).filter(assignment__campaign=again)
+    waiting = review_queue.waiting(world.benchmark, world.reviewer).filter(assignment__campaign=again)
     assert [one.rater.name for one in waiting] == ["r2"]
-    batch = reviews.review_counts([again.stage])[again.stage_id]
+    batch = review_queue.review_counts([again.stage])[again.stage_id]
     assert (batch.waiting, batch.rejected) == (1 + 7, 1)  # 7: of the campaign before
 
 
 def test_what_comes_into_a_closed_campaign_is_kept_and_does_not_count(world: World, campaign: Campaign) -> None:
     again = an_open_campaign(world, name="Empty")
     bring(again, rows_of(world, {"rater": "before"}), "a.jsonl")
-    campaigns.close(again, world.owner, NOON)
+    lifecycle.close(again, world.owner, NOON)
     bring(again, rows_of(world, {"rater": "after"}), "b.jsonl")
     said = {one.rater.name: (one.live, one.counted, one.uncounted_because)
             for one in Annotation.objects.filter(assignment__campaign=again)}  # fmt: skip
@@ -134,8 +137,8 @@ def test_a_withdrawal_takes_only_what_came_in_the_file(world: World, campaign: C
     [own] = give(campaign, world.brazil, world.bia, {world.items[0]: "4"})
     came = Annotation.objects.get(rater__name="r1")
     Annotation.objects.filter(pk=own.pk).update(client_key=came.client_key[:-1] + "77")
-    assert file_withdrawals.answers_of(job) == 1
-    assert file_withdrawals.withdraw(job, world.owner, NOON) == 1
+    assert withdrawals.answers_of(job) == 1
+    assert withdrawals.withdraw(job, world.owner, NOON) == 1
     own.refresh_from_db()
     came.refresh_from_db()
     assert (own.live, came.live) == (True, False)

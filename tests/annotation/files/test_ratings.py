@@ -11,8 +11,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db.models import F
 
 from annotation.models import Annotation, Assignment, Campaign, Rating, Tally
-from annotation.readers import watermark
-from annotation.services import answer_files, file_withdrawals, recount
+from annotation.queries.answers import watermark
+from annotation.services.files import answer_files, withdrawals
+from annotation.services.queue import recount
 from benchmarks.models import Item
 from jobs import runner
 from jobs import services as jobs
@@ -78,7 +79,7 @@ def test_rows_of_one_answer_become_one_wherever_they_stand(world: World, campaig
     assert recount.find_differences() == []
     again = bring(campaign, data, "study")
     assert set(outcomes(again).values()) == {("unchanged", "")} and made.count() == 8
-    assert file_withdrawals.withdraw(job, world.owner, NOON) == 8 and standing(campaign) == []
+    assert withdrawals.withdraw(job, world.owner, NOON) == 8 and standing(campaign) == []
     assert set(outcomes(bring(campaign, data, "study")).values()) == {("updated", "brought_back")}
     assert len(standing(campaign)) == 16
 
@@ -220,7 +221,7 @@ def test_what_was_withdrawn_half_way_does_not_go_on(
     runner.run(job.pk)
     job.refresh_from_db()
     assert (job.state, len(standing(campaign))) == ("cancelled", 4)
-    assert file_withdrawals.withdraw(job, world.owner, NOON) == 2
+    assert withdrawals.withdraw(job, world.owner, NOON) == 2
     jobs.resume(job, world.owner)
     runner.run(job.pk)
     job.refresh_from_db()
@@ -345,9 +346,9 @@ def test_people_at_work_are_not_given_items_without_a_picture(world: World, camp
 
 
 def test_a_draft_without_items_opens_for_imports_only(world: World) -> None:
-    from annotation.services import campaigns
+    from annotation.services.campaigns import lifecycle
 
-    draft = campaigns.create(world.stage, "Elsewhere", world.owner, {world.egypt: 2})
+    draft = lifecycle.create(world.stage, "Elsewhere", world.owner, {world.egypt: 2})
     path = f"/b/{world.benchmark.slug}/campaigns/{draft.pk}/answers/import/"
     for user in (world.nour, world.manager, world.reviewer, world.stranger):
         assert world.client(user).post(path, {"do": "open"}).status_code == 404

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Assignment, Campaign
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from tests.personas import World
 
 
@@ -22,7 +22,7 @@ def media(settings: Any, tmp_path: Path) -> None:
 @pytest.fixture
 def campaign(world: World) -> Campaign:
     world.add_items(6, images=True)
-    made = campaigns.create(
+    made = lifecycle.create(
         world.stage,
         "Relevance, all pictures",
         world.owner,
@@ -31,7 +31,7 @@ def campaign(world: World) -> Campaign:
         instructions={"en": "Look first, then rate.", "ar": "انظر أولاً، ثم قيّم."},
         seed=5,
     )
-    campaigns.open_campaign(made, world.owner, timezone.now())
+    lifecycle.open_campaign(made, world.owner, timezone.now())
     return made
 
 

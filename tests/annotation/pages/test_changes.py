@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Campaign, Draft, ProblemReport
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from people.models import CohortMember, Consent, User
 from tests.annotation.pages.conftest import in_hand
 from tests.annotation.pages.test_sheet import SCRIPT
@@ -85,7 +85,7 @@ def test_after_the_close_a_change_is_refused_with_words(
     browser: Client, campaign: Campaign, world: World, given: Assignment
 ) -> None:
     browser.post(f"/assignments/{given.pk}/change")
-    campaigns.close(campaign, world.owner, timezone.now())
+    lifecycle.close(campaign, world.owner, timezone.now())
     words = "This work is closed. Your answer stays as it was."
     html = give(browser, given, "5").content.decode()
     assert words in html and "data-assignment" not in html
@@ -95,7 +95,7 @@ def test_after_the_close_a_change_is_refused_with_words(
 
 
 def closes(world: World, campaign: Campaign) -> None:
-    campaigns.close(campaign, world.owner, timezone.now())
+    lifecycle.close(campaign, world.owner, timezone.now())
 
 
 def leaves(world: World, campaign: Campaign) -> None:
@@ -208,7 +208,7 @@ def test_instructions_name_the_culture(
     client_of: ClientOf, campaign: Campaign, world: World, language: str, name: str
 ) -> None:
     texts = {"en": "Think of {target} today.", "ar": "فكّر في {target} اليوم."}
-    campaigns.set_instructions(campaign, texts, world.owner)
+    lifecycle.set_instructions(campaign, texts, world.owner)
     world.nour.language = language
     world.nour.save()
     html = client_of(world.nour).get(f"/work/{campaign.pk}/").content.decode()

@@ -7,10 +7,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Assignment, Campaign, Draft, Participation
-from annotation.roster import RosterRow, roster
-from annotation.services import answers, drafts, recount
-from annotation.services.allocation import Work, get_or_claim_work
-from annotation.services.answers import Submission
+from annotation.queries.roster import RosterRow, roster
+from annotation.services.answers import drafts, submit
+from annotation.services.answers.submit import Submission
+from annotation.services.queue import recount
+from annotation.services.queue.claim import Work, get_or_claim_work
 from people.models import Cohort, CohortMember, User
 from people.services import memberships
 from people.services.raters import rater_of
@@ -42,9 +43,9 @@ def test_the_roster_says_who_is_active_idle_or_gone_and_what_they_gave(world: Wo
     work = opens(world, campaign, world.nour)
     assert work.current
     sent = Submission(raw={"relevance": "4"}, client_key="one")
-    work = answers.submit(work.current.pk, rater_of(world.nour), sent, timezone.now()).work
+    work = submit.submit(work.current.pk, rater_of(world.nour), sent, timezone.now()).work
     assert work.current
-    answers.skip(work.current.pk, rater_of(world.nour), "unknown", "", timezone.now())
+    submit.skip(work.current.pk, rater_of(world.nour), "unknown", "", timezone.now())
     nour = of(world, world.nour)
     assert (nour.state, nour.given, nour.skipped, nour.held, nour.approval) == ("active", 1, 1, 2, None)
     Participation.objects.update(last_seen_at=timezone.now() - timedelta(days=8))
@@ -70,7 +71,7 @@ def test_only_who_manages_the_cohort_sees_what_each_person_gave(world: World, ca
     work = opens(world, campaign, world.nour)
     assert work.current
     sent = Submission(raw={"relevance": "4"}, client_key="one")
-    answers.submit(work.current.pk, rater_of(world.nour), sent, timezone.now())
+    submit.submit(work.current.pk, rater_of(world.nour), sent, timezone.now())
     telling = ("Last seen", "Answers</th>", "Approved", "Skipped", "<time", "Consent")
     for user in (world.manager, world.team_admin):
         page = page_of(world, user)

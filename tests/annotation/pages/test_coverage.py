@@ -6,9 +6,6 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from annotation import coverage
-from annotation.coverage import CoverageFilter
-from annotation.coverage_gap import describe_gap
 from annotation.models import (
     Annotation,
     Campaign,
@@ -20,9 +17,15 @@ from annotation.models import (
     Slot,
     Unit,
 )
-from annotation.services import answers, campaigns, exclusions, recount, reviews, units
-from annotation.services.allocation import get_or_claim_work
-from annotation.services.answers import Submission
+from annotation.queries import coverage
+from annotation.queries.coverage import CoverageFilter
+from annotation.queries.coverage_gap import describe_gap
+from annotation.services.answers import exclusions, submit
+from annotation.services.answers.submit import Submission
+from annotation.services.campaigns import lifecycle
+from annotation.services.queue import recount, units
+from annotation.services.queue.claim import get_or_claim_work
+from annotation.services.review import reviews
 from benchmarks.models import Item
 from people.models import Consent
 from people.services.raters import rater_of
@@ -48,7 +51,7 @@ def rates(world: World, campaign: Campaign, user: object, most: int = 99) -> lis
     while work.current and len(given) < most:
         sent = Submission(raw={"relevance": "4"}, client_key=f"{rater.pk}-{work.current.pk}")
         given.append(work.current.slot_id or 0)
-        work = answers.submit(work.current.pk, rater, sent, timezone.now()).work
+        work = submit.submit(work.current.pk, rater, sent, timezone.now()).work
     return given
 
 
@@ -81,7 +84,7 @@ def test_rows_are_chosen_by_condition_concept_and_by_what_is_missing(world: Worl
 
 def test_a_withdrawn_item_is_no_row_and_pages_hold_fifty(world: World, campaign: Campaign) -> None:
     world.add_items(60)
-    campaigns.add_slots(campaign)
+    lifecycle.add_slots(campaign)
     Item.objects.filter(pk=world.items[0].pk).update(withdrawn_at=timezone.now())
     first = coverage.coverage_page(campaign, CoverageFilter(by="item"))
     second = coverage.coverage_page(campaign, CoverageFilter(by="item", page=2))
@@ -100,9 +103,9 @@ def test_a_hole_tells_who_could_fill_it_and_what_keeps_the_others(world: World, 
     Participation.objects.update(last_seen_at=at - timedelta(days=8))
     assert who(campaign) == {"idle": 1, "new": 1}
     Participation.objects.update(last_seen_at=at)
-    campaigns.set_limits(place, None, 1, None)
+    lifecycle.set_limits(place, None, 1, None)
     assert who(campaign) == {"day": 1, "new": 1}
-    campaigns.set_limits(place, 1, None, None)
+    lifecycle.set_limits(place, 1, None, None)
     assert who(campaign) == {"share": 1, "new": 1}
     Consent.objects.filter(user=world.tarek).update(withdrawn_at=at)
     assert who(campaign) == {"share": 1, "consent": 1}
@@ -148,7 +151,7 @@ def test_skips_are_told_with_their_reasons_and_set_aside_units_come_back(world: 
     work = get_or_claim_work(rater_of(world.nour), place_of(campaign), timezone.now())
     assert work.current and work.current.slot
     item, place = work.current.slot.unit.item_id, place_of(campaign)
-    answers.skip(work.current.pk, rater_of(world.nour), "unknown", "", timezone.now())
+    submit.skip(work.current.pk, rater_of(world.nour), "unknown", "", timezone.now())
     said = {"campaign": campaign.pk, "by": "item", "row": item, "cohort": place.pk}
     html = page_of(world, **said)
     assert "1 unit was set aside" in html and "I do not know what it shows" in html and "; 1 set aside" in html
@@ -186,7 +189,7 @@ def test_a_list_of_items_is_taken_whole_or_each_wrong_line_is_named(world: World
     sent = {"campaign": campaign.pk, "act": "keys", "keys": typed.replace("no-such-item", "")}
     assert "4 units are at the front now." in world.client(world.mara).post(address, sent, follow=True).content.decode()
     assert Slot.objects.filter(urgent=True).count() == 4  # two items, two cohorts
-    campaigns.close(campaign, None, timezone.now())
+    lifecycle.close(campaign, None, timezone.now())
     assert units.prioritise(campaign, [], None) == 0
     assert "is closed" in world.client(world.mara).post(address, sent, follow=True).content.decode()
 

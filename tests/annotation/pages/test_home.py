@@ -8,10 +8,10 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Draft, Rating
-from annotation.services import campaigns
-from annotation.services.instructions import set_instructions
-from annotation.status_text import duration, format_date, greeting, time_zone_for
-from annotation.views.home import day_of
+from annotation.pages.home import day_of
+from annotation.pages.status_text import duration, format_date, greeting, time_zone_for
+from annotation.services.campaigns import lifecycle
+from annotation.services.campaigns.instructions import set_instructions
 from people.models import User
 from tests.annotation.pages.conftest import in_hand
 from tests.annotation.pages.test_sheet import SCRIPT
@@ -67,13 +67,13 @@ def test_other_teams_people_see_none_of_it(client_of: ClientOf, campaign: Campai
 
 
 def test_a_draft_campaign_is_not_shown(client_of: ClientOf, world: World, campaign: Campaign, nour: User) -> None:
-    campaigns.create(world.stage, "Not yet", world.owner, {world.egypt: 1})
+    lifecycle.create(world.stage, "Not yet", world.owner, {world.egypt: 1})
     assert "Not yet" not in client_of(nour).get("/work/").content.decode()
 
 
 def test_home_says_why_there_is_nothing(client_of: ClientOf, world: World, campaign: Campaign, nour: User) -> None:
     place = CampaignCohort.objects.get(campaign=campaign, cohort=world.egypt)
-    campaigns.pause_cohort(place, world.owner)
+    lifecycle.pause_cohort(place, world.owner)
     html = client_of(nour).get("/work/").content.decode()
     assert "Your cohort has a pause in this campaign." in html
     assert "Nothing for you now" in html

@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Assignment, Campaign, Slot
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from people.models import CohortMember, User
 from tests.annotation.pages.conftest import in_hand
 from tests.annotation.pages.test_home import rate
@@ -40,8 +40,8 @@ def test_a_finished_campaign_says_so_and_stands_below_the_open_ones(
     assert "Continue" not in html and f'href="/work/{campaign.pk}/"' not in html
     assert "Nothing is waiting for you now." in html
     assert "You have answered 6" in html
-    second = campaigns.create(world.stage, "Another round", world.owner, {world.egypt: 1}, seed=1)
-    campaigns.open_campaign(second, world.owner, timezone.now())
+    second = lifecycle.create(world.stage, "Another round", world.owner, {world.egypt: 1}, seed=1)
+    lifecycle.open_campaign(second, world.owner, timezone.now())
     html = home(client)
     assert html.index("Another round") < html.index("Relevance, all pictures")
     assert "One campaign is open for you." in html and "Start" in html
@@ -85,7 +85,7 @@ def test_closed_campaigns_are_listed_for_those_who_worked_in_them(
     client_of: ClientOf, world: World, campaign: Campaign, nour: User, tarek: User
 ) -> None:
     rate(client_of(nour), campaign, nour)
-    campaigns.close(campaign, world.owner, timezone.now())
+    lifecycle.close(campaign, world.owner, timezone.now())
     assert "This campaign is closed." in home(client_of(nour))
     assert "Relevance, all pictures" not in home(client_of(tarek))
 
@@ -135,7 +135,7 @@ def test_history_offers_no_change_where_it_cannot_work(
     if away == "left":
         CohortMember.objects.filter(user=nour).update(left_at=timezone.now())
     else:
-        campaigns.close(campaign, world.owner, timezone.now())
+        lifecycle.close(campaign, world.owner, timezone.now())
     html = client.get("/work/history/").content.decode()
     assert "Change<" not in html
     assert ("<img" in html) == (away == "closed")

@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Draft, SheetVersion, Upload
-from annotation.services import uploads
+from annotation.services.answers import uploads
 from benchmarks.models import Image
 from benchmarks.services.safe_fetch import FetchRefused, FetchResult
 from jobs.models import Event

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from tests.annotation.chain.factories import GOOD, RULE
 from tests.personas import World
 
@@ -21,8 +21,8 @@ def sheet_page(world: World, *, rule: bool, score: bool) -> str:
         setattr(stage, name, value)
     stage.save()
     world.add_items(1)
-    made = campaigns.create(stage, "Round", world.owner, {world.egypt: 1})
-    campaigns.open_campaign(made, world.owner, timezone.now())
+    made = lifecycle.create(stage, "Round", world.owner, {world.egypt: 1})
+    lifecycle.open_campaign(made, world.owner, timezone.now())
     reply = world.client(world.nour).get(f"/work/{made.pk}/")
     assert reply.status_code == 200
     return reply.content.decode()

@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Draft, ProblemReport, Rating
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from people.models import Consent, User
 from tests.annotation.pages.conftest import in_hand
 from tests.personas import World, make_consent_version
@@ -250,7 +250,7 @@ def test_nothing_left_says_why(browser: Client, campaign: Campaign, nour: User, 
 
 
 def test_a_pause_says_so(client_of: ClientOf, campaign: Campaign, world: World, nour: User, page: str) -> None:
-    campaigns.pause_cohort(CampaignCohort.objects.get(campaign=campaign, cohort=world.egypt), world.owner)
+    lifecycle.pause_cohort(CampaignCohort.objects.get(campaign=campaign, cohort=world.egypt), world.owner)
     assert "Your cohort has a pause" in client_of(nour).get(page).content.decode()
 
 

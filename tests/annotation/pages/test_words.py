@@ -5,10 +5,10 @@ from typing import get_args
 import pytest
 
 from annotation.models import Annotation, Assignment
-from annotation.services.gate import Reason
-from annotation.status_text import NOTHING, no_work_text, not_counted_note, state_chip, time_zone_for
-from annotation.views.history import CHANGE, LISTED
-from annotation.views.home import pace
+from annotation.pages.history import CHANGE, LISTED
+from annotation.pages.home import pace
+from annotation.pages.status_text import NOTHING, no_work_text, not_counted_note, state_chip, time_zone_for
+from annotation.queries.gate import Reason
 from people.models import User
 
 

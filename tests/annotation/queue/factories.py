@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 from django.utils import timezone
 
 from annotation.models import Assignment, Campaign, CampaignCohort
-from annotation.services import answers, campaigns
-from annotation.services.answers import Submission, SubmitResult
+from annotation.services.answers import submit
+from annotation.services.answers.submit import Submission, SubmitResult
+from annotation.services.campaigns import lifecycle
 from benchmarks.models import Benchmark, Item, Stage
 from people.models import Cohort, CohortMember, Rater, Team, User
 from tests.personas import stand_in
@@ -72,8 +73,8 @@ def an_open_campaign(
 ) -> Campaign:
     stage = a_stage(items, has_target=has_target)
     cohorts = {a_cohort(stage.benchmark.team, label): target for label in labels}
-    campaign = campaigns.create(stage, "Round 1", None, cohorts, seed=7)
-    campaigns.open_campaign(campaign, None, NOON)
+    campaign = lifecycle.create(stage, "Round 1", None, cohorts, seed=7)
+    lifecycle.open_campaign(campaign, None, NOON)
     return campaign
 
 
@@ -83,4 +84,4 @@ def the_seat(campaign: Campaign) -> CampaignCohort:
 
 def rate(assignment: Assignment, code: str = "4", *, key: str = "", at: datetime | None = None) -> SubmitResult:
     submission = Submission(raw={"relevance": code}, client_key=key or secrets.token_hex(8), active_seconds=3.5)
-    return answers.submit(assignment.pk, assignment.rater, submission, at or timezone.now())
+    return submit.submit(assignment.pk, assignment.rater, submission, at or timezone.now())

@@ -5,8 +5,10 @@ from datetime import timedelta
 import pytest
 
 from annotation.models import Annotation, Assignment, Draft, ProblemReport, Rating, Slot, Tally
-from annotation.services import allocation, answers, campaigns, drafts, leases, recount
-from annotation.services.answers import Submission
+from annotation.services.answers import drafts, submit
+from annotation.services.answers.submit import Submission
+from annotation.services.campaigns import lifecycle
+from annotation.services.queue import claim, leases, recount
 from jobs.models import Event
 from tests.annotation.queue.factories import NOON, a_person, an_open_campaign, rate, the_seat
 
@@ -26,13 +28,13 @@ def counters(slot_id: int | None) -> tuple[int, int, int]:
 
 def test_everything_that_shaped_the_answer_is_stamped_on_it() -> None:
     campaign = an_open_campaign()
-    version = campaigns.set_instructions(campaign, {"en": "Look first."}, None)
+    version = lifecycle.set_instructions(campaign, {"en": "Look first."}, None)
     seat = the_seat(campaign)
     person = a_person(seat.cohort)
-    hand = allocation.get_or_claim_work(person, seat, NOON).current
+    hand = claim.get_or_claim_work(person, seat, NOON).current
     assert hand
     submission = Submission({"relevance": "5"}, "key-1", NOON, 12.5, "ar", ())
-    kept = answers.submit(hand.pk, person, submission, NOON + timedelta(seconds=20)).annotation
+    kept = submit.submit(hand.pk, person, submission, NOON + timedelta(seconds=20)).annotation
     kept.refresh_from_db()
     assert (kept.sheet_version_id, kept.instruction_version_id) == (campaign.sheet_version_id, version.pk)
     assert (kept.rule_version, kept.cohort_id, kept.language) == ("on_submit", seat.cohort_id, "ar")
@@ -50,60 +52,60 @@ def test_everything_that_shaped_the_answer_is_stamped_on_it() -> None:
 def test_a_wrong_answer_is_refused_and_changes_nothing() -> None:
     seat = the_seat(an_open_campaign())
     person = a_person(seat.cohort)
-    hand = allocation.get_or_claim_work(person, seat, NOON).current
+    hand = claim.get_or_claim_work(person, seat, NOON).current
     assert hand
-    with pytest.raises(answers.InvalidAnswers) as refused:
+    with pytest.raises(submit.InvalidAnswers) as refused:
         rate(hand, "9", at=NOON)
     assert "relevance" in refused.value.parsed.errors
-    assert allocation.get_or_claim_work(person, seat, NOON).current == hand
+    assert claim.get_or_claim_work(person, seat, NOON).current == hand
     assert rate(hand, "5", at=NOON).annotation.counted
 
 
 def test_the_same_key_again_is_the_same_answer() -> None:
     seat = the_seat(an_open_campaign())
     person = a_person(seat.cohort)
-    hand = allocation.get_or_claim_work(person, seat, NOON).current
+    hand = claim.get_or_claim_work(person, seat, NOON).current
     assert hand
     first = rate(hand, key="k", at=NOON)
     again = rate(hand, key="k", at=NOON)
     assert (first.repeated, again.repeated) == (False, True)
     assert (again.annotation, again.work.current) == (first.annotation, first.work.current)
     assert Annotation.objects.count() == 1
-    with pytest.raises(answers.AlreadyAnswered):
+    with pytest.raises(submit.AlreadyAnswered):
         rate(hand, "1", key="another", at=NOON)
 
 
 def test_a_key_used_for_another_item_is_refused() -> None:
     seat = the_seat(an_open_campaign())
-    hand = allocation.get_or_claim_work(a_person(seat.cohort), seat, NOON).current
+    hand = claim.get_or_claim_work(a_person(seat.cohort), seat, NOON).current
     assert hand
     following = rate(hand, key="k", at=NOON).work.current
     assert following
-    with pytest.raises(answers.AlreadyAnswered):
+    with pytest.raises(submit.AlreadyAnswered):
         rate(following, key="k", at=NOON)
 
 
 def test_nobody_answers_in_anothers_name() -> None:
     seat = the_seat(an_open_campaign())
     one, two = a_person(seat.cohort), a_person(seat.cohort)
-    hand = allocation.get_or_claim_work(one, seat, NOON).current
+    hand = claim.get_or_claim_work(one, seat, NOON).current
     assert hand
     for deed in (
-        lambda: answers.submit(hand.pk, two, Submission({"relevance": "1"}, "k"), NOON),
-        lambda: answers.skip(hand.pk, two, "unknown", "", NOON),
-        lambda: answers.undo(hand.pk, two, NOON),
-        lambda: answers.reopen(hand.pk, two, NOON),
-        lambda: answers.report_problem(hand.pk, two, "x", NOON),
+        lambda: submit.submit(hand.pk, two, Submission({"relevance": "1"}, "k"), NOON),
+        lambda: submit.skip(hand.pk, two, "unknown", "", NOON),
+        lambda: submit.undo(hand.pk, two, NOON),
+        lambda: submit.reopen(hand.pk, two, NOON),
+        lambda: submit.report_problem(hand.pk, two, "x", NOON),
         lambda: drafts.save(hand.pk, two, {}, 0, NOON),
     ):
-        with pytest.raises(answers.AssignmentStateError):
+        with pytest.raises(submit.AssignmentStateError):
             deed()
 
 
 def test_late_work_counts_where_a_place_is_free() -> None:
     seat = the_seat(an_open_campaign(items=1))
     person = a_person(seat.cohort)
-    hand = allocation.get_or_claim_work(person, seat, NOON).current
+    hand = claim.get_or_claim_work(person, seat, NOON).current
     assert hand and leases.release_expired(LATER) == 1
     assert rate(hand, at=LATER).annotation.counted
     assert counters(hand.slot_id) == (1, 0, 1)
@@ -112,14 +114,14 @@ def test_late_work_counts_where_a_place_is_free() -> None:
 def test_late_work_without_a_place_is_kept_as_surplus_and_counts_when_a_place_comes_free() -> None:
     seat = the_seat(an_open_campaign(items=1))
     one, two = a_person(seat.cohort), a_person(seat.cohort)
-    late = allocation.get_or_claim_work(one, seat, NOON).current
+    late = claim.get_or_claim_work(one, seat, NOON).current
     leases.release_expired(LATER)
-    held = allocation.get_or_claim_work(two, seat, LATER).current
+    held = claim.get_or_claim_work(two, seat, LATER).current
     assert late and held
     kept = rate(late, at=LATER).annotation
     assert (kept.counted, kept.uncounted_because) == (False, "surplus")
     assert counters(late.slot_id) == (1, 1, 0)
-    answers.skip(held.pk, two, "unknown", "", LATER)
+    submit.skip(held.pk, two, "unknown", "", LATER)
     kept.refresh_from_db()
     assert (kept.counted, kept.uncounted_because) == (True, "")
     assert kept.ratings.get().counted
@@ -129,11 +131,11 @@ def test_late_work_without_a_place_is_kept_as_surplus_and_counts_when_a_place_co
 def test_an_expired_place_comes_back_to_the_same_person_with_its_draft() -> None:
     seat = the_seat(an_open_campaign(items=1))
     person = a_person(seat.cohort)
-    hand = allocation.get_or_claim_work(person, seat, NOON).current
+    hand = claim.get_or_claim_work(person, seat, NOON).current
     assert hand
     drafts.save(hand.pk, person, {"relevance": "2"}, 0, NOON)
     leases.release_expired(LATER)
-    back = allocation.get_or_claim_work(person, seat, LATER).current
+    back = claim.get_or_claim_work(person, seat, LATER).current
     assert back == hand and back and back.draft.answers == {"relevance": "2"}
     assert counters(hand.slot_id) == (1, 1, 0)
 
@@ -141,42 +143,42 @@ def test_an_expired_place_comes_back_to_the_same_person_with_its_draft() -> None
 def test_skipping_needs_one_of_the_reasons_and_hands_the_unit_to_others() -> None:
     seat = the_seat(an_open_campaign(items=2))
     one, two = a_person(seat.cohort), a_person(seat.cohort)
-    hand = allocation.get_or_claim_work(one, seat, NOON).current
+    hand = claim.get_or_claim_work(one, seat, NOON).current
     assert hand and hand.slot
-    with pytest.raises(answers.AssignmentStateError):
-        answers.skip(hand.pk, one, "bored", "", NOON)
-    following = answers.skip(hand.pk, one, "unknown", "a note", NOON).current
+    with pytest.raises(submit.AssignmentStateError):
+        submit.skip(hand.pk, one, "bored", "", NOON)
+    following = submit.skip(hand.pk, one, "unknown", "a note", NOON).current
     assert following and following != hand
     assert Slot.objects.get(pk=hand.slot_id).position > 10**15  # the end of the queue
     skipped = Assignment.objects.get(pk=hand.pk)
     assert (skipped.state, skipped.skip_reason, skipped.skip_note) == ("skipped", "unknown", "a note")
     assert sum(Tally.objects.values_list("skipped", flat=True)) == 1
-    theirs = allocation.get_or_claim_work(two, seat, NOON).current
+    theirs = claim.get_or_claim_work(two, seat, NOON).current
     assert theirs and theirs.unit_id == hand.unit_id
     rate(following, at=NOON)
-    assert allocation.get_or_claim_work(one, seat, NOON).current is None  # not the skipped one again
+    assert claim.get_or_claim_work(one, seat, NOON).current is None  # not the skipped one again
 
 
 def test_skipping_twice_is_skipping_once_and_an_answer_still_goes_in() -> None:
     seat = the_seat(an_open_campaign(items=1))
     person = a_person(seat.cohort)
-    hand = allocation.get_or_claim_work(person, seat, NOON).current
+    hand = claim.get_or_claim_work(person, seat, NOON).current
     assert hand
-    answers.skip(hand.pk, person, "unknown", "", NOON)
-    answers.skip(hand.pk, person, "unknown", "", NOON)
+    submit.skip(hand.pk, person, "unknown", "", NOON)
+    submit.skip(hand.pk, person, "unknown", "", NOON)
     assert rate(hand, at=NOON).annotation.counted  # from the other window
     assert sum(Tally.objects.values_list("skipped", flat=True)) == 0
-    with pytest.raises(answers.AlreadyAnswered):
-        answers.skip(hand.pk, person, "unknown", "", NOON)
+    with pytest.raises(submit.AlreadyAnswered):
+        submit.skip(hand.pk, person, "unknown", "", NOON)
 
 
 def test_undo_puts_the_answer_back_in_hand_and_keeps_its_place() -> None:
     seat = the_seat(an_open_campaign(items=5))
     person = a_person(seat.cohort)
-    hand = allocation.get_or_claim_work(person, seat, NOON).current
+    hand = claim.get_or_claim_work(person, seat, NOON).current
     assert hand
     done = rate(hand, "2", at=NOON)
-    work = answers.undo(hand.pk, person, NOON + timedelta(seconds=10))
+    work = submit.undo(hand.pk, person, NOON + timedelta(seconds=10))
     assert work.current == hand and work.current and work.prefetched == done.work.current
     assert Draft.objects.get(assignment=hand).answers == done.annotation.answers
     done.annotation.refresh_from_db()
@@ -196,24 +198,24 @@ def test_undo_puts_the_answer_back_in_hand_and_keeps_its_place() -> None:
 def test_undo_ends_after_its_time(settings: object) -> None:
     seat = the_seat(an_open_campaign())
     person = a_person(seat.cohort)
-    hand = allocation.get_or_claim_work(person, seat, NOON).current
+    hand = claim.get_or_claim_work(person, seat, NOON).current
     assert hand
-    with pytest.raises(answers.AssignmentStateError):
-        answers.undo(hand.pk, person, NOON)  # nothing was submitted
+    with pytest.raises(submit.AssignmentStateError):
+        submit.undo(hand.pk, person, NOON)  # nothing was submitted
     rate(hand, at=NOON)
-    with pytest.raises(answers.AssignmentStateError):
-        answers.undo(hand.pk, person, NOON + timedelta(seconds=31))
+    with pytest.raises(submit.AssignmentStateError):
+        submit.undo(hand.pk, person, NOON + timedelta(seconds=31))
 
 
 def test_undoing_a_surplus_answer_takes_no_place() -> None:
     seat = the_seat(an_open_campaign(items=1))
     one, two = a_person(seat.cohort), a_person(seat.cohort)
-    late = allocation.get_or_claim_work(one, seat, NOON).current
+    late = claim.get_or_claim_work(one, seat, NOON).current
     leases.release_expired(LATER)
-    allocation.get_or_claim_work(two, seat, LATER)
+    claim.get_or_claim_work(two, seat, LATER)
     assert late
     rate(late, at=LATER)
-    work = answers.undo(late.pk, one, LATER)
+    work = submit.undo(late.pk, one, LATER)
     assert work.current == late and work.current and work.current.state == "released"
     assert counters(late.slot_id) == (1, 1, 0)
     assert rate(late, "1", at=LATER).annotation.version == 2
@@ -222,10 +224,10 @@ def test_undoing_a_surplus_answer_takes_no_place() -> None:
 def test_an_answer_opened_from_the_history_counts_until_the_new_one_takes_its_place() -> None:
     seat = the_seat(an_open_campaign(items=2))
     person = a_person(seat.cohort)
-    hand = allocation.get_or_claim_work(person, seat, NOON).current
+    hand = claim.get_or_claim_work(person, seat, NOON).current
     assert hand
     following = rate(hand, "2", at=NOON).work.current
-    work = answers.reopen(hand.pk, person, NOON + timedelta(days=1))
+    work = submit.reopen(hand.pk, person, NOON + timedelta(days=1))
     assert (work.current, work.prefetched) == (hand, following)
     assert Rating.objects.get(counted=True).code == "2"
     drafts.save(hand.pk, person, {"relevance": "4"}, Draft.objects.get().version, NOON)
@@ -234,26 +236,26 @@ def test_an_answer_opened_from_the_history_counts_until_the_new_one_takes_its_pl
     assert Rating.objects.get(counted=True).code == "4"
     assert Annotation.objects.get(version=1).uncounted_because == "superseded"
     assert counters(hand.slot_id) == (1, 0, 1)
-    with pytest.raises(answers.AlreadyAnswered):
+    with pytest.raises(submit.AlreadyAnswered):
         rate(hand, "5", at=NOON)  # not opened again
 
 
 def test_a_problem_is_reported_and_the_item_stays_in_hand() -> None:
     seat = the_seat(an_open_campaign())
     person = a_person(seat.cohort)
-    hand = allocation.get_or_claim_work(person, seat, NOON).current
+    hand = claim.get_or_claim_work(person, seat, NOON).current
     assert hand
-    with pytest.raises(answers.AssignmentStateError):
-        answers.report_problem(hand.pk, person, "  ", NOON)
-    answers.report_problem(hand.pk, person, "The picture is upside down", NOON)
+    with pytest.raises(submit.AssignmentStateError):
+        submit.report_problem(hand.pk, person, "  ", NOON)
+    submit.report_problem(hand.pk, person, "The picture is upside down", NOON)
     assert ProblemReport.objects.get().assignment == hand
-    assert allocation.get_or_claim_work(person, seat, NOON).current == hand
+    assert claim.get_or_claim_work(person, seat, NOON).current == hand
 
 
 def test_drafts_are_kept_in_order_and_an_older_window_overwrites_nothing() -> None:
     seat = the_seat(an_open_campaign())
     person = a_person(seat.cohort)
-    hand = allocation.get_or_claim_work(person, seat, NOON).current
+    hand = claim.get_or_claim_work(person, seat, NOON).current
     assert hand
     first = drafts.save(hand.pk, person, {"relevance": "1"}, 0, NOON)
     second = drafts.save(hand.pk, person, {"relevance": "2"}, first.version, NOON)
@@ -264,14 +266,14 @@ def test_drafts_are_kept_in_order_and_an_older_window_overwrites_nothing() -> No
     assert conflict.value.current.answers == {"relevance": "2"}
     rate(hand, "2", at=NOON)
     assert not Draft.objects.exists()
-    with pytest.raises(answers.AlreadyAnswered):
+    with pytest.raises(submit.AlreadyAnswered):
         drafts.save(hand.pk, person, {"relevance": "5"}, second.version, NOON)  # it was on its way
 
 
 def test_typing_renews_the_lease() -> None:
     seat = the_seat(an_open_campaign())
     person = a_person(seat.cohort)
-    hand = allocation.get_or_claim_work(person, seat, NOON).current
+    hand = claim.get_or_claim_work(person, seat, NOON).current
     assert hand
     drafts.save(hand.pk, person, {"relevance": "1"}, 0, NOON + timedelta(minutes=20))
     leases.release_expired(LATER)

@@ -8,9 +8,10 @@ from django.http import Http404
 
 from annotation.access import assignment_for, campaign_for, open_work_for
 from annotation.models import Annotation, Assignment, Slot, Tally
-from annotation.readers import watermark
-from annotation.services import allocation, campaigns, leases, recount
-from annotation.services.campaigns import CampaignRefused
+from annotation.queries.answers import watermark
+from annotation.services.campaigns import lifecycle
+from annotation.services.campaigns.lifecycle import CampaignRefused
+from annotation.services.queue import claim, leases, recount
 from annotation.tasks import fill_open_campaigns
 from benchmarks.models import Item
 from tests.annotation.queue.factories import (
@@ -36,25 +37,25 @@ def counters_stay_true(db: None) -> object:
 
 def test_opening_says_everything_that_is_missing() -> None:
     stage = a_stage(0)
-    empty = campaigns.create(stage, "Empty", None, {})
+    empty = lifecycle.create(stage, "Empty", None, {})
     empty.closes_on = NOON.date() - timedelta(days=1)
     empty.save()
     with pytest.raises(CampaignRefused) as refused:
-        campaigns.open_campaign(empty, None, NOON)
+        lifecycle.open_campaign(empty, None, NOON)
     assert refused.value.reasons == ["no_cohorts", "no_items", "closes_before_it_opens"]
     add_items(stage, 1)
-    whole = campaigns.create(stage, "Whole", None, {a_cohort(stage.benchmark.team): 2})
-    campaigns.open_campaign(whole, None, NOON)
+    whole = lifecycle.create(stage, "Whole", None, {a_cohort(stage.benchmark.team): 2})
+    lifecycle.open_campaign(whole, None, NOON)
     with pytest.raises(CampaignRefused):
-        campaigns.open_campaign(whole, None, NOON)
+        lifecycle.open_campaign(whole, None, NOON)
 
 
 def test_cohorts_of_another_team_and_targets_below_one_are_refused() -> None:
     stage, other = a_stage(1), a_stage(1)
     with pytest.raises(CampaignRefused):
-        campaigns.create(stage, "C", None, {a_cohort(other.benchmark.team): 1})
+        lifecycle.create(stage, "C", None, {a_cohort(other.benchmark.team): 1})
     with pytest.raises(CampaignRefused):
-        campaigns.create(stage, "C", None, {a_cohort(stage.benchmark.team): 0})
+        lifecycle.create(stage, "C", None, {a_cohort(stage.benchmark.team): 0})
 
 
 def test_slots_are_the_items_of_the_conditions_for_each_cohorts_own_label() -> None:
@@ -64,19 +65,19 @@ def test_slots_are_the_items_of_the_conditions_for_each_cohorts_own_label() -> N
     gone.images.all().delete()
     gone.delete()
     egypt, brazil = (a_cohort(stage.benchmark.team, label) for label in ("Egypt", "Brazil"))
-    campaign = campaigns.create(stage, "C", None, {egypt: 2, brazil: 3}, ["natural"])
-    campaigns.open_campaign(campaign, None, NOON)
+    campaign = lifecycle.create(stage, "C", None, {egypt: 2, brazil: 3}, ["natural"])
+    lifecycle.open_campaign(campaign, None, NOON)
     rows = Slot.objects.values_list("cohort__cohort__label", "unit__target", "wanted", "unit__item__condition")
     assert sorted(set(rows)) == [("Brazil", "Brazil", 3, "natural"), ("Egypt", "Egypt", 2, "natural")]
     assert Slot.objects.count() == 4
-    assert [one.wanted for one in campaigns.progress(campaign)] == [6, 4]
+    assert [one.wanted for one in lifecycle.progress(campaign)] == [6, 4]
 
 
 def test_items_that_come_later_get_slots_and_withdrawn_ones_lose_theirs() -> None:
     campaign = an_open_campaign(items=2, target=2)
     seat = the_seat(campaign)
     person = a_person(seat.cohort)
-    hand = allocation.get_or_claim_work(person, seat, NOON).current
+    hand = claim.get_or_claim_work(person, seat, NOON).current
     assert hand
     add_items(campaign.stage, 3)
     assert fill_open_campaigns() == 3
@@ -86,21 +87,21 @@ def test_items_that_come_later_get_slots_and_withdrawn_ones_lose_theirs() -> Non
     fill_open_campaigns()
     assert list(Slot.objects.filter(pk=hand.slot_id).values_list("wanted", "reserved")) == [(1, 1)]
     assert rate(hand, at=NOON).annotation.counted
-    assert campaigns.progress(campaign)[0].wanted == 1 + 4 * 2
+    assert lifecycle.progress(campaign)[0].wanted == 1 + 4 * 2
 
 
 def test_a_sheet_is_frozen_at_the_opening_and_words_make_a_minor_version() -> None:
     stage = a_stage(1)
     cohort = a_cohort(stage.benchmark.team)
-    first = campaigns.create(stage, "1", None, {cohort: 1})
-    campaigns.open_campaign(first, None, NOON)
+    first = lifecycle.create(stage, "1", None, {cohort: 1})
+    lifecycle.open_campaign(first, None, NOON)
     stage.sheet = deepcopy(stage.sheet)
     stage.sheet["fields"][0]["label"]["en"] = "How much does it matter?"
     stage.save()
-    second = campaigns.clone(first, None, "2")
+    second = lifecycle.clone(first, None, "2")
     stage.sheet["fields"][0]["config"]["points"].pop()
     stage.save()
-    third = campaigns.clone(first, None, "3")
+    third = lifecycle.clone(first, None, "3")
     versions = [(one.sheet_version.major, one.sheet_version.minor) for one in (first, second, third)]
     assert versions == [(1, 0), (1, 1), (2, 0)]
     first.refresh_from_db()
@@ -112,57 +113,57 @@ def test_a_wrong_sheet_is_refused() -> None:
     stage.sheet = {"fields": [{"key": "x", "kind": "no such kind"}]}
     stage.save()
     with pytest.raises(CampaignRefused) as refused:
-        campaigns.create(stage, "C", None, {a_cohort(stage.benchmark.team): 1})
+        lifecycle.create(stage, "C", None, {a_cohort(stage.benchmark.team): 1})
     assert refused.value.reasons == ["sheet_wrong"]
 
 
 def test_a_clone_asks_the_same_of_the_same_people_and_shares_no_answers() -> None:
     campaign = an_open_campaign(items=2, target=3)
-    campaigns.set_instructions(campaign, {"en": "Look."}, None)
+    lifecycle.set_instructions(campaign, {"en": "Look."}, None)
     seat = the_seat(campaign)
-    hand = allocation.get_or_claim_work(a_person(seat.cohort), seat, NOON).current
+    hand = claim.get_or_claim_work(a_person(seat.cohort), seat, NOON).current
     assert hand
     rate(hand, at=NOON)
-    copy = campaigns.clone(campaign, None, "Round 2")
+    copy = lifecycle.clone(campaign, None, "Round 2")
     assert (copy.state, copy.name) == ("draft", "Round 2")
-    assert campaigns.current_instructions(copy) == {"en": "Look."}
+    assert lifecycle.current_instructions(copy) == {"en": "Look."}
     assert list(copy.cohorts.values_list("cohort_id", "target_answers")) == [(seat.cohort_id, 3)]
-    campaigns.open_campaign(copy, None, NOON)
-    assert [one.submitted for one in campaigns.progress(copy)] == [0]
+    lifecycle.open_campaign(copy, None, NOON)
+    assert [one.submitted for one in lifecycle.progress(copy)] == [0]
 
 
 def test_instructions_get_a_version_only_when_they_change() -> None:
     campaign = an_open_campaign()
-    first = campaigns.set_instructions(campaign, {"en": "One", "ar": " "}, None)
-    assert campaigns.set_instructions(campaign, {"en": "One"}, None) == first
-    assert campaigns.set_instructions(campaign, {"en": "Two"}, None).number == first.number + 1
+    first = lifecycle.set_instructions(campaign, {"en": "One", "ar": " "}, None)
+    assert lifecycle.set_instructions(campaign, {"en": "One"}, None) == first
+    assert lifecycle.set_instructions(campaign, {"en": "Two"}, None).number == first.number + 1
 
 
 def test_a_higher_target_opens_slots_again() -> None:
     campaign = an_open_campaign(items=3, target=1)
     seat = the_seat(campaign)
     one, two = a_person(seat.cohort), a_person(seat.cohort)
-    work = allocation.get_or_claim_work(one, seat, NOON)
+    work = claim.get_or_claim_work(one, seat, NOON)
     while work.current:
         work = rate(work.current, at=NOON).work
-    assert allocation.get_or_claim_work(two, seat, NOON).current is None
-    campaigns.change_target(seat, 2, None)
-    assert allocation.get_or_claim_work(two, seat, NOON).current
-    assert allocation.get_or_claim_work(one, seat, NOON).current is None
-    assert campaigns.progress(campaign)[0].wanted == 6
+    assert claim.get_or_claim_work(two, seat, NOON).current is None
+    lifecycle.change_target(seat, 2, None)
+    assert claim.get_or_claim_work(two, seat, NOON).current
+    assert claim.get_or_claim_work(one, seat, NOON).current is None
+    assert lifecycle.progress(campaign)[0].wanted == 6
 
 
 def test_a_higher_target_counts_waiting_answers_first() -> None:
     seat = the_seat(an_open_campaign(items=1, target=1))
     one, two = a_person(seat.cohort), a_person(seat.cohort)
-    late = allocation.get_or_claim_work(one, seat, NOON).current
+    late = claim.get_or_claim_work(one, seat, NOON).current
     leases.release_expired(LATER)
-    held = allocation.get_or_claim_work(two, seat, LATER).current
+    held = claim.get_or_claim_work(two, seat, LATER).current
     assert late and held
     rate(late, at=LATER)
     rate(held, at=LATER)
     assert Annotation.objects.filter(counted=True).count() == 1
-    campaigns.change_target(seat, 2, None)
+    lifecycle.change_target(seat, 2, None)
     assert Annotation.objects.filter(counted=True).count() == 2
     assert not Slot.objects.get().open
 
@@ -171,41 +172,41 @@ def test_a_lower_target_keeps_what_is_reserved_or_submitted() -> None:
     campaign = an_open_campaign(items=3, target=3)
     seat = the_seat(campaign)
     people = [a_person(seat.cohort) for _ in range(2)]
-    hands = [allocation.get_or_claim_work(person, seat, NOON).current for person in people]
+    hands = [claim.get_or_claim_work(person, seat, NOON).current for person in people]
     assert hands[0] and hands[1] and hands[0].slot_id == hands[1].slot_id
-    campaigns.change_target(seat, 1, None)
+    lifecycle.change_target(seat, 1, None)
     shared = Slot.objects.get(pk=hands[0].slot_id)
     assert (shared.wanted, shared.reserved) == (2, 2)
     leases.release_expired(LATER)  # given back, the places over the target go
     shared.refresh_from_db()
     assert (shared.wanted, shared.reserved, shared.open) == (1, 0, True)
-    assert campaigns.progress(campaign)[0].wanted == 3
+    assert lifecycle.progress(campaign)[0].wanted == 3
 
 
 def test_closing_gives_places_back_and_ends_the_claims() -> None:
     campaign = an_open_campaign(items=5)
     seat = the_seat(campaign)
     person = a_person(seat.cohort)
-    work = allocation.get_or_claim_work(person, seat, NOON)
+    work = claim.get_or_claim_work(person, seat, NOON)
     assert work.current and work.prefetched
-    campaigns.close(campaign, None, NOON)
+    lifecycle.close(campaign, None, NOON)
     assert set(Assignment.objects.values_list("state", flat=True)) == {"released"}
-    nothing = allocation.get_or_claim_work(person, seat, NOON).no_work
+    nothing = claim.get_or_claim_work(person, seat, NOON).no_work
     assert nothing and nothing.reason == "campaign_closed"
     with pytest.raises(CampaignRefused):
-        campaigns.resume(campaign, None, NOON)
+        lifecycle.resume(campaign, None, NOON)
 
 
 def test_progress_and_watermark_follow_every_change() -> None:
     campaign = an_open_campaign(items=2, target=2)
     seat = the_seat(campaign)
     person = a_person(seat.cohort)
-    hand = allocation.get_or_claim_work(person, seat, NOON).current
+    hand = claim.get_or_claim_work(person, seat, NOON).current
     before = watermark(campaign.stage.benchmark)
     assert hand
     rate(hand, at=NOON)
     assert watermark(campaign.stage.benchmark) > before
-    [row] = campaigns.progress(campaign)
+    [row] = lifecycle.progress(campaign)
     assert (row.wanted, row.submitted, row.skipped, row.reserved, row.percent) == (4, 1, 0, 1, 25)
     assert Tally.objects.count() == 16
 
@@ -214,7 +215,7 @@ def test_access_is_by_cohort_and_by_ownership() -> None:
     campaign = an_open_campaign()
     seat = the_seat(campaign)
     person, stranger = a_person(seat.cohort), a_person()
-    hand = allocation.get_or_claim_work(person, seat, NOON).current
+    hand = claim.get_or_claim_work(person, seat, NOON).current
     assert hand and person.user and stranger.user
     assert assignment_for(person.user, hand.pk) == hand
     assert open_work_for(person.user, campaign.pk) == seat
@@ -225,6 +226,6 @@ def test_access_is_by_cohort_and_by_ownership() -> None:
         open_work_for(stranger.user, campaign.pk)
     with pytest.raises(Http404):
         campaign_for(person.user, a_stage(0).benchmark, campaign.pk)
-    draft = campaigns.clone(campaign, None, "Draft")
+    draft = lifecycle.clone(campaign, None, "Draft")
     with pytest.raises(Http404):
         open_work_for(person.user, draft.pk)

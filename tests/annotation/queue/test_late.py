@@ -5,8 +5,10 @@ from datetime import timedelta
 import pytest
 
 from annotation.models import Annotation, Assignment, CampaignCohort, Draft, ProblemReport, Rating, Slot, Tally
-from annotation.services import allocation, answers, campaigns, drafts, exclusions, recount
-from annotation.services.answers import Submission
+from annotation.services.answers import drafts, exclusions, submit
+from annotation.services.answers.submit import Submission
+from annotation.services.campaigns import lifecycle
+from annotation.services.queue import claim, recount
 from people.models import CohortMember, ConsentVersion, Rater
 from tests.annotation.queue.factories import NOON, a_person, an_open_campaign, rate, the_seat
 
@@ -21,7 +23,7 @@ def counters_stay_true(db: None) -> object:
 
 
 def in_hand(person: Rater, seat: CampaignCohort) -> Assignment:
-    hand = allocation.get_or_claim_work(person, seat, NOON).current
+    hand = claim.get_or_claim_work(person, seat, NOON).current
     assert hand
     return hand
 
@@ -42,7 +44,7 @@ def is_not_asked(seat: CampaignCohort, person: Rater) -> None:
 
 
 def closes(seat: CampaignCohort, person: Rater) -> None:
-    campaigns.close(seat.campaign, None, NOON)
+    lifecycle.close(seat.campaign, None, NOON)
 
 
 ENDS = {"not_a_member": leaves, "no_consent": is_not_asked, "closed": closes}
@@ -53,11 +55,11 @@ def test_an_undo_asked_twice_takes_back_one_answer() -> None:
     person = a_person(seat.cohort)
     hand = in_hand(person, seat)
     rate(hand, "2", at=NOON)
-    answers.reopen(hand.pk, person, SOON)
+    submit.reopen(hand.pk, person, SOON)
     rate(hand, "5", at=SOON)
-    answers.undo(hand.pk, person, SOON, version=2)
-    with pytest.raises(answers.AssignmentStateError):
-        answers.undo(hand.pk, person, SOON, version=2)
+    submit.undo(hand.pk, person, SOON, version=2)
+    with pytest.raises(submit.AssignmentStateError):
+        submit.undo(hand.pk, person, SOON, version=2)
     assert numbers() == (1, ["2"])
 
 
@@ -66,10 +68,10 @@ def test_a_change_taken_back_leaves_the_first_answer_standing() -> None:
     person = a_person(seat.cohort)
     hand = in_hand(person, seat)
     following = rate(hand, "2", at=NOON).work.current
-    answers.reopen(hand.pk, person, SOON)
+    submit.reopen(hand.pk, person, SOON)
     rate(hand, "5", at=SOON)
     assert numbers() == (1, ["5"])
-    work = answers.undo(hand.pk, person, SOON)
+    work = submit.undo(hand.pk, person, SOON)
     assert (work.current, work.prefetched) == (hand, following)
     first = Annotation.objects.get(version=1)
     assert (first.live, first.counted, first.uncounted_because) == (True, True, "")
@@ -89,7 +91,7 @@ def test_a_first_answer_taken_back_leaves_none() -> None:
     person = a_person(seat.cohort)
     hand = in_hand(person, seat)
     assert not rate(hand, "2", at=NOON).changed
-    answers.undo(hand.pk, person, NOON)
+    submit.undo(hand.pk, person, NOON)
     assert numbers() == (0, [])
     assert not rate(hand, "3", at=NOON).changed
 
@@ -99,17 +101,17 @@ def test_an_uncounted_change_taken_back_stays_uncounted() -> None:
     person = a_person(seat.cohort)
     hand = in_hand(person, seat)
     rate(hand, "2", at=NOON)
-    answers.reopen(hand.pk, person, SOON)
+    submit.reopen(hand.pk, person, SOON)
     rate(hand, "5", at=SOON)
     benchmark = seat.campaign.stage.benchmark
     by = a_person().user
     assert by
     exclusions.exclude(benchmark, person, "two accounts", by, SOON)
-    with pytest.raises(answers.AssignmentStateError):
-        answers.undo(hand.pk, person, SOON)  # it would show the picture
+    with pytest.raises(submit.AssignmentStateError):
+        submit.undo(hand.pk, person, SOON)  # it would show the picture
     assert numbers() == (0, [])
     exclusions.lift_exclusion(benchmark, person, by, SOON)
-    answers.undo(hand.pk, person, SOON)
+    submit.undo(hand.pk, person, SOON)
     assert numbers() == (1, ["2"])
 
 
@@ -140,12 +142,12 @@ def test_nothing_that_was_given_is_changed_then(why: str) -> None:
     opened = rate(done, "1", at=NOON).work.current
     assert opened
     rate(opened, "2", at=NOON)
-    answers.reopen(opened.pk, person, NOON)
+    submit.reopen(opened.pk, person, NOON)
     ENDS[why](seat, person)
-    for deed in (answers.undo, answers.reopen):
-        with pytest.raises(answers.AssignmentStateError):
+    for deed in (submit.undo, submit.reopen):
+        with pytest.raises(submit.AssignmentStateError):
             deed(done.pk, person, SOON)
-    with pytest.raises(answers.AssignmentStateError) as refused:
+    with pytest.raises(submit.AssignmentStateError) as refused:
         rate(opened, "5", at=SOON)  # its sheet was still open
     assert refused.value.reason in {why, "campaign_closed"}
     assert numbers() == (2, ["1", "2"])
@@ -156,10 +158,10 @@ def test_a_sheet_with_mistakes_does_not_come_back_then(why: str) -> None:
     seat = the_seat(an_open_campaign(items=1))
     person = a_person(seat.cohort)
     hand = in_hand(person, seat)
-    with pytest.raises(answers.InvalidAnswers):
+    with pytest.raises(submit.InvalidAnswers):
         rate(hand, "9", at=SOON)
     ENDS[why](seat, person)
-    with pytest.raises(answers.AssignmentStateError):
+    with pytest.raises(submit.AssignmentStateError):
         rate(hand, "9", at=SOON)
 
 
@@ -178,15 +180,15 @@ def test_a_change_can_be_left() -> None:
     seat = the_seat(an_open_campaign(items=2))
     person = a_person(seat.cohort)
     hand = in_hand(person, seat)
-    with pytest.raises(answers.AssignmentStateError):
-        answers.cancel_change(hand.pk, person, NOON)  # there is no answer to leave as it is
+    with pytest.raises(submit.AssignmentStateError):
+        submit.cancel_change(hand.pk, person, NOON)  # there is no answer to leave as it is
     rate(hand, "2", at=NOON)
-    answers.reopen(hand.pk, person, NOON)
+    submit.reopen(hand.pk, person, NOON)
     drafts.save(hand.pk, person, {"relevance": "5"}, Draft.objects.get().version, NOON)
-    answers.cancel_change(hand.pk, person, NOON)
+    submit.cancel_change(hand.pk, person, NOON)
     assert not Draft.objects.exists()
     assert numbers() == (1, ["2"])
-    with pytest.raises(answers.AlreadyAnswered):
+    with pytest.raises(submit.AlreadyAnswered):
         rate(hand, "5", at=NOON)
 
 
@@ -195,7 +197,7 @@ def test_time_at_work_is_no_more_than_the_sheet_was_there(said: float | None, ke
     seat = the_seat(an_open_campaign(items=1))
     person = a_person(seat.cohort)
     hand = in_hand(person, seat)
-    done = answers.submit(hand.pk, person, Submission({"relevance": "1"}, "k", NOON, said), SOON)
+    done = submit.submit(hand.pk, person, Submission({"relevance": "1"}, "k", NOON, said), SOON)
     assert done.annotation.active_seconds == kept
 
 
@@ -203,7 +205,7 @@ def test_time_at_work_is_no_more_than_an_hour() -> None:
     seat = the_seat(an_open_campaign(items=1))
     person = a_person(seat.cohort)
     hand = in_hand(person, seat)
-    done = answers.submit(hand.pk, person, Submission({"relevance": "1"}, "k", NOON, 9e4), NOON + timedelta(days=2))
+    done = submit.submit(hand.pk, person, Submission({"relevance": "1"}, "k", NOON, 9e4), NOON + timedelta(days=2))
     assert done.annotation.active_seconds == 3600
 
 
@@ -211,12 +213,12 @@ def test_sheets_side_by_side_take_no_more_time_than_there_was() -> None:
     """The second was before the person when the first was sent, as when a line was down: what is left is theirs."""
     seat = the_seat(an_open_campaign(items=4))
     person = a_person(seat.cohort)
-    work = allocation.get_or_claim_work(person, seat, NOON)
+    work = claim.get_or_claim_work(person, seat, NOON)
     assert work.current and work.prefetched
     later = NOON + timedelta(seconds=100)
-    first = answers.submit(work.current.pk, person, Submission({"relevance": "1"}, "a", NOON, 30.0), later)
+    first = submit.submit(work.current.pk, person, Submission({"relevance": "1"}, "a", NOON, 30.0), later)
     again = Submission({"relevance": "1"}, "b", NOON + timedelta(seconds=30), 60.0)
-    second = answers.submit(work.prefetched.pk, person, again, later + timedelta(seconds=1))
+    second = submit.submit(work.prefetched.pk, person, again, later + timedelta(seconds=1))
     assert (first.annotation.active_seconds, second.annotation.active_seconds) == (30.0, 41.0)
 
 
@@ -224,12 +226,12 @@ def test_a_sheet_that_came_with_the_last_reply_keeps_its_own_time() -> None:
     """A page keeps time in whole milliseconds: it was shown a moment before the answer before it was written down."""
     seat = the_seat(an_open_campaign(items=4))
     person = a_person(seat.cohort)
-    work = allocation.get_or_claim_work(person, seat, NOON)
+    work = claim.get_or_claim_work(person, seat, NOON)
     assert work.current and work.prefetched
     sent = NOON + timedelta(seconds=2, microseconds=345_678)
-    answers.submit(work.current.pk, person, Submission({"relevance": "1"}, "a", NOON, 2.3), sent)
+    submit.submit(work.current.pk, person, Submission({"relevance": "1"}, "a", NOON, 2.3), sent)
     shown, later = sent - timedelta(microseconds=678), sent + timedelta(seconds=4)
-    second = answers.submit(work.prefetched.pk, person, Submission({"relevance": "1"}, "b", shown, 3.5), later)
+    second = submit.submit(work.prefetched.pk, person, Submission({"relevance": "1"}, "b", shown, 3.5), later)
     assert second.annotation.active_seconds == 3.5
 
 
@@ -239,10 +241,10 @@ def test_an_hour_is_not_told_twice() -> None:
     skipped = []
     for _time in range(4):
         skipped.append(in_hand(person, seat))
-        answers.skip(skipped[-1].pk, person, "unknown", "", NOON)
+        submit.skip(skipped[-1].pk, person, "unknown", "", NOON)
     later = NOON + timedelta(hours=1)
     told = [Submission({"relevance": "1"}, f"k{one.pk}", NOON, 3600.0) for one in skipped]
-    done = [answers.submit(one.pk, person, said, later) for one, said in zip(skipped, told, strict=True)]
+    done = [submit.submit(one.pk, person, said, later) for one, said in zip(skipped, told, strict=True)]
     assert [one.annotation.active_seconds for one in done] == [3600.0, 0.0, 0.0, 0.0]
 
 
@@ -250,7 +252,7 @@ def test_a_person_cannot_answer_under_the_key_of_a_file() -> None:
     seat = the_seat(an_open_campaign(items=2))
     person = a_person(seat.cohort)
     hand = in_hand(person, seat)
-    with pytest.raises(answers.AssignmentStateError):
+    with pytest.raises(submit.AssignmentStateError):
         rate(hand, key="file:0123:1:7", at=NOON)
     assert rate(hand, key="files:0123:1:7", at=NOON).annotation.counted
 
@@ -260,11 +262,11 @@ def test_a_person_reports_an_item_five_times_at_most() -> None:
     person = a_person(seat.cohort)
     hand = in_hand(person, seat)
     for time in range(5):
-        answers.report_problem(hand.pk, person, f"It is dark, {time}", NOON)
-    with pytest.raises(answers.AssignmentStateError):
-        answers.report_problem(hand.pk, person, "It is dark", NOON)
-    assert answers.report_problem(hand.pk, person, " It is dark, 4 ", NOON).text == "It is dark, 4"  # said already
+        submit.report_problem(hand.pk, person, f"It is dark, {time}", NOON)
+    with pytest.raises(submit.AssignmentStateError):
+        submit.report_problem(hand.pk, person, "It is dark", NOON)
+    assert submit.report_problem(hand.pk, person, " It is dark, 4 ", NOON).text == "It is dark, 4"  # said already
     assert ProblemReport.objects.count() == 5
     other = rate(hand, at=NOON).work.current
     assert other
-    answers.report_problem(other.pk, person, "This one, too", NOON)
+    submit.report_problem(other.pk, person, "This one, too", NOON)

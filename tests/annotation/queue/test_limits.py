@@ -5,9 +5,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from annotation.models import Assignment, Campaign, CampaignCohort, Tally
-from annotation.services import allocation, answers, campaigns, leases, recount
-from annotation.services.allocation import Work
-from annotation.services.campaigns import CampaignRefused
+from annotation.services.answers import submit
+from annotation.services.campaigns import lifecycle
+from annotation.services.campaigns.lifecycle import CampaignRefused
+from annotation.services.queue import claim, leases, recount
+from annotation.services.queue.claim import Work
 from jobs.models import Event
 from people.models import Cohort, Rater, User
 from tests.annotation.queue.factories import NOON, a_person, an_open_campaign, rate, the_seat
@@ -23,13 +25,13 @@ def counters_stay_true(db: None) -> object:
 
 def limited(in_all: int | None = None, a_day: int | None = None, items: int = 10) -> CampaignCohort:
     seat = the_seat(an_open_campaign(items=items))
-    campaigns.set_limits(seat, in_all, a_day, None)
+    lifecycle.set_limits(seat, in_all, a_day, None)
     return seat
 
 
 def rates(person: Rater, seat: CampaignCohort, at: datetime = NOON, most: int = 99) -> tuple[int, Work]:
     """Until there is nothing."""
-    work, given = allocation.get_or_claim_work(person, seat, at), 0
+    work, given = claim.get_or_claim_work(person, seat, at), 0
     while work.current and given < most:
         work, given = rate(work.current, at=at).work, given + 1
     return given, work
@@ -62,7 +64,7 @@ def test_a_correction_takes_nothing_of_the_day() -> None:
     assert rates(person, seat)[0] == 3
     tomorrow = NOON + timedelta(days=1)
     for answered in person.assignments.filter(state="submitted").order_by("pk")[:2]:
-        answers.reopen(answered, person, tomorrow)
+        submit.reopen(answered, person, tomorrow)
         assert rate(answered, "2", at=tomorrow).annotation.version == 2
     assert rates(person, seat, tomorrow)[0] == 3
 
@@ -93,8 +95,8 @@ def test_what_is_in_hand_is_finished_when_a_limit_falls_on_it() -> None:
     seat = limited()
     person = a_person(seat.cohort)
     _given, work = rates(person, seat, most=3)
-    campaigns.set_limits(seat, 2, None, None)
-    work = allocation.get_or_claim_work(person, seat, NOON)
+    lifecycle.set_limits(seat, 2, None, None)
+    work = claim.get_or_claim_work(person, seat, NOON)
     assert work.current is not None
     done = rate(work.current, at=NOON)
     assert done.annotation.counted
@@ -104,46 +106,46 @@ def test_what_is_in_hand_is_finished_when_a_limit_falls_on_it() -> None:
 def test_late_work_within_the_limit_counts() -> None:
     seat = limited()
     person = a_person(seat.cohort)
-    late = allocation.get_or_claim_work(person, seat, NOON).current
+    late = claim.get_or_claim_work(person, seat, NOON).current
     leases.release_expired(NOON + timedelta(hours=1))
     assert late
-    campaigns.set_limits(seat, 1, None, None)
+    lifecycle.set_limits(seat, 1, None, None)
     other = limited()  # another campaign's answers are no part of it
     rates(person, other, most=1)
     assert rate(late, at=NOON).annotation.counted
-    assert allocation.get_or_claim_work(person, seat, NOON).no_work.reason == "own_share_done"  # type: ignore[union-attr]
+    assert claim.get_or_claim_work(person, seat, NOON).no_work.reason == "own_share_done"  # type: ignore[union-attr]
 
 
 def test_an_undone_answer_gives_its_share_back_and_a_skip_costs_none() -> None:
     seat = limited(in_all=2)
     person = a_person(seat.cohort)
-    hand = allocation.get_or_claim_work(person, seat, NOON).current
+    hand = claim.get_or_claim_work(person, seat, NOON).current
     assert hand
-    answers.skip(hand.pk, person, "unknown", "", NOON)
+    submit.skip(hand.pk, person, "unknown", "", NOON)
     given, work = rates(person, seat)
     assert given == 2 and work.no_work
     last = person.assignments.filter(state="submitted").latest("pk")
-    assert answers.undo(last.pk, person, NOON).current == last
+    assert submit.undo(last.pk, person, NOON).current == last
     assert rates(person, seat)[0] == 1
 
 
 def test_a_limit_below_one_is_refused_and_a_change_is_recorded() -> None:
     seat = limited(in_all=5, a_day=2)
     with pytest.raises(CampaignRefused):
-        campaigns.set_limits(seat, 0, None, None)
+        lifecycle.set_limits(seat, 0, None, None)
     assert Event.objects.get(verb="campaign.limits_changed").data["a_day"] == 2
-    copy = the_seat(campaigns.clone(seat.campaign, None, "Again"))
+    copy = the_seat(lifecycle.clone(seat.campaign, None, "Again"))
     assert (copy.most_per_person, copy.most_per_day) == (5, 2)
-    campaigns.set_limits(seat, None, None, None)
+    lifecycle.set_limits(seat, None, None, None)
     assert rates(a_person(seat.cohort), seat)[0] == 10
 
 
 def test_a_paused_cohort_gives_no_new_work_but_lets_people_finish() -> None:
     seat = limited()
     person = a_person(seat.cohort)
-    hand = allocation.get_or_claim_work(person, seat, NOON).current
+    hand = claim.get_or_claim_work(person, seat, NOON).current
     Cohort.objects.filter(pk=seat.cohort_id).update(paused_at=NOON)
-    assert hand and allocation.get_or_claim_work(person, seat, NOON).current == hand
+    assert hand and claim.get_or_claim_work(person, seat, NOON).current == hand
     done = rate(hand, at=NOON)
     assert done.annotation.counted and done.work.no_work and done.work.no_work.reason == "cohort_paused"
 
@@ -151,9 +153,9 @@ def test_a_paused_cohort_gives_no_new_work_but_lets_people_finish() -> None:
 def skipped(person: Rater, seat: CampaignCohort, count: int) -> list[Assignment]:
     """Sheets that were handed on, and are still open in other windows."""
     for _time in range(count):
-        hand = allocation.get_or_claim_work(person, seat, NOON).current
+        hand = claim.get_or_claim_work(person, seat, NOON).current
         assert hand
-        answers.skip(hand.pk, person, "unknown", "", NOON)
+        submit.skip(hand.pk, person, "unknown", "", NOON)
     return list(person.assignments.filter(state="skipped").order_by("pk"))
 
 
@@ -171,7 +173,7 @@ def test_skipping_first_and_answering_later_gets_nobody_past_a_limit(limits: tup
     seat = limited(*limits)
     person = a_person(seat.cohort)
     first, *others = skipped(person, seat, 4)
-    assert allocation.get_or_claim_work(person, seat, NOON).current
+    assert claim.get_or_claim_work(person, seat, NOON).current
     assert kept(first) == (False, "surplus")  # what is in hand has the one place that is left
     assert rates(person, seat)[0] == 1
     assert [kept(one) for one in others] == [(False, "surplus")] * 3
@@ -185,7 +187,7 @@ def test_late_work_counts_as_far_as_there_is_room() -> None:
     person.assignments.filter(state="reserved").update(lease_until=NOON)
     leases.release_expired(NOON)
     assert [kept(one)[0] for one in late] == [True, False, False, False]  # the next has come into hand
-    hand = allocation.get_or_claim_work(person, seat, NOON).current
+    hand = claim.get_or_claim_work(person, seat, NOON).current
     assert hand and rate(hand, at=NOON).annotation.counted
     assert counted(seat) == 2
 
@@ -197,10 +199,10 @@ def test_what_waits_for_room_waits_though_it_is_changed_or_taken_back() -> None:
     person.assignments.filter(state="reserved").update(lease_until=NOON)
     leases.release_expired(NOON)
     assert (kept(first), kept(second)) == ((True, ""), (False, "surplus"))
-    answers.undo(second.pk, person, NOON)
+    submit.undo(second.pk, person, NOON)
     assert kept(second) == (False, "surplus")
     tomorrow = NOON + timedelta(days=1)
-    answers.reopen(second.pk, person, tomorrow)
+    submit.reopen(second.pk, person, tomorrow)
     assert not rate(second, "2", at=tomorrow).annotation.counted
 
 
@@ -210,15 +212,15 @@ def test_what_was_handed_on_is_kept_in_a_pause_and_does_not_count(stop: str, sta
     seat = limited()
     person, other = a_person(seat.cohort), a_person(seat.cohort)
     [late] = skipped(person, seat, 1)
-    hand = allocation.get_or_claim_work(other, seat, NOON).current
+    hand = claim.get_or_claim_work(other, seat, NOON).current
     assert hand
     if state == "released":
-        late = allocation.get_or_claim_work(person, seat, NOON).current  # type: ignore[assignment]
+        late = claim.get_or_claim_work(person, seat, NOON).current  # type: ignore[assignment]
         person.assignments.filter(state="reserved").update(lease_until=NOON)
         leases.release_expired(NOON)
     match stop:
         case "campaign":
-            campaigns.pause(seat.campaign, None)
+            lifecycle.pause(seat.campaign, None)
         case "cohort":
             CampaignCohort.objects.filter(pk=seat.pk).update(paused=True)
         case "everywhere":

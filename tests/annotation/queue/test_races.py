@@ -14,9 +14,11 @@ from django.db import connection
 from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Slot
-from annotation.services import allocation, answers, campaigns, exclusions, leases, recount, units
-from annotation.services.allocation import Work
-from annotation.services.consent import agree, withdraw
+from annotation.services.answers import exclusions, submit
+from annotation.services.answers.consent import agree, withdraw
+from annotation.services.campaigns import lifecycle
+from annotation.services.queue import claim, leases, recount, units
+from annotation.services.queue.claim import Work
 from people.models import Rater
 from tests.annotation.queue.factories import a_person, an_open_campaign, rate, the_seat
 from tests.personas import make_consent_version
@@ -48,7 +50,7 @@ def counters_stay_true(transactional_db: None) -> Iterator[None]:
 
 
 def opens(person: Rater, seat: CampaignCohort) -> Callable[[], Work]:
-    return lambda: allocation.get_or_claim_work(person, seat, timezone.now())
+    return lambda: claim.get_or_claim_work(person, seat, timezone.now())
 
 
 def works(person: Rater, seat: CampaignCohort, dice: random.Random) -> Callable[[], list[int]]:
@@ -56,18 +58,18 @@ def works(person: Rater, seat: CampaignCohort, dice: random.Random) -> Callable[
 
     def deed() -> list[int]:
         given: list[int] = []
-        work = allocation.get_or_claim_work(person, seat, timezone.now())
+        work = claim.get_or_claim_work(person, seat, timezone.now())
         while work.current:
             hand, luck = work.current, dice.random()
             if luck < 0.05:
-                work = answers.skip(hand.pk, person, "unknown", "", timezone.now())
+                work = submit.skip(hand.pk, person, "unknown", "", timezone.now())
                 continue
             work = rate(hand).work
             given.append(hand.unit_id)
             if luck < 0.15:
                 try:
-                    undone = answers.undo(hand.pk, person, timezone.now())
-                except answers.AssignmentStateError as refused:
+                    undone = submit.undo(hand.pk, person, timezone.now())
+                except submit.AssignmentStateError as refused:
                     assert str(refused) == "excluded"  # between the answer and the wish to have it back
                     continue
                 assert undone.current == hand
@@ -120,7 +122,7 @@ def test_the_same_submit_twice_at_once_is_one_answer() -> None:
     seat = the_seat(an_open_campaign(items=10))
     person = a_person(seat.cohort)
     for n in range(5):
-        hand = allocation.get_or_claim_work(person, seat, timezone.now()).current
+        hand = claim.get_or_claim_work(person, seat, timezone.now()).current
         assert hand
         done = at_once(*[partial(rate, hand, key=f"k{n}")] * 4)
         assert sorted(one.repeated for one in done) == [False, True, True, True]
@@ -130,13 +132,13 @@ def test_the_same_submit_twice_at_once_is_one_answer() -> None:
 
 def test_two_windows_that_answer_differently_are_told() -> None:
     seat = the_seat(an_open_campaign(items=3))
-    hand = allocation.get_or_claim_work(a_person(seat.cohort), seat, timezone.now()).current
+    hand = claim.get_or_claim_work(a_person(seat.cohort), seat, timezone.now()).current
     assert hand
 
     def answer(code: str) -> bool:
         try:
             return bool(rate(hand, code).annotation.pk)
-        except answers.AlreadyAnswered:
+        except submit.AlreadyAnswered:
             return False
 
     assert sorted(at_once(lambda: answer("1"), lambda: answer("5"))) == [False, True]
@@ -152,7 +154,7 @@ def test_excluding_changing_targets_and_releasing_while_people_work() -> None:
 
     def meddle() -> list[int]:
         for target in (2, 4, 3):
-            campaigns.change_target(seat, target, None)
+            lifecycle.change_target(seat, target, None)
             exclusions.exclude(benchmark, people[1], "r", actor, timezone.now())
             leases.release_expired(timezone.now() + (timedelta(hours=1) if target == 4 else timedelta()))
             exclusions.lift_exclusion(benchmark, people[1], actor, timezone.now())
@@ -171,7 +173,7 @@ def test_closing_while_people_claim_leaves_nothing_reserved() -> None:
         campaign = an_open_campaign(items=30)
         seat = the_seat(campaign)
         people = [a_person(seat.cohort) for _ in range(8)]
-        at_once(partial(campaigns.close, campaign, None, timezone.now()), *(opens(person, seat) for person in people))
+        at_once(partial(lifecycle.close, campaign, None, timezone.now()), *(opens(person, seat) for person in people))
         assert not Assignment.objects.filter(campaign=campaign, state="reserved").exists()
 
 
@@ -180,7 +182,7 @@ def test_urgent_units_limits_and_retiring_hold_while_all_come_at_once() -> None:
     campaign.stage.retire_after_skips = 3
     campaign.stage.save()
     seat = the_seat(campaign)
-    campaigns.set_limits(seat, 9, 7, None)
+    lifecycle.set_limits(seat, 9, 7, None)
     people = [a_person(seat.cohort) for _ in range(8)]
     ids = list(Slot.objects.order_by("-position").values_list("pk", flat=True))
 
@@ -197,7 +199,7 @@ def test_urgent_units_limits_and_retiring_hold_while_all_come_at_once() -> None:
     answered = [person.assignments.filter(state="submitted").count() for person in people]
     assert max(answered) == 7 and not Assignment.objects.filter(state="reserved").exists()
     tomorrow = timezone.now() + timedelta(days=1)
-    late = at_once(*(partial(allocation.get_or_claim_work, person, seat, tomorrow) for person in people))
+    late = at_once(*(partial(claim.get_or_claim_work, person, seat, tomorrow) for person in people))
     for person, work in zip(people, late, strict=True):
         while work.current:
             work = rate(work.current, at=tomorrow).work
@@ -231,8 +233,8 @@ def test_a_withdrawal_beside_eight_submits_leaves_no_counted_answer() -> None:
 
 def _another_round(seat: CampaignCohort, number: int) -> Campaign:
     stage = seat.campaign.stage
-    campaign = campaigns.create(stage, f"Round {number + 2}", None, {seat.cohort: 2}, seed=number)
-    campaigns.open_campaign(campaign, None, timezone.now())
+    campaign = lifecycle.create(stage, f"Round {number + 2}", None, {seat.cohort: 2}, seed=number)
+    lifecycle.open_campaign(campaign, None, timezone.now())
     return campaign
 
 

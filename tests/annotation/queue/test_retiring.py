@@ -5,7 +5,9 @@ from datetime import timedelta
 import pytest
 
 from annotation.models import Campaign, CampaignCohort, Slot
-from annotation.services import allocation, answers, campaigns, leases, recount, units
+from annotation.services.answers import submit
+from annotation.services.campaigns import lifecycle
+from annotation.services.queue import claim, leases, recount, units
 from benchmarks.models import Item
 from jobs.models import Event
 from people.models import Rater
@@ -29,9 +31,9 @@ def strict(after: int, items: int = 1, target: int = 5, labels: tuple[str, ...] 
 
 def skips(seat: CampaignCohort, person: Rater | None = None) -> Rater:
     person = person or a_person(seat.cohort)
-    hand = allocation.get_or_claim_work(person, seat, NOON).current
+    hand = claim.get_or_claim_work(person, seat, NOON).current
     assert hand
-    answers.skip(hand.pk, person, "unknown", "", NOON)
+    submit.skip(hand.pk, person, "unknown", "", NOON)
     return person
 
 
@@ -43,8 +45,8 @@ def test_it_is_retired_by_the_last_of_as_many_people_and_not_before() -> None:
     skips(seat)
     slot = Slot.objects.get()
     assert slot.retired and not slot.open and slot.wanted == 0
-    assert campaigns.progress(campaign)[0].wanted == 0
-    nothing = allocation.get_or_claim_work(a_person(seat.cohort), seat, NOON).no_work
+    assert lifecycle.progress(campaign)[0].wanted == 0
+    nothing = claim.get_or_claim_work(a_person(seat.cohort), seat, NOON).no_work
     assert nothing and nothing.reason in ("all_done", "cohort_full")
     assert Event.objects.get(verb="unit.retired").data == {"slot": slot.pk, "skips": 2}
 
@@ -62,8 +64,8 @@ def test_a_stage_without_the_rule_retires_nothing_and_another_cohort_goes_on() -
 def test_places_in_use_stay_and_do_not_open_again_when_given_back() -> None:
     seat = the_seat(strict(after=1))
     holder, answered = a_person(seat.cohort), a_person(seat.cohort)
-    assert allocation.get_or_claim_work(holder, seat, NOON).current
-    done = allocation.get_or_claim_work(answered, seat, NOON).current
+    assert claim.get_or_claim_work(holder, seat, NOON).current
+    done = claim.get_or_claim_work(answered, seat, NOON).current
     assert done
     rate(done, at=NOON)
     skips(seat)
@@ -71,7 +73,7 @@ def test_places_in_use_stay_and_do_not_open_again_when_given_back() -> None:
     leases.release_expired(NOON + timedelta(hours=1))
     slot = Slot.objects.get()
     assert (slot.wanted, slot.submitted, slot.open) == (1, 1, False)
-    campaigns.change_target(seat, 9, None)
+    lifecycle.change_target(seat, 9, None)
     assert not Slot.objects.get().open
 
 
@@ -80,7 +82,7 @@ def test_brought_back_it_waits_for_as_many_skips_again() -> None:
     seat = the_seat(campaign)
     skips(seat), skips(seat)
     assert units.unretire(campaign, [Slot.objects.get().pk], None) == 1
-    assert Slot.objects.get().open and campaigns.progress(campaign)[0].wanted == 5
+    assert Slot.objects.get().open and lifecycle.progress(campaign)[0].wanted == 5
     skips(seat)
     assert Slot.objects.get().open
     skips(seat)
@@ -92,7 +94,7 @@ def test_an_answer_that_came_while_it_was_retired_counts_when_it_is_brought_back
     campaign = strict(after=1)
     seat = the_seat(campaign)
     late_one = a_person(seat.cohort)
-    late = allocation.get_or_claim_work(late_one, seat, NOON).current
+    late = claim.get_or_claim_work(late_one, seat, NOON).current
     leases.release_expired(NOON + timedelta(hours=1))
     skips(seat)
     assert late
@@ -107,13 +109,13 @@ def test_a_withdrawn_item_stays_closed_and_opens_when_it_comes_back() -> None:
     campaign = an_open_campaign(items=1, target=2)
     seat = the_seat(campaign)
     person = a_person(seat.cohort)
-    assert allocation.get_or_claim_work(person, seat, NOON).current
+    assert claim.get_or_claim_work(person, seat, NOON).current
     Item.objects.update(withdrawn_at=NOON)
-    campaigns.add_slots(campaign)
+    lifecycle.add_slots(campaign)
     leases.release_expired(NOON + timedelta(hours=1))
     assert (Slot.objects.get().wanted, Slot.objects.get().open) == (0, False)
-    campaigns.change_target(seat, 3, None)
+    lifecycle.change_target(seat, 3, None)
     assert not Slot.objects.get().open
     Item.objects.update(withdrawn_at=None)
-    campaigns.add_slots(campaign)
+    lifecycle.add_slots(campaign)
     assert (Slot.objects.get().wanted, Slot.objects.get().open) == (3, True)

@@ -5,7 +5,9 @@ from datetime import timedelta
 import pytest
 
 from annotation.models import Assignment, CampaignCohort, Slot, Tally
-from annotation.services import allocation, answers, campaigns, drafts, recount, undo_and_conflicts
+from annotation.services.answers import drafts, submit, undo_and_conflicts
+from annotation.services.campaigns import lifecycle
+from annotation.services.queue import claim, recount
 from jobs.models import Event
 from people.models import CohortMember, Rater
 from tests.annotation.queue.factories import NOON, a_person, an_open_campaign, rate, the_seat
@@ -22,10 +24,10 @@ def counters_stay_true(db: None) -> object:
 
 
 def skipped(person: Rater, seat: CampaignCohort) -> Assignment:
-    hand = allocation.get_or_claim_work(person, seat, NOON).current
+    hand = claim.get_or_claim_work(person, seat, NOON).current
     assert hand
     drafts.save(hand.pk, person, {"relevance": "3"}, 0, NOON)
-    answers.skip(hand.pk, person, "unknown", "", NOON)
+    submit.skip(hand.pk, person, "unknown", "", NOON)
     return hand
 
 
@@ -37,7 +39,7 @@ def test_it_is_in_hand_again_with_its_place_and_what_was_written() -> None:
     assert work.current and work.current.pk == hand.pk and work.current.draft.answers == {"relevance": "3"}
     hand.refresh_from_db()
     assert (hand.state, hand.in_hand, hand.skip_reason) == ("reserved", True, "")
-    assert allocation.get_or_claim_work(person, seat, SOON).current == hand
+    assert claim.get_or_claim_work(person, seat, SOON).current == hand
     assert sum(Tally.objects.values_list("skipped", flat=True)) == 0
     assert Event.objects.filter(verb="assignment.skip_undone").count() == 1
     assert rate(hand, at=SOON).annotation.counted
@@ -47,10 +49,10 @@ def test_it_is_too_late_after_the_grace_time_and_nobody_elses() -> None:
     seat = the_seat(an_open_campaign(items=3))
     person = a_person(seat.cohort)
     hand = skipped(person, seat)
-    with pytest.raises(answers.AssignmentStateError) as refused:
+    with pytest.raises(submit.AssignmentStateError) as refused:
         undo_and_conflicts.undo_skip(hand.pk, person, LATE)
     assert refused.value.reason == "too_late"
-    with pytest.raises(answers.AssignmentStateError):
+    with pytest.raises(submit.AssignmentStateError):
         undo_and_conflicts.undo_skip(hand.pk, a_person(seat.cohort), SOON)
     hand.refresh_from_db()
     assert hand.state == "skipped"
@@ -61,10 +63,10 @@ def test_twice_is_once_and_an_answer_is_no_skip() -> None:
     person = a_person(seat.cohort)
     hand = skipped(person, seat)
     undo_and_conflicts.undo_skip(hand.pk, person, SOON)
-    with pytest.raises(answers.AssignmentStateError):
+    with pytest.raises(submit.AssignmentStateError):
         undo_and_conflicts.undo_skip(hand.pk, person, SOON)
     rate(hand, at=SOON)
-    with pytest.raises(answers.AssignmentStateError):
+    with pytest.raises(submit.AssignmentStateError):
         undo_and_conflicts.undo_skip(hand.pk, person, SOON)
 
 
@@ -72,7 +74,7 @@ def test_a_place_that_another_has_taken_is_not_taken_twice() -> None:
     seat = the_seat(an_open_campaign(items=1, target=1))
     person, other = a_person(seat.cohort), a_person(seat.cohort)
     hand = skipped(person, seat)
-    assert allocation.get_or_claim_work(other, seat, NOON).current
+    assert claim.get_or_claim_work(other, seat, NOON).current
     work = undo_and_conflicts.undo_skip(hand.pk, person, SOON)
     assert work.current and work.current.pk == hand.pk  # it is shown, and answered late
     done = rate(hand, at=SOON)
@@ -107,12 +109,12 @@ def test_in_a_pause_it_is_shown_and_after_leaving_it_is_not() -> None:
     seat = the_seat(an_open_campaign(items=3))
     person = a_person(seat.cohort)
     hand = skipped(person, seat)
-    campaigns.pause_cohort(seat, None)
+    lifecycle.pause_cohort(seat, None)
     assert undo_and_conflicts.undo_skip(hand.pk, person, SOON).current == hand
     gone = a_person(seat.cohort)
-    campaigns.pause_cohort(seat, None, paused=False)
+    lifecycle.pause_cohort(seat, None, paused=False)
     theirs = skipped(gone, the_seat(seat.campaign))
     CohortMember.objects.filter(user=gone.user).update(left_at=NOON)
-    with pytest.raises(answers.AssignmentStateError) as refused:
+    with pytest.raises(submit.AssignmentStateError) as refused:
         undo_and_conflicts.undo_skip(theirs.pk, gone, SOON)
     assert refused.value.reason == "not_a_member"

@@ -8,9 +8,11 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from annotation.models import Assignment, CampaignCohort
-from annotation.services import allocation, answers, campaigns, leases, recount, slots
-from annotation.services.sql import fetch
+from annotation.models import Assignment, CampaignCohort, Participation
+from annotation.queries.sql import fetch
+from annotation.services.answers import submit
+from annotation.services.campaigns import lifecycle
+from annotation.services.queue import claim, leases, locks, recount, slots
 from tests.annotation.queue.factories import a_person, an_open_campaign, rate, the_seat
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -25,7 +27,7 @@ def counters_stay_true(transactional_db: None) -> Iterator[None]:
 def carried_out(seat: CampaignCohort) -> None:
     last: int | None = 0
     while last is not None:
-        last = campaigns._retarget(seat.pk, last)
+        last = lifecycle._retarget(seat.pk, last)
 
 
 def in_the_background(deed: Callable[[], object]) -> threading.Thread:
@@ -56,11 +58,11 @@ def until(true: Callable[[], bool]) -> None:
 def test_an_undo_between_telling_a_target_and_carrying_it_out(target: int) -> None:
     seat = the_seat(an_open_campaign(items=4, target=3))
     person = a_person(seat.cohort)
-    hand = allocation.get_or_claim_work(person, seat, timezone.now()).current
+    hand = claim.get_or_claim_work(person, seat, timezone.now()).current
     assert hand
     rate(hand)
-    campaigns._save_target(seat, target, None)
-    answers.undo(hand.pk, person, timezone.now())
+    lifecycle._save_target(seat, target, None)
+    submit.undo(hand.pk, person, timezone.now())
     carried_out(seat)
 
 
@@ -69,13 +71,13 @@ def test_a_place_given_back_while_a_target_is_told_and_carried_out(before: int, 
     """The giving back waits for a slot that the change holds, and began before the change was told."""
     seat = the_seat(an_open_campaign(items=1, target=before))
     people = [a_person(seat.cohort) for _ in range(before)]
-    hands = [allocation.get_or_claim_work(person, seat, timezone.now()).current for person in people]
+    hands = [claim.get_or_claim_work(person, seat, timezone.now()).current for person in people]
     assert all(hands) and Assignment.objects.filter(state="reserved").count() == before
-    gives = allocation.Participation.objects.get(rater=people[0]).pk
+    gives = Participation.objects.get(rater=people[0]).pk
 
     @transaction.atomic
     def give_back() -> None:
-        allocation.lock_participation(gives)
+        locks.lock_participation(gives)
         leases.release(gives, timezone.now())
 
     with transaction.atomic():
@@ -83,7 +85,7 @@ def test_a_place_given_back_while_a_target_is_told_and_carried_out(before: int, 
         slots.lock_slots([slot])
         giving = in_the_background(give_back)
         until(lambda: waiting() == 1)
-        telling = in_the_background(lambda: campaigns._save_target(seat, told, None))
+        telling = in_the_background(lambda: lifecycle._save_target(seat, told, None))
         until(lambda: waiting() == 2 or not telling.is_alive())
         early = not telling.is_alive()
         if early:  # nothing held it off

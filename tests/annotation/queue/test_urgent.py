@@ -5,8 +5,10 @@ from datetime import timedelta
 import pytest
 
 from annotation.models import Assignment, CampaignCohort, Participation, Slot
-from annotation.services import allocation, answers, campaigns, leases, recount, units
-from annotation.services.allocation import Work
+from annotation.services.answers import submit
+from annotation.services.campaigns import lifecycle
+from annotation.services.queue import claim, leases, recount, units
+from annotation.services.queue.claim import Work
 from jobs.models import Event
 from people.models import Rater
 from tests.annotation.queue.factories import NOON, a_person, an_open_campaign, rate, the_seat
@@ -22,7 +24,7 @@ def counters_stay_true(db: None) -> object:
 
 
 def opens(person: Rater, seat: CampaignCohort) -> Work:
-    return allocation.get_or_claim_work(person, seat, NOON)
+    return claim.get_or_claim_work(person, seat, NOON)
 
 
 def last_of(seat: CampaignCohort, n: int = 1) -> list[int]:
@@ -61,7 +63,7 @@ def test_one_that_reopens_or_becomes_urgent_late_is_before_every_cursor() -> Non
     assert work.current and work.prefetched
     work = rate(work.current, at=NOON).work
     assert Participation.objects.get(rater=two).urgent_cursor == 0  # nothing urgent was open: nothing was walked
-    answers.skip(hand.pk, one, "unknown", "", NOON)
+    submit.skip(hand.pk, one, "unknown", "", NOON)
     units.prioritise(seat.campaign, [late], None)
     assert work.current
     work = rate(work.current, at=NOON).work  # the one ahead comes into hand, an urgent one ahead
@@ -124,5 +126,5 @@ def test_a_paused_campaign_hands_out_nothing_urgent_either() -> None:
     campaign = an_open_campaign(items=3)
     seat = the_seat(campaign)
     units.prioritise(campaign, last_of(seat), None)
-    campaigns.pause(campaign, None)
+    lifecycle.pause(campaign, None)
     assert opens(a_person(seat.cohort), seat).current is None and not Assignment.objects.exists()

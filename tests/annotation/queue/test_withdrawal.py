@@ -8,8 +8,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Rating, Slot
-from annotation.services import allocation, answers, consent, exclusions, inclusion, leases, recount
-from annotation.services.answers import AssignmentStateError
+from annotation.services.answers import consent, exclusions, inclusion, submit
+from annotation.services.answers.submit import AssignmentStateError
+from annotation.services.queue import claim, leases, recount
 from jobs.models import Event
 from people.models import Consent, ConsentVersion, Rater, Team, User
 from people.services.consent import agree as agree_only
@@ -58,7 +59,7 @@ def agrees(rater: Rater, campaign: Campaign, at: datetime | None = None, *, coun
 
 
 def submits(rater: Rater, seat: CampaignCohort, at: datetime = NOON) -> Annotation:
-    hand = allocation.get_or_claim_work(rater, seat, at).current
+    hand = claim.get_or_claim_work(rater, seat, at).current
     assert hand
     return rate(hand, at=at).annotation
 
@@ -119,7 +120,7 @@ def test_the_oldest_surplus_answer_takes_the_place() -> None:
     quick, second, third = a_member(campaign), a_member(campaign), a_member(campaign)
     hands = []
     for rater in (second, third):
-        hands.append(allocation.get_or_claim_work(rater, seat, NOON).current)
+        hands.append(claim.get_or_claim_work(rater, seat, NOON).current)
         leases.release_expired(LATER)
     counted = submits(quick, seat, LATER)
     waits = [rate(hand, at=LATER).annotation for hand in hands if hand]
@@ -134,12 +135,12 @@ def test_the_oldest_surplus_answer_takes_the_place() -> None:
 def test_what_is_sent_after_the_withdrawal_is_kept_and_not_counted(campaign: Campaign) -> None:
     seat = the_seat(campaign)
     rater = a_member(campaign)
-    hand = allocation.get_or_claim_work(rater, seat, NOON).current
+    hand = claim.get_or_claim_work(rater, seat, NOON).current
     consent.withdraw(user_of(rater), team_of(campaign), NOON)
     assert hand
     late = rate(hand, at=LATER).annotation
     assert (late.live, late.at_submit, state_of(late)) == (True, "no_consent", (False, "no_consent"))
-    nothing = allocation.get_or_claim_work(rater, seat, LATER).no_work
+    nothing = claim.get_or_claim_work(rater, seat, LATER).no_work
     assert nothing and nothing.reason == "no_consent"
     inclusion.recompute_counted([late.pk])
     assert state_of(late) == (False, "no_consent")  # the reason stays when it is looked at again
@@ -220,7 +221,7 @@ def test_withdrawal_comes_before_exclusion_and_both_are_remembered(campaign: Cam
 def test_a_lifted_exclusion_does_not_count_what_came_after_the_close(campaign: Campaign) -> None:
     seat, benchmark = the_seat(campaign), campaign.stage.benchmark
     rater, actor = a_member(campaign), user_of(a_person())
-    hand = allocation.get_or_claim_work(rater, seat, NOON).current
+    hand = claim.get_or_claim_work(rater, seat, NOON).current
     exclusions.exclude(benchmark, rater, "Always the same", actor, NOON)
     Campaign.objects.filter(pk=campaign.pk).update(state="closed")
     assert hand
@@ -232,7 +233,7 @@ def test_a_lifted_exclusion_does_not_count_what_came_after_the_close(campaign: C
 
 def test_after_the_close_nothing_counts_under_an_older_text_either(campaign: Campaign) -> None:
     rater = a_member(campaign)
-    hand = allocation.get_or_claim_work(rater, the_seat(campaign), NOON).current
+    hand = claim.get_or_claim_work(rater, the_seat(campaign), NOON).current
     make_consent_version(team_of(campaign), 2)
     Campaign.objects.filter(pk=campaign.pk).update(state="closed")
     assert hand
@@ -245,10 +246,10 @@ def test_undoing_a_correction_brings_no_withdrawn_answer_into_the_numbers(campai
     early = submits(rater, seat)
     consent.withdraw(user_of(rater), team_of(campaign), NOON)
     agrees(rater, campaign, NOON + timedelta(minutes=1))
-    answers.reopen(early.assignment_id, rater, LATER)
+    submit.reopen(early.assignment_id, rater, LATER)
     corrected = rate(early.assignment, "2", at=LATER).annotation
     assert state_of(corrected) == IN
-    answers.undo(early.assignment_id, rater, LATER)
+    submit.undo(early.assignment_id, rater, LATER)
     assert state_of(early) == OUT
     assert Slot.objects.get(pk=early.assignment.slot_id).submitted == 0  # type: ignore[misc]
 
@@ -308,7 +309,7 @@ def test_a_change_of_an_answer_is_refused_without_consent(campaign: Campaign) ->
     mine = submits(rater, the_seat(campaign))
     consent.withdraw(user_of(rater), team_of(campaign), NOON)
     with pytest.raises(AssignmentStateError, match="no_consent"):
-        answers.reopen(mine.assignment_id, rater, NOON)
+        submit.reopen(mine.assignment_id, rater, NOON)
 
 
 def test_people_agree_as_before_where_they_never_answered(campaign: Campaign) -> None:

@@ -13,7 +13,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from annotation.models import Annotation, Assignment, Campaign, Rating
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from benchmarks.models import Benchmark, Stage
 from benchmarks.services.benchmarks import create_from_recipe
 from jobs import runner
@@ -66,8 +66,8 @@ def worked(page: Page) -> None:
 
 
 def opened(stage: Stage, actor: User, cohorts: Mapping[Cohort, int], **how: Any) -> Campaign:
-    campaign = campaigns.create(stage, stage.name, actor, cohorts, seed=7, **how)
-    campaigns.open_campaign(campaign, actor, timezone.now())
+    campaign = lifecycle.create(stage, stage.name, actor, cohorts, seed=7, **how)
+    lifecycle.open_campaign(campaign, actor, timezone.now())
     return campaign
 
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from annotation.models import Annotation, Assignment, Campaign, ItemContributor, Outcome
-from annotation.services import derivation
+from annotation.services.derivation import derived_items
 from benchmarks.models import Benchmark, Item
 from people.models import User
 from tests.browser import boxing
@@ -59,7 +59,7 @@ def finding(world: World, benchmark: Benchmark, people: list[Page], shot: Shot) 
         steps.submit(page)
     found(people[0], photos.pop(), "no")
     steps.submit(people[0])
-    derivation.process_due(timezone.now())
+    derived_items.process_due(timezone.now())
     judged = list(Outcome.objects.filter(campaign=campaign).order_by("state").values_list("state", "failed"))
     assert judged == [("accepted", [])] * 3 + [("rejected", ["prevalent"])]
     return campaign
@@ -96,7 +96,7 @@ def boxed(
     corners = [one.answers["box"][0][side] for one in drawn for side in ("x0", "y0", "x1", "y1")]
     shares = [at / size for at, size in zip((*box[0], *box[1]), boxing.SIZE * 2, strict=True)]
     assert corners == pytest.approx(shares * 3, abs=0.003)
-    derivation.process_due(timezone.now())
+    derived_items.process_due(timezone.now())
     return campaign
 
 
@@ -119,7 +119,7 @@ def test_a_picture_is_found_boxed_and_boxed_again_by_another(
     made = live_items(benchmark)
     for campaign, archive in zip(done, files, strict=True):
         steps.back(researcher, campaign, archive)
-    derivation.process_due(timezone.now())
+    derived_items.process_due(timezone.now())
     assert live_items(benchmark) == made  # the same people said the same: nothing new follows from it
 
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from annotation.models import Annotation, Outcome
-from annotation.services import derivation
+from annotation.services.derivation import derived_items
 from benchmarks.models import Item
 from tests.browser.conftest import PHONE
 from tests.browser.workflows import steps
@@ -74,7 +74,7 @@ def test_merges(open_as: Callable[..., Page], world: World, tmp_path: Path, shot
             caio.locator("label:has([name=a-name][value=first])").tap()
         shot(caio, "merges-phone", full_page=True)
         steps.submit(caio)
-    derivation.process_due(timezone.now())
+    derived_items.process_due(timezone.now())
     assert not Outcome.objects.exists()
 
     third = open_as(lina)
@@ -83,7 +83,7 @@ def test_merges(open_as: Callable[..., Page], world: World, tmp_path: Path, shot
         by_keys(third, said_by(third, 2))
         shot(third, "merges-ar-desktop")
         steps.submit(third)
-    derivation.process_due(timezone.now())
+    derived_items.process_due(timezone.now())
     found = {one.unit.item.key: (one.state, one.failed) for one in Outcome.objects.select_related("unit__item")}
     assert found == {"train-railway": ("accepted", []), "bread-cake": ("rejected", ["same"])}
 

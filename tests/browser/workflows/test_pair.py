@@ -8,7 +8,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from annotation.models import Annotation, Assignment, Outcome
-from annotation.services import derivation
+from annotation.services.derivation import derived_items
 from benchmarks.models import Item
 from tests.browser.conftest import PHONE, drawings
 from tests.browser.test_rating import look
@@ -101,7 +101,7 @@ def test_pair_review(open_as: Callable[..., Page], world: World, tmp_path: Path,
             assert answered(caio) == list(codes)
             shot(caio, "pair-phone-full", full_page=True)
         steps.submit(caio)
-    derivation.process_due(timezone.now())
+    derived_items.process_due(timezone.now())
     assert not Outcome.objects.exists()  # two sheets of three decide nothing
 
     third = open_as(lina)
@@ -118,7 +118,7 @@ def test_pair_review(open_as: Callable[..., Page], world: World, tmp_path: Path,
         steps.submit(third)
     assert not Assignment.objects.filter(campaign=campaign).exclude(state="submitted").exists()
 
-    derivation.process_due(timezone.now())
+    derived_items.process_due(timezone.now())
     family, trust = (Outcome.objects.get(unit__item__key=key) for key in (FAMILY, TRUST))
     assert (family.state, family.failed, family.answers) == ("accepted", [], 3)
     assert (trust.state, trust.failed, trust.answers) == ("rejected", ["match", "pair_match"], 3)

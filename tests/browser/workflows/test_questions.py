@@ -9,7 +9,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from annotation.models import Annotation, Assignment, Campaign, ItemContributor
-from annotation.services import derivation
+from annotation.services.derivation import derived_items
 from benchmarks.models import Benchmark, Item, Role, Stage
 from people.models import User
 from tests.browser.conftest import PHONE, drawings, until
@@ -135,7 +135,7 @@ def test_questions_are_written_reviewed_answered_and_judged(
     third.set_viewport_size({"width": 1280, "height": 800})
 
     reviewed(open_as, world, stage.benchmark, bia, shot)
-    derivation.process_due(timezone.now())
+    derived_items.process_due(timezone.now())
     archive = steps.exported(world, stage)
     rows = steps.rows_of(archive, "ratings.jsonl")
     told = ("opened_before_gate", "opened_before_text", "state")

@@ -8,7 +8,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from annotation.models import Annotation, Outcome
-from annotation.services import derivation
+from annotation.services.derivation import derived_items
 from tests.browser.conftest import PHONE, drawings
 from tests.browser.test_rating import loaded
 from tests.browser.workflows import steps
@@ -75,7 +75,7 @@ def test_screening(open_as: Callable[..., Page], world: World, tmp_path: Path, s
 
     given = list(Annotation.objects.order_by("pk").values_list("answers", flat=True))
     assert given == [{"keep": "no", "reason": "several_scenes"}, {"keep": "yes"}, {"keep": "yes"}]
-    derivation.process_due(timezone.now())
+    derived_items.process_due(timezone.now())
     judged = Outcome.objects.order_by("state").values_list("state", "failed")
     assert list(judged) == [("accepted", []), ("accepted", []), ("rejected", ["depicts"])]
     researcher.goto(f"/b/{stage.benchmark.slug}/")

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 from PIL import Image as Picture
 
-from annotation.services import campaigns
+from annotation.services.campaigns import lifecycle
 from benchmarks.models import Stage
 from jobs.models import Job
 from papers.caire.tables.links import ranks_of
@@ -44,8 +44,8 @@ def answers(world: World, scripted_server: Server) -> Run:
     stage.sheet = {"fields": [{**text("entity"), "version": 1, "help": {}, "required": True}]}
     stage.save()
     items_of(world, {name: RGB[name] for name in SAYS})
-    campaign = campaigns.create(stage, "Names", world.mara, {world.egypt: 1}, seed=7)
-    campaigns.open_campaign(campaign, world.mara, timezone.now())
+    campaign = lifecycle.create(stage, "Names", world.mara, {world.egypt: 1}, seed=7)
+    lifecycle.open_campaign(campaign, world.mara, timezone.now())
     scripted_server.answer_by(by_colour)
     endpoint = an_endpoint(world, scripted_server.base_url, offers=["images"])
     run = driven(opened(world, a_plan(campaign, endpoint, prompt("caire-entity"))))

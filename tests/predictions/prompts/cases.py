@@ -8,7 +8,7 @@ from typing import Any
 
 from annotation.fields.contract import Shown, ShownImage
 from annotation.models import Unit
-from annotation.sheets import ParsedSheet, Sheet
+from annotation.sheets.sheet import ParsedSheet, Sheet
 from benchmarks.models import Benchmark, Item, Stage
 from benchmarks.recipes.registry import recipe
 from predictions.prompts.contract import (

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from annotation.models import Campaign
-from annotation.services.model_answers import AnswerDestination
-from annotation.services.sheet_versions import sheet_of
-from annotation.sheets import Sheet
+from annotation.services.answers.model_answers import AnswerDestination
+from annotation.services.sheets.sheet_versions import sheet_of
+from annotation.sheets.sheet import Sheet
 from predictions.backends.contract import Decoding
 from predictions.models import Endpoint, Run
 from predictions.prompts import registry

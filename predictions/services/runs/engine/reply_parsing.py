@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotation.fields.contract import Shown
-from annotation.sheets import ParsedSheet, Sheet
+from annotation.sheets.sheet import ParsedSheet, Sheet
 from predictions.models.calls import INCOMPLETE
 from predictions.prompts.contract import Prompt, PromptRequests, Reply, Scene, UnparsedReply, answer_method
 from predictions.prompts.reply_text import READING_VERSION

@@ -1,0 +1,130 @@
+"""What the campaign pages show."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Count, Q
+from django.utils.translation import gettext_lazy as _
+
+from annotation.models import Campaign, CampaignCohort, ProblemReport
+from annotation.queries.file_answer_counts import FileAnswerCounts, count_file_answers
+from annotation.queries.progress import Progress, progress_of
+from annotation.services.queue.slot_creation import items_for
+from benchmarks.models import Benchmark
+
+REFUSALS: dict[str, Any] = {
+    "no_cohorts": _("No cohort is asked. Make a campaign that asks at least one."),
+    "no_items": _("There are no items to show yet. Import some, or choose other conditions."),
+    "closes_before_it_opens": _("Its last day is over or lies before the first. Make a copy with other dates."),
+    "sheet_wrong": _("The stage's sheet is not complete, so it cannot be frozen."),
+    "rule_wrong": _("The stage's acceptance rule is not written rightly, so it cannot be frozen."),
+    "target_too_small": _("At least one answer is wanted, and at most 1000."),
+    "limit_too_small": _("A limit is a number from 1 to 100,000. Leave it empty for no limit."),
+    "cohort_of_another_team": _("A cohort belongs to another team."),
+    "is_draft": _("The campaign has not been opened yet."),
+    "is_open": _("The campaign is open already."),
+    "is_paused": _("The campaign is paused already."),
+    "is_closed": _("The campaign is closed. Make a copy to go on."),
+}
+LOOKS = {
+    Campaign.State.DRAFT: "hollow",
+    Campaign.State.OPEN: "ok",
+    Campaign.State.PAUSED: "wait",
+    Campaign.State.CLOSED: "",
+}
+PROBLEMS_SHOWN = 50
+
+
+@dataclass(frozen=True)
+class CohortRow:
+    """`items`: how many it would be asked about; None once the campaign was opened."""
+
+    row: CampaignCohort
+    progress: Progress
+    items: int | None = None
+
+
+@dataclass(frozen=True)
+class ProblemCounts:
+    """How many were reported in a campaign, and how many of them wait for an answer."""
+
+    all: int = 0
+    waiting: int = 0
+
+
+@dataclass(frozen=True)
+class CampaignRow:
+    campaign: Campaign
+    look: str
+    cohorts: list[CohortRow]
+    problems: ProblemCounts
+    brought: FileAnswerCounts
+
+    @property
+    def state(self) -> str:
+        return state_label(self.campaign)
+
+
+def chip_style(campaign: Campaign) -> str:
+    return LOOKS[Campaign.State(campaign.state)]
+
+
+def state_label(campaign: Campaign) -> str:
+    """A draft that was given up is closed like any other; the page says which it was."""
+    if campaign.state == Campaign.State.CLOSED and campaign.opened_at is None:
+        return str(_("Discarded draft"))
+    return str(campaign.get_state_display())
+
+
+def count_target_items(campaign: Campaign, cohorts: Sequence[CampaignCohort]) -> dict[int, int]:
+    """How many items a campaign would ask each cohort about, by its id; empty once it was opened, since then the
+    tallies say it."""
+    return items_for(campaign, cohorts) if campaign.opened_at is None else {}
+
+
+def problem_counts(campaigns: Iterable[Campaign]) -> dict[int, ProblemCounts]:
+    rows = ProblemReport.objects.filter(assignment__campaign__in=list(campaigns)).values("assignment__campaign")
+    counted = rows.annotate(all=Count("pk"), waiting=Count("pk", filter=Q(answered_at=None)))
+    return {row["assignment__campaign"]: ProblemCounts(row["all"], row["waiting"]) for row in counted}
+
+
+def campaign_rows(benchmark: Benchmark) -> list[CampaignRow]:
+    """Newest first, each with a ruler per cohort; as many queries for all as for one, and one more for each draft."""
+    campaigns = list(Campaign.objects.filter(stage__benchmark=benchmark).select_related("stage").order_by("-pk"))
+    rows = CampaignCohort.objects.filter(campaign__in=campaigns).select_related("cohort").order_by("cohort__label")
+    progress = progress_of(row.pk for row in rows)
+    by_campaign: dict[int, list[CohortRow]] = {campaign.pk: [] for campaign in campaigns}
+    of_campaign: dict[int, list[CampaignCohort]] = {campaign.pk: [] for campaign in campaigns}
+    for row in rows:
+        of_campaign[row.campaign_id].append(row)
+    for campaign in campaigns:
+        items = count_target_items(campaign, of_campaign[campaign.pk])
+        lines = [CohortRow(row, progress[row.pk], items.get(row.pk)) for row in of_campaign[campaign.pk]]
+        by_campaign[campaign.pk] = lines
+    problems, brought = problem_counts(campaigns), count_file_answers(by_campaign)
+    return [
+        CampaignRow(
+            campaign=one,
+            look=chip_style(one),
+            cohorts=by_campaign[one.pk],
+            problems=problems.get(one.pk, ProblemCounts()),
+            brought=brought.get(one.pk, FileAnswerCounts()),
+        )
+        for one in campaigns
+    ]
+
+
+@dataclass(frozen=True)
+class ProblemRow:
+    problem: ProblemReport
+    pseudonym: str
+
+
+def problem_rows(benchmark: Benchmark, campaign: Campaign) -> list[ProblemRow]:
+    """Unanswered ones first, then the newest."""
+    reports = ProblemReport.objects.filter(assignment__campaign=campaign).select_related(
+        "assignment__unit__item", "answered_by"
+    )
+    newest = reports.order_by("-answered_at", "-pk")[:PROBLEMS_SHOWN]  # Postgres puts NULL first when descending
+    return [ProblemRow(problem, benchmark.pseudonym(problem.rater_id)) for problem in newest]

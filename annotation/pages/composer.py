@@ -1,0 +1,231 @@
+"""What the composer's pages show."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from annotation.composer.actions import DROPPED
+from annotation.composer.controls import Control, Languages
+from annotation.composer.labels import NAMES
+from annotation.composer.stage_settings import (
+    QuestionSection,
+    Section,
+    StageContext,
+    header_section,
+    questions,
+    sections,
+)
+from annotation.composer.stale_translations import previous_texts
+from annotation.composer.validation import StageProblem, readable_sheet
+from annotation.fields.registry import KINDS
+from annotation.models import Campaign, StageDraft
+from annotation.pages.status_text import format_moment, time_zone_for
+from annotation.services.derivation.derived_counts import MOST_ITEMS, context_names, count_derived
+from annotation.services.sheets import sheet_versions, stages
+from benchmarks.models import Benchmark, Stage
+from benchmarks.recipes.registry import RECIPES
+from people.languages import native_name
+from people.models import Cohort, User
+
+REWORDED = gettext_lazy(
+    "Only words of the sheet changed. Campaigns that run keep the old ones, unless you choose them here. "
+    "Drafts and answers stay."
+)
+
+__all__ = ["NAMES", "StageForm", "StageRow", "stage_form", "stage_rows", "template_choices", "template_content"]
+
+
+@dataclass(frozen=True)
+class StageForm:
+    """A stage's form. `effect`: what publishing will mean for campaigns that run."""
+
+    seen: str
+    saved: str
+    head: Sequence[Control]
+    questions: Sequence[QuestionSection]
+    sections: Sequence[Section]
+    languages: Languages
+    spoken: Mapping[str, str]
+    kinds: Sequence[tuple[str, Any]]
+    problems: Sequence[StageProblem]
+    dropped: str
+    effect: str
+    reworded: Sequence[Campaign]
+    checked: bool
+    conflict: str = ""
+    newest: str = ""
+
+    @property
+    def wrong(self) -> Sequence[StageProblem]:
+        """What is shown beside the settings: once somebody tried to publish, else nothing shouts while one writes."""
+        return self.problems if self.checked else ()
+
+    @property
+    def blocking(self) -> int:
+        """What must be mended before it can be opened."""
+        return sum(one.blocks for one in self.problems)
+
+
+def stage_form(
+    stage: Stage, content: Mapping[str, Any], draft: StageDraft | None, user: User, *, beside: str = "",
+    checked: bool = False, conflict: str = "", seen: str = "",
+) -> StageForm:  # fmt: skip
+    """`seen`: of the page that was sent, where it is shown again because it could not be saved."""
+    names = languages_of(stage)
+    before = dict(previous_texts(content, stages.content_of(stage)))
+    languages = Languages(names, beside if beside in names else "", before)
+    found = stages.problems(stage, content)
+    effect, reworded = publish_effect(stage, content, found)
+    dropped = content.get(DROPPED)
+    return StageForm(
+        seen=seen or stages.revision(stage, draft),
+        saved=saved_text(draft, user),
+        head=header_section(content),
+        questions=questions(content, languages),
+        sections=sections(content, around_of(stage, content, languages)),
+        languages=languages,
+        spoken={**names, **dict(settings.LANGUAGES)},
+        kinds=[(kind.key, kind.name or kind.key) for kind in KINDS],
+        problems=found,
+        dropped=json.dumps(dropped, ensure_ascii=False) if dropped else "",
+        effect=effect,
+        reworded=reworded,
+        checked=checked,
+        conflict=conflict,
+        newest=stages.revision(stage, draft),
+    )
+
+
+def around_of(stage: Stage, content: Mapping[str, Any], languages: Languages) -> StageContext:
+    derivation = content.get("derivation") or {}
+    named = stage.benchmark.stages.filter(key__in=derivation.get("from") or ())
+    context = {one.key: context_names(one) for one in named} if derivation.get("kind") == "pair" else {}
+    return StageContext(languages, stages.earlier_stages(stage), context, derived_words(stage, derivation))
+
+
+def derived_words(stage: Stage, derivation: Mapping[str, Any]) -> str:
+    """How many items would be made of what is accepted now. Empty where none are derived, or they cannot be counted."""
+    if not derivation.get("from"):
+        return ""
+    number = count_derived(stage, derivation)
+    if number is None:
+        return _("The number of items is not computed: the settings are incomplete, or the sources are too many.")
+    if number > MOST_ITEMS:
+        return _("More than %(most)s items result. Set a limit.") % {"most": f"{MOST_ITEMS:,}"}
+    words = ngettext(
+        "%(n)s item results from what is accepted now.", "%(n)s items result from what is accepted now.", number
+    )
+    return words % {"n": number}
+
+
+def languages_of(stage: Stage) -> dict[str, str]:
+    """English, then those of the interface, then those of the team's cohorts: by what texts are written in."""
+    spoken = [code for code, _name in settings.LANGUAGES]
+    cohorts = Cohort.objects.filter(team=stage.benchmark.team_id)
+    codes = ["en", *spoken, *(code for cohort in cohorts for code in cohort.languages)]
+    return {code: native_name(code) for code in dict.fromkeys(code.split("-")[0] for code in codes)}
+
+
+def saved_text(draft: StageDraft | None, user: User) -> str:
+    if draft is None:
+        return _("Nothing is changed.")
+    return _("Draft saved %(when)s") % {"when": format_moment(draft.saved_at, time_zone_for(user))}
+
+
+def conflict_text(draft: StageDraft | None, user: User) -> str:
+    if draft is None:
+        return _("This stage was published or its draft discarded in another window.")
+    who, when = draft.saved_by.name, format_moment(draft.saved_at, time_zone_for(user))
+    return _("%(who)s saved this stage %(when)s in another window.") % {"who": who, "when": when}
+
+
+def publish_effect(
+    stage: Stage, content: Mapping[str, Any], found: Sequence[StageProblem]
+) -> tuple[str, list[Campaign]]:
+    """What publishing means for campaigns that run, and which of them may take the new words."""
+    campaigns = sheet_versions.running_campaigns(stage)
+    sheet = readable_sheet(content)
+    if not campaigns or sheet is None or any(one.blocks for one in found):
+        return "", []
+    changes = [
+        (one, sheet_versions.compare_definitions(one.sheet_version.definition, sheet.to_json())) for one in campaigns
+    ]
+    reworded = [one for one, change in changes if change == "words"]
+    others = sum(change == "codes" for _one, change in changes)
+    said = [str(REWORDED)] if reworded else []
+    if others:
+        words = ngettext(
+            "Questions or codes of the sheet changed. %(n)s campaign that runs keeps its sheet.",
+            "Questions or codes of the sheet changed. %(n)s campaigns that run keep their sheet.",
+            others,
+        )
+        said += [words % {"n": others}, _("Open a new campaign for this one.")]
+    return " ".join(said), reworded
+
+
+@dataclass(frozen=True)
+class StageRow:
+    """A stage in the list."""
+
+    stage: Stage
+    questions: int
+    items: int
+    made_of: str
+    draft: bool
+    problems: int
+    removable: bool
+
+
+def stage_rows(benchmark: Benchmark) -> list[StageRow]:
+    rows = list(benchmark.stages.all())
+    items, names = stages.items_in(rows), {one.key: one.name for one in rows}
+    drafts = set(StageDraft.objects.filter(stage__in=rows).values_list("stage", flat=True))
+    busy = set(Campaign.objects.filter(stage__in=rows).values_list("stage", flat=True))
+    sources = {key for one in rows for key in one.derivation.get("from", ())}
+    return [
+        StageRow(
+            stage=one,
+            questions=len(one.sheet.get("fields", [])),
+            items=items.get(one.pk, 0),
+            made_of=", ".join(names.get(key, key) for key in one.derivation.get("from", ())),
+            draft=one.pk in drafts,
+            problems=sum(problem.blocks for problem in stages.problems(one)),
+            removable=not items.get(one.pk) and one.pk not in busy and one.key not in sources,
+        )
+        for one in rows
+    ]
+
+
+def template_choices(benchmark: Benchmark, user: User) -> list[tuple[str, list[tuple[str, str]]]]:
+    """What a new stage can begin with, in groups: stages this person works on, by benchmark, then those of recipes."""
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for one in stages.copyable_stages(benchmark, user):
+        groups.setdefault(one.benchmark.name, []).append((f"stage:{one.pk}", one.name))
+    for recipe in RECIPES:
+        name = _("Recipe: %(name)s") % {"name": recipe.name}
+        groups.setdefault(name, []).extend((f"recipe:{recipe.key}:{spec.key}", spec.name) for spec in recipe.stages)
+    return list(groups.items())
+
+
+def template_content(benchmark: Benchmark, said: str, user: User) -> dict[str, Any] | None:
+    """The content that was chosen; None for a blank sheet. Only of stages in the same list, and of recipes."""
+    source, _colon, rest = said.partition(":")
+    if source == "stage":
+        found = next((one for one in stages.copyable_stages(benchmark, user) if str(one.pk) == rest), None)
+        return stages.content_of(found) if found else None
+    recipe_key, _colon, stage_key = rest.partition(":")
+    for recipe in RECIPES:
+        for spec in recipe.stages:
+            if (recipe.key, spec.key) == (recipe_key, stage_key):
+                return {key: _to_json(getattr(spec, key)) for key in stages.COLUMNS}
+    return None
+
+
+def _to_json(value: Any) -> Any:
+    """A recipe's mappings and tuples as JSON has them."""
+    return json.loads(json.dumps(value, default=lambda one: dict(one) if isinstance(one, Mapping) else list(one)))

@@ -1,0 +1,153 @@
+"""The fields of a sheet as HTML, with what stands between them. Nothing here writes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from django.template.loader import render_to_string
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from annotation.displays.layout import ResolvedLayout
+from annotation.fields.bound import BoundField, bind_fields
+from annotation.fields.contract import Shown
+from annotation.fields.form import Localiser
+from annotation.models import Draft, RuleVersion, SheetVersion
+from annotation.services.sheets.sheet_versions import sheet_of
+from annotation.sheets.sheet import ParsedSheet, Sheet
+from benchmarks.rules.acceptance import Rule
+
+Pieces = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class SheetProblem:
+    """What does not fit between fields: it blocks, or may be confirmed under `mark`."""
+
+    key: str
+    words: str
+    blocks: bool
+    mark: str
+
+
+@dataclass(frozen=True)
+class SheetInput:
+    """What is in the fields already, and what became of it. Nothing of it: the sheet is empty."""
+
+    raw: Mapping[str, Any]
+    parsed: ParsedSheet
+    confirmed: tuple[str, ...] = ()
+
+
+def render_empty_fields(version: SheetVersion, rule: int | None, said: ResolvedLayout, spoken: str, target: str) -> str:
+    """An empty sheet's fields. They are the same for everybody of a culture, and kept."""
+    return join_with_fold(_kept(_empty, version)(version, rule, spoken, target), said)
+
+
+def render_filled_fields(
+    version: SheetVersion, rule: int | None, said: ResolvedLayout, speech: Localiser, shown: Shown, filled: SheetInput
+) -> str:
+    """The fields with what is in them, or as they depend on the item."""
+    sheet, parsed = sheet_of(version), filled.parsed
+    bound = bind_fields(sheet.fields, speech, filled.raw, parsed.errors, parsed.warnings, filled.confirmed, shown)
+    pieces = _drawn(sheet, bound, rule, speech)
+    remarks = _remarks(sheet, speech, parsed)
+    marks = [mark for mark in filled.confirmed if any(mark.startswith(f"{check.key}:") for check in sheet.checks)]
+    end = render_to_string("annotation/sheet/sheet_problems.html", {"remarks": remarks, "marks": marks})
+    return join_with_fold((*pieces, ("", end)), said)
+
+
+def from_draft(draft: Draft | None) -> SheetInput:
+    return SheetInput(draft.answers if draft else {}, ParsedSheet())
+
+
+def _kept(draw: Any, version: SheetVersion) -> Any:
+    """Kept for saved versions alone: those that are not saved have one id, whatever stage and team they are of."""
+    return draw if version.pk else draw.__wrapped__
+
+
+@lru_cache(maxsize=256)
+def _empty(version: SheetVersion, rule: int | None, spoken: str, target: str) -> Pieces:
+    """A sheet version never changes; it is told from others by its id."""
+    sheet, speech = sheet_of(version), Localiser(spoken, target)
+    return _drawn(sheet, bind_fields(sheet.fields, speech, {}), rule, speech)
+
+
+def _drawn(sheet: Sheet, fields: list[BoundField], rule: int | None, speech: Localiser) -> Pieces:
+    pieces = []
+    after = _last_scored_field(sheet, rule)
+    for one, field in zip(sheet.fields, fields, strict=True):
+        html = render_to_string(field.input, {"field": field})
+        if one.show_if is not None:
+            html = format_html('<div class="when" data-when="{}">{}</div>', one.key, SafeString(html))
+        if sheet.score and one.key == after:
+            label = speech.say(sheet.score.label)
+            html += render_to_string("annotation/sheet/readout.html", {"label": label, "rule": rule})
+        pieces.append((one.key, html))
+    return tuple(pieces)
+
+
+def join_with_fold(pieces: Pieces, said: ResolvedLayout) -> str:
+    """With the fold behind its gate; without one, before all fields."""
+    fold = render_to_string("annotation/displays/fold.html", {"said": said}) if said.part else ""
+    at = next((number for number, (key, _html) in enumerate(pieces, start=1) if key and key == said.gate), 0)
+    html = [html for _key, html in pieces]
+    return SafeString("".join([*html[:at], fold, *html[at:]]))
+
+
+def _remarks(sheet: Sheet, speech: Localiser, parsed: ParsedSheet) -> list[SheetProblem]:
+    found = [check for check in sheet.checks if check.key in {**parsed.errors, **parsed.warnings}]
+    return [SheetProblem(one.key, speech.say(one.words), one.key in parsed.errors, f"{one.key}:check") for one in found]
+
+
+def _last_scored_field(sheet: Sheet, rule: int | None) -> str:
+    """The field behind which the score and the verdict stand: the last that they read. No score, no verdict: one sheet
+    of several does not decide, and beside a score it is what the number is held against."""
+    if sheet.score is None:
+        return ""
+    names = set(sheet.score.expression.names) | (rule_of(rule)[1].names if rule else set())
+    counted = [one.key for one in sheet.fields if any(name.split(".")[0] == one.key for name in names)]
+    return counted[-1] if counted else ""
+
+
+@lru_cache(maxsize=128)
+def rule_of(version: int) -> tuple[int, Rule]:
+    """A frozen rule with its number; it never changes."""
+    row = RuleVersion.objects.get(pk=version)
+    return row.number, Rule.from_json(row.definition)
+
+
+def rules_of(version: SheetVersion, rule: int | None, spoken: str, target: str) -> Mapping[str, Any]:
+    """What static/js/rules.js needs; nothing where the sheet has no rules."""
+    found: Mapping[str, Any] = _kept(_rules, version)(version, rule, spoken, target)
+    return found
+
+
+@lru_cache(maxsize=256)
+def _rules(version: SheetVersion, rule: int | None, spoken: str, target: str) -> Mapping[str, Any]:
+    sheet, speech = sheet_of(version), Localiser(spoken, target)
+    data: dict[str, Any] = {}
+    if shown := {one.key: one.show_if.to_json() for one in sheet.fields if one.show_if}:
+        data["show"] = shown
+    if sheet.checks:
+        data["checks"] = [
+            {"key": one.key, "tree": one.expression.tree, "words": speech.say(one.words), "blocks": one.blocks}
+            for one in sheet.checks
+        ]
+    if sheet.score:
+        data["score"] = {"tree": sheet.score.expression.tree, "decimals": sheet.score.decimals}
+    if rule and sheet.score:
+        number, found = rule_of(rule)
+        clauses = [{"tree": one.expression.tree, "words": speech.say(one.words)} for one in found.clauses]
+        data["rule"] = {"clauses": clauses}
+        data["words"] = {
+            "yes": _("By these answers, accepted by rule %(number)s.") % {"number": number},
+            "no": _("By these answers, not accepted by rule %(number)s:") % {"number": number},
+            "open": _("Rule %(number)s needs more answers.") % {"number": number},
+        }
+    if data:
+        said = {"none": _("No value yet"), "asked": _("Asked now:"), "gone": _("No longer asked:")}
+        data["words"] = said | data.get("words", {})
+    return data

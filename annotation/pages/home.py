@@ -1,0 +1,236 @@
+"""What the annotator's home shows: the day, what is open, the last answers. Nothing is claimed.
+
+Its work does not grow with the campaigns, only with what the person answered.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from statistics import median
+from zoneinfo import ZoneInfo
+
+from django.db.models import Count, Q
+
+from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Participation, Slot
+from annotation.pages.history import UNSEEN, HistoryRow, history_page
+from annotation.pages.status_text import NoWorkText, duration, greeting, no_work_text, time_zone_for
+from annotation.queries.gate import check_gate
+from annotation.queries.progress import Progress, progress_of
+from annotation.services.answers.submit import ANSWERED
+from annotation.services.campaigns import readiness
+from annotation.services.queue.claim import NoWork, no_work_reason
+from benchmarks.models import ItemImage
+from people.models import Cohort, CohortMember, Message, Rater, User
+from people.services import messages
+from people.services.memberships import active_cohorts
+from people.services.raters import rater_of
+
+MOST = 2000
+LAST = 6
+MOST_RETURNED = 20
+WIDTH, MARGIN = 1200, 10
+FEW = 3
+
+
+@dataclass(frozen=True)
+class DayTimeline:
+    """Today's answers on a ruler of hours. Positions are in the units of the drawing."""
+
+    answers: int
+    worked: str
+    marks: str
+    ticks: str
+    now: float
+    hours: list[str]
+
+
+@dataclass(frozen=True)
+class OpenCampaign:
+    """One campaign, as it is for this person now."""
+
+    campaign_id: int
+    name: str
+    summary: str
+    pace: str
+    cohort_name: str
+    progress: Progress
+    picture: ItemImage | None
+    why: NoWorkText | None
+    begun: bool
+    own: int
+    consent_team: int | None
+    unread: bool = False
+    """Instructions that they have not seen yet come first."""
+
+
+@dataclass(frozen=True)
+class HomePage:
+    greeting: str
+    zone: ZoneInfo
+    cohorts: list[Cohort]
+    said: list[Message]
+    left: bool
+    day: DayTimeline
+    open: list[OpenCampaign]
+    past: list[HistoryRow]
+    more: bool
+    returned: list[HistoryRow]
+
+    @property
+    def can_work(self) -> int:
+        return sum(one.why is None for one in self.open)
+
+
+Given = tuple[datetime, float | None, int, bool]
+
+
+def home_of(user: User, at: datetime) -> HomePage:
+    cohorts = list(active_cohorts(user))
+    zone = time_zone_for(user, cohorts[0] if cohorts else None)
+    given = answers_today(user, at.astimezone(zone))
+    past, more = history_page(user, LAST)
+    returned, _more = history_page(user, MOST_RETURNED, states=(Assignment.State.RETURNED,))
+    return HomePage(
+        greeting=greeting(at.astimezone(zone).hour),
+        zone=zone,
+        cohorts=cohorts,
+        said=list(messages.unread(user)),
+        left=not cohorts and CohortMember.objects.filter(user=user).exists(),
+        day=day_of(given, at.astimezone(zone)),
+        open=open_campaigns(user, cohorts, given, zone, at),
+        past=past,
+        more=more is not None,
+        returned=returned,
+    )
+
+
+def answers_today(user: User, local: datetime) -> list[Given]:
+    """When, for how long, in which campaign, and whether it stands: also versions that a newer one replaced."""
+    midnight = local.replace(hour=0, minute=0, second=0, microsecond=0)
+    rows = Annotation.objects.filter(rater__user=user, submitted_at__gte=midnight)
+    rows = rows.filter(assignment__participation__isnull=False)  # what came in a file was not done here
+    return list(
+        rows.order_by("-submitted_at").values_list("submitted_at", "active_seconds", "assignment__campaign_id", "live")[
+            :MOST
+        ]
+    )
+
+
+def day_of(given: Sequence[Given], local: datetime) -> DayTimeline:
+    times = [at.astimezone(local.tzinfo) for at, _seconds, _campaign, live in given if live]
+    hours = [_hour(time) for time in [*times, local]]
+    first, last = min(7, int(min(hours))), max(19, int(max(hours)) + 1)
+    last += -(last - first) % 4
+
+    def x(hour: float) -> float:
+        return round(MARGIN + (WIDTH - 2 * MARGIN) * (hour - first) / (last - first), 1)
+
+    step = (last - first) // 4
+    ticks = [(x(hour), 8 if (hour - first) % step == 0 else 4) for hour in range(first, last + 1)]
+    return DayTimeline(
+        answers=len(times),
+        worked=duration(sum(seconds or 0 for _at, seconds, _campaign, _live in given)),
+        marks="".join(f"M{x(_hour(time))} 8V26" for time in times),
+        ticks="".join(f"M{at} 28v{height}" for at, height in ticks),
+        now=x(_hour(local)),
+        hours=[f"{hour % 24:02}:00" for hour in range(first, last + 1, step)],
+    )
+
+
+def _hour(local: datetime) -> float:
+    return local.hour + local.minute / 60 + local.second / 3600
+
+
+def open_campaigns(
+    user: User, cohorts: Iterable[Cohort], given: Sequence[Given], zone: ZoneInfo, at: datetime
+) -> list[OpenCampaign]:
+    """Campaigns of this person's cohorts that are not over. Those with work for them come first."""
+    recent = Q(campaign__closed_at__gte=at - timedelta(days=7))
+    states = Q(campaign__state__in=(Campaign.State.OPEN, Campaign.State.PAUSED))
+    places = list(
+        CampaignCohort.objects.filter(states | Q(campaign__state=Campaign.State.CLOSED) & recent, cohort__in=cohorts)
+        .select_related("campaign__stage", "cohort")
+        .order_by("-campaign__opened_at", "pk")
+    )
+    if not places:
+        return []
+    rater = rater_of(user)
+    own = my_answer_counts(rater, places)
+    unused = never_started_campaigns(places)
+    progress = progress_of(place.pk for place in places)
+    unread = readiness.unread(places, rater)
+    rows = [
+        _open(
+            place,
+            progress[place.pk],
+            own.get(place.pk),
+            given,
+            zone,
+            find_no_work_reason(rater, place, at),
+            place.pk in unread,
+        )
+        for place in places
+        if place.pk in own or (place.campaign.state != Campaign.State.CLOSED and place.campaign_id not in unused)
+    ]
+    return sorted(rows, key=lambda row: (row.why is not None, not row.begun))
+
+
+def never_started_campaigns(places: Sequence[CampaignCohort]) -> set[int]:
+    """Paused campaigns that nobody ever began, as those for imports only: there is nothing to tell people of them."""
+    paused = {place.campaign_id for place in places if place.campaign.state == Campaign.State.PAUSED}
+    if not paused:
+        return paused
+    seats = Participation.objects.filter(cohort__campaign__in=paused)
+    return paused - set(seats.values_list("cohort__campaign", flat=True).distinct())
+
+
+def my_answer_counts(rater: Rater, places: Sequence[CampaignCohort]) -> dict[int, int]:
+    """How much this person has answered in each that they have begun."""
+    seats = Participation.objects.filter(rater=rater, cohort__in=places)
+    answered = Count("assignments", filter=Q(assignments__state__in=ANSWERED))
+    return dict(seats.annotate(answered=answered).values_list("cohort_id", "answered"))
+
+
+def find_no_work_reason(rater: Rater, place: CampaignCohort, at: datetime) -> NoWork | None:
+    """Why there is no work for this person there now, as opening it would say."""
+    allowed = check_gate(place.pk, rater.pk, at)
+    return NoWork(allowed.refused, allowed.until) if allowed.refused else no_work_reason(rater, place, at)
+
+
+def _open(
+    place: CampaignCohort,
+    progress: Progress,
+    own: int | None,
+    given: Sequence[Given],
+    zone: ZoneInfo,
+    nothing: NoWork | None,
+    unread: bool,
+) -> OpenCampaign:
+    return OpenCampaign(
+        campaign_id=place.campaign_id,
+        name=place.campaign.name,
+        summary=place.campaign.summary.replace("{target}", place.cohort.name),
+        pace=pace(seconds for _at, seconds, campaign, live in given if live and campaign == place.campaign_id),
+        cohort_name=place.cohort.name,
+        progress=progress,
+        picture=None if nothing and nothing.reason in UNSEEN else picture_of(place),
+        why=no_work_text(nothing.reason, nothing.until, zone) if nothing else None,
+        begun=own is not None,
+        own=own or 0,
+        consent_team=place.cohort.team_id if nothing and nothing.reason == "no_consent" else None,
+        unread=unread,
+    )
+
+
+def pace(seconds: Iterable[float | None]) -> str:
+    """How long one takes this person today; empty while that is not known."""
+    known = [one for one in seconds if one is not None and one >= 1]
+    return duration(median(known)) if len(known) >= FEW else ""
+
+
+def picture_of(place: CampaignCohort) -> ItemImage | None:
+    """Of the first slot that is still open; else of any. One index entry is read."""
+    slots = Slot.objects.filter(cohort=place)
+    item = slots.filter(open=True).order_by("position").values_list("unit__item_id", flat=True).first()
+    item = item or slots.values_list("unit__item_id", flat=True).first()
+    return ItemImage.objects.filter(item_id=item).select_related("image").order_by("role").first() if item else None

@@ -1,0 +1,42 @@
+"""What pages say about decisions of reviewers: to them, and to authors."""
+
+from typing import Any
+
+from django.utils.translation import gettext_lazy
+
+from annotation.services.review.reviews import REASONS
+from annotation.sheets.sheet import localise
+from benchmarks.models import Stage
+
+DEFAULTS: dict[str, Any] = dict(
+    zip(
+        REASONS,
+        (
+            gettext_lazy("It does not follow the rules"),
+            gettext_lazy("It is not clear"),
+            gettext_lazy("It has a mistake"),
+            gettext_lazy("Something else: see the comment"),
+        ),
+        strict=True,
+    )
+)
+REFUSED: dict[str, Any] = {
+    "own": gettext_lazy("You had a part in this one, so somebody else decides on it."),
+    "decided": gettext_lazy("Somebody else decided on this one a moment ago. Here is the next."),
+    "newer": gettext_lazy("Its author has sent a new version meanwhile. It waits in the queue."),
+    "gone": gettext_lazy("This answer is not waiting any more."),
+    "closed": gettext_lazy("The campaign is closed, so its author cannot correct it. Accept it or reject it."),
+    "no_reason": gettext_lazy("Choose a reason, so that the author knows what to do."),
+    "not_yours": gettext_lazy("Only the person who decided, or who runs the benchmark, can take this back."),
+}
+
+
+def reason_choices(stage: Stage, language: str) -> list[tuple[str, str]]:
+    """Code and words: those of the stage, else the usual ones."""
+    if stage.review_reasons:
+        return [(str(row["code"]), localise(row["label"], language)) for row in stage.review_reasons]
+    return [(code, str(words)) for code, words in DEFAULTS.items()]
+
+
+def reason_label(stage: Stage, code: str, language: str) -> str:
+    return dict(reason_choices(stage, language)).get(code, code)

@@ -1,0 +1,263 @@
+"""What the pages of the review queue show."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django.db.models import Prefetch
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotation.displays import Shown, display
+from annotation.displays.layout import LabelledText as Named
+from annotation.displays.layout import Layout, ResolvedLayout, resolve_layout
+from annotation.displays.shown import build_shown
+from annotation.fields.bound import AnswerView, answer_views
+from annotation.fields.contract import ShownImage
+from annotation.fields.form import Localiser
+from annotation.models import Annotation, Assignment, Review
+from annotation.pages.review_reasons import reason_choices, reason_label
+from annotation.pages.status_text import Chip, duration, format_moment, state_chip
+from annotation.queries import review_queue
+from annotation.queries.review_queue import ReviewCounts
+from annotation.services.sheets.sheet_versions import sheet_of
+from benchmarks.models import Benchmark, Stage
+from people.models import User
+
+PAGE = 40
+LAST = 5
+
+
+@dataclass(frozen=True)
+class DecisionView:
+    """A decision, as its reviewer and the author read it."""
+
+    id: int
+    look: str
+    words: str
+    reason: str
+    comment: str
+    who: str
+    when: str
+    taken_back: bool
+
+
+@dataclass(frozen=True)
+class QueueRow:
+    """One answer in the queue."""
+
+    annotation_id: int
+    work: str
+    who: str
+    version: int
+    waits: str
+    answers: list[AnswerView]
+    picture: ShownImage | None
+    about: tuple[Named, ...]  # what the stage shows of the item
+
+
+@dataclass(frozen=True)
+class ReviewStageRow:
+    stage: Stage
+    batch: ReviewCounts
+
+
+@dataclass(frozen=True)
+class QueuePage:
+    """`mine`: what this person decided last, and on what; they can take it back. `today`: how many they decided."""
+
+    stages: list[ReviewStageRow]
+    lines: list[QueueRow]
+    waiting: int
+    returned: list[QueueRow]
+    mine: list[tuple[DecisionView, QueueRow]]
+    today: int
+
+
+@dataclass(frozen=True)
+class VersionCell:
+    answer: AnswerView | None
+    changed: bool
+
+
+@dataclass(frozen=True)
+class Version:
+    number: int
+    when: str
+    now: bool
+    reviews: list[DecisionView]
+
+
+@dataclass(frozen=True)
+class ReviewSheet:
+    """One answer before its reviewer: what was shown, all versions side by side, the newest last."""
+
+    annotation_id: int
+    work: str
+    cohort: str
+    who: str
+    waits: str
+    chip: Chip
+    shown: Shown
+    display: Any
+    said: ResolvedLayout
+    versions: list[Version]
+    rows: list[tuple[str, list[VersionCell]]]
+    open: bool
+    can_return: bool
+    given_up: bool
+    reasons: list[tuple[str, str]]
+
+
+def waiting_time(since: datetime, at: datetime) -> str:
+    """Minutes, then hours up to two days, then days."""
+    hours = (at - since).total_seconds() / 3600
+    if hours < 1:
+        return duration(max(0, round(hours * 60)) * 60) if hours >= 1 / 30 else _("a moment")
+    if hours < 48:
+        return ngettext("%(n)s hour", "%(n)s hours", int(hours)) % {"n": int(hours)}
+    return ngettext("%(n)s day", "%(n)s days", int(hours / 24)) % {"n": int(hours / 24)}
+
+
+def queue_of(benchmark: Benchmark, user: User, at: datetime, zone: ZoneInfo, language: str) -> QueuePage:
+    stages = list(benchmark.stages.filter(acceptance=Stage.Acceptance.BY_REVIEW))
+    found = review_queue.review_counts(stages)
+    rows = review_queue.waiting(benchmark, user)
+    midnight = at.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0)
+    own = Review.objects.filter(
+        reviewer=user, undone_at=None, annotation__assignment__campaign__stage__benchmark=benchmark
+    )
+    last = own.filter(annotation__live=True, at__gte=at - timedelta(days=7)).select_related("reviewer").order_by("-at")
+    last = last.prefetch_related(Prefetch("annotation", _joined(Annotation.objects.all())))
+    return QueuePage(
+        stages=[ReviewStageRow(stage, found.get(stage.pk, ReviewCounts())) for stage in stages],
+        lines=[_line(one, benchmark, at, language) for one in _joined(rows)[:PAGE]],
+        waiting=rows.count(),
+        returned=[
+            _line(one, benchmark, at, language) for one in _joined(review_queue.returned(benchmark, user))[:PAGE]
+        ],
+        mine=[
+            (decision_view(one, _stage(one), zone, language), _line(one.annotation, benchmark, at, language))
+            for one in last[:LAST]
+        ],
+        today=own.filter(at__gte=midnight).count(),
+    )
+
+
+def _stage(review: Review) -> Stage:
+    return review.annotation.assignment.campaign.stage
+
+
+def _joined(rows: Any) -> Any:
+    return rows.select_related(
+        "assignment__campaign__stage", "assignment__unit__item", "cohort", "sheet_version"
+    ).prefetch_related("assignment__unit__item__images__image", "assignment__unit__item__facts")
+
+
+def _line(one: Annotation, benchmark: Benchmark, at: datetime, language: str) -> QueueRow:
+    shown = build_shown(one.assignment.unit, one.cohort)
+    return QueueRow(
+        annotation_id=one.pk,
+        work=one.assignment.campaign.name,
+        who=benchmark.pseudonym(one.rater_id),
+        version=one.version,
+        waits=waiting_time(one.assignment.changed_at, at),
+        answers=answer_views(sheet_of(one.sheet_version).fields, Localiser(language, shown.target_name), one.answers),
+        picture=shown.images[0] if shown.images else None,
+        about=resolve_layout(Layout.from_json(one.assignment.campaign.stage.layout), shown, language).show,
+    )
+
+
+def decision_view(review: Review, stage: Stage, zone: ZoneInfo, language: str, *, named: bool = True) -> DecisionView:
+    """`named`: reviewers see each other's names; authors do not."""
+    looks = {Review.Decision.ACCEPT: "ok", Review.Decision.RETURN: "back", Review.Decision.REJECT: "no"}
+    words = {
+        Review.Decision.ACCEPT: _("Accepted"), Review.Decision.RETURN: _("Returned"),
+        Review.Decision.REJECT: _("Rejected"),
+    }  # fmt: skip
+    decision = Review.Decision(review.decision)
+    return DecisionView(
+        id=review.pk,
+        look=looks[decision],
+        words=words[decision],
+        reason=reason_label(stage, review.reason, language) if review.reason else "",
+        comment=review.comment,
+        who=review.reviewer.name if named else "",
+        when=format_moment(review.at, zone),
+        taken_back=review.undone_at is not None,
+    )
+
+
+def sheet_for(answer: Annotation, benchmark: Benchmark, at: datetime, zone: ZoneInfo, language: str) -> ReviewSheet:
+    assignment, stage = answer.assignment, answer.assignment.campaign.stage
+    shown = build_shown(assignment.unit, answer.cohort)
+    versions = versions_of(assignment)
+    waits = answer.live and answer.counted and assignment.state == Assignment.State.SUBMITTED
+    given_up = answer.live and answer.counted and assignment.state == Assignment.State.RETURNED
+    return ReviewSheet(
+        annotation_id=answer.pk,
+        work=assignment.campaign.name,
+        cohort=answer.cohort.name if answer.cohort else "",
+        who=benchmark.pseudonym(answer.rater_id),
+        waits=waiting_time(assignment.changed_at, at),
+        chip=state_chip(assignment, answer),
+        shown=shown,
+        display=display(stage.display),
+        said=resolve_layout(Layout.from_json(stage.layout), shown, language),
+        versions=[
+            Version(
+                one.version,
+                format_moment(one.submitted_at, zone),
+                one.live,
+                [
+                    decision_view(review, stage, zone, language)
+                    for review in sorted(one.reviews.all(), key=lambda r: r.at)
+                ],
+            )
+            for one in versions
+        ],
+        rows=compare_versions(versions, Localiser(language, shown.target_name)),
+        open=waits,
+        can_return=waits and assignment.campaign.state != "closed",
+        given_up=given_up,
+        reasons=reason_choices(stage, language),
+    )
+
+
+def versions_of(assignment: Assignment) -> list[Annotation]:
+    """What was sent and not taken back in the first seconds, the oldest first."""
+    rows = Annotation.objects.filter(assignment=assignment).exclude(uncounted_because="undone")
+    return list(rows.select_related("sheet_version").prefetch_related("reviews__reviewer").order_by("version"))
+
+
+def compare_versions(versions: Sequence[Annotation], speech: Localiser) -> list[tuple[str, list[VersionCell]]]:
+    """A row for each field that was answered in any version; a cell is marked where it differs from the one before."""
+    labels: dict[str, str] = {}
+    cells: list[dict[str, AnswerView]] = []
+    for one in versions:
+        found = answer_views(sheet_of(one.sheet_version).fields, speech, one.answers)
+        cells.append({answer.key: answer for answer in found})
+        labels |= {answer.key: answer.label for answer in found}
+    return [
+        (
+            label,
+            [
+                VersionCell(
+                    cells[n].get(key), n > 0 and versions[n].answers.get(key) != versions[n - 1].answers.get(key)
+                )
+                for n in range(len(versions))
+            ],
+        )
+        for key, label in labels.items()
+    ]
+
+
+def return_note(assignment: Assignment, zone: ZoneInfo, language: str) -> DecisionView | None:
+    """Why an answer was returned, for its author; None where it was not."""
+    if assignment.state != Assignment.State.RETURNED:
+        return None
+    rows = Review.objects.filter(annotation__assignment=assignment, annotation__live=True, undone_at=None)
+    found = rows.first()
+    return decision_view(found, assignment.campaign.stage, zone, language, named=False) if found else None

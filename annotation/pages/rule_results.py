@@ -1,0 +1,73 @@
+"""What an item's page says of the rule's verdicts on it: in which campaign, on how many answers, and what failed.
+
+And the filter by verdict on the page of all items.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils.translation import get_language, gettext, gettext_lazy
+
+from annotation.models import Outcome
+from annotation.services.sheets.rule_versions import rule_of
+from annotation.sheets.sheet import localise
+from benchmarks.models import Item, Stage
+from benchmarks.panels import Filter, Panel
+
+
+@dataclass(frozen=True)
+class FailedClause:
+    """A clause in words. `answers`: how many failed it; None where the rule is put to their means."""
+
+    words: str
+    answers: int | None
+
+
+@dataclass(frozen=True)
+class RuleResult:
+    """`score`: the mean of the answers' totals, and `most` the most there is; None where the rule has none."""
+
+    outcome: Outcome
+    failed: list[FailedClause]
+    score: float | None
+    most: float
+
+
+def rule_results(item: Item) -> list[RuleResult] | None:
+    """One query. The newest verdict first."""
+    rows = Outcome.objects.filter(unit__item=item).select_related("campaign", "rule_version", "unit")
+    return [_rule_result(one) for one in rows.order_by("-at", "-pk")] or None
+
+
+def _rule_result(outcome: Outcome) -> RuleResult:
+    rule = rule_of(outcome.rule_version)
+    numbers: Mapping[str, Any] = outcome.numbers
+    counts = numbers.get("clauses", {})
+    language = get_language() or "en"
+    failed = [FailedClause(localise(rule.words(key), language), counts.get(key)) for key in outcome.failed]
+    return RuleResult(outcome, failed, numbers.get("score"), rule.score.maximum if rule.score else 0)
+
+
+def choices(stage: Stage) -> Sequence[tuple[str, str]]:
+    if stage.acceptance != Stage.Acceptance.BY_RULE:
+        return []
+    accepted, rejected, undecided = Outcome.State.ACCEPTED, Outcome.State.REJECTED, Outcome.State.UNDECIDED
+    return [
+        (accepted.value, str(accepted.label)),
+        (rejected.value, str(rejected.label)),
+        (undecided.value, gettext("Not decided yet")),
+    ]
+
+
+def filter_by_result(items: QuerySet[Item], state: str) -> QuerySet[Item]:
+    """Items that the rule says so of in any campaign; undecided are all that it neither accepted nor rejected."""
+    outcomes = Outcome.objects.filter(unit__item=OuterRef("pk"))
+    if state == Outcome.State.UNDECIDED:
+        return items.filter(~Exists(outcomes.exclude(state=Outcome.State.UNDECIDED)))
+    return items.filter(Exists(outcomes.filter(state=state)))
+
+
+FILTER = Filter("verdict", gettext_lazy("What the rule says"), choices, filter_by_result)
+PANEL = Panel("annotation/verdict.html", rule_results)

@@ -1,0 +1,287 @@
+"""A sheet before a person: what its templates draw. Nothing here writes."""
+
+import json
+import uuid
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.urls import reverse
+from django.utils import timezone, translation
+
+from annotation.displays import Display, Shown, display
+from annotation.displays.layout import Layout, ResolvedLayout, resolve_layout, visible_context
+from annotation.displays.shown import build_shown
+from annotation.fields.bound import AnswerView, answer_views
+from annotation.fields.contract import Option
+from annotation.fields.form import Localiser, OptionView, option_views
+from annotation.instructions.protocol import Protocol
+from annotation.models import Annotation, Assignment, CampaignCohort, Draft
+from annotation.pages.field_rendering import SheetInput, from_draft, render_empty_fields, render_filled_fields, rules_of
+from annotation.pages.reviews import DecisionView, return_note
+from annotation.pages.status_text import NoWorkText, format_moment, no_work_text, time_zone_for
+from annotation.queries.progress import Progress, progress_of
+from annotation.services.answers.submit import KEPT_ONLY, OWN
+from annotation.services.answers.uploads import uploads_for_sheet
+from annotation.services.campaigns.instructions import newest, text_for
+from annotation.services.queue.claim import Work
+from annotation.services.sheets.sheet_versions import sheet_of
+from annotation.sheets.sheet import ParsedSheet
+from people.models import Cohort, User
+
+RULES, FOLD = "js/rules.js", "js/collapsible.js"
+MANY = 3  # fields; more of them are asked in a smaller voice
+
+
+@dataclass(frozen=True)
+class SheetView:
+    """One sheet. The one ahead is drawn too, so that a person can go on without a line."""
+
+    assignment_id: int
+    base: str
+    shown: Shown
+    display: Display
+    said: ResolvedLayout
+    fields: str
+    many: bool
+    facts: str
+    trace: str
+    client_key: str
+    shown_at: datetime
+    draft_version: int
+    draft_saved_at: datetime | None
+    refused: bool
+    changing: str
+    asked_back: DecisionView | None = None
+    """Why a reviewer returned the answer that is open for a change."""
+    skipped: str = ""
+    """Why this person skipped it, if they take it up again."""
+    other: Sequence[AnswerView] = ()
+    """What another window answered meanwhile; what was written in this one is open as a change of it."""
+
+
+@dataclass(frozen=True)
+class UndoOffer:
+    """The answer just given, while it can be taken back."""
+
+    assignment_id: int
+    version: int
+    answers: list[AnswerView]
+    seconds: int
+    about: str = ""
+    skipped: str = ""
+    """The reason, if it was no answer but a skip."""
+
+
+@dataclass(frozen=True)
+class WorkPage:
+    """All that changes from one sheet to the next."""
+
+    campaign_id: int
+    name: str
+    cohort_name: str
+    team_id: int
+    progress: Progress
+    hand: SheetView | None
+    ahead: SheetView | None
+    nothing: NoWorkText | None
+    undo: UndoOffer | None
+    notice: str
+    zone: str = ""
+    scripts: Sequence[str] = ()
+    styles: Sequence[str] = ()
+    rules: Mapping[str, Any] = field(default_factory=dict)
+    keys: Sequence[tuple[str, Any]] = ()
+
+
+@dataclass(frozen=True)
+class RejectedAnswers:
+    """Answers as they came, and what became of them."""
+
+    raw: Mapping[str, Any]
+    parsed: ParsedSheet
+    confirmed: Collection[str] = ()
+    trace: Mapping[str, Any] = field(default_factory=dict)
+
+
+def language() -> str:
+    return translation.get_language() or "en"
+
+
+def localiser_for(cohort: Cohort | None, target: str = "") -> Localiser:
+    return Localiser(language(), cohort.name if cohort is not None else target)
+
+
+def place_of(assignment: Assignment) -> CampaignCohort:
+    """Where a person's assignment belongs. Only a model's has no participation."""
+    assert assignment.participation is not None
+    return assignment.participation.cohort
+
+
+def build_sheet_view(assignment: Assignment, at: datetime, refusal: RejectedAnswers | None = None) -> SheetView:
+    """`assignment` comes joined with what a sheet needs: see access.assignment_for."""
+    cohort = place_of(assignment).cohort
+    shown = build_shown(assignment.unit, cohort, uploads_for_sheet(assignment))
+    draft: Draft | None = getattr(assignment, "draft", None)
+    stage, sheet = assignment.campaign.stage, sheet_of(assignment.campaign.sheet_version)
+    trace = refusal.trace if refusal else draft.trace if draft else {}
+    words = resolve_layout(Layout.from_json(stage.layout), shown, language())
+    return SheetView(
+        assignment_id=assignment.pk,
+        base=reverse("annotation:submit", args=[assignment.pk]).removesuffix("submit"),
+        shown=shown,
+        display=display(stage.display),
+        said=words,
+        fields=fields_of(assignment, shown, words, draft, refusal),
+        many=len(sheet.fields) > MANY,
+        facts=json.dumps(shown.facts) if sheet.checks and shown.facts else "",
+        trace=json.dumps(trace, separators=(",", ":")) if trace else "",
+        client_key=str(uuid.uuid4()),
+        shown_at=at,
+        draft_version=draft.version if draft else 0,
+        draft_saved_at=draft.saved_at if draft else None,
+        refused=refusal is not None,
+        changing=changed_answer_date(assignment, cohort) if draft else "",
+        skipped=reason_in_words(assignment),
+        asked_back=return_note(assignment, time_zone_for(assignment.rater.user or User(), cohort), language()),
+    )
+
+
+def changed_answer_date(assignment: Assignment, cohort: Cohort) -> str:
+    """When the answer was given that is open for a change; empty for new work."""
+    if assignment.state not in OWN:
+        return ""
+    return format_moment(assignment.changed_at, time_zone_for(assignment.rater.user or User(), cohort))
+
+
+def fields_of(
+    assignment: Assignment, shown: Shown, words: ResolvedLayout, draft: Draft | None, refusal: RejectedAnswers | None
+) -> str:
+    """The fields as HTML. Nearly always they are empty, and then the same for everybody of a culture."""
+    version, rule = assignment.campaign.sheet_version, assignment.campaign.rule_version_id
+    if draft is None and refusal is None and not any(one.draws_item for one in sheet_of(version).fields):
+        return render_empty_fields(version, rule, words, language(), shown.target_name)
+    filled = from_draft(draft)
+    if refusal:
+        filled = SheetInput(refusal.raw, refusal.parsed, tuple(refusal.confirmed))
+    return render_filled_fields(version, rule, words, Localiser(language(), shown.target_name), shown, filled)
+
+
+def reasons_of(place: CampaignCohort) -> list[OptionView]:
+    """Why one may skip, with their keys."""
+    return option_views(skip_options(place.campaign.stage.skip_reasons), (), localiser_for(place.cohort))
+
+
+def skip_options(rows: Any) -> list[Option]:
+    return [Option(str(row["code"]), dict(row["label"])) for row in rows]
+
+
+def files_of(place: CampaignCohort) -> tuple[list[str], list[str]]:
+    """Scripts and styles that this campaign's sheets need beyond those of every sheet."""
+    stage, sheet = place.campaign.stage, sheet_of(place.campaign.sheet_version)
+    how, forms = display(stage.display), [one.form for one in sheet.fields]
+    ruled = sheet.checks or sheet.score or place.campaign.rule_version_id or any(one.show_if for one in sheet.fields)
+    own = [RULES if ruled else "", FOLD if stage.layout.get("fold") else ""]
+    scripts = dict.fromkeys([*own, how.script, *(one.script for one in forms)])
+    styles = dict.fromkeys([how.style, *(one.style for one in forms)])
+    return [one for one in scripts if one], [one for one in styles if one]
+
+
+def keys_of(place: CampaignCohort) -> list[tuple[str, Any]]:
+    """What further keys do, for the list of them."""
+    forms = [one.form for one in sheet_of(place.campaign.sheet_version).fields]
+    found = [*display(place.campaign.stage.display).keys, *(key for form in forms for key in getattr(form, "keys", ()))]
+    return list(dict.fromkeys(found))
+
+
+def build_work_page(
+    user: User, place: CampaignCohort, work: Work, at: datetime, *, undo: UndoOffer | None = None, notice: str = ""
+) -> WorkPage:
+    nothing, campaign = work.no_work, place.campaign
+    scripts, styles = files_of(place)
+    return WorkPage(
+        campaign_id=place.campaign_id,
+        name=place.campaign.name,
+        cohort_name=place.cohort.name,
+        team_id=place.cohort.team_id,
+        progress=progress_of([place.pk])[place.pk],
+        hand=build_sheet_view(work.current, at) if work.current else None,
+        ahead=build_sheet_view(work.prefetched, at) if work.prefetched else None,
+        nothing=no_work_text(nothing.reason, nothing.until, time_zone_for(user, place.cohort)) if nothing else None,
+        undo=undo,
+        notice=notice,
+        zone=str(time_zone_for(user, place.cohort)),
+        scripts=scripts,
+        styles=styles,
+        keys=keys_of(place),
+        rules=rules_of(campaign.sheet_version, campaign.rule_version_id, language(), place.cohort.name),
+    )
+
+
+def undo_offer(assignment: Assignment, live: Annotation | None, at: datetime) -> UndoOffer | None:
+    """None once the grace time is over, and where `answers.undo` would refuse."""
+    grace = timedelta(seconds=settings.UNDO_SECONDS)
+    if assignment.state == Assignment.State.SKIPPED and live is None:
+        left = (assignment.changed_at + grace - at).total_seconds()
+        skipped = reason_in_words(assignment)
+        return UndoOffer(assignment.pk, 0, [], int(left), shown_context(assignment), skipped) if left >= 1 else None
+    if live is None or not live.live or at - live.submitted_at > grace:
+        return None
+    if live.uncounted_because in KEPT_ONLY.values():
+        return None
+    left = (live.submitted_at + grace - at).total_seconds()
+    given = answer_texts(assignment, live)
+    return UndoOffer(assignment.pk, live.version, given, max(1, int(left)), shown_context(assignment))
+
+
+def answer_texts(assignment: Assignment, live: Annotation) -> list[AnswerView]:
+    sheet = sheet_of(assignment.campaign.sheet_version)
+    return answer_views(sheet.fields, localiser_for(place_of(assignment).cohort), live.answers)
+
+
+def reason_in_words(assignment: Assignment) -> str:
+    """Why it was skipped; empty if it is not."""
+    if assignment.state != Assignment.State.SKIPPED:
+        return ""
+    speech = localiser_for(place_of(assignment).cohort)
+    reasons = {one.code: speech.say(one.label) for one in skip_options(assignment.campaign.stage.skip_reasons)}
+    return reasons.get(assignment.skip_reason, assignment.skip_reason)
+
+
+def shown_context(assignment: Assignment) -> str:
+    """What this person was asked about: the words of the item that lay before them; empty where pictures say it."""
+    stage, item = assignment.campaign.stage, assignment.unit.item
+    how, context = display(stage.display), {"concept": item.concept, **item.context} if item.concept else item.context
+    shown = Shown(item.pk, target=assignment.unit.target, text=item.text, context=context)
+    return visible_context(Layout.from_json(stage.layout), shown, language(), text=bool(how.shows or how.aside))
+
+
+@dataclass(frozen=True)
+class Instructions:
+    number: int
+    body: str
+    language: str
+    parts: Protocol = field(default_factory=Protocol)
+
+
+def instructions_of(place: CampaignCohort) -> Instructions | None:
+    """The newest ones, for this cohort in the page's language; the cohort is named as on the sheet."""
+    version = newest(place.campaign)
+    found = text_for(version, place.cohort_id, language()) if version else None
+    if version is None or found is None:
+        return None
+    body = found.body.replace("{target}", place.cohort.name)
+    return Instructions(version.number, body, found.language, Protocol.from_json(found.parts))
+
+
+def clamp_time(value: str, at: datetime, earliest: datetime) -> datetime | None:
+    """A time a browser says, kept between what is possible; its clock may be wrong. None: it said none."""
+    try:
+        said = datetime.fromisoformat(value)
+    except ValueError:
+        return None
+    if timezone.is_naive(said):
+        return None
+    return min(max(said, earliest), at)

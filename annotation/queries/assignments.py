@@ -1,0 +1,115 @@
+# ruff: noqa: S608  (only names of columns are put into the statements)
+"""Assignments as a sheet needs them. What those of one campaign's cohort share is read once, not joined to each."""
+
+from typing import Any
+
+from django.db.models import Model, QuerySet
+
+from annotation.models import (
+    Assignment,
+    Campaign,
+    CampaignCohort,
+    Draft,
+    Participation,
+    RuleVersion,
+    SheetVersion,
+    Unit,
+)
+from annotation.queries.sql import JoinedColumns, fetch
+from benchmarks.models import Benchmark, Image, Item, ItemFact, ItemImage, Stage
+from people.models import Cohort, Rater, User
+
+PLACE = JoinedColumns(
+    cc=CampaignCohort, c=Campaign, co=Cohort, st=Stage, b=Benchmark, v=SheetVersion, rv=RuleVersion
+)  # fmt: skip
+PLACE_SQL = f"""
+SELECT {PLACE.sql} FROM annotation_campaigncohort cc
+  JOIN annotation_campaign c ON c.id = cc.campaign_id JOIN people_cohort co ON co.id = cc.cohort_id
+  JOIN benchmarks_stage st ON st.id = c.stage_id JOIN benchmarks_benchmark b ON b.id = st.benchmark_id
+  JOIN annotation_sheetversion v ON v.id = c.sheet_version_id
+  LEFT JOIN annotation_ruleversion rv ON rv.id = c.rule_version_id
+WHERE cc.id = %s
+"""
+ROW = JoinedColumns(
+    a=Assignment, p=Participation, u=Unit, i=Item, r=Rater, us=User, d=Draft, x=ItemImage, m=Image
+)  # fmt: skip
+FACTS = (
+    """(SELECT json_agg(json_build_array(f.id, f.key, f.value)) FROM benchmarks_itemfact f WHERE f.item_id = i.id)"""
+)
+ROW_SQL = f"""
+SELECT {ROW.sql}, {FACTS} FROM annotation_assignment a
+  JOIN annotation_participation p ON p.id = a.participation_id
+  JOIN annotation_unit u ON u.id = a.unit_id JOIN benchmarks_item i ON i.id = u.item_id
+  JOIN people_rater r ON r.id = a.rater_id JOIN people_user us ON us.id = r.user_id
+  LEFT JOIN annotation_draft d ON d.assignment_id = a.id
+  LEFT JOIN benchmarks_itemimage x ON x.item_id = i.id LEFT JOIN benchmarks_image m ON m.id = x.image_id
+"""
+OWN = ROW_SQL + "WHERE a.id = %s AND r.user_id = %s"
+RESERVED = ROW_SQL + "WHERE a.participation_id = %s AND a.state = 'reserved'"
+
+
+def load_campaign_cohort(cohort_id: int) -> CampaignCohort:
+    """A campaign's cohort with the campaign, its stage, benchmark and sheet."""
+    found = PLACE.read(fetch(PLACE_SQL, [cohort_id])[0])
+    place: CampaignCohort = found["cc"]
+    place.cohort, place.campaign = found["co"], found["c"]
+    place.campaign.stage, place.campaign.sheet_version, place.campaign.rule_version = (
+        found["st"],
+        found["v"],
+        found["rv"],
+    )
+    place.campaign.stage.benchmark = found["b"]
+    return place
+
+
+def load_own_assignment(assignment_id: int, user_id: int | None) -> Assignment | None:
+    """A person's own assignment, if it is one of a person."""
+    rows = _read(OWN, [assignment_id, user_id])
+    return rows[0] if rows else None
+
+
+def reserved_assignments(participation_id: int, place: CampaignCohort | None = None) -> list[Assignment]:
+    """What a person has in hand and ahead."""
+    return _read(RESERVED, [participation_id], place)
+
+
+def _read(sql: str, params: list[int | None], place: CampaignCohort | None = None) -> list[Assignment]:
+    """One object for each assignment; its pictures come in rows of their own."""
+    found: dict[int, Assignment] = {}
+    uses: dict[int, list[ItemImage]] = {}
+    facts: dict[int, list[ItemFact]] = {}
+    for raw in fetch(sql, params):
+        row = ROW.read(raw)
+        assignment: Assignment = row["a"]
+        if assignment.pk not in found:
+            place = place or load_campaign_cohort(row["p"].cohort_id)
+            found[assignment.pk] = _attach_related(row, place)
+            uses[assignment.pk] = []
+            facts[assignment.pk] = [ItemFact(pk=pk, key=key, value=value) for pk, key, value in raw[-1] or ()]
+        if row["x"] is not None:
+            row["x"].image = row["m"]
+            uses[assignment.pk].append(row["x"])
+    for pk, assignment in found.items():
+        read = {"images": _fetched(ItemImage, uses[pk]), "facts": _fetched(ItemFact, facts[pk])}
+        assignment.unit.item._prefetched_objects_cache = read  # type: ignore[attr-defined]
+    return list(found.values())
+
+
+def _fetched(model: type[Model], rows: list[Any]) -> QuerySet[Any]:
+    """As prefetch_related leaves it."""
+    fetched: QuerySet[Any] = QuerySet(model)
+    fetched._result_cache, fetched._prefetch_done = rows, True  # type: ignore[attr-defined]
+    return fetched
+
+
+def _attach_related(row: dict[str, Any], place: CampaignCohort) -> Assignment:
+    """The same as select_related would make."""
+    assignment: Assignment = row["a"]
+    assignment.participation, assignment.unit, assignment.rater = row["p"], row["u"], row["r"]
+    assignment.unit.item, assignment.rater.user = row["i"], row["us"]
+    row["p"].cohort, assignment.campaign = place, place.campaign
+    if row["d"] is None:
+        Assignment._meta.get_field("draft").set_cached_value(assignment, None)
+    else:
+        row["d"].assignment = assignment
+    return assignment

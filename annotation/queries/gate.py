@@ -1,0 +1,128 @@
+"""Whether a person may be given work, and why not. Read anew in every claim, under the lock of the Participation."""
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal
+
+from annotation.queries.sql import fetch
+from people.zones import zone_named
+
+Reason = Literal[
+    "all_done", "all_reserved", "cohort_paused", "campaign_paused", "campaign_closed", "not_started", "ended",
+    "no_consent", "not_a_member", "excluded", "cohort_full",
+    "own_share_done", "day_done", "not_ready", "nothing_yet",
+]  # fmt: skip
+
+# People who may not see the material now are not shown even what they have in hand.
+SHUTS_OUT: frozenset[Reason] = frozenset({"no_consent", "not_a_member", "excluded", "campaign_closed"})
+
+EXCLUDED = """EXISTS (SELECT FROM annotation_exclusion e
+  WHERE e.benchmark_id = st.benchmark_id AND e.rater_id = r.id AND e.lifted_at IS NULL)"""
+CONSENTED = """coalesce((SELECT EXISTS (SELECT FROM people_consent given
+    WHERE given.version_id = v.id AND given.user_id = u.id AND given.withdrawn_at IS NULL)
+  FROM people_consentversion v
+  WHERE v.team_id = co.team_id AND v.published_at IS NOT NULL ORDER BY v.number DESC LIMIT 1), true)"""
+# The newest instructions that are required, or later ones, were not gone through.
+UNREADY = """EXISTS (SELECT FROM annotation_instructionversion asked
+  WHERE asked.campaign_id = c.id AND asked.required AND asked.number > coalesce((
+    SELECT max(through.number) FROM annotation_participation part
+      JOIN annotation_readiness ready ON ready.participation_id = part.id AND ready.passed_at IS NOT NULL
+      JOIN annotation_instructionversion through ON through.id = ready.version_id
+    WHERE part.cohort_id = cc.id AND part.rater_id = r.id), 0))"""
+GATE = f"""
+SELECT c.state, c.opens_on, c.closes_on, c.lease_minutes, cc.paused OR co.paused_at IS NOT NULL, cc.most_per_person,
+  cc.most_per_day, co.time_zone, u.time_zone,
+  u.is_active AND EXISTS (SELECT FROM people_cohortmember m
+    WHERE m.cohort_id = co.id AND m.user_id = u.id AND m.left_at IS NULL),
+  {EXCLUDED}, {CONSENTED},
+  EXISTS (SELECT FROM people_consent older JOIN people_consentversion v ON v.id = older.version_id
+    WHERE v.team_id = co.team_id AND older.user_id = u.id AND older.withdrawn_at IS NULL),
+  st.staffing, {UNREADY}
+FROM annotation_campaigncohort cc
+  JOIN annotation_campaign c ON c.id = cc.campaign_id
+  JOIN benchmarks_stage st ON st.id = c.stage_id
+  JOIN people_cohort co ON co.id = cc.cohort_id
+  JOIN people_rater r ON r.id = %s
+  JOIN people_user u ON u.id = r.user_id
+WHERE cc.id = %s
+"""  # noqa: S608  (constants)
+
+# What this person gave here, and gave today; no more is counted than is asked for.
+GIVEN = """
+SELECT (SELECT count(*) FROM (SELECT 1 FROM annotation_assignment a
+    WHERE a.participation_id = p.id AND a.state IN ('submitted', 'returned', 'accepted', 'rejected')
+    LIMIT %(most)s) given),
+  (SELECT count(*) FROM (SELECT 1 FROM annotation_annotation an JOIN annotation_assignment a ON a.id = an.assignment_id
+    WHERE an.rater_id = p.rater_id AND an.submitted_at >= %(midnight)s AND an.version = 1
+      AND a.participation_id = p.id AND a.state IN ('submitted', 'returned', 'accepted', 'rejected')
+    LIMIT %(daily)s) today)
+FROM annotation_participation p WHERE p.cohort_id = %(cohort)s AND p.rater_id = %(rater)s
+"""
+
+
+@dataclass(frozen=True)
+class Gate:
+    """`remaining`: how many answers a person may still give, if there is a limit; `until`: when there may be more."""
+
+    refused: Reason | None
+    lease_minutes: int
+    staffing: str = "anyone"
+    remaining: int | None = None
+    until: datetime | None = None
+    kept_only: Reason | None = None
+    """Why an answer that is sent now is kept and can never count. Not an exclusion, which can be
+    lifted, and not a newer consent text: what was begun under an older one counts."""
+
+
+def check_gate(cohort_id: int, rater_id: int, at: datetime) -> Gate:
+    """Consent is to the team of the cohort: it speaks for its people."""
+    row = fetch(GATE, [rater_id, cohort_id])[0]
+    (state, opens_on, closes_on, minutes, paused, most, daily, cohort_zone, own_zone, member, excluded, consented,
+     to_older, staffing, unready) = row  # fmt: skip
+    of_cohort = zone_named(cohort_zone) or UTC
+    today = at.astimezone(zone_named(own_zone) or of_cohort).date()
+    refusals: list[tuple[Reason, Any]] = [
+        ("not_a_member", not member),
+        ("excluded", excluded),
+        ("no_consent", not consented),
+        ("campaign_closed", state == "closed"),
+        ("not_started", state == "draft" or (opens_on and today < opens_on)),
+        ("ended", closes_on and today > closes_on),
+        ("campaign_paused", state == "paused"),
+        ("cohort_paused", paused),
+        ("not_ready", unready),
+    ]
+    refused = next((reason for reason, holds in refusals if holds), None)
+    lasting: list[tuple[Reason, Any]] = [
+        ("not_a_member", not member),
+        ("no_consent", not consented and not to_older),
+        ("campaign_closed", state == "closed"),
+    ]
+    kept_only = next((reason for reason, holds in lasting if holds), None)
+    if refused or (most is None and daily is None):
+        return Gate(refused, minutes, staffing, kept_only=kept_only)
+    return _within_limits(
+        Gate(None, minutes, staffing=staffing), cohort_id, rater_id, most, daily, at.astimezone(of_cohort)
+    )
+
+
+def _within_limits(
+    allowed: Gate, cohort_id: int, rater_id: int, most: int | None, daily: int | None, local: datetime
+) -> Gate:
+    """The limits of the cohort: what one person may give in all, and on a day of its calendar.
+
+    Their own calendar people can change, and with it the moment at which a new day begins.
+    """
+    midnight = local.replace(hour=0, minute=0, second=0, microsecond=0)
+    params = {"cohort": cohort_id, "rater": rater_id, "most": most or 0, "daily": daily or 0, "midnight": midnight}
+    given, today = next(iter(fetch(GIVEN, params)), (0, 0))
+    left = None if most is None else most - given
+    left_today = None if daily is None else daily - today
+    room = min(one for one in (left, left_today) if one is not None)
+    if left is not None and left <= 0:
+        return replace(allowed, refused="own_share_done", remaining=0)
+    if room <= 0:
+        return replace(
+            allowed, refused="day_done", remaining=0, until=midnight + timedelta(days=1)
+        )  # on the wall's clock
+    return replace(allowed, remaining=room)

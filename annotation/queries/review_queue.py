@@ -1,0 +1,83 @@
+"""Answers that wait for a reviewer, and how far the review of a stage is."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+
+from annotation.models import Annotation, Assignment, ItemContributor
+from annotation.models.answers import CONSENT_WITHDRAWN
+from benchmarks.models import Benchmark, Stage
+from people.models import Rater, User
+
+State = Assignment.State
+REJECTED = "rejected"
+
+
+def reviewable(benchmark: Benchmark, reviewer: User) -> QuerySet[Annotation]:
+    """People's answers in by-review stages that this person may decide on: never their own, nor on what they had a
+    part in. A model's are decided on by nobody: it corrects nothing, and nothing is made of them."""
+    mine = ItemContributor.objects.filter(item=OuterRef("assignment__unit__item"), rater__user=reviewer)
+    rows = Annotation.objects.filter(
+        assignment__campaign__stage__benchmark=benchmark,
+        assignment__campaign__stage__acceptance=Stage.Acceptance.BY_REVIEW,
+        rater__kind=Rater.Kind.PERSON,
+    )
+    rows = rows.exclude(uncounted_because=CONSENT_WITHDRAWN)
+    return rows.filter(~Exists(mine)).exclude(rater__user=reviewer)
+
+
+def waiting(benchmark: Benchmark, reviewer: User) -> QuerySet[Annotation]:
+    """What waits for a decision, the longest waiting first."""
+    rows = reviewable(benchmark, reviewer).filter(live=True, counted=True, assignment__state=State.SUBMITTED)
+    return rows.order_by("assignment__changed_at", "pk")
+
+
+def next_after(benchmark: Benchmark, reviewer: User, annotation_id: int) -> int | None:
+    """The answer that waits longest of those that came after this one; else of all but this one."""
+    rows = waiting(benchmark, reviewer).exclude(pk=annotation_id)
+    since = Annotation.objects.filter(pk=annotation_id).values_list("submitted_at", flat=True).first()
+    later = rows.filter(submitted_at__gte=since).first() if since else None
+    found = later or rows.first()
+    return found.pk if found else None
+
+
+def returned(benchmark: Benchmark, reviewer: User) -> QuerySet[Annotation]:
+    """What waits for its author, the longest waiting first."""
+    rows = reviewable(benchmark, reviewer).filter(live=True, assignment__state=State.RETURNED)
+    return rows.order_by("assignment__changed_at", "pk")
+
+
+@dataclass(frozen=True)
+class ReviewCounts:
+    """How far the answers of a by-review stage are. `waiting` counts everybody's, also the reviewer's own."""
+
+    waiting: int = 0
+    returned: int = 0
+    accepted: int = 0
+    rejected: int = 0
+
+    @property
+    def answered(self) -> int:
+        return self.waiting + self.returned + self.accepted + self.rejected
+
+    @property
+    def percent(self) -> float:
+        return 100 * (self.accepted + self.rejected) / self.answered if self.answered else 0.0
+
+
+def review_counts(stages: Iterable[Stage]) -> dict[int, ReviewCounts]:
+    """By stage, from the states of people's assignments. Answers that do not count, and were not rejected, are left
+    out."""
+    people = Annotation.objects.filter(live=True, rater__kind=Rater.Kind.PERSON)
+    rows = people.filter(assignment__campaign__stage__in=[stage.pk for stage in stages])
+    rows = rows.filter(Q(counted=True) | Q(uncounted_because=REJECTED))
+    counts: dict[int, Counter[str]] = {}
+    grouped = rows.values_list("assignment__campaign__stage", "assignment__state").annotate(n=Count("pk"))
+    for stage, state, n in grouped.order_by():
+        counts.setdefault(stage, Counter())[state] = n
+    return {
+        stage: ReviewCounts(found[State.SUBMITTED], found[State.RETURNED], found[State.ACCEPTED], found[State.REJECTED])
+        for stage, found in counts.items()
+    }

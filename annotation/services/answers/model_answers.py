@@ -1,0 +1,254 @@
+"""Answers of models that are asked here, written many at once as a run gets them. They take no place in the queue, as
+those that come in a file; a model answers a campaign by a run or by files, never by both."""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from django.db.models import Exists, OuterRef, Q
+
+from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Rating, Review
+from annotation.queries.sql import fetch
+from annotation.services.answers.inclusion import recompute_counted
+from annotation.services.answers.submit import OF_FILES
+from annotation.services.derivation import outbox
+from annotation.services.queue import slots
+from annotation.services.review.reviews import BECOMES, Decision
+from annotation.services.sheets import rule_versions
+from annotation.sheets.sheet import ParsedSheet
+from people.models import Rater
+
+OF_RUNS = "run:"  # so begin the keys of answers that a run wrote
+REPEAT, CLOSED, EXCLUDED, WITHDRAWN, SUPERSEDED = "repeat", "closed", "excluded", "withdrawn", "superseded"
+
+# Assignments are made where there are none; the others come with their newest version and their live answer.
+HANDS = """
+WITH asked AS (
+  SELECT * FROM unnest(%(units)s::bigint[], %(repeats)s::int[], %(shown)s::timestamptz[])
+    AS t(unit_id, repeat, shown_at)
+), made AS (
+  INSERT INTO annotation_assignment (campaign_id, unit_id, rater_id, repeat, state, in_hand, reserved_at, shown_at,
+    changed_at, skip_reason, skip_note)
+  SELECT %(campaign)s, unit_id, %(rater)s, repeat, 'submitted', false, shown_at, shown_at, %(at)s, '', '' FROM asked
+  ON CONFLICT DO NOTHING RETURNING id, unit_id, repeat
+)
+SELECT id, unit_id, repeat, 0, NULL::bigint, NULL, NULL FROM made
+UNION ALL
+SELECT a.id, a.unit_id, a.repeat,
+  (SELECT coalesce(max(version), 0) FROM annotation_annotation an WHERE an.assignment_id = a.id),
+  live.id, live.client_key, live.answers::text
+FROM asked JOIN annotation_assignment a ON a.campaign_id = %(campaign)s AND a.unit_id = asked.unit_id
+    AND a.rater_id = %(rater)s AND a.repeat = asked.repeat
+  LEFT JOIN annotation_annotation live ON live.assignment_id = a.id AND live.live
+"""
+STATE = """
+SELECT c.state, EXISTS (SELECT FROM annotation_exclusion e JOIN benchmarks_stage st ON st.id = c.stage_id
+  WHERE e.benchmark_id = st.benchmark_id AND e.rater_id = %s AND e.lifted_at IS NULL)
+FROM annotation_campaign c WHERE c.id = %s
+"""
+TAKE_BACK = """
+WITH gone AS (
+  UPDATE annotation_annotation SET live = false, counted = false, uncounted_because = %(because)s
+  WHERE id = ANY(%(ids)s) AND live RETURNING id
+)
+UPDATE annotation_rating r SET live = false, counted = false FROM gone WHERE r.annotation_id = gone.id
+"""
+WRITE = """
+WITH kept AS (
+  INSERT INTO annotation_annotation (assignment_id, rater_id, version, client_key, answers, sheet_version_id,
+    rule_version, language, shown_at, submitted_at, confirmed, trace, live, counted, uncounted_because, at_submit)
+  SELECT a.assignment_id, %(rater)s, a.version, a.key, a.answers::jsonb, %(sheet)s, %(rule)s, 'en', a.shown_at, a.at,
+    '[]', '{}', true, a.because = '', a.because, CASE WHEN a.because = 'excluded' THEN '' ELSE a.because END
+  FROM unnest(%(assignments)s::bigint[], %(versions)s::int[], %(keys)s::text[], %(answers)s::text[],
+    %(shown)s::timestamptz[], %(ats)s::timestamptz[], %(because)s::text[])
+    AS a(assignment_id, version, key, answers, shown_at, at, because)
+  RETURNING id, assignment_id, counted
+), ratings AS (
+  INSERT INTO annotation_rating
+    (annotation_id, campaign_id, unit_id, rater_id, field, code, value, live, counted)
+  SELECT kept.id, %(campaign)s, c.unit_id, %(rater)s, c.field, c.code, c.value, true, kept.counted
+  FROM kept JOIN unnest(%(of)s::bigint[], %(units)s::bigint[], %(fields)s::text[], %(codes)s::text[],
+    %(values)s::float8[]) AS c(assignment_id, unit_id, field, code, value) ON c.assignment_id = kept.assignment_id
+), told AS (
+  UPDATE annotation_assignment a SET state = 'submitted', changed_at = %(at)s FROM kept
+  WHERE a.id = kept.assignment_id AND a.state <> 'submitted'
+)
+SELECT id, assignment_id FROM kept
+"""
+
+
+class MixedSources(Exception):
+    """The model has other answers in this campaign: of a file, or of another run."""
+
+
+@dataclass(frozen=True)
+class AnswerDestination:
+    """Where a model's answers to a campaign are written. `cohort`: whose tally tells pages that there are new ones."""
+
+    campaign: Campaign
+    rater: Rater
+    rule: str
+    cohort: int | None
+
+    @classmethod
+    def of(cls, campaign: Campaign, rater: Rater) -> "AnswerDestination":
+        first = CampaignCohort.objects.filter(campaign=campaign).order_by("pk").values_list("pk", flat=True).first()
+        return cls(campaign, rater, rule_versions.acceptance_stamp(campaign), first)
+
+
+@dataclass(frozen=True)
+class ModelAnswer:
+    """One readable reply. `key` begins the keys of all answers that come of the same question, such as "run:7:12:"."""
+
+    unit: int
+    item: int
+    repeat: int
+    key: str
+    parsed: ParsedSheet
+    shown_at: datetime
+    at: datetime
+
+
+class AssignmentRow(NamedTuple):
+    assignment: int
+    version: int
+    live: int | None
+    key: str | None
+    answers: str | None
+
+
+def has_file_answers(campaign: Campaign, rater: Rater) -> bool:
+    """Whether answers of a file stand in this model's name."""
+    own = Annotation.objects.filter(assignment__campaign=campaign, rater=rater, live=True)
+    return own.filter(client_key__startswith=OF_FILES).exists()
+
+
+def raters_with_run_answers(campaign: Campaign, raters: Collection[int]) -> set[int]:
+    """Of these raters, the models whose answers here are a run's."""
+    own = Annotation.objects.filter(
+        rater=OuterRef("pk"), assignment__campaign=campaign, live=True, client_key__startswith=OF_RUNS
+    )
+    rows = Rater.objects.filter(pk__in=raters, kind=Rater.Kind.MODEL).filter(Exists(own))
+    return set(rows.values_list("pk", flat=True))
+
+
+def write(desk: AnswerDestination, answers: Sequence[ModelAnswer], at: datetime) -> dict[str, int]:
+    """The annotation of each by its `key`; needs a transaction.
+
+    The same answer to the same question stands as it is, another one takes its place. Repeats are kept and not
+    counted, and so is what the campaign does not count. Raises MixedSources before anything of another
+    origin is touched.
+    """
+    if not answers:
+        return {}
+    hands = _assignment_rows(desk, answers, at)
+    found: dict[str, int] = {}
+    new: list[tuple[ModelAnswer, AssignmentRow]] = []
+    for one in answers:
+        hand = hands[one.unit, one.repeat]
+        if hand.live is not None and not str(hand.key).startswith(one.key):
+            raise MixedSources
+        if hand.live is not None and json.loads(str(hand.answers)) == one.parsed.answers:
+            found[one.key] = hand.live
+        else:
+            new.append((one, hand))
+    old = [hand.live for _one, hand in new if hand.live is not None]
+    if old:
+        fetch(TAKE_BACK, {"ids": old, "because": SUPERSEDED})
+    if new:
+        found |= _written(desk, new, at)
+        outbox.mark_items_due({one.item for one, _hand in new})
+        _schedule_derivation(desk)
+    return found
+
+
+def _assignment_rows(
+    desk: AnswerDestination, answers: Sequence[ModelAnswer], at: datetime
+) -> dict[tuple[int, int], AssignmentRow]:
+    params: dict[str, Any] = {"campaign": desk.campaign.pk, "rater": desk.rater.pk, "at": at}
+    found: dict[tuple[int, int], AssignmentRow] = {}
+    missing = list(answers)
+    while missing:  # what another transaction has just made is seen the next time
+        params["units"], params["repeats"] = [one.unit for one in missing], [one.repeat for one in missing]
+        params["shown"] = [one.shown_at for one in missing]
+        for pk, unit, repeat, *rest in fetch(HANDS, params):
+            found[unit, repeat] = AssignmentRow(pk, *rest)
+        missing = [one for one in missing if (one.unit, one.repeat) not in found]
+    return found
+
+
+def _written(desk: AnswerDestination, new: Sequence[tuple[ModelAnswer, AssignmentRow]], at: datetime) -> dict[str, int]:
+    because = _not_counted_reason(desk)
+    codes = [(hand.assignment, one.unit, code) for one, hand in new for code in one.parsed.codes]
+    rows = fetch(
+        WRITE,
+        {
+            "rater": desk.rater.pk, "campaign": desk.campaign.pk, "sheet": desk.campaign.sheet_version_id,
+            "rule": desk.rule, "at": at,
+            "assignments": [hand.assignment for _one, hand in new],
+            "versions": [hand.version + 1 for _one, hand in new],
+            "keys": [f"{one.key}{hand.version + 1}" for one, hand in new],
+            "answers": [json.dumps(one.parsed.answers) for one, _hand in new],
+            "shown": [one.shown_at for one, _hand in new], "ats": [one.at for one, _hand in new],
+            "because": [REPEAT if one.repeat else because for one, _hand in new],
+            "of": [assignment for assignment, _unit, _code in codes],
+            "units": [unit for _assignment, unit, _code in codes],
+            "fields": [code.field for *_rest, code in codes], "codes": [code.code for *_rest, code in codes],
+            "values": [None if code.value is None else float(code.value) for *_rest, code in codes],
+        },
+    )  # fmt: skip
+    made = {assignment: pk for pk, assignment in rows}
+    return {one.key: made[hand.assignment] for one, hand in new}
+
+
+def _not_counted_reason(desk: AnswerDestination) -> str:
+    """Why what a model says now does not count; empty where it does. As for what comes in a file."""
+    [(state, excluded)] = fetch(STATE, [desk.rater.pk, desk.campaign.pk])
+    return CLOSED if state == Campaign.State.CLOSED else EXCLUDED if excluded else ""
+
+
+def _schedule_derivation(desk: AnswerDestination) -> None:
+    if desk.cohort is not None:
+        slots.update_tally(desk.cohort, 0)
+
+
+def withdraw(desk: AnswerDestination, annotations: Sequence[int], at: datetime, because: str = WITHDRAWN) -> int:
+    """Take these back: kept, neither live nor counted. Says how many stood. Needs a transaction."""
+    live = Annotation.objects.filter(pk__in=annotations, live=True)
+    found = list(live.select_for_update(no_key=True).values_list("pk", "assignment_id"))
+    ids = [pk for pk, _assignment in found]
+    fetch(TAKE_BACK, {"ids": ids, "because": because})
+    hands = Assignment.objects.filter(pk__in=[assignment for _pk, assignment in found])
+    hands.update(state=Assignment.State.RELEASED, changed_at=at)
+    outbox.mark_answers_due(ids)
+    _schedule_derivation(desk)
+    return len(found)
+
+
+def restore(desk: AnswerDestination, annotations: Sequence[int], at: datetime) -> int:
+    """Those that were withdrawn stand again, as reviewers left them. Says how many. Needs a transaction. Raises
+    MixedSources where other answers of the model stand in their places."""
+    rows = Annotation.objects.filter(pk__in=annotations, live=False, uncounted_because=WITHDRAWN)
+    back = list(rows.select_for_update(no_key=True, of=("self",)).select_related("assignment"))
+    hands = [one.assignment_id for one in back]
+    if Annotation.objects.filter(assignment__in=hands, live=True).exists():
+        raise MixedSources
+    decided = Review.objects.filter(annotation__in=back, undone_at=None).values_list("annotation_id", "decision")
+    decisions: Mapping[int, str] = dict(decided)
+    closed = CLOSED if _not_counted_reason(desk) == CLOSED else ""
+    groups: dict[tuple[str, str], list[Annotation]] = {}
+    for one in back:
+        decision = decisions.get(one.pk)
+        state = str(BECOMES[Decision(decision)]) if decision else str(Assignment.State.SUBMITTED)
+        groups.setdefault((REPEAT if one.assignment.repeat else closed, state), []).append(one)
+    for (at_submit, state), many in groups.items():
+        own = Q(pk__in=[one.pk for one in many])
+        Annotation.objects.filter(own).update(live=True, at_submit=at_submit)
+        Rating.objects.filter(annotation__in=many).update(live=True)
+        Assignment.objects.filter(pk__in=[one.assignment_id for one in many]).update(state=state, changed_at=at)
+    recompute_counted([one.pk for one in back])
+    outbox.mark_answers_due([one.pk for one in back])
+    _schedule_derivation(desk)
+    return len(back)

@@ -1,0 +1,409 @@
+"""Submit, skip, undo, reopen, report: what a person does with what they have in hand."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from operator import add
+from typing import Any
+
+from django.conf import settings
+from django.db import IntegrityError
+
+from annotation.displays.shown import build_shown
+from annotation.models import Annotation, Assignment, Draft, Participation, ProblemReport, Review
+from annotation.queries import assignments
+from annotation.queries.gate import SHUTS_OUT, Gate, check_gate
+from annotation.services.answers.annotation_writing import restore, retract, write
+from annotation.services.answers.inclusion import recompute_counted
+from annotation.services.answers.locked_state import LockedState, lock_assignment
+from annotation.services.answers.uploads import uploads_for_sheet
+from annotation.services.derivation import outbox
+from annotation.services.queue import slots
+from annotation.services.queue.claim import Work, claim_current_and_next, get_or_claim_work
+from annotation.services.queue.leases import release
+from annotation.services.queue.locks import lock_participation
+from annotation.services.queue.slots import LockedParticipation
+from annotation.services.queue.units import retire_if_skipped
+from annotation.services.sheets import rule_versions
+from annotation.services.sheets.sheet_versions import sheet_of
+from annotation.services.transactions import in_transaction
+from annotation.sheets.opening_log import merge_openings
+from annotation.sheets.sheet import ParsedSheet
+from jobs.models import record
+from people.models import Rater
+
+State = Assignment.State
+ANSWERED = (State.SUBMITTED, State.RETURNED, State.ACCEPTED, State.REJECTED)
+DECIDED = (State.ACCEPTED, State.REJECTED)
+OWN = (State.SUBMITTED, State.RETURNED)  # still the author's to change
+MOST_TIME = timedelta(hours=1)
+MOST_REPORTS = 5
+OF_FILES = "file:"  # so begin the keys of answers that came in a file, by which they are found again
+
+# Why an answer is kept and does not count. Late work is never refused, but these have no say in the numbers.
+KEPT_ONLY = {
+    "campaign_closed": "closed",
+    "excluded": "excluded",
+    "no_consent": "no_consent",
+    "not_a_member": "not_a_member",
+}
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What the page sends. `client_key` is made once for each filled sheet: sending it again is harmless."""
+
+    raw: Mapping[str, Any]
+    client_key: str
+    shown_at: datetime | None = None
+    active_seconds: float | None = None
+    language: str = "en"
+    confirmed: tuple[str, ...] = ()
+    trace: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class SubmitResult:
+    """`changed`: it took the place of an earlier answer of the same person."""
+
+    annotation: Annotation
+    work: Work
+    repeated: bool
+    changed: bool = False
+
+
+class InvalidAnswers(Exception):
+    """The sheet did not take the answers; `parsed` says which, and why."""
+
+    def __init__(self, parsed: ParsedSheet) -> None:
+        super().__init__("answers refused")
+        self.parsed = parsed
+
+
+class AlreadyAnswered(Exception):
+    """There is an answer, sent from elsewhere, and it was not opened for a change."""
+
+
+class AssignmentStateError(Exception):
+    """What was asked for cannot be done in this state; `reason` says why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def submit(which: Assignment | int, rater: Rater, submission: Submission, at: datetime) -> SubmitResult:
+    """Keep a person's answers, whatever has become of their place, and give them what comes next."""
+    assignment = own_assignment(which, rater)
+    if submission.client_key.startswith(OF_FILES):
+        raise AssignmentStateError("not_your_key")
+    parsed, submission = _parse(assignment, submission, at)
+    try:
+        done = _submit(assignment, parsed, submission, at)
+    except IntegrityError:
+        # The same key arrived at the same moment by another way, and won: now it is found.
+        done = _submit(assignment, parsed, submission, at)
+    return replace(done, work=_claim_waiting(done.work, assignment, rater, at))
+
+
+def _claim_waiting(work: Work, assignment: Assignment, rater: Rater, at: datetime) -> Work:
+    """Holding a slot, a claim must not wait for others' slots. Now it may: before "nothing" is said, it does."""
+    if work.no_work is None or work.no_work.reason not in ("all_done", "all_reserved", "cohort_full", "nothing_yet"):
+        return work
+    return get_or_claim_work(rater, _participation(assignment).cohort, at)
+
+
+def own_assignment(assignment: Assignment | int, rater: Rater) -> Assignment:
+    """The person's assignment; one that `access.assignment_for` has just read is not read again."""
+    if isinstance(assignment, Assignment):
+        found = assignment if assignment.rater_id == rater.pk and assignment.participation_id else None
+    else:
+        found = assignments.load_own_assignment(assignment, rater.user_id)
+    if found is None:
+        raise AssignmentStateError("not_yours")
+    return found
+
+
+def _participation(assignment: Assignment) -> Participation:
+    assert assignment.participation is not None
+    return assignment.participation
+
+
+def _parse(assignment: Assignment, submission: Submission, at: datetime) -> tuple[ParsedSheet, Submission]:
+    sheet = sheet_of(assignment.campaign.sheet_version)
+    shown = build_shown(assignment.unit, _participation(assignment).cohort.cohort, uploads_for_sheet(assignment))
+    confirmed = sheet.unconfirmed(submission.raw, shown, submission.confirmed)
+    shown_at = min(submission.shown_at or assignment.shown_at or assignment.reserved_at, at)
+    return sheet.parse(submission.raw, shown, confirmed), replace(submission, confirmed=confirmed, shown_at=shown_at)
+
+
+@in_transaction
+def _submit(assignment: Assignment, parsed: ParsedSheet, submission: Submission, at: datetime) -> SubmitResult:
+    seat = lock_participation(_participation(assignment).pk, at)
+    before = lock_assignment(assignment, submission.client_key, _earliest_start(submission, at))
+    if before.same_key is not None:
+        same = Annotation.objects.get(pk=before.same_key)
+        if same.assignment_id != assignment.pk:
+            raise AlreadyAnswered
+        work = claim_current_and_next(seat, at, wait=False, place=_participation(assignment).cohort)
+        changed = same.version > 1 and _superseded(assignment, same.version) is not None
+        return SubmitResult(same, work, repeated=True, changed=changed)
+    if before.state in ANSWERED and not before.has_draft:
+        raise AlreadyAnswered
+    if before.state in DECIDED:
+        raise AssignmentStateError("decided")
+    allowed = check_gate(seat.cohort_id, seat.rater_id, at)
+    barred = _not_counted_reason(allowed, before, parsed)
+    counted, wanted, submitted = _reserve_place(assignment, before, barred, allowed)
+    at_submit = KEPT_ONLY.get(allowed.kept_only or "", "")
+    annotation = _write(assignment, before, parsed, submission, counted, barred, at_submit, at)
+    if before.has_draft:
+        Draft.objects.filter(assignment_id=assignment.pk).delete()
+    work = claim_current_and_next(seat, at, wait=False, place=_participation(assignment).cohort, allowed=allowed)
+    _schedule_derivation(assignment, before)
+    _record(assignment, "answer.submitted", counted=counted, version=annotation.version)
+    skipped = -1 if before.state == State.SKIPPED else 0
+    slots.update_tally(seat.cohort_id, assignment.pk, wanted=wanted, submitted=submitted, skipped=skipped)
+    return SubmitResult(annotation, work, repeated=False, changed=before.live_annotation is not None)
+
+
+def _not_counted_reason(allowed: Gate, before: LockedState, parsed: ParsedSheet) -> str:
+    """Why the answer will not count whatever its place; empty if nothing speaks against it.
+
+    A first answer is kept all the same. A change is refused, for it would take an answer out of the numbers; so is a
+    sheet with mistakes, for it cannot be shown again.
+    """
+    refused = "excluded" if before.excluded else allowed.kept_only or ""
+    shut = refused in KEPT_ONLY
+    if shut and (not parsed.ok or (before.live_annotation is not None and refused != "excluded")):
+        raise AssignmentStateError(refused)
+    if not parsed.ok:
+        raise InvalidAnswers(parsed)
+    return KEPT_ONLY.get(refused, "")
+
+
+def _reserve_place(assignment: Assignment, before: LockedState, barred: str, allowed: Gate) -> tuple[bool, int, int]:
+    """Whether the answer counts, and what that changes in `wanted` and `submitted` of the tally.
+
+    Without a place in hand it takes a free one, but only where the person could be given new work: otherwise limits
+    and pauses would not bind whoever skips first and answers later.
+    """
+    slot = assignment.slot_id
+    if slot is None:
+        return not barred, 0, 0
+    if before.state == State.RESERVED:
+        if barred:
+            return False, *slots.release_places(slot, reserved=-1)
+        return True, slots.adjust_counters(slot, reserved=-1, submitted=1) or 0, 1
+    if before.live_counted:
+        return True, 0, 0
+    room = allowed.refused is None and (allowed.remaining is None or allowed.remaining > before.reserved)
+    if barred or before.waits or not room or slots.adjust_counters(slot, submitted=1, if_open=True) is None:
+        return False, 0, 0
+    return True, 0, 1
+
+
+def _write(
+    assignment: Assignment, before: LockedState, parsed: ParsedSheet, submission: Submission, counted: bool,
+    barred: str, at_submit: str, at: datetime,
+) -> Annotation:  # fmt: skip
+    if before.live_annotation is not None:
+        retract(before.live_annotation, "superseded")
+    draft: Draft | None = getattr(assignment, "draft", None)
+    annotation = Annotation(
+        assignment_id=assignment.pk,
+        rater_id=assignment.rater_id,
+        version=before.version + 1,
+        client_key=submission.client_key,
+        answers=parsed.answers,
+        sheet_version_id=assignment.campaign.sheet_version_id,
+        instruction_version_id=before.instructions,
+        rule_version=rule_versions.acceptance_stamp(assignment.campaign),
+        cohort_id=_participation(assignment).cohort.cohort_id,
+        language=submission.language,
+        shown_at=submission.shown_at or at,
+        submitted_at=at,
+        active_seconds=_plausible_seconds(submission, before, at),
+        confirmed=list(submission.confirmed),
+        trace=merge_openings(draft.trace if draft else {}, submission.trace),
+        counted=counted,
+        uncounted_because="" if counted else barred or "surplus",
+        at_submit=at_submit,
+    )
+    return write(annotation, parsed.codes, assignment.campaign_id, assignment.unit_id)
+
+
+def _earliest_start(submission: Submission, at: datetime) -> datetime:
+    """When the person can have begun: when the sheet was shown, and no longer ago than an hour."""
+    return max(submission.shown_at or at, at - MOST_TIME)
+
+
+def _plausible_seconds(submission: Submission, before: LockedState, at: datetime) -> float | None:
+    """What a browser says of its time is no more than the sheet was there, less what other sheets took of that."""
+    if submission.active_seconds is None:
+        return None
+    there = (at - _earliest_start(submission, at)).total_seconds()
+    return max(0.0, min(submission.active_seconds, there - before.seconds))
+
+
+def skip(which: Assignment | int, rater: Rater, reason: str, note: str, at: datetime) -> Work:
+    """Hand a unit on to somebody else, with one of the stage's reasons. The place goes to the end of the queue."""
+    assignment = own_assignment(which, rater)
+    codes = [one["code"] for one in assignment.campaign.stage.skip_reasons]
+    if reason not in codes:
+        raise AssignmentStateError("no_such_reason")
+    return _claim_waiting(_skip(assignment, reason, note[:300], at), assignment, rater, at)
+
+
+@in_transaction
+def _skip(assignment: Assignment, reason: str, note: str, at: datetime) -> Work:
+    seat = lock_participation(_participation(assignment).pk, at)
+    before = lock_assignment(assignment)
+    if before.state == State.SKIPPED:
+        return claim_current_and_next(seat, at, wait=False, place=_participation(assignment).cohort)
+    if before.state not in (State.RESERVED, State.RELEASED):
+        raise AlreadyAnswered
+    changed = {"state": State.SKIPPED, "in_hand": False, "lease_until": None, "changed_at": at}
+    Assignment.objects.filter(pk=assignment.pk).update(**changed, skip_reason=reason, skip_note=note)
+    held = before.state == State.RESERVED and assignment.slot_id is not None
+    freed = slots.release_places(assignment.slot_id or 0, reserved=-1) if held else (0, 0)
+    wanted, submitted = map(add, freed, retire_if_skipped(assignment))
+    work = claim_current_and_next(seat, at, wait=False, place=_participation(assignment).cohort)
+    _record(assignment, "assignment.skipped", reason=reason)
+    slots.update_tally(seat.cohort_id, assignment.pk, wanted=wanted, submitted=submitted, skipped=1)
+    return work
+
+
+@in_transaction
+def undo(which: Assignment | int, rater: Rater, at: datetime, version: int | None = None) -> Work:
+    """Take back what was just submitted: it is in hand again, as it was written. Its place stays taken.
+
+    If it had taken the place of an earlier answer, that one is back, and counts as the later one did. `version` says
+    which answer is meant: asked twice, or by a window that is behind, no other one is taken back.
+    """
+    assignment = own_assignment(which, rater)
+    seat = lock_participation(_participation(assignment).pk, at)
+    before, answer = _changeable_answer(assignment, seat, at, State.SUBMITTED)
+    if at - answer.submitted_at > timedelta(seconds=settings.UNDO_SECONDS):
+        raise AssignmentStateError("too_late")
+    if version is not None and answer.version != version:
+        raise AssignmentStateError("another_version")
+    retract(answer.pk, "undone")
+    _draft_from(assignment, answer, at)
+    earlier = _superseded(assignment, answer.version)
+    wanted = 0
+    if earlier is not None:
+        restore(earlier, answer)
+        recompute_counted([earlier.pk])  # its own reasons hold again, such as a withdrawn consent
+    elif before.live_counted and assignment.slot_id is not None:
+        wanted = _make_current(assignment, seat, at)
+    else:  # it never had a place: written again, it goes in as late work does
+        Assignment.objects.filter(pk=assignment.pk).update(state=State.RELEASED, changed_at=at)
+    _schedule_derivation(assignment, before)
+    _record(assignment, "answer.undone", version=answer.version)
+    fewer = before.live_counted and earlier is None
+    slots.update_tally(seat.cohort_id, assignment.pk, wanted=wanted, submitted=-1 if fewer else 0)
+    return work_showing(assignment, seat)
+
+
+def _superseded(assignment: Assignment, version: int) -> Annotation | None:
+    """The answer that this version took the place of."""
+    rows = Annotation.objects.filter(assignment_id=assignment.pk, version__lt=version, live=False)
+    return rows.filter(uncounted_because="superseded").order_by("-version").first()
+
+
+def _make_current(assignment: Assignment, seat: LockedParticipation, at: datetime) -> int:
+    """The one ahead is given back, the one in hand becomes the one ahead. Says what changes in `wanted`."""
+    assert assignment.slot_id is not None
+    held = Assignment.objects.filter(participation_id=seat.id, state=State.RESERVED).values_list("slot_id", flat=True)
+    slots.lock_slots([assignment.slot_id, *(slot for slot in held if slot is not None)])
+    release(seat.id, at, ahead_only=True)
+    Assignment.objects.filter(participation_id=seat.id, state=State.RESERVED).update(in_hand=False)
+    wanted = slots.adjust_counters(assignment.slot_id, reserved=1, submitted=-1) or 0
+    lease = at + timedelta(minutes=assignment.campaign.lease_minutes)
+    changed = {"state": State.RESERVED, "in_hand": True, "lease_until": lease, "changed_at": at}
+    Assignment.objects.filter(pk=assignment.pk).update(**changed)
+    return wanted
+
+
+@in_transaction
+def reopen(which: Assignment | int, rater: Rater, at: datetime) -> Work:
+    """Open one's own answer for a change. It stays and counts until a new one is submitted in its place."""
+    assignment = own_assignment(which, rater)
+    seat = lock_participation(_participation(assignment).pk, at)
+    before, answer = _changeable_answer(assignment, seat, at, *OWN)
+    Review.objects.filter(annotation=answer, undone_at=None, seen_at=None).update(seen_at=at)
+    if not before.has_draft:
+        _draft_from(assignment, answer, at)
+        _record(assignment, "answer.reopened", version=answer.version)
+    return work_showing(assignment, seat)
+
+
+@in_transaction
+def cancel_change(which: Assignment | int, rater: Rater, at: datetime) -> None:
+    """Leave an answer that was opened for a change as it is."""
+    assignment = own_assignment(which, rater)
+    lock_participation(_participation(assignment).pk, at)
+    if lock_assignment(assignment).live_annotation is None:
+        raise AssignmentStateError("not_submitted")
+    if Draft.objects.filter(assignment_id=assignment.pk).delete()[0]:
+        _record(assignment, "answer.left")
+
+
+def _changeable_answer(
+    assignment: Assignment, seat: LockedParticipation, at: datetime, *states: str
+) -> tuple[LockedState, Annotation]:
+    """The live answer, if it is still the person's to change."""
+    before = lock_assignment(assignment)
+    if before.state not in states or before.live_annotation is None:
+        raise AssignmentStateError("not_submitted")
+    refused = check_gate(seat.cohort_id, seat.rater_id, at).refused
+    if refused in SHUTS_OUT:
+        raise AssignmentStateError(str(refused))
+    return before, Annotation.objects.get(pk=before.live_annotation)
+
+
+def _draft_from(assignment: Assignment, answer: Annotation, at: datetime) -> None:
+    """Its number is above any that an older page may still send."""
+    started = {"answers": answer.answers, "trace": answer.trace, "version": 1000 * answer.version, "saved_at": at}
+    Draft.objects.update_or_create(assignment_id=assignment.pk, defaults=started)
+
+
+def work_showing(assignment: Assignment, seat: LockedParticipation) -> Work:
+    """The sheet to show now, whatever its state, and the one in hand or ahead behind it."""
+    found = assignments.load_own_assignment(assignment.pk, assignment.rater.user_id)
+    assert found is not None
+    held = {
+        row.in_hand: row
+        for row in assignments.reserved_assignments(seat.id, _participation(found).cohort)
+        if row.pk != found.pk
+    }
+    return Work(found, held.get(True) or held.get(False), None)
+
+
+@in_transaction
+def report_problem(which: Assignment | int, rater: Rater, text: str, at: datetime) -> ProblemReport:
+    """Something is wrong with the item. The assignment stays as it is; the same words once more are one report."""
+    assignment, text = own_assignment(which, rater), text.strip()
+    if not text:
+        raise AssignmentStateError("no_text")
+    Assignment.objects.select_for_update(no_key=True).get(pk=assignment.pk)  # who presses twice is heard once
+    mine = ProblemReport.objects.filter(assignment_id=assignment.pk, rater=rater)
+    if same := mine.filter(text=text).first():
+        return same
+    if mine.count() >= MOST_REPORTS:
+        raise AssignmentStateError("enough_reports")
+    report = ProblemReport.objects.create(assignment=assignment, rater=assignment.rater, text=text)
+    _record(assignment, "problem.reported", report=report.pk)
+    return report
+
+
+def _schedule_derivation(assignment: Assignment, before: LockedState) -> None:
+    """What follows from this answer is worked out afterwards."""
+    if before.matters:
+        outbox.mark_items_due([assignment.unit.item_id])
+
+
+def _record(assignment: Assignment, verb: str, **data: Any) -> None:
+    scope = f"benchmark:{assignment.campaign.stage.benchmark_id}"
+    record(assignment.rater.user, verb, scope=scope, target=f"assignment:{assignment.pk}", **data)

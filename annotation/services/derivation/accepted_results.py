@@ -1,0 +1,113 @@
+"""What was accepted in a stage, as derivations read it."""
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from annotation.models import Annotation, Assignment, Outcome
+from annotation.services.review.outcomes import facts_of, judge_unit
+from benchmarks.models import Benchmark, Image, Item, Stage
+from benchmarks.rules.derivations import PictureRef, Result, Source
+from people.models import Rater
+
+
+def results_of(stage: Stage, *, of: str = "results", items: Collection[int] | None = None) -> list[Result]:
+    """The accepted results of a stage, or of some of its items. `of` items: these as such, whatever was answered.
+
+    On submit every counted answer is accepted; by review those that a reviewer accepted; by rule those of units whose
+    newest outcome is accepted. Answers of models and to withdrawn items are none.
+    """
+    live = stage.items.filter(withdrawn_at=None)
+    if items is not None:
+        live = live.filter(pk__in=items)
+    if of == "items":
+        sources = _sources(live, stage)
+        return [Result(sources[pk]) for pk in sorted(sources)]
+    answers = _answers(stage, live)
+    outcomes = _outcomes(stage, live) if stage.acceptance == Stage.Acceptance.BY_RULE else None
+    if outcomes is not None:
+        kept = {(one.campaign_id, unit) for unit, one in outcomes.items()}
+        answers = [one for one in answers if (one.assignment.campaign_id, one.assignment.unit_id) in kept]
+    sources = _sources(Item.objects.filter(pk__in={one.assignment.unit.item_id for one in answers}), stage)
+    pictures = _pictures(answers, stage.benchmark)
+    facts = facts_of(list(sources)) if outcomes else {}
+    return [_result(one, sources, pictures, outcomes, facts, stage.benchmark) for one in answers]
+
+
+def _answers(stage: Stage, items: Any) -> list[Annotation]:
+    rows = Annotation.objects.filter(
+        live=True,
+        counted=True,
+        rater__kind=Rater.Kind.PERSON,
+        assignment__campaign__stage=stage,
+        assignment__unit__item__in=items,
+    )
+    if stage.acceptance == Stage.Acceptance.BY_REVIEW:
+        rows = rows.filter(assignment__state=Assignment.State.ACCEPTED)
+    joined = rows.select_related("assignment__unit", "assignment__campaign", "cohort", "sheet_version")
+    return list(joined.order_by("pk"))
+
+
+def _outcomes(stage: Stage, items: Any) -> dict[int, Outcome]:
+    """By unit: what the newest campaign that judged it says, where that is that it is accepted."""
+    rows = Outcome.objects.filter(campaign__stage=stage, unit__item__in=items).select_related("rule_version")
+    newest = {one.unit_id: one for one in rows.order_by("campaign_id")}
+    return {unit: one for unit, one in newest.items() if one.state == Outcome.State.ACCEPTED}
+
+
+def _sources(items: Any, stage: Stage) -> dict[int, Source]:
+    found = {}
+    facts = facts_of(list(items.values_list("pk", flat=True)))
+    for item in items.prefetch_related("images"):
+        images = {
+            use.role: PictureRef(use.image_id, use.alt, use.source, use.licence, use.file_name)
+            for use in item.images.all()
+        }
+        found[item.pk] = Source(
+            item.pk, stage.key, item.key, item.concept, item.origin, item.condition, item.text, item.context, images,
+            facts.get(item.pk, {}),
+        )  # fmt: skip
+    return found
+
+
+def picture_answers(answers: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Answers that are pictures: they name one by its sha."""
+    return {key: answer for key, answer in answers.items() if isinstance(answer, Mapping) and answer.get("sha")}
+
+
+def _pictures(answers: Iterable[Annotation], benchmark: Benchmark) -> dict[str, int]:
+    """Images of the team by sha."""
+    shas = {str(picture["sha"]) for one in answers for picture in picture_answers(one.answers).values()}
+    return dict(Image.objects.filter(team=benchmark.team_id, sha256__in=shas).values_list("sha256", "pk"))
+
+
+def _result(
+    answer: Annotation,
+    sources: Mapping[int, Source],
+    pictures: Mapping[str, int],
+    outcomes: Mapping[int, Outcome] | None,
+    facts: Mapping[int, Any],
+    benchmark: Benchmark,
+) -> Result:
+    unit = answer.assignment.unit
+    outcome = outcomes[unit.pk] if outcomes is not None else None
+    passes = True
+    if outcome is not None:
+        passes = judge_unit(outcome.rule_version, [answer], facts.get(unit.item_id, {})).state == "accepted"
+    return Result(
+        item=sources[unit.item_id],
+        target=unit.target,
+        cohort=answer.cohort.label if answer.cohort else "",
+        rater=benchmark.pseudonym(answer.rater_id),
+        annotation=answer.pk,
+        version=answer.version,
+        answers=answer.answers,
+        pictures={
+            key: PictureRef(
+                pictures[str(one["sha"])], "", str(one.get("source", ""))[:500], str(one.get("licence", ""))[:120]
+            )
+            for key, one in picture_answers(answer.answers).items()
+            if str(one["sha"]) in pictures
+        },
+        score=outcome.numbers.get("score") if outcome is not None else None,
+        passes=passes,
+    )

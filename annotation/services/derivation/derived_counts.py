@@ -1,0 +1,50 @@
+"""How many items a derivation makes, before it is published."""
+
+from collections.abc import Mapping
+from itertools import islice
+from typing import Any
+
+from annotation.models import Annotation
+from annotation.services.derivation.accepted_results import results_of
+from annotation.services.derivation.derived_items import merged
+from benchmarks.models import Item, Stage
+from benchmarks.rules.derivations import Derivation, DerivationError, pair
+
+MOST_SOURCES = 5_000
+MOST_ITEMS = 100_000
+
+
+def count_derived(stage: Stage, derivation: Mapping[str, Any], most: int = MOST_ITEMS) -> int | None:
+    """Items that would be made of what is accepted now, up to one more than `most`.
+
+    None where the derivation cannot be read, or more than MOST_SOURCES items and answers would have to be.
+    """
+    try:
+        found = Derivation.from_json(derivation)
+    except DerivationError:
+        return None
+    if found is None:
+        return None
+    earlier = list(
+        Stage.objects.filter(benchmark=stage.benchmark_id, key__in=found.sources).select_related("benchmark")
+    )
+    if _sources(earlier, found.of) > MOST_SOURCES:
+        return None
+    results = [result for one in earlier for result in results_of(one, of=found.of)]
+    if found.kind == "pair":
+        return sum(1 for _pair in islice(pair.chosen(results, found.params, found.seed), most + 1))
+    return len(merged(found.derive(results)))
+
+
+def _sources(earlier: list[Stage], of: str) -> int:
+    items = Item.objects.filter(stage__in=earlier, withdrawn_at=None)
+    if of == "items":
+        return items.count()
+    return Annotation.objects.filter(assignment__campaign__stage__in=earlier, live=True).count()
+
+
+def context_names(stage: Stage, sample: int = 200) -> list[str]:
+    """Names in the context of a stage's items: those that its derivation brings, and those of its first items."""
+    brought = list((stage.derivation.get("params") or {}).get("context") or {})
+    first = stage.items.filter(withdrawn_at=None).order_by("pk").values_list("context", flat=True)[:sample]
+    return list(dict.fromkeys([*brought, *(str(name) for context in first for name in context)]))

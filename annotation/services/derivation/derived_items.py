@@ -1,0 +1,291 @@
+"""What was accepted becomes the items of later stages, and stops being so when it no longer is.
+
+Worked off from the outbox, a stage at a time and under its lock. A derived item never changes: other content is another
+item, and the first one is withdrawn. So everything here can be done twice, or be broken off and done again.
+See docs/explanation/acceptance.md.
+"""
+
+# ruff: noqa: S608  (only constants of this file are put into the statements)
+
+import json
+import logging
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Q
+
+from annotation.models import Campaign, ItemSource
+from annotation.queries.sql import execute, fetch
+from annotation.services.derivation import outbox
+from annotation.services.derivation.accepted_results import results_of
+from annotation.services.queue import slot_creation, slots
+from annotation.services.review import outcomes
+from annotation.services.transactions import in_transaction
+from benchmarks.models import Item, ItemImage, Stage
+from benchmarks.perceptual_hash import TooManyPictures
+from benchmarks.rules.derivations import Derivation, DerivationError, ItemDraft, Result, Source
+from benchmarks.rules.derivations.contract import digest, read_path
+from benchmarks.services.picture_arrangement import arrange
+
+log = logging.getLogger(__name__)
+BATCH = 500
+MOST_ROUNDS = 10_000  # a worker that finds more to do leaves the rest to the next one
+BECAUSE = "source"
+LAID = ("groups", "near")
+
+TAKE = """DELETE FROM annotation_due WHERE id IN (
+  SELECT id FROM annotation_due WHERE stage_id = %s ORDER BY id LIMIT %s) RETURNING source_id"""
+FED = """benchmarks_item i JOIN benchmarks_stage st ON st.id = i.stage_id JOIN benchmarks_stage later
+  ON later.benchmark_id = st.benchmark_id AND jsonb_exists(later.derivation -> 'from', st.key)"""
+NOTE = "INSERT INTO annotation_due (stage_id, source_id, at) SELECT later.id, i.id, clock_timestamp() FROM"
+HAND_ON = f"{NOTE} {FED} WHERE i.id = ANY(%s)"
+RENEW = f"{NOTE} {FED} WHERE later.id = %s"
+# Authors of the answers that were used, and everybody who had a part in the sources.
+CONTRIBUTORS = """
+INSERT INTO annotation_itemcontributor (item_id, rater_id)
+SELECT s.item_id, an.rater_id FROM annotation_itemsource s JOIN annotation_annotation an ON an.id = s.annotation_id
+WHERE s.item_id = ANY(%(items)s)
+UNION SELECT s.item_id, k.rater_id FROM annotation_itemsource s
+  JOIN annotation_itemcontributor k ON k.item_id = s.source_id WHERE s.item_id = ANY(%(items)s)
+ON CONFLICT DO NOTHING RETURNING item_id
+"""
+# What was withdrawn or brought back, or came in, by a way that tells nobody: imports lie below this app.
+UNNOTICED = f"""
+INSERT INTO annotation_due (stage_id, source_id, at)
+SELECT DISTINCT d.stage_id, i.id, clock_timestamp() FROM benchmarks_item i
+  JOIN annotation_itemsource s ON s.source_id = i.id JOIN benchmarks_item d ON d.id = s.item_id
+WHERE i.withdrawn_at IS NOT NULL AND i.withdrawn_because <> 'source' AND d.withdrawn_at IS NULL
+UNION SELECT later.id, i.id, clock_timestamp() FROM {FED} WHERE i.completed_at > %(since)s
+UNION SELECT later.id, i.id, clock_timestamp() FROM {FED}
+WHERE later.derivation ->> 'of' = 'items' AND i.created_at > %(since)s
+  AND NOT EXISTS (SELECT FROM annotation_itemsource s JOIN benchmarks_item d ON d.id = s.item_id
+    WHERE s.source_id = i.id AND d.stage_id = later.id)
+"""
+
+
+def process_due(at: datetime) -> int:
+    """Until nothing is due; says in how many steps. Each is a transaction of its own, and loses nothing if killed."""
+    for step in range(MOST_ROUNDS):
+        stage_id = _next()
+        if stage_id is None:
+            return step
+        sync_campaign_slots(stage_id, _step(stage_id, at))
+    return MOST_ROUNDS
+
+
+def mark_changed_items(since: datetime) -> int:
+    """Note what changed in items themselves. For the beat."""
+    return execute(UNNOTICED, {"since": since})
+
+
+def rederive_stage(stage: Stage) -> None:
+    """Look at all the items of a stage again: its derivation is new, or another one."""
+    execute(RENEW, [stage.pk])
+    outbox.schedule_worker()
+
+
+def _next() -> int | None:
+    """Earlier stages first, so that a chain is settled in one go."""
+    rows = fetch(
+        """SELECT due.stage_id FROM (SELECT DISTINCT stage_id FROM annotation_due) due
+           JOIN benchmarks_stage st ON st.id = due.stage_id ORDER BY st.position, st.id LIMIT 1""",
+        [],
+    )
+    return rows[0][0] if rows else None
+
+
+@in_transaction
+def _step(stage_id: int, at: datetime) -> list[int]:
+    """Judge the stage's own items that are due, and derive from those of earlier stages: which items changed."""
+    stage = Stage.objects.select_related("benchmark").select_for_update(no_key=True, of=("self",)).get(pk=stage_id)
+    due = {source for (source,) in fetch(TAKE, [stage_id, BATCH])}
+    own = set(stage.items.filter(pk__in=due).values_list("pk", flat=True))
+    if own:
+        if stage.acceptance == Stage.Acceptance.BY_RULE:
+            outcomes.judge_items(own, at)
+        execute(HAND_ON, [list(own)])
+    return derive(stage, due - own, at) if due - own else []
+
+
+def derive(stage: Stage, due: Collection[int], at: datetime) -> list[int]:
+    """Make, withdraw and bring back what comes of these items. Needs the stage's lock. Says which items changed."""
+    try:
+        derivation = Derivation.from_json(stage.derivation)
+    except DerivationError as error:
+        log.warning("stage %s derives nothing: %s", stage.pk, error)
+        return []
+    if derivation is None:
+        return []
+    earlier = list(Stage.objects.filter(benchmark=stage.benchmark_id, key__in=derivation.sources))
+    for one in earlier:
+        one.benchmark = stage.benchmark
+    scope = _scope(derivation, earlier, due)
+    results = [result for one in earlier for result in results_of(one, of=derivation.of, items=scope)]
+    existing = Item.objects.filter(stage=stage, sources__isnull=False)
+    if scope is not None:
+        existing = existing.filter(sources__source__in=scope)
+    return _upsert(stage, derivation.derive(results), set(existing.values_list("pk", flat=True)), at)
+
+
+def _scope(derivation: Derivation, earlier: Sequence[Stage], due: Collection[int]) -> set[int] | None:
+    """The items whose results must be read together; None: all of them."""
+    if derivation.whole:
+        return None
+    by = str(derivation.params.get("by", ""))
+    if not by:
+        return set(due)
+    if not by.startswith("item."):
+        return None
+    items = [Source(one.pk, "", one.key, one.concept, one.origin, one.condition, one.text, one.context)
+             for one in Item.objects.filter(pk__in=due)]  # fmt: skip
+    values = [read_path(by, Result(one)) for one in items]
+    alike = Q(
+        **{by.removeprefix("item.").replace(".", "__") + "__in": [value for value in values if value is not None]}
+    )
+    return set(due) | set(Item.objects.filter(alike, stage__in=earlier).values_list("pk", flat=True))
+
+
+def _upsert(stage: Stage, drafts: Sequence[ItemDraft], existing: set[int], at: datetime) -> list[int]:
+    kept, made = _match(stage, drafts)
+    _make(stage, made, kept)
+    ids = list(kept)
+    _write_sources(kept)
+    back = Item.objects.filter(pk__in=ids, withdrawn_because=BECAUSE, withdrawn_at__isnull=False)
+    returned = list(back.values_list("pk", flat=True))
+    Item.objects.filter(pk__in=returned).update(withdrawn_at=None, withdrawn_because="")
+    gone = list(Item.objects.filter(pk__in=existing - kept.keys(), withdrawn_at=None).values_list("pk", flat=True))
+    Item.objects.filter(pk__in=gone).update(withdrawn_at=at, withdrawn_because=BECAUSE)
+    informed = {item for (item,) in fetch(CONTRIBUTORS, {"items": ids})}
+    known_before = list(informed & existing)
+    if known_before and stage.staffing == Stage.Staffing.CONTRIBUTORS:
+        slots.move_to_end(known_before)
+    outbox.mark_items_due({*returned, *gone, *known_before})
+    return [*(pk for pk in ids if pk not in existing), *returned, *gone]
+
+
+Content = tuple[str, str, str, str, str, tuple[tuple[str, int], ...]]
+
+
+def _content(draft: ItemDraft) -> Content:
+    images = tuple(sorted((role, one.image) for role, one in draft.images.items()))
+    return draft.concept, draft.origin, draft.condition, draft.text, _sorted(draft.context), images
+
+
+def _content_of(item: Item) -> Content:
+    images = tuple(sorted((use.role, use.image_id) for use in item.images.all()))
+    return item.concept, item.origin, item.condition, item.text, _sorted(item.context), images
+
+
+def _sorted(context: Mapping[str, Any]) -> str:
+    """How pictures lie on a contact sheet is worked out afterwards, and is no other content."""
+    said = {key: value for key, value in context.items() if key not in LAID}
+    return json.dumps(said, sort_keys=True, ensure_ascii=False)
+
+
+def _candidate_keys(draft: ItemDraft, key: str = "") -> list[str]:
+    """Keys in the order in which they are tried: its own, with its mark, with a digest of what it says."""
+    key, last = key or draft.key, digest(*(str(part) for part in _content(draft)))[:8]
+    return [key, *([f"{key}.{draft.mark}"] if draft.mark else []), f"{key}.{last}"]
+
+
+def _former_names(draft: ItemDraft) -> list[str]:
+    """Keys that an item derived by an earlier version of Emic may have."""
+    return _candidate_keys(draft, draft.former) if draft.former and draft.former != draft.key else []
+
+
+def _match(stage: Stage, drafts: Sequence[ItemDraft]) -> tuple[dict[int, ItemDraft], list[tuple[str, ItemDraft]]]:
+    """The items that say what a draft says, and under which key the others are to be made."""
+    wanted = [name for draft in drafts for name in (*_candidate_keys(draft), *_former_names(draft))]
+    there = {one.key: one for one in stage.items.filter(key__in=wanted).prefetch_related("images")}
+    contents = {key: _content_of(item) for key, item in there.items()}
+    kept: dict[int, ItemDraft] = {}
+    made: dict[str, ItemDraft] = {}
+    new = []
+    for draft in drafts:
+        said = _content(draft)
+        former = next((n for n in _former_names(draft) if contents.get(n) == said), "")
+        if former:
+            known = kept.get(there[former].pk)
+            kept[there[former].pk] = replace(known, sources=(*known.sources, *draft.sources)) if known else draft
+        else:
+            new.append(draft)
+    for draft in merged(new):
+        said = _content(draft)
+        name = next(n for n in _candidate_keys(draft) if n not in made and contents.get(n, said) == said)
+        if name in there:
+            kept[there[name].pk] = draft
+        else:
+            made[name] = draft
+    return kept, list(made.items())
+
+
+def merged(drafts: Iterable[ItemDraft]) -> list[ItemDraft]:
+    """What says the same under the same key is one item with all their sources."""
+    found: dict[tuple[str, Content], ItemDraft] = {}
+    for draft in drafts:
+        said = draft.key, _content(draft)
+        other = found.get(said)
+        found[said] = replace(other, sources=(*other.sources, *draft.sources)) if other else draft
+    return list(found.values())
+
+
+def _make(stage: Stage, made: Sequence[tuple[str, ItemDraft]], kept: dict[int, ItemDraft]) -> None:
+    """New items are kept ones from then on."""
+    rows = Item.objects.bulk_create(
+        Item(
+            stage=stage,
+            key=key,
+            concept=draft.concept,
+            origin=draft.origin,
+            condition=draft.condition,
+            text=draft.text,
+            context=dict(draft.context),
+        )
+        for key, draft in made
+    )
+    uses = []
+    for item, (_key, draft) in zip(rows, made, strict=True):
+        kept[item.pk] = draft
+        for role, one in draft.images.items():
+            said = {"alt": one.alt, "source": one.source, "licence": one.licence, "file_name": one.file}
+            uses.append(ItemImage(item=item, image_id=one.image, role=role, **said))
+    ItemImage.objects.bulk_create(uses, batch_size=2000)
+
+
+def _write_sources(kept: Mapping[int, ItemDraft]) -> None:
+    """What each item is made of now. Who had a part in it stays known in its contributors."""
+    wanted = {(item, source, annotation) for item, draft in kept.items() for source, annotation in draft.sources}
+    there = {
+        (row.item_id, row.source_id, row.annotation_id): row.pk for row in ItemSource.objects.filter(item__in=kept)
+    }
+    ItemSource.objects.filter(pk__in=[pk for link, pk in there.items() if link not in wanted]).delete()
+    new = (ItemSource(item_id=i, source_id=s, annotation_id=a) for i, s, a in sorted(wanted - there.keys(), key=str))
+    ItemSource.objects.bulk_create(new, batch_size=2000)
+
+
+def arrange_contact_sheets(stage_id: int | None = None) -> int:
+    """Arrange contact sheets that were derived, look-alikes nearest together; says how many.
+
+    Reads every picture, so outside any transaction; the beat does it for those that a killed worker left.
+    """
+    rows = Item.objects.filter(stage__derivation__kind="cluster", withdrawn_at=None, sources__isnull=False)
+    rows = rows.exclude(context__has_key="groups").distinct().order_by("pk")
+    found = list(rows if stage_id is None else rows.filter(stage=stage_id))
+    for item in found:
+        try:
+            arrange(item)
+        except TooManyPictures as error:
+            log.warning("item %s is shown as its pictures came: %s", item.pk, error)
+    return len(found)
+
+
+def sync_campaign_slots(stage_id: int, items: Iterable[int]) -> None:
+    """Open what is new to the campaigns under way, and close what was withdrawn. The beat does the same for all."""
+    ids = list(items)
+    live = (Campaign.State.OPEN, Campaign.State.PAUSED)
+    if ids:
+        arrange_contact_sheets(stage_id)
+        for campaign in Campaign.objects.filter(stage=stage_id, state__in=live).select_related("stage").order_by("pk"):
+            slot_creation.create_missing_slots(campaign, ids)

@@ -1,0 +1,60 @@
+"""What may be accepted otherwise than before is noted in the transaction that changed it, and worked off afterwards.
+
+A row of Due says of an item: of its own stage, that its answers changed; of a later stage, that what is made of it must
+be looked at again. See annotation.services.derivation.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from django.db import connection, transaction
+
+from annotation.queries.sql import fetch
+from jobs.broker import dispatch
+
+TASK = "annotation.derive"
+
+# Only where somebody waits for it: a rule of the stage itself, or a later stage that takes its items from this one.
+MATTERS = """(st.acceptance = 'by_rule' OR EXISTS (SELECT FROM benchmarks_stage later
+  WHERE later.benchmark_id = st.benchmark_id AND jsonb_exists(later.derivation -> 'from', st.key)))"""
+NOTE = f"""
+INSERT INTO annotation_due (stage_id, source_id, at)
+SELECT st.id, i.id, clock_timestamp() FROM benchmarks_item i JOIN benchmarks_stage st ON st.id = i.stage_id
+WHERE i.id = ANY(%s) AND {MATTERS} RETURNING id
+"""  # noqa: S608  (a constant)
+OF_SLOTS = """SELECT u.item_id FROM annotation_slot s JOIN annotation_unit u ON u.id = s.unit_id WHERE s.id = ANY(%s)"""
+OF_ANSWERS = """SELECT DISTINCT u.item_id FROM annotation_annotation an
+  JOIN annotation_assignment a ON a.id = an.assignment_id JOIN annotation_unit u ON u.id = a.unit_id
+  WHERE an.id = ANY(%s)"""
+
+OF_COHORT = """SELECT DISTINCT u.item_id FROM annotation_slot s JOIN annotation_unit u ON u.id = s.unit_id
+  WHERE s.cohort_id = %s"""
+
+
+def mark_items_due(item_ids: Iterable[int]) -> None:
+    """The answers to these items changed, or what counts of them."""
+    ids = list(item_ids)
+    if ids and fetch(NOTE, [ids]):
+        schedule_worker()
+
+
+def mark_slots_due(slot_ids: Sequence[int]) -> None:
+    mark_items_due(item for (item,) in fetch(OF_SLOTS, [list(slot_ids)]))
+
+
+def mark_answers_due(annotation_ids: Sequence[int]) -> None:
+    mark_items_due(item for (item,) in fetch(OF_ANSWERS, [list(annotation_ids)]))
+
+
+def mark_cohort_due(campaign_cohort_id: int) -> None:
+    mark_items_due(item for (item,) in fetch(OF_COHORT, [campaign_cohort_id]))
+
+
+def schedule_worker() -> None:
+    """Tell the worker when this transaction commits, once. Without a broker the beat comes round."""
+    if all(hook[1] is not send_task for hook in connection.run_on_commit):
+        transaction.on_commit(send_task, robust=True)
+
+
+def send_task() -> None:
+    """Without a broker, what follows from answers waits for the beat."""
+    dispatch(TASK)

@@ -1,0 +1,209 @@
+"""Answers out of a file: a job that takes rows one by one, can be stopped, and gone on with."""
+
+import hashlib
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any, BinaryIO
+
+from django.conf import settings
+from django.core.files.base import File
+from django.core.files.storage import default_storage
+from django.db import transaction
+from django.db.models import Count
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotation.imports import source
+from annotation.imports.row_groups import AnswerRowGroup, group_long_rows, group_wide_rows
+from annotation.models import Annotation, Campaign, CampaignCohort
+from annotation.services.files.campaigns import can_create_items
+from annotation.services.files.rows import ImportTarget, ParsedAnswer, RowsRejected, look_up, resolve_answer
+from annotation.services.files.writing import analyze, write
+from annotation.services.sheets.sheet_versions import sheet_of
+from benchmarks import storage
+from benchmarks.imports.problems import RowProblem, SourceProblem
+from jobs import services as jobs
+from jobs.kinds import JobKind, NextLink
+from jobs.models import Job, JobRow, record
+from jobs.runner import JobContext, JobFailed, SiteFailure
+from people.models import Team, User
+
+KIND = "import_answers"
+STEP = 500
+Outcome = JobRow.Outcome
+
+
+def start(campaign: Campaign, actor: User, upload: File, *, makes_items: bool = False) -> Job:  # type: ignore[type-arg]
+    """Keep the file until the work is done, and queue it. `makes_items`: those that the stage lacks."""
+    digest = hashlib.sha256()
+    for chunk in upload.chunks():
+        digest.update(chunk)
+    upload.seek(0)
+    name = storage.keep_upload(upload)
+    params = {"campaign": campaign.pk, "file": name, "digest": digest.hexdigest(), "makes_items": makes_items}
+    title = _("Answers from %(file)s") % {"file": str(upload.name)[:150]}
+    return jobs.start(KIND, title, scope=campaign.stage.benchmark.scope, actor=actor, params=params)
+
+
+def run(work: JobContext) -> None:
+    _not_withdrawn(work)
+    place = _place(work)
+    analyze()
+    try:
+        with _rows(work) as rows:
+            long = source.is_long_format(rows)
+        if work.job.total is None:
+            with _rows(work) as rows:
+                work.expect(sum(1 for _row in _with_heartbeat(work, rows)))
+        with _rows(work) as rows:
+            has_target = place.campaign.stage.has_target
+            _import_answers(
+                work,
+                place,
+                group_long_rows(rows, place.sheet, has_target, work.beat) if long else group_wide_rows(rows),
+            )
+    except SourceProblem as problem:
+        raise JobFailed(str(problem)) from problem
+    except FileNotFoundError as error:
+        raise JobFailed(_("The file is no longer there. Start a new import.")) from error
+    except sqlite3.OperationalError as error:
+        raise SiteFailure(_("The disk is full. Make room, then go on.")) from error
+    counts = work.job.result.get("counts", {})
+    _update_summary(work, place)
+    scope, target = place.campaign.stage.benchmark.scope, f"campaign:{place.campaign.pk}"
+    record(work.job.created_by, "answers.imported", scope=scope, target=target, implied=True, counts=counts)
+    default_storage.delete(work.params["file"])
+
+
+def _update_summary(work: JobContext, place: ImportTarget) -> None:
+    """What stands of the file now, for who looks at rows only."""
+    rows = Annotation.objects.filter(
+        assignment__campaign=place.campaign, live=True, client_key__startswith=place.key("")
+    )
+    found = rows.aggregate(
+        n=Count("pk"), raters=Count("rater", distinct=True), items=Count("assignment__unit__item", distinct=True)
+    )
+    if not found["n"] and work.job.result.get("counts", {}).get(Outcome.ERROR):
+        work.note(_("Nothing of this file was taken. Each row below says why; often it is the same for all."))
+    else:
+        text = _("Of this file stand now: answers %(n)s, raters %(raters)s, items %(items)s.")
+        work.note(text % found)
+
+
+def _not_withdrawn(work: JobContext) -> None:
+    """What was withdrawn half-way would stay so, and the rest would count."""
+    if Job.objects.filter(pk=work.job.pk, params__withdrawn=True).exists():
+        raise JobFailed(_("What came in so far was withdrawn meanwhile. Send the file again: then all of it comes in."))
+
+
+def _place(work: JobContext) -> ImportTarget:
+    campaign = Campaign.objects.select_related("stage__benchmark__team", "sheet_version", "rule_version").get(
+        pk=work.params["campaign"]
+    )
+    cohorts = {
+        row.cohort.label: row for row in CampaignCohort.objects.filter(campaign=campaign).select_related("cohort")
+    }
+    makes_items = bool(work.params.get("makes_items"))
+    sheet, digest = sheet_of(campaign.sheet_version), work.params["digest"]
+    return ImportTarget(campaign, sheet, cohorts, digest, makes_items, work.job.created_by)
+
+
+def next_link(job: Job) -> NextLink | None:
+    campaign = Campaign.objects.select_related("stage__benchmark").filter(pk=job.params.get("campaign")).first()
+    if campaign is None:
+        return None
+    if job.state == Job.State.DONE and {Outcome.CREATED, Outcome.UPDATED} & set(job.result.get("counts", {})):
+        return NextLink(_("See the numbers"), reverse("evaluation:agreement", args=[campaign.stage.benchmark.slug]))
+    to = reverse("annotation:answers_import", args=[campaign.stage.benchmark.slug, campaign.pk])
+    return NextLink(_("Back to the campaign's imports"), to)
+
+
+IMPORT = JobKind(KIND, run, next_link)
+
+
+@contextmanager
+def _rows(work: JobContext) -> Iterator[Iterator[source.Row]]:
+    file: BinaryIO
+    with storage.open_binary(work.params["file"]) as file, source.open_rows(file, settings.IMPORT_MAX_BYTES) as found:
+        yield source.rows(found)
+
+
+def _with_heartbeat(work: JobContext, rows: Iterator[source.Row]) -> Iterator[source.Row]:
+    for count, row in enumerate(rows):
+        if count % 5000 == 0:
+            work.beat()
+        yield row
+
+
+def _import_answers(work: JobContext, place: ImportTarget, found: Iterator[AnswerRowGroup]) -> None:
+    """Steps end where an answer ends."""
+    done, passed, batch, size = work.cursor.get("rows", 0), 0, list[AnswerRowGroup](), 0
+    for count, one in enumerate(found):
+        if count % 5000 == 0:
+            work.beat()
+        passed += len(one.numbers)
+        if passed <= done:
+            continue
+        batch.append(one)
+        size += len(one.numbers)
+        if size >= STEP:
+            _step(work, place, batch, passed)
+            if passed < 2 * STEP:
+                analyze()
+            batch, size = [], 0
+    if batch:
+        _step(work, place, batch, passed)
+
+
+def _step(work: JobContext, place: ImportTarget, batch: Sequence[AnswerRowGroup], done: int) -> None:
+    work.check()
+    with transaction.atomic():
+        # Imports into one campaign take turns, and so do those that make raters of one team.
+        Team.objects.select_for_update(no_key=True).get(pk=place.team.pk)
+        _not_withdrawn(work)
+        place.campaign.refresh_from_db(fields=["state"])
+        if place.creates_items and not can_create_items(place.campaign):
+            text = _("The campaign is open by now, so people would be given the items made here. Pause it, then go on.")
+            raise JobFailed(text)
+        rows = import_batch(place, batch, timezone.now())
+        work.step(done=done, cursor={"rows": done}, rows=rows)
+
+
+def import_batch(place: ImportTarget, batch: Sequence[AnswerRowGroup], now: datetime) -> list[JobRow]:
+    """What becomes of some answers, told for each of their rows. Needs a transaction that holds the team's row."""
+    ready: list[ParsedAnswer] = []
+    report: list[JobRow] = []
+    known = look_up(place, batch)
+    for one in batch:
+        try:
+            ready.append(resolve_answer(place, one, known, now))
+        except RowsRejected as refused:
+            report += _rejected_rows(one, refused.problems)
+    for taken, judged in zip(ready, write(place, ready, now), strict=True):
+        report += _imported_row(taken, *judged)
+    return report
+
+
+def _rejected_rows(one: AnswerRowGroup, problems: Mapping[int, RowProblem]) -> Iterator[JobRow]:
+    """An answer is taken whole or not at all: its other rows say which row is to blame."""
+    first = min(problems)
+    text = _("Row %(n)s belongs to the same answer and cannot be taken. Mend that one, and send the file again.")
+    because = RowProblem("same_answer", text % {"n": first})
+    for number in one.numbers:
+        problem = problems.get(number, because)
+        yield _line(number, one.row.get("item", ""), Outcome.ERROR, problem.code, problem.message)
+
+
+def _imported_row(one: ParsedAnswer, outcome: str, reason: str, message: str) -> Iterator[JobRow]:
+    for number in one.gathered.numbers:
+        if number in one.gathered.repeated and outcome in (Outcome.CREATED, Outcome.UPDATED):
+            yield _line(number, one.item.key, Outcome.UNCHANGED, "repeated", _("An earlier row says the same."))
+        else:
+            yield _line(number, one.item.key, outcome, reason, message)
+
+
+def _line(number: int, name: Any, outcome: str, reason: str = "", message: str = "") -> JobRow:
+    return JobRow(number=number, name=str(name)[:300], outcome=outcome, reason=reason, message=message)

@@ -1,0 +1,55 @@
+"""The lock of a Participation: everything that one person does in a campaign is done in its order."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from annotation.models import Participation
+from annotation.queries.sql import fetch
+from annotation.services.queue.slots import LockedParticipation
+
+SEEN_EVERY = timedelta(minutes=1)
+
+LOCK = """
+SELECT p.id, cc.campaign_id, p.cohort_id, p.rater_id, p.cursor, p.urgent_cursor, p.last_seen_at
+FROM annotation_participation p JOIN annotation_campaigncohort cc ON cc.id = p.cohort_id
+WHERE p.{} FOR NO KEY UPDATE OF p
+"""
+LOCK_BY_ID = LOCK.format("id = %s")
+LOCK_BY_PERSON = LOCK.format("rater_id = %s AND p.cohort_id = %s")
+
+
+def lock_participation_of(rater_id: int, cohort_id: int, at: datetime) -> LockedParticipation:
+    """Lock this person's Participation, making it at their first visit."""
+    rows = fetch(LOCK_BY_PERSON, [rater_id, cohort_id])
+    if not rows:
+        # Holds off a pause or a close, which would not see this new row and the place it takes.
+        fetch(
+            """SELECT 1 FROM annotation_campaigncohort cc JOIN annotation_campaign c ON c.id = cc.campaign_id
+               WHERE cc.id = %s FOR SHARE""",
+            [cohort_id],
+        )
+        new = Participation(rater_id=rater_id, cohort_id=cohort_id, last_seen_at=at)
+        Participation.objects.bulk_create([new], ignore_conflicts=True)
+        rows = fetch(LOCK_BY_PERSON, [rater_id, cohort_id])
+    return _lock_row(rows[0], at)
+
+
+def lock_participation(participation_id: int, at: datetime | None = None) -> LockedParticipation:
+    """The order of everything this person does. What was read before this lock may be old."""
+    return _lock_row(fetch(LOCK_BY_ID, [participation_id])[0], at)
+
+
+def lock_all_participations(cohort_id: int) -> None:
+    """Wait until nobody of a campaign's cohort is in the middle of a deed, and let nobody begin one.
+
+    A statement that waits for a slot reads what else it needs as it was when the statement began: a target that was
+    told and carried out in the meantime, it would never see. Holds off first visits, too: take the cohort's row first.
+    """
+    fetch("SELECT id FROM annotation_participation WHERE cohort_id = %s ORDER BY id FOR NO KEY UPDATE", [cohort_id])
+
+
+def _lock_row(row: tuple[Any, ...], at: datetime | None) -> LockedParticipation:
+    """With `at`, the person was here; written only now and then, for it moves an index entry."""
+    if at is not None and row[6] < at - SEEN_EVERY:
+        Participation.objects.filter(pk=row[0]).update(last_seen_at=at)
+    return LockedParticipation(*row[:6])

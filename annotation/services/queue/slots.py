@@ -1,0 +1,305 @@
+"""The only writer of slots. The SQL is written out because its locks and its constant work are the point of it.
+
+Read docs/explanation/queue.md first. Every function needs a transaction, and the lock of the Participation that it
+acts for (bulk changes, which act for nobody, take slots in the order of their ids).
+"""
+
+# ruff: noqa: S608  (only constants of this file are put into the statements)
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from annotation.models import Tally
+from annotation.queries.sql import execute, fetch
+from annotation.services.derivation import outbox
+from annotation.services.transactions import RetryTransaction
+
+ACTIVE = timedelta(minutes=5)
+ACTIVE_LIMIT = 200
+
+# To the end of the queue: later than every cursor. A cursor stays this far behind the clock, so that a slot whose
+# transaction read the clock before another's, and committed after it, is not passed by.
+END = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+HORIZON = "((extract(epoch FROM clock_timestamp()) - 120) * 1000000)::bigint"
+
+NOT_HAD = """(SELECT had.id FROM annotation_assignment had WHERE had.campaign_id = %(campaign)s
+              AND had.unit_id = s.unit_id AND had.rater_id = %(rater)s LIMIT 1) IS NULL"""
+
+# Whom a stage is for: anyone; only others than those who had a part in what the item is made of; only these.
+STAFFED = """CASE WHEN %(staffing)s::text = 'anyone' THEN true ELSE (%(staffing)s::text = 'contributors') =
+  ((SELECT k.id FROM annotation_unit u JOIN annotation_itemcontributor k ON k.item_id = u.item_id
+    WHERE u.id = s.unit_id AND k.rater_id = %(rater)s LIMIT 1) IS NOT NULL) END"""
+MAY_HAVE = f"{NOT_HAD} AND {STAFFED}"
+
+ANY = "annotation_slot s WHERE s.cohort_id = %(cohort)s AND s.open AND s.position >= %(cursor)s"
+URGENT = "annotation_slot s WHERE s.cohort_id = %(cohort)s AND s.open AND s.urgent AND s.position >= %(urgent_cursor)s"
+
+# One statement, in this order: a place the person once had and gave back, else the first urgent slot from the urgent
+# cursor that they never had and may have, else the first of all open slots from the cursor; take a place in it, write
+# the assignment, move the cursors to the first such slots *whether locked or not*. Urgent slots are in the walk of all
+# open ones too, so no cursor loses them when they are urgent no longer; where none is urgent, that costs one look
+# at an empty index. NOT_HAD is a scalar subquery because the planner would turn NOT EXISTS into a join over all slots.
+CLAIM = f"""
+WITH people AS MATERIALIZED (
+  SELECT count(*) AS n FROM (
+    SELECT 1 FROM annotation_participation
+    WHERE cohort_id = %(cohort)s AND last_seen_at > %(active_since)s LIMIT {ACTIVE_LIMIT}) seen
+), enough AS MATERIALIZED (
+  SELECT %(in_hand)s OR (SELECT n FROM people) <= (SELECT count(*) FROM (
+    SELECT 1 FROM annotation_slot s WHERE s.cohort_id = %(cohort)s AND s.open AND s.position >= %(cursor)s
+    ORDER BY s.position LIMIT (SELECT n FROM people)) open) AS yes
+), own AS MATERIALIZED (
+  SELECT s.id, s.unit_id FROM annotation_assignment a JOIN annotation_slot s ON s.id = a.slot_id
+  WHERE a.participation_id = %(participation)s AND a.state = 'released' AND s.open AND (SELECT yes FROM enough)
+    AND {STAFFED}
+  ORDER BY a.changed_at LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED
+), hurry AS MATERIALIZED (SELECT EXISTS (SELECT FROM {URGENT}) AS yes
+), urgent AS MATERIALIZED (
+  SELECT s.id, s.unit_id FROM {URGENT} AND (SELECT yes FROM hurry) AND (SELECT yes FROM enough)
+    AND (SELECT count(*) FROM own) = 0 AND {MAY_HAVE}
+  ORDER BY s.position LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED
+), next AS MATERIALIZED (
+  SELECT s.id, s.unit_id FROM {ANY} AND (SELECT yes FROM enough)
+    AND (SELECT count(*) FROM own) = 0 AND (SELECT count(*) FROM urgent) = 0 AND {MAY_HAVE}
+  ORDER BY s.position LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED
+), picked AS MATERIALIZED (
+  SELECT id, unit_id FROM own UNION ALL SELECT id, unit_id FROM urgent UNION ALL SELECT id, unit_id FROM next
+), first AS MATERIALIZED (
+  SELECT s.position FROM {ANY} AND {MAY_HAVE} ORDER BY s.position LIMIT 1
+), first_urgent AS MATERIALIZED (
+  SELECT s.position FROM {URGENT} AND (SELECT yes FROM hurry) AND {MAY_HAVE} ORDER BY s.position LIMIT 1
+), ends AS MATERIALIZED (
+  SELECT least(coalesce((SELECT position FROM first), {HORIZON}), {HORIZON}) AS walked,
+    CASE WHEN (SELECT yes FROM hurry)
+      THEN least(coalesce((SELECT position FROM first_urgent), {HORIZON}), {HORIZON}) ELSE 0 END AS hurried
+  WHERE (SELECT yes FROM enough)
+), taken AS (
+  UPDATE annotation_slot s SET reserved = s.reserved + 1 FROM picked WHERE s.id = picked.id RETURNING s.id
+), given AS (
+  INSERT INTO annotation_assignment (campaign_id, participation_id, slot_id, unit_id, rater_id, state, in_hand,
+    lease_until, reserved_at, shown_at, changed_at, skip_reason, skip_note)
+  SELECT %(campaign)s, %(participation)s, picked.id, picked.unit_id, %(rater)s, 'reserved', %(in_hand)s,
+    %(lease_until)s, %(at)s, %(shown_at)s, %(at)s, '', '' FROM picked
+  ON CONFLICT (campaign_id, unit_id, rater_id, repeat) DO UPDATE SET state = 'reserved', in_hand = EXCLUDED.in_hand,
+    lease_until = EXCLUDED.lease_until, changed_at = EXCLUDED.changed_at,
+    shown_at = coalesce(annotation_assignment.shown_at, EXCLUDED.shown_at)
+  WHERE annotation_assignment.state = 'released' AND annotation_assignment.slot_id = EXCLUDED.slot_id
+  RETURNING id
+), moved AS (
+  UPDATE annotation_participation p
+  SET cursor = greatest(p.cursor, e.walked), urgent_cursor = greatest(p.urgent_cursor, e.hurried)
+  FROM ends e WHERE p.id = %(participation)s AND (p.cursor < e.walked OR p.urgent_cursor < e.hurried)
+)
+SELECT (SELECT count(*) FROM picked), (SELECT id FROM given)
+"""
+CLAIM_WAITING = CLAIM.replace(" SKIP LOCKED", "")
+
+
+# How many places a slot `o` should have: none beyond those in use if it is retired or its item is withdrawn.
+PLACES = """CASE WHEN o.retired OR (SELECT i.withdrawn_at FROM annotation_unit u
+  JOIN benchmarks_item i ON i.id = u.item_id WHERE u.id = o.unit_id) IS NOT NULL THEN 0 ELSE cc.target_answers END"""
+
+# Every other change of one slot. A slot keeps more places than its cohort's target only while they are used (the target
+# was lowered), and goes to the end of the queue when it opens again.
+SHIFT = f"""
+WITH old AS MATERIALIZED (
+  SELECT o.id, o.wanted, o.open, o.reserved + o.submitted + %(by)s AS used,
+    CASE WHEN %(by)s > 0 THEN 0 ELSE {PLACES} END AS target
+  FROM annotation_slot o JOIN annotation_campaigncohort cc ON cc.id = o.cohort_id
+  WHERE o.id = %(slot)s FOR NO KEY UPDATE OF o
+), fitting AS MATERIALIZED (SELECT id, wanted, open, used, greatest(least(wanted, target), used) AS fits FROM old)
+UPDATE annotation_slot s SET reserved = s.reserved + %(reserved)s, submitted = s.submitted + %(submitted)s,
+  wanted = CASE WHEN %(by)s > 0 THEN s.wanted ELSE f.fits END,
+  position = CASE WHEN NOT f.open AND f.fits > f.used AND %(by)s < 0 THEN {END} ELSE s.position END
+FROM fitting f WHERE s.id = f.id AND (f.open OR NOT %(if_open)s)
+RETURNING s.wanted - f.wanted
+"""
+
+# Answers over the target wait in their slot, oldest first; a place that comes free is theirs before it is anyone's.
+PROMOTE = """
+WITH places AS MATERIALIZED (
+  SELECT id, wanted - reserved - submitted AS free FROM annotation_slot WHERE id = ANY(%(slots)s) AND open
+), waiting AS (
+  SELECT an.id, a.slot_id, p.free,
+    row_number() OVER (PARTITION BY a.slot_id ORDER BY an.submitted_at, an.id) AS rank
+  FROM places p JOIN annotation_assignment a ON a.slot_id = p.id
+    JOIN annotation_annotation an ON an.assignment_id = a.id
+      AND an.live AND NOT an.counted AND an.uncounted_because = 'surplus'
+), chosen AS MATERIALIZED (SELECT id, slot_id FROM waiting WHERE rank <= free),
+answers AS (
+  UPDATE annotation_annotation an SET counted = true, uncounted_because = '' FROM chosen WHERE an.id = chosen.id
+), ratings AS (
+  UPDATE annotation_rating r SET counted = true FROM chosen WHERE r.annotation_id = chosen.id
+)
+UPDATE annotation_slot s SET submitted = s.submitted + c.n
+FROM (SELECT slot_id, count(*) AS n FROM chosen GROUP BY slot_id) c WHERE s.id = c.slot_id RETURNING c.n
+"""
+
+
+@dataclass(frozen=True)
+class LockedParticipation:
+    """A locked Participation."""
+
+    id: int
+    campaign_id: int
+    cohort_id: int
+    rater_id: int
+    cursor: int
+    urgent_cursor: int = 0
+    staffing: str = "anyone"
+
+
+def claim(
+    seat: LockedParticipation, *, in_hand: bool, lease_until: datetime, at: datetime, wait: bool = False
+) -> int | None:
+    """Take a place for this person: the new or renewed assignment's id, or None if there is none.
+
+    With `wait`, slots that others hold locked are waited for: only in a transaction that holds no slot.
+    """
+    params = {
+        "participation": seat.id, "campaign": seat.campaign_id, "cohort": seat.cohort_id, "rater": seat.rater_id,
+        "staffing": seat.staffing, "cursor": seat.cursor, "urgent_cursor": seat.urgent_cursor, "in_hand": in_hand,
+        "lease_until": lease_until, "at": at, "shown_at": at if in_hand else None, "active_since": at - ACTIVE,
+    }  # fmt: skip
+    [(picked, assignment_id)] = fetch(CLAIM_WAITING if wait else CLAIM, params)
+    if picked and assignment_id is None:
+        raise RetryTransaction  # the same person took the same unit through another cohort, at the same moment
+    return int(assignment_id) if picked else None
+
+
+def adjust_counters(slot_id: int, *, reserved: int = 0, submitted: int = 0, if_open: bool = False) -> int | None:
+    """Change the counters of a slot, locking it. Says by how much `wanted` changed; None: it was not open."""
+    params = {
+        "slot": slot_id, "reserved": reserved, "submitted": submitted, "by": reserved + submitted, "if_open": if_open
+    }  # fmt: skip
+    changed = fetch(SHIFT, params)
+    return int(changed[0][0]) if changed else None
+
+
+def promote(slot_ids: Sequence[int]) -> int:
+    """Count waiting surplus answers where these slots have places free; says how many. Holds the slots' locks."""
+    count = sum(int(n) for (n,) in fetch(PROMOTE, {"slots": list(slot_ids)}))
+    if count:
+        outbox.mark_slots_due(slot_ids)
+    return count
+
+
+def release_places(slot_id: int, *, reserved: int = 0, submitted: int = 0) -> tuple[int, int]:
+    """Give places back, to a waiting surplus answer first: the changes of `wanted` and of `submitted`."""
+    wanted = adjust_counters(slot_id, reserved=reserved, submitted=submitted) or 0
+    return wanted, submitted + promote([slot_id])
+
+
+def update_tally(cohort_id: int, shard_of: int, *, wanted: int = 0, submitted: int = 0, skipped: int = 0) -> None:
+    """The last lock of a transaction, for many people share these rows."""
+    sql = """UPDATE annotation_tally SET wanted = wanted + %s, submitted = submitted + %s, skipped = skipped + %s,
+             changes = changes + 1 WHERE cohort_id = %s AND shard = %s"""
+    fetch(sql, [wanted, submitted, skipped, cohort_id, shard_of % Tally.SHARDS])
+
+
+def lock_slots(slot_ids: Sequence[int]) -> None:
+    """Take several slots, always in the same order."""
+    fetch("SELECT id FROM annotation_slot WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE", [list(slot_ids)])
+
+
+def analyze() -> None:
+    """After a bulk change: the claim's plan depends on knowing that there are many slots."""
+    execute("ANALYZE benchmarks_item, annotation_unit, annotation_slot", [])
+
+
+RETARGET = f"""
+UPDATE annotation_slot s SET wanted = t.target,
+  position = CASE WHEN NOT s.open AND t.target > s.reserved + s.submitted THEN {END} ELSE s.position END
+FROM (
+  SELECT o.id, o.wanted AS old, greatest({PLACES}, o.reserved + o.submitted) AS target
+  FROM annotation_slot o JOIN annotation_campaigncohort cc ON cc.id = o.cohort_id WHERE o.id = ANY(%(slots)s)
+) t WHERE s.id = t.id AND s.wanted <> t.target RETURNING s.wanted - t.old
+"""
+
+
+def retarget(cohort_id: int, after: int, limit: int) -> tuple[list[int], int, int]:
+    """Bring the next slots to their cohort's target: their ids, and what changed of `wanted` and `submitted`."""
+    sql = "SELECT id FROM annotation_slot WHERE cohort_id = %s AND id > %s ORDER BY id LIMIT %s FOR NO KEY UPDATE"
+    ids = [pk for (pk,) in fetch(sql, [cohort_id, after, limit])]
+    return ids, *_to_target(ids)
+
+
+def _to_target(ids: Sequence[int]) -> tuple[int, int]:
+    """What changes of `wanted` and of `submitted`. Holds the slots' locks."""
+    wanted = sum(int(by) for (by,) in fetch(RETARGET, {"slots": list(ids)}))
+    return wanted, promote(ids)
+
+
+def retire(slot_ids: Sequence[int], *, retired: bool = True) -> tuple[int, int]:
+    """No new places in these slots, which are locked, or again those asked for: `wanted` and `submitted` change."""
+    fetch("UPDATE annotation_slot SET retired = %s WHERE id = ANY(%s)", [retired, list(slot_ids)])
+    return _to_target(slot_ids)
+
+
+# An urgent slot is put behind all cursors, as one that opens; it stays there when it is urgent no longer.
+HURRY = f"""
+UPDATE annotation_slot s SET urgent = %(urgent)s,
+  position = CASE WHEN %(urgent)s THEN {END} + o.rank ELSE s.position END
+FROM (
+  SELECT id, row_number() OVER (ORDER BY position, id) AS rank FROM annotation_slot WHERE id = ANY(%(slots)s)
+) o WHERE s.id = o.id AND s.urgent <> %(urgent)s RETURNING s.id
+"""
+
+
+def prioritise(slot_ids: Sequence[int], *, urgent: bool = True) -> int:
+    """Hand these slots, which are locked, out before all others, or no longer; says how many that changed."""
+    return len(fetch(HURRY, {"slots": list(slot_ids), "urgent": urgent}))
+
+
+# Items that were withdrawn, or came back, since the slots were made.
+FOLLOWS = f"""
+SELECT o.id FROM annotation_slot o JOIN annotation_campaigncohort cc ON cc.id = o.cohort_id
+WHERE o.cohort_id = %(cohort)s AND o.wanted <> greatest({PLACES}, o.reserved + o.submitted)
+ORDER BY o.id LIMIT %(limit)s FOR NO KEY UPDATE OF o
+"""
+FOLLOWS_OF = FOLLOWS.replace(
+    "ORDER BY", "AND o.unit_id IN (SELECT id FROM annotation_unit WHERE item_id = ANY(%(only)s)) ORDER BY"
+)
+
+
+def sync_with_items(cohort_id: int, limit: int, only: Sequence[int] | None = None) -> tuple[int, int, int]:
+    """Bring slots (of `only` these items) to what is asked for now: how many, and what changes of `wanted` and
+    `submitted`."""
+    params = {"cohort": cohort_id, "limit": limit, "only": list(only or ())}
+    ids = [pk for (pk,) in fetch(FOLLOWS if only is None else FOLLOWS_OF, params)]
+    return len(ids), *_to_target(ids)
+
+
+# Somebody who has a part in an item now may be given it: then it must not lie behind their cursor.
+TO_END = f"""
+WITH due AS MATERIALIZED (
+  SELECT s.id FROM annotation_slot s JOIN annotation_unit u ON u.id = s.unit_id
+  WHERE u.item_id = ANY(%s) AND s.open ORDER BY s.id FOR NO KEY UPDATE OF s
+)
+UPDATE annotation_slot s SET position = {END} FROM due WHERE s.id = due.id
+"""
+
+
+def move_to_end(item_ids: Sequence[int]) -> None:
+    """Put what is open of these items behind all cursors."""
+    fetch(TO_END, [list(item_ids)])
+
+
+UNCOUNT = f"""
+UPDATE annotation_slot s SET submitted = s.submitted - t.fewer, wanted = t.fits,
+  position = CASE WHEN NOT s.open AND t.fits > s.reserved + s.submitted - t.fewer THEN {END} ELSE s.position END
+FROM (
+  SELECT o.id, o.wanted AS old, lost.fewer,
+    greatest(least(o.wanted, {PLACES}), o.reserved + o.submitted - lost.fewer) AS fits
+  FROM (SELECT id, count(*) AS fewer FROM unnest(%(slots)s::bigint[]) AS every(id) GROUP BY id) lost
+    JOIN annotation_slot o ON o.id = lost.id JOIN annotation_campaigncohort cc ON cc.id = o.cohort_id
+) t WHERE s.id = t.id RETURNING s.wanted - t.old, t.fewer
+"""
+
+
+def uncount(slot_ids: Sequence[int]) -> tuple[int, int]:
+    """One answer less in each of these slots, which are locked: the changes of `wanted` and of `submitted`. A slot that
+    is named twice loses two."""
+    rows = fetch(UNCOUNT, {"slots": list(slot_ids)})
+    return sum(int(by) for by, _fewer in rows), promote(slot_ids) - sum(int(fewer) for _by, fewer in rows)

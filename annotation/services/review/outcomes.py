@@ -1,0 +1,111 @@
+"""What the rule says of a unit, once it has the answers it needs: see docs/explanation/acceptance.md.
+
+Judged from the outbox and under the lock of the stage, so that two answers that come at once are both seen.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from annotation.fields.contract import Shown
+from annotation.models import Annotation, CampaignCohort, Outcome, RuleVersion, Slot
+from annotation.services.sheets.rule_versions import rule_of
+from annotation.services.sheets.sheet_versions import sheet_of
+from benchmarks.models import ItemFact
+from benchmarks.rules.acceptance import Verdict, judge
+from people.models import Rater
+
+
+class CampaignUnit(NamedTuple):
+    campaign_id: int
+    unit_id: int
+
+
+def judge_items(item_ids: Iterable[int], at: datetime) -> None:
+    """Make the outcomes of these items' units anew. A unit that lacks answers has none."""
+    ids = list(item_ids)
+    answers: dict[CampaignUnit, list[Annotation]] = defaultdict(list)
+    for one in counted_answers(ids).filter(assignment__campaign__rule_version__isnull=False):
+        answers[CampaignUnit(one.assignment.campaign_id, one.assignment.unit_id)].append(one)
+    before = {CampaignUnit(one.campaign_id, one.unit_id): one for one in Outcome.objects.filter(unit__item__in=ids)}
+    wanted, facts = _wanted(answers), facts_of(ids)
+    for place, found in answers.items():
+        old = before.pop(place, None)
+        if _has_enough_answers(found, wanted[place]):
+            _write(place, found, facts.get(found[0].assignment.unit.item_id, {}), old, at)
+        elif old is not None:
+            old.delete()
+    for gone in before.values():
+        gone.delete()
+
+
+def counted_answers(item_ids: Sequence[int]) -> Any:
+    """Live answers of people that count, with what judging them takes; in the order in which they came."""
+    rows = Annotation.objects.filter(
+        live=True, counted=True, rater__kind=Rater.Kind.PERSON, assignment__unit__item__in=item_ids
+    )
+    joined = rows.select_related("assignment__unit", "assignment__campaign__rule_version", "sheet_version")
+    return joined.order_by("submitted_at", "pk")
+
+
+def _wanted(places: Iterable[CampaignUnit]) -> dict[CampaignUnit, dict[int, int]]:
+    """How many answers of each cohort: of those that have a slot for the unit."""
+    found: dict[CampaignUnit, dict[int, int]] = {place: {} for place in places}
+    units = {place.unit_id for place in found}
+    rows = Slot.objects.filter(unit__in=units, cohort__campaign__in={place.campaign_id for place in found})
+    values = rows.values_list("cohort__campaign_id", "unit_id", "cohort__cohort_id", "cohort__target_answers")
+    for campaign, unit, cohort, target in values:
+        if (campaign, unit) in found:
+            found[CampaignUnit(campaign, unit)][cohort] = target
+    imported = [place for place, cohorts in found.items() if not cohorts]
+    if imported:  # answers that came in a file, to a campaign that hands out nothing: the cohorts it has
+        asked = CampaignCohort.objects.filter(campaign__in={place.campaign_id for place in imported})
+        for campaign, cohort, target in asked.values_list("campaign_id", "cohort_id", "target_answers"):
+            for place in imported:
+                if place.campaign_id == campaign:
+                    found[place][cohort] = target
+    return found
+
+
+def _has_enough_answers(answers: Sequence[Annotation], wanted: Mapping[int, int]) -> bool:
+    given: dict[int, int] = defaultdict(int)
+    for one in answers:
+        given[one.cohort_id or 0] += 1
+    return all(given[cohort] >= target for cohort, target in wanted.items())
+
+
+def facts_of(item_ids: Sequence[int]) -> dict[int, dict[str, Any]]:
+    """What detectors found, by item and key; of several facts with one key the newest."""
+    found: dict[int, dict[str, Any]] = defaultdict(dict)
+    for fact in ItemFact.objects.filter(item__in=item_ids).order_by("pk"):
+        found[fact.item_id][fact.key] = fact.value
+    return found
+
+
+def judge_unit(version: RuleVersion, answers: Sequence[Annotation], facts: Mapping[str, Any]) -> Verdict:
+    shown = Shown(item_id=0, facts=facts)  # of the item, only its facts are asked for
+    sheets = [sheet_of(one.sheet_version).values(one.answers, shown) for one in answers]
+    return judge(rule_of(version), sheets)
+
+
+def _write(
+    place: CampaignUnit, answers: Sequence[Annotation], facts: Mapping[str, Any], old: Outcome | None, at: datetime
+) -> None:
+    """A new moment only where something changed."""
+    version = answers[0].assignment.campaign.rule_version
+    assert version is not None
+    verdict = judge_unit(version, answers, facts)
+    outcome = old or Outcome(campaign_id=place.campaign_id, unit_id=place.unit_id)
+    new = {
+        "rule_version_id": version.pk,
+        "state": str(verdict.state),
+        "failed": list(verdict.failed),
+        "numbers": dict(verdict.numbers),
+        "answers": len(answers),
+    }
+    if old is None or any(getattr(old, name) != value for name, value in new.items()):
+        for name, value in new.items():
+            setattr(outcome, name, value)
+        outcome.at = at
+        outcome.save()

@@ -1,0 +1,309 @@
+"""Stages as researchers write them: drafts, what is wrong with them, publishing, versions, new ones."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, Max, Q
+from django.utils.text import slugify
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from annotation.composer.actions import DROPPED
+from annotation.composer.validation import StageProblem
+from annotation.composer.validation import stage_problems as content_problems
+from annotation.displays import UnknownDisplay, display
+from annotation.displays.contract import required
+from annotation.models import Campaign, StageDraft, StageVersion
+from annotation.services.campaigns.instructions import has_uneven_demands, texts_of
+from annotation.services.derivation import derived_items
+from annotation.services.derivation.derived_counts import MOST_ITEMS, count_derived
+from annotation.services.transactions import in_transaction
+from benchmarks.access import worked_on
+from benchmarks.models import Benchmark, Item, Stage
+from benchmarks.rules.displays import default_pictures
+from jobs.models import record
+from people.languages import native_name
+from people.models import User
+
+COLUMNS = (
+    "name", "display", "sheet", "skip_reasons", "has_target", "target_answers", "acceptance", "acceptance_rule",
+    "review_reasons", "derivation", "staffing", "own_items_only", "layout", "pictures", "retire_after_skips",
+    "instructions",
+)  # fmt: skip
+HELD = ("display", "pictures", "staffing", "own_items_only", "has_target", "acceptance")
+NAMED = 3
+UNEVEN = gettext_lazy(
+    "The texts for the same people differ in quiz or seconds: by changing the language one is asked for less. "
+    "Make them alike."
+)
+Content = dict[str, Any]
+
+
+class DraftOutdated(Exception):
+    """The draft was saved, discarded or published by somebody else since it was read; `draft` is what is there."""
+
+    def __init__(self, draft: StageDraft | None) -> None:
+        super().__init__("the draft changed")
+        self.draft = draft
+
+
+class NotPublishable(Exception):
+    def __init__(self, problems: Sequence[StageProblem]) -> None:
+        super().__init__("; ".join(map(str, problems)))
+        self.problems = list(problems)
+
+
+def content_of(stage: Stage) -> Content:
+    """The stage as it is in force, as a draft has it."""
+    return {key: getattr(stage, key) for key in COLUMNS}
+
+
+def draft_of(stage: Stage) -> StageDraft | None:
+    return StageDraft.objects.filter(stage=stage).select_related("saved_by").first()
+
+
+def revision(stage: Stage, draft: StageDraft | None) -> str:
+    """Which state of a stage a page shows: it grows with every save and every publishing."""
+    return f"{stage.version}.{draft.version if draft else 0}"
+
+
+@in_transaction
+def save_draft(stage: Stage, content: Mapping[str, Any], seen: str, actor: User, at: datetime) -> StageDraft:
+    """Keep what was written. `seen`: the mark of the page it was written on; DraftOutdated when it is old."""
+    stage, draft = _locked(stage)
+    if seen != revision(stage, draft):
+        raise DraftOutdated(draft)
+    draft = draft or StageDraft(stage=stage)
+    kept = {key: content[key] for key in (*COLUMNS, DROPPED) if key in content}
+    draft.content, draft.version, draft.saved_by, draft.saved_at = kept, draft.version + 1, actor, at
+    draft.save()
+    return draft
+
+
+def _locked(stage: Stage) -> tuple[Stage, StageDraft | None]:
+    found = Stage.objects.select_for_update(of=("self",)).select_related("benchmark").get(pk=stage.pk)
+    return found, draft_of(found)
+
+
+@in_transaction
+def discard(stage: Stage, actor: User) -> None:
+    """Back to what is published."""
+    stage, draft = _locked(stage)
+    if draft is not None:
+        draft.delete()
+        _event(stage, actor, "stage.draft_discarded")
+
+
+@in_transaction
+def publish(stage: Stage, seen: str, actor: User, at: datetime) -> StageVersion:
+    """The draft becomes the stage. Raises DraftOutdated, NotPublishable. Campaigns keep the sheet they have."""
+    stage, draft = _locked(stage)
+    if draft is None or seen != revision(stage, draft):
+        raise DraftOutdated(draft)
+    content = {**content_of(stage), **{key: draft.content[key] for key in COLUMNS if key in draft.content}}
+    wrong = [one for one in content_problems(content, earlier_stages(stage)) if one.blocks]
+    wrong += [*_used_by_campaigns(stage, content), *_too_many(stage, content)]
+    if wrong:
+        raise NotPublishable(wrong)
+    derived_anew = content["derivation"] != stage.derivation
+    if not stage.versions.exists():
+        StageVersion.objects.create(stage=stage, number=stage.version, content=content_of(stage), published_at=at)
+    for key, value in content.items():
+        setattr(stage, key, value)
+    stage.version += 1
+    stage.save()
+    draft.delete()
+    version = StageVersion.objects.create(
+        stage=stage, number=stage.version, content=content, published_by=actor, published_at=at
+    )
+    _event(stage, actor, "stage.published", number=stage.version)
+    if derived_anew:
+        derived_items.rederive_stage(stage)
+    return version
+
+
+def _too_many(stage: Stage, content: Mapping[str, Any]) -> Iterator[StageProblem]:
+    derivation = content.get("derivation") or {}
+    if derivation != stage.derivation and (count_derived(stage, derivation) or 0) > MOST_ITEMS:
+        words = _("More than %(most)s items would result. Set a limit.") % {"most": f"{MOST_ITEMS:,}"}
+        yield StageProblem("derivation.params.most", words)
+
+
+def _used_by_campaigns(stage: Stage, content: Mapping[str, Any]) -> Iterator[StageProblem]:
+    """What a running campaign reads from its stage cannot change under the people who work on it."""
+    running = stage.campaigns.filter(state__in=(Campaign.State.OPEN, Campaign.State.PAUSED)).order_by("pk").first()
+    for key in HELD if running else ():
+        if content[key] != getattr(stage, key):
+            words = _("The campaign “%(name)s” is running and depends on this. Close it first, or make a new stage.")
+            yield StageProblem(key, words % {"name": running})
+
+
+@in_transaction
+def restore_version(stage: Stage, number: int, actor: User, at: datetime) -> StageDraft:
+    """A version that was published becomes the draft; a draft that was there is gone."""
+    stage, draft = _locked(stage)
+    version = stage.versions.get(number=number)
+    draft = draft or StageDraft(stage=stage)
+    draft.content, draft.version, draft.saved_by, draft.saved_at = version.content, draft.version + 1, actor, at
+    draft.save()
+    _event(stage, actor, "stage.brought_back", number=number)
+    return draft
+
+
+BLANK: Mapping[str, Any] = {
+    "display": "image",
+    "sheet": {"fields": []},
+    "skip_reasons": [
+        {
+            "code": "unknown",
+            "label": {
+                "en": "I do not know what it shows",
+                "ar": "لا أعرف ما الذي تُظهره",
+                "pt": "Não sei o que ela mostra",
+                "am": "ምን እንደሚያሳይ አላውቅም",
+            },
+        },
+        {
+            "code": "broken",
+            "label": {
+                "en": "It is broken or unreadable",
+                "ar": "الصورة معطوبة أو غير واضحة",
+                "pt": "Está danificada ou ilegível",
+                "am": "ተበላሽቷል ወይም አይነበብም",
+            },
+        },
+    ],
+}
+
+
+@in_transaction
+def create(benchmark: Benchmark, name: str, actor: User, like: Mapping[str, Any] | None = None) -> Stage:
+    """A new last stage: blank, or with the content of another. What it was derived from is taken along only within
+    the benchmark, since it names stages."""
+    Benchmark.objects.select_for_update(of=("self",)).get(pk=benchmark.pk)
+    keys = set(benchmark.stages.values_list("key", flat=True))
+    content = {key: value for key, value in dict(like or BLANK).items() if key in COLUMNS}
+    if not set((content.get("derivation") or {}).get("from", ())) <= keys:
+        content["derivation"] = {}
+    content["pictures"] = content.get("pictures") or default_pictures(str(content.get("display")))
+    last = benchmark.stages.aggregate(last=Max("position"))["last"]
+    key = _unique_key(slugify(name)[:50] or "stage", keys)
+    position = 0 if last is None else last + 1
+    stage = Stage.objects.create(**{**content, "benchmark": benchmark, "key": key, "name": name, "position": position})
+    _event(stage, actor, "stage.created")
+    return stage
+
+
+def _unique_key(wanted: str, taken: set[str]) -> str:
+    numbered = (f"{wanted}-{number}" for number in range(2, len(taken) + 3))
+    return wanted if wanted not in taken else next(one for one in numbered if one not in taken)
+
+
+@in_transaction
+def remove(stage: Stage, actor: User) -> bool:
+    """Take a stage away that nothing hangs on: no items, no campaigns, no other stage made of it."""
+    stage, draft = _locked(stage)
+    others = stage.benchmark.stages.exclude(pk=stage.pk)
+    used = any(stage.key in (one.derivation or {}).get("from", ()) for one in others)
+    if used or stage.items.exists() or stage.campaigns.exists() or stage.sheet_versions.exists():
+        return False
+    if draft is not None:
+        draft.delete()
+    stage.versions.all().delete()
+    _event(stage, actor, "stage.removed", key=stage.key)
+    stage.delete()
+    return True
+
+
+def earlier_stages(stage: Stage) -> dict[str, tuple[str, list[Any]]]:
+    """Name and fields of the stages before this one, by key."""
+    return {one.key: (one.name, one.sheet.get("fields", [])) for one in stage.benchmark.stages.filter(_before(stage))}
+
+
+def earlier_pictures(stage: Stage) -> dict[str, str]:
+    """How many pictures items have in the stages before this one, by key."""
+    return dict(stage.benchmark.stages.filter(_before(stage)).values_list("key", "pictures"))
+
+
+def _before(stage: Stage) -> Q:
+    return Q(position__lt=stage.position) | Q(position=stage.position, pk__lt=stage.pk)
+
+
+def problems(
+    stage: Stage, content: Mapping[str, Any] | None = None, conditions: Sequence[str] = ()
+) -> list[StageProblem]:
+    """All that is wrong with a stage, or with a draft of it. What does not block is a warning.
+
+    `conditions`: only items of these are looked at; empty means all.
+    """
+    content = content_of(stage) if content is None else content
+    found = content_problems(content, earlier_stages(stage))
+    return [*found, *_too_many(stage, content), *_items_missing_inputs(stage, content, conditions)]
+
+
+def _items_missing_inputs(stage: Stage, content: Mapping[str, Any], conditions: Sequence[str]) -> list[StageProblem]:
+    """Items without what the display needs; the first are named. One query for each thing needed."""
+    try:
+        wanted = display(str(content.get("display")))
+    except UnknownDisplay:
+        return []
+    items = stage.items.filter(withdrawn_at=None)
+    items = items.filter(condition__in=conditions) if conditions else items
+    parts = required(wanted, str(content.get("pictures", stage.pictures)))
+    lacking = [(role, items.exclude(images__role=role)) for role in parts.roles]
+    if parts.text:
+        lacking.append((_("text"), items.filter(text="")))
+    lacking += [(key, items.exclude(context__has_key=key)) for key in parts.context]
+    found = [_lacking(what, rows) for what, rows in lacking]
+    return [one for one in found if one is not None]
+
+
+def _lacking(what: str, rows: Any) -> StageProblem | None:
+    count = rows.count()
+    if not count:
+        return None
+    keys = list(rows.order_by("pk").values_list("key", flat=True)[:NAMED])
+    said = ngettext(
+        "%(n)s item has no “%(what)s”, which is needed to show it: %(keys)s.",
+        "%(n)s items have no “%(what)s”, which is needed to show them, such as %(keys)s.",
+        count,
+    )
+    return StageProblem("display", said % {"n": count, "what": what, "keys": ", ".join(keys)})
+
+
+def opening_problems(campaign: Campaign) -> list[StageProblem]:
+    """Before a campaign opens: those of its stage; and, as warnings, languages of its cohorts without instructions."""
+    found = problems(campaign.stage, conditions=campaign.conditions)
+    version = campaign.instruction_versions.order_by("-number").first()
+    written = texts_of(version)
+    texts = [(one.language, one.cohort) for one in written]
+    if version is None:
+        found.append(StageProblem("instructions", _("There are no instructions. People see the sheet only."), False))
+    if has_uneven_demands(written):
+        found.append(StageProblem("instructions", str(UNEVEN), False))
+    for row in campaign.cohorts.select_related("cohort") if texts else ():
+        has = {language.split("-")[0] for language, cohort in texts if cohort in (None, row.cohort_id)}
+        missing = [code for code in row.cohort.languages if code.split("-")[0] not in has]
+        if missing and len(missing) == len(row.cohort.languages):
+            names = ", ".join(native_name(code) for code in missing)
+            words = _("%(cohort)s has no instructions in %(languages)s; its people see another language.")
+            found.append(StageProblem("instructions", words % {"cohort": row.cohort.name, "languages": names}, False))
+    return found
+
+
+def copyable_stages(benchmark: Benchmark, user: User) -> list[Stage]:
+    """Stages of the team that this person can copy a new one from, those of this benchmark first."""
+    mine = worked_on(user).filter(team=benchmark.team_id)
+    rows = Stage.objects.filter(benchmark__in=mine).select_related("benchmark")
+    return sorted(rows, key=lambda one: (one.benchmark_id != benchmark.pk, one.benchmark.name, one.position))
+
+
+def items_in(stages: Sequence[Stage]) -> dict[int, int]:
+    """How many items each stage has now."""
+    rows = Item.objects.filter(stage__in=stages, withdrawn_at=None).order_by().values("stage")
+    return {row["stage"]: row["n"] for row in rows.annotate(n=Count("pk"))}
+
+
+def _event(stage: Stage, actor: User, verb: str, **data: Any) -> None:
+    record(actor, verb, scope=f"benchmark:{stage.benchmark_id}", target=f"stage:{stage.pk}", **data)

@@ -1,0 +1,25 @@
+"""Names of conditions: the recipe has them in languages; the rows have only the key."""
+
+from collections.abc import Iterable
+
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _
+
+from annotation.sheets.sheet import localise
+from benchmarks.models import Benchmark
+from benchmarks.recipes import registry
+
+
+def sort_conditions(benchmark: Benchmark, conditions: Iterable[str]) -> list[str]:
+    """As the recipe names them, then the others by name."""
+    recipe = registry.find(benchmark.recipe)
+    keys = [spec.key for spec in recipe.conditions] if recipe else []
+    return sorted(conditions, key=lambda one: (keys.index(one) if one in keys else len(keys), one))
+
+
+def condition_name(benchmark: Benchmark, condition: str, language: str) -> str:
+    recipe = registry.find(benchmark.recipe)
+    for spec in recipe.conditions if recipe else ():
+        if spec.key == condition:
+            return localise(spec.name, language)
+    return capfirst(condition) if condition else _("All items")

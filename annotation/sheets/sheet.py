@@ -1,0 +1,296 @@
+"""A sheet asks: an ordered set of fields. It works on JSON, and every door to an answer ends in `Sheet.parse`."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from annotation.fields.contract import (
+    AgreementLevel,
+    AnswerProblem,
+    Column,
+    ConfigError,
+    InvalidAnswer,
+    Level,
+    Rubric,
+    Shown,
+    Spec,
+    Text,
+    localise,
+    reject_unknown_keys,
+    require,
+    require_text,
+)
+from annotation.fields.form import FieldForm, PostData
+from annotation.fields.registry import Kind, UnknownKind, kind, kind_or_unknown
+from annotation.sheets.rules import FACTS, KEY, CrossCheck, Score, ShowIf, parse_checks, parse_score, parse_show_if
+
+__all__ = ["AnswerProblem", "Field", "FieldCode", "ParsedSheet", "Sheet", "SheetError", "Text", "localise"]
+
+
+class SheetError(ConfigError):
+    """A sheet is written wrongly: `path` says where, `reason` why."""
+
+
+class FieldCode(NamedTuple):
+    """One field's answer as measures compare it; becomes one Rating."""
+
+    field: str
+    code: str
+    value: float | None
+
+
+@dataclass(frozen=True)
+class Field:
+    key: str
+    kind: str
+    version: int
+    label: Text
+    help: Text
+    required: bool
+    config: Any
+    spec: Spec[Any, Any]
+    form: FieldForm
+    rules: tuple[Text, ...] = ()
+    show_if: ShowIf | None = None
+
+    @property
+    def name(self) -> str:
+        """Of its inputs in a web form."""
+        return f"a-{self.key}"
+
+    @property
+    def draws_item(self) -> bool:
+        """Whether its drawing depends on the item."""
+        return self.form.draws_item or bool(getattr(self.config, "draws_item", False))
+
+    def to_json(self) -> dict[str, Any]:
+        data = {
+            "key": self.key,
+            "kind": self.kind,
+            "version": self.version,
+            "label": dict(self.label),
+            "help": dict(self.help),
+            "required": self.required,
+            "config": self.spec.config_json(self.config),
+        }
+        data |= {"rules": [dict(one) for one in self.rules]} if self.rules else {}
+        return data | ({"show_if": self.show_if.to_json()} if self.show_if else {})
+
+
+@dataclass
+class ParsedSheet:
+    """What became of raw answers. Warnings are those the person has not confirmed.
+
+    Errors and warnings stand under the key of their field, or of the check between fields.
+    """
+
+    answers: dict[str, Any] = field(default_factory=dict)
+    codes: list[FieldCode] = field(default_factory=list)
+    errors: dict[str, list[AnswerProblem]] = field(default_factory=dict)
+    warnings: dict[str, list[AnswerProblem]] = field(default_factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        return not self.errors and not self.warnings
+
+
+@dataclass(frozen=True)
+class Sheet:
+    fields: tuple[Field, ...]
+    checks: tuple[CrossCheck, ...] = ()
+    score: Score | None = None
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any], *, stored: bool = False) -> "Sheet":
+        """Read a sheet. `stored`: it was valid once, so a kind that is gone since is kept as unknown."""
+        try:
+            reject_unknown_keys(data, ("fields", "checks", "score"), "sheet")
+            fields = _fields(require(data, "fields", list, "sheet"), stored)
+            keys = [one.key for one in fields]
+            checks = parse_checks(data.get("checks", []), "checks", keys)
+            score = parse_score(data.get("score"), "score", keys)
+        except ConfigError as error:
+            raise SheetError(error.path, error.reason) from None
+        return cls(fields, checks, score)
+
+    def to_json(self) -> dict[str, Any]:
+        data: dict[str, Any] = {"fields": [one.to_json() for one in self.fields]}
+        data |= {"checks": [one.to_json() for one in self.checks]} if self.checks else {}
+        return data | ({"score": self.score.to_json()} if self.score else {})
+
+    def field(self, key: str) -> Field:
+        for one in self.fields:
+            if one.key == key:
+                return one
+        raise KeyError(f"no field {key!r} in this sheet; there are {', '.join(f.key for f in self.fields)}")
+
+    def level(self, field_key: str) -> Level:
+        one = self.field(field_key)
+        return one.spec.level(one.config)
+
+    def agreement_level(self, field_key: str) -> AgreementLevel:
+        """How people's answers to the field are compared; differs from ``level`` where codes do not do."""
+        one = self.field(field_key)
+        return one.spec.agreement_level(one.config)
+
+    def read_form(self, posted: PostData) -> dict[str, Any]:
+        """Raw answers out of a posted web form."""
+        return {one.key: strip_nul(one.form.read(posted, one.name)) for one in self.fields}
+
+    def unconfirmed(self, raw: Mapping[str, Any], shown: Shown, marks: Collection[str]) -> tuple[str, ...]:
+        """Of the confirmations a page sent ("field:code,code"), those of warnings that these answers do bring."""
+        if not marks:
+            return ()
+        split = (mark.partition(":") for mark in marks)
+        marks = {f"{key}:{code}" for key, _colon, codes in split for code in codes.split(",")}
+        warnings = self.parse(raw, shown).warnings
+        return tuple(
+            f"{key}:{one.code}" for key, all in warnings.items() for one in all if f"{key}:{one.code}" in marks
+        )
+
+    def parse(
+        self, raw: Mapping[str, Any], shown: Shown, confirmed: Collection[str] = (), *, partial: bool = False
+    ) -> ParsedSheet:
+        """Every door ends here. `confirmed` names warnings as "field:code". `partial`: what is left out was not asked,
+        and what depends on it was."""
+        parsed = ParsedSheet()
+        for key in raw:
+            if all(one.key != key for one in self.fields):
+                parsed.errors[key] = [AnswerProblem("no_such_field", {"field": key[:60]})]
+        for one in self.fields:
+            if _visible_fields(one, raw, parsed.answers, partial):
+                _parse_field(one, raw.get(one.key), shown, confirmed, parsed)
+        values = self.values(parsed.answers, shown) if self.checks else {}
+        for check in self.checks:
+            if check.expression.evaluate(values) is False:
+                problem = AnswerProblem("check", {"words": localise(check.words, "en")})
+                if check.blocks:
+                    parsed.errors[check.key] = [problem]
+                elif f"{check.key}:{problem.code}" not in confirmed:
+                    parsed.warnings[check.key] = [problem]
+        return parsed
+
+    def values(self, answers: Mapping[str, Any], shown: Shown | None = None) -> dict[str, float | str]:
+        """What expressions may name: answers by field, with what is measured of them, and facts of the item."""
+        found: dict[str, float | str] = {}
+        for one in self.fields:
+            if answers.get(one.key) is not None:
+                for suffix, value in one.spec.values(answers[one.key], one.config).items():
+                    found[one.key + suffix] = value
+        facts = shown.facts if shown else {}
+        return found | {f"{FACTS}.{key}": value for key, value in facts.items() if isinstance(value, int | float | str)}
+
+    def columns(self) -> list[Column]:
+        """Of an export; the suffix is the whole name here."""
+        columns = [
+            Column(one.key + column.suffix, column.type, column.meaning)
+            for one in self.fields
+            for column in one.spec.columns(one.config)
+        ]
+        return columns + ([self.score_column()] if self.score else [])
+
+    def score_column(self) -> Column:
+        """Of an export: the score as the person saw it."""
+        assert self.score is not None
+        meaning = f"{localise(self.score.label, 'en')}: {self.score.expression.text}, to {self.score.decimals} decimals"
+        return Column("score", "number", meaning)
+
+    def cells(self, answers: Mapping[str, Any]) -> dict[str, Any]:
+        """Stored answers under the names of `columns`; an unanswered field has None in each."""
+        row: dict[str, Any] = {}
+        for one in self.fields:
+            answer = answers.get(one.key)
+            cells = {} if answer is None else one.spec.cells(answer, one.config)
+            for column in one.spec.columns(one.config):
+                row[one.key + column.suffix] = cells.get(column.suffix)
+        return row | ({"score": self.score.of(self.values(answers))} if self.score else {})
+
+    def rubric(self, field_key: str, language: str = "en", target: str = "") -> Rubric:
+        one = self.field(field_key)
+        return one.spec.rubric(localise(one.label, language, target), one.config, language)
+
+
+def strip_nul(raw: Any) -> Any:
+    """Without the character that the database cannot keep."""
+    if isinstance(raw, str):
+        return raw.replace("\x00", "")
+    return [strip_nul(one) for one in raw] if isinstance(raw, list) else raw
+
+
+def _visible_fields(one: Field, raw: Mapping[str, Any], answers: Mapping[str, Any], partial: bool) -> bool:
+    if partial and one.key not in raw:
+        return False
+    return one.show_if is None or one.show_if.is_met(answers) or (partial and one.show_if.field not in raw)
+
+
+def _parse_field(one: Field, raw: Any, shown: Shown, confirmed: Collection[str], parsed: ParsedSheet) -> None:
+    try:
+        answer = one.spec.parse(raw, one.config, shown)
+    except InvalidAnswer as refused:
+        parsed.errors[one.key] = [refused.problem]
+        return
+    if answer is None:
+        if one.required:
+            parsed.errors[one.key] = [AnswerProblem("required")]
+        return
+    parsed.answers[one.key] = answer
+    for check in one.spec.checks(answer, one.config, shown):
+        if check.blocks:
+            parsed.errors.setdefault(one.key, []).append(check.problem)
+        elif f"{one.key}:{check.problem.code}" not in confirmed:
+            parsed.warnings.setdefault(one.key, []).append(check.problem)
+    coded = one.spec.code(answer, one.config)
+    if coded is not None:
+        parsed.codes.append(FieldCode(one.key, coded.code, coded.value))
+
+
+def _fields(rows: list[Any], stored: bool) -> tuple[Field, ...]:
+    if not rows:
+        raise ConfigError("fields", "needs at least one field")
+    fields: list[Field] = []
+    for number, row in enumerate(rows):
+        one = _field(row, f"fields[{number}]", stored, fields)
+        if any(other.key == one.key for other in fields):
+            raise ConfigError(f"fields[{number}].key", f"{one.key!r} is there twice")
+        fields.append(one)
+    return tuple(fields)
+
+
+FIELD = ("key", "kind", "version", "label", "help", "required", "config", "rules", "show_if")
+
+
+def _field(row: Any, path: str, stored: bool, before: list[Field]) -> Field:
+    if not isinstance(row, Mapping):
+        raise SheetError(path, "must be an object")
+    reject_unknown_keys(row, FIELD, path)
+    key = require(row, "key", str, path)
+    if not KEY.fullmatch(key):
+        raise SheetError(f"{path}.key", "must be small letters, digits and _, and begin with a letter")
+    found = _kind(require(row, "kind", str, path), path, stored)
+    version = require(row, "version", int, path) if "version" in row else found.spec.version
+    rules = require(row, "rules", list, path) if "rules" in row else []
+    earlier = {one.key: (one.spec, one.config) for one in before}
+    if not stored and version != found.spec.version:
+        raise SheetError(f"{path}.version", f"is {version}; this is version {found.spec.version}")
+    return Field(
+        key=key,
+        kind=row["kind"],
+        version=version,
+        label=require_text(row, "label", path),
+        help=require_text(row, "help", path, optional=True),
+        required=require(row, "required", bool, path) if "required" in row else True,
+        config=found.spec.config(require(row, "config", dict, path) if "config" in row else {}, f"{path}.config"),
+        spec=found.spec,
+        form=found.form,
+        rules=tuple(require_text({"rule": rule}, "rule", f"{path}.rules[{at}]") for at, rule in enumerate(rules)),
+        show_if=parse_show_if(row["show_if"], f"{path}.show_if", earlier) if row.get("show_if") else None,
+    )
+
+
+def _kind(key: str, path: str, stored: bool) -> Kind:
+    if stored:
+        return kind_or_unknown(key)
+    try:
+        return kind(key)
+    except UnknownKind as error:
+        raise SheetError(f"{path}.kind", str(error)) from None
