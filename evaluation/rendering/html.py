@@ -74,7 +74,7 @@ def page_cell(cell: Cell, column: ReportColumn) -> dict[str, Any]:
     if column.shape == "short":
         return shown | {"number": short_number(cell)}
     if column.axis is None:
-        return shown | {"text": cell.shown}
+        return shown | {"text": cell.text or cell.shown}
     lines = [_range(one, column.axis, with_n=column.with_n) for one in one_reason(cell.numbers)]
     if column.shape == "strip":
         shown |= {"people_at": [column.axis.at(one.value) for one in cell.people if one.value is not None]}

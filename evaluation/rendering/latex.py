@@ -25,10 +25,10 @@ def tex(text: object) -> str:
 
 
 def booktabs(
-    heads: Sequence[object], names: int, rows: Iterable[Sequence[str]], caption: str, label: Sequence[str] = ()
+    heads: Sequence[object], names: int, rows: Iterable[Sequence[str] | str], caption: str, label: Sequence[str] = ()
 ) -> str:
     r"""A table of the package booktabs. The first `names` columns are texts. `rows`, `caption` and `label` are LaTeX
-    already; a row of one cell is a line of its own, such as `\midrule`."""
+    already; a row that is one text is a whole line, such as `\midrule`."""
     lines = [
         r"% needs \usepackage{booktabs}",
         r"\begin{table}",
@@ -36,13 +36,13 @@ def booktabs(
         r"\begin{tabular}{" + "l" * names + "r" * (len(heads) - names) + "}",
         r"\toprule",
         " & ".join(map(tex, heads)) + r" \\",
-        *(row[0] if len(row) == 1 else " & ".join(row) + r" \\" for row in rows),
+        *(row if isinstance(row, str) else " & ".join(row) + r" \\" for row in rows),
     ]
     lines += [r"\bottomrule", r"\end{tabular}", r"\caption{" + caption + "}", *label, r"\end{table}", ""]
     return "\n".join(lines)
 
 
-MIDRULE = (r"\midrule",)
+MIDRULE = r"\midrule"
 
 
 def tex_estimate(estimate: Estimate) -> str:

@@ -135,11 +135,11 @@ def to_latex(data: Data) -> str:
     """A booktabs table. What has no value bears a letter that is explained in the caption."""
     letters: dict[str, str] = {}
     width = len(data["columns"]) + 1
-    lines: list[tuple[str, ...]] = []
+    lines: list[tuple[str, ...] | str] = []
     for name, rows in groups(data):
         lines.append(MIDRULE)
         if name:
-            lines.append((rf"\multicolumn{{{width}}}{{l}}{{\emph{{{tex(name)}}}}} \\",))
+            lines.append(rf"\multicolumn{{{width}}}{{l}}{{\emph{{{tex(name)}}}}} \\")
         for row in rows:
             shown = [_tex_cell(cell, width - 1, letters) for cell in row["cells"]]
             lines.append((tex(row["label"]), *shown))

@@ -49,6 +49,13 @@ def test_a_page_shows_each_number_with_n_and_interval_or_its_reason() -> None:
     assert "None" not in text and 'data-l="Share"' in text
 
 
+def test_a_share_is_shown_in_percent_and_is_a_number_in_the_file() -> None:
+    share = number(AGREED, text="100 %")
+    report = Report("", (ReportColumn("Answered", shape="text"),), (Row("x", (share,)),), csv_columns=("value",))
+    [row] = page_table(report, "")["groups"][0]["rows"]
+    assert row["cells"][0]["text"] == "100 %" and "-0.125" in "".join(to_csv(report))
+
+
 def test_a_page_leaves_out_columns_and_rows_without_a_cell() -> None:
     text = page(keys=("narrow", "share"))
     assert "Egypt" in text and "brazil" not in text and "Ruler" not in text
@@ -83,4 +90,7 @@ def test_latex_has_the_interval_and_n_or_the_reason_and_no_command_from_outside(
     text = booktabs(["Cohort", "A_b", "B"], 1, rows, tex("100 %"))
     assert r"\begin{tabular}{lrr}" in text and r"A\_b" in text and r"\caption{100 \%}" in text
     assert r"\textbackslash{}input\{x\} \& y & $-0.12$ {\scriptsize $[-0.25, 0.50]$}" in text
+    assert booktabs(["Model"], 1, [MIDRULE, ("CLIP",)], "").count("CLIP \\\\") == 1, (
+        "a table of names alone has rows, too"
+    )
     assert r"$n = 20 \times 3$" in text and r"\emph{no variation.}" in text
