@@ -248,7 +248,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('major', models.PositiveSmallIntegerField()),
                 ('minor', models.PositiveSmallIntegerField()),
-                ('definition', models.JSONField(help_text='See annotation.sheets.Sheet.')),
+                ('definition', models.JSONField(help_text='See annotation.sheets.sheet.Sheet.')),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('stage', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='sheet_versions', to='benchmarks.stage')),
             ],

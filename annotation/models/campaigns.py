@@ -9,7 +9,7 @@ class SheetVersion(models.Model):
     stage = models.ForeignKey("benchmarks.Stage", models.PROTECT, related_name="sheet_versions")
     major = models.PositiveSmallIntegerField()
     minor = models.PositiveSmallIntegerField()
-    definition = models.JSONField(help_text="See annotation.sheets.Sheet.")
+    definition = models.JSONField(help_text="See annotation.sheets.sheet.Sheet.")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -101,7 +101,7 @@ class Migration(migrations.Migration):
                 ('name', models.CharField(max_length=120, verbose_name='name')),
                 ('position', models.PositiveSmallIntegerField(default=0)),
                 ('display', models.CharField(max_length=40)),
-                ('sheet', models.JSONField(help_text='See annotation.sheets.Sheet.')),
+                ('sheet', models.JSONField(help_text='See annotation.sheets.sheet.Sheet.')),
                 ('skip_reasons', models.JSONField(default=list, help_text='[{code, label: {language: text}}]')),
                 ('has_target', models.BooleanField(default=True, help_text="The cohort's own label is part of the unit.")),
                 ('target_answers', models.PositiveSmallIntegerField(default=3)),

@@ -84,7 +84,7 @@ class Stage(models.Model):
     name = models.CharField(_("name"), max_length=120)
     position = models.PositiveSmallIntegerField(default=0)
     display = models.CharField(max_length=40)
-    sheet = models.JSONField(help_text="See annotation.sheets.Sheet.")
+    sheet = models.JSONField(help_text="See annotation.sheets.sheet.Sheet.")
     skip_reasons = models.JSONField(default=list, help_text="[{code, label: {language: text}}]")
     has_target = models.BooleanField(default=True, help_text="The cohort's own label is part of the unit.")
     target_answers = models.PositiveSmallIntegerField(default=3)
