@@ -42,4 +42,6 @@ def moved(request: HttpRequest, route: str, **parameters: Any) -> HttpResponse:
     return response
 
 
-urlpatterns = [path(old, moved, {"route": route}, name=f"old:{old}") for old, route in MOVED]
+urlpatterns = [
+    path(old, moved, {"route": route}, name=f"old-address-{number}") for number, (old, route) in enumerate(MOVED, 1)
+]

@@ -3,15 +3,12 @@
 import hashlib
 import re
 from datetime import timedelta
-from importlib import import_module
 from io import StringIO
 from typing import Any
 from unittest.mock import patch
 
 import pytest
-from django.apps import apps
 from django.core.management import call_command
-from django.db import connection
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -206,18 +203,6 @@ def test_a_token_ends_on_its_day_and_the_page_shows_which(world: World) -> None:
     page = client.get(PAGE).content.decode()
     assert "expired on" in page
     assert "valid until" not in page
-
-
-def test_tokens_from_before_are_valid_for_ninety_days_from_the_update(world: World) -> None:
-    tokens.create_token(world.mara, "old", timezone.now())
-    migration = import_module("people.migrations.0009_tokens_expire")
-    with connection.cursor() as cursor:
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-        cursor.execute("ALTER TABLE people_apitoken ALTER COLUMN expires_at DROP NOT NULL")
-        cursor.execute("UPDATE people_apitoken SET expires_at = NULL")
-    migration.expire_existing(apps, None)
-    left = ApiToken.objects.get().expires_at - timezone.now()
-    assert timedelta(days=89, hours=23) < left <= timedelta(days=90)
 
 
 def test_a_sign_in_link_dies_with_an_admins_new_password_too(world: World, mail_server: MailServer) -> None:
