@@ -16,10 +16,10 @@ def assignment_for(user: Person, assignment_id: int) -> Assignment:
     """One's own assignment, with all that a sheet needs. It outlives membership: late work is never refused."""
     if not user.is_active:
         raise Http404
-    found = assignments.load_own_assignment(assignment_id, user.pk)
-    if found is None:
+    assignment = assignments.load_own_assignment(assignment_id, user.pk)
+    if assignment is None:
         raise Http404
-    return found
+    return assignment
 
 
 def answer_for_review(user: User, benchmark: Benchmark, annotation_id: int) -> Annotation:
@@ -32,28 +32,28 @@ def answer_for_review(user: User, benchmark: Benchmark, annotation_id: int) -> A
         "sheet_version",
         "cohort",
     )
-    found = joined.filter(pk=annotation_id).first() if user.is_active else None
-    if found is None:
+    annotation = joined.filter(pk=annotation_id).first() if user.is_active else None
+    if annotation is None:
         raise Http404
-    return found
+    return annotation
 
 
 def review_for(user: User, benchmark: Benchmark, review_id: int) -> Review:
     """A decision on an answer this person may decide on; who may take it back, the service says."""
     rows = Review.objects.filter(annotation__in=review_queue.reviewable(benchmark, user))
-    found = rows.filter(pk=review_id).first() if user.is_active else None
-    if found is None:
+    review = rows.filter(pk=review_id).first() if user.is_active else None
+    if review is None:
         raise Http404
-    return found
+    return review
 
 
 def campaign_for(user: Person, benchmark: Benchmark, campaign_id: int) -> Campaign:
     """A campaign of a benchmark that `benchmarks.access.benchmark_for` has already opened to this person."""
     rows = Campaign.objects.select_related("stage__benchmark", "sheet_version")
-    found = rows.filter(pk=campaign_id, stage__benchmark=benchmark).first() if user.is_active else None
-    if found is None:
+    campaign = rows.filter(pk=campaign_id, stage__benchmark=benchmark).first() if user.is_active else None
+    if campaign is None:
         raise Http404
-    return found
+    return campaign
 
 
 def open_work_for(user: Person, campaign_id: int) -> CampaignCohort:
@@ -64,7 +64,7 @@ def open_work_for(user: Person, campaign_id: int) -> CampaignCohort:
     never_open = Q(campaign__state=Campaign.State.DRAFT)
     discarded = Q(campaign__state=Campaign.State.CLOSED, campaign__opened_at=None)
     rows = rows.exclude(never_open | discarded).select_related("campaign", "cohort__team")
-    found = rows.order_by(F("cohort__members__left_at").asc(nulls_first=True), "pk").first()
-    if found is None:
+    campaign_cohort = rows.order_by(F("cohort__members__left_at").asc(nulls_first=True), "pk").first()
+    if campaign_cohort is None:
         raise Http404
-    return found
+    return campaign_cohort

@@ -22,11 +22,11 @@ class UnknownAction(LookupError):
     """The button belongs to another version of the page."""
 
 
-def apply_action(content: Content, said: str) -> str:
+def apply_action(content: Content, action: str) -> str:
     """Do it in place; says which place is to be seen next."""
-    verb, _colon, path = said.partition(":")
+    verb, _colon, path = action.partition(":")
     if verb not in VERBS:
-        raise UnknownAction(said[:80])
+        raise UnknownAction(action[:80])
     if verb != "undo":
         content.pop(DROPPED, None)
     return _on_rows(
@@ -55,12 +55,12 @@ def _on_rows(content: Content, path: str, do: Callable[[], str]) -> str:
 
 def _field(content: Content, key: str) -> str:
     try:
-        found = kind(key)
+        new_kind = kind(key)
     except UnknownKind:
         raise UnknownAction(key[:80]) from None
     fields = content.setdefault("sheet", {}).setdefault("fields", [])
-    config = copy.deepcopy(dict(found.start or found.spec.examples.config))
-    fields.append({"key": "", "kind": found.key, "label": {}, "required": True, "config": config})
+    config = copy.deepcopy(dict(new_kind.start or new_kind.spec.examples.config))
+    fields.append({"key": "", "kind": new_kind.key, "label": {}, "required": True, "config": config})
     return f"sheet.fields[{len(fields) - 1}]"
 
 
@@ -81,10 +81,10 @@ def _append(content: Content, path: str) -> str:
 
 
 def _row(content: Content, path: str) -> tuple[list[Any], int]:
-    found = list_and_index(content, path)
-    if found is None:
+    position = list_and_index(content, path)
+    if position is None:
         raise UnknownAction(path[:80])
-    return found
+    return position
 
 
 def _at(path: str, at: int) -> str:
@@ -101,24 +101,26 @@ def _move(by: int) -> Callable[[Content, str], str]:
     return move
 
 
-def _move_to(content: Content, said: str) -> str:
+def _move_to(content: Content, action: str) -> str:
     """Dragged: `sheet.fields[2]:0`."""
-    path, _colon, number = said.rpartition(":")
+    path, _colon, number = action.rpartition(":")
     rows, at = _row(content, path)
     to = parse_int(number, default=len(rows))
     if to >= len(rows):
-        raise UnknownAction(said[:80])
+        raise UnknownAction(action[:80])
     rows.insert(to, rows.pop(at))
     return _at(path, to)
 
 
 def _copy(content: Content, path: str) -> str:
     rows, at = _row(content, path)
-    made = copy.deepcopy(rows[at])
+    duplicate = copy.deepcopy(rows[at])
     for name in ("key", "code"):
-        if isinstance(made, dict) and made.get(name):
-            made[name] = unique_name(str(made[name]), [str(row.get(name)) for row in rows if isinstance(row, dict)])
-    rows.insert(at + 1, made)
+        if isinstance(duplicate, dict) and duplicate.get(name):
+            duplicate[name] = unique_name(
+                str(duplicate[name]), [str(row.get(name)) for row in rows if isinstance(row, dict)]
+            )
+    rows.insert(at + 1, duplicate)
     return _at(path, at + 1)
 
 
@@ -210,14 +212,14 @@ def fill_keys(content: Content) -> Content:
     _coerce_shape(content, SHAPES)
     sheet = content.setdefault("sheet", {})
     fields = sheet["fields"] = _objects(sheet.get("fields"))
-    for one in fields:
-        _coerce_shape(one, FIELD_SHAPES)
+    for question in fields:
+        _coerce_shape(question, FIELD_SHAPES)
     for key in ("skip_reasons", "review_reasons"):
-        for one in _objects(content.get(key)):
-            _coerce_shape(one, (("label", dict),))
-    for number, one in enumerate(fields, start=1):
-        _named(one, "key", fields, f"question_{number}")
-        _tidy_field(one)
+        for question in _objects(content.get(key)):
+            _coerce_shape(question, (("label", dict),))
+    for number, question in enumerate(fields, start=1):
+        _named(question, "key", fields, f"question_{number}")
+        _tidy_field(question)
     _option_rows(content, ("skip_reasons", "review_reasons"))
     for place in ("sheet.checks", "acceptance_rule.clauses"):
         rows = _objects(get_value(content, place) or [])
@@ -247,18 +249,18 @@ def fill_keys(content: Content) -> Content:
     return content
 
 
-def _tidy_field(one: dict[str, Any]) -> None:
-    if not (one.get("show_if") or {}).get("field"):
-        one.pop("show_if", None)
-    rules = [row for row in one.get("rules") or [] if row]
-    one.pop("rules", None)
+def _tidy_field(field: dict[str, Any]) -> None:
+    if not (field.get("show_if") or {}).get("field"):
+        field.pop("show_if", None)
+    rules = [row for row in field.get("rules") or [] if row]
+    field.pop("rules", None)
     if rules:
-        one["rules"] = rules
-    if one.get("kind") in {known.key for known in KINDS}:
-        one.pop("version", None)
-    if isinstance(one.get("config"), dict):
-        _option_rows(one["config"], list(one["config"]))
-        one["config"] = {key: value for key, value in one["config"].items() if value != []}
+        field["rules"] = rules
+    if field.get("kind") in {known.key for known in KINDS}:
+        field.pop("version", None)
+    if isinstance(field.get("config"), dict):
+        _option_rows(field["config"], list(field["config"]))
+        field["config"] = {key: value for key, value in field["config"].items() if value != []}
 
 
 def _collapse_heading(row: Any) -> Any:

@@ -81,11 +81,13 @@ def build_controls(settings: Sequence[Setting], value: Any, path: str, languages
     """A control for each setting, and one more with whatever none of them names."""
     known = value if isinstance(value, Mapping) else {}
     drawn = [
-        build_control(one, known.get(one.key) if one.key else value, child_path(path, one.key), languages)
-        for one in settings
+        build_control(
+            setting, known.get(setting.key) if setting.key else value, child_path(path, setting.key), languages
+        )
+        for setting in settings
     ]
-    names = {one.key for one in settings}
-    rest = {key: one for key, one in known.items() if key not in names}
+    names = {setting.key for setting in settings}
+    rest = {key: rest_value for key, rest_value in known.items() if key not in names}
     if rest and "" not in names:
         drawn.append(json_control(rest, path))
     return drawn
@@ -97,29 +99,29 @@ def json_control(rest: Mapping[str, Any], path: str) -> Control:
     return build_control(Setting("", "json", _("Other settings, as JSON")), dict(rest), path, Languages({}))
 
 
-def build_control(one: Setting, value: Any, path: str, languages: Languages) -> Control:
-    if one.input in ("words", "long_words"):
-        return text_inputs(one, value, path, languages)
-    if one.input in ("rows", "map"):
-        return row_controls(one, value, path, languages)
-    if one.input == "object":
-        return Control(one, "object", path, "", controls=build_controls(one.row, value, path, languages))
-    if one.input == "kept":
-        return Control(one, "hidden", path, f"w:{path}", value=str(value or ""))
-    name = f"{TYPES[one.input]}:{path}"
-    if one.input == "bool":
-        return Control(one, "bool", path, name, value=bool(one.start if value is None else value))
-    if one.input == "json":
-        return Control(one, "json", path, name, value=as_json(value))
-    if one.input == "lines":
-        return Control(one, "lines", path, name, value="\n".join(map(str, value or ())))
-    if one.input in ("select", "many"):
-        given = value if isinstance(value, list) else [] if value is None else [value]
-        chosen = [str(code) for code in given] or ([str(one.start)] if one.start is not None else [])
-        unknown = [(code, code) for code in chosen if code not in {key for key, _label in one.choices}]
-        return Control(one, one.input, path, name, chosen=chosen, choices=[*one.choices, *unknown])
-    shown = one.start if value is None and not one.optional else value
-    return Control(one, one.input, path, name, value="" if shown is None else str(shown))
+def build_control(setting: Setting, value: Any, path: str, languages: Languages) -> Control:
+    if setting.input in ("words", "long_words"):
+        return text_inputs(setting, value, path, languages)
+    if setting.input in ("rows", "map"):
+        return row_controls(setting, value, path, languages)
+    if setting.input == "object":
+        return Control(setting, "object", path, "", controls=build_controls(setting.row, value, path, languages))
+    if setting.input == "kept":
+        return Control(setting, "hidden", path, f"w:{path}", value=str(value or ""))
+    name = f"{TYPES[setting.input]}:{path}"
+    if setting.input == "bool":
+        return Control(setting, "bool", path, name, value=bool(setting.start if value is None else value))
+    if setting.input == "json":
+        return Control(setting, "json", path, name, value=as_json(value))
+    if setting.input == "lines":
+        return Control(setting, "lines", path, name, value="\n".join(map(str, value or ())))
+    if setting.input in ("select", "many"):
+        values = value if isinstance(value, list) else [] if value is None else [value]
+        chosen = [str(code) for code in values] or ([str(setting.start)] if setting.start is not None else [])
+        unknown = [(code, code) for code in chosen if code not in {key for key, _label in setting.choices}]
+        return Control(setting, setting.input, path, name, chosen=chosen, choices=[*setting.choices, *unknown])
+    shown = setting.start if value is None and not setting.optional else value
+    return Control(setting, setting.input, path, name, value="" if shown is None else str(shown))
 
 
 def hidden_control(path: str, value: Any) -> Control:
@@ -133,37 +135,42 @@ def as_json(value: Any) -> str:
     return "" if value is None else json.dumps(value, ensure_ascii=False, indent=2)
 
 
-def text_inputs(one: Setting, value: Any, path: str, languages: Languages) -> Control:
+def text_inputs(setting: Setting, value: Any, path: str, languages: Languages) -> Control:
     """English, the language beside it, and the others kept unseen."""
     known = value if isinstance(value, Mapping) else {}
     shown = [code for code in dict.fromkeys(("en", languages.second_language)) if code]
     texts = [
         TextInput(f"w:{path}.{code}", code, languages.names.get(code, code), str(known.get(code, ""))) for code in shown
     ]
-    kept = {code: text for code, text in known.items() if code not in shown}
+    hidden_texts = {code: text for code, text in known.items() if code not in shown}
     missing = [name for code, name in languages.names.items() if not str(known.get(code, "")).strip() and code != "en"]
     before = languages.before.get(path, {})
     older = [languages.names.get(code, code) for code in stale_languages(known, before)]
     some = any(str(text).strip() for text in known.values())
     return Control(
-        one,
-        one.input,
+        setting,
+        setting.input,
         path,
         texts[0].name,
         texts=texts,
-        others=as_json(kept) if kept else "",
+        others=as_json(hidden_texts) if hidden_texts else "",
         missing=", ".join(missing) if some else "",
         previous_value=str(before.get("en", "")),
         older=", ".join(older),
     )
 
 
-def row_controls(one: Setting, value: Any, path: str, languages: Languages) -> Control:
-    if one.input == "map":
+def row_controls(setting: Setting, value: Any, path: str, languages: Languages) -> Control:
+    if setting.input == "map":
         value, path = object_to_rows(value), path + MAP
-    found = value if isinstance(value, list) else []
+    entries = value if isinstance(value, list) else []
     drawn = [
-        Row(f"{path}[{at}]", at + 1, build_controls(one.row, each, f"{path}[{at}]", languages), at + 1 == len(found))
-        for at, each in enumerate(found)
+        Row(
+            f"{path}[{at}]",
+            at + 1,
+            build_controls(setting.row, each, f"{path}[{at}]", languages),
+            at + 1 == len(entries),
+        )
+        for at, each in enumerate(entries)
     ]
-    return Control(one, "rows", path, f"e:{path}", value="[]", rows=drawn)
+    return Control(setting, "rows", path, f"e:{path}", value="[]", rows=drawn)

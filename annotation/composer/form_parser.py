@@ -40,8 +40,8 @@ def _number(text: str) -> Any:
 
 
 def _finite(text: str) -> Any:
-    found = _number(text)
-    return text if isinstance(found, float) and (found != found or abs(found) == float("inf")) else found
+    number = _number(text)
+    return text if isinstance(number, float) and (number != number or abs(number) == float("inf")) else number
 
 
 def _json(text: str) -> Any:
@@ -49,8 +49,8 @@ def _json(text: str) -> Any:
     if not text.strip():
         return OMIT
     try:
-        found = json.loads(text)
-        return found if _is_storable(found) else {UNREAD: text}
+        parsed = json.loads(text)
+        return parsed if _is_storable(parsed) else {UNREAD: text}
     except (ValueError, RecursionError):
         return {UNREAD: text}
 
@@ -59,11 +59,11 @@ def _is_storable(value: Any) -> bool:
     """Whether the database can keep it: not too deep, no infinity, no half characters."""
     layer = [value]
     for _depth in range(DEEPEST):
-        layer = [x for one in layer for x in ([*one, *one.values()] if isinstance(one, dict) else _parts(one))]
+        layer = [x for part in layer for x in ([*part, *part.values()] if isinstance(part, dict) else _parts(part))]
     if layer:
         return False
-    said = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    return bool(said.encode()) and "\\u0000" not in said
+    encoded = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return bool(encoded.encode()) and "\\u0000" not in encoded
 
 
 def _parts(value: Any) -> list[Any]:
@@ -77,7 +77,7 @@ READ: dict[str, Callable[[list[str]], Any]] = {
     "i": lambda all: _finite(all[-1]),
     "b": lambda all: all[-1] == "1",
     "l": lambda all: [line.strip() for line in clean(all[-1]).split("\n") if line.strip()],
-    "m": lambda all: list(dict.fromkeys(one for one in all if one)),
+    "m": lambda all: list(dict.fromkeys(text for text in all if text)),
     "j": lambda all: _json(clean(all[-1])),
     "e": lambda all: {"[]": [], "{}": {}}.get(all[-1], OMIT),
 }
@@ -93,9 +93,9 @@ def parse_form(posted: PostData) -> dict[str, Any]:
         far = len(place) > DEEPEST or any(isinstance(step, int) and step >= MOST for step in place)
         if not place or far or type_ not in READ:
             continue
-        found = READ[type_]([str(one) for one in posted.getlist(name)])
-        if found is not OMIT:
-            _insert(root, place, found)
+        parsed = READ[type_]([str(text) for text in posted.getlist(name)])
+        if parsed is not OMIT:
+            _insert(root, place, parsed)
     listed: dict[str, Any] = _to_lists(root)
     return listed
 
@@ -112,8 +112,8 @@ def _insert(root: dict[Any, Any], place: Steps, value: Any) -> None:
     if value == [] and known is None:
         root[last] = _Rows()
     elif isinstance(value, dict) and isinstance(known, dict):
-        for key, one in value.items():
-            known.setdefault(key, one)
+        for key, inner_value in value.items():
+            known.setdefault(key, inner_value)
     elif known is None:
         root[last] = value
 
@@ -128,24 +128,24 @@ def _to_lists(value: Any) -> Any:
     numbers = [key for key in value if isinstance(key, int)]
     if numbers or isinstance(value, _Rows):
         return [_to_lists(value[number]) for number in sorted(numbers)]
-    found: dict[str, Any] = {}
-    for key, one in value.items():
+    converted: dict[str, Any] = {}
+    for key, inner in value.items():
         if key.endswith(MAP):
-            found[key.removesuffix(MAP)] = rows_to_object(_to_lists(one))
+            converted[key.removesuffix(MAP)] = rows_to_object(_to_lists(inner))
         else:
-            found[key] = _to_lists(one)
-    return found
+            converted[key] = _to_lists(inner)
+    return converted
 
 
 def rows_to_object(rows: Any) -> dict[str, Any]:
     """An object out of its rows of name and value. A row without a name keeps its place as "", and a name that is there
     twice gets a number, so that nothing typed is dropped."""
-    found: dict[str, Any] = {}
+    members: dict[str, Any] = {}
     for row in rows if isinstance(rows, list) else []:
         if isinstance(row, dict):
             name = str(row.get("name") or "")
-            found[unique_name(name, found)] = row.get("value", "")
-    return found
+            members[unique_name(name, members)] = row.get("value", "")
+    return members
 
 
 def object_to_rows(value: Any) -> list[dict[str, Any]]:
@@ -166,10 +166,10 @@ def unique_name(wanted: str, taken: Iterable[str]) -> str:
 def unreadable_paths(value: Any, path: str = "") -> list[str]:
     """The places of JSON that could not be read."""
     if isinstance(value, dict):
-        here = [path] if UNREAD in value else []
-        return here + [
-            at for key, one in value.items() for at in unreadable_paths(one, f"{path}.{key}" if path else key)
+        own_paths = [path] if UNREAD in value else []
+        return own_paths + [
+            at for key, inner in value.items() for at in unreadable_paths(inner, f"{path}.{key}" if path else key)
         ]
     if isinstance(value, list):
-        return [at for number, one in enumerate(value) for at in unreadable_paths(one, f"{path}[{number}]")]
+        return [at for number, inner in enumerate(value) for at in unreadable_paths(inner, f"{path}[{number}]")]
     return []

@@ -9,8 +9,8 @@ Steps = tuple[str | int, ...]
 
 def parse_path(path: str) -> Steps:
     """("sheet", "fields", 2, "label", "en"); empty for what is no path."""
-    found = [name or int(number) for name, number in STEP.findall(path)]
-    return tuple(found) if join(found) == path else ()
+    steps = [name or int(number) for name, number in STEP.findall(path)]
+    return tuple(steps) if join(steps) == path else ()
 
 
 def join(parts: Any) -> str:
@@ -37,8 +37,8 @@ def get_value(value: Any, path: str, otherwise: Any = None) -> Any:
 
 def list_and_index(value: Any, path: str) -> tuple[list[Any], int] | None:
     """The list that a row stands in, and where; None when there is no such row."""
-    found = parse_path(path)
-    if not found or not isinstance(found[-1], int):
+    steps = parse_path(path)
+    if not steps or not isinstance(steps[-1], int):
         return None
-    rows = get_value(value, join(found[:-1]))
-    return (rows, found[-1]) if isinstance(rows, list) and found[-1] < len(rows) else None
+    rows = get_value(value, join(steps[:-1]))
+    return (rows, steps[-1]) if isinstance(rows, list) and steps[-1] < len(rows) else None

@@ -17,7 +17,7 @@ class CandidateDisplay(DisplayDefaults):
         parts = [*pictures(shown, self.roles), *words(shown.text)]
         parts += words(f"Answer to judge: {shown.context.get('candidate') or ''}")
         references = texts_of(shown.context.get("references")) if layout.references else ()
-        return [*parts, *words(*(f"Reference answer: {one}" for one in references))]
+        return [*parts, *words(*(f"Reference answer: {reference}" for reference in references))]
 
 
 DISPLAY = CandidateDisplay()

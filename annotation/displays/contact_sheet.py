@@ -52,16 +52,16 @@ def build_contact_groups(shown: Shown) -> list[NearDuplicateGroup]:
     near: Mapping[str, Any] = shown.context.get("near") or {}
 
     def picture(name: str) -> ContactPicture:
-        beside = [f"{number[other]}:{alike:.2f}" for other, alike in near.get(name) or [] if other in number]
-        return ContactPicture(number[name], images[name], " ".join(beside))
+        neighbours = [f"{number[other]}:{alike:.2f}" for other, alike in near.get(name) or [] if other in number]
+        return ContactPicture(number[name], images[name], " ".join(neighbours))
 
     groups = []
-    for at, names in enumerate((one for one in clusters(shown) if len(one) > 1), start=1):
+    for at, names in enumerate((cluster for cluster in clusters(shown) if len(cluster) > 1), start=1):
         own = set(names)
         alike = [value for name in names for other, value in near.get(name) or [] if other in own]
         ends = (f"{min(alike):.2f}", f"{max(alike):.2f}") if alike else ("", "")
         groups.append(NearDuplicateGroup(at, [picture(name) for name in names], *ends))
-    alone = [one[0] for one in clusters(shown) if len(one) == 1]
+    alone = [cluster[0] for cluster in clusters(shown) if len(cluster) == 1]
     return [*groups, NearDuplicateGroup(0, [picture(name) for name in alone])] if alone else groups
 
 

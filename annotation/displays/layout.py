@@ -48,15 +48,15 @@ class Layout:
         )
 
     def to_json(self) -> dict[str, Any]:
-        fold = [one.to_json() if one.label else one.key for one in self.fold]
+        fold = [labelled_key.to_json() if labelled_key.label else labelled_key.key for labelled_key in self.fold]
         data: dict[str, Any] = {"fold": fold, "fold_label": dict(self.fold_label), "gate": self.gate or None}
-        data |= {"show": [one.to_json() for one in self.show], "references": self.references}
+        data |= {"show": [labelled_key.to_json() for labelled_key in self.show], "references": self.references}
         return {key: value for key, value in data.items() if value}
 
     @property
     def part(self) -> str:
         """The name under which opening the fold is recorded; empty where nothing is folded."""
-        return ",".join(one.key for one in self.fold)
+        return ",".join(labelled_key.key for labelled_key in self.fold)
 
 
 PLAIN = Layout()
@@ -96,22 +96,28 @@ def resolve_layout(layout: Layout, shown: Shown, language: str) -> ResolvedLayou
 
 def visible_context(layout: Layout, shown: Shown, language: str, *, text: bool) -> str:
     """What a sheet asked about, for a list of answers: what was in view of the item. `text`: its own text was, too."""
-    told = [line.value for line in labelled_texts(layout.show, shown, language)]
-    told = told or [str(shown.context[key]) for key in ("first", "second") if text and shown.context.get(key)]
-    found = " · ".join(told or [shown.text] if text else told).strip()
-    return found if len(found) <= MOST_ABOUT else found[: MOST_ABOUT - 1].rstrip() + "…"
+    shown_texts = [line.value for line in labelled_texts(layout.show, shown, language)]
+    shown_texts = shown_texts or [
+        str(shown.context[key]) for key in ("first", "second") if text and shown.context.get(key)
+    ]
+    text_line = " · ".join(shown_texts or [shown.text] if text else shown_texts).strip()
+    return text_line if len(text_line) <= MOST_ABOUT else text_line[: MOST_ABOUT - 1].rstrip() + "…"
 
 
 def labelled_texts(named: tuple[LabelledKey, ...], shown: Shown, language: str) -> tuple[LabelledText, ...]:
     """Those that the item has words for."""
-    rows = [(one, ", ".join(texts_of(shown.context.get(one.key)))) for one in named]
-    return tuple(LabelledText(localise(one.label, language, shown.target_name), value) for one, value in rows if value)
+    rows = [(labelled_key, ", ".join(texts_of(shown.context.get(labelled_key.key)))) for labelled_key in named]
+    return tuple(
+        LabelledText(localise(labelled_key.label, language, shown.target_name), value)
+        for labelled_key, value in rows
+        if value
+    )
 
 
 def texts_of(value: Any) -> tuple[str, ...]:
     """One text or several, as an item's context has them."""
     if isinstance(value, (list, tuple)):
-        return tuple(str(one).strip() for one in value if str(one).strip())
+        return tuple(str(item).strip() for item in value if str(item).strip())
     return (str(value).strip(),) if value is not None and str(value).strip() else ()
 
 

@@ -8,7 +8,7 @@ from annotation.displays.contract import Display
 
 class UnknownDisplay(LookupError):
     def __init__(self, key: str) -> None:
-        known = [one.key for one in DISPLAYS]
+        known = [entry.key for entry in DISPLAYS]
         near = get_close_matches(key, known, n=1, cutoff=0.5)
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
         super().__init__(f"no display {key!r}; {hint}")
@@ -26,7 +26,7 @@ DISPLAYS: tuple[Display, ...] = (
 
 
 def display(key: str) -> Display:
-    for one in DISPLAYS:
-        if one.key == key:
-            return one
+    for entry in DISPLAYS:
+        if entry.key == key:
+            return entry
     raise UnknownDisplay(key)

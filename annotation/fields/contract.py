@@ -202,8 +202,8 @@ class Spec(ABC, Generic[ConfigT, AnswerT]):
 def localise(text: Text, language: str, target: str = "") -> str:
     """A text in a language; else its base language, else English, else any. `{target}` becomes the culture's name."""
     base = language.split("-")[0]
-    found = text.get(language) or text.get(base) or text.get("en") or next((t for t in text.values() if t), "")
-    return found.replace("{target}", target) if target else found
+    translation = text.get(language) or text.get(base) or text.get("en") or next((t for t in text.values() if t), "")
+    return translation.replace("{target}", target) if target else translation
 
 
 def require(data: Mapping[str, Any], key: str, kind: type, path: str) -> Any:

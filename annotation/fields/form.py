@@ -82,7 +82,7 @@ def first(posted: PostData, name: str) -> Any:
 def filled(raw: Any) -> list[str]:
     if raw is None:
         return []
-    return [str(one) for one in raw] if isinstance(raw, (list, tuple)) else [str(raw)]
+    return [str(value) for value in raw] if isinstance(raw, (list, tuple)) else [str(raw)]
 
 
 def option_views(
@@ -98,8 +98,10 @@ def option_views(
         lead, more = first_sentence(speech.say(option.definition))
         key = option.code if digits else str(number % 10) if number <= 10 else ""
         value = (values or {}).get(option.code)
-        said = "" if value is None else f"{value:g}"
-        rows.append(OptionView(option.code, key, speech.say(option.label), lead, more, option.code in chosen, said))
+        score_text = "" if value is None else f"{value:g}"
+        rows.append(
+            OptionView(option.code, key, speech.say(option.label), lead, more, option.code in chosen, score_text)
+        )
     return rows
 
 

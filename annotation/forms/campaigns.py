@@ -63,8 +63,8 @@ class CampaignForm(InstructionsForm):
     def __init__(self, *args: Any, benchmark: Benchmark, stage: Stage, **kwargs: Any) -> None:
         self.cohorts = sorted(Cohort.objects.filter(team=benchmark.team_id), key=lambda cohort: cohort.name)
         super().__init__(*args, languages=languages_of(self.cohorts), texts=stage.instructions, **kwargs)
-        found = Item.objects.filter(stage=stage).exclude(condition="").order_by("condition")
-        conditions = sort_conditions(benchmark, found.values_list("condition", flat=True).distinct())
+        items = Item.objects.filter(stage=stage).exclude(condition="").order_by("condition")
+        conditions = sort_conditions(benchmark, items.values_list("condition", flat=True).distinct())
         language = get_language() or "en"
         self.fields["conditions"] = forms.MultipleChoiceField(
             label=_("Conditions"),
@@ -92,8 +92,8 @@ class CampaignForm(InstructionsForm):
         return data
 
     def targets(self) -> dict[Cohort, int]:
-        given = {cohort: self.cleaned_data.get(f"target_{cohort.pk}") for cohort in self.cohorts}
-        return {cohort: target for cohort, target in given.items() if target}
+        targets = {cohort: self.cleaned_data.get(f"target_{cohort.pk}") for cohort in self.cohorts}
+        return {cohort: target for cohort, target in targets.items() if target}
 
     def wanted_conditions(self) -> list[str]:
         """All of them is the same as none named: then new conditions join later."""

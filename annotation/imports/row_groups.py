@@ -56,26 +56,26 @@ def group_long_rows(
 
 
 def _build_group(rows: list[Row], sheet: Sheet) -> AnswerRowGroup:
-    made = AnswerRowGroup([number for number, _row in rows], {}, partial=True)
+    group = AnswerRowGroup([number for number, _row in rows], {}, partial=True)
     merged: dict[str, Any] = {}
-    said: dict[str, Any] = {}
+    answers: dict[str, Any] = {}
     for number, row in rows:
         try:
             if isinstance(row, RowProblem):
                 raise row
             _merge(merged, row)
             key, raw = _answer(row, sheet)
-            if key in said and said[key] != raw:
+            if key in answers and answers[key] != raw:
                 text = _("Row %(n)s says something else of “%(field)s”. Keep one of the two.")
-                raise RowProblem("twice", text % {"n": made.of[key], "field": key})
-            if key in said:
-                made.repeated.add(number)
-            said.setdefault(key, raw)
-            made.of.setdefault(key, number)
+                raise RowProblem("twice", text % {"n": group.of[key], "field": key})
+            if key in answers:
+                group.repeated.add(number)
+            answers.setdefault(key, raw)
+            group.of.setdefault(key, number)
         except RowProblem as problem:
-            made.problems[number] = problem
-    made.row = {**merged, "answers": said}
-    return made
+            group.problems[number] = problem
+    group.row = {**merged, "answers": answers}
+    return group
 
 
 def _merge(merged: dict[str, Any], row: Mapping[str, Any]) -> None:
@@ -92,20 +92,20 @@ def _merge(merged: dict[str, Any], row: Mapping[str, Any]) -> None:
 def _answer(row: Mapping[str, Any], sheet: Sheet) -> tuple[str, Any]:
     """The field's key, and what its `parse` takes."""
     key = str(row.get("field") or "").strip()
-    one = next((one for one in sheet.fields if one.key == key), None)
-    if one is None:
+    sheet_field = next((one for one in sheet.fields if one.key == key), None)
+    if sheet_field is None:
         known = ", ".join(one.key for one in sheet.fields)
         text = _("There is no question “%(field)s” in this sheet. There are: %(known)s.")
         raise RowProblem("no_field", text % {"field": key[:60], "known": known})
-    raw = _raw(row, one)
+    raw = _raw(row, sheet_field)
     if raw is None:
         text = _("There is no code for “%(field)s”. Leave the row out where nothing was said.")
         raise RowProblem("no_code", text % {"field": key})
     return key, raw
 
 
-def _raw(row: Mapping[str, Any], one: Field) -> Any:
+def _raw(row: Mapping[str, Any], sheet_field: Field) -> Any:
     try:
-        return cell(row, "code", one)
+        return cell(row, "code", sheet_field)
     except RowProblem as problem:
-        raise RowProblem(problem.code, f"{one.key}: {problem.message}") from None
+        raise RowProblem(problem.code, f"{sheet_field.key}: {problem.message}") from None

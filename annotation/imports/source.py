@@ -33,15 +33,15 @@ def open_rows(file: BinaryIO, most_bytes: int) -> Iterator[BinaryIO]:
         return
     try:
         archive = Archive(file, most_bytes)
-        found = [name for name in archive.names() if name.rpartition("/")[2] in NAMES]
+        names = [name for name in archive.names() if name.rpartition("/")[2] in NAMES]
     except (zipfile.BadZipFile, OSError) as error:
         raise SourceProblem(_("The zip is damaged or ends early. Download the export again.")) from error
-    if len(found) != 1:
+    if len(names) != 1:
         text = _(
             "The zip holds %(n)s files called ratings.csv or ratings.jsonl; one is needed. Send an export as it came."
         )
-        raise SourceProblem(text % {"n": len(found)})
-    with archive.open(found[0]) as member:
+        raise SourceProblem(text % {"n": len(names)})
+    with archive.open(names[0]) as member:
         yield member
 
 
@@ -77,12 +77,12 @@ def _json_rows(first: bytes, file: BinaryIO) -> Iterator[Row]:
         if not line.strip():
             continue
         try:
-            found = json.loads(line.decode("utf-8-sig"))
+            parsed = json.loads(line.decode("utf-8-sig"))
         except (ValueError, RecursionError):
             yield number, RowProblem("unreadable", _("This line is not JSON in UTF-8. Write one object per line."))
             continue
-        if isinstance(found, dict):
-            yield number, _check_header(found)
+        if isinstance(parsed, dict):
+            yield number, _check_header(parsed)
         else:
             yield number, RowProblem("unreadable", _("This line is no JSON object. Write one object per line."))
 

@@ -26,8 +26,8 @@ def group_by_key(
     """
     with closing(sqlite3.connect("")) as staged:
         _stage(staged, rows, key, beat)
-        found = staged.execute("SELECT place, number, row FROM rows ORDER BY place, number")
-        for _place, part in groupby(found, key=lambda one: one[0]):
+        cursor = staged.execute("SELECT place, number, row FROM rows ORDER BY place, number")
+        for _place, part in groupby(cursor, key=lambda row: row[0]):
             while some := list(islice(part, most)):
                 yield [(number, _read(text)) for _key, number, text in some]
 
@@ -58,12 +58,12 @@ def _written(
     try:
         if isinstance(row, RowProblem):
             raise row
-        said = dict(clean(row))
+        cleaned = dict(clean(row))
     except RowProblem as problem:
         return f"#{number}", number, json.dumps({"wrong": [problem.code, problem.message]})
-    return json.dumps([str(one).strip() for one in key(said)]), number, json.dumps({"row": said})
+    return json.dumps([str(part).strip() for part in key(cleaned)]), number, json.dumps({"row": cleaned})
 
 
 def _read(text: str) -> Mapping[str, Any] | RowProblem:
-    found = json.loads(text)
-    return RowProblem(*found["wrong"]) if "wrong" in found else dict(found["row"])
+    stored = json.loads(text)
+    return RowProblem(*stored["wrong"]) if "wrong" in stored else dict(stored["row"])

@@ -52,8 +52,8 @@ class Material:
     def origin(self) -> str:
         """For the content policy: the page that shows the film lets in films from there alone. ASCII, as headers are;
         only for what `plays`."""
-        found = urlsplit(self.url)
-        return f"https://{_host(found)}" + (f":{found.port}" if found.port else "")
+        parts = urlsplit(self.url)
+        return f"https://{_host(parts)}" + (f":{parts.port}" if parts.port else "")
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class QuizQuestion:
     options: tuple[QuizOption, ...]
 
     def option(self, code: str) -> QuizOption | None:
-        return next((one for one in self.options if one.code == code), None)
+        return next((option for option in self.options if option.code == code), None)
 
 
 @dataclass(frozen=True)
@@ -98,24 +98,26 @@ class Protocol:
         )
 
     def material(self, key: str) -> Material | None:
-        return next((one for one in self.materials if one.key == key), None)
+        return next((material for material in self.materials if material.key == key), None)
 
     def question(self, key: str) -> QuizQuestion | None:
-        return next((one for one in self.quiz if one.key == key), None)
+        return next((question for question in self.quiz if question.key == key), None)
 
     def right(self, answers: Mapping[str, str]) -> int:
         """How many were answered rightly."""
-        found = (one.option(answers.get(one.key, "")) for one in self.quiz)
-        return sum(option is not None and option.right for option in found)
+        chosen_options = (question.option(answers.get(question.key, "")) for question in self.quiz)
+        return sum(option is not None and option.right for option in chosen_options)
 
     @property
     def demand(self) -> tuple[int, int, tuple[int, ...]]:
         """What going through it takes: questions, right answers, seconds. Texts for the same people take the same."""
-        return len(self.quiz), self.pass_mark, tuple(one.seconds for one in self.materials)
+        return len(self.quiz), self.pass_mark, tuple(material.seconds for material in self.materials)
 
     def seen(self, seconds: Mapping[str, Any]) -> bool:
         """Whether each material was before the person for as long as it asks."""
-        return all(one.key in seconds and float(seconds[one.key]) >= one.seconds for one in self.materials)
+        return all(
+            material.key in seconds and float(seconds[material.key]) >= material.seconds for material in self.materials
+        )
 
 
 def _rows(data: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
@@ -124,17 +126,20 @@ def _rows(data: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
 
 
 def _material(row: Mapping[str, Any]) -> Material:
-    said = {key: str(row.get(key, "")) for key in ("key", "title", "kind", "url", "body")}
+    texts = {key: str(row.get(key, "")) for key in ("key", "title", "kind", "url", "body")}
     seconds = row.get("seconds")
-    return Material(**said, seconds=seconds if isinstance(seconds, int) else 0)
+    return Material(**texts, seconds=seconds if isinstance(seconds, int) else 0)
 
 
 def _question(row: Mapping[str, Any]) -> QuizQuestion:
     options = tuple(
         QuizOption(
-            str(one.get("code", "")), str(one.get("label", "")), one.get("right") is True, str(one.get("why", ""))
+            str(option.get("code", "")),
+            str(option.get("label", "")),
+            option.get("right") is True,
+            str(option.get("why", "")),
         )
-        for one in _rows(row, "options")
+        for option in _rows(row, "options")
     )
     return QuizQuestion(str(row.get("key", "")), str(row.get("question", "")), options)
 
@@ -172,20 +177,20 @@ def _wrong_material(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _wrong_address(url: str) -> str:
     """A code; empty for https addresses of a named host. What stands in a header may hold no sign of its grammar."""
     try:
-        found = urlsplit(url)
-        host, _port = _host(found), found.port
+        parts = urlsplit(url)
+        host, _port = _host(parts), parts.port
     except ValueError:
         return "https"
     strange = any(letter in url for letter in " ;,'\"<>") or not url.isprintable()
-    if found.scheme != "https" or not host or "@" in found.netloc or strange:
+    if parts.scheme != "https" or not host or "@" in parts.netloc or strange:
         return "https"
     return "" if HOST.fullmatch(host) else "host"
 
 
-def _host(found: SplitResult) -> str:
+def _host(parts: SplitResult) -> str:
     """As browsers ask for it: names in other scripts in Punycode (UTS 46, which keeps ß and ς, unlike Python's)."""
-    labels = unicodedata.normalize("NFKC", (found.hostname or "").lower()).split(".")
-    return ".".join(one if one.isascii() else f"xn--{one.encode('punycode').decode()}" for one in labels)
+    labels = unicodedata.normalize("NFKC", (parts.hostname or "").lower()).split(".")
+    return ".".join(label if label.isascii() else f"xn--{label.encode('punycode').decode()}" for label in labels)
 
 
 def _wrong_question(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -196,6 +201,6 @@ def _wrong_question(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "", "options"
     elif not any(one.get("right") is True for one in options):
         yield "", "right"
-    for at, one in enumerate(options):
-        if not str(one.get("label", "")).strip():
+    for at, option in enumerate(options):
+        if not str(option.get("label", "")).strip():
             yield f"options[{at}].label", "empty"

@@ -38,14 +38,16 @@ def campaign_summary(benchmark: Benchmark) -> CampaignSummary | None:
         return None
     shown = campaigns[:MOST_CAMPAIGNS]
     cohorts = dict(CampaignCohort.objects.filter(campaign__in=shown).values_list("pk", "campaign_id"))
-    given, asked = {one.pk: 0 for one in shown}, {one.pk: 0 for one in shown}
+    submitted, asked = {campaign.pk: 0 for campaign in shown}, {campaign.pk: 0 for campaign in shown}
     for cohort, progress in progress_of(cohorts).items():
-        given[cohorts[cohort]] += progress.submitted
+        submitted[cohorts[cohort]] += progress.submitted
         asked[cohorts[cohort]] += progress.wanted
-    brought = count_file_answers(given)
+    brought = count_file_answers(submitted)
     lines = [
-        ActiveCampaign(one, Progress(given[one.pk], asked[one.pk]), brought.get(one.pk, FileAnswerCounts()))
-        for one in shown
+        ActiveCampaign(
+            campaign, Progress(submitted[campaign.pk], asked[campaign.pk]), brought.get(campaign.pk, FileAnswerCounts())
+        )
+        for campaign in shown
     ]
     return CampaignSummary(lines, len(campaigns) - len(shown), waiting)
 

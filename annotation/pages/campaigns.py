@@ -105,13 +105,13 @@ def campaign_rows(benchmark: Benchmark) -> list[CampaignRow]:
     problems, brought = problem_counts(campaigns), count_file_answers(by_campaign)
     return [
         CampaignRow(
-            campaign=one,
-            look=chip_style(one),
-            cohorts=by_campaign[one.pk],
-            problems=problems.get(one.pk, ProblemCounts()),
-            brought=brought.get(one.pk, FileAnswerCounts()),
+            campaign=shown_campaign,
+            look=chip_style(shown_campaign),
+            cohorts=by_campaign[shown_campaign.pk],
+            problems=problems.get(shown_campaign.pk, ProblemCounts()),
+            brought=brought.get(shown_campaign.pk, FileAnswerCounts()),
         )
-        for one in campaigns
+        for shown_campaign in campaigns
     ]
 
 

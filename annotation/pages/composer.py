@@ -68,22 +68,22 @@ class StageForm:
     @property
     def blocking(self) -> int:
         """What must be mended before it can be opened."""
-        return sum(one.blocks for one in self.problems)
+        return sum(problem.blocks for problem in self.problems)
 
 
 def stage_form(
-    stage: Stage, content: Mapping[str, Any], draft: StageDraft | None, user: User, *, beside: str = "",
-    checked: bool = False, conflict: str = "", seen: str = "",
+    stage: Stage, content: Mapping[str, Any], draft: StageDraft | None, user: User, *, second_language: str = "",
+    checked: bool = False, conflict: str = "", revision: str = "",
 ) -> StageForm:  # fmt: skip
-    """`seen`: of the page that was sent, where it is shown again because it could not be saved."""
+    """`revision`: of the page that was sent, where it is shown again because it could not be saved."""
     names = languages_of(stage)
     before = dict(previous_texts(content, stages.content_of(stage)))
-    languages = Languages(names, beside if beside in names else "", before)
-    found = stages.problems(stage, content)
-    effect, reworded = publish_effect(stage, content, found)
+    languages = Languages(names, second_language if second_language in names else "", before)
+    problems = stages.problems(stage, content)
+    effect, reworded = publish_effect(stage, content, problems)
     dropped = content.get(DROPPED)
     return StageForm(
-        seen=seen or stages.revision(stage, draft),
+        seen=revision or stages.revision(stage, draft),
         saved=saved_text(draft, user),
         head=header_section(content),
         questions=questions(content, languages),
@@ -91,7 +91,7 @@ def stage_form(
         languages=languages,
         spoken={**names, **dict(settings.LANGUAGES)},
         kinds=[(kind.key, kind.name or kind.key) for kind in KINDS],
-        problems=found,
+        problems=problems,
         dropped=json.dumps(dropped, ensure_ascii=False) if dropped else "",
         effect=effect,
         reworded=reworded,
@@ -104,7 +104,11 @@ def stage_form(
 def around_of(stage: Stage, content: Mapping[str, Any], languages: Languages) -> StageContext:
     derivation = content.get("derivation") or {}
     named = stage.benchmark.stages.filter(key__in=derivation.get("from") or ())
-    context = {one.key: context_names(one) for one in named} if derivation.get("kind") == "pair" else {}
+    context = (
+        {source_stage.key: context_names(source_stage) for source_stage in named}
+        if derivation.get("kind") == "pair"
+        else {}
+    )
     return StageContext(languages, stages.earlier_stages(stage), context, derived_words(stage, derivation))
 
 
@@ -140,32 +144,33 @@ def saved_text(draft: StageDraft | None, user: User) -> str:
 def conflict_text(draft: StageDraft | None, user: User) -> str:
     if draft is None:
         return _("This stage was published or its draft discarded in another window.")
-    who, when = draft.saved_by.name, format_moment(draft.saved_at, time_zone_for(user))
-    return _("%(who)s saved this stage %(when)s in another window.") % {"who": who, "when": when}
+    saver, when = draft.saved_by.name, format_moment(draft.saved_at, time_zone_for(user))
+    return _("%(who)s saved this stage %(when)s in another window.") % {"who": saver, "when": when}
 
 
 def publish_effect(
-    stage: Stage, content: Mapping[str, Any], found: Sequence[StageProblem]
+    stage: Stage, content: Mapping[str, Any], problems: Sequence[StageProblem]
 ) -> tuple[str, list[Campaign]]:
     """What publishing means for campaigns that run, and which of them may take the new words."""
     campaigns = sheet_versions.running_campaigns(stage)
     sheet = readable_sheet(content)
-    if not campaigns or sheet is None or any(one.blocks for one in found):
+    if not campaigns or sheet is None or any(problem.blocks for problem in problems):
         return "", []
     changes = [
-        (one, sheet_versions.compare_definitions(one.sheet_version.definition, sheet.to_json())) for one in campaigns
+        (campaign, sheet_versions.compare_definitions(campaign.sheet_version.definition, sheet.to_json()))
+        for campaign in campaigns
     ]
-    reworded = [one for one, change in changes if change == "words"]
+    reworded = [campaign for campaign, change in changes if change == "words"]
     others = sum(change == "codes" for _one, change in changes)
-    said = [str(REWORDED)] if reworded else []
+    sentences = [str(REWORDED)] if reworded else []
     if others:
         words = ngettext(
             "Questions or codes of the sheet changed. %(n)s campaign that runs keeps its sheet.",
             "Questions or codes of the sheet changed. %(n)s campaigns that run keep their sheet.",
             others,
         )
-        said += [words % {"n": others}, _("Open a new campaign for this one.")]
-    return " ".join(said), reworded
+        sentences += [words % {"n": others}, _("Open a new campaign for this one.")]
+    return " ".join(sentences), reworded
 
 
 @dataclass(frozen=True)
@@ -183,41 +188,44 @@ class StageRow:
 
 def stage_rows(benchmark: Benchmark) -> list[StageRow]:
     rows = list(benchmark.stages.all())
-    items, names = stages.items_in(rows), {one.key: one.name for one in rows}
+    items, names = stages.items_in(rows), {row.key: row.name for row in rows}
     drafts = set(StageDraft.objects.filter(stage__in=rows).values_list("stage", flat=True))
     busy = set(Campaign.objects.filter(stage__in=rows).values_list("stage", flat=True))
-    sources = {key for one in rows for key in one.derivation.get("from", ())}
+    sources = {key for row in rows for key in row.derivation.get("from", ())}
     return [
         StageRow(
-            stage=one,
-            questions=len(one.sheet.get("fields", [])),
-            items=items.get(one.pk, 0),
-            made_of=", ".join(names.get(key, key) for key in one.derivation.get("from", ())),
-            draft=one.pk in drafts,
-            problems=sum(problem.blocks for problem in stages.problems(one)),
-            removable=not items.get(one.pk) and one.pk not in busy and one.key not in sources,
+            stage=row,
+            questions=len(row.sheet.get("fields", [])),
+            items=items.get(row.pk, 0),
+            made_of=", ".join(names.get(key, key) for key in row.derivation.get("from", ())),
+            draft=row.pk in drafts,
+            problems=sum(problem.blocks for problem in stages.problems(row)),
+            removable=not items.get(row.pk) and row.pk not in busy and row.key not in sources,
         )
-        for one in rows
+        for row in rows
     ]
 
 
 def template_choices(benchmark: Benchmark, user: User) -> list[tuple[str, list[tuple[str, str]]]]:
     """What a new stage can begin with, in groups: stages this person works on, by benchmark, then those of recipes."""
     groups: dict[str, list[tuple[str, str]]] = {}
-    for one in stages.copyable_stages(benchmark, user):
-        groups.setdefault(one.benchmark.name, []).append((f"stage:{one.pk}", one.name))
+    for source_stage in stages.copyable_stages(benchmark, user):
+        groups.setdefault(source_stage.benchmark.name, []).append((f"stage:{source_stage.pk}", source_stage.name))
     for recipe in RECIPES:
         name = _("Recipe: %(name)s") % {"name": recipe.name}
         groups.setdefault(name, []).extend((f"recipe:{recipe.key}:{spec.key}", spec.name) for spec in recipe.stages)
     return list(groups.items())
 
 
-def template_content(benchmark: Benchmark, said: str, user: User) -> dict[str, Any] | None:
+def template_content(benchmark: Benchmark, choice: str, user: User) -> dict[str, Any] | None:
     """The content that was chosen; None for a blank sheet. Only of stages in the same list, and of recipes."""
-    source, _colon, rest = said.partition(":")
+    source, _colon, rest = choice.partition(":")
     if source == "stage":
-        found = next((one for one in stages.copyable_stages(benchmark, user) if str(one.pk) == rest), None)
-        return stages.content_of(found) if found else None
+        template = next(
+            (source_stage for source_stage in stages.copyable_stages(benchmark, user) if str(source_stage.pk) == rest),
+            None,
+        )
+        return stages.content_of(template) if template else None
     recipe_key, _colon, stage_key = rest.partition(":")
     for recipe in RECIPES:
         for spec in recipe.stages:
@@ -228,4 +236,6 @@ def template_content(benchmark: Benchmark, said: str, user: User) -> dict[str, A
 
 def _to_json(value: Any) -> Any:
     """A recipe's mappings and tuples as JSON has them."""
-    return json.loads(json.dumps(value, default=lambda one: dict(one) if isinstance(one, Mapping) else list(one)))
+    return json.loads(
+        json.dumps(value, default=lambda other: dict(other) if isinstance(other, Mapping) else list(other))
+    )

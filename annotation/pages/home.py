@@ -78,7 +78,7 @@ class HomePage:
 
     @property
     def can_work(self) -> int:
-        return sum(one.why is None for one in self.open)
+        return sum(campaign.why is None for campaign in self.open)
 
 
 Given = tuple[datetime, float | None, int, bool]
@@ -87,7 +87,7 @@ Given = tuple[datetime, float | None, int, bool]
 def home_of(user: User, at: datetime) -> HomePage:
     cohorts = list(active_cohorts(user))
     zone = time_zone_for(user, cohorts[0] if cohorts else None)
-    given = answers_today(user, at.astimezone(zone))
+    today = answers_today(user, at.astimezone(zone))
     past, more = history_page(user, LAST)
     returned, _more = history_page(user, MOST_RETURNED, states=(Assignment.State.RETURNED,))
     return HomePage(
@@ -96,8 +96,8 @@ def home_of(user: User, at: datetime) -> HomePage:
         cohorts=cohorts,
         said=list(messages.unread(user)),
         left=not cohorts and CohortMember.objects.filter(user=user).exists(),
-        day=day_of(given, at.astimezone(zone)),
-        open=open_campaigns(user, cohorts, given, zone, at),
+        day=day_of(today, at.astimezone(zone)),
+        open=open_campaigns(user, cohorts, today, zone, at),
         past=past,
         more=more is not None,
         returned=returned,
@@ -116,8 +116,8 @@ def answers_today(user: User, local: datetime) -> list[Given]:
     )
 
 
-def day_of(given: Sequence[Given], local: datetime) -> DayTimeline:
-    times = [at.astimezone(local.tzinfo) for at, _seconds, _campaign, live in given if live]
+def day_of(submissions: Sequence[Given], local: datetime) -> DayTimeline:
+    times = [at.astimezone(local.tzinfo) for at, _seconds, _campaign, live in submissions if live]
     hours = [_hour(time) for time in [*times, local]]
     first, last = min(7, int(min(hours))), max(19, int(max(hours)) + 1)
     last += -(last - first) % 4
@@ -129,7 +129,7 @@ def day_of(given: Sequence[Given], local: datetime) -> DayTimeline:
     ticks = [(x(hour), 8 if (hour - first) % step == 0 else 4) for hour in range(first, last + 1)]
     return DayTimeline(
         answers=len(times),
-        worked=duration(sum(seconds or 0 for _at, seconds, _campaign, _live in given)),
+        worked=duration(sum(seconds or 0 for _at, seconds, _campaign, _live in submissions)),
         marks="".join(f"M{x(_hour(time))} 8V26" for time in times),
         ticks="".join(f"M{at} 28v{height}" for at, height in ticks),
         now=x(_hour(local)),
@@ -142,7 +142,7 @@ def _hour(local: datetime) -> float:
 
 
 def open_campaigns(
-    user: User, cohorts: Iterable[Cohort], given: Sequence[Given], zone: ZoneInfo, at: datetime
+    user: User, cohorts: Iterable[Cohort], submissions: Sequence[Given], zone: ZoneInfo, at: datetime
 ) -> list[OpenCampaign]:
     """Campaigns of this person's cohorts that are not over. Those with work for them come first."""
     recent = Q(campaign__closed_at__gte=at - timedelta(days=7))
@@ -164,7 +164,7 @@ def open_campaigns(
             place,
             progress[place.pk],
             own.get(place.pk),
-            given,
+            submissions,
             zone,
             find_no_work_reason(rater, place, at),
             place.pk in unread,
@@ -201,7 +201,7 @@ def _open(
     place: CampaignCohort,
     progress: Progress,
     own: int | None,
-    given: Sequence[Given],
+    submissions: Sequence[Given],
     zone: ZoneInfo,
     nothing: NoWork | None,
     unread: bool,
@@ -210,7 +210,7 @@ def _open(
         campaign_id=place.campaign_id,
         name=place.campaign.name,
         summary=place.campaign.summary.replace("{target}", place.cohort.name),
-        pace=pace(seconds for _at, seconds, campaign, live in given if live and campaign == place.campaign_id),
+        pace=pace(seconds for _at, seconds, campaign, live in submissions if live and campaign == place.campaign_id),
         cohort_name=place.cohort.name,
         progress=progress,
         picture=None if nothing and nothing.reason in UNSEEN else picture_of(place),
@@ -224,7 +224,7 @@ def _open(
 
 def pace(seconds: Iterable[float | None]) -> str:
     """How long one takes this person today; empty while that is not known."""
-    known = [one for one in seconds if one is not None and one >= 1]
+    known = [second for second in seconds if second is not None and second >= 1]
     return duration(median(known)) if len(known) >= FEW else ""
 
 

@@ -123,7 +123,7 @@ def waiting_time(since: datetime, at: datetime) -> str:
 
 def queue_of(benchmark: Benchmark, user: User, at: datetime, zone: ZoneInfo, language: str) -> QueuePage:
     stages = list(benchmark.stages.filter(acceptance=Stage.Acceptance.BY_REVIEW))
-    found = review_queue.review_counts(stages)
+    counts = review_queue.review_counts(stages)
     rows = review_queue.waiting(benchmark, user)
     midnight = at.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0)
     own = Review.objects.filter(
@@ -132,15 +132,16 @@ def queue_of(benchmark: Benchmark, user: User, at: datetime, zone: ZoneInfo, lan
     last = own.filter(annotation__live=True, at__gte=at - timedelta(days=7)).select_related("reviewer").order_by("-at")
     last = last.prefetch_related(Prefetch("annotation", _joined(Annotation.objects.all())))
     return QueuePage(
-        stages=[ReviewStageRow(stage, found.get(stage.pk, ReviewCounts())) for stage in stages],
-        lines=[_line(one, benchmark, at, language) for one in _joined(rows)[:PAGE]],
+        stages=[ReviewStageRow(stage, counts.get(stage.pk, ReviewCounts())) for stage in stages],
+        lines=[_line(annotation, benchmark, at, language) for annotation in _joined(rows)[:PAGE]],
         waiting=rows.count(),
         returned=[
-            _line(one, benchmark, at, language) for one in _joined(review_queue.returned(benchmark, user))[:PAGE]
+            _line(annotation, benchmark, at, language)
+            for annotation in _joined(review_queue.returned(benchmark, user))[:PAGE]
         ],
         mine=[
-            (decision_view(one, _stage(one), zone, language), _line(one.annotation, benchmark, at, language))
-            for one in last[:LAST]
+            (decision_view(review, _stage(review), zone, language), _line(review.annotation, benchmark, at, language))
+            for review in last[:LAST]
         ],
         today=own.filter(at__gte=midnight).count(),
     )
@@ -156,17 +157,19 @@ def _joined(rows: Any) -> Any:
     ).prefetch_related("assignment__unit__item__images__image", "assignment__unit__item__facts")
 
 
-def _line(one: Annotation, benchmark: Benchmark, at: datetime, language: str) -> QueueRow:
-    shown = build_shown(one.assignment.unit, one.cohort)
+def _line(annotation: Annotation, benchmark: Benchmark, at: datetime, language: str) -> QueueRow:
+    shown = build_shown(annotation.assignment.unit, annotation.cohort)
     return QueueRow(
-        annotation_id=one.pk,
-        work=one.assignment.campaign.name,
-        who=benchmark.pseudonym(one.rater_id),
-        version=one.version,
-        waits=waiting_time(one.assignment.changed_at, at),
-        answers=answer_views(sheet_of(one.sheet_version).fields, Localiser(language, shown.target_name), one.answers),
+        annotation_id=annotation.pk,
+        work=annotation.assignment.campaign.name,
+        who=benchmark.pseudonym(annotation.rater_id),
+        version=annotation.version,
+        waits=waiting_time(annotation.assignment.changed_at, at),
+        answers=answer_views(
+            sheet_of(annotation.sheet_version).fields, Localiser(language, shown.target_name), annotation.answers
+        ),
         picture=shown.images[0] if shown.images else None,
-        about=resolve_layout(Layout.from_json(one.assignment.campaign.stage.layout), shown, language).show,
+        about=resolve_layout(Layout.from_json(annotation.assignment.campaign.stage.layout), shown, language).show,
     )
 
 
@@ -208,15 +211,15 @@ def sheet_for(answer: Annotation, benchmark: Benchmark, at: datetime, zone: Zone
         said=resolve_layout(Layout.from_json(stage.layout), shown, language),
         versions=[
             Version(
-                one.version,
-                format_moment(one.submitted_at, zone),
-                one.live,
+                version.version,
+                format_moment(version.submitted_at, zone),
+                version.live,
                 [
                     decision_view(review, stage, zone, language)
-                    for review in sorted(one.reviews.all(), key=lambda r: r.at)
+                    for review in sorted(version.reviews.all(), key=lambda r: r.at)
                 ],
             )
-            for one in versions
+            for version in versions
         ],
         rows=compare_versions(versions, Localiser(language, shown.target_name)),
         open=waits,
@@ -236,10 +239,10 @@ def compare_versions(versions: Sequence[Annotation], speech: Localiser) -> list[
     """A row for each field that was answered in any version; a cell is marked where it differs from the one before."""
     labels: dict[str, str] = {}
     cells: list[dict[str, AnswerView]] = []
-    for one in versions:
-        found = answer_views(sheet_of(one.sheet_version).fields, speech, one.answers)
-        cells.append({answer.key: answer for answer in found})
-        labels |= {answer.key: answer.label for answer in found}
+    for version in versions:
+        answers = answer_views(sheet_of(version.sheet_version).fields, speech, version.answers)
+        cells.append({answer.key: answer for answer in answers})
+        labels |= {answer.key: answer.label for answer in answers}
     return [
         (
             label,
@@ -259,5 +262,5 @@ def return_note(assignment: Assignment, zone: ZoneInfo, language: str) -> Decisi
     if assignment.state != Assignment.State.RETURNED:
         return None
     rows = Review.objects.filter(annotation__assignment=assignment, annotation__live=True, undone_at=None)
-    found = rows.first()
-    return decision_view(found, assignment.campaign.stage, zone, language, named=False) if found else None
+    review = rows.first()
+    return decision_view(review, assignment.campaign.stage, zone, language, named=False) if review else None

@@ -38,7 +38,7 @@ class RuleResult:
 def rule_results(item: Item) -> list[RuleResult] | None:
     """One query. The newest verdict first."""
     rows = Outcome.objects.filter(unit__item=item).select_related("campaign", "rule_version", "unit")
-    return [_rule_result(one) for one in rows.order_by("-at", "-pk")] or None
+    return [_rule_result(row) for row in rows.order_by("-at", "-pk")] or None
 
 
 def _rule_result(outcome: Outcome) -> RuleResult:

@@ -161,7 +161,11 @@ def fields_of(
 ) -> str:
     """The fields as HTML. Nearly always they are empty, and then the same for everybody of a culture."""
     version, rule = assignment.campaign.sheet_version, assignment.campaign.rule_version_id
-    if draft is None and refusal is None and not any(one.draws_item for one in sheet_of(version).fields):
+    if (
+        draft is None
+        and refusal is None
+        and not any(sheet_field.draws_item for sheet_field in sheet_of(version).fields)
+    ):
         return render_empty_fields(version, rule, words, language(), shown.target_name)
     filled = from_draft(draft)
     if refusal:
@@ -181,19 +185,24 @@ def skip_options(rows: Any) -> list[Option]:
 def files_of(place: CampaignCohort) -> tuple[list[str], list[str]]:
     """Scripts and styles that this campaign's sheets need beyond those of every sheet."""
     stage, sheet = place.campaign.stage, sheet_of(place.campaign.sheet_version)
-    how, forms = display(stage.display), [one.form for one in sheet.fields]
-    ruled = sheet.checks or sheet.score or place.campaign.rule_version_id or any(one.show_if for one in sheet.fields)
+    how, forms = display(stage.display), [sheet_field.form for sheet_field in sheet.fields]
+    ruled = (
+        sheet.checks
+        or sheet.score
+        or place.campaign.rule_version_id
+        or any(sheet_field.show_if for sheet_field in sheet.fields)
+    )
     own = [RULES if ruled else "", FOLD if stage.layout.get("fold") else ""]
-    scripts = dict.fromkeys([*own, how.script, *(one.script for one in forms)])
-    styles = dict.fromkeys([how.style, *(one.style for one in forms)])
-    return [one for one in scripts if one], [one for one in styles if one]
+    scripts = dict.fromkeys([*own, how.script, *(form.script for form in forms)])
+    styles = dict.fromkeys([how.style, *(form.style for form in forms)])
+    return [script for script in scripts if script], [style for style in styles if style]
 
 
 def keys_of(place: CampaignCohort) -> list[tuple[str, Any]]:
     """What further keys do, for the list of them."""
-    forms = [one.form for one in sheet_of(place.campaign.sheet_version).fields]
-    found = [*display(place.campaign.stage.display).keys, *(key for form in forms for key in getattr(form, "keys", ()))]
-    return list(dict.fromkeys(found))
+    forms = [sheet_field.form for sheet_field in sheet_of(place.campaign.sheet_version).fields]
+    keys = [*display(place.campaign.stage.display).keys, *(key for form in forms for key in getattr(form, "keys", ()))]
+    return list(dict.fromkeys(keys))
 
 
 def build_work_page(
@@ -232,8 +241,8 @@ def undo_offer(assignment: Assignment, live: Annotation | None, at: datetime) ->
     if live.uncounted_because in KEPT_ONLY.values():
         return None
     left = (live.submitted_at + grace - at).total_seconds()
-    given = answer_texts(assignment, live)
-    return UndoOffer(assignment.pk, live.version, given, max(1, int(left)), shown_context(assignment))
+    texts = answer_texts(assignment, live)
+    return UndoOffer(assignment.pk, live.version, texts, max(1, int(left)), shown_context(assignment))
 
 
 def answer_texts(assignment: Assignment, live: Annotation) -> list[AnswerView]:
@@ -246,7 +255,10 @@ def reason_in_words(assignment: Assignment) -> str:
     if assignment.state != Assignment.State.SKIPPED:
         return ""
     speech = localiser_for(place_of(assignment).cohort)
-    reasons = {one.code: speech.say(one.label) for one in skip_options(assignment.campaign.stage.skip_reasons)}
+    reasons = {
+        skip_option.code: speech.say(skip_option.label)
+        for skip_option in skip_options(assignment.campaign.stage.skip_reasons)
+    }
     return reasons.get(assignment.skip_reason, assignment.skip_reason)
 
 
@@ -269,19 +281,19 @@ class Instructions:
 def instructions_of(place: CampaignCohort) -> Instructions | None:
     """The newest ones, for this cohort in the page's language; the cohort is named as on the sheet."""
     version = newest(place.campaign)
-    found = text_for(version, place.cohort_id, language()) if version else None
-    if version is None or found is None:
+    text = text_for(version, place.cohort_id, language()) if version else None
+    if version is None or text is None:
         return None
-    body = found.body.replace("{target}", place.cohort.name)
-    return Instructions(version.number, body, found.language, Protocol.from_json(found.parts))
+    body = text.body.replace("{target}", place.cohort.name)
+    return Instructions(version.number, body, text.language, Protocol.from_json(text.parts))
 
 
 def clamp_time(value: str, at: datetime, earliest: datetime) -> datetime | None:
     """A time a browser says, kept between what is possible; its clock may be wrong. None: it said none."""
     try:
-        said = datetime.fromisoformat(value)
+        moment = datetime.fromisoformat(value)
     except ValueError:
         return None
-    if timezone.is_naive(said):
+    if timezone.is_naive(moment):
         return None
-    return min(max(said, earliest), at)
+    return min(max(moment, earliest), at)

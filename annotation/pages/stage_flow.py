@@ -51,10 +51,10 @@ def stage_flow(benchmark: Benchmark) -> StageFlow | None:
     live = Item.objects.filter(stage__in=stages, withdrawn_at=None).order_by()
     items = dict(live.values_list("stage").annotate(n=Count("pk")))
     tallies = Tally.objects.filter(cohort__campaign__stage__in=stages).order_by()
-    given = dict(tallies.values_list("cohort__campaign__stage").annotate(n=Sum("submitted")))
+    submitted = dict(tallies.values_list("cohort__campaign__stage").annotate(n=Sum("submitted")))
     stage_of = dict(Campaign.objects.filter(stage__in=stages).values_list("pk", "stage"))
     for campaign, brought in count_file_answers(stage_of).items():
-        given[stage_of[campaign]] = given.get(stage_of[campaign], 0) + brought.people
+        submitted[stage_of[campaign]] = submitted.get(stage_of[campaign], 0) + brought.people
     reviewed = review_counts(stage for stage in stages if stage.acceptance == Stage.Acceptance.BY_REVIEW)
     judged = _rule_counts(stage for stage in stages if stage.acceptance == Stage.Acceptance.BY_RULE)
     return StageFlow(
@@ -62,7 +62,7 @@ def stage_flow(benchmark: Benchmark) -> StageFlow | None:
             StageProgress(
                 stage,
                 items.get(stage.pk, 0),
-                given.get(stage.pk, 0),
+                submitted.get(stage.pk, 0),
                 reviewed.get(stage.pk, ReviewCounts()) if stage.acceptance == Stage.Acceptance.BY_REVIEW else None,
                 judged.get(stage.pk, RuleCounts()) if stage.acceptance == Stage.Acceptance.BY_RULE else None,
                 [later for later in stages if stage.key in (later.derivation or {}).get("from", ())],
@@ -78,8 +78,8 @@ def _rule_counts(stages: Iterable[Stage]) -> Mapping[int, RuleCounts]:
     for stage, state, n in rows.values_list("campaign__stage", "state").annotate(n=Count("pk")):
         counts.setdefault(stage, Counter())[state] = n
     return {
-        stage: RuleCounts(found[State.ACCEPTED], found[State.REJECTED], found[State.UNDECIDED])
-        for stage, found in counts.items()
+        stage: RuleCounts(states[State.ACCEPTED], states[State.REJECTED], states[State.UNDECIDED])
+        for stage, states in counts.items()
     }
 
 

@@ -76,5 +76,5 @@ def watermark(benchmark: Benchmark) -> int:
     rows = Tally.objects.filter(cohort__campaign__stage__benchmark=benchmark)
     changes = rows.aggregate(all=Sum("changes"))["all"] or 0
     imports = Job.objects.filter(scope=benchmark.scope, kind=KIND)
-    told = imports.aggregate(all=Sum(Cast(KT("result__counts__created"), IntegerField())))["all"] or 0
-    return int(changes + told)
+    created_by_imports = imports.aggregate(all=Sum(Cast(KT("result__counts__created"), IntegerField())))["all"] or 0
+    return int(changes + created_by_imports)

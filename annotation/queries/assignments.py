@@ -50,15 +50,15 @@ RESERVED = ROW_SQL + "WHERE a.participation_id = %s AND a.state = 'reserved'"
 
 def load_campaign_cohort(cohort_id: int) -> CampaignCohort:
     """A campaign's cohort with the campaign, its stage, benchmark and sheet."""
-    found = PLACE.read(fetch(PLACE_SQL, [cohort_id])[0])
-    place: CampaignCohort = found["cc"]
-    place.cohort, place.campaign = found["co"], found["c"]
+    parts = PLACE.read(fetch(PLACE_SQL, [cohort_id])[0])
+    place: CampaignCohort = parts["cc"]
+    place.cohort, place.campaign = parts["co"], parts["c"]
     place.campaign.stage, place.campaign.sheet_version, place.campaign.rule_version = (
-        found["st"],
-        found["v"],
-        found["rv"],
+        parts["st"],
+        parts["v"],
+        parts["rv"],
     )
-    place.campaign.stage.benchmark = found["b"]
+    place.campaign.stage.benchmark = parts["b"]
     return place
 
 
@@ -75,24 +75,24 @@ def reserved_assignments(participation_id: int, place: CampaignCohort | None = N
 
 def _read(sql: str, params: list[int | None], place: CampaignCohort | None = None) -> list[Assignment]:
     """One object for each assignment; its pictures come in rows of their own."""
-    found: dict[int, Assignment] = {}
+    assignments: dict[int, Assignment] = {}
     uses: dict[int, list[ItemImage]] = {}
     facts: dict[int, list[ItemFact]] = {}
     for raw in fetch(sql, params):
         row = ROW.read(raw)
         assignment: Assignment = row["a"]
-        if assignment.pk not in found:
+        if assignment.pk not in assignments:
             place = place or load_campaign_cohort(row["p"].cohort_id)
-            found[assignment.pk] = _attach_related(row, place)
+            assignments[assignment.pk] = _attach_related(row, place)
             uses[assignment.pk] = []
             facts[assignment.pk] = [ItemFact(pk=pk, key=key, value=value) for pk, key, value in raw[-1] or ()]
         if row["x"] is not None:
             row["x"].image = row["m"]
             uses[assignment.pk].append(row["x"])
-    for pk, assignment in found.items():
+    for pk, assignment in assignments.items():
         read = {"images": _fetched(ItemImage, uses[pk]), "facts": _fetched(ItemFact, facts[pk])}
         assignment.unit.item._prefetched_objects_cache = read  # type: ignore[attr-defined]
-    return list(found.values())
+    return list(assignments.values())
 
 
 def _fetched(model: type[Model], rows: list[Any]) -> QuerySet[Any]:

@@ -168,13 +168,13 @@ def coverage_page(campaign: Campaign, choice: CoverageFilter, at: datetime | Non
     cohorts = list(campaign.cohorts.select_related("cohort__team").order_by("cohort__label"))
     due = due_share(campaign, at or timezone.now())
     params = {"campaign": campaign.pk, "acceptance": campaign.stage.acceptance, "due": due, **choice.params}
-    found = fetch(MATRICES[choice.by, choice.show], params)
-    total = found[0][-1] if found else 0
+    table_rows = fetch(MATRICES[choice.by, choice.show], params)
+    total = table_rows[0][-1] if table_rows else 0
     rows = []
-    for name, part, item, *columns, _total in found:
-        made = (replace(CoverageCell(*map(int, one)), due=due) for one in zip(*columns, strict=True))
-        cells = {cell.cohort_id: cell for cell in made}
-        rows.append(CoverageRow(name, part, item, [cells.get(one.pk) for one in cohorts]))
+    for name, part, item, *columns, _total in table_rows:
+        cells_of_row = (replace(CoverageCell(*map(int, counts)), due=due) for counts in zip(*columns, strict=True))
+        cells = {cell.cohort_id: cell for cell in cells_of_row}
+        rows.append(CoverageRow(name, part, item, [cells.get(cohort.pk) for cohort in cohorts]))
     return CoverageMatrix(cohorts, rows, total, choice.page, max(1, -(-total // PAGE)))
 
 
@@ -202,6 +202,6 @@ def slots_in_row(campaign: Campaign, choice: CoverageFilter, item: int, cohort: 
 def slots_by_item_key(campaign: Campaign, keys: Sequence[str]) -> tuple[list[int], list[str]]:
     """The slots of the items with these keys, in all cohorts, and the keys the campaign does not have."""
     sql = f"SELECT s.id, i.key FROM {SLOTS} WHERE cc.campaign_id = %s AND i.withdrawn_at IS NULL AND i.key = ANY(%s)"
-    found = fetch(sql, [campaign.pk, list(keys)])
-    known = {key for _slot, key in found}
-    return [slot for slot, _key in found], [key for key in dict.fromkeys(keys) if key not in known]
+    slot_rows = fetch(sql, [campaign.pk, list(keys)])
+    known = {key for _slot, key in slot_rows}
+    return [slot for slot, _key in slot_rows], [key for key in dict.fromkeys(keys) if key not in known]

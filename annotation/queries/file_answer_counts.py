@@ -24,5 +24,5 @@ def count_file_answers(campaigns: Iterable[int]) -> dict[int, FileAnswerCounts]:
     )
     model = Q(rater__kind=Rater.Kind.MODEL)
     counts = rows.order_by().values_list("assignment__campaign")
-    found = counts.annotate(people=Count("pk", filter=~model), models=Count("pk", filter=model))
-    return {campaign: FileAnswerCounts(people, models) for campaign, people, models in found}
+    counted = counts.annotate(people=Count("pk", filter=~model), models=Count("pk", filter=model))
+    return {campaign: FileAnswerCounts(people, models) for campaign, people, models in counted}

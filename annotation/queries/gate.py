@@ -115,10 +115,10 @@ def _within_limits(
     """
     midnight = local.replace(hour=0, minute=0, second=0, microsecond=0)
     params = {"cohort": cohort_id, "rater": rater_id, "most": most or 0, "daily": daily or 0, "midnight": midnight}
-    given, today = next(iter(fetch(GIVEN, params)), (0, 0))
-    left = None if most is None else most - given
+    submitted, today = next(iter(fetch(GIVEN, params)), (0, 0))
+    left = None if most is None else most - submitted
     left_today = None if daily is None else daily - today
-    room = min(one for one in (left, left_today) if one is not None)
+    room = min(limit for limit in (left, left_today) if limit is not None)
     if left is not None and left <= 0:
         return replace(allowed, refused="own_share_done", remaining=0)
     if room <= 0:

@@ -30,5 +30,7 @@ class Progress:
 def progress_of(cohort_ids: Iterable[int]) -> dict[int, Progress]:
     """By campaign cohort; one that was never filled is at nothing of nothing."""
     ids = list(cohort_ids)
-    found = {cohort: Progress(int(given), int(asked)) for cohort, given, asked in fetch(SUMS, [ids])}
-    return {one: found.get(one, Progress()) for one in ids}
+    progress_by_cohort = {
+        cohort: Progress(int(submitted), int(asked)) for cohort, submitted, asked in fetch(SUMS, [ids])
+    }
+    return {cohort: progress_by_cohort.get(cohort, Progress()) for cohort in ids}

@@ -65,8 +65,8 @@ class JoinedColumns:
         self.sql = ", ".join(part.sql for part in self.parts.values())
 
     def read(self, row: Sequence[Any]) -> dict[str, Any]:
-        found, start = {}, 0
+        parts, start = {}, 0
         for alias, part in self.parts.items():
-            found[alias] = part.read(row, start)
+            parts[alias] = part.read(row, start)
             start += len(part.names)
-        return found
+        return parts

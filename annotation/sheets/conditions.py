@@ -14,7 +14,9 @@ def sort_conditions(benchmark: Benchmark, conditions: Iterable[str]) -> list[str
     """As the recipe names them, then the others by name."""
     recipe = registry.find(benchmark.recipe)
     keys = [spec.key for spec in recipe.conditions] if recipe else []
-    return sorted(conditions, key=lambda one: (keys.index(one) if one in keys else len(keys), one))
+    return sorted(
+        conditions, key=lambda condition: (keys.index(condition) if condition in keys else len(keys), condition)
+    )
 
 
 def condition_name(benchmark: Benchmark, condition: str, language: str) -> str:

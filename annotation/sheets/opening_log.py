@@ -31,14 +31,14 @@ def parse_openings(posted: Any, part: str, since: datetime, at: datetime) -> Tra
     if not isinstance(rows, list):
         return {}
     opened = [_opened(row, part, since, at) for row in rows[:MOST_OPENED]]
-    return {"opened": [one for one in opened if one]}
+    return {"opened": [opening for opening in opened if opening]}
 
 
-def merge_openings(kept: Mapping[str, Any], sent: Mapping[str, Any]) -> Trace:
+def merge_openings(stored: Mapping[str, Any], sent: Mapping[str, Any]) -> Trace:
     """What a draft has noted already, and what came since; an opening cannot be taken back."""
-    if "opened" not in kept and "opened" not in sent:
+    if "opened" not in stored and "opened" not in sent:
         return {}
-    rows = {(row["part"], row["at"]): row for row in [*kept.get("opened", []), *sent.get("opened", [])]}
+    rows = {(row["part"], row["at"]): row for row in [*stored.get("opened", []), *sent.get("opened", [])]}
     return {"opened": sorted(rows.values(), key=lambda row: str(row["at"]))[:MOST_OPENED]}
 
 
@@ -56,9 +56,9 @@ def _opened(row: Any, part: str, since: datetime, at: datetime) -> Trace | None:
     return {"part": part, "at": moment, "seconds": round(min(float(seconds), passed), 1), **marks}
 
 
-def _moment(said: Any, since: datetime, at: datetime) -> str | None:
+def _moment(moment_text: Any, since: datetime, at: datetime) -> str | None:
     try:
-        moment = datetime.fromisoformat(said)
+        moment = datetime.fromisoformat(moment_text)
     except (TypeError, ValueError):
         return None
     if moment.tzinfo is None or not since - AHEAD <= moment <= at + AHEAD:

@@ -32,8 +32,8 @@ class ShowIf:
     codes: tuple[str, ...]
 
     def is_met(self, answers: Mapping[str, Any]) -> bool:
-        given = answers.get(self.field)
-        return any(one in self.codes for one in (given if isinstance(given, list) else [given]))
+        answer = answers.get(self.field)
+        return any(code in self.codes for code in (answer if isinstance(answer, list) else [answer]))
 
     def to_json(self) -> dict[str, Any]:
         return {"field": self.field, "in": list(self.codes)}
@@ -49,8 +49,8 @@ class CrossCheck:
     blocks: bool
 
     def to_json(self) -> dict[str, Any]:
-        said = {"key": self.key, "expression": self.expression.text, "words": dict(self.words)}
-        return {**said, "blocks": self.blocks}
+        data = {"key": self.key, "expression": self.expression.text, "words": dict(self.words)}
+        return {**data, "blocks": self.blocks}
 
 
 @dataclass(frozen=True)
@@ -62,12 +62,12 @@ class Score:
     decimals: int
 
     def of(self, values: Mapping[str, Any]) -> float | None:
-        found = self.expression.evaluate(values)
-        if not isinstance(found, float):
+        value = self.expression.evaluate(values)
+        if not isinstance(value, float):
             return None
-        if abs(found) >= HUGE:
-            return found
-        return float(Decimal(found).quantize(Decimal(1).scaleb(-self.decimals), ROUND_HALF_UP))
+        if abs(value) >= HUGE:
+            return value
+        return float(Decimal(value).quantize(Decimal(1).scaleb(-self.decimals), ROUND_HALF_UP))
 
     def to_json(self) -> dict[str, Any]:
         return {"label": dict(self.label), "expression": self.expression.text, "decimals": self.decimals}
@@ -104,7 +104,7 @@ def parse_checks(rows: Any, path: str, fields: Collection[str]) -> tuple[CrossCh
         key = require(row, "key", str, where)
         if not KEY.fullmatch(key):
             raise ConfigError(f"{where}.key", "must be small letters, digits and _, and begin with a letter")
-        if key in fields or any(one.key == key for one in checks):
+        if key in fields or any(check.key == key for check in checks):
             raise ConfigError(f"{where}.key", f"{key!r} is there twice")
         blocks = require(row, "blocks", bool, where) if "blocks" in row else False
         expression = parse_expression(row, where, {*fields, FACTS})
@@ -128,10 +128,10 @@ def parse_score(row: Any, path: str, fields: Collection[str]) -> Score | None:
 
 def parse_expression(row: Mapping[str, Any], path: str, known: Collection[str]) -> Expression:
     try:
-        found = Expression.parse(require(row, "expression", str, path))
+        expression = Expression.parse(require(row, "expression", str, path))
     except ExpressionError as error:
         raise ConfigError(f"{path}.expression", str(error)) from None
-    for name in sorted(found.names):
+    for name in sorted(expression.names):
         if name.split(".")[0] not in known:
             raise ConfigError(f"{path}.expression", f"{name!r} is no field of this sheet")
-    return found
+    return expression

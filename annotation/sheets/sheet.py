@@ -73,7 +73,7 @@ class Field:
             "required": self.required,
             "config": self.spec.config_json(self.config),
         }
-        data |= {"rules": [dict(one) for one in self.rules]} if self.rules else {}
+        data |= {"rules": [dict(rule) for rule in self.rules]} if self.rules else {}
         return data | ({"show_if": self.show_if.to_json()} if self.show_if else {})
 
 
@@ -106,7 +106,7 @@ class Sheet:
         try:
             reject_unknown_keys(data, ("fields", "checks", "score"), "sheet")
             fields = _fields(require(data, "fields", list, "sheet"), stored)
-            keys = [one.key for one in fields]
+            keys = [sheet_field.key for sheet_field in fields]
             checks = parse_checks(data.get("checks", []), "checks", keys)
             score = parse_score(data.get("score"), "score", keys)
         except ConfigError as error:
@@ -114,28 +114,30 @@ class Sheet:
         return cls(fields, checks, score)
 
     def to_json(self) -> dict[str, Any]:
-        data: dict[str, Any] = {"fields": [one.to_json() for one in self.fields]}
-        data |= {"checks": [one.to_json() for one in self.checks]} if self.checks else {}
+        data: dict[str, Any] = {"fields": [sheet_field.to_json() for sheet_field in self.fields]}
+        data |= {"checks": [check.to_json() for check in self.checks]} if self.checks else {}
         return data | ({"score": self.score.to_json()} if self.score else {})
 
     def field(self, key: str) -> Field:
-        for one in self.fields:
-            if one.key == key:
-                return one
+        for sheet_field in self.fields:
+            if sheet_field.key == key:
+                return sheet_field
         raise KeyError(f"no field {key!r} in this sheet; there are {', '.join(f.key for f in self.fields)}")
 
     def level(self, field_key: str) -> Level:
-        one = self.field(field_key)
-        return one.spec.level(one.config)
+        sheet_field = self.field(field_key)
+        return sheet_field.spec.level(sheet_field.config)
 
     def agreement_level(self, field_key: str) -> AgreementLevel:
         """How people's answers to the field are compared; differs from ``level`` where codes do not do."""
-        one = self.field(field_key)
-        return one.spec.agreement_level(one.config)
+        sheet_field = self.field(field_key)
+        return sheet_field.spec.agreement_level(sheet_field.config)
 
     def read_form(self, posted: PostData) -> dict[str, Any]:
         """Raw answers out of a posted web form."""
-        return {one.key: strip_nul(one.form.read(posted, one.name)) for one in self.fields}
+        return {
+            sheet_field.key: strip_nul(sheet_field.form.read(posted, sheet_field.name)) for sheet_field in self.fields
+        }
 
     def unconfirmed(self, raw: Mapping[str, Any], shown: Shown, marks: Collection[str]) -> tuple[str, ...]:
         """Of the confirmations a page sent ("field:code,code"), those of warnings that these answers do bring."""
@@ -145,7 +147,10 @@ class Sheet:
         marks = {f"{key}:{code}" for key, _colon, codes in split for code in codes.split(",")}
         warnings = self.parse(raw, shown).warnings
         return tuple(
-            f"{key}:{one.code}" for key, all in warnings.items() for one in all if f"{key}:{one.code}" in marks
+            f"{key}:{problem.code}"
+            for key, all in warnings.items()
+            for problem in all
+            if f"{key}:{problem.code}" in marks
         )
 
     def parse(
@@ -157,9 +162,9 @@ class Sheet:
         for key in raw:
             if all(one.key != key for one in self.fields):
                 parsed.errors[key] = [AnswerProblem("no_such_field", {"field": key[:60]})]
-        for one in self.fields:
-            if _visible_fields(one, raw, parsed.answers, partial):
-                _parse_field(one, raw.get(one.key), shown, confirmed, parsed)
+        for sheet_field in self.fields:
+            if _visible_fields(sheet_field, raw, parsed.answers, partial):
+                _parse_field(sheet_field, raw.get(sheet_field.key), shown, confirmed, parsed)
         values = self.values(parsed.answers, shown) if self.checks else {}
         for check in self.checks:
             if check.expression.evaluate(values) is False:
@@ -172,20 +177,22 @@ class Sheet:
 
     def values(self, answers: Mapping[str, Any], shown: Shown | None = None) -> dict[str, float | str]:
         """What expressions may name: answers by field, with what is measured of them, and facts of the item."""
-        found: dict[str, float | str] = {}
-        for one in self.fields:
-            if answers.get(one.key) is not None:
-                for suffix, value in one.spec.values(answers[one.key], one.config).items():
-                    found[one.key + suffix] = value
+        values: dict[str, float | str] = {}
+        for sheet_field in self.fields:
+            if answers.get(sheet_field.key) is not None:
+                for suffix, value in sheet_field.spec.values(answers[sheet_field.key], sheet_field.config).items():
+                    values[sheet_field.key + suffix] = value
         facts = shown.facts if shown else {}
-        return found | {f"{FACTS}.{key}": value for key, value in facts.items() if isinstance(value, int | float | str)}
+        return values | {
+            f"{FACTS}.{key}": value for key, value in facts.items() if isinstance(value, int | float | str)
+        }
 
     def columns(self) -> list[Column]:
         """Of an export; the suffix is the whole name here."""
         columns = [
-            Column(one.key + column.suffix, column.type, column.meaning)
-            for one in self.fields
-            for column in one.spec.columns(one.config)
+            Column(sheet_field.key + column.suffix, column.type, column.meaning)
+            for sheet_field in self.fields
+            for column in sheet_field.spec.columns(sheet_field.config)
         ]
         return columns + ([self.score_column()] if self.score else [])
 
@@ -198,50 +205,54 @@ class Sheet:
     def cells(self, answers: Mapping[str, Any]) -> dict[str, Any]:
         """Stored answers under the names of `columns`; an unanswered field has None in each."""
         row: dict[str, Any] = {}
-        for one in self.fields:
-            answer = answers.get(one.key)
-            cells = {} if answer is None else one.spec.cells(answer, one.config)
-            for column in one.spec.columns(one.config):
-                row[one.key + column.suffix] = cells.get(column.suffix)
+        for sheet_field in self.fields:
+            answer = answers.get(sheet_field.key)
+            cells = {} if answer is None else sheet_field.spec.cells(answer, sheet_field.config)
+            for column in sheet_field.spec.columns(sheet_field.config):
+                row[sheet_field.key + column.suffix] = cells.get(column.suffix)
         return row | ({"score": self.score.of(self.values(answers))} if self.score else {})
 
     def rubric(self, field_key: str, language: str = "en", target: str = "") -> Rubric:
-        one = self.field(field_key)
-        return one.spec.rubric(localise(one.label, language, target), one.config, language)
+        sheet_field = self.field(field_key)
+        return sheet_field.spec.rubric(localise(sheet_field.label, language, target), sheet_field.config, language)
 
 
 def strip_nul(raw: Any) -> Any:
     """Without the character that the database cannot keep."""
     if isinstance(raw, str):
         return raw.replace("\x00", "")
-    return [strip_nul(one) for one in raw] if isinstance(raw, list) else raw
+    return [strip_nul(value) for value in raw] if isinstance(raw, list) else raw
 
 
-def _visible_fields(one: Field, raw: Mapping[str, Any], answers: Mapping[str, Any], partial: bool) -> bool:
-    if partial and one.key not in raw:
+def _visible_fields(sheet_field: Field, raw: Mapping[str, Any], answers: Mapping[str, Any], partial: bool) -> bool:
+    if partial and sheet_field.key not in raw:
         return False
-    return one.show_if is None or one.show_if.is_met(answers) or (partial and one.show_if.field not in raw)
+    return (
+        sheet_field.show_if is None
+        or sheet_field.show_if.is_met(answers)
+        or (partial and sheet_field.show_if.field not in raw)
+    )
 
 
-def _parse_field(one: Field, raw: Any, shown: Shown, confirmed: Collection[str], parsed: ParsedSheet) -> None:
+def _parse_field(sheet_field: Field, raw: Any, shown: Shown, confirmed: Collection[str], parsed: ParsedSheet) -> None:
     try:
-        answer = one.spec.parse(raw, one.config, shown)
+        answer = sheet_field.spec.parse(raw, sheet_field.config, shown)
     except InvalidAnswer as refused:
-        parsed.errors[one.key] = [refused.problem]
+        parsed.errors[sheet_field.key] = [refused.problem]
         return
     if answer is None:
-        if one.required:
-            parsed.errors[one.key] = [AnswerProblem("required")]
+        if sheet_field.required:
+            parsed.errors[sheet_field.key] = [AnswerProblem("required")]
         return
-    parsed.answers[one.key] = answer
-    for check in one.spec.checks(answer, one.config, shown):
+    parsed.answers[sheet_field.key] = answer
+    for check in sheet_field.spec.checks(answer, sheet_field.config, shown):
         if check.blocks:
-            parsed.errors.setdefault(one.key, []).append(check.problem)
-        elif f"{one.key}:{check.problem.code}" not in confirmed:
-            parsed.warnings.setdefault(one.key, []).append(check.problem)
-    coded = one.spec.code(answer, one.config)
+            parsed.errors.setdefault(sheet_field.key, []).append(check.problem)
+        elif f"{sheet_field.key}:{check.problem.code}" not in confirmed:
+            parsed.warnings.setdefault(sheet_field.key, []).append(check.problem)
+    coded = sheet_field.spec.code(answer, sheet_field.config)
     if coded is not None:
-        parsed.codes.append(FieldCode(one.key, coded.code, coded.value))
+        parsed.codes.append(FieldCode(sheet_field.key, coded.code, coded.value))
 
 
 def _fields(rows: list[Any], stored: bool) -> tuple[Field, ...]:
@@ -249,10 +260,10 @@ def _fields(rows: list[Any], stored: bool) -> tuple[Field, ...]:
         raise ConfigError("fields", "needs at least one field")
     fields: list[Field] = []
     for number, row in enumerate(rows):
-        one = _field(row, f"fields[{number}]", stored, fields)
-        if any(other.key == one.key for other in fields):
-            raise ConfigError(f"fields[{number}].key", f"{one.key!r} is there twice")
-        fields.append(one)
+        new_field = _field(row, f"fields[{number}]", stored, fields)
+        if any(other.key == new_field.key for other in fields):
+            raise ConfigError(f"fields[{number}].key", f"{new_field.key!r} is there twice")
+        fields.append(new_field)
     return tuple(fields)
 
 
@@ -266,12 +277,12 @@ def _field(row: Any, path: str, stored: bool, before: list[Field]) -> Field:
     key = require(row, "key", str, path)
     if not KEY.fullmatch(key):
         raise SheetError(f"{path}.key", "must be small letters, digits and _, and begin with a letter")
-    found = _kind(require(row, "kind", str, path), path, stored)
-    version = require(row, "version", int, path) if "version" in row else found.spec.version
+    field_kind = _kind(require(row, "kind", str, path), path, stored)
+    version = require(row, "version", int, path) if "version" in row else field_kind.spec.version
     rules = require(row, "rules", list, path) if "rules" in row else []
-    earlier = {one.key: (one.spec, one.config) for one in before}
-    if not stored and version != found.spec.version:
-        raise SheetError(f"{path}.version", f"is {version}; this is version {found.spec.version}")
+    earlier = {earlier_field.key: (earlier_field.spec, earlier_field.config) for earlier_field in before}
+    if not stored and version != field_kind.spec.version:
+        raise SheetError(f"{path}.version", f"is {version}; this is version {field_kind.spec.version}")
     return Field(
         key=key,
         kind=row["kind"],
@@ -279,9 +290,9 @@ def _field(row: Any, path: str, stored: bool, before: list[Field]) -> Field:
         label=require_text(row, "label", path),
         help=require_text(row, "help", path, optional=True),
         required=require(row, "required", bool, path) if "required" in row else True,
-        config=found.spec.config(require(row, "config", dict, path) if "config" in row else {}, f"{path}.config"),
-        spec=found.spec,
-        form=found.form,
+        config=field_kind.spec.config(require(row, "config", dict, path) if "config" in row else {}, f"{path}.config"),
+        spec=field_kind.spec,
+        form=field_kind.form,
         rules=tuple(require_text({"rule": rule}, "rule", f"{path}.rules[{at}]") for at, rule in enumerate(rules)),
         show_if=parse_show_if(row["show_if"], f"{path}.show_if", earlier) if row.get("show_if") else None,
     )

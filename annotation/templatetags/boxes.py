@@ -66,8 +66,8 @@ def own_boxes(data: Mapping[str, Any], picture: ShownImage) -> Drawing:
     return box_drawing([{"who": "", "data": data}], picture)
 
 
-def _corners(one: PersonBoxes) -> list[list[float]]:
-    return [[box["x0"], box["y0"], box["x1"], box["y1"]] for box in one.data["answer"]]
+def _corners(person_boxes: PersonBoxes) -> list[list[float]]:
+    return [[box["x0"], box["y0"], box["x1"], box["y1"]] for box in person_boxes.data["answer"]]
 
 
 def _outline(box: Mapping[str, float], picture: ShownImage, letter: float, number: int) -> Outline:

@@ -13,26 +13,26 @@ register = template.Library()
 
 @register.filter
 def at(wrong: Sequence[StageProblem], path: str) -> list[StageProblem]:
-    return [one for one in wrong if one.path == path]
+    return [problem for problem in wrong if problem.path == path]
 
 
 @register.filter
 def within(path: str, outer: str) -> bool:
     """Whether a place is inside another, or is it."""
-    found = parse_path(outer)
-    return bool(path) and bool(found) and parse_path(path)[: len(found)] == found
+    outer_path = parse_path(outer)
+    return bool(path) and bool(outer_path) and parse_path(path)[: len(outer_path)] == outer_path
 
 
 @register.filter
 def inside(wrong: Sequence[StageProblem], path: str) -> bool:
-    return any(within(one.path, path) for one in wrong)
+    return any(within(problem.path, path) for problem in wrong)
 
 
 @register.filter
 def holds(controls: Sequence[Control], path: str) -> bool:
-    return any(within(path, one.path) for one in controls if one.input != "hidden")
+    return any(within(path, control.path) for control in controls if control.input != "hidden")
 
 
 @register.filter
 def any_wrong(controls: Sequence[Control], wrong: Sequence[StageProblem]) -> bool:
-    return any(one.blocks and holds(controls, one.path) for one in wrong)
+    return any(problem.blocks and holds(controls, problem.path) for problem in wrong)

@@ -20,9 +20,9 @@ def prose(text: str) -> SafeString:
 
 
 def _parts(block: str) -> list[str]:
-    found = []
+    blocks = []
     for listed, lines in groupby(block.split("\n"), key=lambda line: POINT.match(line) is not None):
-        said = [STRONG.sub(r"<b>\1</b>", escape(POINT.sub("", line) if listed else line)) for line in lines]
-        points = "".join(f"<li>{line}</li>" for line in said)
-        found.append(f"<ul>{points}</ul>" if listed else f"<p>{'<br>'.join(said)}</p>")
-    return found
+        escaped = [STRONG.sub(r"<b>\1</b>", escape(POINT.sub("", line) if listed else line)) for line in lines]
+        points = "".join(f"<li>{line}</li>" for line in escaped)
+        blocks.append(f"<ul>{points}</ul>" if listed else f"<p>{'<br>'.join(escaped)}</p>")
+    return blocks

@@ -142,7 +142,7 @@ def _saved(request: HttpRequest, stage: Stage, content: dict[str, Any], said: st
 
 def _page(request: HttpRequest, stage: Stage, content: dict[str, Any], **more: Any) -> Any:
     draft = services.draft_of(stage)
-    return stage_form(stage, content, draft, person(request), beside=request.session.get(BESIDE, ""), **more)
+    return stage_form(stage, content, draft, person(request), second_language=request.session.get(BESIDE, ""), **more)
 
 
 def _redisplay(

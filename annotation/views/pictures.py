@@ -31,7 +31,7 @@ def upload_picture(request: HttpRequest, assignment_id: int) -> HttpResponse:
     """POST one picture, as `file` or as `url`; GET those that were brought for this sheet."""
     assignment = assignment_for(current_user(request), assignment_id)
     if request.method != "POST":
-        return JsonResponse({"pictures": [picture_json(one.image) for one in uploads.uploads_of(assignment)]})
+        return JsonResponse({"pictures": [picture_json(upload.image) for upload in uploads.uploads_of(assignment)]})
     try:
         image = posted_picture(request, assignment, "file", "url", timezone.now())
     except uploads.UploadRefused as refused:
@@ -57,7 +57,9 @@ def upload_with_sheet(request: HttpRequest, assignment: Assignment, at: datetime
     """Without a script: keep the whole sheet as a draft, with the picture in its field; say why it did not come."""
     sheet = sheet_of(assignment.campaign.sheet_version)
     raw = sheet.read_form(request.POST)
-    asked = next((one for one in sheet.fields if one.spec.takes_uploads and one.key == request.POST["bring"]), None)
+    asked = next(
+        (field for field in sheet.fields if field.spec.takes_uploads and field.key == request.POST["bring"]), None
+    )
     words = ""
     if asked is not None:
         try:

@@ -54,103 +54,116 @@ def ready(request: HttpRequest, campaign_id: int) -> HttpResponse:
     user, at = person(request), timezone.now()
     place, rater = open_work_for(user, campaign_id), rater_of(user)
     refused = check_gate(place.pk, rater.pk, at).refused
-    found = readiness.readiness_of(place, rater, language())
-    if refused in SHUTS_OUT or found is None:
+    readiness_state = readiness.readiness_of(place, rater, language())
+    if refused in SHUTS_OUT or readiness_state is None:
         return redirect("annotation:sheet", campaign_id)
     if request.method == "POST":
-        return _done(request, place, rater, found)
-    context = _context(request, place, rater, found) | {"nav": tabs_for(user, "work"), "waits": refused == "not_ready"}
+        return _done(request, place, rater, readiness_state)
+    context = _context(request, place, rater, readiness_state) | {
+        "nav": tabs_for(user, "work"),
+        "waits": refused == "not_ready",
+    }
     response = render(request, "annotation/protocol/ready.html", context)
-    films = sorted({one.origin for one in found.parts.materials if one.plays})
+    films = sorted({material.origin for material in readiness_state.parts.materials if material.plays})
     if films:
         response._csp_update = {"media-src": films}  # type: ignore[attr-defined]  # read by the policy's middleware
     return response
 
 
-def _context(request: HttpRequest, place: CampaignCohort, rater: Rater, found: ReadinessState) -> dict[str, Any]:
-    materials = found.parts.materials
+def _context(
+    request: HttpRequest, place: CampaignCohort, rater: Rater, readiness_state: ReadinessState
+) -> dict[str, Any]:
+    materials = readiness_state.parts.materials
     asked = request.GET.get("open", "")
-    waiting = next((one.key for one in materials if not _is_done(found, one)), "")
-    opened = asked if found.parts.material(asked) else waiting
+    waiting = next((material.key for material in materials if not _is_done(readiness_state, material)), "")
+    opened = asked if readiness_state.parts.material(asked) else waiting
     at = timezone.now()
     steps = [
         MaterialStep(
-            one,
-            _is_done(found, one),
-            found.missing(one.key),
-            readiness.sign_ticket(found, rater, one.key, at) if one.key == opened else "",
+            material,
+            _is_done(readiness_state, material),
+            readiness_state.missing(material.key),
+            readiness.sign_ticket(readiness_state, rater, material.key, at) if material.key == opened else "",
         )
-        for one in materials
+        for material in materials
     ]
-    unanswered = [one for one in found.parts.quiz if one.key not in found.answers]
-    explained = _explained(found, request.GET.get("after", ""))
+    unanswered = [
+        quiz_question
+        for quiz_question in readiness_state.parts.quiz
+        if quiz_question.key not in readiness_state.answers
+    ]
+    explained = _explained(readiness_state, request.GET.get("after", ""))
     return {
         "place": place,
-        "found": found,
-        "body": found.text.body.replace("{target}", place.cohort.name),
+        "found": readiness_state,
+        "body": readiness_state.text.body.replace("{target}", place.cohort.name),
         "steps": steps,
-        "question": unanswered[0] if unanswered and found.all_seen and not explained else None,
+        "question": unanswered[0] if unanswered and readiness_state.all_seen and not explained else None,
         "explained": explained,
-        "number": len(found.parts.quiz) - len(unanswered) + 1,
-        "over": bool(found.parts.quiz) and not unanswered,
-        "right": found.parts.right(found.answers),
+        "number": len(readiness_state.parts.quiz) - len(unanswered) + 1,
+        "over": bool(readiness_state.parts.quiz) and not unanswered,
+        "right": readiness_state.parts.right(readiness_state.answers),
     }
 
 
-def _is_done(found: ReadinessState, one: Material) -> bool:
-    return one.key in found.seen and not found.missing(one.key)
+def _is_done(readiness_state: ReadinessState, material: Material) -> bool:
+    return material.key in readiness_state.seen and not readiness_state.missing(material.key)
 
 
-def _explained(found: ReadinessState, key: str) -> QuizFeedback | None:
-    question = found.parts.question(key)
-    given = question.option(found.answers.get(key, "")) if question else None
-    if question is None or given is None:
+def _explained(readiness_state: ReadinessState, key: str) -> QuizFeedback | None:
+    question = readiness_state.parts.question(key)
+    chosen_option = question.option(readiness_state.answers.get(key, "")) if question else None
+    if question is None or chosen_option is None:
         return None
-    return QuizFeedback(question, given, [one for one in question.options if one.right])
+    return QuizFeedback(question, chosen_option, [option for option in question.options if option.right])
 
 
-def _done(request: HttpRequest, place: CampaignCohort, rater: Rater, found: ReadinessState) -> HttpResponse:
+def _done(request: HttpRequest, place: CampaignCohort, rater: Rater, readiness_state: ReadinessState) -> HttpResponse:
     at, act = timezone.now(), request.POST.get("act", "")
-    here = reverse("annotation:ready", args=[place.campaign_id])
+    page_url = reverse("annotation:ready", args=[place.campaign_id])
     if act == "seen":
-        return _record_viewing(request, place, rater, found)
+        return _record_viewing(request, place, rater, readiness_state)
     if act == "answer":
         key = request.POST.get("question", "")
-        found = readiness.answer_question(place, rater, found, key, request.POST.get("option", ""), at)
-        if key not in found.answers:
+        readiness_state = readiness.answer_question(
+            place, rater, readiness_state, key, request.POST.get("option", ""), at
+        )
+        if key not in readiness_state.answers:
             messages.info(request, _("Choose one of the answers."))
-            return redirect(f"{here}#quiz")
-        return redirect(f"{here}?after={key}#quiz")
+            return redirect(f"{page_url}#quiz")
+        return redirect(f"{page_url}?after={key}#quiz")
     if act == "again":
-        readiness.restart_quiz(place, rater, found, at)
-        return redirect(f"{here}#quiz")
-    if readiness.confirm_read(place, rater, found, at):
+        readiness.restart_quiz(place, rater, readiness_state, at)
+        return redirect(f"{page_url}#quiz")
+    if readiness.confirm_read(place, rater, readiness_state, at):
         return redirect("annotation:sheet", place.campaign_id)
     messages.info(request, _("Something is not read or seen yet. It is open now."))
-    return redirect(here)
+    return redirect(page_url)
 
 
-def _record_viewing(request: HttpRequest, place: CampaignCohort, rater: Rater, found: ReadinessState) -> HttpResponse:
+def _record_viewing(
+    request: HttpRequest, place: CampaignCohort, rater: Rater, readiness_state: ReadinessState
+) -> HttpResponse:
     """A script says now and then how long the material was really in view; a button says that one is through."""
-    key, said = request.POST.get("material", ""), request.POST.get("seconds", "")
-    seconds = _seconds(said)
-    found = readiness.add_viewing_time(
-        place, rater, found, key, request.POST.get("ticket", ""), seconds, timezone.now()
+    key, seconds_text = request.POST.get("material", ""), request.POST.get("seconds", "")
+    seconds = _seconds(seconds_text)
+    readiness_state = readiness.add_viewing_time(
+        place, rater, readiness_state, key, request.POST.get("ticket", ""), seconds, timezone.now()
     )
-    left = found.missing(key)
+    left = readiness_state.missing(key)
     if is_script_request(request):
         return JsonResponse({"left": left})
-    here = reverse("annotation:ready", args=[place.campaign_id])
+    page_url = reverse("annotation:ready", args=[place.campaign_id])
     if left:
         text = ngettext("Take %(n)s more second for it.", "Take %(n)s more seconds for it.", left)
         messages.info(request, text % {"n": left})
-        return redirect(f"{here}?open={key}#m-{key}")
-    return redirect(f"{here}#next")
+        return redirect(f"{page_url}?open={key}#m-{key}")
+    return redirect(f"{page_url}#next")
 
 
-def _seconds(said: str) -> float | None:
+def _seconds(text: str) -> float | None:
     try:
-        number = float(said)
+        number = float(text)
     except ValueError:
         return None
     return number if math.isfinite(number) else 0.0

@@ -47,10 +47,10 @@ def _done(request: HttpRequest, benchmark: Benchmark, user: User) -> Any:
         undone_at=None,
         annotation__assignment__campaign__stage__benchmark=benchmark,
     )
-    found = rows.select_related("annotation__assignment__campaign__stage", "reviewer").first()
-    if found is None:
+    review = rows.select_related("annotation__assignment__campaign__stage", "reviewer").first()
+    if review is None:
         return None
-    return decision_view(found, found.annotation.assignment.campaign.stage, time_zone_for(user), language())
+    return decision_view(review, review.annotation.assignment.campaign.stage, time_zone_for(user), language())
 
 
 @never_cache
@@ -60,8 +60,8 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark, user = benchmark_for(request.user, slug, can="review"), person(request)
     if "after" in request.GET:
         return _next(benchmark, user, request.GET["after"])
-    found = queue_of(benchmark, user, timezone.now(), time_zone_for(user), language())
-    return render(request, "annotation/reviews/queue.html", _context(request, benchmark, user, queue=found))
+    page = queue_of(benchmark, user, timezone.now(), time_zone_for(user), language())
+    return render(request, "annotation/reviews/queue.html", _context(request, benchmark, user, queue=page))
 
 
 @never_cache
@@ -70,12 +70,12 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
 def review(request: HttpRequest, slug: str, annotation_id: int) -> HttpResponse:
     benchmark, user = benchmark_for(request.user, slug, can="review"), person(request)
     answer = answer_for_review(user, benchmark, annotation_id)
-    said = {name: str(strip_nul(request.POST.get(name, ""))) for name in ("decision", "reason", "comment")}
+    posted = {name: str(strip_nul(request.POST.get(name, ""))) for name in ("decision", "reason", "comment")}
     refused = ""
-    if request.method == "POST" and said["decision"] in Review.Decision.values:
+    if request.method == "POST" and posted["decision"] in Review.Decision.values:
         try:
-            made = reviews.decide(answer.pk, user, at=timezone.now(), **said)
-            return _next(benchmark, user, str(answer.pk), done=made.pk)
+            new_review = reviews.decide(answer.pk, user, at=timezone.now(), **posted)
+            return _next(benchmark, user, str(answer.pk), done=new_review.pk)
         except ReviewRefused as error:
             if error.reason not in ("no_reason", "closed"):
                 messages.info(request, str(REFUSED[error.reason]))
@@ -83,7 +83,7 @@ def review(request: HttpRequest, slug: str, annotation_id: int) -> HttpResponse:
             refused = str(REFUSED[error.reason])
     sheet = sheet_for(answer, benchmark, timezone.now(), time_zone_for(user), language())
     batch = review_queue.review_counts([answer.assignment.campaign.stage]).get(answer.assignment.campaign.stage_id)
-    context = _context(request, benchmark, user, sheet=sheet, batch=batch, refused=refused, typed=said)
+    context = _context(request, benchmark, user, sheet=sheet, batch=batch, refused=refused, typed=posted)
     return render(request, "annotation/reviews/sheet.html", context, status=422 if refused else 200)
 
 
@@ -92,19 +92,19 @@ def review(request: HttpRequest, slug: str, annotation_id: int) -> HttpResponse:
 @require_POST
 def undo(request: HttpRequest, slug: str, review_id: int) -> HttpResponse:
     benchmark, user = benchmark_for(request.user, slug, can="review"), person(request)
-    found = review_for(user, benchmark, review_id)
+    old_review = review_for(user, benchmark, review_id)
     try:
-        reviews.undo(found.pk, user, timezone.now(), runs=may(user, benchmark, "work_on"))
+        reviews.undo(old_review.pk, user, timezone.now(), runs=may(user, benchmark, "work_on"))
     except ReviewRefused as error:
         messages.info(request, str(REFUSED[error.reason]))
         return redirect("annotation:review_queue", slug)
-    return redirect("annotation:review", slug, found.annotation_id)
+    return redirect("annotation:review", slug, old_review.annotation_id)
 
 
-def _next(benchmark: Benchmark, user: User, said: str, *, done: int = 0) -> HttpResponse:
+def _next(benchmark: Benchmark, user: User, answer_id: str, *, done: int = 0) -> HttpResponse:
     """The next that waits after the one named, else the first; with none left, the queue."""
-    found = review_queue.next_after(benchmark, user, parse_id(said))
+    next_id = review_queue.next_after(benchmark, user, parse_id(answer_id))
     to = reverse("annotation:review_queue", args=[benchmark.slug])
-    if found is not None:
-        to = reverse("annotation:review", args=[benchmark.slug, found])
+    if next_id is not None:
+        to = reverse("annotation:review", args=[benchmark.slug, next_id])
     return redirect(f"{to}?done={done}" if done else to)

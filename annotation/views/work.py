@@ -43,22 +43,22 @@ def sheet(request: HttpRequest, campaign_id: int) -> HttpResponse:
     """What is in hand, or the answer that is opened for a change, or why there is nothing."""
     user, at = person(request), timezone.now()
     place = open_work_for(user, campaign_id)
-    given = claim.get_or_claim_work(rater_of(user), place, at)
-    if given.no_work and given.no_work.reason == "no_consent" and not is_script_request(request):
+    claimed = claim.get_or_claim_work(rater_of(user), place, at)
+    if claimed.no_work and claimed.no_work.reason == "no_consent" and not is_script_request(request):
         query = urlencode({"next": request.get_full_path()})
         return redirect(f"{reverse('annotation:consent', args=[place.cohort.team_id])}?{query}")
     if (
-        given.no_work
-        and given.no_work.reason == "not_ready"
+        claimed.no_work
+        and claimed.no_work.reason == "not_ready"
         and "change" not in request.GET
         and not is_script_request(request)
     ):
         return redirect("annotation:ready", campaign_id)
     changed = reopened_assignment(user, campaign_id, request.GET.get("change", ""))
-    if changed is not None and not (given.no_work and given.no_work.reason in SHUTS_OUT):
-        given = Work(changed, given.current if given.current != changed else given.prefetched, None)
+    if changed is not None and not (claimed.no_work and claimed.no_work.reason in SHUTS_OUT):
+        claimed = Work(changed, claimed.current if claimed.current != changed else claimed.prefetched, None)
     undo = previous_answer(user, campaign_id, request.GET.get("after", ""), at)
-    context: dict[str, Any] = {"bench": sheet_view.build_work_page(user, place, given, at, undo=undo)}
+    context: dict[str, Any] = {"bench": sheet_view.build_work_page(user, place, claimed, at, undo=undo)}
     context["asked"] = request.GET.get("open", "")
     if is_script_request(request):
         return render(request, "annotation/sheet/fragment.html", context)
@@ -66,18 +66,18 @@ def sheet(request: HttpRequest, campaign_id: int) -> HttpResponse:
     return render(request, "annotation/sheet/page.html", context)
 
 
-def own_assignment(user: User, campaign_id: int, said: str) -> Assignment | None:
+def own_assignment(user: User, campaign_id: int, assignment_text: str) -> Assignment | None:
     """An assignment named in the address; None when it is not this person's, or of another campaign."""
     try:
-        assignment = assignment_for(user, parse_id(said))
+        assignment = assignment_for(user, parse_id(assignment_text))
     except Http404:
         return None
     return assignment if assignment.campaign_id == campaign_id else None
 
 
-def reopened_assignment(user: User, campaign_id: int, said: str) -> Assignment | None:
+def reopened_assignment(user: User, campaign_id: int, assignment_text: str) -> Assignment | None:
     """An answer opened for a change has a draft until it is submitted again. What was skipped may be taken up again."""
-    assignment = own_assignment(user, campaign_id, said)
+    assignment = own_assignment(user, campaign_id, assignment_text)
     if assignment is not None and assignment.state == Assignment.State.SKIPPED:
         return assignment
     if assignment is None or assignment.state in submit.DECIDED or getattr(assignment, "draft", None) is None:
@@ -85,9 +85,9 @@ def reopened_assignment(user: User, campaign_id: int, said: str) -> Assignment |
     return assignment
 
 
-def previous_answer(user: User, campaign_id: int, said: str, at: datetime) -> sheet_view.UndoOffer | None:
+def previous_answer(user: User, campaign_id: int, assignment_text: str, at: datetime) -> sheet_view.UndoOffer | None:
     """Without a script, the answer just given is named in the address."""
-    assignment = own_assignment(user, campaign_id, said)
+    assignment = own_assignment(user, campaign_id, assignment_text)
     if assignment is None:
         return None
     return sheet_view.undo_offer(assignment, Annotation.objects.filter(assignment=assignment, live=True).first(), at)

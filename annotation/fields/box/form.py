@@ -57,9 +57,9 @@ class BoxForm:
 
     def read(self, posted: PostData, name: str) -> Any:
         """Fractions; what is no number stays as it was typed. Rows left empty are no boxes."""
-        typed = [str(one).strip() for one in posted.getlist(name)]
+        typed = [str(value).strip() for value in posted.getlist(name)]
         rows = [typed[at : at + 4] for at in range(0, len(typed), 4)]
-        return [[_fraction(one) for one in row] for row in rows if any(row)] or None
+        return [[_fraction(coordinate) for coordinate in row] for row in rows if any(row)] or None
 
     def fill(self, raw: Any) -> list[str]:
         return [side for row in _rows(raw) for side in row]
@@ -95,7 +95,7 @@ class BoxForm:
 
 def _fraction(typed: str) -> float | str:
     """15.8 or "15,8" percent, in the digits of any script, is 0.158."""
-    digits = (str(unicodedata.decimal(one, one)) for one in typed)
+    digits = (str(unicodedata.decimal(char, char)) for char in typed)
     plain = "".join(digits).translate(POINTS).strip()
     return round(float(Decimal(plain) / 100), 6) if NUMBER.fullmatch(plain) else typed
 
@@ -106,7 +106,7 @@ def _rows(raw: Any) -> list[list[str]]:
         return []
     rows = [raw] if isinstance(raw, Mapping) else raw
     lists = [[row.get(key) for key in SIDES] if isinstance(row, Mapping) else row for row in rows]
-    return [[_posted_rows(one) for one in row] for row in lists if isinstance(row, (list, tuple))]
+    return [[_posted_rows(side) for side in row] for row in lists if isinstance(row, (list, tuple))]
 
 
 def _posted_rows(value: Any) -> str:
@@ -118,11 +118,11 @@ def _posted_rows(value: Any) -> str:
 
 def _boxes(raw: Any) -> list[Box]:
     """Of a draft, or of what was refused, those boxes that can be measured."""
-    found = []
+    boxes = []
     for row in [raw] if isinstance(raw, Mapping) else raw if isinstance(raw, (list, tuple)) else []:
         with suppress(InvalidAnswer):
-            found.append(parse_box(row))
-    return found
+            boxes.append(parse_box(row))
+    return boxes
 
 
 def _gates(config: Config, boxes: Sequence[Box], shown: Shown | None, speech: Localiser) -> Iterator[LimitView]:
@@ -137,20 +137,25 @@ def _gates(config: Config, boxes: Sequence[Box], shown: Shown | None, speech: Lo
     if config.min_area is not None:
         label = _("Size of the smallest box") if many else _("Size of the box")
         yield _size("min", label, min(areas, default=None), config.min_area, "box_too_small")
-    for one in config.facts:
-        found = one.current_value(shown)
-        known = None if found is None else f"{found:g}"
-        params = {"found": known, "least": f"{one.at_least:g}"}
-        stops = found is not None and found < one.at_least
+    for fact in config.facts:
+        measured = fact.current_value(shown)
+        known = None if measured is None else f"{measured:g}"
+        params = {"found": known, "least": f"{fact.at_least:g}"}
+        stops = measured is not None and measured < fact.at_least
         yield LimitView(
-            "fact", speech.say(one.label), known, params["least"] or "", stops, problem_text(AnswerProblem(FEW, params))
+            "fact",
+            speech.say(fact.label),
+            known,
+            params["least"] or "",
+            stops,
+            problem_text(AnswerProblem(FEW, params)),
         )
 
 
-def _size(key: Literal["max", "min"], label: str, found: float | None, limit: float, code: str) -> LimitView:
-    stops = found is not None and (found >= limit if key == "max" else found < limit)
+def _size(key: Literal["max", "min"], label: str, measured: float | None, limit: float, code: str) -> LimitView:
+    stops = measured is not None and (measured >= limit if key == "max" else measured < limit)
     words = problem_text(AnswerProblem(code, {"limit": f"{limit * 100:g}"}))
-    return LimitView(key, label, None if found is None else percent(found), f"{limit * 100:g}", stops, words)
+    return LimitView(key, label, None if measured is None else percent(measured), f"{limit * 100:g}", stops, words)
 
 
 def _describe_box(box: Box) -> Mapping[str, Any]:

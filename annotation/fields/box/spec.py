@@ -128,7 +128,7 @@ class BoxSpec(Spec[Config, Answer]):
         return Config(least, most, largest, smallest, gates)
 
     def config_json(self, config: Config) -> dict[str, Any]:
-        facts = [{"key": one.key, "at_least": one.at_least, "label": dict(one.label)} for one in config.facts]
+        facts = [{"key": fact.key, "at_least": fact.at_least, "label": dict(fact.label)} for fact in config.facts]
         return {
             "least": config.least,
             "most": config.most,
@@ -159,9 +159,11 @@ class BoxSpec(Spec[Config, Answer]):
         if config.min_area is not None and min(areas) < config.min_area:
             problems.append(_area_checks("box_too_small", min(areas), config.min_area))
         for gate in config.facts:
-            found = gate.current_value(shown)
-            if found is not None and found < gate.at_least:
-                problems.append(AnswerProblem("too_few_found", {"found": f"{found:g}", "least": f"{gate.at_least:g}"}))
+            measured = gate.current_value(shown)
+            if measured is not None and measured < gate.at_least:
+                problems.append(
+                    AnswerProblem("too_few_found", {"found": f"{measured:g}", "least": f"{gate.at_least:g}"})
+                )
         return [Check(problem, blocks=True) for problem in problems]
 
     def level(self, config: Config) -> Level:
@@ -205,27 +207,27 @@ def parse_box(row: Any) -> Box:
         row = [row.get(key, "") for key in SIDES]
     if not isinstance(row, (list, tuple)) or len(row) > len(SIDES):
         raise InvalidAnswer("not_a_box")
-    if len(row) < len(SIDES) or any(one is None or one == "" for one in row):
+    if len(row) < len(SIDES) or any(coordinate is None or coordinate == "" for coordinate in row):
         raise InvalidAnswer("box_incomplete")
     return _upright(row)
 
 
 def _upright(row: Iterable[Any]) -> Box:
     sides = []
-    for one in row:
-        if isinstance(one, bool) or not isinstance(one, (int, float)) or not isfinite(one):
-            raise InvalidAnswer("box_not_numbers", given=str(one)[:20])
-        if not 0 <= one <= 1:
+    for coordinate in row:
+        if isinstance(coordinate, bool) or not isinstance(coordinate, (int, float)) or not isfinite(coordinate):
+            raise InvalidAnswer("box_not_numbers", given=str(coordinate)[:20])
+        if not 0 <= coordinate <= 1:
             raise InvalidAnswer("box_outside")
-        sides.append(round(float(one), DIGITS))
+        sides.append(round(float(coordinate), DIGITS))
     (x0, x1), (y0, y1) = sorted(sides[0::2]), sorted(sides[1::2])
     if x0 == x1 or y0 == y1:
         raise InvalidAnswer("box_empty")
     return {"x0": x0, "y0": y0, "x1": x1, "y1": y1}
 
 
-def _area_checks(code: str, found: float, limit: float) -> AnswerProblem:
-    return AnswerProblem(code, {"area": percent(found), "limit": f"{limit * 100:g}"})
+def _area_checks(code: str, measured: float, limit: float) -> AnswerProblem:
+    return AnswerProblem(code, {"area": percent(measured), "limit": f"{limit * 100:g}"})
 
 
 def _share(value: Any, path: str) -> float | None:

@@ -56,8 +56,8 @@ class Config:
         """The options that are there for an item."""
         if not self.options_from:
             return self.options
-        found = (shown.context if shown else {}).get(self.options_from) or []
-        rows = re.split(r"[|\n]", found) if isinstance(found, str) else found
+        offered = (shown.context if shown else {}).get(self.options_from) or []
+        rows = re.split(r"[|\n]", offered) if isinstance(offered, str) else offered
         codes = dict.fromkeys(str(row).strip()[:MOST_LETTERS] for row in rows if str(row).strip())
         return tuple(Option(code.replace("|", "/"), {"en": code}) for code in list(codes)[:MOST])
 
@@ -94,10 +94,10 @@ class ChoiceSpec(Spec[Config, Answer]):
     def config(self, data: Mapping[str, Any], path: str = "config") -> Config:
         reject_unknown_keys(data, ("many", "options", "least", "most", "options_from"), path)
         many = require(data, "many", bool, path) if "many" in data else False
-        told = require(data, "options_from", str, path) if "options_from" in data else ""
-        if told and "options" in data:
+        source_column = require(data, "options_from", str, path) if "options_from" in data else ""
+        if source_column and "options" in data:
             raise ConfigError(f"{path}.options_from", "takes the place of options; leave one of the two out")
-        options = () if told else require_options(data, "options", path, most=MOST)
+        options = () if source_column else require_options(data, "options", path, most=MOST)
         if many and len("|".join(option.code for option in options)) > MAX_CODE:
             raise ConfigError(f"{path}.options", f"the codes together must fit {MAX_CODE} characters; shorten them")
         limits = {key: require(data, key, int, path) if data.get(key) is not None else 0 for key in ("least", "most")}
@@ -109,7 +109,7 @@ class ChoiceSpec(Spec[Config, Answer]):
                 raise ConfigError(f"{path}.{key}", f"must be 0 to {room}, not {limit}")
         if limits["most"] and limits["least"] > limits["most"]:
             raise ConfigError(f"{path}.least", f"must be at most {limits['most']}, not {limits['least']}")
-        return Config(many, options, options_from=told, **limits)
+        return Config(many, options, options_from=source_column, **limits)
 
     def config_json(self, config: Config) -> dict[str, Any]:
         data: dict[str, Any] = {"many": config.many}
@@ -127,15 +127,15 @@ class ChoiceSpec(Spec[Config, Answer]):
             return match_option(raw, options)
         if isinstance(raw, Mapping):
             raise InvalidAnswer("not_an_option", given="{}")
-        chosen = {match_option(one, options) for one in (raw if isinstance(raw, (list, tuple)) else [raw])}
+        chosen = {match_option(value, options) for value in (raw if isinstance(raw, (list, tuple)) else [raw])}
         return [option.code for option in options if option.code in chosen]
 
     def checks(self, answer: Answer, config: Config, shown: Shown) -> list[Check]:
-        found = len(answer) if isinstance(answer, list) else 1
-        if config.least and found < config.least:
-            return [Check(AnswerProblem("too_few_chosen", {"found": found, "least": config.least}), blocks=True)]
-        if config.most and found > config.most:
-            return [Check(AnswerProblem("too_many_chosen", {"found": found, "most": config.most}), blocks=True)]
+        count = len(answer) if isinstance(answer, list) else 1
+        if config.least and count < config.least:
+            return [Check(AnswerProblem("too_few_chosen", {"found": count, "least": config.least}), blocks=True)]
+        if config.most and count > config.most:
+            return [Check(AnswerProblem("too_many_chosen", {"found": count, "most": config.most}), blocks=True)]
         return []
 
     def level(self, config: Config) -> Level:
@@ -169,11 +169,11 @@ class ChoiceSpec(Spec[Config, Answer]):
 
     def rubric(self, label: str, config: Config, language: str = "en") -> Rubric:
         codes = [option.code for option in config.options]
-        one: dict[str, Any] = {"type": "string", **({"enum": codes} if codes else {})}
-        many: dict[str, Any] = {"type": "array", "items": one, "uniqueItems": True}
+        single_schema: dict[str, Any] = {"type": "string", **({"enum": codes} if codes else {})}
+        many: dict[str, Any] = {"type": "array", "items": single_schema, "uniqueItems": True}
         many |= {"minItems": config.least} if config.least else {}
         many |= {"maxItems": config.most} if config.most else {}
-        return Rubric(f"{label}\n{describe_options(config.options, language)}", many if config.many else one)
+        return Rubric(f"{label}\n{describe_options(config.options, language)}", many if config.many else single_schema)
 
 
 SPEC = ChoiceSpec()

@@ -48,8 +48,8 @@ class GroupingForm:
 
     def read(self, posted: PostData, name: str) -> Any:
         """The JSON that the script wrote; else the acts of the selects. What is no grouping stays as it came."""
-        values = [str(one) for one in posted.getlist(name) if one]
-        written = next((one for one in values if one.startswith("{")), None)
+        values = [str(value) for value in posted.getlist(name) if value]
+        written = next((value for value in values if value.startswith("{")), None)
         if written is not None:
             return _canonical_json(written)
         return values[0] if len(values) == 1 and ":" not in values[0] else values or None
@@ -59,7 +59,7 @@ class GroupingForm:
             return []
         if isinstance(raw, Mapping):
             return [json.dumps(raw, ensure_ascii=False, separators=(",", ":"))]
-        return [str(one) for one in raw] if isinstance(raw, (list, tuple)) else [str(raw)]
+        return [str(value) for value in raw] if isinstance(raw, (list, tuple)) else [str(raw)]
 
     def context(self, config: Config, answer: Any, speech: Localiser, shown: Shown | None) -> Mapping[str, Any]:
         order = in_order(shown) if shown is not None else []
@@ -69,7 +69,7 @@ class GroupingForm:
         return {
             "written": self.fill(answer)[0] if isinstance(answer, Mapping) and answer else "",
             "rows": [_row(name, order, acts, near, config, speech) for name in order],
-            "roles": [RoleKey(one.code, speech.say(one.label), keys[one.code], one.keeps) for one in config.roles],
+            "roles": [RoleKey(role.code, speech.say(role.label), keys[role.code], role.keeps) for role in config.roles],
             "not_sure": config.not_sure,
             "keep_one": speech.say(config.keep_one),
             "keep_both": speech.say(config.keep_both),
@@ -115,11 +115,11 @@ def _picture_actions(answer: Any) -> dict[str, tuple[str, str]]:
         for part, act in (("dropped", "drop"), ("unsure", "unsure")):
             acts |= {str(name): (f"{act}:{name}", "") for name in answer.get(part) or []}
     elif isinstance(answer, (list, tuple)):
-        for one in answer:
-            act, name, *rest = [*str(one).split(":", 3), ""]
-            said, role = acts.get(name, ("", ""))
+        for action in answer:
+            act, name, *rest = [*str(action).split(":", 3), ""]
+            chosen_action, role = acts.get(name, ("", ""))
             if act == "role":
-                acts[name] = (said, rest[0])
+                acts[name] = (chosen_action, rest[0])
             else:
                 acts[name] = (":".join([act, name, *rest[:1]]) if act == "same" else f"{act}:{name}", role)
     return acts
@@ -127,8 +127,8 @@ def _picture_actions(answer: Any) -> dict[str, tuple[str, str]]:
 
 def _group_actions(group: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
     images, roles = list(group.get("images") or []), group.get("roles") or {}
-    kept = list(group.get("kept") or images[:1])
-    first = kept[0] if kept else ""
+    kept_images = list(group.get("kept") or images[:1])
+    first = kept_images[0] if kept_images else ""
     return {
         name: (f"keep:{name}" if name == first else f"same:{name}:{first}", str(roles.get(name, ""))) for name in images
     }
@@ -142,20 +142,28 @@ def _row(
     config: Config,
     speech: Localiser,
 ) -> PictureRow:
-    said, role = acts.get(name, ("", ""))
+    action, role = acts.get(name, ("", ""))
     at = order.index(name)
-    beside = order[max(0, at - 2) : at] + [one for one, _alike in near.get(name, [])] + order[max(0, at - OFFERED) : at]
-    target = said.split(":")[2] if said.startswith("same:") else ""
-    others = dict.fromkeys([*([target] if target else []), *beside[:OFFERED]])
+    neighbours = (
+        order[max(0, at - 2) : at]
+        + [near_name for near_name, _alike in near.get(name, [])]
+        + order[max(0, at - OFFERED) : at]
+    )
+    target = action.split(":")[2] if action.startswith("same:") else ""
+    others = dict.fromkeys([*([target] if target else []), *neighbours[:OFFERED]])
     offered = [("keep", _("Keep")), ("drop", _("Drop"))] + ([("unsure", _("Not sure"))] if config.not_sure else [])
     rows = [("", _("Not decided")), *((f"{act}:{name}", label) for act, label in offered)]
     same = _("Same as %(number)s")
-    rows += [(f"same:{name}:{one}", same % {"number": order.index(one) + 1}) for one in others if one in order]
+    rows += [
+        (f"same:{name}:{target_name}", same % {"number": order.index(target_name) + 1})
+        for target_name in others
+        if target_name in order
+    ]
     roles = [("", "–"), *((f"role:{name}:{one.code}", speech.say(one.label)) for one in config.roles)]
     return PictureRow(
         at + 1,
         name,
-        [SelectOption(value, label, value == said) for value, label in rows],
+        [SelectOption(value, label, value == action) for value, label in rows],
         [SelectOption(value, label, value == f"role:{name}:{role}") for value, label in roles] if config.roles else [],
     )
 

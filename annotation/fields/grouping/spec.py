@@ -68,14 +68,14 @@ def clusters(shown: Shown) -> list[list[str]]:
     listed = shown.context.get("groups")
     if not isinstance(listed, list) or not listed:
         return [list(left)] if left else []
-    found: list[list[str]] = []
+    groups: list[list[str]] = []
     for group in listed:
         names = [name for name in dict.fromkeys(group) if name in left]
         for name in names:
             del left[name]
-        found += [names] if names else []
-    several = [names for names in found if len(names) > 1]
-    return [*several, *(names for names in found if len(names) == 1), *([name] for name in left)]
+        groups += [names] if names else []
+    several = [names for names in groups if len(names) > 1]
+    return [*several, *(names for names in groups if len(names) == 1), *([name] for name in left)]
 
 
 def in_order(shown: Shown) -> list[str]:
@@ -95,8 +95,8 @@ class UnionFind:
             name = self._above[name]
         return name
 
-    def join(self, one: str, other: str) -> None:
-        self._above[self.root(one)] = self.root(other)
+    def join(self, name: str, other: str) -> None:
+        self._above[self.root(name)] = self.root(other)
 
 
 @dataclass
@@ -218,7 +218,7 @@ class GroupingSpec(Spec[Config, Answer]):
         read = _ParsedGroups(order, UnionFind(order))
         if isinstance(raw, Mapping):
             _parse_groups(raw, read)
-        elif isinstance(raw, (list, tuple)) and all(isinstance(one, str) for one in raw):
+        elif isinstance(raw, (list, tuple)) and all(isinstance(value, str) for value in raw):
             _parse_actions(raw, read)
         else:
             raise InvalidAnswer("not_a_grouping")
@@ -312,14 +312,19 @@ def _parse_groups(raw: Mapping[str, Any], read: _ParsedGroups) -> None:
         if not isinstance(group, Mapping) or any(key not in ("images", "kept", "roles") for key in group):
             raise InvalidAnswer("not_a_grouping")
         images = [read.known(name) for name in _list(group.get("images"))]
-        kept = [read.known(name) for name in _list(group.get("kept", []))]
+        kept_names = [read.known(name) for name in _list(group.get("kept", []))]
         roles = group.get("roles", {})
-        if not images or not set(kept) <= set(images) or not isinstance(roles, Mapping) or not set(roles) <= {*images}:
+        if (
+            not images
+            or not set(kept_names) <= set(images)
+            or not isinstance(roles, Mapping)
+            or not set(roles) <= {*images}
+        ):
             raise InvalidAnswer("not_a_grouping")
         for name in images:
             read.joined.join(name, images[0])
         read.grouped.update(images)
-        read.kept.update(kept)
+        read.kept.update(kept_names)
         read.roles.update(roles)
     read.dropped.update(read.known(name) for name in _list(raw.get("dropped", [])))
     read.unsure.update(read.known(name) for name in _list(raw.get("unsure", [])))
@@ -327,8 +332,8 @@ def _parse_groups(raw: Mapping[str, Any], read: _ParsedGroups) -> None:
 
 def _parse_actions(raw: Sequence[str], read: _ParsedGroups) -> None:
     """One act for each picture: keep:NAME, drop:NAME, unsure:NAME, same:NAME:OTHER[:ROLE], role:NAME:ROLE."""
-    for one in raw:
-        act, *rest = one.split(":", 3)
+    for action in raw:
+        act, *rest = action.split(":", 3)
         if act not in ACTS or not rest or (act == "same" and len(rest) < 2) or (act == "role" and len(rest) != 2):
             raise InvalidAnswer("not_a_grouping")
         name = read.known(rest[0])
@@ -382,10 +387,12 @@ def _canonical(read: _ParsedGroups, config: Config) -> Answer:
 def _group(images: list[str], read: _ParsedGroups, config: Config) -> dict[str, Any]:
     keeping = {name for name in images if (role := config.role(read.roles.get(name, ""))) is not None and role.keeps}
     sure = [name for name in images if name not in read.unsure]
-    kept = [name for name in images if name in read.kept or name in keeping] or sure[:1]
+    kept_names = [name for name in images if name in read.kept or name in keeping] or sure[:1]
     # a role says what a picture is to the one that is kept: what is kept itself has none, unless the role keeps it
-    roles = {name: read.roles[name] for name in images if name in read.roles and (name not in kept or name in keeping)}
-    return {"images": images, "kept": kept, "roles": roles}
+    roles = {
+        name: read.roles[name] for name in images if name in read.roles and (name not in kept_names or name in keeping)
+    }
+    return {"images": images, "kept": kept_names, "roles": roles}
 
 
 SPEC = GroupingSpec()

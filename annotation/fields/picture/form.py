@@ -28,16 +28,16 @@ class PictureForm:
         if isinstance(raw, Mapping):
             return [str(raw.get("sha", "")), str(raw.get("kind", "")), str(raw.get("source", "")), OTHER,
                     str(raw.get("licence", ""))]  # fmt: skip
-        return [str(one) for one in raw] if isinstance(raw, (list, tuple)) else []
+        return [str(value) for value in raw] if isinstance(raw, (list, tuple)) else []
 
     def context(self, config: Config, answer: Any, speech: Localiser, shown: Shown | None) -> Mapping[str, Any]:
-        given = _parse_draft(answer)
+        draft = _parse_draft(answer)
         codes = {option.code for option in config.licences}
-        licence = given.get("licence", "")
+        licence = draft.get("licence", "")
         written = licence and licence not in codes
         return {
-            **given,
-            "picture": _uploaded_pictures(given.get("sha", ""), shown),
+            **draft,
+            "picture": _uploaded_pictures(draft.get("sha", ""), shown),
             "licences": [_licence(option, licence, speech) for option in config.licences],
             "other": OTHER,
             "written": licence if written else "",
@@ -47,12 +47,12 @@ class PictureForm:
         }
 
     def answered(self, config: Config, answer: Any, speech: Localiser) -> Mapping[str, Any]:
-        given = _parse_draft(answer)
-        said = {option.code: speech.say(option.label) for option in config.licences}
-        licence = given.get("licence", "")
+        draft = _parse_draft(answer)
+        licence_labels = {option.code: speech.say(option.label) for option in config.licences}
+        licence = draft.get("licence", "")
         # Its size is not part of the answer; a thumbnail needs none.
-        thumbnail = ShownImage("upload", 0, given.get("sha", ""), 240, 240)
-        return {**given, "picture": thumbnail, "licence_label": said.get(licence, licence)}
+        thumbnail = ShownImage("upload", 0, draft.get("sha", ""), 240, 240)
+        return {**draft, "picture": thumbnail, "licence_label": licence_labels.get(licence, licence)}
 
 
 def _parse_draft(raw: Any) -> Answer:
@@ -64,7 +64,7 @@ def _parse_draft(raw: Any) -> Answer:
 
 
 def _uploaded_pictures(sha: str, shown: Shown | None) -> ShownImage | None:
-    return next((one for one in (shown.uploads if shown else ()) if one.sha == sha), None)
+    return next((upload for upload in (shown.uploads if shown else ()) if upload.sha == sha), None)
 
 
 def _licence(option: Option, chosen: str, speech: Localiser) -> Licence:

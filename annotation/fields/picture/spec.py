@@ -116,56 +116,56 @@ class PictureSpec(Spec[Config, Answer]):
     def config(self, data: Mapping[str, Any], path: str = "config") -> Config:
         reject_unknown_keys(data, ("needs_source", "needs_licence", "least_side", "licences"), path)
         types = {"needs_source": bool, "needs_licence": bool, "least_side": int}
-        given: dict[str, Any] = {key: require(data, key, type_, path) for key, type_ in types.items() if key in data}
-        if not 0 <= given.get("least_side", 0) <= 10_000:
-            raise ConfigError(f"{path}.least_side", f"must be 0 to 10000 pixels, not {given['least_side']}")
+        settings: dict[str, Any] = {key: require(data, key, type_, path) for key, type_ in types.items() if key in data}
+        if not 0 <= settings.get("least_side", 0) <= 10_000:
+            raise ConfigError(f"{path}.least_side", f"must be 0 to 10000 pixels, not {settings['least_side']}")
         if data.get("licences"):
-            given["licences"] = require_options(data, "licences", path, most=40)
-            if any(option.code == OTHER for option in given["licences"]):
+            settings["licences"] = require_options(data, "licences", path, most=40)
+            if any(option.code == OTHER for option in settings["licences"]):
                 raise ConfigError(f"{path}.licences", f'"{OTHER}" is always there: it asks for a text')
-        return Config(**given)
+        return Config(**settings)
 
     def config_json(self, config: Config) -> dict[str, Any]:
-        known = {} if config.licences == LICENCES else {"licences": [one.to_json() for one in config.licences]}
+        known = {} if config.licences == LICENCES else {"licences": [licence.to_json() for licence in config.licences]}
         return {**{key: value for key, value in vars(config).items() if key != "licences"}, **known}
 
     def parse(self, raw: Any, config: Config, shown: Shown) -> Answer | None:
-        given = parse_raw(raw)
-        if given is None:
+        draft = parse_raw(raw)
+        if draft is None:
             return None
-        if not given["sha"]:
-            if given["source"] or given["licence"]:
+        if not draft["sha"]:
+            if draft["source"] or draft["licence"]:
                 raise InvalidAnswer("picture_missing")
             return None
-        if given["kind"] not in KINDS:
+        if draft["kind"] not in KINDS:
             raise InvalidAnswer("not_a_picture")
-        picture = next((one for one in shown.uploads if one.sha == given["sha"]), None)
+        picture = next((upload for upload in shown.uploads if upload.sha == draft["sha"]), None)
         if picture is None:
             raise InvalidAnswer("not_brought")
-        given["kind"] = picture.came_by or given["kind"]
-        if (given["source"] and not PAGE.fullmatch(given["source"])) or len(given["source"]) > LONGEST_SOURCE:
+        draft["kind"] = picture.came_by or draft["kind"]
+        if (draft["source"] and not PAGE.fullmatch(draft["source"])) or len(draft["source"]) > LONGEST_SOURCE:
             raise InvalidAnswer("not_an_address")
-        if len(given["licence"]) > LONGEST_LICENCE:
+        if len(draft["licence"]) > LONGEST_LICENCE:
             raise InvalidAnswer("licence_too_long", most=LONGEST_LICENCE)
-        return given
+        return draft
 
     def checks(self, answer: Answer, config: Config, shown: Shown) -> list[Check]:
-        found = []
+        checks = []
         if config.needs_source and not answer["source"] and (answer["licence"] != OWN or answer["kind"] == "url"):
-            found.append(Check(AnswerProblem("source_missing"), blocks=True))
+            checks.append(Check(AnswerProblem("source_missing"), blocks=True))
         if config.needs_licence and not answer["licence"]:
-            found.append(Check(AnswerProblem("licence_missing"), blocks=True))
-        picture = next((one for one in shown.uploads if one.sha == answer["sha"]), None)
+            checks.append(Check(AnswerProblem("licence_missing"), blocks=True))
+        picture = next((upload for upload in shown.uploads if upload.sha == answer["sha"]), None)
         if picture is not None and min(picture.width, picture.height) < config.least_side:
             size = {"width": picture.width, "height": picture.height, "least": config.least_side}
-            found.append(Check(AnswerProblem("picture_too_small", size), blocks=True))
-        return found
+            checks.append(Check(AnswerProblem("picture_too_small", size), blocks=True))
+        return checks
 
     def uploads(self, answer: Answer) -> tuple[str, ...]:
         return (answer["sha"],)
 
     def with_upload(self, raw: Any, sha: str, kind: str) -> Any:
-        rest = [str(one) for one in raw[2:5]] if isinstance(raw, list) else []
+        rest = [str(value) for value in raw[2:5]] if isinstance(raw, list) else []
         return [sha, kind, *rest, *[""] * (3 - len(rest))]
 
     def level(self, config: Config) -> Level:
@@ -206,16 +206,16 @@ def parse_raw(raw: Any) -> Answer | None:
     if raw is None or raw == []:
         return None
     if isinstance(raw, list):
-        if len(raw) != 5 or not all(isinstance(one, str) for one in raw):
+        if len(raw) != 5 or not all(isinstance(value, str) for value in raw):
             raise InvalidAnswer("not_a_picture")
-        sha, kind, source, licence, other = (one.strip() for one in raw)
+        sha, kind, source, licence, other = (value.strip() for value in raw)
         return {"sha": sha, "source": source, "licence": other if licence == OTHER else licence, "kind": kind}
     if not isinstance(raw, Mapping) or not set(raw) <= {"sha", "source", "licence", "kind"}:
         raise InvalidAnswer("not_a_picture")
-    given = {key: raw.get(key, "") for key in ("sha", "source", "licence", "kind")}
-    if not all(isinstance(one, str) for one in given.values()):
+    draft = {key: raw.get(key, "") for key in ("sha", "source", "licence", "kind")}
+    if not all(isinstance(value, str) for value in draft.values()):
         raise InvalidAnswer("not_a_picture")
-    return {key: one.strip() for key, one in given.items()}
+    return {key: value.strip() for key, value in draft.items()}
 
 
 SPEC = PictureSpec()

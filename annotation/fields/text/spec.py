@@ -78,7 +78,7 @@ class TextSpec(Spec[Config, Answer]):
             "min_length": 3,
             "language": "ar",
             "direction": "rtl",
-            "checks": [one for one in CHECKS if one != "question_mark"],
+            "checks": [check for check in CHECKS if check != "question_mark"],
             "most_words": 2,
         },
         valid=[
@@ -137,22 +137,22 @@ class TextSpec(Spec[Config, Answer]):
         return (text if config.long else re.sub(r"\s+", " ", text)) or None
 
     def checks(self, answer: Answer, config: Config, shown: Shown) -> list[Check]:
-        found = []
+        checks = []
         if len(answer) > config.max_length:
-            found.append(
+            checks.append(
                 Check(AnswerProblem("too_long", {"most": config.max_length, "length": len(answer)}), blocks=True)
             )
         if len(answer) < config.min_length:
-            found.append(
+            checks.append(
                 Check(AnswerProblem("too_short", {"least": config.min_length, "length": len(answer)}), blocks=True)
             )
         if re.search(r"([^\W\d_])\1{4}", answer):
-            found.append(Check(AnswerProblem("repeated_letters"), blocks=False))
+            checks.append(Check(AnswerProblem("repeated_letters"), blocks=False))
         if not _has_script(answer, SCRIPTS.get(config.language, "")):
-            found.append(Check(AnswerProblem("other_script", {"language": config.language}), blocks=False))
+            checks.append(Check(AnswerProblem("other_script", {"language": config.language}), blocks=False))
         params = {"words": {"found": word_count(answer), "most": config.most_words}}
-        said = style_warnings(answer, config.checks, config.language, config.most_words, shown.text)
-        return found + [Check(AnswerProblem(code, params.get(code, {})), blocks=False) for code in said]
+        style_codes = style_warnings(answer, config.checks, config.language, config.most_words, shown.text)
+        return checks + [Check(AnswerProblem(code, params.get(code, {})), blocks=False) for code in style_codes]
 
     def level(self, config: Config) -> Level:
         return "text"
@@ -179,7 +179,7 @@ def _checks(data: Mapping[str, Any], path: str) -> tuple[str, ...]:
     for number, row in enumerate(rows):
         if row not in CHECKS:
             raise ConfigError(f"{path}.checks[{number}]", f"must be one of {', '.join(CHECKS)}, not {row!r}")
-    return tuple(one for one in CHECKS if one in rows)
+    return tuple(check for check in CHECKS if check in rows)
 
 
 def _has_script(answer: str, script: str) -> bool:

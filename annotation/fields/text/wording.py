@@ -48,7 +48,7 @@ OR = {"or", "ou", "أو", "أم", "ወይም", "ወይስ"}
 def style_warnings(text: str, checks: tuple[str, ...], language: str, most_words: int, question: str) -> list[str]:
     """Those of `checks` that have something to say. `language`: a code, or empty for any of the four."""
     base = language.split("-")[0]
-    found = {
+    tests = {
         "words": lambda: base not in WITHOUT_SPACES and word_count(text) > most_words,
         "full_stop": lambda: ends_in_stop(text),
         "spelled_number": lambda: spells_number(text, base),
@@ -56,7 +56,7 @@ def style_warnings(text: str, checks: tuple[str, ...], language: str, most_words
         "in_question": lambda: contains_phrase(text, question),
         "question_mark": lambda: not text.rstrip(CLOSES).endswith(ASKS),
     }
-    return [check for check in CHECKS if check in checks and found[check]()]
+    return [check for check in CHECKS if check in checks and tests[check]()]
 
 
 def words_of(text: str) -> list[str]:
@@ -70,8 +70,8 @@ def word_count(text: str) -> int:
 
 def normalise(text: str) -> str:
     """For comparison: small letters, without Arabic vowel signs and stretching."""
-    kept = [one for one in unicodedata.normalize("NFC", text.casefold()) if not "\u064b" <= one <= "\u0652"]
-    return "".join(kept).replace("\u0640", "").replace("\u2019", "'")
+    letters = [letter for letter in unicodedata.normalize("NFC", text.casefold()) if not "\u064b" <= letter <= "\u0652"]
+    return "".join(letters).replace("\u0640", "").replace("\u2019", "'")
 
 
 def ends_in_stop(text: str) -> bool:
@@ -87,11 +87,11 @@ def spells_number(text: str, base: str) -> bool:
 
 
 def looks_like_sentence(text: str, base: str) -> bool:
-    said = " ".join(normalise(text).rstrip("".join(STOPS)).split())
+    sentence = " ".join(normalise(text).rstrip("".join(STOPS)).split())
     for language in languages(base):
-        if any(said.startswith(f"{start} ") for start in STARTS[language]):
+        if any(sentence.startswith(f"{start} ") for start in STARTS[language]):
             return True
-        if any(said.endswith(f" {end}") for end in ENDS.get(language, ())):
+        if any(sentence.endswith(f" {end}") for end in ENDS.get(language, ())):
             return True
     return False
 

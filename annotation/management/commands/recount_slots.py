@@ -15,11 +15,13 @@ class Command(BaseCommand):
         parser.add_argument("--repair", action="store_true", help="put right what differs; work waits meanwhile")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        found = recount.repair() if options["repair"] else recount.find_differences()
-        for one in found[:SHOWN]:
-            self.stdout.write(f"{one.check} {one.id}: stored {one.stored}, counted {one.true}")
-        if len(found) > SHOWN:
-            self.stdout.write(f"... and {len(found) - SHOWN} more")
-        if found and not options["repair"]:
-            raise CommandError(f"{len(found)} differ. Look for the cause, then run it again with --repair.")
-        self.stdout.write(f"{len(found)} put right." if found else "No difference.")
+        differences = recount.repair() if options["repair"] else recount.find_differences()
+        for difference in differences[:SHOWN]:
+            self.stdout.write(
+                f"{difference.check} {difference.id}: stored {difference.stored}, counted {difference.true}"
+            )
+        if len(differences) > SHOWN:
+            self.stdout.write(f"... and {len(differences) - SHOWN} more")
+        if differences and not options["repair"]:
+            raise CommandError(f"{len(differences)} differ. Look for the cause, then run it again with --repair.")
+        self.stdout.write(f"{len(differences)} put right." if differences else "No difference.")

@@ -95,8 +95,8 @@ def _lock(rater: Rater, team: Team) -> list[int]:
     the rater, so it waits for the lock of the rater; one that was finished before that lock is read afterwards.
     """
     locked: list[int] = []
-    for held in (False, True):
-        if held:
+    for active in (False, True):
+        if active:
             fetch("SELECT id FROM people_rater WHERE id = %s FOR UPDATE", [rater.pk])
         seats = Participation.objects.filter(rater=rater, cohort__campaign__stage__benchmark__team=team)
         new = seats.exclude(pk__in=locked).order_by("pk").values_list("pk", flat=True)

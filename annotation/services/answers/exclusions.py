@@ -19,15 +19,15 @@ def exclude(benchmark: Benchmark, rater: Rater, reason: str, actor: User, at: da
     if not reason.strip():
         raise ValueError("an exclusion needs a reason")
     seats = _lock_participations(benchmark, rater)
-    found = Exclusion.objects.filter(benchmark=benchmark, rater=rater, lifted_at=None).first()
-    if found is not None:
-        return found
+    current = Exclusion.objects.filter(benchmark=benchmark, rater=rater, lifted_at=None).first()
+    if current is not None:
+        return current
     exclusion = Exclusion.objects.create(benchmark=benchmark, rater=rater, reason=reason.strip(), by=actor)
     reserved = Assignment.objects.filter(participation__in=seats, state=Assignment.State.RESERVED)
     _released, freed = free_places(reserved, at)
     change = recompute_counted(_answers(benchmark, rater), freed)
-    said = {"answers": change.uncounted, "places": change.places, "reason": reason.strip()}
-    _event(exclusion, actor, "rater.excluded", **said)
+    details = {"answers": change.uncounted, "places": change.places, "reason": reason.strip()}
+    _event(exclusion, actor, "rater.excluded", **details)
     return exclusion
 
 

@@ -150,6 +150,10 @@ def _cohorts_of(annotation_ids: Sequence[int]) -> list[int]:
 def _tally(changes: Mapping[int, tuple[int, int]], freed: Sequence[Freed]) -> None:
     """In the order of cohorts and shards, for these rows are shared by everybody who works."""
     rows = [(cohort, 0, wanted, submitted) for cohort, (wanted, submitted) in changes.items()]
-    rows += [(one.cohort, one.shard, one.wanted, one.submitted) for one in freed if one.wanted or one.submitted]
+    rows += [
+        (counts.cohort, counts.shard, counts.wanted, counts.submitted)
+        for counts in freed
+        if counts.wanted or counts.submitted
+    ]
     for cohort, shard, wanted, submitted in sorted(rows):
         slots.update_tally(cohort, shard, wanted=wanted, submitted=submitted)

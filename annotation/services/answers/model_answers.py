@@ -134,7 +134,7 @@ def raters_with_run_answers(campaign: Campaign, raters: Collection[int]) -> set[
     return set(rows.values_list("pk", flat=True))
 
 
-def write(desk: AnswerDestination, answers: Sequence[ModelAnswer], at: datetime) -> dict[str, int]:
+def write(destination: AnswerDestination, answers: Sequence[ModelAnswer], at: datetime) -> dict[str, int]:
     """The annotation of each by its `key`; needs a transaction.
 
     The same answer to the same question stands as it is, another one takes its place. Repeats are kept and not
@@ -143,91 +143,93 @@ def write(desk: AnswerDestination, answers: Sequence[ModelAnswer], at: datetime)
     """
     if not answers:
         return {}
-    hands = _assignment_rows(desk, answers, at)
-    found: dict[str, int] = {}
+    hands = _assignment_rows(destination, answers, at)
+    written_ids: dict[str, int] = {}
     new: list[tuple[ModelAnswer, AssignmentRow]] = []
-    for one in answers:
-        hand = hands[one.unit, one.repeat]
-        if hand.live is not None and not str(hand.key).startswith(one.key):
+    for answer in answers:
+        hand = hands[answer.unit, answer.repeat]
+        if hand.live is not None and not str(hand.key).startswith(answer.key):
             raise MixedSources
-        if hand.live is not None and json.loads(str(hand.answers)) == one.parsed.answers:
-            found[one.key] = hand.live
+        if hand.live is not None and json.loads(str(hand.answers)) == answer.parsed.answers:
+            written_ids[answer.key] = hand.live
         else:
-            new.append((one, hand))
+            new.append((answer, hand))
     old = [hand.live for _one, hand in new if hand.live is not None]
     if old:
         fetch(TAKE_BACK, {"ids": old, "because": SUPERSEDED})
     if new:
-        found |= _written(desk, new, at)
+        written_ids |= _written(destination, new, at)
         outbox.mark_items_due({one.item for one, _hand in new})
-        _schedule_derivation(desk)
-    return found
+        _schedule_derivation(destination)
+    return written_ids
 
 
 def _assignment_rows(
-    desk: AnswerDestination, answers: Sequence[ModelAnswer], at: datetime
+    destination: AnswerDestination, answers: Sequence[ModelAnswer], at: datetime
 ) -> dict[tuple[int, int], AssignmentRow]:
-    params: dict[str, Any] = {"campaign": desk.campaign.pk, "rater": desk.rater.pk, "at": at}
-    found: dict[tuple[int, int], AssignmentRow] = {}
+    params: dict[str, Any] = {"campaign": destination.campaign.pk, "rater": destination.rater.pk, "at": at}
+    assignment_rows: dict[tuple[int, int], AssignmentRow] = {}
     missing = list(answers)
     while missing:  # what another transaction has just made is seen the next time
-        params["units"], params["repeats"] = [one.unit for one in missing], [one.repeat for one in missing]
-        params["shown"] = [one.shown_at for one in missing]
+        params["units"], params["repeats"] = [answer.unit for answer in missing], [answer.repeat for answer in missing]
+        params["shown"] = [answer.shown_at for answer in missing]
         for pk, unit, repeat, *rest in fetch(HANDS, params):
-            found[unit, repeat] = AssignmentRow(pk, *rest)
-        missing = [one for one in missing if (one.unit, one.repeat) not in found]
-    return found
+            assignment_rows[unit, repeat] = AssignmentRow(pk, *rest)
+        missing = [answer for answer in missing if (answer.unit, answer.repeat) not in assignment_rows]
+    return assignment_rows
 
 
-def _written(desk: AnswerDestination, new: Sequence[tuple[ModelAnswer, AssignmentRow]], at: datetime) -> dict[str, int]:
-    because = _not_counted_reason(desk)
-    codes = [(hand.assignment, one.unit, code) for one, hand in new for code in one.parsed.codes]
+def _written(
+    destination: AnswerDestination, new: Sequence[tuple[ModelAnswer, AssignmentRow]], at: datetime
+) -> dict[str, int]:
+    because = _not_counted_reason(destination)
+    codes = [(hand.assignment, answer.unit, code) for answer, hand in new for code in answer.parsed.codes]
     rows = fetch(
         WRITE,
         {
-            "rater": desk.rater.pk, "campaign": desk.campaign.pk, "sheet": desk.campaign.sheet_version_id,
-            "rule": desk.rule, "at": at,
+            "rater": destination.rater.pk, "campaign": destination.campaign.pk,
+            "sheet": destination.campaign.sheet_version_id, "rule": destination.rule, "at": at,
             "assignments": [hand.assignment for _one, hand in new],
             "versions": [hand.version + 1 for _one, hand in new],
-            "keys": [f"{one.key}{hand.version + 1}" for one, hand in new],
-            "answers": [json.dumps(one.parsed.answers) for one, _hand in new],
-            "shown": [one.shown_at for one, _hand in new], "ats": [one.at for one, _hand in new],
-            "because": [REPEAT if one.repeat else because for one, _hand in new],
+            "keys": [f"{answer.key}{hand.version + 1}" for answer, hand in new],
+            "answers": [json.dumps(answer.parsed.answers) for answer, _hand in new],
+            "shown": [answer.shown_at for answer, _hand in new], "ats": [answer.at for answer, _hand in new],
+            "because": [REPEAT if answer.repeat else because for answer, _hand in new],
             "of": [assignment for assignment, _unit, _code in codes],
             "units": [unit for _assignment, unit, _code in codes],
             "fields": [code.field for *_rest, code in codes], "codes": [code.code for *_rest, code in codes],
             "values": [None if code.value is None else float(code.value) for *_rest, code in codes],
         },
     )  # fmt: skip
-    made = {assignment: pk for pk, assignment in rows}
-    return {one.key: made[hand.assignment] for one, hand in new}
+    ids = {assignment: pk for pk, assignment in rows}
+    return {answer.key: ids[hand.assignment] for answer, hand in new}
 
 
-def _not_counted_reason(desk: AnswerDestination) -> str:
+def _not_counted_reason(destination: AnswerDestination) -> str:
     """Why what a model says now does not count; empty where it does. As for what comes in a file."""
-    [(state, excluded)] = fetch(STATE, [desk.rater.pk, desk.campaign.pk])
+    [(state, excluded)] = fetch(STATE, [destination.rater.pk, destination.campaign.pk])
     return CLOSED if state == Campaign.State.CLOSED else EXCLUDED if excluded else ""
 
 
-def _schedule_derivation(desk: AnswerDestination) -> None:
-    if desk.cohort is not None:
-        slots.update_tally(desk.cohort, 0)
+def _schedule_derivation(destination: AnswerDestination) -> None:
+    if destination.cohort is not None:
+        slots.update_tally(destination.cohort, 0)
 
 
-def withdraw(desk: AnswerDestination, annotations: Sequence[int], at: datetime, because: str = WITHDRAWN) -> int:
+def withdraw(destination: AnswerDestination, annotations: Sequence[int], at: datetime, because: str = WITHDRAWN) -> int:
     """Take these back: kept, neither live nor counted. Says how many stood. Needs a transaction."""
     live = Annotation.objects.filter(pk__in=annotations, live=True)
-    found = list(live.select_for_update(no_key=True).values_list("pk", "assignment_id"))
-    ids = [pk for pk, _assignment in found]
+    rows = list(live.select_for_update(no_key=True).values_list("pk", "assignment_id"))
+    ids = [pk for pk, _assignment in rows]
     fetch(TAKE_BACK, {"ids": ids, "because": because})
-    hands = Assignment.objects.filter(pk__in=[assignment for _pk, assignment in found])
+    hands = Assignment.objects.filter(pk__in=[assignment for _pk, assignment in rows])
     hands.update(state=Assignment.State.RELEASED, changed_at=at)
     outbox.mark_answers_due(ids)
-    _schedule_derivation(desk)
-    return len(found)
+    _schedule_derivation(destination)
+    return len(rows)
 
 
-def restore(desk: AnswerDestination, annotations: Sequence[int], at: datetime) -> int:
+def restore(destination: AnswerDestination, annotations: Sequence[int], at: datetime) -> int:
     """Those that were withdrawn stand again, as reviewers left them. Says how many. Needs a transaction. Raises
     MixedSources where other answers of the model stand in their places."""
     rows = Annotation.objects.filter(pk__in=annotations, live=False, uncounted_because=WITHDRAWN)
@@ -237,12 +239,12 @@ def restore(desk: AnswerDestination, annotations: Sequence[int], at: datetime) -
         raise MixedSources
     decided = Review.objects.filter(annotation__in=back, undone_at=None).values_list("annotation_id", "decision")
     decisions: Mapping[int, str] = dict(decided)
-    closed = CLOSED if _not_counted_reason(desk) == CLOSED else ""
+    closed = CLOSED if _not_counted_reason(destination) == CLOSED else ""
     groups: dict[tuple[str, str], list[Annotation]] = {}
-    for one in back:
-        decision = decisions.get(one.pk)
+    for annotation in back:
+        decision = decisions.get(annotation.pk)
         state = str(BECOMES[Decision(decision)]) if decision else str(Assignment.State.SUBMITTED)
-        groups.setdefault((REPEAT if one.assignment.repeat else closed, state), []).append(one)
+        groups.setdefault((REPEAT if annotation.assignment.repeat else closed, state), []).append(annotation)
     for (at_submit, state), many in groups.items():
         own = Q(pk__in=[one.pk for one in many])
         Annotation.objects.filter(own).update(live=True, at_submit=at_submit)
@@ -250,5 +252,5 @@ def restore(desk: AnswerDestination, annotations: Sequence[int], at: datetime) -
         Assignment.objects.filter(pk__in=[one.assignment_id for one in many]).update(state=state, changed_at=at)
     recompute_counted([one.pk for one in back])
     outbox.mark_answers_due([one.pk for one in back])
-    _schedule_derivation(desk)
+    _schedule_derivation(destination)
     return len(back)

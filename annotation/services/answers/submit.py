@@ -116,12 +116,12 @@ def _claim_waiting(work: Work, assignment: Assignment, rater: Rater, at: datetim
 def own_assignment(assignment: Assignment | int, rater: Rater) -> Assignment:
     """The person's assignment; one that `access.assignment_for` has just read is not read again."""
     if isinstance(assignment, Assignment):
-        found = assignment if assignment.rater_id == rater.pk and assignment.participation_id else None
+        own = assignment if assignment.rater_id == rater.pk and assignment.participation_id else None
     else:
-        found = assignments.load_own_assignment(assignment, rater.user_id)
-    if found is None:
+        own = assignments.load_own_assignment(assignment, rater.user_id)
+    if own is None:
         raise AssignmentStateError("not_yours")
-    return found
+    return own
 
 
 def _participation(assignment: Assignment) -> Participation:
@@ -242,8 +242,8 @@ def _plausible_seconds(submission: Submission, before: LockedState, at: datetime
     """What a browser says of its time is no more than the sheet was there, less what other sheets took of that."""
     if submission.active_seconds is None:
         return None
-    there = (at - _earliest_start(submission, at)).total_seconds()
-    return max(0.0, min(submission.active_seconds, there - before.seconds))
+    visible_seconds = (at - _earliest_start(submission, at)).total_seconds()
+    return max(0.0, min(submission.active_seconds, visible_seconds - before.seconds))
 
 
 def skip(which: Assignment | int, rater: Rater, reason: str, note: str, at: datetime) -> Work:
@@ -265,8 +265,8 @@ def _skip(assignment: Assignment, reason: str, note: str, at: datetime) -> Work:
         raise AlreadyAnswered
     changed = {"state": State.SKIPPED, "in_hand": False, "lease_until": None, "changed_at": at}
     Assignment.objects.filter(pk=assignment.pk).update(**changed, skip_reason=reason, skip_note=note)
-    held = before.state == State.RESERVED and assignment.slot_id is not None
-    freed = slots.release_places(assignment.slot_id or 0, reserved=-1) if held else (0, 0)
+    was_reserved = before.state == State.RESERVED and assignment.slot_id is not None
+    freed = slots.release_places(assignment.slot_id or 0, reserved=-1) if was_reserved else (0, 0)
     wanted, submitted = map(add, freed, retire_if_skipped(assignment))
     work = claim_current_and_next(seat, at, wait=False, place=_participation(assignment).cohort)
     _record(assignment, "assignment.skipped", reason=reason)
@@ -315,8 +315,10 @@ def _superseded(assignment: Assignment, version: int) -> Annotation | None:
 def _make_current(assignment: Assignment, seat: LockedParticipation, at: datetime) -> int:
     """The one ahead is given back, the one in hand becomes the one ahead. Says what changes in `wanted`."""
     assert assignment.slot_id is not None
-    held = Assignment.objects.filter(participation_id=seat.id, state=State.RESERVED).values_list("slot_id", flat=True)
-    slots.lock_slots([assignment.slot_id, *(slot for slot in held if slot is not None)])
+    reserved_slots = Assignment.objects.filter(participation_id=seat.id, state=State.RESERVED).values_list(
+        "slot_id", flat=True
+    )
+    slots.lock_slots([assignment.slot_id, *(slot for slot in reserved_slots if slot is not None)])
     release(seat.id, at, ahead_only=True)
     Assignment.objects.filter(participation_id=seat.id, state=State.RESERVED).update(in_hand=False)
     wanted = slots.adjust_counters(assignment.slot_id, reserved=1, submitted=-1) or 0
@@ -371,14 +373,14 @@ def _draft_from(assignment: Assignment, answer: Annotation, at: datetime) -> Non
 
 def work_showing(assignment: Assignment, seat: LockedParticipation) -> Work:
     """The sheet to show now, whatever its state, and the one in hand or ahead behind it."""
-    found = assignments.load_own_assignment(assignment.pk, assignment.rater.user_id)
-    assert found is not None
-    held = {
+    reloaded = assignments.load_own_assignment(assignment.pk, assignment.rater.user_id)
+    assert reloaded is not None
+    others = {
         row.in_hand: row
-        for row in assignments.reserved_assignments(seat.id, _participation(found).cohort)
-        if row.pk != found.pk
+        for row in assignments.reserved_assignments(seat.id, _participation(reloaded).cohort)
+        if row.pk != reloaded.pk
     }
-    return Work(found, held.get(True) or held.get(False), None)
+    return Work(reloaded, others.get(True) or others.get(False), None)
 
 
 @in_transaction

@@ -50,8 +50,8 @@ def undo_skip(which: Assignment | int, rater: Rater, at: datetime) -> Work:
 def _make_current(assignment: Assignment, seat: LockedParticipation, allowed: Gate, at: datetime) -> tuple[int, int]:
     """The one that came instead waits behind it, as far as there is room. Says what changes in the tally."""
     slot, mine = assignment.slot_id, Assignment.objects.filter(participation_id=seat.id, state=State.RESERVED)
-    held = mine.values_list("slot_id", flat=True)
-    slots.lock_slots([one for one in (slot, *held) if one is not None])
+    reserved_slots = mine.values_list("slot_id", flat=True)
+    slots.lock_slots([slot_id for slot_id in (slot, *reserved_slots) if slot_id is not None])
     tight = allowed.remaining is not None and allowed.remaining <= 1
     release(seat.id, at, ahead_only=not tight)
     mine.update(in_hand=False)

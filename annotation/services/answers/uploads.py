@@ -43,7 +43,7 @@ class UploadRefused(Exception):
 
 
 def takes_pictures(assignment: Assignment) -> bool:
-    return any(one.spec.takes_uploads for one in sheet_of(assignment.campaign.sheet_version).fields)
+    return any(field.spec.takes_uploads for field in sheet_of(assignment.campaign.sheet_version).fields)
 
 
 def uploads_of(assignment: Assignment) -> list[Upload]:
@@ -55,7 +55,7 @@ def uploads_of(assignment: Assignment) -> list[Upload]:
 
 def uploads_for_sheet(assignment: Assignment) -> list[ShownImage]:
     """As its sheet sees them, with how they came: no page decides that."""
-    return [upload_info(one.image, "url" if one.fetched_from else "file") for one in uploads_of(assignment)]
+    return [upload_info(upload.image, "url" if upload.fetched_from else "file") for upload in uploads_of(assignment)]
 
 
 def store_upload(assignment: Assignment, content: "File[Any]", name: str, at: datetime) -> Image:
@@ -69,10 +69,10 @@ def fetch_upload(assignment: Assignment, url: str, at: datetime, ask: Fetch | No
     _check_allowed(assignment, at)
     _check_rate(assignment)
     try:
-        found = (ask or _ask)(url.strip(), settings.UPLOAD_MAX_BYTES)
+        result = (ask or _ask)(url.strip(), settings.UPLOAD_MAX_BYTES)
     except FetchRefused as refused:
         raise UploadRefused(refused.code, refused.message) from refused
-    return _keep(assignment, found.data, found.url.rpartition("/")[2] or found.url, found.url, at)
+    return _keep(assignment, result.data, result.url.rpartition("/")[2] or result.url, result.url, at)
 
 
 def _ask(url: str, most: int) -> FetchResult:
@@ -139,6 +139,8 @@ def _own(assignment: Assignment, image: Image, url: str, at: datetime) -> None:
     if Upload.objects.filter(assignment=assignment, image=image).exists():
         return
     _check_count(assignment, image.bytes)
-    made = Upload.objects.create(assignment=assignment, image=image, fetched_from=url[:2000], at=at)
+    upload = Upload.objects.create(assignment=assignment, image=image, fetched_from=url[:2000], at=at)
     scope = assignment.campaign.stage.benchmark.scope
-    record(assignment.rater.user, "picture.brought", scope=scope, target=f"assignment:{assignment.pk}", upload=made.pk)
+    record(
+        assignment.rater.user, "picture.brought", scope=scope, target=f"assignment:{assignment.pk}", upload=upload.pk
+    )

@@ -28,8 +28,8 @@ def newest(campaign: Campaign) -> InstructionVersion | None:
 def texts_of(version: InstructionVersion | None) -> list[InstructionDraft]:
     """Those for all cohorts first."""
     rows = version.texts.order_by("cohort__label", "pk") if version else []
-    found = [InstructionDraft(row.language, row.body, row.cohort_id, row.parts) for row in rows]
-    return sorted(found, key=lambda one: one.cohort is not None)
+    drafts = [InstructionDraft(row.language, row.body, row.cohort_id, row.parts) for row in rows]
+    return sorted(drafts, key=lambda draft: draft.cohort is not None)
 
 
 def texts_by_language(texts: Mapping[str, str]) -> list[InstructionDraft]:
@@ -39,7 +39,7 @@ def texts_by_language(texts: Mapping[str, str]) -> list[InstructionDraft]:
 
 def current_instructions(campaign: Campaign) -> dict[str, str]:
     """What all cohorts read, by language."""
-    return {one.language: one.body for one in texts_of(newest(campaign)) if one.cohort is None}
+    return {draft.language: draft.body for draft in texts_of(newest(campaign)) if draft.cohort is None}
 
 
 @in_transaction
@@ -101,19 +101,19 @@ def _nearest(rows: Iterable[InstructionText], cohort_id: int, language: str) -> 
 def required_text(version: InstructionVersion, cohort_id: int, language: str) -> InstructionText | None:
     """What a person has to go through: `text_for`, but where one in their language asks something else than those of
     their cohort, one of these. Another language is no way round a quiz."""
-    found = text_for(version, cohort_id, language)
+    text = text_for(version, cohort_id, language)
     rows = [row for row in version.texts.all() if row.cohort_id == cohort_id]
-    if found is None or found.cohort_id == cohort_id or not rows:
-        return found
+    if text is None or text.cohort_id == cohort_id or not rows:
+        return text
     asked = {Protocol.from_json(row.parts).demand for row in rows}
-    return found if asked == {Protocol.from_json(found.parts).demand} else _nearest(rows, cohort_id, language)
+    return text if asked == {Protocol.from_json(text.parts).demand} else _nearest(rows, cohort_id, language)
 
 
 def has_uneven_demands(texts: Iterable[InstructionDraft]) -> bool:
     """Whether people of one cohort can choose, by their language, how much is asked of them."""
     asked: dict[int | None, set[Any]] = {}
-    for one in texts:
-        asked.setdefault(one.cohort, set()).add(Protocol.from_json(one.parts).demand)
+    for draft in texts:
+        asked.setdefault(draft.cohort, set()).add(Protocol.from_json(draft.parts).demand)
     return any(len(several) > 1 for several in asked.values())
 
 

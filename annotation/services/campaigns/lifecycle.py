@@ -145,7 +145,7 @@ def _check_workable(campaign: Campaign, at: datetime) -> None:
         reasons.append("no_items")
     if campaign.closes_on and (campaign.closes_on < at.date() or campaign.closes_on < (campaign.opens_on or at.date())):
         reasons.append("closes_before_it_opens")
-    reasons += [str(one) for one in opening_problems(campaign) if one.blocks]
+    reasons += [str(problem) for problem in opening_problems(campaign) if problem.blocks]
     if reasons:
         raise CampaignRefused(reasons)
 
@@ -180,8 +180,10 @@ def resume(campaign: Campaign, actor: User | None, at: datetime) -> None:
 def close(campaign: Campaign, actor: User | None, at: datetime) -> None:
     """End it: places go back. Drafts can still be sent; they are kept, and the numbers stay as they are."""
     _close(campaign, actor, at)
-    held = Assignment.objects.filter(campaign=campaign, state=Assignment.State.RESERVED, participation__isnull=False)
-    for participation_id in sorted(set(held.values_list("participation_id", flat=True))):
+    reserved = Assignment.objects.filter(
+        campaign=campaign, state=Assignment.State.RESERVED, participation__isnull=False
+    )
+    for participation_id in sorted(set(reserved.values_list("participation_id", flat=True))):
         _release_places(participation_id, at)
 
 
@@ -204,7 +206,7 @@ def _release_places(participation_id: int, at: datetime) -> None:
 def clone(campaign: Campaign, actor: User | None, name: str) -> Campaign:
     """A new draft, asked of the same cohorts in the same way, with the stage's sheet as it is now."""
     rows = list(campaign.cohorts.select_related("cohort"))
-    made = create(
+    copy = create(
         campaign.stage,
         name,
         actor,
@@ -214,11 +216,11 @@ def clone(campaign: Campaign, actor: User | None, name: str) -> Campaign:
         lease_minutes=campaign.lease_minutes,
         instructions={},
     )
-    copy_instructions(campaign, made, actor)
+    copy_instructions(campaign, copy, actor)
     for row in rows:
         limits = {"most_per_person": row.most_per_person, "most_per_day": row.most_per_day}
-        made.cohorts.filter(cohort=row.cohort_id).update(**limits)
-    return made
+        copy.cohorts.filter(cohort=row.cohort_id).update(**limits)
+    return copy
 
 
 def change_target(campaign_cohort: CampaignCohort, target: int, actor: User | None) -> None:
@@ -286,18 +288,20 @@ def progress(campaign: Campaign) -> list[CohortProgress]:
     sums = rows.annotate(
         all_wanted=Sum("tallies__wanted"), all_submitted=Sum("tallies__submitted"), all_skipped=Sum("tallies__skipped")
     )
-    held = _reserved(campaign)
+    reserved = _reserved(campaign)
     return [
-        CohortProgress(row, row.cohort, row.all_wanted or 0, row.all_submitted or 0, row.all_skipped or 0, held[row.pk])
+        CohortProgress(
+            row, row.cohort, row.all_wanted or 0, row.all_submitted or 0, row.all_skipped or 0, reserved[row.pk]
+        )
         for row in sums
     ]
 
 
 def _reserved(campaign: Campaign) -> dict[int, int]:
     """At most two a person."""
-    held = Assignment.objects.filter(state=Assignment.State.RESERVED, campaign=campaign)
+    reserved = Assignment.objects.filter(state=Assignment.State.RESERVED, campaign=campaign)
     counts = dict.fromkeys(campaign.cohorts.values_list("pk", flat=True), 0)
-    for pk in held.values_list("participation__cohort_id", flat=True):
+    for pk in reserved.values_list("participation__cohort_id", flat=True):
         if pk is not None:
             counts[pk] += 1
     return counts

@@ -69,18 +69,18 @@ def unread(places: Iterable[CampaignCohort], rater: Rater) -> set[int]:
     They are shown once, on the way to the work. Where there is more to do than to read, `required` says whether.
     """
     places = list(places)
-    newest_ones = InstructionVersion.objects.filter(campaign__in=[one.campaign_id for one in places])
+    newest_ones = InstructionVersion.objects.filter(campaign__in=[place.campaign_id for place in places])
     newest_ones = newest_ones.order_by("campaign", "-number").distinct("campaign").prefetch_related("texts")
-    plain = {one.campaign_id: one.pk for one in newest_ones if _is_plain(one)}
+    plain = {version.campaign_id: version.pk for version in newest_ones if _is_plain(version)}
     passed = Readiness.objects.filter(participation__rater=rater, version__in=plain.values(), passed_at__isnull=False)
     done = set(passed.values_list("participation__cohort_id", "version_id"))
-    asked = ((one.pk, plain[one.campaign_id]) for one in places if one.campaign_id in plain)
+    asked = ((place.pk, plain[place.campaign_id]) for place in places if place.campaign_id in plain)
     return {place for place, version in asked if (place, version) not in done}
 
 
 def _is_plain(version: InstructionVersion) -> bool:
-    parts = [Protocol.from_json(one.parts) for one in version.texts.all()]
-    return bool(parts) and not any(one.materials or one.quiz for one in parts)
+    parts = [Protocol.from_json(text.parts) for text in version.texts.all()]
+    return bool(parts) and not any(part.materials or part.quiz for part in parts)
 
 
 @dataclass(frozen=True)
@@ -99,13 +99,19 @@ def sign_ticket(ready: ReadinessState, rater: Rater, key: str, at: datetime) -> 
     return _SIGNER.sign(f"{rater.pk}:{ready.version.pk}:{key}:{counted}")
 
 
-def _sum(seen: Mapping[str, Any]) -> float:
-    return sum(float(seconds) for seconds in seen.values())
+def _sum(viewed: Mapping[str, Any]) -> float:
+    return sum(float(seconds) for seconds in viewed.values())
 
 
 @in_transaction
 def add_viewing_time(
-    place: CampaignCohort, rater: Rater, ready: ReadinessState, key: str, said: str, seconds: float | None, at: datetime
+    place: CampaignCohort,
+    rater: Rater,
+    ready: ReadinessState,
+    key: str,
+    ticket_text: str,
+    seconds: float | None,
+    at: datetime,
 ) -> ReadinessState:
     """Count the time a material was open: what the page says it was looked at, at most what passed since its ticket.
 
@@ -114,7 +120,7 @@ def add_viewing_time(
     together they count no more than what passed.
     """
     material = ready.parts.material(key)
-    opened = _read(said, rater, ready.version.pk, key)
+    opened = _read(ticket_text, rater, ready.version.pk, key)
     if material is None or opened is None:
         return ready
     passed = max(0.0, at.timestamp() - opened.since)
@@ -127,9 +133,9 @@ def add_viewing_time(
     return ReadinessState(ready.version, ready.text, ready.parts, row)
 
 
-def _read(said: str, rater: Rater, version: int, key: str) -> _Ticket | None:
+def _read(ticket_text: str, rater: Rater, version: int, key: str) -> _Ticket | None:
     try:
-        whose, *numbers = _SIGNER.unsign(said).rsplit(":", 3)
+        whose, *numbers = _SIGNER.unsign(ticket_text).rsplit(":", 3)
         mine = whose == f"{rater.pk}:{version}:{key}"
         return _Ticket(*map(float, numbers)) if mine else None
     except (BadSignature, TypeError, ValueError):
@@ -164,7 +170,7 @@ def answer_question(
 def restart_quiz(place: CampaignCohort, rater: Rater, ready: ReadinessState, at: datetime) -> None:
     """The quiz from its first question, once all were answered and too few rightly."""
     row = _row(place, rater, ready, at)
-    if row.passed_at is None and all(one.key in row.answers for one in ready.parts.quiz):
+    if row.passed_at is None and all(question.key in row.answers for question in ready.parts.quiz):
         row.answers = {}
         row.save(update_fields=["answers"])
 

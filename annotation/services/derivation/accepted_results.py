@@ -25,12 +25,14 @@ def results_of(stage: Stage, *, of: str = "results", items: Collection[int] | No
     answers = _answers(stage, live)
     outcomes = _outcomes(stage, live) if stage.acceptance == Stage.Acceptance.BY_RULE else None
     if outcomes is not None:
-        kept = {(one.campaign_id, unit) for unit, one in outcomes.items()}
-        answers = [one for one in answers if (one.assignment.campaign_id, one.assignment.unit_id) in kept]
-    sources = _sources(Item.objects.filter(pk__in={one.assignment.unit.item_id for one in answers}), stage)
+        accepted_units = {(outcome.campaign_id, unit) for unit, outcome in outcomes.items()}
+        answers = [
+            answer for answer in answers if (answer.assignment.campaign_id, answer.assignment.unit_id) in accepted_units
+        ]
+    sources = _sources(Item.objects.filter(pk__in={answer.assignment.unit.item_id for answer in answers}), stage)
     pictures = _pictures(answers, stage.benchmark)
     facts = facts_of(list(sources)) if outcomes else {}
-    return [_result(one, sources, pictures, outcomes, facts, stage.benchmark) for one in answers]
+    return [_result(answer, sources, pictures, outcomes, facts, stage.benchmark) for answer in answers]
 
 
 def _answers(stage: Stage, items: Any) -> list[Annotation]:
@@ -50,23 +52,23 @@ def _answers(stage: Stage, items: Any) -> list[Annotation]:
 def _outcomes(stage: Stage, items: Any) -> dict[int, Outcome]:
     """By unit: what the newest campaign that judged it says, where that is that it is accepted."""
     rows = Outcome.objects.filter(campaign__stage=stage, unit__item__in=items).select_related("rule_version")
-    newest = {one.unit_id: one for one in rows.order_by("campaign_id")}
-    return {unit: one for unit, one in newest.items() if one.state == Outcome.State.ACCEPTED}
+    newest = {row.unit_id: row for row in rows.order_by("campaign_id")}
+    return {unit: outcome for unit, outcome in newest.items() if outcome.state == Outcome.State.ACCEPTED}
 
 
 def _sources(items: Any, stage: Stage) -> dict[int, Source]:
-    found = {}
+    sources = {}
     facts = facts_of(list(items.values_list("pk", flat=True)))
     for item in items.prefetch_related("images"):
         images = {
             use.role: PictureRef(use.image_id, use.alt, use.source, use.licence, use.file_name)
             for use in item.images.all()
         }
-        found[item.pk] = Source(
+        sources[item.pk] = Source(
             item.pk, stage.key, item.key, item.concept, item.origin, item.condition, item.text, item.context, images,
             facts.get(item.pk, {}),
         )  # fmt: skip
-    return found
+    return sources
 
 
 def picture_answers(answers: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
@@ -76,7 +78,7 @@ def picture_answers(answers: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 
 def _pictures(answers: Iterable[Annotation], benchmark: Benchmark) -> dict[str, int]:
     """Images of the team by sha."""
-    shas = {str(picture["sha"]) for one in answers for picture in picture_answers(one.answers).values()}
+    shas = {str(picture["sha"]) for answer in answers for picture in picture_answers(answer.answers).values()}
     return dict(Image.objects.filter(team=benchmark.team_id, sha256__in=shas).values_list("sha256", "pk"))
 
 
@@ -103,10 +105,13 @@ def _result(
         answers=answer.answers,
         pictures={
             key: PictureRef(
-                pictures[str(one["sha"])], "", str(one.get("source", ""))[:500], str(one.get("licence", ""))[:120]
+                pictures[str(picture["sha"])],
+                "",
+                str(picture.get("source", ""))[:500],
+                str(picture.get("licence", ""))[:120],
             )
-            for key, one in picture_answers(answer.answers).items()
-            if str(one["sha"]) in pictures
+            for key, picture in picture_answers(answer.answers).items()
+            if str(picture["sha"]) in pictures
         },
         score=outcome.numbers.get("score") if outcome is not None else None,
         passes=passes,

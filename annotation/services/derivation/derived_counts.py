@@ -20,20 +20,20 @@ def count_derived(stage: Stage, derivation: Mapping[str, Any], most: int = MOST_
     None where the derivation cannot be read, or more than MOST_SOURCES items and answers would have to be.
     """
     try:
-        found = Derivation.from_json(derivation)
+        parsed = Derivation.from_json(derivation)
     except DerivationError:
         return None
-    if found is None:
+    if parsed is None:
         return None
     earlier = list(
-        Stage.objects.filter(benchmark=stage.benchmark_id, key__in=found.sources).select_related("benchmark")
+        Stage.objects.filter(benchmark=stage.benchmark_id, key__in=parsed.sources).select_related("benchmark")
     )
-    if _sources(earlier, found.of) > MOST_SOURCES:
+    if _sources(earlier, parsed.of) > MOST_SOURCES:
         return None
-    results = [result for one in earlier for result in results_of(one, of=found.of)]
-    if found.kind == "pair":
-        return sum(1 for _pair in islice(pair.chosen(results, found.params, found.seed), most + 1))
-    return len(merged(found.derive(results)))
+    results = [result for source_stage in earlier for result in results_of(source_stage, of=parsed.of)]
+    if parsed.kind == "pair":
+        return sum(1 for _pair in islice(pair.chosen(results, parsed.params, parsed.seed), most + 1))
+    return len(merged(parsed.derive(results)))
 
 
 def _sources(earlier: list[Stage], of: str) -> int:

@@ -119,8 +119,8 @@ def derive(stage: Stage, due: Collection[int], at: datetime) -> list[int]:
     if derivation is None:
         return []
     earlier = list(Stage.objects.filter(benchmark=stage.benchmark_id, key__in=derivation.sources))
-    for one in earlier:
-        one.benchmark = stage.benchmark
+    for source_stage in earlier:
+        source_stage.benchmark = stage.benchmark
     scope = _scope(derivation, earlier, due)
     results = [result for one in earlier for result in results_of(one, of=derivation.of, items=scope)]
     existing = Item.objects.filter(stage=stage, sources__isnull=False)
@@ -138,9 +138,9 @@ def _scope(derivation: Derivation, earlier: Sequence[Stage], due: Collection[int
         return set(due)
     if not by.startswith("item."):
         return None
-    items = [Source(one.pk, "", one.key, one.concept, one.origin, one.condition, one.text, one.context)
-             for one in Item.objects.filter(pk__in=due)]  # fmt: skip
-    values = [read_path(by, Result(one)) for one in items]
+    items = [Source(item.pk, "", item.key, item.concept, item.origin, item.condition, item.text, item.context)
+             for item in Item.objects.filter(pk__in=due)]  # fmt: skip
+    values = [read_path(by, Result(source)) for source in items]
     alike = Q(
         **{by.removeprefix("item.").replace(".", "__") + "__in": [value for value in values if value is not None]}
     )
@@ -148,14 +148,16 @@ def _scope(derivation: Derivation, earlier: Sequence[Stage], due: Collection[int
 
 
 def _upsert(stage: Stage, drafts: Sequence[ItemDraft], existing: set[int], at: datetime) -> list[int]:
-    kept, made = _match(stage, drafts)
-    _make(stage, made, kept)
-    ids = list(kept)
-    _write_sources(kept)
+    existing_drafts, new_drafts = _match(stage, drafts)
+    _make(stage, new_drafts, existing_drafts)
+    ids = list(existing_drafts)
+    _write_sources(existing_drafts)
     back = Item.objects.filter(pk__in=ids, withdrawn_because=BECAUSE, withdrawn_at__isnull=False)
     returned = list(back.values_list("pk", flat=True))
     Item.objects.filter(pk__in=returned).update(withdrawn_at=None, withdrawn_because="")
-    gone = list(Item.objects.filter(pk__in=existing - kept.keys(), withdrawn_at=None).values_list("pk", flat=True))
+    gone = list(
+        Item.objects.filter(pk__in=existing - existing_drafts.keys(), withdrawn_at=None).values_list("pk", flat=True)
+    )
     Item.objects.filter(pk__in=gone).update(withdrawn_at=at, withdrawn_because=BECAUSE)
     informed = {item for (item,) in fetch(CONTRIBUTORS, {"items": ids})}
     known_before = list(informed & existing)
@@ -169,7 +171,7 @@ Content = tuple[str, str, str, str, str, tuple[tuple[str, int], ...]]
 
 
 def _content(draft: ItemDraft) -> Content:
-    images = tuple(sorted((role, one.image) for role, one in draft.images.items()))
+    images = tuple(sorted((role, picture.image) for role, picture in draft.images.items()))
     return draft.concept, draft.origin, draft.condition, draft.text, _sorted(draft.context), images
 
 
@@ -180,8 +182,8 @@ def _content_of(item: Item) -> Content:
 
 def _sorted(context: Mapping[str, Any]) -> str:
     """How pictures lie on a contact sheet is worked out afterwards, and is no other content."""
-    said = {key: value for key, value in context.items() if key not in LAID}
-    return json.dumps(said, sort_keys=True, ensure_ascii=False)
+    own_values = {key: value for key, value in context.items() if key not in LAID}
+    return json.dumps(own_values, sort_keys=True, ensure_ascii=False)
 
 
 def _candidate_keys(draft: ItemDraft, key: str = "") -> list[str]:
@@ -198,40 +200,42 @@ def _former_names(draft: ItemDraft) -> list[str]:
 def _match(stage: Stage, drafts: Sequence[ItemDraft]) -> tuple[dict[int, ItemDraft], list[tuple[str, ItemDraft]]]:
     """The items that say what a draft says, and under which key the others are to be made."""
     wanted = [name for draft in drafts for name in (*_candidate_keys(draft), *_former_names(draft))]
-    there = {one.key: one for one in stage.items.filter(key__in=wanted).prefetch_related("images")}
-    contents = {key: _content_of(item) for key, item in there.items()}
-    kept: dict[int, ItemDraft] = {}
-    made: dict[str, ItemDraft] = {}
+    existing_items = {item.key: item for item in stage.items.filter(key__in=wanted).prefetch_related("images")}
+    contents = {key: _content_of(item) for key, item in existing_items.items()}
+    existing_drafts: dict[int, ItemDraft] = {}
+    new_drafts: dict[str, ItemDraft] = {}
     new = []
     for draft in drafts:
-        said = _content(draft)
-        former = next((n for n in _former_names(draft) if contents.get(n) == said), "")
+        content = _content(draft)
+        former = next((n for n in _former_names(draft) if contents.get(n) == content), "")
         if former:
-            known = kept.get(there[former].pk)
-            kept[there[former].pk] = replace(known, sources=(*known.sources, *draft.sources)) if known else draft
+            known = existing_drafts.get(existing_items[former].pk)
+            existing_drafts[existing_items[former].pk] = (
+                replace(known, sources=(*known.sources, *draft.sources)) if known else draft
+            )
         else:
             new.append(draft)
     for draft in merged(new):
-        said = _content(draft)
-        name = next(n for n in _candidate_keys(draft) if n not in made and contents.get(n, said) == said)
-        if name in there:
-            kept[there[name].pk] = draft
+        content = _content(draft)
+        name = next(n for n in _candidate_keys(draft) if n not in new_drafts and contents.get(n, content) == content)
+        if name in existing_items:
+            existing_drafts[existing_items[name].pk] = draft
         else:
-            made[name] = draft
-    return kept, list(made.items())
+            new_drafts[name] = draft
+    return existing_drafts, list(new_drafts.items())
 
 
 def merged(drafts: Iterable[ItemDraft]) -> list[ItemDraft]:
     """What says the same under the same key is one item with all their sources."""
-    found: dict[tuple[str, Content], ItemDraft] = {}
+    drafts_by_content: dict[tuple[str, Content], ItemDraft] = {}
     for draft in drafts:
-        said = draft.key, _content(draft)
-        other = found.get(said)
-        found[said] = replace(other, sources=(*other.sources, *draft.sources)) if other else draft
-    return list(found.values())
+        content_key = draft.key, _content(draft)
+        other = drafts_by_content.get(content_key)
+        drafts_by_content[content_key] = replace(other, sources=(*other.sources, *draft.sources)) if other else draft
+    return list(drafts_by_content.values())
 
 
-def _make(stage: Stage, made: Sequence[tuple[str, ItemDraft]], kept: dict[int, ItemDraft]) -> None:
+def _make(stage: Stage, new_drafts: Sequence[tuple[str, ItemDraft]], drafts_by_item: dict[int, ItemDraft]) -> None:
     """New items are kept ones from then on."""
     rows = Item.objects.bulk_create(
         Item(
@@ -243,25 +247,36 @@ def _make(stage: Stage, made: Sequence[tuple[str, ItemDraft]], kept: dict[int, I
             text=draft.text,
             context=dict(draft.context),
         )
-        for key, draft in made
+        for key, draft in new_drafts
     )
     uses = []
-    for item, (_key, draft) in zip(rows, made, strict=True):
-        kept[item.pk] = draft
-        for role, one in draft.images.items():
-            said = {"alt": one.alt, "source": one.source, "licence": one.licence, "file_name": one.file}
-            uses.append(ItemImage(item=item, image_id=one.image, role=role, **said))
+    for item, (_key, draft) in zip(rows, new_drafts, strict=True):
+        drafts_by_item[item.pk] = draft
+        for role, picture in draft.images.items():
+            picture_values = {
+                "alt": picture.alt,
+                "source": picture.source,
+                "licence": picture.licence,
+                "file_name": picture.file,
+            }
+            uses.append(ItemImage(item=item, image_id=picture.image, role=role, **picture_values))
     ItemImage.objects.bulk_create(uses, batch_size=2000)
 
 
-def _write_sources(kept: Mapping[int, ItemDraft]) -> None:
+def _write_sources(drafts_by_item: Mapping[int, ItemDraft]) -> None:
     """What each item is made of now. Who had a part in it stays known in its contributors."""
-    wanted = {(item, source, annotation) for item, draft in kept.items() for source, annotation in draft.sources}
-    there = {
-        (row.item_id, row.source_id, row.annotation_id): row.pk for row in ItemSource.objects.filter(item__in=kept)
+    wanted = {
+        (item, source, annotation) for item, draft in drafts_by_item.items() for source, annotation in draft.sources
     }
-    ItemSource.objects.filter(pk__in=[pk for link, pk in there.items() if link not in wanted]).delete()
-    new = (ItemSource(item_id=i, source_id=s, annotation_id=a) for i, s, a in sorted(wanted - there.keys(), key=str))
+    existing_links = {
+        (row.item_id, row.source_id, row.annotation_id): row.pk
+        for row in ItemSource.objects.filter(item__in=drafts_by_item)
+    }
+    ItemSource.objects.filter(pk__in=[pk for link, pk in existing_links.items() if link not in wanted]).delete()
+    new = (
+        ItemSource(item_id=i, source_id=s, annotation_id=a)
+        for i, s, a in sorted(wanted - existing_links.keys(), key=str)
+    )
     ItemSource.objects.bulk_create(new, batch_size=2000)
 
 
@@ -272,13 +287,13 @@ def arrange_contact_sheets(stage_id: int | None = None) -> int:
     """
     rows = Item.objects.filter(stage__derivation__kind="cluster", withdrawn_at=None, sources__isnull=False)
     rows = rows.exclude(context__has_key="groups").distinct().order_by("pk")
-    found = list(rows if stage_id is None else rows.filter(stage=stage_id))
-    for item in found:
+    items = list(rows if stage_id is None else rows.filter(stage=stage_id))
+    for item in items:
         try:
             arrange(item)
         except TooManyPictures as error:
             log.warning("item %s is shown as its pictures came: %s", item.pk, error)
-    return len(found)
+    return len(items)
 
 
 def sync_campaign_slots(stage_id: int, items: Iterable[int]) -> None:

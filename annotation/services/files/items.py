@@ -62,33 +62,33 @@ def items_from_rows(stage: Stage, rows: Mapping[str, Mapping[str, Any]]) -> dict
         return {}
     Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
     words = vocabulary_of(stage)
-    made: dict[str, Item | RowProblem] = {}
+    new_items: dict[str, Item | RowProblem] = {}
     for key, row in rows.items():
         try:
-            made[key] = _item(stage, key, row, words)
+            new_items[key] = _item(stage, key, row, words)
         except RowProblem as problem:
-            made[key] = problem
-    Item.objects.bulk_create([one for one in made.values() if isinstance(one, Item)], ignore_conflicts=True)
-    kept = Item.objects.filter(stage=stage, key__in=rows).prefetch_related("images__image", "facts")
-    return made | {item.key: item for item in kept}
+            new_items[key] = problem
+    Item.objects.bulk_create([item for item in new_items.values() if isinstance(item, Item)], ignore_conflicts=True)
+    stored_items = Item.objects.filter(stage=stage, key__in=rows).prefetch_related("images__image", "facts")
+    return new_items | {item.key: item for item in stored_items}
 
 
 def _item(stage: Stage, key: str, row: Mapping[str, Any], words: Vocabulary) -> Item:
-    told = {name: str(row.get(name) or "").strip() for name in LENGTHS} | {"key": key.strip()}
-    if not told["key"]:
+    values = {name: str(row.get(name) or "").strip() for name in LENGTHS} | {"key": key.strip()}
+    if not values["key"]:
         raise RowProblem("missing", _("“%(name)s” is empty. Every row needs it.") % {"name": "item"})
     for name, most in LENGTHS.items():
-        if len(told[name]) > most:
+        if len(values[name]) > most:
             message = _("“%(name)s” is longer than %(most)s characters.") % {"name": name, "most": most}
             raise RowProblem("too_long", message)
-    by_country = told["country"] or not told["origin"]
+    by_country = values["country"] or not values["origin"]
     return Item(
         stage=stage,
-        key=told["key"],
-        concept=words.concept(told["concept"]),
-        origin=words.country(told["country"]) if by_country else words.origin(told["origin"]),
-        condition=words.condition(told["condition"]),
-        text=told["text"],
+        key=values["key"],
+        concept=words.concept(values["concept"]),
+        origin=words.country(values["country"]) if by_country else words.origin(values["origin"]),
+        condition=words.condition(values["condition"]),
+        text=values["text"],
         context=_context(row),
     )
 

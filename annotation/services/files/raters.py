@@ -24,20 +24,24 @@ def raters_for(campaign: Campaign, names: Collection[Name]) -> dict[Name, Rater]
     """
     benchmark = campaign.stage.benchmark
     known = _pseudonym_owners(benchmark, {name for _kind, name, _setting in names})
-    found = {one: known[one[1]] for one in names if one[1] in known and known[one[1]].kind == one[0]}
-    rest = sorted(one for one in set(names) - set(found) if not _reject_model_as_person(one, known))
+    raters = {
+        name_key: known[name_key[1]]
+        for name_key in names
+        if name_key[1] in known and known[name_key[1]].kind == name_key[0]
+    }
+    rest = sorted(name_key for name_key in set(names) - set(raters) if not _reject_model_as_person(name_key, known))
     models = [(name, setting) for kind, name, setting in rest if kind == Rater.Kind.MODEL]
-    made = models_of(benchmark.team, models) if models else {}
-    found |= {(Rater.Kind.MODEL.value, *one): rater for one, rater in made.items()}
-    found |= _people(benchmark, [one for one in rest if one not in found])
-    seats = Participation.objects.filter(cohort__campaign=campaign, rater__in=[one.pk for one in known.values()])
+    new_models = models_of(benchmark.team, models) if models else {}
+    raters |= {(Rater.Kind.MODEL.value, *model_name): rater for model_name, rater in new_models.items()}
+    raters |= _people(benchmark, [name_key for name_key in rest if name_key not in raters])
+    seats = Participation.objects.filter(cohort__campaign=campaign, rater__in=[rater.pk for rater in known.values()])
     for seat in seats.order_by("pk").values_list("pk", flat=True):
         lock_participation(seat)
-    return found
+    return raters
 
 
-def _reject_model_as_person(one: Name, known: Mapping[str, Rater]) -> bool:
-    kind, name, _setting = one
+def _reject_model_as_person(name_key: Name, known: Mapping[str, Rater]) -> bool:
+    kind, name, _setting = name_key
     return kind == Rater.Kind.MODEL and name in known and known[name].kind == Rater.Kind.PERSON
 
 
@@ -48,7 +52,7 @@ def _people(benchmark: Benchmark, wanted: Collection[Name]) -> dict[Name, Rater]
     known = {row.name: row for row in rows.order_by("-pk")}
     for name in sorted(names - set(known)):
         known[name] = Rater.objects.create(kind=Rater.Kind.PERSON, team=benchmark.team, name=name)
-    return {one: known[one[1]] for one in wanted}
+    return {name_key: known[name_key[1]] for name_key in wanted}
 
 
 def _pseudonym_owners(benchmark: Benchmark, names: Collection[str]) -> dict[str, Rater]:

@@ -40,15 +40,15 @@ def withdraw(job: Job, actor: User, at: datetime) -> int:
     Team.objects.select_for_update(no_key=True).get(pk=campaign.stage.benchmark.team_id)
     stopped = Job.objects.select_for_update(no_key=True).get(pk=job.pk)
     Job.objects.filter(pk=job.pk).update(params={**stopped.params, "withdrawn": True})
-    found = list(_answers_of(job).filter(live=True).values_list("pk", "assignment_id"))
-    annotations = [pk for pk, _assignment in found]
+    rows = list(_answers_of(job).filter(live=True).values_list("pk", "assignment_id"))
+    annotations = [pk for pk, _assignment in rows]
     Annotation.objects.filter(pk__in=annotations).update(live=False, counted=False, uncounted_because=WITHDRAWN)
     Rating.objects.filter(annotation__in=annotations).update(live=False, counted=False)
     outbox.mark_answers_due(annotations)
-    released = Assignment.objects.filter(pk__in=[assignment for _pk, assignment in found])
+    released = Assignment.objects.filter(pk__in=[assignment for _pk, assignment in rows])
     released.update(state=Assignment.State.RELEASED, changed_at=at)
     for cohort in CampaignCohort.objects.filter(campaign=campaign).order_by("pk"):
         slots.update_tally(cohort.pk, 0)
     scope, target = campaign.stage.benchmark.scope, f"campaign:{campaign.pk}"
-    record(actor, "answers.withdrawn", scope=scope, target=target, job=job.pk, answers=len(found))
-    return len(found)
+    record(actor, "answers.withdrawn", scope=scope, target=target, job=job.pk, answers=len(rows))
+    return len(rows)

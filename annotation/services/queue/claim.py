@@ -75,13 +75,13 @@ def claim_current_and_next(
     if allowed.refused in SHUTS_OUT:
         return Work(None, None, NoWork(allowed.refused, allowed.until))
     params = {"participation": seat.id, "lease": lease, "at": at, "allowed": not allowed.refused}
-    held = {in_hand for (in_hand,) in fetch(HELD, params)}
-    if allowed.refused and True not in held:
+    reserved = {in_hand for (in_hand,) in fetch(HELD, params)}
+    if allowed.refused and True not in reserved:
         return Work(None, None, NoWork(allowed.refused, allowed.until))
     if not allowed.refused:
-        if True not in held and not _claim(seat, lease, at, wait):
+        if True not in reserved and not _claim(seat, lease, at, wait):
             return Work(None, None, _explain_no_work(seat))
-        if False not in held and (allowed.remaining is None or allowed.remaining > 1):
+        if False not in reserved and (allowed.remaining is None or allowed.remaining > 1):
             slots.claim(seat, in_hand=False, lease_until=lease, at=at)
     return _work(seat, at, lease, place)
 
@@ -96,12 +96,12 @@ def _claim(seat: LockedParticipation, lease: datetime, at: datetime, wait: bool)
 def _work(seat: LockedParticipation, at: datetime, lease: datetime, place: CampaignCohort | None) -> Work:
     """Read both back with all that a sheet needs; a lease half gone is renewed, for the person is here."""
     rows = assignments.reserved_assignments(seat.id, place)
-    found = {row.in_hand: row for row in rows}
+    by_hand = {row.in_hand: row for row in rows}
     half = at + (lease - at) / 2
     old = [row.pk for row in rows if row.lease_until is not None and row.lease_until < half]
     if old:
         Assignment.objects.filter(pk__in=old).update(lease_until=lease)
-    return Work(found.get(True), found.get(False), None)
+    return Work(by_hand.get(True), by_hand.get(False), None)
 
 
 # As the claim finds: what the person has, what they lost and may have again, the first open slot they never had.

@@ -55,12 +55,12 @@ def free_places(reserved: QuerySet[Assignment], at: datetime) -> tuple[int, list
 
     Needs the locks of their participations.
     """
-    held = list(reserved.order_by("slot_id").values_list("pk", "slot_id", "participation__cohort_id"))
-    ids = [pk for pk, _slot, _cohort in held]
+    reserved_rows = list(reserved.order_by("slot_id").values_list("pk", "slot_id", "participation__cohort_id"))
+    ids = [pk for pk, _slot, _cohort in reserved_rows]
     Assignment.objects.filter(pk__in=ids).update(state=Assignment.State.RELEASED, lease_until=None, changed_at=at)
     freed = [
         Freed(cohort, pk % Tally.SHARDS, *slots.release_places(slot, reserved=-1))
-        for pk, slot, cohort in held
+        for pk, slot, cohort in reserved_rows
         if slot is not None and cohort is not None
     ]
-    return len(held), freed
+    return len(reserved_rows), freed

@@ -141,8 +141,8 @@ def find_differences() -> list[Difference]:
 def repair() -> list[Difference]:
     """Nobody works for the moment it takes: every deed begins with the lock of a Participation."""
     execute("LOCK TABLE annotation_participation, annotation_slot IN EXCLUSIVE MODE", [])
-    found = []
+    differences = []
     for check in CHECKS:
-        found += [Difference(check.name, *row) for row in fetch(check.find_sql, [])]
+        differences += [Difference(check.name, *row) for row in fetch(check.find_sql, [])]
         execute(check.repair_sql, [])
-    return found
+    return differences

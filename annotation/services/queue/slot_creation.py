@@ -62,17 +62,17 @@ def create_missing_slots(campaign: Campaign, only: Sequence[int] | None = None) 
 
     A campaign that is not open yet is filled in one transaction, an open one in small ones: its queue is in use.
     """
-    made = 0
+    created = 0
     for cohort in campaign.cohorts.select_related("cohort").order_by("pk"):
         while batch := _fill(campaign, cohort, only):
-            made += batch
+            created += batch
             if batch < BATCH or campaign.state == Campaign.State.DRAFT:
                 break
         while _sync_with_items(cohort, only) == BATCH:
             pass
-    if made > MANY or (made and only is None):
+    if created > MANY or (created and only is None):
         slots.analyze()
-    return made
+    return created
 
 
 @in_transaction
@@ -89,10 +89,10 @@ def _fill(campaign: Campaign, cohort: CampaignCohort, only: Sequence[int] | None
     execute(UNITS, params)
     if first:
         slots.analyze()
-    made = execute(SLOTS, params)
-    if made:
-        slots.update_tally(cohort.pk, 0, wanted=made * target)
-    return made
+    created = execute(SLOTS, params)
+    if created:
+        slots.update_tally(cohort.pk, 0, wanted=created * target)
+    return created
 
 
 def items_for(campaign: Campaign, cohorts: Sequence[CampaignCohort]) -> dict[int, int]:
@@ -104,23 +104,23 @@ def items_for(campaign: Campaign, cohorts: Sequence[CampaignCohort]) -> dict[int
     }  # fmt: skip
     counts: dict[str, int] = dict(fetch(BY_ORIGIN, params))
     if not campaign.stage.own_items_only:
-        return dict.fromkeys((one.pk for one in cohorts), sum(counts.values()))
-    return {one.pk: counts.get(one.cohort.label, 0) for one in cohorts}
+        return dict.fromkeys((cohort.pk for cohort in cohorts), sum(counts.values()))
+    return {cohort.pk: counts.get(cohort.cohort.label, 0) for cohort in cohorts}
 
 
 def _check_display_inputs(campaign: Campaign) -> dict[str, Any]:
     """As `annotation.services.sheets.stages` asks for it before a campaign opens."""
     try:
-        one = display(campaign.stage.display)
+        item_display = display(campaign.stage.display)
     except UnknownDisplay:
         return {"roles": [], "needs_text": False, "texts": []}
-    parts = required(one, campaign.stage.pictures)
+    parts = required(item_display, campaign.stage.pictures)
     return {"roles": list(parts.roles), "needs_text": parts.text, "texts": list(parts.context)}
 
 
 @in_transaction
 def _sync_with_items(cohort: CampaignCohort, only: Sequence[int] | None) -> int:
-    found, wanted, submitted = slots.sync_with_items(cohort.pk, BATCH, only)
+    created, wanted, submitted = slots.sync_with_items(cohort.pk, BATCH, only)
     if wanted or submitted:
         slots.update_tally(cohort.pk, 0, wanted=wanted, submitted=submitted)
-    return found
+    return created

@@ -18,25 +18,25 @@ SKIPPED = "SELECT count(DISTINCT rater_id) FROM annotation_assignment WHERE slot
 @in_transaction
 def prioritise(campaign: Campaign, slot_ids: Sequence[int], actor: User | None, *, urgent: bool = True) -> int:
     """Hand these slots out before all others, or in their turn again. Says how many that changed."""
-    held = _lock_slots_of(campaign, slot_ids)
-    changed = slots.prioritise([slot.pk for slot in held], urgent=urgent)
+    locked = _lock_slots_of(campaign, slot_ids)
+    changed = slots.prioritise([slot.pk for slot in locked], urgent=urgent)
     if changed:
         verb = "units.brought_forward" if urgent else "units.put_in_line"
-        _event(campaign, actor, verb, slots=[slot.pk for slot in held[:NAMED]], n=changed)
+        _event(campaign, actor, verb, slots=[slot.pk for slot in locked[:NAMED]], n=changed)
     return changed
 
 
 @in_transaction
 def unretire(campaign: Campaign, slot_ids: Sequence[int], actor: User | None) -> int:
     """Ask again for what was retired: as many skips as before retire it anew. Says how many came back."""
-    held = [slot for slot in _lock_slots_of(campaign, slot_ids) if slot.retired]
-    for cohort in sorted({slot.cohort_id for slot in held}):
-        theirs = [slot.pk for slot in held if slot.cohort_id == cohort]
+    locked = [slot for slot in _lock_slots_of(campaign, slot_ids) if slot.retired]
+    for cohort in sorted({slot.cohort_id for slot in locked}):
+        theirs = [slot.pk for slot in locked if slot.cohort_id == cohort]
         wanted, submitted = slots.retire(theirs, retired=False)
         slots.update_tally(cohort, 0, wanted=wanted, submitted=submitted)
-    if held:
-        _event(campaign, actor, "units.brought_back", slots=[slot.pk for slot in held[:NAMED]], n=len(held))
-    return len(held)
+    if locked:
+        _event(campaign, actor, "units.brought_back", slots=[slot.pk for slot in locked[:NAMED]], n=len(locked))
+    return len(locked)
 
 
 def _lock_slots_of(campaign: Campaign, slot_ids: Sequence[int]) -> list[Slot]:

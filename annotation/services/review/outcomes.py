@@ -26,14 +26,17 @@ def judge_items(item_ids: Iterable[int], at: datetime) -> None:
     """Make the outcomes of these items' units anew. A unit that lacks answers has none."""
     ids = list(item_ids)
     answers: dict[CampaignUnit, list[Annotation]] = defaultdict(list)
-    for one in counted_answers(ids).filter(assignment__campaign__rule_version__isnull=False):
-        answers[CampaignUnit(one.assignment.campaign_id, one.assignment.unit_id)].append(one)
-    before = {CampaignUnit(one.campaign_id, one.unit_id): one for one in Outcome.objects.filter(unit__item__in=ids)}
+    for answer in counted_answers(ids).filter(assignment__campaign__rule_version__isnull=False):
+        answers[CampaignUnit(answer.assignment.campaign_id, answer.assignment.unit_id)].append(answer)
+    before = {
+        CampaignUnit(outcome.campaign_id, outcome.unit_id): outcome
+        for outcome in Outcome.objects.filter(unit__item__in=ids)
+    }
     wanted, facts = _wanted(answers), facts_of(ids)
-    for place, found in answers.items():
+    for place, unit_answers in answers.items():
         old = before.pop(place, None)
-        if _has_enough_answers(found, wanted[place]):
-            _write(place, found, facts.get(found[0].assignment.unit.item_id, {}), old, at)
+        if _has_enough_answers(unit_answers, wanted[place]):
+            _write(place, unit_answers, facts.get(unit_answers[0].assignment.unit.item_id, {}), old, at)
         elif old is not None:
             old.delete()
     for gone in before.values():
@@ -51,41 +54,41 @@ def counted_answers(item_ids: Sequence[int]) -> Any:
 
 def _wanted(places: Iterable[CampaignUnit]) -> dict[CampaignUnit, dict[int, int]]:
     """How many answers of each cohort: of those that have a slot for the unit."""
-    found: dict[CampaignUnit, dict[int, int]] = {place: {} for place in places}
-    units = {place.unit_id for place in found}
-    rows = Slot.objects.filter(unit__in=units, cohort__campaign__in={place.campaign_id for place in found})
+    targets: dict[CampaignUnit, dict[int, int]] = {place: {} for place in places}
+    units = {place.unit_id for place in targets}
+    rows = Slot.objects.filter(unit__in=units, cohort__campaign__in={place.campaign_id for place in targets})
     values = rows.values_list("cohort__campaign_id", "unit_id", "cohort__cohort_id", "cohort__target_answers")
     for campaign, unit, cohort, target in values:
-        if (campaign, unit) in found:
-            found[CampaignUnit(campaign, unit)][cohort] = target
-    imported = [place for place, cohorts in found.items() if not cohorts]
+        if (campaign, unit) in targets:
+            targets[CampaignUnit(campaign, unit)][cohort] = target
+    imported = [place for place, cohorts in targets.items() if not cohorts]
     if imported:  # answers that came in a file, to a campaign that hands out nothing: the cohorts it has
         asked = CampaignCohort.objects.filter(campaign__in={place.campaign_id for place in imported})
         for campaign, cohort, target in asked.values_list("campaign_id", "cohort_id", "target_answers"):
             for place in imported:
                 if place.campaign_id == campaign:
-                    found[place][cohort] = target
-    return found
+                    targets[place][cohort] = target
+    return targets
 
 
 def _has_enough_answers(answers: Sequence[Annotation], wanted: Mapping[int, int]) -> bool:
-    given: dict[int, int] = defaultdict(int)
-    for one in answers:
-        given[one.cohort_id or 0] += 1
-    return all(given[cohort] >= target for cohort, target in wanted.items())
+    submitted: dict[int, int] = defaultdict(int)
+    for answer in answers:
+        submitted[answer.cohort_id or 0] += 1
+    return all(submitted[cohort] >= target for cohort, target in wanted.items())
 
 
 def facts_of(item_ids: Sequence[int]) -> dict[int, dict[str, Any]]:
     """What detectors found, by item and key; of several facts with one key the newest."""
-    found: dict[int, dict[str, Any]] = defaultdict(dict)
+    facts: dict[int, dict[str, Any]] = defaultdict(dict)
     for fact in ItemFact.objects.filter(item__in=item_ids).order_by("pk"):
-        found[fact.item_id][fact.key] = fact.value
-    return found
+        facts[fact.item_id][fact.key] = fact.value
+    return facts
 
 
 def judge_unit(version: RuleVersion, answers: Sequence[Annotation], facts: Mapping[str, Any]) -> Verdict:
     shown = Shown(item_id=0, facts=facts)  # of the item, only its facts are asked for
-    sheets = [sheet_of(one.sheet_version).values(one.answers, shown) for one in answers]
+    sheets = [sheet_of(answer.sheet_version).values(answer.answers, shown) for answer in answers]
     return judge(rule_of(version), sheets)
 
 

@@ -107,9 +107,9 @@ def _locked(annotation_id: int) -> Annotation:
     answer = rows.get(pk=annotation_id)
     if answer.assignment.participation_id is not None:
         lock_participation(answer.assignment.participation_id)
-    held = Assignment.objects.select_for_update(no_key=True).get(pk=answer.assignment_id)
+    locked = Assignment.objects.select_for_update(no_key=True).get(pk=answer.assignment_id)
     answer.refresh_from_db(fields=["live", "counted", "uncounted_because"])
-    answer.assignment.state = held.state
+    answer.assignment.state = locked.state
     return answer
 
 

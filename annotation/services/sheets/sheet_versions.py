@@ -53,7 +53,7 @@ def structure(definition: Any) -> Any:
     """A definition without its words: two sheets with the same bones store the same codes."""
     if isinstance(definition, dict):
         return {key: structure(value) for key, value in definition.items() if key not in WORDING}
-    return [structure(one) for one in definition] if isinstance(definition, list) else definition
+    return [structure(part) for part in definition] if isinstance(definition, list) else definition
 
 
 def running_campaigns(stage: Stage) -> list[Campaign]:
@@ -68,8 +68,8 @@ def update_running_campaigns(stage: Stage, campaigns: Iterable[int], actor: User
     Campaigns of other stages, closed ones, and those whose codes differ are left as they are. Says how many changed.
     """
     newest, wanted, moved = freeze(stage), set(campaigns), 0
-    held = Campaign.objects.select_for_update(no_key=True, of=("self",)).select_related("sheet_version")
-    for campaign in held.filter(stage=stage, pk__in=wanted, state__in=RUNNING).order_by("pk"):
+    locked = Campaign.objects.select_for_update(no_key=True, of=("self",)).select_related("sheet_version")
+    for campaign in locked.filter(stage=stage, pk__in=wanted, state__in=RUNNING).order_by("pk"):
         if compare_definitions(campaign.sheet_version.definition, newest.definition) != "words":
             continue
         old = str(campaign.sheet_version)

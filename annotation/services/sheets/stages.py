@@ -69,21 +69,21 @@ def revision(stage: Stage, draft: StageDraft | None) -> str:
 
 
 @in_transaction
-def save_draft(stage: Stage, content: Mapping[str, Any], seen: str, actor: User, at: datetime) -> StageDraft:
-    """Keep what was written. `seen`: the mark of the page it was written on; DraftOutdated when it is old."""
+def save_draft(stage: Stage, content: Mapping[str, Any], revision_seen: str, actor: User, at: datetime) -> StageDraft:
+    """Keep what was written. `revision_seen`: the mark of the page it was written on; DraftOutdated when it is old."""
     stage, draft = _locked(stage)
-    if seen != revision(stage, draft):
+    if revision_seen != revision(stage, draft):
         raise DraftOutdated(draft)
     draft = draft or StageDraft(stage=stage)
-    kept = {key: content[key] for key in (*COLUMNS, DROPPED) if key in content}
-    draft.content, draft.version, draft.saved_by, draft.saved_at = kept, draft.version + 1, actor, at
+    kept_columns = {key: content[key] for key in (*COLUMNS, DROPPED) if key in content}
+    draft.content, draft.version, draft.saved_by, draft.saved_at = kept_columns, draft.version + 1, actor, at
     draft.save()
     return draft
 
 
 def _locked(stage: Stage) -> tuple[Stage, StageDraft | None]:
-    found = Stage.objects.select_for_update(of=("self",)).select_related("benchmark").get(pk=stage.pk)
-    return found, draft_of(found)
+    locked = Stage.objects.select_for_update(of=("self",)).select_related("benchmark").get(pk=stage.pk)
+    return locked, draft_of(locked)
 
 
 @in_transaction
@@ -96,13 +96,13 @@ def discard(stage: Stage, actor: User) -> None:
 
 
 @in_transaction
-def publish(stage: Stage, seen: str, actor: User, at: datetime) -> StageVersion:
+def publish(stage: Stage, revision_seen: str, actor: User, at: datetime) -> StageVersion:
     """The draft becomes the stage. Raises DraftOutdated, NotPublishable. Campaigns keep the sheet they have."""
     stage, draft = _locked(stage)
-    if draft is None or seen != revision(stage, draft):
+    if draft is None or revision_seen != revision(stage, draft):
         raise DraftOutdated(draft)
     content = {**content_of(stage), **{key: draft.content[key] for key in COLUMNS if key in draft.content}}
-    wrong = [one for one in content_problems(content, earlier_stages(stage)) if one.blocks]
+    wrong = [problem for problem in content_problems(content, earlier_stages(stage)) if problem.blocks]
     wrong += [*_used_by_campaigns(stage, content), *_too_many(stage, content)]
     if wrong:
         raise NotPublishable(wrong)
@@ -197,7 +197,7 @@ def create(benchmark: Benchmark, name: str, actor: User, like: Mapping[str, Any]
 
 def _unique_key(wanted: str, taken: set[str]) -> str:
     numbered = (f"{wanted}-{number}" for number in range(2, len(taken) + 3))
-    return wanted if wanted not in taken else next(one for one in numbered if one not in taken)
+    return wanted if wanted not in taken else next(candidate for candidate in numbered if candidate not in taken)
 
 
 @in_transaction
@@ -205,7 +205,7 @@ def remove(stage: Stage, actor: User) -> bool:
     """Take a stage away that nothing hangs on: no items, no campaigns, no other stage made of it."""
     stage, draft = _locked(stage)
     others = stage.benchmark.stages.exclude(pk=stage.pk)
-    used = any(stage.key in (one.derivation or {}).get("from", ()) for one in others)
+    used = any(stage.key in (other.derivation or {}).get("from", ()) for other in others)
     if used or stage.items.exists() or stage.campaigns.exists() or stage.sheet_versions.exists():
         return False
     if draft is not None:
@@ -218,7 +218,10 @@ def remove(stage: Stage, actor: User) -> bool:
 
 def earlier_stages(stage: Stage) -> dict[str, tuple[str, list[Any]]]:
     """Name and fields of the stages before this one, by key."""
-    return {one.key: (one.name, one.sheet.get("fields", [])) for one in stage.benchmark.stages.filter(_before(stage))}
+    return {
+        other.key: (other.name, other.sheet.get("fields", []))
+        for other in stage.benchmark.stages.filter(_before(stage))
+    }
 
 
 def earlier_pictures(stage: Stage) -> dict[str, str]:
@@ -238,8 +241,8 @@ def problems(
     `conditions`: only items of these are looked at; empty means all.
     """
     content = content_of(stage) if content is None else content
-    found = content_problems(content, earlier_stages(stage))
-    return [*found, *_too_many(stage, content), *_items_missing_inputs(stage, content, conditions)]
+    stage_problems = content_problems(content, earlier_stages(stage))
+    return [*stage_problems, *_too_many(stage, content), *_items_missing_inputs(stage, content, conditions)]
 
 
 def _items_missing_inputs(stage: Stage, content: Mapping[str, Any], conditions: Sequence[str]) -> list[StageProblem]:
@@ -255,48 +258,52 @@ def _items_missing_inputs(stage: Stage, content: Mapping[str, Any], conditions: 
     if parts.text:
         lacking.append((_("text"), items.filter(text="")))
     lacking += [(key, items.exclude(context__has_key=key)) for key in parts.context]
-    found = [_lacking(what, rows) for what, rows in lacking]
-    return [one for one in found if one is not None]
+    missing = [_lacking(input_name, rows) for input_name, rows in lacking]
+    return [problem for problem in missing if problem is not None]
 
 
-def _lacking(what: str, rows: Any) -> StageProblem | None:
+def _lacking(input_name: str, rows: Any) -> StageProblem | None:
     count = rows.count()
     if not count:
         return None
     keys = list(rows.order_by("pk").values_list("key", flat=True)[:NAMED])
-    said = ngettext(
+    message = ngettext(
         "%(n)s item has no “%(what)s”, which is needed to show it: %(keys)s.",
         "%(n)s items have no “%(what)s”, which is needed to show them, such as %(keys)s.",
         count,
     )
-    return StageProblem("display", said % {"n": count, "what": what, "keys": ", ".join(keys)})
+    return StageProblem("display", message % {"n": count, "what": input_name, "keys": ", ".join(keys)})
 
 
 def opening_problems(campaign: Campaign) -> list[StageProblem]:
     """Before a campaign opens: those of its stage; and, as warnings, languages of its cohorts without instructions."""
-    found = problems(campaign.stage, conditions=campaign.conditions)
+    campaign_problems = problems(campaign.stage, conditions=campaign.conditions)
     version = campaign.instruction_versions.order_by("-number").first()
     written = texts_of(version)
-    texts = [(one.language, one.cohort) for one in written]
+    texts = [(instruction_draft.language, instruction_draft.cohort) for instruction_draft in written]
     if version is None:
-        found.append(StageProblem("instructions", _("There are no instructions. People see the sheet only."), False))
+        campaign_problems.append(
+            StageProblem("instructions", _("There are no instructions. People see the sheet only."), False)
+        )
     if has_uneven_demands(written):
-        found.append(StageProblem("instructions", str(UNEVEN), False))
+        campaign_problems.append(StageProblem("instructions", str(UNEVEN), False))
     for row in campaign.cohorts.select_related("cohort") if texts else ():
         has = {language.split("-")[0] for language, cohort in texts if cohort in (None, row.cohort_id)}
         missing = [code for code in row.cohort.languages if code.split("-")[0] not in has]
         if missing and len(missing) == len(row.cohort.languages):
             names = ", ".join(native_name(code) for code in missing)
             words = _("%(cohort)s has no instructions in %(languages)s; its people see another language.")
-            found.append(StageProblem("instructions", words % {"cohort": row.cohort.name, "languages": names}, False))
-    return found
+            campaign_problems.append(
+                StageProblem("instructions", words % {"cohort": row.cohort.name, "languages": names}, False)
+            )
+    return campaign_problems
 
 
 def copyable_stages(benchmark: Benchmark, user: User) -> list[Stage]:
     """Stages of the team that this person can copy a new one from, those of this benchmark first."""
     mine = worked_on(user).filter(team=benchmark.team_id)
     rows = Stage.objects.filter(benchmark__in=mine).select_related("benchmark")
-    return sorted(rows, key=lambda one: (one.benchmark_id != benchmark.pk, one.benchmark.name, one.position))
+    return sorted(rows, key=lambda stage: (stage.benchmark_id != benchmark.pk, stage.benchmark.name, stage.position))
 
 
 def items_in(stages: Sequence[Stage]) -> dict[int, int]:
