@@ -151,7 +151,11 @@ def an_answer_run(world: World, campaign: Campaign) -> Call:
 
 
 def plugin_page(_request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
-    return HttpResponse(f"A page of a plugin, of {benchmark.slug}")
+    title = f"A page of a plugin, of {benchmark.slug}"
+    head = f'<meta name="viewport" content="width=device-width, initial-scale=1"><title>{title}</title>'
+    return HttpResponse(
+        f'<!doctype html><html lang="en"><head>{head}</head><body><main><h1>{title}</h1></main></body></html>'
+    )
 
 
 def build(world: World) -> Mapping[str, Any]:

@@ -109,4 +109,6 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _clean(key: str, form: str, text: str | None) -> None:
-    assert not (found := NO_VALUE.search(text or "")), f"{key} ({form}): {found[0]!r} in {(text or '')[:300]!r}"
+    assert not (found := NO_VALUE.search(text or "")), (
+        f"{key} ({form}): {found[0]!r} in {(text or '')[max(found.start() - 200, 0) : found.end() + 100]!r}"
+    )

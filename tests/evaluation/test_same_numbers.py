@@ -82,7 +82,9 @@ def of_html(part: str) -> Shown:
     rest = part[value.end() :]
     interval = re.match(r'<span><bdi dir="ltr">(\[[^<]+\])</bdi>', rest)
     size = re.search(
-        r'n = (\d+) × (\d+)|data-l="Items"><bdi dir="ltr">(\d+)</bdi>.*?data-l="People"><bdi dir="ltr">(\d+)<', rest
+        r'n = (\d+) × (\d+)|data-l="Items"><bdi dir="ltr">(\d+)</bdi>.*?data-l="People"><bdi dir="ltr">(\d+)<',
+        rest,
+        re.DOTALL,
     )
     assert size, rest[:1500]
     units, raters = (int(one) for one in size.groups() if one)

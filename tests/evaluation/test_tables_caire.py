@@ -165,7 +165,7 @@ def test_n_is_of_the_pictures_that_are_in_and_what_is_left_out_is_said(study: St
     [said_there] = [one for one in lines if one["column"] == "Average, Natural" and one["row"].startswith("Half")]
     assert (said_there["left_out"], said_there["n_ratings"]) == ("1", str(average.n_ratings))
     drawn = table_context({**data, "stored": False, "newer": 0, "changed": False}, QueryDict("detail=1"))
-    of_egypt = drawn["groups"][0][1][0]["cells"][data["columns"].index("Egypt, Natural")]
+    of_egypt = drawn["table"]["groups"][0]["rows"][0]["cells"][data["columns"].index("Egypt, Natural")]
     assert "1 of 2 left out" in render_to_string("evaluation/tables/cell.html", {"cell": of_egypt})
     assert any("is left out; n counts" in words for words in data["words"])
 

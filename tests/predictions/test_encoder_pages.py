@@ -169,9 +169,9 @@ def test_a_threshold_is_looked_at_then_kept(world: World, labelled: None, monkey
 
 def test_look_alikes_stand_on_both_sides_of_the_threshold(world: World, models_root: Path) -> None:
     run = a_run(world, a_collection(world, 2), "embedding")
-    page = get(world, "alike", run.pk, threshold="0.9")
+    page = get(world, "near_duplicates", run.pk, threshold="0.9")
     assert page.count("<img") >= 12 and "Just below the threshold" in page and "of 112 pairs compared" in page
-    assert "No pair lies on this side" in get(world, "alike", run.pk, threshold="1")
+    assert "No pair lies on this side" in get(world, "near_duplicates", run.pk, threshold="1")
 
 
 def test_stages_and_runs_of_others_are_not_found(world: World) -> None:

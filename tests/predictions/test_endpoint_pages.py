@@ -61,7 +61,7 @@ def test_members_look_and_only_admins_change(world: World, made: Endpoint) -> No
     address = f"{home(world)}{made.pk}/"
     assert "Admins of the team change it" in page(world, world.mara, address)
     member, admin = world.client(world.mara), world.client(world.team_admin)
-    for path, data in ((address, FORM), (address + "do/", {"do": "retire"}), (address + "prices/", {})):
+    for path, data in ((address, FORM), (address + "action/", {"do": "retire"}), (address + "prices/", {})):
         assert member.post(path, data).status_code == 404
     assert member.get(home(world) + "new/").status_code == 404
     assert world.client(world.rival).get(address).status_code == 404
@@ -69,7 +69,7 @@ def test_members_look_and_only_admins_change(world: World, made: Endpoint) -> No
     admin.post(address, {**FORM, "name": "Renamed"})
     made.refresh_from_db()
     assert made.name == "Renamed" and made.retired_at is None
-    admin.post(address + "do/", {"do": "retire"})
+    admin.post(address + "action/", {"do": "retire"})
     made.refresh_from_db()
     assert made.retired_at is not None and "Retired on" in page(world, world.team_admin, address)
 
@@ -95,7 +95,7 @@ def test_the_check_says_what_works(world: World, scripted_server: Server) -> Non
     )
     address = f"{home(world)}{endpoint.pk}/"
     assert "Nobody has checked yet" in page(world, world.team_admin, address)
-    text = world.client(world.team_admin).post(address + "do/", {"do": "check"}, follow=True).content.decode()
+    text = world.client(world.team_admin).post(address + "action/", {"do": "check"}, follow=True).content.decode()
     assert "It answers." in text and "tiny-vlm" in text
     assert "Answers" in page(world, world.mara, home(world))
 
@@ -119,7 +119,7 @@ def test_what_runs_here_is_asked_for_no_address(world: World) -> None:
 
 
 def checked(world: World, address: str, **said: str) -> str:
-    reply = world.client(world.team_admin).post(address + "do/", {"do": "check", **said}, follow=True)
+    reply = world.client(world.team_admin).post(address + "action/", {"do": "check", **said}, follow=True)
     return str(reply.content.decode())
 
 
@@ -152,8 +152,8 @@ def test_what_worked_is_ticked_by_one_press(world: World, scripted_server: Serve
     )
     address = f"{home(world)}{endpoint.pk}/"
     assert "Tick what worked" in checked(world, address, model="scripted")
-    assert world.client(world.mara).post(address + "do/", {"do": "offer"}).status_code == 404
-    reply = world.client(world.team_admin).post(address + "do/", {"do": "offer"}, follow=True)
+    assert world.client(world.mara).post(address + "action/", {"do": "offer"}).status_code == 404
+    reply = world.client(world.team_admin).post(address + "action/", {"do": "offer"}, follow=True)
     endpoint.refresh_from_db()
     assert "schema" in endpoint.offers and "Tick what worked" not in reply.content.decode()
 

@@ -48,7 +48,7 @@ def see(world: World, run: Run, more: str = "") -> str:
 
 
 def press(world: World, run: Run, **what: Any) -> str:
-    return world.client(world.mara).post(address(world, run, "do/"), what, follow=True).content.decode()
+    return world.client(world.mara).post(address(world, run, "action/"), what, follow=True).content.decode()
 
 
 def end(run: Run, state: str = "unparseable", reason: str = "no_number") -> Call:
@@ -82,7 +82,7 @@ def test_only_those_who_work_on_the_benchmark_see_a_run(world: World, run: Run) 
         assert world.client(world.mara).get(address(world, run, more)).status_code == 200
         for user in (world.nour, world.reviewer, world.rival, world.stranger):
             assert world.client(user).get(address(world, run, more)).status_code == 404
-    assert world.client(world.reviewer).post(address(world, run, "do/"), {"do": "stop"}).status_code == 404
+    assert world.client(world.reviewer).post(address(world, run, "action/"), {"do": "stop"}).status_code == 404
     run.refresh_from_db()
     assert run.state == "running"
 
@@ -102,7 +102,7 @@ def test_a_press_changes_the_run_and_leaves_an_event(world: World, run: Run) -> 
     verbs = Event.objects.filter(target=f"run:{run.pk}").values_list("verb", flat=True)
     assert {"run.opened", "run.paused", "run.resumed", "run.stopped"} <= set(verbs)
     assert "The run is over already" in press(world, run, do="stop"), "what cannot be done is said, and nothing breaks"
-    assert world.client(world.mara).post(address(world, run, "do/"), {"do": "dance"}).status_code == 400
+    assert world.client(world.mara).post(address(world, run, "action/"), {"do": "dance"}).status_code == 400
 
 
 def test_a_done_run_leads_to_the_numbers_of_its_own_stage(world: World, run: Run) -> None:

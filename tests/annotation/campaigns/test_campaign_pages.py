@@ -43,7 +43,7 @@ def make(world: World, client: Client, **more: Any) -> Campaign:
 
 def do(client: Client, world: World, campaign: Campaign, act: str, **more: str) -> str:
     """Press a button; what the page then says."""
-    return client.post(page_of(world, campaign, "do/"), {"act": act, **more}, follow=True).content.decode()
+    return client.post(page_of(world, campaign, "action/"), {"act": act, **more}, follow=True).content.decode()
 
 
 @pytest.fixture
@@ -295,7 +295,7 @@ def test_reviewers_look_and_do_not_touch(world: World, opened: Campaign) -> None
         assert page.status_code == 200
         assert 'method="post"' not in page.content.decode().split("<main", 1)[1]
     row = opened.cohorts.get()
-    posts = ["do/", "close/", "instructions/", f"cohorts/{row.pk}/", "problems/1/"]
+    posts = ["action/", "close/", "instructions/", f"cohorts/{row.pk}/", "problems/1/"]
     before = Event.objects.count()
     for rest in posts:
         assert (
@@ -309,7 +309,7 @@ def test_reviewers_look_and_do_not_touch(world: World, opened: Campaign) -> None
 
 def test_others_find_nothing(world: World, opened: Campaign) -> None:
     row = opened.cohorts.get()
-    rests = ["", "do/", "close/", "instructions/", f"cohorts/{row.pk}/", "problems/1/"]
+    rests = ["", "action/", "close/", "instructions/", f"cohorts/{row.pk}/", "problems/1/"]
     addresses = [home(world), home(world) + "new/", *(page_of(world, opened, rest) for rest in rests)]
     for user in (world.stranger, world.rival, world.nour, world.manager):
         client = world.client(user)
@@ -325,12 +325,12 @@ def test_a_campaign_of_another_benchmark_is_not_found_here(world: World, opened:
     foreign = f"/b/{world.other_benchmark.slug}/campaigns/{opened.pk}/"
     assert client.get(f"/b/{world.other_benchmark.slug}/campaigns/").status_code == 200
     assert client.get(foreign).status_code == 404
-    assert client.post(foreign + "do/", {"act": "pause"}).status_code == 404
+    assert client.post(foreign + "action/", {"act": "pause"}).status_code == 404
 
 
 def test_an_unknown_button_is_not_found(world: World, mara_client: Client, opened: Campaign) -> None:
-    assert mara_client.post(page_of(world, opened, "do/"), {"act": "__init__"}).status_code == 404
-    assert mara_client.get(page_of(world, opened, "do/")).status_code == 405
+    assert mara_client.post(page_of(world, opened, "action/"), {"act": "__init__"}).status_code == 404
+    assert mara_client.get(page_of(world, opened, "action/")).status_code == 405
 
 
 def test_a_draft_promises_each_cohort_its_own_items_only(world: World) -> None:

@@ -86,7 +86,7 @@ def test_who_is_ended_gives_places_back_keeps_drafts_and_can_come_again(world: W
     assert work.current and work.prefetched
     drafts.save(work.current.pk, rater_of(world.nour), {"relevance": "2"}, 1, timezone.now())
     member = CohortMember.objects.get(user=world.nour)
-    end, back = (reverse(f"annotation:member_{what}", args=[member.pk]) for what in ("end", "back"))
+    end, back = (reverse(f"annotation:member_{what}", args=[member.pk]) for what in ("end", "reactivate"))
     for user in (world.mara, world.rival, world.nour):
         assert world.client(user).post(end).status_code == 404
         assert world.client(user).post(back).status_code == 404
