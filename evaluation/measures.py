@@ -236,7 +236,7 @@ MEASURES: tuple[Measure, ...] = (
     ),
     Measure(
         "no_text_measure",
-        _("None"),
+        _("Not compared"),
         _("Free text has no agreement by default."),
         ("text",),
         _without_value("free_text"),
@@ -260,7 +260,7 @@ MEASURES: tuple[Measure, ...] = (
     ),
     Measure(
         "no_measure",
-        _("None"),
+        _("Not compared"),
         _("These answers are not compared."),
         ("none",),
         _without_value("not_comparable"),
