@@ -87,11 +87,8 @@ def _context(
         )
         for material in materials
     ]
-    unanswered = [
-        quiz_question
-        for quiz_question in readiness_state.parts.quiz
-        if quiz_question.key not in readiness_state.answers
-    ]
+    quiz = readiness_state.parts.quiz
+    unanswered = [question for question in quiz if question.key not in readiness_state.answers]
     explained = _explained(readiness_state, request.GET.get("after", ""))
     return {
         "place": place,
@@ -100,8 +97,8 @@ def _context(
         "steps": steps,
         "question": unanswered[0] if unanswered and readiness_state.all_seen and not explained else None,
         "explained": explained,
-        "number": len(readiness_state.parts.quiz) - len(unanswered) + 1,
-        "over": bool(readiness_state.parts.quiz) and not unanswered,
+        "number": len(quiz) - len(unanswered) + 1,
+        "over": bool(quiz) and not unanswered,
         "right": readiness_state.parts.right(readiness_state.answers),
     }
 
