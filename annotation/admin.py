@@ -3,7 +3,7 @@
 from django.contrib import admin
 
 from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Exclusion, ProblemReport
-from jobs.model_admin import ReadOnlyAdmin
+from jobs.views.model_admin import ReadOnlyAdmin
 
 
 @admin.register(Campaign)

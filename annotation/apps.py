@@ -11,7 +11,7 @@ class AnnotationConfig(AppConfig):
         from annotation.pages.stage_flow import PANEL as CHAIN
         from annotation.services.files.answer_files import IMPORT
         from benchmarks import panels
-        from jobs import kinds
+        from jobs.services import kinds
 
         panels.register(PANEL)
         panels.register(CHAIN)

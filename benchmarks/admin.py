@@ -1,7 +1,7 @@
 from django.contrib import admin
 
 from benchmarks.models import Benchmark, Image, Item, Role, Stage
-from jobs.model_admin import ReadOnlyAdmin, ReadOnlyInline
+from jobs.views.model_admin import ReadOnlyAdmin, ReadOnlyInline
 
 
 class RoleInline(ReadOnlyInline):

@@ -10,7 +10,8 @@ class BenchmarksConfig(AppConfig):
 
         from benchmarks import job_scope
         from benchmarks.services.imports import IMPORT
-        from jobs import access, kinds
+        from jobs import access
+        from jobs.services import kinds
 
         Image.MAX_IMAGE_PIXELS = settings.IMAGE_MAX_PIXELS  # Pillow's own second line: it refuses twice this many
         kinds.register(IMPORT)

@@ -39,7 +39,7 @@ def store(name: str, data: bytes) -> None:
 
 def keep_upload(upload: File[Any], folder: str = "uploads") -> str:
     """Store the file of a job and return its name. Raises OSError, and then leaves nothing behind: half a file on a
-    full disk would take the last room. `jobs.uploads` deletes what no job needs any more."""
+    full disk would take the last room. `jobs.services.uploads` deletes what no job needs any more."""
     name = f"{folder}/{uuid.uuid4().hex}"
     try:
         return default_storage.save(name, upload)

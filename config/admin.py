@@ -7,7 +7,7 @@ from django.contrib.admin.forms import AdminAuthenticationForm
 from django.http import HttpRequest, HttpResponse
 from django.utils.decorators import method_decorator
 
-from jobs.model_admin import record_by
+from jobs.views.model_admin import record_by
 from people.forms.persons import CountingForm
 from people.views.sign_in_limit import limit_failures
 

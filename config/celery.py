@@ -23,7 +23,7 @@ def start_heartbeats(**_kwargs: Any) -> None:
     a key in the broker for the status page. Each from a thread of its own: a broker that hangs is no frozen worker."""
     from django.utils import timezone
 
-    from jobs.broker import mark_worker
+    from jobs.connections.broker import mark_worker
 
     if path := os.environ.get("EMIC_HEARTBEAT"):
         _repeat(Path(path).touch)

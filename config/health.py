@@ -16,8 +16,8 @@ from django.utils import timezone
 
 from config.database_guard import connection_fault
 from config.full_disk import LITTLE_BYTES
-from jobs import broker
-from jobs.waiting import call_within
+from jobs.connections import broker
+from jobs.connections.timeouts import call_within
 
 SECONDS = 2.0
 CONNECT_SECONDS = 2

@@ -25,8 +25,9 @@ from benchmarks.services import imports
 from benchmarks.services.benchmarks import create_from_recipe
 from demo import pictures
 from demo.pictures import Picture
-from jobs import readers, runner
 from jobs.models import Job
+from jobs.queries import job_reports
+from jobs.services import runner
 from people.models import Cohort, Rater, Team, User
 
 SEED = 31
@@ -113,7 +114,7 @@ def finish(job: Job) -> Job:
     """Run an import at once. Raises DemoError with the first row that was refused."""
     runner.run(job.pk)
     job.refresh_from_db()
-    refused, _more = readers.page(job, only_errors=True, after=0)
+    refused, _more = job_reports.page(job, only_errors=True, after=0)
     if refused:
         raise DemoError(f"{job.title}: row {refused[0].number} {refused[0].name}: {refused[0].message}")
     if job.state != Job.State.DONE:

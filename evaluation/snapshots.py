@@ -24,7 +24,7 @@ from annotation.queries.answers import watermark
 from benchmarks.models import Benchmark
 from evaluation.models import Snapshot
 from evaluation.selection import Selection
-from jobs.broker import dispatch
+from jobs.connections.broker import dispatch
 
 THRESHOLD = 200_000  # answers of a benchmark: see docs/reference/measurements.md
 CODE = 4  # higher when the same selection gives other numbers than before: kept ones are then made anew

@@ -16,9 +16,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.models import Assignment
-from jobs.broker import WORKER_LATE, ask, worker_seen
+from jobs.connections.broker import WORKER_LATE, ask, worker_seen
 from jobs.models import Job
-from jobs.readers import site_failures
+from jobs.queries.job_reports import site_failures
 from people import mail_status
 from people.services import sign_in_limit
 

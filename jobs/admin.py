@@ -1,7 +1,7 @@
 from django.contrib import admin
 
-from jobs.model_admin import ReadOnlyAdmin
 from jobs.models import Event, Job
+from jobs.views.model_admin import ReadOnlyAdmin
 
 
 @admin.register(Job)

@@ -1,7 +1,7 @@
 from celery import shared_task
 from django.utils import timezone
 
-from jobs import runner, uploads
+from jobs.services import runner, uploads
 
 
 @shared_task(name="jobs.run")

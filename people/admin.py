@@ -9,7 +9,7 @@ from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
-from jobs.model_admin import ReadOnlyAdmin, ReadOnlyInline, RecordingModelAdmin
+from jobs.views.model_admin import ReadOnlyAdmin, ReadOnlyInline, RecordingModelAdmin
 from people.models import (
     Cohort,
     CohortManager,

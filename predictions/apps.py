@@ -5,7 +5,8 @@ class PredictionsConfig(AppConfig):
     name = "predictions"
 
     def ready(self) -> None:
-        from jobs import access, kinds
+        from jobs import access
+        from jobs.services import kinds
         from predictions.pages.jobs import knowledge_place
         from predictions.services.collections.collection_import import IMPORT as COLLECTIONS
         from predictions.services.encoders.encoder_runs import DRIVE as ENCODERS

@@ -9,7 +9,7 @@ from django.test import Client
 from hypothesis import settings
 from playwright.sync_api import Browser, sync_playwright
 
-from jobs import broker
+from jobs.connections import broker
 from people.models import User
 from tests.mailing import MailServer, mail_serving
 from tests.personas import World, make_world

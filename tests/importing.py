@@ -9,8 +9,8 @@ from django.core.files.base import ContentFile
 from django.test import Client
 
 from benchmarks.models import Stage
-from jobs import runner
 from jobs.models import Job
+from jobs.services import runner
 from tests import pictures as draw
 from tests.archives import packed
 

@@ -12,7 +12,7 @@ from annotation.composer.near_pairs import near_rows
 from annotation.composer.paths import get_value, join, list_and_index, parse_path
 from annotation.fields.registry import KINDS, UnknownKind, kind
 from benchmarks.rules.displays import PAIRED_DISPLAYS, default_pictures
-from jobs.numbers import parse_int
+from jobs.formats.numbers import parse_int
 
 DROPPED = "dropped"
 Content = dict[str, Any]

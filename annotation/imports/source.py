@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 
 from benchmarks.imports.archive import Archive
 from benchmarks.imports.problems import RowProblem, SourceProblem
-from jobs.csv_safety import unescape_formula
+from jobs.formats.csv_safety import unescape_formula
 
 LONGEST_LINE = 1024**2
 NAMES = ("ratings.jsonl", "ratings.csv")

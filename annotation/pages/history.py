@@ -18,7 +18,7 @@ from annotation.pages.sheet_view import language, localiser_for, shown_context, 
 from annotation.pages.status_text import Chip, format_date, not_counted_note, state_chip, time_zone_for
 from annotation.queries.gate import SHUTS_OUT, check_gate
 from annotation.services.sheets.sheet_versions import sheet_of
-from jobs.numbers import parse_id
+from jobs.formats.numbers import parse_id
 from people.models import User
 
 PAGE = 50

@@ -42,7 +42,7 @@ from annotation.services.sheets.sheet_versions import sheet_of
 from annotation.sheets.opening_log import Trace, parse_openings
 from annotation.sheets.sheet import strip_nul
 from annotation.views.pictures import upload_with_sheet
-from jobs.numbers import parse_int
+from jobs.formats.numbers import parse_int
 from people.models import User
 
 STAYS = gettext_lazy("This work is closed. Your answer stays as it was.")

@@ -26,7 +26,7 @@ from annotation.views.answers import person
 from annotation.views.composer import get_stage
 from benchmarks.image_urls import PLACEHOLDER
 from benchmarks.models import Image, Item, ItemImage, Stage
-from jobs.numbers import parse_int
+from jobs.formats.numbers import parse_int
 from people.models import Cohort, Rater, User
 
 

@@ -26,7 +26,7 @@ from benchmarks.access import benchmark_for, may
 from benchmarks.models import Benchmark, Item
 from benchmarks.readers import condition_names
 from benchmarks.tabs import tabs_for
-from jobs.numbers import parse_int
+from jobs.formats.numbers import parse_int
 from people.access import may_manage
 
 MOST_KEYS = 2_000

@@ -25,7 +25,7 @@ from annotation.views.answers import is_script_request, person
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark
 from benchmarks.tabs import tabs_for
-from jobs.numbers import parse_int
+from jobs.formats.numbers import parse_int
 
 
 @login_required

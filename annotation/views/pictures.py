@@ -18,7 +18,7 @@ from annotation.services.answers.submit import AlreadyAnswered, AssignmentStateE
 from annotation.services.sheets.sheet_versions import sheet_of
 from benchmarks.image_urls import image_url
 from benchmarks.models import Image
-from jobs.numbers import parse_int
+from jobs.formats.numbers import parse_int
 from people.views.request_helpers import current_user
 
 PREVIEW = 480

@@ -25,7 +25,7 @@ from annotation.views.answers import person
 from benchmarks.access import benchmark_for, may
 from benchmarks.models import Benchmark
 from benchmarks.tabs import tabs_for
-from jobs.numbers import parse_id
+from jobs.formats.numbers import parse_id
 from people.models import User
 
 

@@ -21,7 +21,7 @@ from annotation.services.answers import submit
 from annotation.services.queue import claim
 from annotation.services.queue.claim import Work
 from annotation.views.answers import is_script_request, person
-from jobs.numbers import parse_id
+from jobs.formats.numbers import parse_id
 from people.models import User
 from people.services.raters import rater_of
 from people.tabs import tabs_for

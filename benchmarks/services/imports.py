@@ -32,10 +32,10 @@ from benchmarks.perceptual_hash import TooManyPictures
 from benchmarks.services.images import ImageRefused, store_image
 from benchmarks.services.picture_arrangement import arrange
 from benchmarks.services.row_import import PreparedRow, import_batch
-from jobs import services as jobs
-from jobs.kinds import JobKind, NextLink
 from jobs.models import Job, record
-from jobs.runner import JobContext, JobFailed, SiteFailure
+from jobs.services import lifecycle as jobs
+from jobs.services.kinds import JobKind, NextLink
+from jobs.services.runner import JobContext, JobFailed, SiteFailure
 from people.models import Team, User
 
 log = logging.getLogger(__name__)

@@ -16,8 +16,8 @@ from benchmarks.imports.problems import RowProblem
 from benchmarks.imports.records import Record, Row, as_value
 from benchmarks.models import Image, Item, ItemFact, ItemImage, Stage
 from benchmarks.services.images import ImageRefused
-from jobs.bulk import insert_rows
 from jobs.models import JobRow
+from jobs.services.bulk import insert_rows
 
 Outcome = JobRow.Outcome
 MEMBERS = ("concept", "origin", "condition", "text")

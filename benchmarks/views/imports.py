@@ -12,8 +12,8 @@ from benchmarks.models import Stage
 from benchmarks.plugin_pages import pages_of
 from benchmarks.services import imports
 from benchmarks.tabs import tabs_for
-from jobs import readers
-from jobs.csv_safety import csv_lines
+from jobs.formats.csv_safety import csv_lines
+from jobs.queries import job_reports
 from people.views.request_helpers import current_user
 
 
@@ -43,7 +43,7 @@ def import_items(request: HttpRequest, slug: str) -> HttpResponse:
         "stages": stages,
         "columns": columns_of(stage),
         "plugin_imports": [page for page in pages_of(benchmark) if page.imports],
-        "jobs": readers.recent(benchmark.scope, imports.KIND),
+        "jobs": job_reports.recent(benchmark.scope, imports.KIND),
         "nav": tabs_for(request.user, benchmark, "items"),
         "who_place": benchmark.name,
     }

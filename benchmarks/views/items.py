@@ -10,7 +10,7 @@ from benchmarks.access import benchmark_for, may
 from benchmarks.imports.records import clean
 from benchmarks.models import Benchmark, Item, Stage
 from benchmarks.tabs import tabs_for
-from jobs.numbers import parse_id
+from jobs.formats.numbers import parse_id
 
 
 @login_required

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from evaluation.exports.rows import Row
-from jobs import csv_safety
+from jobs.formats import csv_safety
 
 _BLOCK = 64 * 1024
 

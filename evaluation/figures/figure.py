@@ -11,7 +11,7 @@ from django.utils.functional import Promise
 
 from evaluation.figures.drawing.scene import Scene
 from evaluation.rendering.number_format import format_number
-from jobs.csv_safety import csv_lines
+from jobs.formats.csv_safety import csv_lines
 
 Words = str | Promise
 Datum = str | int | float | None

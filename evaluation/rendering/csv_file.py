@@ -5,7 +5,7 @@ from typing import Any
 
 from evaluation.metrics.estimate import Estimate
 from evaluation.rendering.report import Cell, Report
-from jobs.csv_safety import csv_lines
+from jobs.formats.csv_safety import csv_lines
 
 
 def to_csv(*reports: Report) -> Iterator[str]:

@@ -19,7 +19,7 @@ from evaluation.catalogue import Catalogue, catalogue_of
 from evaluation.reports.disagreement import disagreement_selection, order_units
 from evaluation.reports.items_page import list_context, list_filters, unit_context
 from evaluation.selection import Selection, SelectionError
-from jobs.numbers import parse_int
+from jobs.formats.numbers import parse_int
 
 
 def _language() -> str:

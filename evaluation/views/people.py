@@ -20,7 +20,7 @@ from evaluation.catalogue import catalogue_of
 from evaluation.forms import ReasonForm
 from evaluation.raters import RaterRow, cohorts_of, exclusion_effect_text, exclusions_of, raters_of
 from evaluation.reports.people import numbers, people_context, people_filters
-from jobs.numbers import parse_int
+from jobs.formats.numbers import parse_int
 from people.models import Cohort
 
 PAGE = 100

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from jobs.csv_safety import escape_formula
+from jobs.formats.csv_safety import escape_formula
 from people import access, mail_status
 from people.forms.teams import InviteForm, InviteLinksForm, InviteListForm
 from people.models import Cohort

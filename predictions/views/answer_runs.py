@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.models import Campaign
 from benchmarks.access import benchmark_for
-from jobs.numbers import parse_id
+from jobs.formats.numbers import parse_id
 from people.views.request_helpers import current_user
 from predictions.access import answer_run_for
 from predictions.models import Run

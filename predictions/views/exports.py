@@ -9,7 +9,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from benchmarks.access import benchmark_for
-from jobs.csv_safety import csv_lines
+from jobs.formats.csv_safety import csv_lines
 from predictions.access import collection_for, run_for
 from predictions.queries.example_files import example_rows
 from predictions.queries.exports import collection_lines, run_lines

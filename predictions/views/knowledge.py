@@ -13,7 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.imports.rows import clean
-from jobs.numbers import parse_id
+from jobs.formats.numbers import parse_id
 from people.access import team_for
 from people.models import Team
 from people.tabs import tabs_for

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark, Stage
 from benchmarks.tabs import tabs_for
-from jobs.numbers import parse_id
+from jobs.formats.numbers import parse_id
 from people.views.request_helpers import current_user
 from predictions.access import link_for, linking_for
 from predictions.forms.knowledge import LinkingForm

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark
-from jobs.numbers import parse_id
+from jobs.formats.numbers import parse_id
 from people.views.request_helpers import current_user
 from predictions.access import answer_run_for
 from predictions.backends.contract import Decoding

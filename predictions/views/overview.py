@@ -14,8 +14,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark, Item
 from benchmarks.tabs import tabs_for
+from jobs.formats.numbers import parse_id
 from jobs.models import Job
-from jobs.numbers import parse_id
 from people.views.request_helpers import current_user
 from predictions.access import run_for
 from predictions.forms.files import CollectionForm, RunForm

@@ -141,10 +141,6 @@ def printed_values(path: str, text: str) -> Iterator[str]:
 ROOT_FILES = {"__init__", "access", "admin", "apps", "tasks", "urls"}
 # Files at the root of an app that are older than this rule. The list only gets shorter.
 OLD_ROOT_FILES = {
-    "jobs": """
-        broker bulk console csv_safety kinds model_admin models numbers readers runner services uploads
-        views waiting
-    """,
     "people": "countries languages login_throttle_keys mail_status middleware tabs zones",
     "benchmarks": "image_urls job_scope panels perceptual_hash pictures plugin_pages readers storage tabs",
     "evaluation": """
@@ -234,7 +230,7 @@ def kind_strings(path: str, text: str) -> Iterator[str]:
 
 
 def number_parsing(path: str, text: str) -> Iterator[str]:
-    """Views read numbers by jobs/numbers.py: `int` fails on texts that are too long, and `isdigit` knows \u00b2."""
+    """Views read numbers by `jobs.formats.numbers`: `int` fails on long texts, and `isdigit` knows \u00b2."""
     if not re.search(r"(^|/)views(/|\.py$)", path):
         return
 
@@ -243,9 +239,9 @@ def number_parsing(path: str, text: str) -> Iterator[str]:
 
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Attribute) and node.attr in ("isdigit", "isdecimal", "isnumeric"):
-            yield f"{path}:{node.lineno} uses {node.attr}; use parse_int of jobs.numbers"
+            yield f"{path}:{node.lineno} uses {node.attr}; use parse_int of jobs.formats.numbers"
         elif re.match(r"int\(.*\b(request|GET|POST|said|params)\b", ast.unparse(node) if is_call(node) else ""):
-            yield f"{path}:{node.lineno} reads a number by int; use parse_int of jobs.numbers"
+            yield f"{path}:{node.lineno} reads a number by int; use parse_int of jobs.formats.numbers"
 
 
 def template_kind_strings(path: str, text: str) -> Iterator[str]:

@@ -69,8 +69,8 @@ CASES: list[tuple[Rule, list[str], str, str, str, str]] = [
      "evaluation/x.py", "x = [f for f in fields if not f.spec.takes_uploads]"),
     (rules.number_parsing, CODE, "people/views/x.py", "n = int(request.GET['n'])",
      "people/views/x.py", "n = parse_int(request.GET.get('n'))"),
-    (rules.number_parsing, CODE, "jobs/views.py", "n = int(text) if text.isdecimal() else 0",
-     "jobs/services.py", "n = int(text) if text.isdecimal() else 0"),
+    (rules.number_parsing, CODE, "jobs/views/jobs.py", "n = int(text) if text.isdecimal() else 0",
+     "jobs/services/lifecycle.py", "n = int(text) if text.isdecimal() else 0"),
     (rules.template_kind_strings, tracked("templates/*.html"), "templates/a.html", "{% if field.kind == 'text' %}",
      "templates/a.html", "{% include field.template %}"),
     (rules.budgets, PYTHON + tracked("templates/*.html"), "people/views.py", "def f():\n" + "    x = 1\n" * 31,
@@ -88,8 +88,8 @@ CASES: list[tuple[Rule, list[str], str, str, str, str]] = [
     (rules.demo_writes, CODE, "demo/x.py", "from django.db import connection", "demo/x.py",
      "from django.db import transaction"),
     (rules.direction, CODE, "annotation/x.py", "from demo import pictures", "demo/x.py", "import annotation.models"),
-    (rules.cascades, CODE, "jobs/models.py", "models.ForeignKey(X, models.CASCADE)",
-     "jobs/models.py", "models.ForeignKey(X, models.PROTECT)"),
+    (rules.cascades, CODE, "jobs/models/x.py", "models.ForeignKey(X, models.CASCADE)",
+     "jobs/models/x.py", "models.ForeignKey(X, models.PROTECT)"),
     (rules.templates_are_strict, tracked("templates/*"), "templates/a.html", "<p style='color:red'>",
      "templates/a.html", "<p class='note'>"),
     (rules.templates_are_strict, tracked("templates/*"), "templates/a.html", "<form method='post'><p></p></form>",
@@ -112,7 +112,7 @@ def test_rule_holds_and_can_fail(
 # Modules that name each other for types only. The list only gets shorter.
 CIRCLES_OF_TYPES = [
     ["evaluation.tables.sources", "evaluation.tables.spec", "evaluation.tables.table_inputs"],
-    ["jobs.kinds", "jobs.runner"],
+    ["jobs.services.kinds", "jobs.services.runner"],
 ]
 
 

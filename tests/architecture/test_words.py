@@ -78,7 +78,7 @@ def test_repeated_class_can_fail() -> None:
     shared = [("people/x.py", "class Plan: pass"), ("jobs/y.py", "class Plan: pass")]
     assert [complaint.name for complaint in word_rules.repeated_classes(shared)] == ["Plan"]
     allowed = [("people/x.py", "class Row: pass\nclass Plan: pass"), ("jobs/y.py", "class Row: pass")]
-    in_models = [("jobs/models.py", "class Plan: pass"), ("tests/z.py", "class Plan: pass")]
+    in_models = [("jobs/models/x.py", "class Plan: pass"), ("tests/z.py", "class Plan: pass")]
     assert not list(word_rules.repeated_classes([*allowed, *in_models]))
 
 

@@ -14,8 +14,8 @@ from benchmarks.imports.problems import SourceProblem
 from benchmarks.imports.records import Defaults
 from benchmarks.services import imports
 from benchmarks.services.benchmarks import create_blank
-from jobs import runner, services
 from jobs.models import Job
+from jobs.services import lifecycle, runner
 from tests import pictures as draw
 from tests.archives import packed
 
@@ -126,13 +126,13 @@ def test_counting_can_be_stopped_and_keeps_its_lease(blank, world, monkeypatch):
         real(work)
         assert Job.objects.get(pk=work.job.pk).lease_until > before
         if len(beats) == 3:
-            services.request_cancel(work.job, world.mara)
+            lifecycle.request_cancel(work.job, world.mara)
 
     monkeypatch.setattr(runner.JobContext, "beat", beating)
     job = bring(blank, data)
     assert (job.state, job.total, len(beats)) == ("cancelled", None, 4)
     monkeypatch.setattr(runner.JobContext, "beat", real)
-    services.resume(job, world.mara)
+    lifecycle.resume(job, world.mara)
     runner.run(job.pk)
     job.refresh_from_db()
     assert (job.state, blank.items.count()) == ("done", 1)

@@ -9,7 +9,7 @@ from django.core.files.base import ContentFile
 from benchmarks.imports.records import Defaults
 from benchmarks.services import imports
 from benchmarks.services.benchmarks import create_from_recipe
-from jobs import runner
+from jobs.services import runner
 from tests import pictures as draw
 from tests.archives import packed
 

@@ -13,8 +13,8 @@ from django.utils import timezone
 from benchmarks.imports.records import Defaults
 from benchmarks.models import Stage
 from benchmarks.services import imports
-from jobs import runner, services
 from jobs.models import Job
+from jobs.services import lifecycle, runner
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
@@ -75,7 +75,7 @@ def test_a_cancellation_is_obeyed_within_a_step(words: Stage, world: World, monk
 
     def preparing(team: Any, source: Any, row: Any) -> Any:
         if row.number == 70:
-            services.request_cancel(job, world.mara)
+            lifecycle.request_cancel(job, world.mara)
         if row.number > 70:
             after.append(row.number)
         return real(team, source, row)

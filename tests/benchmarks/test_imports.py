@@ -17,8 +17,8 @@ from benchmarks.models import Item
 from benchmarks.recipes.registry import recipe
 from benchmarks.services import imports, row_import
 from benchmarks.services.benchmarks import create_blank, create_from_recipe
-from jobs import runner, services, uploads
 from jobs.models import Job
+from jobs.services import lifecycle, runner, uploads
 from tests import pictures as draw
 from tests.archives import manifest, must_show, packed
 
@@ -111,7 +111,7 @@ def test_files_of_an_import_that_nobody_goes_on_with_are_removed_after_a_week(st
     Job.objects.filter(pk=job.pk).update(finished_at=timezone.now() - timedelta(days=8))
     uploads.sweep(timezone.now() + timedelta(days=8))
     assert not default_storage.exists(name)
-    services.resume(job, world.mara)
+    lifecycle.resume(job, world.mara)
     runner.run(job.pk)
     job.refresh_from_db()
     assert job.state == "failed" and "no longer there" in job.error
@@ -146,7 +146,7 @@ def test_stopping_keeps_what_is_there_and_going_on_ends_it(stage, monkeypatch, w
     real = row_import.import_batch
 
     def stopping(target, batch, **how):
-        services.request_cancel(Job.objects.latest("pk"), world.mara)
+        lifecycle.request_cancel(Job.objects.latest("pk"), world.mara)
         return real(target, batch, **how)
 
     monkeypatch.setattr(imports, "import_batch", stopping)
@@ -154,7 +154,7 @@ def test_stopping_keeps_what_is_there_and_going_on_ends_it(stage, monkeypatch, w
     job = bring(stage, packed(members))
     assert (job.state, stage.items.count()) == ("cancelled", 2)
     monkeypatch.setattr(imports, "import_batch", real)
-    services.resume(job, world.mara)
+    lifecycle.resume(job, world.mara)
     runner.run(job.pk)
     job.refresh_from_db()
     assert (job.state, stage.items.count()) == ("done", 6)

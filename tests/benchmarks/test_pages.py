@@ -5,8 +5,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from benchmarks.models import Benchmark, Item, ItemImage, Role
 from benchmarks.services.roles import set_role
-from jobs import runner
 from jobs.models import Event, Job
+from jobs.services import runner
 from people.models import TeamMember
 from tests.archives import must_show
 

@@ -8,8 +8,8 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Campaign, Rating
 from annotation.services.campaigns import lifecycle
-from jobs import runner
 from jobs.models import Job
+from jobs.services import runner
 from people.models import User
 from tests.annotation.files.test_answer_files import exported, rows_of, standing
 from tests.browser.test_rating import look

@@ -11,8 +11,8 @@ from playwright.sync_api import Page, expect
 
 from annotation.services.campaigns import lifecycle
 from benchmarks.services.benchmarks import create_from_recipe
-from jobs import runner
 from jobs.models import Job
+from jobs.services import runner
 from tests.archives import must_show
 from tests.browser.conftest import PHONE, attach, drawings
 from tests.personas import World

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from jobs import runner
 from jobs.models import Job
+from jobs.services import runner
 from people.models import User
 from predictions.queries.results import runs_of
 from tests.browser.conftest import PHONE

@@ -10,8 +10,8 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from annotation.models import Campaign
-from jobs import runner
 from jobs.models import Job
+from jobs.services import runner
 from people.models import User
 from predictions.models import Call, Endpoint, Run
 from predictions.services.endpoints import endpoints

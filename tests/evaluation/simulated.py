@@ -15,8 +15,8 @@ from benchmarks.models import Item
 from benchmarks.services.benchmarks import create_from_recipe
 from evaluation.metrics.simulation import Study, StudyDesign, truth
 from evaluation.tables.spec import Table
-from jobs import runner
 from jobs.models import Job
+from jobs.services import runner
 from people.models import Cohort, Team, User
 from tests.personas import stand_in
 

@@ -20,8 +20,8 @@ from annotation.services.review import reviews
 from benchmarks.models import Stage
 from evaluation.exports.decisions import OUTCOMES, REVIEWS
 from evaluation.services.exports import export
-from jobs import runner
 from jobs.models import Event
+from jobs.services import runner
 from people.models import User
 from people.services.raters import rater_of
 from tests.annotation.chain.factories import GOOD, RULE, a_benchmark, a_stage, answer, asking, hand, items, opened

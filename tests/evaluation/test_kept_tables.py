@@ -17,7 +17,8 @@ from evaluation.models import Snapshot
 from evaluation.rendering.report import Cell, Row
 from evaluation.tables import table_builder
 from evaluation.tables.spec import TableSpec
-from jobs import broker, runner
+from jobs.connections import broker
+from jobs.services import runner
 from people.models import Rater
 from people.services.raters import rater_of
 from predictions.models import Run

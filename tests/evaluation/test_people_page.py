@@ -12,8 +12,8 @@ from annotation.services.answers.submit import Submission, submit
 from annotation.services.files import answer_files
 from annotation.services.files.withdrawals import withdraw
 from annotation.services.queue.claim import get_or_claim_work
-from jobs import runner
 from jobs.models import Job
+from jobs.services import runner
 from people.models import Rater, User
 from people.services.raters import rater_of
 from tests.evaluation.data import NOON, an_open_campaign, give

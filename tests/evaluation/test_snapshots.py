@@ -18,7 +18,7 @@ from evaluation.catalogue import catalogue_of
 from evaluation.models import Snapshot
 from evaluation.reports import stored_agreement
 from evaluation.selection import select
-from jobs import broker
+from jobs.connections import broker
 from people.services.raters import rater_of
 from tests.evaluation.data import an_open_campaign, of_condition, table
 from tests.evaluation.test_agreement_page import read_json, url

@@ -12,9 +12,9 @@ from django.utils import timezone
 from annotation.models import Assignment
 from annotation.services.queue.claim import get_or_claim_work
 from evaluation import status as module
-from jobs import kinds, runner
-from jobs.broker import WORKER_KEY
+from jobs.connections.broker import WORKER_KEY
 from jobs.models import Job
+from jobs.services import kinds, runner
 from people.services.raters import rater_of
 from tests.evaluation.data import an_open_campaign
 from tests.personas import World

@@ -14,8 +14,8 @@ from django.http import HttpResponse
 from annotation.models import Annotation, Assignment, Campaign
 from annotation.services.derivation import derived_items
 from benchmarks.models import Benchmark, Item, Stage
-from jobs import runner
 from jobs.models import Job
+from jobs.services import runner
 from people.models import Cohort, Rater, User
 from predictions.models import Collection, Endpoint, KnowledgeBase, KnowledgeIndex, Run
 from tests.archives import packed

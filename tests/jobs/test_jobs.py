@@ -8,11 +8,13 @@ from celery import current_app
 from django.db import OperationalError, transaction
 from django.utils import timezone
 
-from jobs import access, broker, kinds, runner, services, tasks
+from jobs import access, tasks
 from jobs.access import JobScope
-from jobs.csv_safety import csv_lines, escape_formula, unescape_formula
+from jobs.connections import broker
+from jobs.formats.csv_safety import csv_lines, escape_formula, unescape_formula
 from jobs.models import Event, Job, JobRow
-from jobs.runner import JobContext, JobFailed, LeaseLost, Requeue
+from jobs.services import kinds, lifecycle, runner
+from jobs.services.runner import JobContext, JobFailed, LeaseLost, Requeue
 
 pytestmark = pytest.mark.django_db
 
@@ -51,13 +53,13 @@ def counting(monkeypatch):
 @pytest.fixture
 def sent(monkeypatch):
     numbers: list[int] = []
-    monkeypatch.setattr(services, "notify_workers", lambda number: numbers.append(number) or True)
+    monkeypatch.setattr(lifecycle, "notify_workers", lambda number: numbers.append(number) or True)
     monkeypatch.setattr(runner, "notify_workers", lambda number: numbers.append(number) or True)
     return numbers
 
 
 def start(actor=None, scope="nowhere:1", kind="counting") -> Job:
-    return services.start(kind, "Count to ten", scope=scope, actor=actor)
+    return lifecycle.start(kind, "Count to ten", scope=scope, actor=actor)
 
 
 def state(job: Job) -> str:
@@ -131,25 +133,25 @@ def test_a_worker_that_was_thought_dead_writes_nothing(counting):
 
 def test_stop_and_go_on(counting, sent, world, django_capture_on_commit_callbacks):
     job = start()
-    counting.at[3] = lambda: services.request_cancel(job, world.mara)
+    counting.at[3] = lambda: lifecycle.request_cancel(job, world.mara)
     runner.run(job.pk)
     assert state(job) == "cancelled" and job.done == 3
     runner.run(job.pk)
     assert state(job) == "cancelled"
     with django_capture_on_commit_callbacks(execute=True):
-        services.resume(job, world.mara)
+        lifecycle.resume(job, world.mara)
     assert sent == [job.pk] and state(job) == "queued" and job.finished_at is None
     runner.run(job.pk)
     assert state(job) == "done" and counting.done == list(range(1, 11))
-    with pytest.raises(services.CannotResume):
-        services.resume(job, world.mara)
+    with pytest.raises(lifecycle.CannotResume):
+        lifecycle.resume(job, world.mara)
     verbs = Event.objects.filter(target=f"job:{job.pk}").order_by("pk").values_list("verb", flat=True)
     assert list(verbs) == ["job.started", "job.cancel_asked", "job.resumed"]
 
 
 def test_waiting_work_is_stopped_at_once(counting, world):
     job = start()
-    services.request_cancel(job, world.mara)
+    lifecycle.request_cancel(job, world.mara)
     assert state(job) == "cancelled"
     runner.run(job.pk)
     assert counting.done == []
@@ -158,7 +160,7 @@ def test_waiting_work_is_stopped_at_once(counting, world):
 def test_a_lost_worker_that_was_asked_to_stop_is_not_sent_again(counting, world, sent):
     job = start()
     runner.claim(job.pk, timezone.now())
-    services.request_cancel(job, world.mara)
+    lifecycle.request_cancel(job, world.mara)
     assert state(job) == "running"
     runner.requeue_stalled(timezone.now() + timedelta(minutes=2))
     assert state(job) == "cancelled" and sent == []
@@ -353,12 +355,12 @@ class TestSlices:
     def test_it_stops_between_two_slices_and_within_one(self, slices, sent, world):
         job = start(kind="slices")
         runner.run(job.pk)
-        services.request_cancel(job, world.mara)
+        lifecycle.request_cancel(job, world.mara)
         assert state(job) == "cancelled"
         runner.run(job.pk)
         assert slices.done == [1]
         other = start(kind="slices")
-        slices.before = lambda: services.request_cancel(other, world.mara)
+        slices.before = lambda: lifecycle.request_cancel(other, world.mara)
         runner.run(other.pk)
         assert state(other) == "cancelled" and other.finished_at is not None
 

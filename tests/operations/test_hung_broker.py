@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from config.local.servers import Valkey
 from evaluation import status as status_page
-from jobs import broker
+from jobs.connections import broker
 from jobs.models import Job
 from tests.personas import World
 

@@ -8,7 +8,7 @@ import pytest
 from django.db import transaction
 from django.urls import reverse
 
-from jobs.numbers import LARGEST, LARGEST_ID, parse_id, parse_int
+from jobs.formats.numbers import LARGEST, LARGEST_ID, parse_id, parse_int
 from tests.personas import World
 from tests.samples import build
 

@@ -13,8 +13,9 @@ from django.utils import timezone
 from benchmarks.storage import keep_upload
 from config.local.backup import media_files, needed_uploads
 from config.local.database import Database
-from jobs import tasks, uploads
+from jobs import tasks
 from jobs.models import Job
+from jobs.services import uploads
 from tests.operations.servers import database_url
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)

@@ -8,8 +8,8 @@ from django.contrib.auth.models import Permission
 from django.db.models import Model
 from django.urls import reverse
 
-from jobs.model_admin import ReadOnlyInline, RecordingModelAdmin
 from jobs.models import Event
+from jobs.views.model_admin import ReadOnlyInline, RecordingModelAdmin
 from people.models import CohortMember, SignInLink, Team, TeamMember, User
 from tests.personas import PASSWORD, World, make_user
 
@@ -152,7 +152,7 @@ def test_a_membership_is_not_made_in_the_admin(world: World) -> None:
 @pytest.mark.parametrize("model", [model for model, _admin in REGISTERED], ids=lambda model: model._meta.label)
 def test_every_page_of_the_admin_records_and_deletes_nothing(world: World, rf: Any, model: type[Model]) -> None:
     page = admin.site._registry[model]
-    assert isinstance(page, RecordingModelAdmin), "derive it from jobs.model_admin.RecordingModelAdmin"
+    assert isinstance(page, RecordingModelAdmin), "derive it from jobs.views.model_admin.RecordingModelAdmin"
     assert all(issubclass(inline, ReadOnlyInline) for inline in page.inlines), "pages change these, not inlines"
     request = rf.get("/")
     request.user = world.site_admin

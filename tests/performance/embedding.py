@@ -99,7 +99,7 @@ def ours(world: Any, made: Any) -> Any:
     from django.conf import settings
     from django.utils import timezone
 
-    from jobs import runner
+    from jobs.services import runner
     from predictions.backends import clip
     from predictions.models import Endpoint, Run
     from predictions.queries.results import vectors_of

@@ -61,8 +61,8 @@ def pack(path: Path, count: int) -> None:
 
 def measure(name: str, job: Any) -> None:
     """Run it here, looking at its row from outside as its page does."""
-    from jobs import runner
     from jobs.models import Job
+    from jobs.services import runner
 
     seen: list[int] = []
     over = threading.Event()
@@ -148,8 +148,8 @@ def measure_texts(home: Path, team: Any, actor: Any, count: int, *, name: str = 
     from benchmarks.imports.records import Defaults
     from benchmarks.services import imports
     from benchmarks.services.benchmarks import create_blank
-    from jobs import runner
     from jobs.models import Job, JobRow
+    from jobs.services import runner
 
     folder = home / f"texts-{count}"
     folder.mkdir(exist_ok=True)
@@ -200,7 +200,7 @@ def main() -> None:
         from benchmarks.services import imports
         from benchmarks.services.benchmarks import create_blank
         from benchmarks.services.derivatives import derivative
-        from jobs import runner
+        from jobs.services import runner
         from people.models import Team, User
 
         if said.step:

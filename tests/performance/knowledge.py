@@ -37,7 +37,7 @@ def did(name: str, work: Callable[[], Any]) -> Any:
 
 
 def finished(job: Any) -> Any:
-    from jobs import runner
+    from jobs.services import runner
 
     runner.run(job.pk)
     job.refresh_from_db()
@@ -167,7 +167,7 @@ def main() -> None:
         from predictions.backends import torch_setup
         from tests.predictions import tiny_clip
 
-        logging.getLogger("jobs.services").setLevel(logging.ERROR)  # there is no broker: jobs are run here
+        logging.getLogger("jobs.services.lifecycle").setLevel(logging.ERROR)  # there is no broker: jobs are run here
         torch_setup.torch().set_num_threads(1)  # a model this small is slower on several
 
         actor = User.objects.create_user("a@example.org", "A")

@@ -38,7 +38,7 @@ def ratings(items: int, raters: int, form: str) -> bytes:
 
 
 def measure(name: str, job: Any) -> None:
-    from jobs import runner
+    from jobs.services import runner
 
     began, cpu = time.perf_counter(), time.process_time()
     runner.run(job.pk)

@@ -119,7 +119,7 @@ def main() -> None:
 
 
 def measure(said: Any, ideal: float, there: Any) -> None:
-    from jobs import runner
+    from jobs.services import runner
     from predictions.queries.progress import progress_of
 
     began = time.perf_counter()

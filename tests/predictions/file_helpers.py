@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from jobs import runner
 from jobs.models import Job
+from jobs.services import runner
 from predictions.models import Collection, Run
 from predictions.services.collections import collection_import
 from predictions.services.runs import result_runs

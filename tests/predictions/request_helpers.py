@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from annotation.models import Campaign
 from annotation.services.campaigns import lifecycle
-from jobs import runner
 from jobs.models import Job
+from jobs.services import runner
 from predictions.models import Endpoint, Prices, Run
 from predictions.prompts import registry
 from predictions.prompts.contract import (

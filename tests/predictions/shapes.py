@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from benchmarks import storage
 from benchmarks.models import Image
-from jobs import runner
+from jobs.services import runner
 from people.models import Team
 from predictions.models import Collection, Endpoint, Entry, Query, Run
 from predictions.services.encoders import encoder_runs

@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from annotation.models import Annotation, Campaign, Rating
 from annotation.services.queue import recount
-from jobs import runner
 from jobs.models import Job
+from jobs.services import runner
 from people.models import Rater
 from predictions.models import Call, Reply, Run
 from predictions.services.files import answer_import as door

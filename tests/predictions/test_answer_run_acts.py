@@ -15,9 +15,9 @@ from annotation.services.campaigns import lifecycle
 from annotation.services.files import answer_files
 from annotation.services.queue import recount
 from benchmarks.models import ItemImage
-from jobs import runner
-from jobs import services as jobs
 from jobs.models import Event, Job
+from jobs.services import lifecycle as jobs
+from jobs.services import runner
 from predictions.models import Attempt, Prices, Reply, Run
 from predictions.pages.runs import calls_page, kept_replies
 from predictions.prompts.contract import ParsedReply

@@ -7,8 +7,8 @@ import pytest
 from django.db import OperationalError, connection
 from django.utils import timezone
 
-from jobs import runner
 from jobs.models import Job
+from jobs.services import runner
 from predictions.models import Attempt, Reply
 from predictions.services.runs import answer_runs
 from predictions.services.runs.engine import claim, executor, write

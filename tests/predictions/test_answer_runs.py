@@ -7,9 +7,9 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Annotation, Rating
-from jobs import runner
-from jobs import services as jobs
 from jobs.models import Job
+from jobs.services import lifecycle as jobs
+from jobs.services import runner
 from people.models import Rater
 from predictions.models import Attempt, Call, Reply
 from predictions.services.runs.answer_runs import RunRefused

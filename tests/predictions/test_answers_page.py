@@ -9,8 +9,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from annotation.models import Annotation, Campaign
-from jobs import runner
 from jobs.models import Job
+from jobs.services import runner
 from people.models import User
 from predictions.models import Run
 from tests.evaluation.data import an_open_campaign, give

@@ -10,8 +10,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db.models import F
 
-from jobs import runner
 from jobs.models import Event, Job
+from jobs.services import runner
 from predictions.models import Collection, Entry, Query
 from predictions.queries.results import entries_of
 from predictions.services.collections import collection_import

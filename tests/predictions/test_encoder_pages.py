@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation.services.review.outcomes import facts_of
 from benchmarks.models import Item, ItemFact
-from jobs import runner
+from jobs.services import runner
 from predictions.models import Collection, Query, Run
 from predictions.services.collections import builder
 from predictions.services.collections.builder import CollectionPlan

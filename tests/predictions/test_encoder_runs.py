@@ -13,8 +13,8 @@ import pytest
 from django.utils import timezone
 
 from benchmarks import storage
-from jobs import runner, services
 from jobs.models import Event, Job
+from jobs.services import lifecycle, runner
 from predictions.backends import clip
 from predictions.models import Entry, Query, Ranking, Run
 from predictions.queries.exports import run_lines
@@ -208,13 +208,13 @@ def test_stopped_by_a_person_it_goes_on_and_ends_the_same(world: World, models_r
         write(self, number, vectors)
         written.append(number)
         if len(written) == 2:
-            services.request_cancel(job, world.mara)
+            lifecycle.request_cancel(job, world.mara)
 
     monkeypatch.setattr(encoding.VectorStore, "write", stopping)
     runner.run(job.pk)
     run.refresh_from_db()
     assert run.state == "cancelled" and run.stopped_because == "person" and not run.complete
-    services.resume(Job.objects.get(pk=job.pk), world.mara)
+    lifecycle.resume(Job.objects.get(pk=job.pk), world.mara)
     runner.run(job.pk)
     run.refresh_from_db()
     assert run.complete and sorted(written) == list(range(4))  # no shard twice

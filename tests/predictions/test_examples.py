@@ -9,8 +9,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from jobs import runner
 from jobs.models import Job
+from jobs.services import runner
 from predictions.models import Collection, Run
 from tests.evaluation.data import an_open_campaign
 from tests.personas import World

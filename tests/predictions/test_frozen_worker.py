@@ -7,8 +7,8 @@ import pytest
 from django.utils import timezone
 from django.utils.formats import date_format
 
-from jobs import runner
 from jobs.models import Job
+from jobs.services import runner
 from predictions.models import Call, Run
 from predictions.queries.progress import progress_of
 from predictions.services.runs.engine import settle

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from annotation.models import Annotation, Rating
-from jobs import runner
+from jobs.services import runner
 from people.services.raters import rater_of
 from predictions.models import Call, Run
 from predictions.prompts.registry import prompt

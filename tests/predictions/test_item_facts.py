@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation.services.review.outcomes import facts_of
 from benchmarks.models import Item, ItemFact, ItemImage
-from jobs import runner, services
+from jobs.services import lifecycle, runner
 from predictions.backends import clip, detector, grounding
 from predictions.backends.contract import CallError, Decoding
 from predictions.models import Run
@@ -98,14 +98,14 @@ def test_what_was_found_is_not_looked_for_again_after_a_stop(world: World, model
         for number, found in enumerate(scored(held, things)):
             steps.append(len(found[0]))
             if number == 1 and len(steps) == 2:
-                services.request_cancel(held.job, world.mara)
+                lifecycle.request_cancel(held.job, world.mara)
             yield found
 
     monkeypatch.setattr(item_facts, "_scored", stopping)
     runner.run(run.job_id)
     run.refresh_from_db()
     assert run.state == "cancelled" and ItemFact.objects.count() == 8
-    services.resume(run.job, world.mara)
+    lifecycle.resume(run.job, world.mara)
     runner.run(run.job_id)
     run.refresh_from_db()
     assert run.complete and steps == [4, 4, 4, 4] and ItemFact.objects.count() == 16

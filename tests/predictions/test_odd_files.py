@@ -12,8 +12,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from annotation.models import Campaign
 from benchmarks.imports.problems import SourceProblem
 from benchmarks.models import Item
-from jobs import runner
 from jobs.models import Job
+from jobs.services import runner
 from predictions.imports import coco
 from predictions.imports.samples import FileDescription
 from predictions.services.files import answer_import as door

@@ -7,7 +7,7 @@ import pytest
 from cryptography.fernet import Fernet
 from django.utils import timezone
 
-from jobs import runner
+from jobs.services import runner
 from predictions.models import Call, Endpoint, Run
 from predictions.prompts.registry import prompt
 from predictions.services.endpoints import endpoints

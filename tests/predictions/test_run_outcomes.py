@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from jobs import runner
+from jobs.services import runner
 from predictions.models import Call, Endpoint, Run
 from predictions.services.runs import answer_runs
 from predictions.services.runs.engine import settle

@@ -10,9 +10,9 @@ from django.db import OperationalError, connection
 from django.utils import timezone
 
 from annotation.models import Annotation
-from jobs import runner
-from jobs import services as jobs
 from jobs.models import Job
+from jobs.services import lifecycle as jobs
+from jobs.services import runner
 from predictions.models import Call, Endpoint, Run
 from predictions.services.endpoints import endpoints
 from predictions.services.runs import answer_runs

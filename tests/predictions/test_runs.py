@@ -9,8 +9,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db.models import F
 
-from jobs import runner
 from jobs.models import Event, Job
+from jobs.services import runner
 from people.models import Rater
 from predictions.models import Ranking, Run
 from predictions.queries.results import lists_of, runs_of, vectors_of

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from django.db import connection, transaction
 
 from annotation.queries.sql import fetch
-from jobs.broker import dispatch
+from jobs.connections.broker import dispatch
 
 TASK = "annotation.derive"
 

@@ -25,10 +25,10 @@ from annotation.services.files.writing import analyze, write
 from annotation.services.sheets.sheet_versions import sheet_of
 from benchmarks import storage
 from benchmarks.imports.problems import RowProblem, SourceProblem
-from jobs import services as jobs
-from jobs.kinds import JobKind, NextLink
 from jobs.models import Job, JobRow, record
-from jobs.runner import JobContext, JobFailed, SiteFailure
+from jobs.services import lifecycle as jobs
+from jobs.services.kinds import JobKind, NextLink
+from jobs.services.runner import JobContext, JobFailed, SiteFailure
 from people.models import Team, User
 
 KIND = "import_answers"

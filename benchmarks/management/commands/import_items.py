@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from benchmarks.imports.records import Defaults
 from benchmarks.models import Stage
 from benchmarks.services import imports
-from jobs.console import run_import
+from jobs.management.console import run_import
 
 MANIFESTS = (".csv", ".tsv", ".jsonl", ".ndjson")
 

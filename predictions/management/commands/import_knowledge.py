@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from jobs.console import run_import
+from jobs.management.console import run_import
 from people.models import Team
 from predictions.services.knowledge import bases
 

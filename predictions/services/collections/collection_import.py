@@ -14,10 +14,10 @@ from annotation.imports import source
 from annotation.imports.rows import clean
 from benchmarks.imports.problems import RowProblem
 from benchmarks.models import Benchmark
-from jobs import services as jobs
-from jobs.kinds import JobKind, NextLink
 from jobs.models import Job, JobRow, record
-from jobs.runner import JobContext
+from jobs.services import lifecycle as jobs
+from jobs.services.kinds import JobKind, NextLink
+from jobs.services.runner import JobContext
 from people.models import User
 from predictions.imports.collections import TRIAL, EntryRow, QueryRow, read
 from predictions.models import Collection, Entry, Query, Run

@@ -17,10 +17,10 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from jobs import services as jobs
-from jobs.kinds import JobKind, NextLink
 from jobs.models import Job, JobRow, record
-from jobs.runner import JobContext, JobFailed, TimeSlice
+from jobs.services import lifecycle as jobs
+from jobs.services.kinds import JobKind, NextLink
+from jobs.services.runner import JobContext, JobFailed, TimeSlice
 from people.models import Team, User
 from people.services.raters import add_model_info, models_of
 from predictions.backends import clip

@@ -16,10 +16,10 @@ from django.utils.translation import gettext as _
 
 from annotation.services.review.outcomes import judge_items
 from benchmarks.models import Item, ItemFact, ItemImage, Stage
-from jobs import services as jobs
-from jobs.kinds import JobKind, NextLink
 from jobs.models import Job, JobRow, record
-from jobs.runner import JobContext, TimeSlice
+from jobs.services import lifecycle as jobs
+from jobs.services.kinds import JobKind, NextLink
+from jobs.services.runner import JobContext, TimeSlice
 from people.models import Team, User
 from people.services.raters import models_of
 from predictions.backends import clip, detector

@@ -29,10 +29,10 @@ from annotation.services.files.writing import write
 from annotation.services.sheets.sheet_versions import sheet_of
 from benchmarks import storage
 from benchmarks.imports.problems import RowProblem
-from jobs import services as jobs
-from jobs.kinds import JobKind, NextLink
 from jobs.models import Job, JobRow, record
-from jobs.runner import JobContext, JobFailed
+from jobs.services import lifecycle as jobs
+from jobs.services.kinds import JobKind, NextLink
+from jobs.services.runner import JobContext, JobFailed
 from people.models import Team, User
 from people.services.raters import add_model_info, model_conflict, models_of
 from predictions.imports import coco

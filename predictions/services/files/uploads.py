@@ -17,7 +17,7 @@ from annotation.imports import source
 from benchmarks import storage
 from benchmarks.imports.problems import RowProblem, SourceProblem
 from jobs.models import JobRow
-from jobs.runner import JobContext, JobFailed, SiteFailure
+from jobs.services.runner import JobContext, JobFailed, SiteFailure
 
 Outcome = JobRow.Outcome
 

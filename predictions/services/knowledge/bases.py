@@ -9,8 +9,8 @@ from django.core.files.base import File
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from jobs import services as jobs
 from jobs.models import Job, record
+from jobs.services import lifecycle as jobs
 from people.models import Team, User
 from predictions.models import KnowledgeBase, Run
 from predictions.services.files import uploads

@@ -24,9 +24,9 @@ from benchmarks.imports.problems import RowProblem
 from benchmarks.imports.sources import FolderFiles, NoFiles, ZipFiles
 from benchmarks.models import Image
 from benchmarks.services.images import ImageRefused, store_image
-from jobs.kinds import JobKind, NextLink
 from jobs.models import Job, JobRow, record
-from jobs.runner import JobContext, SiteFailure, TimeSlice
+from jobs.services.kinds import JobKind, NextLink
+from jobs.services.runner import JobContext, SiteFailure, TimeSlice
 from people.models import Team
 from predictions.imports.knowledge import KnowledgeRow, read
 from predictions.models import KnowledgeBase, KnowledgeEntry, KnowledgeImage

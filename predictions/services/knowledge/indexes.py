@@ -17,10 +17,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from benchmarks import storage
-from jobs import services as jobs
-from jobs.kinds import JobKind, NextLink
 from jobs.models import Job, record
-from jobs.runner import JobContext, JobFailed, TimeSlice
+from jobs.services import lifecycle as jobs
+from jobs.services.kinds import JobKind, NextLink
+from jobs.services.runner import JobContext, JobFailed, TimeSlice
 from people.models import User
 from predictions.backends.contract import CallError, Encoder, Vectors
 from predictions.models import Endpoint, KnowledgeBase, KnowledgeEntry, KnowledgeImage, KnowledgeIndex, Run

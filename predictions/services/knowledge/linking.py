@@ -15,10 +15,10 @@ from django.utils.translation import gettext_lazy
 
 from benchmarks import storage
 from benchmarks.models import Benchmark, Image, Item, ItemImage, Stage
-from jobs import services as jobs
-from jobs.kinds import JobKind, NextLink
 from jobs.models import Job, record
-from jobs.runner import JobCancelled, JobContext, JobFailed, TimeSlice
+from jobs.services import lifecycle as jobs
+from jobs.services.kinds import JobKind, NextLink
+from jobs.services.runner import JobCancelled, JobContext, JobFailed, TimeSlice
 from people.models import Team, User
 from people.services.raters import models_of
 from predictions.backends.contract import Encoder

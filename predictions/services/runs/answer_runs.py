@@ -14,8 +14,8 @@ from django.utils.translation import gettext as _
 from annotation.models import Campaign
 from annotation.services.answers import model_answers
 from annotation.services.answers.model_answers import AnswerDestination, MixedSources
-from jobs import services as jobs
 from jobs.models import Job, record
+from jobs.services import lifecycle as jobs
 from people.models import Rater, Team, User
 from people.services.raters import models_of
 from predictions.models import Call, Endpoint, Run

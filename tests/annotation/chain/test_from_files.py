@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from annotation.models import Campaign, ItemContributor
 from annotation.services.files import answer_files
 from benchmarks.models import Stage
-from jobs import runner
+from jobs.services import runner
 from people.models import Cohort
 from tests.annotation.chain.factories import answer, asking, hand, live, opened, settle
 from tests.annotation.queue.factories import a_person

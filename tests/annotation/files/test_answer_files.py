@@ -21,8 +21,8 @@ from annotation.services.files import answer_files, withdrawals
 from annotation.services.queue import recount
 from annotation.services.sheets.sheet_versions import sheet_of
 from benchmarks.models import Image, Item, ItemImage, Stage
-from jobs import runner
 from jobs.models import Event, Job
+from jobs.services import runner
 from people.models import Rater
 from people.services.raters import rater_of
 from tests.evaluation.data import NOON, an_open_campaign, give, of_condition, table

@@ -12,8 +12,8 @@ from annotation.services.campaigns import lifecycle
 from annotation.services.files import answer_files, campaigns
 from annotation.services.queue import claim
 from benchmarks.models import Item, Stage
-from jobs import runner
-from jobs import services as jobs
+from jobs.services import lifecycle as jobs
+from jobs.services import runner
 from people.services.raters import rater_of
 from tests.evaluation.data import NOON
 from tests.personas import World, stand_in

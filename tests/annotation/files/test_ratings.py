@@ -15,9 +15,9 @@ from annotation.queries.answers import watermark
 from annotation.services.files import answer_files, withdrawals
 from annotation.services.queue import recount
 from benchmarks.models import Item
-from jobs import runner
-from jobs import services as jobs
 from jobs.models import Event, Job
+from jobs.services import lifecycle as jobs
+from jobs.services import runner
 from people.models import Rater
 from tests.annotation.files.test_answer_files import bring, exported, outcomes, standing
 from tests.evaluation.data import NOON, an_open_campaign

@@ -16,8 +16,8 @@ from annotation.models import Annotation, Assignment, Campaign, Rating
 from annotation.services.campaigns import lifecycle
 from benchmarks.models import Benchmark, Stage
 from benchmarks.services.benchmarks import create_from_recipe
-from jobs import runner
 from jobs.models import Job
+from jobs.services import runner
 from people.models import Cohort, User
 from tests.archives import packed
 from tests.personas import World

@@ -11,8 +11,8 @@ from PIL import Image as Picture
 
 from benchmarks.models import Item, ItemImage
 from benchmarks.services.images import store_image
-from jobs import runner
 from jobs.models import Job
+from jobs.services import runner
 from predictions.backends.contract import Vectors
 from predictions.models import Endpoint, KnowledgeBase, KnowledgeIndex
 from predictions.services.knowledge import bases, indexes

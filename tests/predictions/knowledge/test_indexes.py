@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from jobs import runner, services
 from jobs.models import Job
+from jobs.services import lifecycle, runner
 from predictions.models import KnowledgeBase, KnowledgeImage, KnowledgeIndex
 from predictions.retrieval import vectors
 from predictions.retrieval.vectors import VectorStore, unit
@@ -109,7 +109,7 @@ def test_a_build_that_stopped_goes_on_with_what_is_missing(
 
     def stop() -> None:
         if encoder.seen == 6:  # in the middle of the third of four shards
-            services.request_cancel(Job.objects.get(pk=job.pk), world.mara)
+            lifecycle.request_cancel(Job.objects.get(pk=job.pk), world.mara)
             raise KeyboardInterrupt
 
     encoder.after = stop

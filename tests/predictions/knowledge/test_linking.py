@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jobs import runner, services
 from jobs.models import Job
+from jobs.services import lifecycle, runner
 from predictions.models import EntityLink, KnowledgeBase, KnowledgeEntry, Run
 from predictions.services.knowledge import linking, ranking
 from predictions.services.knowledge.indexes import IndexRefused
@@ -161,13 +161,13 @@ def test_a_stopped_run_goes_on_and_links_nothing_twice(
 
     def stop() -> None:
         if encoder.seen == 2:
-            services.request_cancel(job, world.mara)
+            lifecycle.request_cancel(job, world.mara)
 
     encoder.after = stop
     runner.run(job.pk)
     run.refresh_from_db()
     assert (run.state, run.complete, run.links.count()) == ("cancelled", False, 2)
-    services.resume(Job.objects.get(pk=job.pk), world.mara)
+    lifecycle.resume(Job.objects.get(pk=job.pk), world.mara)
     runner.run(job.pk)
     run.refresh_from_db()
     assert (run.state, run.complete, run.links.count(), encoder.seen) == ("done", True, 3, 3)

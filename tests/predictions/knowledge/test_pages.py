@@ -9,8 +9,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from benchmarks.models import Item, Stage
-from jobs import services
 from jobs.models import Job
+from jobs.services import lifecycle
 from predictions.models import EntityLink, KnowledgeBase, KnowledgeEntry, KnowledgeIndex, Run
 from predictions.queries import knowledge as readers
 from predictions.services.knowledge import indexes, link_checks, linking
@@ -228,7 +228,7 @@ def test_an_index_that_was_never_built_is_removed_and_no_other(world: World) -> 
     assert address in page.get(at(world, "knowledge_base", base.pk)).content.decode()
     assert world.client(world.rival).post(address, {"do": "remove"}).status_code == 404
     assert page.post(address, {"do": "dance"}).status_code == 400
-    job = services.start(indexes.KIND, "Index", scope="x:1", actor=world.mara, params={"index": failed.pk})
+    job = lifecycle.start(indexes.KIND, "Index", scope="x:1", actor=world.mara, params={"index": failed.pk})
     assert "being built now" in page.post(address, {"do": "remove"}, follow=True).content.decode()
     Job.objects.filter(pk=job.pk).update(state="failed", finished_at=timezone.now())
     assert "The index was removed" in page.post(address, {"do": "remove"}, follow=True).content.decode()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from jobs.models import Job
-    from jobs.runner import JobContext
+    from jobs.services.runner import JobContext
 
 
 @dataclass(frozen=True)

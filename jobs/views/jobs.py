@@ -7,12 +7,13 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from jobs import kinds, readers, services
 from jobs.access import JobScope, job_for
-from jobs.csv_safety import csv_lines
+from jobs.formats.csv_safety import csv_lines
+from jobs.formats.numbers import parse_int
 from jobs.models import Job
-from jobs.numbers import parse_int
-from jobs.services import CannotResume, request_cancel
+from jobs.queries import job_reports
+from jobs.services import kinds, lifecycle
+from jobs.services.lifecycle import CannotResume, request_cancel
 
 CHIPS = {
     Job.State.QUEUED: "hollow",
@@ -27,10 +28,10 @@ CHIPS = {
 @require_safe
 def job(request: HttpRequest, job_id: int) -> HttpResponse:
     job, place = job_for(request.user, job_id)
-    counts = readers.counts(job)
+    counts = job_reports.counts(job)
     has_errors = any(outcome == "error" for outcome, _words, _n in counts)
     only_errors = request.GET.get("show", "errors" if has_errors else "all") == "errors"
-    rows, further = readers.page(job, only_errors=only_errors, after=parse_int(request.GET.get("after")))
+    rows, further = job_reports.page(job, only_errors=only_errors, after=parse_int(request.GET.get("after")))
     context = _progress(job, place) | {
         "rows": rows,
         "further": further,
@@ -65,7 +66,7 @@ def cancel(request: HttpRequest, job_id: int) -> HttpResponse:
 def resume(request: HttpRequest, job_id: int) -> HttpResponse:
     job, _place = job_for(request.user, job_id, change=True)
     try:
-        services.resume(job, request.user)
+        lifecycle.resume(job, request.user)
     except CannotResume:
         messages.info(request, _("There is nothing to go on with: the work is under way, or done."))
     return redirect("jobs:job", job.pk)
@@ -75,7 +76,7 @@ def resume(request: HttpRequest, job_id: int) -> HttpResponse:
 @require_safe
 def rows_csv(request: HttpRequest, job_id: int) -> HttpResponseBase:
     job, _place = job_for(request.user, job_id)
-    rows = readers.stream(job, only_errors=request.GET.get("show") == "errors")
+    rows = job_reports.stream(job, only_errors=request.GET.get("show") == "errors")
     lines = csv_lines(("row", "name", "outcome", "reason", "message"), rows)
     response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
     response.headers["Content-Disposition"] = f'attachment; filename="job-{job.pk}-rows.csv"'
@@ -91,7 +92,7 @@ def _progress(job: Job, place: JobScope) -> dict[str, Any]:
         "live": job.state in Job.LIVE,
         "can_go_on": place.may_change and job.state in (Job.State.CANCELLED, Job.State.FAILED),
         "percent": min(100.0, 100 * job.done / job.total) if job.total else None,
-        "counts": readers.counts(job),
-        "remarks": readers.remarks(job, kind.remarks) if kind else [],
+        "counts": job_reports.counts(job),
+        "remarks": job_reports.remarks(job, kind.remarks) if kind else [],
         "next": kind.next_link(job) if kind and job.state == Job.State.DONE else None,
     }

@@ -6,8 +6,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from jobs.models import Job, JobRow
-from jobs.runner import REFUSED
+from jobs.models import REFUSED, Job, JobRow
 
 PAGE = 100
 

@@ -5,7 +5,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from jobs.broker import dispatch
+from jobs.connections.broker import dispatch
 from jobs.models import Job, record
 
 

@@ -21,10 +21,10 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
-from jobs import kinds
-from jobs.bulk import insert_rows
-from jobs.models import Job, JobRow
-from jobs.services import notify_workers
+from jobs.models import REFUSED, Job, JobRow
+from jobs.services import kinds
+from jobs.services.bulk import insert_rows
+from jobs.services.lifecycle import notify_workers
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +34,6 @@ MOST_ATTEMPTS = 10
 SLICE_SECONDS = 60.0
 CHECK_SECONDS = 0.5
 ROW_TYPES = {"number": "int", "name": "text", "outcome": "text", "reason": "text", "message": "text"}
-REFUSED = "refused"  # in the result of a job
 
 
 class JobCancelled(Exception):

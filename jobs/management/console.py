@@ -2,8 +2,9 @@
 
 from django.core.management.base import BaseCommand, CommandError
 
-from jobs import readers, runner
 from jobs.models import Job
+from jobs.queries import job_reports
+from jobs.services import runner
 
 SHOWN = 20
 
@@ -17,8 +18,8 @@ def run_import(command: BaseCommand, job: Job) -> None:
     job.refresh_from_db()
     if job.state != Job.State.DONE:
         raise CommandError(job.error or f"The import ended as {job.state}.")
-    command.stdout.write(", ".join(f"{words}: {n}" for _key, words, n in readers.counts(job)) or "No rows.")
-    rows, _more = readers.page(job, only_errors=True, after=0)
+    command.stdout.write(", ".join(f"{words}: {n}" for _key, words, n in job_reports.counts(job)) or "No rows.")
+    rows, _more = job_reports.page(job, only_errors=True, after=0)
     for row in rows[:SHOWN]:
         command.stdout.write(f"  row {row.number} {row.name}: {row.message}")
     if len(rows) > SHOWN:
