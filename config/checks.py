@@ -61,7 +61,7 @@ def private_networks(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 
 @register()
 def mail_server(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
-    from people.mail_status import has_mail_server
+    from people.queries.mail_status import has_mail_server
 
     if check_hosts() and not has_mail_server():
         hint = "Set EMAIL_URL to your mail server, such as smtp+tls://user:password@mail.example.org:587."

@@ -55,7 +55,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "config.headers.Headers",
-    "people.middleware.PersonLocaleMiddleware",
+    "people.locales.middleware.PersonLocaleMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
@@ -144,8 +144,8 @@ LOGIN_URL = "people:sign_in"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "people:sign_in"
 AXES_USERNAME_FORM_FIELD = "username"  # its own guess is the model field, which no sign-in form uses
-AXES_USERNAME_CALLABLE = "people.login_throttle_keys.throttle_name"
-AXES_CLIENT_IP_CALLABLE = "people.login_throttle_keys.client_address"
+AXES_USERNAME_CALLABLE = "people.services.login_throttle_keys.throttle_name"
+AXES_CLIENT_IP_CALLABLE = "people.services.login_throttle_keys.client_address"
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 0.25  # hours
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]

@@ -19,7 +19,7 @@ from annotation.models import Assignment
 from jobs.connections.broker import WORKER_LATE, ask, worker_seen
 from jobs.models import Job
 from jobs.queries.job_reports import site_failures
-from people import mail_status
+from people.queries import mail_status
 from people.services import sign_in_limit
 
 GIB = 1024**3

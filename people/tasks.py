@@ -17,8 +17,8 @@ from celery.exceptions import SoftTimeLimitExceeded
 from django.core.mail import BadHeaderError, EmailMessage, get_connection
 from django.utils import timezone
 
-from people.mail_status import has_mail_server
 from people.models import OutMail
+from people.queries.mail_status import has_mail_server
 from people.services import cleaning, mail, outgoing
 
 log = logging.getLogger(__name__)
@@ -145,7 +145,7 @@ class Sender:
 
 
 def fault_of(error: Exception) -> str:
-    """A code of people.mail_status.FAULTS, or what the server said."""
+    """A code of people.queries.mail_status.FAULTS, or what the server said."""
     if isinstance(error, SMTPAuthenticationError):
         return "sign_in"
     if isinstance(error, SMTPResponseException):

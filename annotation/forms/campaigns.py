@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.models import Campaign
 from annotation.sheets.conditions import condition_name, sort_conditions
 from benchmarks.models import Benchmark, Item, Stage
-from people.languages import native_name, text_languages
+from people.locales.languages import native_name, text_languages
 from people.models import Cohort
 
 LARGEST_TARGET = 1_000

@@ -29,7 +29,7 @@ from annotation.services.derivation.derived_counts import MOST_ITEMS, context_na
 from annotation.services.sheets import sheet_versions, stages
 from benchmarks.models import Benchmark, Stage
 from benchmarks.recipes.registry import RECIPES
-from people.languages import native_name
+from people.locales.languages import native_name
 from people.models import Cohort, User
 
 REWORDED = gettext_lazy(

@@ -17,7 +17,7 @@ from annotation.instructions.protocol import Protocol
 from annotation.instructions.protocol import problems as part_problems
 from annotation.models import Campaign
 from annotation.services.campaigns.instructions import InstructionDraft, newest, texts_of
-from people.languages import native_name
+from people.locales.languages import native_name
 from people.models import Cohort
 
 KINDS = (

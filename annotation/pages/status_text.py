@@ -11,8 +11,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.models import Annotation, Assignment
+from people.locales.time_zones import zone_named
 from people.models import Cohort, User
-from people.zones import zone_named
 
 NOTHING: dict[str, tuple[Any, Any]] = {
     "all_done": (

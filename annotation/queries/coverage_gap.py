@@ -15,7 +15,7 @@ from annotation.queries.coverage import ACCEPTED, ASKED, SLOTS
 from annotation.queries.gate import CONSENTED, EXCLUDED
 from annotation.queries.sql import fetch
 from benchmarks.models import Stage
-from people.zones import zone_named
+from people.locales.time_zones import zone_named
 
 IDLE = timedelta(days=7)
 NOT_BEGUN = datetime(1970, 1, 1, tzinfo=UTC)

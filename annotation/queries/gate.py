@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 from annotation.queries.sql import fetch
-from people.zones import zone_named
+from people.locales.time_zones import zone_named
 
 Reason = Literal[
     "all_done", "all_reserved", "cohort_paused", "campaign_paused", "campaign_closed", "not_started", "ended",

@@ -17,8 +17,8 @@ from annotation.services.campaigns import membership_end
 from people import access
 from people.forms.teams import TeamPersonForm
 from people.models import Cohort, User
+from people.pages.tabs import tabs_for
 from people.services import memberships
-from people.tabs import tabs_for
 from people.views.one_time_link import clear_link, one_time_context
 from people.views.request_helpers import current_user
 

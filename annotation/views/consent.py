@@ -14,8 +14,8 @@ from annotation.services.answers import consent as services
 from annotation.services.answers.consent import Agreement
 from people.access import team_for_consent
 from people.models import ConsentText, ConsentVersion, Team, User
+from people.pages.tabs import tabs_for
 from people.services import consent
-from people.tabs import tabs_for
 from people.views.request_helpers import current_user, next_url
 
 

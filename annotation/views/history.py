@@ -14,7 +14,7 @@ from annotation.models import Assignment
 from annotation.pages.history import PAGE, Cursor, State, history_page
 from annotation.services.answers import submit
 from annotation.views.answers import STAYS, own_assignment_required, person, to_sheet
-from people.tabs import tabs_for
+from people.pages.tabs import tabs_for
 
 
 @never_cache

@@ -24,8 +24,8 @@ from annotation.services.campaigns import readiness
 from annotation.services.campaigns.readiness import ReadinessState
 from annotation.views.answers import is_script_request, person
 from people.models import Rater
+from people.pages.tabs import tabs_for
 from people.services.raters import rater_of
-from people.tabs import tabs_for
 
 
 @dataclass(frozen=True)

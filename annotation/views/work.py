@@ -23,8 +23,8 @@ from annotation.services.queue.claim import Work
 from annotation.views.answers import is_script_request, person
 from jobs.formats.numbers import parse_id
 from people.models import User
+from people.pages.tabs import tabs_for
 from people.services.raters import rater_of
-from people.tabs import tabs_for
 
 
 @never_cache

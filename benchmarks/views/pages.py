@@ -10,9 +10,9 @@ from benchmarks.models import Benchmark
 from benchmarks.recipes.registry import RECIPES
 from benchmarks.services.benchmarks import SlugTaken, create_blank, create_from_recipe
 from benchmarks.tabs import tabs_for
-from people import tabs as people_tabs
 from people.access import visible_teams
 from people.models import User
+from people.pages import tabs as people_tabs
 from people.views.request_helpers import current_user
 
 

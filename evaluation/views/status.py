@@ -6,7 +6,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from evaluation.status import status
-from people.tabs import tabs_for
+from people.pages.tabs import tabs_for
 
 
 @login_required

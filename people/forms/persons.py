@@ -7,10 +7,9 @@ from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, Se
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from people import login_throttle_keys
 from people.forms.base import AGREE, StyledFormMixin, is_zone, language_choices, zone_choices
 from people.models import EmailConfirmation, User
-from people.services import sign_in_limit
+from people.services import login_throttle_keys, sign_in_limit
 
 
 class CountingForm(AuthenticationForm):

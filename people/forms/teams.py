@@ -6,11 +6,11 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from people import mail_status
-from people.countries import is_country
 from people.forms.base import StyledFormMixin, zone_choices
-from people.languages import native_name, text_languages
+from people.locales.countries import is_country
+from people.locales.languages import native_name, text_languages
 from people.models import Cohort, Invitation, Message, Team, TeamMember, User
+from people.queries import mail_status
 from people.services.cohorts import CohortData
 from people.services.invite_lists import MOST, decode_upload
 from people.services.memberships import ever_belonged

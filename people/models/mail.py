@@ -9,7 +9,7 @@ class OutMail(models.Model):
     """A letter to one address. `next_at` is when to try next; while it is being sent, when another worker may try.
 
     `site` is the address under which the site was asked, for links that are made when the letter is sent.
-    `reply` is the mail server's last answer, or a code of `people.mail_status.FAULTS`.
+    `reply` is the mail server's last answer, or a code of `people.queries.mail_status.FAULTS`.
     """
 
     class State(models.TextChoices):

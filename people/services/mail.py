@@ -18,8 +18,8 @@ from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 from django.utils.translation import gettext as _
 
-from people.mail_status import has_mail_server
 from people.models import CohortMember, EmailConfirmation, Invitation, Message, OutMail, User
+from people.queries.mail_status import has_mail_server
 from people.services import outgoing, profiles
 
 PASSWORD_PAUSE = timedelta(minutes=profiles.PASSWORD_MAIL_MINUTES)

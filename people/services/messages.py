@@ -6,8 +6,8 @@ from django.db import transaction
 from django.db.models import Count, F, QuerySet
 
 from jobs.models import record
-from people import mail_status
 from people.models import Cohort, Message, MessageRead, User
+from people.queries import mail_status
 from people.services import mail, memberships, outgoing
 
 MOST = 5  # unread ones on a home, the newest

@@ -1,6 +1,6 @@
 from django import template
 
-from people.languages import native_name
+from people.locales.languages import native_name
 
 register = template.Library()
 register.filter("own_name", native_name)

@@ -1,6 +1,6 @@
 from django import template
 
-from people import mail_status
+from people.queries import mail_status
 
 register = template.Library()
 register.filter("mail_state", mail_status.describe)

@@ -12,9 +12,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from people import mail_status
 from people.forms.persons import ConfirmForm, JoinForm, RegisterForm
 from people.models import ConsentText, Invitation, User
+from people.queries import mail_status
 from people.services import confirmations, consent, links
 from people.views.request_helpers import current_user
 

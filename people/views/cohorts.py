@@ -11,8 +11,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 from people import access
 from people.forms.teams import CohortForm, TeamPersonForm
 from people.models import Cohort
+from people.pages.tabs import tabs_for
 from people.services import cohorts, links, memberships
-from people.tabs import tabs_for
 from people.views.one_time_link import OneTimeLink, show_once
 from people.views.request_helpers import current_user
 

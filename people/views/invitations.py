@@ -18,11 +18,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from jobs.formats.csv_safety import escape_formula
-from people import access, mail_status
+from people import access
 from people.forms.teams import InviteForm, InviteLinksForm, InviteListForm
 from people.models import Cohort
+from people.pages.tabs import tabs_for
+from people.queries import mail_status
 from people.services import invite_lists, memberships
-from people.tabs import tabs_for
 from people.views.one_time_link import OneTimeLink, clear_link, one_time_context, show_once
 from people.views.request_helpers import current_user, link_maker, listed_invitations
 

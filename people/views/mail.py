@@ -7,10 +7,11 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from people import access, mail_status
+from people import access
 from people.models import OutMail
+from people.pages.tabs import tabs_for
+from people.queries import mail_status
 from people.services import mail as service
-from people.tabs import tabs_for
 from people.views.request_helpers import current_user
 
 SHOWN = 100  # of the latest letters

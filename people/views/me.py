@@ -8,8 +8,8 @@ from django.views.decorators.http import require_http_methods
 
 from people.forms.persons import ProfileForm
 from people.models import Consent
+from people.pages.tabs import tabs_for
 from people.services import consent, memberships, profiles
-from people.tabs import tabs_for
 from people.views.request_helpers import current_user
 
 

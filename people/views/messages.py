@@ -11,13 +11,14 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from people import access, mail_status
+from people import access
 from people.forms.teams import MessageForm
+from people.locales.time_zones import zone_named
+from people.pages.tabs import tabs_for
+from people.queries import mail_status
 from people.services import memberships
 from people.services import messages as services
-from people.tabs import tabs_for
 from people.views.request_helpers import current_user
-from people.zones import zone_named
 
 
 @never_cache

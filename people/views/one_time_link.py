@@ -12,8 +12,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.cache import add_never_cache_headers
 
-from people import mail_status
 from people.models import ApiToken, CohortMember, Invitation, OutMail
+from people.queries import mail_status
 from people.views.request_helpers import current_user
 
 COOKIE = "fresh_link"

@@ -7,8 +7,8 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from people import mail_status
 from people.models import Invitation, OutMail, User
+from people.queries import mail_status
 from people.services import links
 
 

@@ -16,7 +16,6 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 from django.views.generic import FormView
 
-from people import login_throttle_keys, mail_status
 from people.forms.persons import (
     ChangePasswordForm,
     PasswordResetRequestForm,
@@ -25,8 +24,9 @@ from people.forms.persons import (
     interface_language,
 )
 from people.models import User
-from people.services import link_revocation, mail, password_limit, profiles, tokens
-from people.tabs import tabs_for
+from people.pages.tabs import tabs_for
+from people.queries import mail_status
+from people.services import link_revocation, login_throttle_keys, mail, password_limit, profiles, tokens
 from people.views.request_helpers import current_user, next_url
 from people.views.sign_in_limit import limit_failures, refuse_password_mail
 

@@ -10,8 +10,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import ngettext
 
-from people import login_throttle_keys
-from people.services import sign_in_limit
+from people.services import login_throttle_keys, sign_in_limit
 
 View = Callable[..., HttpResponseBase]
 

@@ -11,11 +11,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from people import access, mail_status
+from people import access
 from people.forms.teams import ConsentTextsForm, InviteToTeamForm, TeamForm
 from people.models import Team, TeamMember, User
+from people.pages.tabs import tabs_for
+from people.queries import mail_status
 from people.services import consent, invite_lists, links, teams
-from people.tabs import tabs_for
 from people.views.one_time_link import OneTimeLink, clear_link, one_time_context, show_once
 from people.views.request_helpers import current_user, link_maker, listed_invitations
 

@@ -13,8 +13,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from people.access import token_for
 from people.forms.base import StyledFormMixin
+from people.pages.tabs import tabs_for
 from people.services import tokens as service
-from people.tabs import tabs_for
 from people.views.one_time_link import OneTimeLink, clear_link, one_time_context, show_once
 from people.views.request_helpers import current_user
 

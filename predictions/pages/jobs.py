@@ -6,7 +6,7 @@ from django.urls import reverse
 from jobs.access import JobScope
 from people.access import team_for
 from people.models import User
-from people.tabs import tabs_for
+from people.pages.tabs import tabs_for
 from predictions.models import KnowledgeBase
 
 

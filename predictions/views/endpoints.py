@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from people.access import is_team_admin, team_for
 from people.models import Team
-from people.tabs import tabs_for
+from people.pages.tabs import tabs_for
 from people.views.request_helpers import current_user
 from predictions.access import endpoint_for
 from predictions.forms.endpoints import EndpointForm, SecretForm, price_rows, table_of

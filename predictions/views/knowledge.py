@@ -16,7 +16,7 @@ from annotation.imports.rows import clean
 from jobs.formats.numbers import parse_id
 from people.access import team_for
 from people.models import Team
-from people.tabs import tabs_for
+from people.pages.tabs import tabs_for
 from people.views.request_helpers import current_user
 from predictions.access import base_for, entry_for, index_for
 from predictions.forms.knowledge import BaseForm, EntriesForm, IndexForm

@@ -10,10 +10,9 @@ from django.test import Client, RequestFactory
 from django.urls import reverse
 from django.utils import timezone
 
-from people import login_throttle_keys
 from people.forms.teams import ConsentTextsForm
 from people.models import Cohort, CohortManager, Invitation, OutMail, SignInLink, User
-from people.services import memberships
+from people.services import login_throttle_keys, memberships
 from people.tasks import send_mail
 from tests.mailing import MailServer
 from tests.people.test_joining import shown_link, signed_in

@@ -23,7 +23,7 @@ from benchmarks.access import worked_on
 from benchmarks.models import Benchmark, Item, Stage
 from benchmarks.rules.displays import default_pictures
 from jobs.models import record
-from people.languages import native_name
+from people.locales.languages import native_name
 from people.models import User
 
 COLUMNS = (

@@ -4,7 +4,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone, translation
 
-from people.zones import zone_named
+from people.locales.time_zones import zone_named
 
 
 class PersonLocaleMiddleware:
