@@ -10,7 +10,7 @@ class AnnotationConfig(AppConfig):
         from annotation.pages.rule_results import PANEL as VERDICTS
         from annotation.pages.stage_flow import PANEL as CHAIN
         from annotation.services.files.answer_files import IMPORT
-        from benchmarks import panels
+        from benchmarks.pages import panels
         from jobs.services import kinds
 
         panels.register(PANEL)

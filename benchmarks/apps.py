@@ -8,7 +8,7 @@ class BenchmarksConfig(AppConfig):
     def ready(self) -> None:
         from PIL import Image
 
-        from benchmarks import job_scope
+        from benchmarks.pages import job_scope
         from benchmarks.services.imports import IMPORT
         from jobs import access
         from jobs.services import kinds

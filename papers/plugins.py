@@ -15,8 +15,8 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from benchmarks import plugin_pages
-from benchmarks.plugin_pages import PluginPage
+from benchmarks.pages import plugin_pages
+from benchmarks.pages.plugin_pages import PluginPage
 from benchmarks.recipes import registry as recipes
 from benchmarks.recipes.contract import Recipe
 from benchmarks.rules.derivations import registry as derivations

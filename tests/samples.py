@@ -27,9 +27,9 @@ from annotation.models import (
     Tally,
     Unit,
 )
-from benchmarks import plugin_pages
 from benchmarks.models import Benchmark, Stage
-from benchmarks.plugin_pages import PluginPage
+from benchmarks.pages import plugin_pages
+from benchmarks.pages.plugin_pages import PluginPage
 from evaluation.tables import registry
 from jobs.models import Job
 from people.models import Cohort, Rater, User

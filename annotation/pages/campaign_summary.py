@@ -6,7 +6,7 @@ from annotation.models import Campaign, CampaignCohort, ProblemReport
 from annotation.queries.file_answer_counts import FileAnswerCounts, count_file_answers
 from annotation.queries.progress import Progress, progress_of
 from benchmarks.models import Benchmark
-from benchmarks.panels import Panel
+from benchmarks.pages.panels import Panel
 
 MOST_CAMPAIGNS = 5
 MOST_PROBLEMS = 1000

@@ -14,7 +14,7 @@ from annotation.models import Outcome
 from annotation.services.sheets.rule_versions import rule_of
 from annotation.sheets.sheet import localise
 from benchmarks.models import Item, Stage
-from benchmarks.panels import Filter, Panel
+from benchmarks.pages.panels import Filter, Panel
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from annotation.models import Campaign, Outcome, Tally
 from annotation.queries.file_answer_counts import count_file_answers
 from annotation.queries.review_queue import ReviewCounts, review_counts
 from benchmarks.models import Benchmark, Item, Stage
-from benchmarks.panels import Panel
+from benchmarks.pages.panels import Panel
 
 State = Outcome.State
 

@@ -23,7 +23,7 @@ from annotation.services.files.campaigns import can_create_items, open_for_impor
 from annotation.services.sheets.sheet_versions import sheet_of
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark
-from benchmarks.tabs import tabs_for
+from benchmarks.pages.tabs import tabs_for
 from jobs.formats.csv_safety import csv_lines
 from jobs.models import Job
 from people.views.request_helpers import current_user

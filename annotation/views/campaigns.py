@@ -33,7 +33,7 @@ from annotation.services.review.problems import answer_problem
 from annotation.services.sheets.stages import opening_problems
 from benchmarks.access import Can, benchmark_for, may
 from benchmarks.models import Benchmark, Stage
-from benchmarks.tabs import tabs_for
+from benchmarks.pages.tabs import tabs_for
 
 
 def _context(request: HttpRequest, benchmark: Benchmark, **more: Any) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from annotation.services.sheets import stages as services
 from annotation.views.answers import is_script_request, person
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark, Stage
-from benchmarks.tabs import tabs_for
+from benchmarks.pages.tabs import tabs_for
 from jobs.formats.numbers import parse_id, parse_int
 
 PLAIN = ("save", "draft", "keep", "publish", "redraw")

@@ -24,7 +24,7 @@ from annotation.services.sheets import stages as services
 from annotation.sheets.sheet import localise
 from annotation.views.answers import person
 from annotation.views.composer import get_stage
-from benchmarks.image_urls import PLACEHOLDER
+from benchmarks.images.image_urls import PLACEHOLDER
 from benchmarks.models import Image, Item, ItemImage, Stage
 from jobs.formats.numbers import parse_int
 from people.models import Cohort, Rater, User

@@ -24,8 +24,8 @@ from annotation.queries.file_answer_counts import count_file_answers
 from annotation.services.queue import units
 from benchmarks.access import benchmark_for, may
 from benchmarks.models import Benchmark, Item
-from benchmarks.readers import condition_names
-from benchmarks.tabs import tabs_for
+from benchmarks.pages.tabs import tabs_for
+from benchmarks.queries.overview import condition_names
 from jobs.formats.numbers import parse_int
 from people.access import may_manage
 

@@ -24,7 +24,7 @@ from annotation.services.sheets.stages import UNEVEN
 from annotation.views.answers import is_script_request, person
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark
-from benchmarks.tabs import tabs_for
+from benchmarks.pages.tabs import tabs_for
 from jobs.formats.numbers import parse_int
 
 

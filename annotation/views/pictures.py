@@ -16,7 +16,7 @@ from annotation.models import Assignment
 from annotation.services.answers import drafts, uploads
 from annotation.services.answers.submit import AlreadyAnswered, AssignmentStateError
 from annotation.services.sheets.sheet_versions import sheet_of
-from benchmarks.image_urls import image_url
+from benchmarks.images.image_urls import image_url
 from benchmarks.models import Image
 from jobs.formats.numbers import parse_int
 from people.views.request_helpers import current_user

@@ -24,7 +24,7 @@ from annotation.sheets.sheet import strip_nul
 from annotation.views.answers import person
 from benchmarks.access import benchmark_for, may
 from benchmarks.models import Benchmark
-from benchmarks.tabs import tabs_for
+from benchmarks.pages.tabs import tabs_for
 from jobs.formats.numbers import parse_id
 from people.models import User
 

@@ -7,8 +7,9 @@ from threading import Condition, Lock
 from django.conf import settings
 from django.core.files.storage import default_storage
 
-from benchmarks import pictures, storage
+from benchmarks.images import pictures
 from benchmarks.models import Image
+from benchmarks.services import storage
 
 
 class MemoryBudget:

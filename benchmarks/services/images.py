@@ -6,8 +6,9 @@ from typing import BinaryIO
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from benchmarks import pictures, storage
+from benchmarks.images import pictures
 from benchmarks.models import Image
+from benchmarks.services import storage
 from people.models import Team
 
 

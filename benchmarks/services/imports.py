@@ -22,13 +22,13 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from benchmarks import storage
+from benchmarks.images.perceptual_hash import TooManyPictures
 from benchmarks.imports.problems import RowProblem, SourceProblem
 from benchmarks.imports.records import Defaults, Record, Row
 from benchmarks.imports.sources import FolderFiles, NoFiles, Source, ZipFiles
 from benchmarks.imports.vocabulary import vocabulary_of
 from benchmarks.models import Stage
-from benchmarks.perceptual_hash import TooManyPictures
+from benchmarks.services import storage
 from benchmarks.services.images import ImageRefused, store_image
 from benchmarks.services.picture_arrangement import arrange
 from benchmarks.services.row_import import PreparedRow, import_batch

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 from PIL import Image as Pillow
 
-from benchmarks import perceptual_hash, pictures, storage
+from benchmarks.images import perceptual_hash, pictures
+from benchmarks.images.perceptual_hash import Fingerprint
 from benchmarks.models import Item
-from benchmarks.perceptual_hash import Fingerprint
+from benchmarks.services import storage
 from benchmarks.services.derivatives import derivative
 
 WIDTH = 240  # the thumbnails that the contact sheet shows: made here, so that nobody waits for them

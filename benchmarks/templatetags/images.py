@@ -4,8 +4,8 @@ from django import template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from benchmarks import image_urls
-from benchmarks.image_urls import HasImage
+from benchmarks.images import image_urls
+from benchmarks.images.image_urls import HasImage
 
 register = template.Library()
 FALLBACK_WIDTH = 960

@@ -4,8 +4,8 @@ from django.core.files.storage import default_storage
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.views.decorators.http import require_safe
 
-from benchmarks import image_urls
-from benchmarks.pictures import ENCODER, NotAPicture
+from benchmarks.images import image_urls
+from benchmarks.images.pictures import ENCODER, NotAPicture
 from benchmarks.services.derivatives import derivative
 
 

@@ -9,9 +9,9 @@ from benchmarks.access import benchmark_for
 from benchmarks.forms.imports import ImportForm
 from benchmarks.imports.columns import columns_of, sample_of
 from benchmarks.models import Stage
-from benchmarks.plugin_pages import pages_of
+from benchmarks.pages.plugin_pages import pages_of
+from benchmarks.pages.tabs import tabs_for
 from benchmarks.services import imports
-from benchmarks.tabs import tabs_for
 from jobs.formats.csv_safety import csv_lines
 from jobs.queries import job_reports
 from people.views.request_helpers import current_user

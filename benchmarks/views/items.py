@@ -5,11 +5,13 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from benchmarks import panels, readers
 from benchmarks.access import benchmark_for, may
 from benchmarks.imports.records import clean
 from benchmarks.models import Benchmark, Item, Stage
-from benchmarks.tabs import tabs_for
+from benchmarks.pages import panels
+from benchmarks.pages.tabs import tabs_for
+from benchmarks.queries import items as item_queries
+from benchmarks.queries import overview
 from jobs.formats.numbers import parse_id
 
 
@@ -18,18 +20,20 @@ from jobs.formats.numbers import parse_id
 def items(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug)
     stage = _stage(benchmark, clean(request.GET.get("stage")))
-    chosen = {name: clean(request.GET.get(name)) for name in readers.FACETS}
+    chosen = {name: clean(request.GET.get(name)) for name in item_queries.FACETS}
     offered = panels.available_filters(stage, request.GET.dict())
-    selection = panels.apply_filters(readers.items(stage, chosen), offered)
-    rows, further = readers.page(selection, parse_id(request.GET.get("after")))
+    selection = panels.apply_filters(item_queries.items(stage, chosen), offered)
+    rows, further = item_queries.page(selection, parse_id(request.GET.get("after")))
     picked = chosen | {filter_view.filter.name: filter_view.chosen for filter_view in offered}
     query = {name: value for name, value in picked.items() if value} | {"stage": stage.key}
     context = {
         "benchmark": benchmark,
-        "condition_names": readers.condition_names(benchmark),
+        "condition_names": overview.condition_names(benchmark),
         "stage": stage,
         "stages": benchmark.stages.all(),
-        "facets": [(name, values, chosen[name]) for name, values in readers.filter_choices(stage).items() if values],
+        "facets": [
+            (name, values, chosen[name]) for name, values in item_queries.filter_choices(stage).items() if values
+        ],
         "offered": offered,
         "filtered": any(picked.values()),
         "total": selection.count(),
@@ -49,13 +53,13 @@ def item(request: HttpRequest, slug: str, item_id: int) -> HttpResponse:
     item = Item.objects.filter(pk=item_id, stage__benchmark=benchmark).select_related("stage").first()
     if item is None:
         raise Http404
-    before, after = readers.neighbours(item)
+    before, after = item_queries.neighbours(item)
     context = {
         "benchmark": benchmark,
-        "condition_names": readers.condition_names(benchmark),
+        "condition_names": overview.condition_names(benchmark),
         "item": item,
-        "told": readers.context_texts(item),
-        "pictures": readers.pictures(item),
+        "told": item_queries.context_texts(item),
+        "pictures": item_queries.pictures(item),
         "facts": item.facts.order_by("key", "source", "pk"),
         "panels": panels.item_panels(item),
         "before": before,

@@ -3,13 +3,14 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from benchmarks import panels, readers
 from benchmarks.access import benchmark_for, may, visible_benchmarks
 from benchmarks.forms.benchmarks import BLANK, TAKEN, CreateForm
 from benchmarks.models import Benchmark
+from benchmarks.pages import panels
+from benchmarks.pages.tabs import tabs_for
+from benchmarks.queries import overview
 from benchmarks.recipes.registry import RECIPES
 from benchmarks.services.benchmarks import SlugTaken, create_blank, create_from_recipe
-from benchmarks.tabs import tabs_for
 from people.access import visible_teams
 from people.models import User
 from people.pages import tabs as people_tabs
@@ -21,7 +22,7 @@ from people.views.request_helpers import current_user
 def benchmarks(request: HttpRequest) -> HttpResponse:
     user = current_user(request)
     context = {
-        "benchmarks": readers.benchmark_rows(visible_benchmarks(user), user),
+        "benchmarks": overview.benchmark_rows(visible_benchmarks(user), user),
         "may_create": visible_teams(user).exists(),
         "nav": people_tabs.tabs_for(user, "benchmarks"),
     }
@@ -50,14 +51,14 @@ def create(request: HttpRequest) -> HttpResponse:
 @require_safe
 def detail(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug)
-    stages = readers.stages(benchmark)
+    stages = overview.stages(benchmark)
     context = {
         "benchmark": benchmark,
         "stages": stages,
         "items": sum(stage_view.total for stage_view in stages),
-        "roles": readers.roles(benchmark),
-        "cohorts": readers.recipe_cohorts(benchmark),
-        "condition_names": readers.condition_names(benchmark),
+        "roles": overview.roles(benchmark),
+        "cohorts": overview.recipe_cohorts(benchmark),
+        "condition_names": overview.condition_names(benchmark),
         "panels": panels.panels(benchmark),
         "works": may(request.user, benchmark, "work_on"),
         "names_roles": may(request.user, benchmark, "roles"),

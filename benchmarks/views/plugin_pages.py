@@ -3,7 +3,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark
-from benchmarks.plugin_pages import BY_RECIPE, pages_of
+from benchmarks.pages.plugin_pages import BY_RECIPE, pages_of
 
 
 @login_required

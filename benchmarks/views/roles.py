@@ -5,12 +5,12 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from benchmarks import readers
 from benchmarks.access import benchmark_for, may
 from benchmarks.forms.roles import AddRoleForm
 from benchmarks.models import Role
+from benchmarks.pages.tabs import tabs_for
+from benchmarks.queries import overview
 from benchmarks.services.roles import LastOwner, NotATeamMember, remove_role, set_role
-from benchmarks.tabs import tabs_for
 from people.views.request_helpers import current_user
 
 
@@ -25,7 +25,7 @@ def roles(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("benchmarks:roles", slug)
     context = {
         "benchmark": benchmark,
-        "roles": readers.roles(benchmark),
+        "roles": overview.roles(benchmark),
         "names": Role.Name.choices,
         "form": form,
         "anyone_left": form.fields["user"].queryset.exists(),  # type: ignore[attr-defined]

@@ -7,8 +7,8 @@ from django.views.decorators.http import require_http_methods
 
 from benchmarks.access import benchmark_for
 from benchmarks.forms.settings import SettingsForm
+from benchmarks.pages.tabs import tabs_for
 from benchmarks.services.settings import SETTING_NAMES, change
-from benchmarks.tabs import tabs_for
 from people.views.request_helpers import current_user
 
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 
 from django.core.files.storage import default_storage
 
-from benchmarks.image_urls import image_url
+from benchmarks.images.image_urls import image_url
+from benchmarks.images.pictures import NotAPicture
 from benchmarks.models import Benchmark, Image, ItemImage
-from benchmarks.pictures import NotAPicture
 from benchmarks.services.derivatives import derivative
 
 WIDTH = 480  # enough for a card at two pixels for one

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.pages.status_text import time_zone_for
 from annotation.queries.answers import watermark
 from benchmarks.access import benchmark_for, may
-from benchmarks.tabs import tabs_for
+from benchmarks.pages.tabs import tabs_for
 from evaluation.alpha_check import requested_check
 from evaluation.catalogue import Catalogue, catalogue_of
 from evaluation.measures import CODED

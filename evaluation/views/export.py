@@ -9,7 +9,7 @@ from annotation.models import Campaign
 from annotation.queries.answers import withdrawn_of
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark
-from benchmarks.tabs import tabs_for
+from benchmarks.pages.tabs import tabs_for
 from evaluation.forms import ExportForm
 from evaluation.services.exports import export
 

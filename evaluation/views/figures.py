@@ -17,7 +17,7 @@ from PIL import Image
 
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark
-from benchmarks.tabs import tabs_for
+from benchmarks.pages.tabs import tabs_for
 from evaluation.figures.figure import Figure
 from evaluation.figures.figure_builder import build_figure, check_own_options, figure_data, form_of, page_figures
 from evaluation.figures.pictures import data_address

@@ -14,7 +14,7 @@ from annotation.models import Unit
 from annotation.pages.status_text import time_zone_for
 from benchmarks.access import benchmark_for, may
 from benchmarks.models import Benchmark, Stage
-from benchmarks.tabs import tabs_for
+from benchmarks.pages.tabs import tabs_for
 from evaluation.catalogue import Catalogue, catalogue_of
 from evaluation.reports.disagreement import disagreement_selection, order_units
 from evaluation.reports.items_page import list_context, list_filters, unit_context

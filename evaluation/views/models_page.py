@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 from annotation.pages.status_text import time_zone_for
 from benchmarks.access import benchmark_for, may
 from benchmarks.models import Benchmark
-from benchmarks.tabs import tabs_for
+from benchmarks.pages.tabs import tabs_for
 from evaluation.catalogue import Catalogue, catalogue_of
 from evaluation.rendering.csv_file import to_csv
 from evaluation.reports.comparison_filters import EVERYBODY, comparison_filters, page_options

@@ -15,7 +15,7 @@ from annotation.queries.answers import withdrawn_of
 from annotation.services.answers.exclusions import exclude, lift_exclusion
 from benchmarks.access import benchmark_for, may
 from benchmarks.models import Benchmark
-from benchmarks.tabs import tabs_for
+from benchmarks.pages.tabs import tabs_for
 from evaluation.catalogue import catalogue_of
 from evaluation.forms import ReasonForm
 from evaluation.raters import RaterRow, cohorts_of, exclusion_effect_text, exclusions_of, raters_of

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from annotation.pages.status_text import time_zone_for
 from benchmarks.access import benchmark_for, may
 from benchmarks.models import Benchmark
-from benchmarks.tabs import tabs_for
+from benchmarks.pages.tabs import tabs_for
 from evaluation.catalogue import catalogue_of
 from evaluation.selection import SelectionError
 from evaluation.tables.page import action_links, form_context, query_of, table_context

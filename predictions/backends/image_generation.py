@@ -8,7 +8,7 @@ from typing import Any
 
 from django.conf import settings
 
-from benchmarks import pictures
+from benchmarks.images import pictures
 from benchmarks.services.safe_fetch import FetchRefused, FetchResult, fetch
 from predictions.backends import connections, failures, payloads
 from predictions.backends.contract import CallError

@@ -18,7 +18,7 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 from PIL import Image
 
-from benchmarks import pictures
+from benchmarks.images import pictures
 from predictions.backends.contract import CallError
 
 LOCAL = "local-dir:"

@@ -10,8 +10,9 @@ from threading import Lock
 
 from django.conf import settings
 
-from benchmarks import pictures, storage
+from benchmarks.images import pictures
 from benchmarks.models import Image
+from benchmarks.services import storage
 from benchmarks.services.derivatives import ROOM
 
 MAKER = "sent1"  # goes up when the same image comes out otherwise: then every request has another key

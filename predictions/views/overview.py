@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark, Item
-from benchmarks.tabs import tabs_for
+from benchmarks.pages.tabs import tabs_for
 from jobs.formats.numbers import parse_id
 from jobs.models import Job
 from people.views.request_helpers import current_user

@@ -141,7 +141,6 @@ def printed_values(path: str, text: str) -> Iterator[str]:
 ROOT_FILES = {"__init__", "access", "admin", "apps", "tasks", "urls"}
 # Files at the root of an app that are older than this rule. The list only gets shorter.
 OLD_ROOT_FILES = {
-    "benchmarks": "image_urls job_scope panels perceptual_hash pictures plugin_pages readers storage tabs",
     "evaluation": """
         alpha_check binary_rows call_statistics catalogue forms hidden_places measures my_statistics observations
         partitions questions raters rating_rows readers reason_text selection snapshots status

@@ -9,7 +9,7 @@ import pytest
 from django.core.files.storage import default_storage
 from PIL import Image as Pillow
 
-from benchmarks import image_urls, pictures
+from benchmarks.images import image_urls, pictures
 from benchmarks.models import Image
 from benchmarks.services.derivatives import MemoryBudget, derivative, derivative_name
 from benchmarks.services.images import ImageRefused, store_image

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from PIL import Image, ImageEnhance
 
-from benchmarks import perceptual_hash as looks
+from benchmarks.images import perceptual_hash as looks
+from benchmarks.images.perceptual_hash import Fingerprint, TooManyPictures, fingerprint
 from benchmarks.models import Stage
-from benchmarks.perceptual_hash import Fingerprint, TooManyPictures, fingerprint
 from benchmarks.services.picture_arrangement import arrange
 from tests.lookalikes import lookalikes
 from tests.personas import World

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from annotation.models import Assignment, ProblemReport
 from annotation.services.campaigns import lifecycle
-from benchmarks import panels
+from benchmarks.pages import panels
 
 pytestmark = pytest.mark.django_db
 

@@ -9,8 +9,8 @@ from PIL import Image as Pillow
 from playwright.sync_api import Page, expect
 
 from annotation.models import Annotation, Campaign, Draft
+from benchmarks.images.pictures import inspect
 from benchmarks.models import Image
-from benchmarks.pictures import inspect
 from people.models import User
 from tests.browser.boxing import (
     SIZE,

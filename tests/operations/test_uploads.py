@@ -10,7 +10,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
-from benchmarks.storage import keep_upload
+from benchmarks.services.storage import keep_upload
 from config.local.backup import media_files, needed_uploads
 from config.local.database import Database
 from jobs import tasks

@@ -15,7 +15,7 @@ from django.http import HttpRequest, HttpResponse
 from django.test import Client
 
 from benchmarks.models import Benchmark
-from benchmarks.plugin_pages import PluginPage, pages_of
+from benchmarks.pages.plugin_pages import PluginPage, pages_of
 from benchmarks.recipes import registry as recipes
 from benchmarks.recipes.contract import Recipe, RecipeError, StageSpec
 from benchmarks.recipes.parts import one_of, option

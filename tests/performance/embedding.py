@@ -54,8 +54,8 @@ def photograph(number: int) -> bytes:
 
 
 def collection(count: int) -> Any:
-    from benchmarks import storage
     from benchmarks.models import Image
+    from benchmarks.services import storage
     from predictions.models import Collection, Entry
     from tests.personas import make_world
 

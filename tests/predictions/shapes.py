@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from django.utils import timezone
 
-from benchmarks import storage
 from benchmarks.models import Image
+from benchmarks.services import storage
 from jobs.services import runner
 from people.models import Team
 from predictions.models import Collection, Endpoint, Entry, Query, Run

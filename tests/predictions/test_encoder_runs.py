@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
-from benchmarks import storage
+from benchmarks.services import storage
 from jobs.models import Event, Job
 from jobs.services import lifecycle, runner
 from predictions.backends import clip

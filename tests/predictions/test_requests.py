@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from PIL import Image as Pillow
 
-from benchmarks import pictures, storage
+from benchmarks.images import pictures
 from benchmarks.models import Image
+from benchmarks.services import storage
 from predictions.backends.contract import Decoding
 from predictions.prompts.contract import ImagePart, Message, Request, TextPart
 from predictions.requests import preprocessing

@@ -19,7 +19,7 @@ from annotation.queries.gate import SHUTS_OUT, check_gate
 from annotation.queries.sql import fetch
 from annotation.services.sheets.sheet_versions import sheet_of
 from annotation.services.transactions import in_transaction
-from benchmarks import pictures
+from benchmarks.images import pictures
 from benchmarks.models import Image
 from benchmarks.services import derivatives, safe_fetch
 from benchmarks.services.images import ImageRefused, store_image

@@ -23,8 +23,8 @@ from annotation.services.derivation.accepted_results import results_of
 from annotation.services.queue import slot_creation, slots
 from annotation.services.review import outcomes
 from annotation.services.transactions import in_transaction
+from benchmarks.images.perceptual_hash import TooManyPictures
 from benchmarks.models import Item, ItemImage, Stage
-from benchmarks.perceptual_hash import TooManyPictures
 from benchmarks.rules.derivations import Derivation, DerivationError, ItemDraft, Result, Source
 from benchmarks.rules.derivations.contract import digest, read_path
 from benchmarks.services.picture_arrangement import arrange

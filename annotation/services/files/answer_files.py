@@ -23,8 +23,8 @@ from annotation.services.files.campaigns import can_create_items
 from annotation.services.files.rows import ImportTarget, ParsedAnswer, RowsRejected, look_up, resolve_answer
 from annotation.services.files.writing import analyze, write
 from annotation.services.sheets.sheet_versions import sheet_of
-from benchmarks import storage
 from benchmarks.imports.problems import RowProblem, SourceProblem
+from benchmarks.services import storage
 from jobs.models import Job, JobRow, record
 from jobs.services import lifecycle as jobs
 from jobs.services.kinds import JobKind, NextLink

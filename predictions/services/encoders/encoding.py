@@ -9,8 +9,8 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks import storage
 from benchmarks.models import Image
+from benchmarks.services import storage
 from predictions.backends.clip import BATCH, ClipEncoder
 from predictions.backends.contract import Vectors
 from predictions.models import Collection

@@ -27,8 +27,8 @@ from annotation.services.files import rows
 from annotation.services.files.rows import ImportTarget, ParsedAnswer, RowsRejected
 from annotation.services.files.writing import write
 from annotation.services.sheets.sheet_versions import sheet_of
-from benchmarks import storage
 from benchmarks.imports.problems import RowProblem
+from benchmarks.services import storage
 from jobs.models import Job, JobRow, record
 from jobs.services import lifecycle as jobs
 from jobs.services.kinds import JobKind, NextLink

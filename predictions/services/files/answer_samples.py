@@ -16,9 +16,9 @@ from annotation.imports.row_groups import AnswerRowGroup, group_long_rows, group
 from annotation.imports.source import Row
 from annotation.models import CampaignCohort
 from annotation.sheets.sheet import Sheet
-from benchmarks import storage
 from benchmarks.imports.problems import RowProblem, SourceProblem
 from benchmarks.models import Item, Stage
+from benchmarks.services import storage
 from predictions.imports import coco, inspect, lm_eval, samples
 from predictions.imports.samples import Boxes, FileDescription, Line, Sample, UnreadableReply
 from predictions.requests.serialization import storable

@@ -14,8 +14,8 @@ from django.core.files.storage import default_storage
 from django.utils.translation import gettext as _
 
 from annotation.imports import source
-from benchmarks import storage
 from benchmarks.imports.problems import RowProblem, SourceProblem
+from benchmarks.services import storage
 from jobs.models import JobRow
 from jobs.services.runner import JobContext, JobFailed, SiteFailure
 

@@ -19,10 +19,10 @@ from django.utils.translation import gettext as _
 
 from annotation.imports import source
 from annotation.imports.rows import clean
-from benchmarks import storage
 from benchmarks.imports.problems import RowProblem
 from benchmarks.imports.sources import FolderFiles, NoFiles, ZipFiles
 from benchmarks.models import Image
+from benchmarks.services import storage
 from benchmarks.services.images import ImageRefused, store_image
 from jobs.models import Job, JobRow, record
 from jobs.services.kinds import JobKind, NextLink

@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from benchmarks import storage
+from benchmarks.services import storage
 from jobs.models import Job, record
 from jobs.services import lifecycle as jobs
 from jobs.services.kinds import JobKind, NextLink

@@ -13,8 +13,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from benchmarks import storage
 from benchmarks.models import Benchmark, Image, Item, ItemImage, Stage
+from benchmarks.services import storage
 from jobs.models import Job, record
 from jobs.services import lifecycle as jobs
 from jobs.services.kinds import JobKind, NextLink

@@ -10,8 +10,8 @@ from typing import Any
 from django.utils import timezone
 
 from annotation.models import Campaign, Unit
+from benchmarks.images.pictures import NotAPicture
 from benchmarks.models import Item
-from benchmarks.pictures import NotAPicture
 from people.models import Team
 from predictions.backends.contract import Decoding
 from predictions.models import Endpoint, Reply

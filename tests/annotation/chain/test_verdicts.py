@@ -7,8 +7,8 @@ import pytest
 
 from annotation.models import Outcome, Unit
 from annotation.pages import rule_results
-from benchmarks import readers
 from benchmarks.models import Item, Stage
+from benchmarks.queries import items as item_queries
 from people.models import User
 from tests.annotation.chain.factories import GOOD, RULE, a_benchmark, a_stage, answer, hand, items, opened, settle
 from tests.annotation.queue.factories import NOON, a_cohort, a_person
@@ -89,7 +89,7 @@ def test_items_are_found_by_what_the_rule_said_of_them(world: World) -> None:
 
 def test_the_choice_goes_on_to_further_pages(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     by_rule(world)
-    monkeypatch.setattr(readers, "PAGE", 2)
+    monkeypatch.setattr(item_queries, "PAGE", 2)
     rows = world.add_items(4)
     scored(world, {rows[0]: "1", rows[1]: "0", rows[2]: "1", rows[3]: "1"})
     reply = world.client(world.mara).get(f"/b/{world.benchmark.slug}/items/", {"verdict": "accepted"})

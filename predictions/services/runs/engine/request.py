@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from django.utils import timezone
 
-from benchmarks.pictures import NotAPicture
+from benchmarks.images.pictures import NotAPicture
 from predictions.backends.contract import Backend, BackendReply, CallError
 from predictions.requests.keys import RequestIdentity
 from predictions.requests.preprocessing import bytes_of, digest_of

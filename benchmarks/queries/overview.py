@@ -1,18 +1,16 @@
-"""Reading benchmarks and items for pages."""
+"""Benchmarks with their stages, cohorts and roles, for pages."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, F, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from benchmarks.models import Benchmark, Item, ItemImage, Role, Stage
+from benchmarks.queries.items import FACETS
 from benchmarks.recipes.contract import Recipe
 from benchmarks.recipes.registry import find
 from people.models import Cohort, User
-
-FACETS = ("concept", "origin", "condition")
-PAGE = 60
 
 
 @dataclass(frozen=True)
@@ -83,55 +81,8 @@ def recipe_cohorts(benchmark: Benchmark) -> list[tuple[str, bool]]:
     return [(cohort.label, cohort.label in have) for cohort in recipe.cohorts]
 
 
-def filter_choices(stage: Stage) -> dict[str, list[str]]:
-    """What can be chosen in the filters: what is there."""
-    items = stage.items.order_by()
-    return {name: sorted(filter(None, items.values_list(name, flat=True).distinct())) for name in FACETS}
-
-
-def items(stage: Stage, chosen: Mapping[str, str]) -> QuerySet[Item]:
-    """`chosen` holds declared facets only; a name from a request never becomes a lookup."""
-    selection = stage.items.filter(withdrawn_at=None)
-    for name in FACETS:
-        if chosen.get(name):
-            selection = selection.filter(Q(**{name: chosen[name]}))
-    return selection.order_by("pk")
-
-
-def page(queryset: QuerySet[Item], after: int) -> tuple[list[Item], int | None]:
-    """One page by key, and the key to go on after; None at the end."""
-    pictures = Prefetch("images", ItemImage.objects.select_related("image").order_by("role"))
-    rows = list(queryset.filter(pk__gt=after).prefetch_related(pictures)[: PAGE + 1])
-    return rows[:PAGE], rows[PAGE - 1].pk if len(rows) > PAGE else None
-
-
-def neighbours(item: Item) -> tuple[int | None, int | None]:
-    """The items before and after it in its stage."""
-    others = Item.objects.filter(stage=item.stage_id, withdrawn_at=None).values_list("pk", flat=True)
-    before = others.filter(pk__lt=item.pk).order_by("-pk").first()
-    return before, others.filter(pk__gt=item.pk).order_by("pk").first()
-
-
 def roles(benchmark: Benchmark) -> QuerySet[Role]:
     """Who has a role; `left` marks those who are no longer in the team, whose role is without effect."""
     member = benchmark.team.members.filter(user=OuterRef("user"))
     order = F("user__name").asc()
     return benchmark.roles.select_related("user").annotate(left=~Exists(member)).order_by(order, "pk")
-
-
-def context_texts(item: Item) -> list[tuple[str, str]]:
-    """What an item's context says in words. What is laid out for a display (groups, what is near) is left out."""
-    texts = []
-    for name, value in item.context.items():
-        rows = value if isinstance(value, list) else [value]
-        if rows and all(isinstance(row, str | int | float) for row in rows):
-            texts.append((name, ", ".join(str(row) for row in rows)))
-    return texts
-
-
-def pictures(item: Item) -> list[tuple[ItemImage, list[tuple[str, str]]]]:
-    """An item's pictures in the order of their roles, each with what is told of it alone."""
-    each = item.context.get("pictures")
-    own = each if isinstance(each, dict) else {}
-    uses = item.images.select_related("image").order_by("role")
-    return [(use, [(name, str(value)) for name, value in (own.get(use.role) or {}).items()]) for use in uses]

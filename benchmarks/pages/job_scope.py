@@ -5,7 +5,7 @@ from django.urls import reverse
 
 from benchmarks.access import benchmark_for, may
 from benchmarks.models import Benchmark
-from benchmarks.tabs import tabs_for
+from benchmarks.pages.tabs import tabs_for
 from jobs.access import JobScope
 from people.models import User
 

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from benchmarks.access import may
 from benchmarks.models import Benchmark, Stage
-from benchmarks.plugin_pages import pages_of
+from benchmarks.pages.plugin_pages import pages_of
 from people.models import User
 
 # key, label, URL name, and whether it is only for those who work on the benchmark
