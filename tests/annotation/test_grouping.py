@@ -90,7 +90,7 @@ def test_what_is_no_grouping_stays_text_in_drafts(typed: str) -> None:
     assert FORM.context(CONFIG, read, Localiser(), shown())["count"] == 7
 
 
-def test_a_refused_or_partial_answer_is_drawn_as_it_came() -> None:
+def test_refused_or_partial_answer_is_drawn_as_submitted() -> None:
     raw = {"groups": [{"images": ["p001", "p002"], "kept": ["p001"], "roles": {"p002": "crop"}}], "dropped": ["p004"]}
     rows = FORM.context(CONFIG, raw, Localiser(), shown())["rows"]
     chosen = [[one.label for one in row.acts if one.chosen] for row in rows]

@@ -192,7 +192,7 @@ def test_addresses_that_are_none_of_a_picture_are_refused_before_anything_is_ask
     assert elsewhere.connected == []
 
 
-def test_a_redirect_is_followed_and_checked_anew(elsewhere: Elsewhere) -> None:
+def test_redirect_is_followed_and_checked_again(elsewhere: Elsewhere) -> None:
     elsewhere.pages |= {"/a": to("/b"), "/b": to("http://other.example/c"), "/c": http(b"x")}
     assert elsewhere.fetch("http://pictures.example/a").url == "http://other.example/c"
     assert [head.split("Host: ")[1].split()[0] for head in elsewhere.asked] == [

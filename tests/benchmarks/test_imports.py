@@ -329,7 +329,7 @@ def test_two_imports_at_once_do_not_make_an_item_twice(blank):
     assert [row.outcome for row in first + second] == ["created", "unchanged", "unchanged"]
 
 
-def test_the_command_takes_a_folder_a_zip_or_a_manifest_beside_its_files(blank, tmp_path, capsys):
+def test_command_imports_a_folder_a_zip_or_a_manifest_with_files(blank, tmp_path, capsys):
     folder = tmp_path / "pictures"
     (folder / "birds").mkdir(parents=True)
     (folder / "birds" / "owl.png").write_bytes(draw.png(seed=1))
@@ -358,7 +358,7 @@ def test_rare_concepts_need_none_of_the_recipes_words(world):
     assert relevance.concepts and relevance.needs_origin
 
 
-def test_cohorts_of_the_team_are_known_beside_those_of_the_recipe(world):
+def test_cohorts_of_team_and_recipe_are_recognised(world):
     """A team may run a recipe with cohorts that the paper did not have: its items are of their countries too."""
     questions = create_from_recipe(world.team, "culturalvqa", "Ours", "ours", world.mara).stages.get(key="questions")
     assert "Egypt" not in {cohort.label for cohort in recipe("culturalvqa").cohorts}

@@ -66,7 +66,7 @@ def test_a_new_blank_benchmark_can_be_composed_at_once(world):
     assert f"/b/blank-one/stages/{stage.pk}/" not in page(world.client(world.team_admin), "/b/blank-one/")
 
 
-def test_only_a_stage_with_items_or_a_derivation_is_said_to_open(world):
+def test_open_step_is_listed_only_for_a_stage_with_items_or_a_derivation(world):
     made = create_blank(world.team, "Blank", "blank-one", world.mara, question="How well known is it?")
     client = world.client(world.mara)
     said = page(client, "/b/blank-one/stages/")

@@ -95,7 +95,7 @@ def test_it_rests_while_hidden_and_goes_on_afterwards(world: World, campaign: Ca
     assert len(looks) == before + 1
 
 
-def test_a_server_that_is_away_is_said_and_found_again(world: World, campaign: Campaign, open_as: Open) -> None:
+def test_lost_server_is_reported_and_reconnected(world: World, campaign: Campaign, open_as: Open) -> None:
     page = open_as(world.mara)
     page.goto(address(world))
     page.route("**/live/**", lambda route: route.abort())

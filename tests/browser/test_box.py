@@ -98,7 +98,7 @@ def test_by_touch(open_as: OpenAs, boxed: Campaign, nour: User, closer: int, sho
 TOO_LARGE = ((40, 40), (960, 710))  # 82 % of the picture; the sheet takes less than 30 %
 
 
-def test_a_drag_inside_a_box_that_is_too_large_draws_it_anew(open_as: OpenAs, boxed: Campaign, nour: User) -> None:
+def test_drag_inside_too_large_box_redraws_it(open_as: OpenAs, boxed: Campaign, nour: User) -> None:
     page = open_as(nour)
     open_sheet(page, boxed)
     drag(page, *TOO_LARGE)
@@ -135,7 +135,7 @@ def test_where_a_large_box_may_stay_a_drag_inside_draws_another(
     assert_at(page, (40, 40, 960, 710), TARGET)
 
 
-def test_a_finger_inside_a_box_that_is_too_large_draws_it_anew(open_as: OpenAs, boxed: Campaign, nour: User) -> None:
+def test_touch_inside_too_large_box_redraws_it(open_as: OpenAs, boxed: Campaign, nour: User) -> None:
     page = open_as(nour, **PHONE)
     open_sheet(page, boxed)
     finger(page, *TOO_LARGE)

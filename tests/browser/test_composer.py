@@ -257,7 +257,7 @@ def test_a_researcher_writes_a_protocol_in_the_browser(
     assert texts_of(version)[0].parts["quiz"][0]["options"][0] == {"code": "yes", "label": "Yes", "right": True}
 
 
-def test_what_is_typed_while_the_form_is_drawn_anew_stays_where_it_was_typed(
+def test_text_typed_during_a_redraw_stays_in_its_field(
     open_as: Callable[..., Page], world: World, live_server: Any
 ) -> None:
     page = open_as(world.mara)

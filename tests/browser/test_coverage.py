@@ -18,7 +18,7 @@ def half_done(world: World, campaign: Campaign) -> None:
         Slot.objects.filter(pk=slot.pk).update(submitted=min(done, slot.wanted), urgent=n == 6, retired=n == 9)
 
 
-def test_the_matrix_is_walked_by_keys_and_a_hole_is_brought_to_the_front(
+def test_matrix_is_navigated_by_keys_and_a_gap_is_prioritised(
     world: World, campaign: Campaign, open_as: Callable[..., Page], shot: Callable[..., None]
 ) -> None:
     half_done(world, campaign)

@@ -213,7 +213,7 @@ def test_pictures_are_looked_at_closely(open_as: OpenAs, twenty: Campaign, nour:
     expect(page.locator("[data-n='12'] [data-state]")).to_have_text("Keep")
 
 
-def test_each_decision_is_said(open_as: OpenAs, twenty: Campaign, nour: User) -> None:
+def test_each_decision_is_announced(open_as: OpenAs, twenty: Campaign, nour: User) -> None:
     page = open_as(nour)
     open_sheet(page, twenty)
     said = page.locator("#said")
@@ -259,7 +259,7 @@ def test_by_touch(open_as: OpenAs, twenty: Campaign, nour: User, shot: Shot, lan
     assert item.images.count() == 20
 
 
-def test_arabic_on_a_desk(open_as: OpenAs, twenty: Campaign, nour: User, shot: Shot) -> None:
+def test_arabic_on_a_desktop(open_as: OpenAs, twenty: Campaign, nour: User, shot: Shot) -> None:
     nour.language = "ar"
     nour.save()
     page = open_as(nour)

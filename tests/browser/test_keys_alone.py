@@ -104,7 +104,7 @@ def test_instructions_are_written_and_gone_through(open_as: OpenAs, world: World
     reader.wait_for_url(f"**/work/{campaign.pk}/")
 
 
-def test_a_hole_is_brought_to_the_front(open_as: OpenAs, world: World, campaign: Campaign) -> None:
+def test_gap_is_prioritised_by_keys(open_as: OpenAs, world: World, campaign: Campaign) -> None:
     page = open_as(world.mara)
     page.goto(f"/b/{world.benchmark.slug}/coverage/?by=item")
     to(page, "[data-matrix] tbody a")

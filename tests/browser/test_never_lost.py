@@ -141,7 +141,7 @@ def test_another_person_who_signed_in_elsewhere_gets_their_own_page(
     assert not Draft.objects.exists()
 
 
-def test_too_many_wrong_passwords_are_said_here_too(open_as: OpenAs, campaign: Campaign, nour: User) -> None:
+def test_too_many_wrong_passwords_are_reported_on_the_sheet(open_as: OpenAs, campaign: Campaign, nour: User) -> None:
     page = open_as(nour)
     page.goto(f"/work/{campaign.pk}/")
     Session.objects.all().delete()
@@ -263,9 +263,7 @@ def test_the_newer_of_two_windows_may_be_taken(open_as: OpenAs, campaign: Campai
     ("language", "words"),
     [("en", r"Draft saved \d+ ?s"), ("ar", "قبل (ثاني|[0-9]+ ثوان)"), ("pt-br", r"\d+ s"), ("am", r"\d+ ሰ")],
 )
-def test_when_it_was_saved_is_said_in_words(
-    open_as: OpenAs, written: Campaign, nour: User, language: str, words: str
-) -> None:
+def test_save_time_is_shown_in_words(open_as: OpenAs, written: Campaign, nour: User, language: str, words: str) -> None:
     User.objects.filter(pk=nour.pk).update(language=language)
     page = open_as(nour)
     page.goto(f"/work/{written.pk}/")

@@ -109,7 +109,7 @@ def test_a_report_sent_twice_in_a_hurry_is_one(open_as: OpenAs, campaign: Campai
     assert ProblemReport.objects.count() == 1
 
 
-def test_without_a_line_and_a_sheet_ahead_it_is_said_that_the_answer_waits(
+def test_offline_without_prefetched_sheet_shows_that_the_answer_waits(
     open_as: OpenAs, campaign: Campaign, nour: User, shot: Shot
 ) -> None:
     page = open_as(nour)

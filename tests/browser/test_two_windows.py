@@ -33,7 +33,7 @@ def two_tabs(open_as: OpenAs, user: User, url: str, **how: object) -> tuple[Page
 
 
 @pytest.mark.parametrize("how", [{}, PHONE], ids=["desktop", "phone"])
-def test_what_the_second_tab_submits_is_shown_beside_the_first_and_may_correct_it(
+def test_second_tabs_answer_is_shown_with_the_first_and_may_correct_it(
     open_as: OpenAs,
     written: Campaign,  # noqa: F811
     nour: User,

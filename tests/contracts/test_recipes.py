@@ -67,7 +67,7 @@ def texts_within(value, path):
 
 
 @every
-def test_what_people_are_asked_is_said_in_four_languages(one):
+def test_sheet_texts_exist_in_four_languages(one):
     texts = [found for part in ("cohorts", "stages") for found in texts_within(getattr(one, part), part)]
     assert len(texts) > len(one.cohorts) + len(one.stages)
     lacking = [f"{where}: {sorted(LANGUAGES - set(text))}" for where, text in texts if LANGUAGES - set(text)]

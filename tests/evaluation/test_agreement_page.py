@@ -64,7 +64,7 @@ def test_the_number_is_the_one_worked_out_by_hand(world: World, rated: Campaign)
     assert percent["value"] == pytest.approx(3 / 5)
 
 
-def test_missing_is_said_of_what_was_asked(world: World, rated: Campaign) -> None:
+def test_not_answered_share_is_of_requested_units(world: World, rated: Campaign) -> None:
     report = read_json(world)
     rows = {row["cohort"]["label"]: row for row in report["rows"]}
     # Egypt: 20 units asked, 2 people, 10 + 6 ratings. Brazil: 20 units, 1 person, 2 ratings.
@@ -299,13 +299,13 @@ def test_before_any_campaign_the_page_says_so(world: World) -> None:
     assert client.get(url(world, "agreement.json")).status_code == 409
 
 
-def test_a_statistic_that_does_not_fit_the_scale_is_said_so(world: World, rated: Campaign) -> None:
+def test_statistic_that_does_not_fit_the_scale_is_reported(world: World, rated: Campaign) -> None:
     client = world.client(world.mara)
     assert "equally wide" in client.get(url(world) + "?measure=pearson").content.decode()
     assert "equally wide" not in client.get(url(world)).content.decode()
 
 
-def test_what_was_counted_stands_beside_the_numbers(world: World, rated: Campaign) -> None:
+def test_inclusion_text_is_shown_with_the_numbers(world: World, rated: Campaign) -> None:
     page = world.client(world.mara).get(url(world)).content.decode()
     assert "Round one" in page
     assert "Only answers that count" in page

@@ -83,7 +83,7 @@ def test_the_interval_is_for_other_people_too(world: World, campaign: Campaign) 
     assert found.low is not None and found.resampled == "units and raters"
 
 
-def test_a_coco_file_stands_beside_people(world: World, campaign: Campaign) -> None:
+def test_coco_file_is_compared_with_people(world: World, campaign: Campaign) -> None:
     """((1 + 1) / 2 + (1/2 + 1) / 2) / 2; the third picture has no readable box, and is counted as left out."""
     coco(world, campaign)
     shown = page(world, "models")

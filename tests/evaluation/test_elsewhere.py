@@ -70,7 +70,7 @@ def imported(world: World) -> Campaign:
     return campaign
 
 
-def test_what_came_in_a_file_is_counted_on_the_overview(world: World) -> None:
+def test_imported_answers_are_counted_on_the_overview(world: World) -> None:
     """The chain stands where there are several stages; the campaign says it by itself."""
     imported(world)
     page = read(world, "")

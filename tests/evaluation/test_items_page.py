@@ -82,9 +82,7 @@ def test_filters_are_those_of_agreement_and_a_least_number_of_raters(world: Worl
         assert world.client(world.mara).get(url(world, f"?{wrong}")).status_code == 404, wrong
 
 
-def test_an_item_is_opened_with_every_answer_beside_the_others(
-    world: World, campaign: Campaign, rated: list[Item]
-) -> None:
+def test_item_page_shows_all_answers_side_by_side(world: World, campaign: Campaign, rated: list[Item]) -> None:
     [third] = world.add_annotators(world.egypt, 1)
     give(campaign, world.egypt, third, {rated[2]: "4"}, because="surplus")
     by_a_model(campaign, world, {rated[2]: "2"}, name="Seer 7")

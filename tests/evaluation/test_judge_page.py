@@ -157,7 +157,7 @@ def test_one_person_leaves_values_undefined_with_reasons(world: World, study: St
     assert "Several judges" not in text
 
 
-def test_errors_of_judges_beside_one_person_cannot_be_corrected(world: World, study: Study) -> None:
+def test_judge_errors_with_one_person_cannot_be_corrected(world: World, study: Study) -> None:
     """The uncorrected correlation stands nowhere in the place of the corrected one."""
     made = simulated.make_benchmark(study, world.team, world.mara)
     rows = simulated.long_file(study).decode().splitlines()

@@ -129,9 +129,7 @@ def test_a_kept_table_says_that_something_has_changed(
     assert before != read(kept, "small.json") and Snapshot.objects.filter(report="table small").count() == 1
 
 
-def test_what_takes_long_is_made_anew_by_a_worker_and_not_while_the_page_waits(
-    kept: World, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_slow_table_is_recomputed_by_a_worker(kept: World, campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[Any] = []
     monkeypatch.setattr(broker.current_app, "send_task", lambda name, args, **_more: sent.append(args))
     read(kept, "small/?decimals=4")
@@ -149,7 +147,7 @@ def test_what_takes_long_is_made_anew_by_a_worker_and_not_while_the_page_waits(
     assert not tasks.recompute_report(kept.benchmark.pk, "table of nothing", "", "UTC")
 
 
-def test_what_is_quick_is_made_anew_at_once(kept: World, campaign: Campaign) -> None:
+def test_quick_table_is_recomputed_at_once(kept: World, campaign: Campaign) -> None:
     read(kept, "small/")
     an_answer_taken_back(kept)
     Snapshot.objects.update(computed_at=timezone.now() - timedelta(minutes=2))

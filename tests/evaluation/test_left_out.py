@@ -152,7 +152,7 @@ def test_a_model_that_is_asked_again_is_set_against_itself(world: World, campaig
     assert [one["asked_again"] is None for one in read(world, "models.json?")["models"]] == [False, True]
 
 
-def test_repeats_without_a_value_are_told_beside_the_self_agreement(world: World, campaign: Campaign) -> None:
+def test_repeats_without_a_value_are_listed_with_self_agreement(world: World, campaign: Campaign) -> None:
     """Ten items, three times: one differs, one has a refusal between two 4s, one was answered once of three times."""
     shy = Rater.objects.create(kind="model", team=world.team, name="shy")
     run = Run.objects.create(

@@ -43,7 +43,7 @@ def mean_of(study: Study, cohort: int) -> Any:
     return [study.value[mine & (study.image == image)].mean() for image in range(study.recipe.images)]
 
 
-def test_each_model_stands_beside_the_means_of_people(world: World, campaign: Campaign, study: Study) -> None:
+def test_each_model_is_compared_with_the_means_of_people(world: World, campaign: Campaign, study: Study) -> None:
     found = numbers(world)
     assert [one["model"] for one in found["models"]] == ["Guessing", "Keen", "Middling"]
     assert found["n_units"] == 160
@@ -120,7 +120,7 @@ def test_without_a_model_the_page_says_what_to_do(world: World) -> None:
     assert world.client(world.mara).get("/b/sea-and-river/models.json").json()["models"] == []
 
 
-def test_what_cannot_be_selected_is_said(world: World, campaign: Campaign) -> None:
+def test_invalid_selection_is_reported(world: World, campaign: Campaign) -> None:
     page = world.client(world.mara).get("/b/simulated-caire/models/?cohort=0")
     assert (page.status_code, "is not a value of" in page.content.decode()) == (400, True)
 

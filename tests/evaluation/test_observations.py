@@ -164,7 +164,7 @@ def test_models_of_one_name_are_told_apart_by_setting(world: World, campaign: Ca
     ]  # fmt: skip
 
 
-def test_nobody_has_said_anything(world: World) -> None:
+def test_observations_without_answers_are_empty(world: World) -> None:
     world.add_items(4)
     an_open_campaign(world)
     seen = everybody(world)

@@ -129,7 +129,7 @@ def test_people_stand_in_the_order_of_their_names_here(world: World, campaign: C
     assert found == sorted(names)
 
 
-def test_codes_without_order_are_compared_by_the_share_who_said_the_same(world: World) -> None:
+def test_unordered_codes_are_compared_by_share_of_equal_answers(world: World) -> None:
     asked = with_sheet(world, {**CHOICE, "key": "relevance", "config": NOMINAL})
     for user, digits in {world.nour: "1123", world.tarek: "1223"}.items():
         give(asked, world.egypt, user, dict(zip(world.items, digits, strict=False)))
@@ -213,7 +213,7 @@ def test_who_left_is_not_called_active(world: World, campaign: Campaign) -> None
     assert "<dd>1 <small>of 2 who took part" in cohort
 
 
-def test_when_a_person_was_seen_is_said_as_a_time_ago(world: World, campaign: Campaign) -> None:
+def test_last_activity_is_shown_as_a_time_ago(world: World, campaign: Campaign) -> None:
     give(campaign, world.egypt, world.nour, {world.items[0]: "3"}, at=timezone.now() - timedelta(days=2, hours=8))
     page = world.client(world.mara).get(people(world)).content.decode()
     assert "Last seen" in page
@@ -272,7 +272,7 @@ def from_a_file(world: World, campaign: Campaign, **row: str) -> Job:
     return job
 
 
-def test_who_came_in_a_file_is_looked_at_and_excluded(world: World, campaign: Campaign) -> None:
+def test_imported_rater_is_viewed_and_excluded(world: World, campaign: Campaign) -> None:
     give(campaign, world.egypt, world.nour, {world.items[0]: "3"})
     job = from_a_file(world, campaign)
     rater = Rater.objects.get(name="Ana of the field trip")
@@ -299,7 +299,7 @@ def test_who_came_in_a_file_is_looked_at_and_excluded(world: World, campaign: Ca
     assert mara.get(address).status_code == 404  # nothing of them stands here now
 
 
-def test_who_came_in_a_file_may_be_of_no_cohort(world: World, campaign: Campaign) -> None:
+def test_imported_rater_can_have_no_cohort(world: World, campaign: Campaign) -> None:
     from_a_file(world, campaign, cohort="")
     rater = Rater.objects.get(name="Ana of the field trip")
     mara = world.client(world.mara)

@@ -215,7 +215,7 @@ def moment(row: Rating) -> Any:
     return row.annotation.submitted_at, row.annotation_id
 
 
-def test_codes_without_an_order_are_told_apart_as_they_were_said(awkward: World) -> None:
+def test_unordered_codes_are_distinguished_by_their_text(awkward: World) -> None:
     catalogue, codes = catalogue_of(awkward.benchmark), sorted({row.code for row in Rating.objects.all()})
     assert "cannot say" in codes
     for raters in RATERS:

@@ -114,7 +114,7 @@ def test_an_empty_benchmark_says_what_each_table_and_figure_needs(world: World, 
 
 
 @of_each(EACH_TABLE, ONCE)
-def test_a_table_of_what_came_by_the_pages(study: PublicDoor, key: str) -> None:
+def test_table_of_data_entered_on_pages(study: PublicDoor, key: str) -> None:
     if (study.slug, key) in NO_TABLE:
         missing(study.page, study.slug, "tables", key, ("json",))
         return
@@ -123,7 +123,7 @@ def test_a_table_of_what_came_by_the_pages(study: PublicDoor, key: str) -> None:
 
 
 @of_each(EACH_FIGURE, ONCE)
-def test_a_figure_of_what_came_by_the_pages(study: PublicDoor, key: str) -> None:
+def test_figure_of_data_entered_on_pages(study: PublicDoor, key: str) -> None:
     if (study.slug, key) in NO_FIGURE:
         missing(study.page, study.slug, "figures", key, ("csv",), asked(study, key))
         return
@@ -131,7 +131,7 @@ def test_a_figure_of_what_came_by_the_pages(study: PublicDoor, key: str) -> None
 
 
 @pytest.mark.parametrize("study", [pytest.param((recipe, ONCE), id=recipe) for recipe in STUDIES], indirect=True)
-def test_pages_and_exports_of_what_came_by_the_pages(study: PublicDoor) -> None:
+def test_pages_and_exports_of_data_entered_on_pages(study: PublicDoor) -> None:
     """Each page of numbers, its files, and each export; of every stage that was asked."""
     figures_page(study.page, study.slug, ASKED.get(study.slug, ""))
     for rest in ("tables/", "people/", "predictions/", "export/", "coverage/", "items/", "campaigns/", ""):

@@ -75,7 +75,7 @@ def test_the_list_names_tables_options_and_what_is_missing(tables: World) -> Non
         (["empty"], "No value: There are no predictions for this table yet. It is made from: Runs of models."),
     ],
 )
-def test_what_is_wrong_is_said_with_what_there_is(tables: World, args: list[str], said: str) -> None:
+def test_wrong_name_is_reported_with_the_valid_names(tables: World, args: list[str], said: str) -> None:
     with pytest.raises(CommandError) as refused:
         report(tables, *args)
     assert said in str(refused.value)

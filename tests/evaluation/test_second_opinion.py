@@ -26,7 +26,7 @@ def test_both_say_the_same_to_twelve_decimals(level: Any) -> None:
     assert (found.decimals, found.same, found.words) == (12, True, "same to 12 decimals")
 
 
-def test_what_differs_is_said_with_how_far_it_is_the_same() -> None:
+def test_difference_is_reported_with_the_digits_that_agree() -> None:
     right = alpha(GAPS, "nominal")
     assert right.value is not None
     wrong = Estimate.of(right.value + 3e-4, method="x", n_units=1, n_raters=2, n_ratings=2)

@@ -118,7 +118,7 @@ def test_days_are_those_of_who_reads(world: World, campaign: Campaign) -> None:
         ("by=field", "by", "There are: cohort, time"),
     ],
 )
-def test_what_is_no_day_or_no_version_is_said(
+def test_invalid_date_or_version_is_reported(
     world: World, campaign: Campaign, query: str, name: str, words: str
 ) -> None:
     refused = world.client(world.mara).get(url(world, f"agreement.json?{query}"))

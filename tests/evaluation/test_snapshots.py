@@ -74,7 +74,7 @@ def test_small_data_is_read_each_time(world: World, rated: Campaign) -> None:
     assert not Snapshot.objects.exists()
 
 
-def test_a_kept_report_says_since_when_and_what_came_since(world: World, large: Campaign, sent: list[Any]) -> None:
+def test_cached_report_shows_its_time_and_newer_answers(world: World, large: Campaign, sent: list[Any]) -> None:
     assert "nothing has changed since" in page(world)
     one_more(world, large)
     stale = page(world)
@@ -92,7 +92,7 @@ def test_what_was_taken_back_is_told_too(world: World, large: Campaign, sent: li
     assert "taken back or counted otherwise since" in page(world)
 
 
-def test_a_worker_makes_it_anew_and_the_page_follows(world: World, large: Campaign, sent: list[Any]) -> None:
+def test_worker_recomputes_the_report_and_the_page_updates(world: World, large: Campaign, sent: list[Any]) -> None:
     first = page(world)
     one_more(world, large)
     page(world)

@@ -38,7 +38,7 @@ def held(benchmark: Benchmark) -> dict[str, str]:
     return said
 
 
-def test_people_without_models_and_models_beside_them(world: World) -> None:
+def test_table_list_with_people_only_and_with_models(world: World) -> None:
     study = Caire(world)
     said = held(study.benchmark)
     assert said["table-14"] == "" and "No model has scored" in said["table-2"] == said["table-17"]

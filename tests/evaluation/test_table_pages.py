@@ -133,7 +133,7 @@ def test_beside_the_paper_each_printed_cell_bears_a_word_and_the_reason(tables: 
     assert page.count('href="#known-1"') == 4
 
 
-def test_options_change_the_numbers_and_are_said(tables: World) -> None:
+def test_options_change_the_numbers_and_are_listed(tables: World) -> None:
     assert of(tables)["options"] == {"decimals": "2", "campaigns": "all"}
     four = of(tables, "decimals=4")
     assert cells(four)["Egypt", "Brazil", "Alpha & more"]["shown"] == "-0.2000"

@@ -126,7 +126,7 @@ def test_agreement_is_of_each_country_by_itself(study: Study) -> None:
     assert value(average) == pytest.approx(np.mean(means)) and average.estimate.resampled == "countries"
 
 
-def test_the_distance_is_an_option_and_is_said(study: Study) -> None:
+def test_distance_is_an_option_and_is_listed(study: Study) -> None:
     table = study.table("table-14", "alpha=nominal")
     assert [row.label for row in table.rows][:2] == [
         "Krippendorff's alpha, nominal distance",
@@ -150,7 +150,7 @@ def test_table_2_is_image_wise_by_the_country_of_the_prompt(study: Study) -> Non
     assert value(cell(table, "Keen", "Average, Natural")) == pytest.approx((value(egypt) + brazil + china) / 3)
 
 
-def test_n_is_of_the_pictures_that_are_in_and_what_is_left_out_is_said(study: Study) -> None:
+def test_n_counts_included_pictures_and_exclusions_are_listed(study: Study) -> None:
     """Of Egypt's two pictures the model gives one the same score for all: one is in. Half has no score of China's c."""
     study.score("Half", {"a": KEEN["a"], "b": KEEN["b"], "d": KEEN["d"]})
     made = study.table("table-2")

@@ -91,7 +91,7 @@ def test_images_of_an_entry_are_drawn_together(world: World, benchmark: Benchmar
     assert cell.high - cell.low > 1.5 * (alone[1] - alone[0]), "ten entries are not fifty images"
 
 
-def test_what_is_itself_in_the_base_is_left_out_and_said(world: World, benchmark: Benchmark) -> None:
+def test_entry_of_the_knowledge_base_itself_is_left_out_with_a_note(world: World, benchmark: Benchmark) -> None:
     run = linked(world, benchmark, "lemma_vt", {"a": ("a", ["a"], ""), "known": ("b", [], "")})
     EntityLink.objects.filter(run=run, item__key="known").update(reason="in_knowledge_base")
     made = table(benchmark)
@@ -99,7 +99,7 @@ def test_what_is_itself_in_the_base_is_left_out_and_said(world: World, benchmark
     assert any("1 image was left out" in str(one) for one in made.words)
 
 
-def test_sets_of_images_stand_apart_beside_what_the_paper_prints(world: World, benchmark: Benchmark) -> None:
+def test_image_sets_have_rows_of_their_own_with_the_printed_values(world: World, benchmark: Benchmark) -> None:
     linked(world, benchmark, "lemma_vt", {"a": ("a", ["a"], "IN-Food"), "b": ("b", ["x"], "IN-Plant")})
     made = table(benchmark)
     assert [str(one) for one in made.columns][:2] == ["IN-Food @1", "IN-Food @5"]
@@ -118,7 +118,7 @@ def test_a_linking_run_renders_as_page_and_in_every_file(world: World, benchmark
         assert "50.00" in form
 
 
-def test_what_is_missing_is_said_with_where_to_bring_it(world: World, benchmark: Benchmark) -> None:
+def test_missing_data_names_the_import_page(world: World, benchmark: Benchmark) -> None:
     with pytest.raises(MissingData, match="No image has been linked") as none:
         table(benchmark)
     assert none.value.action is not None and none.value.action.route == "predictions:linking"

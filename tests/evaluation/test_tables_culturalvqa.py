@@ -358,7 +358,7 @@ def test_skips_are_counted_of_what_was_shown(study: Study) -> None:
     assert value(table.rows[-1].cells[2]) == 1 / 4 and table.rows[-1].cells[2].printed.text == "19.64"
 
 
-def test_verdicts_are_shares_and_the_judge_stands_beside_them(judged: Study) -> None:
+def test_verdicts_are_shares_and_are_shown_with_the_judge(judged: Study) -> None:
     """q1: people 1 1 2, judge right. q2: 5 5 5, judge right. q3: 1 2, no majority. q5: 1 1 5, judge right: 2 of 3
     agree, the base rate is 2 of 3; and when anything but 5 is right, q3 counts, which the judge finds wrong: 2 of 4.
     """
@@ -382,7 +382,7 @@ def test_verdicts_are_shares_and_the_judge_stands_beside_them(judged: Study) -> 
     assert value(judged.table("judge", "correct=1-4").rows[0].cells[0]) == pytest.approx(2 / 4)
 
 
-def test_what_the_judge_beside_people_could_not_be_read_about_is_told(judged: Study) -> None:
+def test_unreadable_judge_replies_are_listed(judged: Study) -> None:
     """InternVL: people find q1 right and q4 wrong; the judge finds q1 right and cannot be read about q4, nor about q5,
     which people are split about: 1 of 1 agrees, between 1 of 2 and 2 of 2."""
     said = {"q1": "11", "q4": "55", "q5": "15"}

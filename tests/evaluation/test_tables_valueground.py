@@ -212,7 +212,7 @@ def test_accuracy_by_country(benchmark: Benchmark, choice: Campaign) -> None:
     assert any("count as wrong" in str(one) for one in wrong.words)
 
 
-def test_the_settings_beside_each_other(benchmark: Benchmark, alignment: Campaign) -> None:
+def test_prompt_variants_are_columns_of_one_table(benchmark: Benchmark, alignment: Campaign) -> None:
     made = table(benchmark, "table-2")
     # Alpha. Words: a a right, Q2 Egypt a wrong, Brazil a right: 3 of 4. Alignment: 5 of 6.
     # With the pictures matched (all but Q2 gpt): Q1 E a b, B a a; Q2 E b, B a: main 5 of 6; words a throughout: 5 of 6.
@@ -339,7 +339,7 @@ def test_labels_and_codes_come_in_other_ways_too(world: World, benchmark: Benchm
         table(benchmark, "table-7", "bins=4")
 
 
-def test_the_papers_numbers_stand_beside_a_row_of_the_same_name(
+def test_printed_values_are_shown_at_the_row_of_the_same_name(
     world: World, benchmark: Benchmark, choice: Campaign
 ) -> None:
     items = {(one.concept, one.condition): one for one in Item.objects.filter(stage__key="choice")}

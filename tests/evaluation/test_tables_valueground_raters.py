@@ -60,7 +60,7 @@ def test_what_a_model_was_never_asked_is_not_left_out(world: World, benchmark: B
     assert beta is not None and beta.extras["n_unreadable"] == 1
 
 
-def test_what_no_model_said_anything_readable_about_counts_all_the_same(world: World, benchmark: Benchmark) -> None:
+def test_items_without_a_readable_model_answer_count(world: World, benchmark: Benchmark) -> None:
     items = pairs(benchmark, "choice")
     made = opened(world, benchmark, "choice", list(items.values()), "Alone")
     ran(world, made, "Vee", "main", {
@@ -143,7 +143,7 @@ def test_main_and_no_setting_are_two_ways_of_asking(world: World, benchmark: Ben
     near(numbers({"": row(made, "Plain")["All"]}), [(1, 1)])
 
 
-def test_the_identities_hold_beside_raters_of_all_kinds(world: World, benchmark: Benchmark, choice: Campaign) -> None:
+def test_identities_hold_with_raters_of_all_kinds(world: World, benchmark: Benchmark, choice: Campaign) -> None:
     ran(world, choice, "Vee", "main", SAMPLE)
     ran(world, choice, "Vee", "text_only", {("Q1", "gpt", "Egypt"): "b", ("Q2", "gemini", "Egypt"): "b"})
     ran(world, choice, "Vee", "main hot", {("Q1", "gpt", "Egypt"): "b"})

@@ -212,7 +212,7 @@ def test_self_preference_of_a_country_is_undefined_where_the_model_is_never_righ
     assert cells(wins, "Irrelevant")["TH"].printed.text == "4.78"  # type: ignore[union-attr]
 
 
-def test_silhouettes_stand_beside_and_correlate(benchmark: Benchmark, world: World) -> None:
+def test_silhouettes_are_shown_and_correlate(benchmark: Benchmark, world: World) -> None:
     """Texts of two languages at right angles are perfectly apart: 1 for both. With two countries there is no r."""
     made = three(benchmark, world)
     texts = runs.collection(

@@ -72,7 +72,7 @@ def test_an_import_leads_to_the_stage_that_it_answered(world: World) -> None:
     assert "tiny-vlm" in read(world, way.url)
 
 
-def test_a_judge_whom_nobody_stands_beside_leads_to_the_table_that_has_both(world: World) -> None:
+def test_judge_without_people_links_to_the_table_with_both(world: World) -> None:
     study = Vqa(world)
     study.lave("Brazil")
     path, table = f"/b/{study.benchmark.slug}/judge/?stage=lave", f"/b/{study.benchmark.slug}/tables/judge/"

@@ -40,7 +40,7 @@ def test_members_see_it_until_they_have_read_it(world: World, said: Message) -> 
     assert "read by 1 person" in html
 
 
-def test_the_moment_it_was_said_is_told_by_the_readers_clock(world: World) -> None:
+def test_message_time_is_shown_in_the_readers_time_zone(world: World) -> None:
     """A person's own zone, else the cohort's: at 23:30 in London it is the next day in Cairo."""
     since = datetime(2025, 1, 1, tzinfo=UTC)
     CohortMember.objects.filter(user=world.nour).update(joined_at=since)
@@ -85,7 +85,7 @@ def test_one_taken_back_is_on_no_page_and_not_mailed(world: World, mail_server: 
     assert Event.objects.filter(verb="message.withdrawn").count() == 1
 
 
-def test_it_is_written_by_managers_and_an_empty_one_is_not_said(world: World) -> None:
+def test_managers_write_messages_and_an_empty_one_is_not_sent(world: World) -> None:
     url = reverse("people:messages", args=[world.egypt.pk])
     for user in (world.mara, world.nour, world.rival, world.stranger):
         assert world.client(user).post(url, {"body": TEXT}).status_code == 404

@@ -92,9 +92,7 @@ def test_forms_need_their_token(world: World) -> None:
     assert client.post(reverse("people:sign_out")).status_code == 403
 
 
-def test_a_forgotten_password_is_set_anew_by_mail_in_the_persons_language(
-    world: World, mail_server: MailServer
-) -> None:
+def test_forgotten_password_is_reset_by_mail_in_the_persons_language(world: World, mail_server: MailServer) -> None:
     User.objects.filter(pk=world.nour.pk).update(language="ar")
     _link, token = links.make_sign_in_link(world.nour, world.egypt, world.manager, timezone.now())
     client = world.client()

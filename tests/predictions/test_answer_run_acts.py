@@ -154,7 +154,7 @@ class TestRetry:
         assert (call.state, call.attempts_made) == ("answered", 9)
         assert [one.number for one in attempts_of(call)] == list(range(1, 10))
 
-    def test_what_was_unreadable_is_asked_anew_and_not_taken_from_what_is_kept(self, world, plan, scripted_server):
+    def test_unreadable_reply_is_requested_again_without_the_cache(self, world, plan, scripted_server):
         scripted_server.rules(Rule(scripted.PROSE, numbers=(1,)))
         run = driven(opened(world, plan(2)))
         assert states(run) == {"unparseable": 1, "answered": 1}
@@ -257,7 +257,7 @@ class TestCache:
         assert states(run) == {"answered": 9} and scripted_server.counts()["total"] == 1
         assert run.calls.filter(cached=True).count() == 8
 
-    def test_a_part_that_came_is_not_asked_again(self, world, monkeypatch, scripted_server, endpoint):
+    def test_answered_part_is_not_requested_again(self, world, monkeypatch, scripted_server, endpoint):
         prompt = Plainly(parts=3, key="parts")
         use(monkeypatch, prompt)
         monkeypatch.setattr(settle, "BACKOFF", 0.02)
@@ -321,7 +321,7 @@ class TestFiles:
         assert (row.outcome, row.reason) == ("error", "of_a_run") and "Withdraw the run" in row.message
         assert Annotation.objects.filter(live=True).count() == 2
 
-    def test_a_file_that_came_in_meanwhile_pauses_the_run(self, world, plan):
+    def test_file_imported_during_a_run_pauses_it(self, world, plan):
         run = opened(world, plan(2))
         assert self.brought(world, run.campaign, 4).outcome == "created"
         driven(run)
@@ -391,7 +391,7 @@ class TestReading:
 
 
 class TestExtending:
-    def test_units_that_came_later_are_asked_and_no_other(self, world, plan, scripted_server):
+    def test_only_units_added_later_are_requested(self, world, plan, scripted_server):
         run = driven(opened(world, plan(2)))
         assert answer_runs.extend(run, world.mara, now()) == 0
         world.add_items(3)
@@ -449,7 +449,7 @@ class TestLooking:
         assert seen.total == 2 and seen.unit.item.key == "item-00001" and seen.way == "text" and not seen.missing_input
         assert "item-00001 for Egypt" in seen.asked.requests[0].messages[0].pieces[0].text
 
-    def test_failures_come_with_what_the_model_said(self, world, plan, scripted_server):
+    def test_failures_are_listed_with_the_reply(self, world, plan, scripted_server):
         scripted_server.rules(Rule(Act(text="eleven"), numbers=(1,)))
         run = driven(opened(world, plan(2)))
         page = calls_page(run, "unparseable", 0)

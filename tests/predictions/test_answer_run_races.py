@@ -100,7 +100,7 @@ def test_a_driver_that_was_thought_dead_writes_nothing(opening, monkeypatch):
     assert Attempt.objects.filter(outcome="reply").count() == Reply.objects.filter(number=1).count() == 20
 
 
-def test_what_came_while_the_database_was_away_is_written_when_it_is_back(opening, monkeypatch, scripted_server):
+def test_replies_during_a_database_outage_are_written_afterwards(opening, monkeypatch, scripted_server):
     run = opening(20)
     update, take, away = write.update_calls, claim.claim_calls, {"settle": 3, "claim": 2}
 

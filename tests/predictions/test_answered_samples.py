@@ -107,7 +107,7 @@ def test_the_choice_is_made_in_the_form_and_the_plan_says_what_is_drawn(
     assert Run.objects.latest("pk").selection["draw"] == "any"
 
 
-def test_the_sample_stands_beside_the_numbers_of_the_model(world: World, campaign: Campaign, start: Any) -> None:
+def test_sample_is_stated_with_the_numbers_of_the_model(world: World, campaign: Campaign, start: Any) -> None:
     run = driven(start(selection={"sample": 10}))
     said = "It was asked about a sample of 10 of 100 units, units that people answered first"
     base = f"/b/{world.benchmark.slug}/models/"

@@ -87,7 +87,7 @@ def test_two_filters_are_asked_and_the_preview_follows(world: World, campaign: C
     assert Annotation.objects.filter(rater__name="tiny", live=True).count() == 5
 
 
-def test_a_table_of_ratings_and_a_log_of_inspect_stand_beside_people(world: World, campaign: Campaign) -> None:
+def test_ratings_table_and_inspect_log_are_compared_with_people(world: World, campaign: Campaign) -> None:
     client = world.client(world.mara)
     rows = [f"{item.key},Egypt,gpt,relevance,{code}" for item, code in zip(world.items, CODES, strict=True)]
     page = sent(client, world, campaign, "\n".join(["item,cohort,rater,field,code", *rows]).encode())

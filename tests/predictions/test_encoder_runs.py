@@ -125,9 +125,7 @@ def test_ties_go_by_key() -> None:
     assert scoring.top_k([1.0], ["a"], 5) == (["a"], [1.0]) and scoring.top_k([], [], 5) == ([], [])
 
 
-def test_an_unreadable_picture_is_told_and_the_run_counts_only_where_that_was_said(
-    world: World, models_root: Path
-) -> None:
+def test_run_with_unreadable_picture_counts_only_if_declared(world: World, models_root: Path) -> None:
     collection = a_collection(world, 1)
     broken = Entry.objects.filter(collection=collection).order_by("pk")[3]
     assert broken.image

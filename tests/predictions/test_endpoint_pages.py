@@ -138,7 +138,7 @@ def test_a_forgotten_v1_is_answered_and_named(world: World, scripted_server: Ser
     assert "changed since the last check" not in text and "does not end in /v1" not in text
 
 
-def test_who_does_not_answer_is_said_not_to(world: World) -> None:
+def test_unresponsive_endpoint_is_reported(world: World) -> None:
     endpoint = endpoints.create(
         world.team, world.team_admin, timezone.now(), kind="openai", name="Gone", base_url="http://127.0.0.1:9/v1"
     )

@@ -180,7 +180,7 @@ def test_a_retired_endpoint_is_asked_no_more_and_has_no_secret(make: Make, world
             use()
 
 
-def test_rotation_encrypts_anew_and_the_old_key_may_go(
+def test_rotation_encrypts_again_and_the_old_key_can_be_removed(
     make: Make, world: World, settings: LazySettings, scripted_server: Server
 ) -> None:
     old, new = Fernet.generate_key().decode(), Fernet.generate_key().decode()

@@ -125,7 +125,7 @@ def test_places_come_back_one_by_one_when_it_is_quiet(make: Make) -> None:
     assert len(fill(one)) == 1, "and never more than the endpoint allows"
 
 
-def test_nobody_enters_before_the_server_said(make: Make) -> None:
+def test_no_request_is_sent_before_the_time_the_server_gave(make: Make) -> None:
     one, other = make(), make()
     ticket = one.acquire(0)
     assert ticket

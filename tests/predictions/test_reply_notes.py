@@ -26,7 +26,7 @@ LIKELIHOOD = {
 SPREAD = {"distribution": {"4": 0.913, "5": 0.087}, "covered": 0.0521, "letter": "A", "way": "logprobs"}
 
 
-def test_every_number_is_said_in_words() -> None:
+def test_every_number_has_a_label() -> None:
     said = dict(note_rows(LIKELIHOOD))
     assert said["Loss with the article: -log P (L)"] == "4" and said["Cut"] == "3"
     assert said["What T was"] == "a floor: the greater of the two" and said["Rules of reading"] == "version 1"

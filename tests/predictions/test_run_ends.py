@@ -37,7 +37,7 @@ def plain(monkeypatch: Any) -> Plainly:
     return one
 
 
-def test_what_a_stop_came_before_was_not_asked_and_has_not_failed(world: World) -> None:
+def test_calls_after_a_stop_are_not_requested_and_not_failed(world: World) -> None:
     campaign = a_campaign(world, 3)
     run = opened(world, a_plan(campaign, an_endpoint(world, "http://127.0.0.1:9/v1"), prompt("sheet")))
     broken = Call.objects.filter(run=run).order_by("pk")[0]

@@ -56,7 +56,7 @@ def test_a_run_with_some_answers_says_how_many(world: World, asked: Any) -> None
     assert "3 of 4" in listed(world)
 
 
-def test_a_retry_and_a_reading_mend_a_failed_run(world: World, asked: Any, scripted_server: Server) -> None:
+def test_retry_and_reparsing_repair_a_failed_run(world: World, asked: Any, scripted_server: Server) -> None:
     run = asked(2, Rule(scripted.PROSE))
     scripted_server.rules()
     assert "2 calls are asked again" in press(world, run, do="retry", states=["unparseable"])

@@ -146,7 +146,7 @@ def test_the_live_part_is_sent_only_when_something_changed(world: World, run: Ru
     assert client.get(path, {"seen": seen}).headers["HX-Refresh"] == "true"
 
 
-def test_a_failure_is_read_in_words_with_what_the_model_said(world: World, run: Run) -> None:
+def test_failure_shows_its_reason_and_the_reply(world: World, run: Run) -> None:
     call = end(run)
     listed, page = see(world, run, "?state=unparseable"), see(world, run, f"calls/{call.pk}/")
     for text in (listed, page):
@@ -186,7 +186,7 @@ def test_a_budget_below_a_cent_is_shown_as_it_was_given(world: World, run: Run) 
     assert "Raise the budget" in page.split("More…")[0] and ">Resume<" not in page
 
 
-def test_units_that_came_since_are_asked_about_by_a_press(world: World, run: Run) -> None:
+def test_button_requests_units_added_since(world: World, run: Run) -> None:
     assert "came since" not in see(world, run), "only where there are some"
     world.add_items(2)
     assert "Ask about 2 units that came since" in see(world, run)

@@ -158,7 +158,7 @@ class TestWithdrawn:
         runner.run(job.pk)
         assert Annotation.objects.filter(live=True, counted=True).count() == 3
 
-    def test_what_is_asked_anew_meanwhile_is_not_read_again(self, world, opening, scripted_server, monkeypatch):
+    def test_call_requested_again_is_not_parsed_again(self, world, opening, scripted_server, monkeypatch):
         scripted_server.rules(Rule(scripted.PROSE))
         run = driven(opening(2))
         job = answer_runs.start_reparse(run, world.mara, now())

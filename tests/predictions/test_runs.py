@@ -105,7 +105,7 @@ def test_lines_that_are_no_rows_are_told(world: World) -> None:
     assert a_run(world, b"x" * 2_000_000).state == "failed"
 
 
-def test_a_run_that_leaves_queries_out_does_not_count_unless_that_is_said(world: World) -> None:
+def test_run_without_some_queries_counts_only_if_declared(world: World) -> None:
     job = a_run(world, jsonl(FOUND[:1]))
     assert not of(job).complete and "such as “q2”" in job.result["notes"][0]
     again = a_run(world, jsonl(FOUND[:1]), some_missing=True)

@@ -44,7 +44,7 @@ def test_no_version_of_ours_may_change_and_no_hash_hinders_a_local_file() -> Non
         assert re.search(rf"^{re.escape(name)}==[\d.]+$", text, re.MULTILINE), f"{name} has no version"
 
 
-def test_what_is_fetched_is_said_and_the_second_time_nothing_is(
+def test_download_is_announced_once(
     bare: list[list[str]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     answers(monkeypatch, CPU)

@@ -95,7 +95,7 @@ def test_only_one_condition_is_asked(world: World, mara_client: Client) -> None:
         ({"opens_on": "tomorrow"}, "valid date"),
     ],
 )
-def test_what_cannot_be_is_said_and_nothing_is_made(
+def test_invalid_campaign_form_shows_errors_and_creates_nothing(
     world: World, mara_client: Client, wrong: dict[str, Any], words: str
 ) -> None:
     reply = mara_client.post(home(world) + "new/", filled(world, **wrong))
@@ -199,7 +199,7 @@ def test_new_instructions_are_a_new_version(world: World, mara_client: Client, o
     assert opened.instruction_versions.count() == 2
 
 
-def test_items_that_came_later_are_taken_in(world: World, mara_client: Client, opened: Campaign) -> None:
+def test_items_added_later_join_the_campaign(world: World, mara_client: Client, opened: Campaign) -> None:
     world.add_items(3)
     assert "3 new units were taken in." in do(mara_client, world, opened, "fill")
     assert "There was nothing new to take in." in do(mara_client, world, opened, "fill")

@@ -40,7 +40,7 @@ def test_what_comes_back_makes_no_second_item_and_its_author_is_not_asked(accept
     assert hand(writer, opened(reply, cohort), cohort) is None
 
 
-def test_what_somebody_else_said_elsewhere_is_an_item_of_its_own() -> None:
+def test_imported_answer_of_another_person_is_a_separate_item() -> None:
     ask, reply, cohort = asking()
     answer(hand(a_person(cohort), opened(ask, cohort), cohort), **SAID)
     settle()

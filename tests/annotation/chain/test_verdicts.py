@@ -37,7 +37,7 @@ def test_a_clause_that_failed_is_named_with_how_many_answers_failed_it() -> None
     assert said.score == pytest.approx(1 / 3) and said.most == 1
 
 
-def test_where_means_decide_no_answer_is_said_to_have_failed_it() -> None:
+def test_rule_by_means_marks_no_single_answer_as_failing() -> None:
     [said] = rule_results.rule_results(judged("means", "0", "1", "1")) or []
     assert [(one.words, one.answers) for one in said.failed] == [("It is good", None)]
 
@@ -71,7 +71,7 @@ def listed(world: World, user: User, **query: str) -> set[str]:
     return {item.key for item in reply.context["items"]}
 
 
-def test_items_are_found_by_what_the_rule_said_of_them(world: World) -> None:
+def test_items_are_filtered_by_rule_result(world: World) -> None:
     by_rule(world)
     a, b, c, d, e = world.add_items(5)
     scored(world, {a: "1", b: "0", c: "?", d: "1"})

@@ -270,7 +270,7 @@ def test_a_text_whose_english_changed_names_the_languages_left_behind() -> None:
     assert (drawn.previous_value, drawn.older) == ("Not at all", "العربية")
 
 
-def test_what_a_new_scale_came_with_is_older_than_an_english_of_ones_own() -> None:
+def test_default_scale_labels_are_older_than_an_edited_english_label() -> None:
     found = kind("rating")
     config = copy.deepcopy(dict(found.start))
     before = dict(previous_texts({"fields": [{"key": "x", "kind": "rating", "config": config}]}, {"fields": []}))

@@ -404,7 +404,7 @@ def test_a_campaign_that_was_not_opened_takes_none(world: World, campaign: Campa
     assert reply.status_code == 400 and not Job.objects.exists()
 
 
-def test_the_export_tells_whose_answers_came_from_a_file(world: World, campaign: Campaign) -> None:
+def test_export_marks_raters_imported_from_a_file(world: World, campaign: Campaign) -> None:
     """Exported, imported, exported: the rows say the same but for numbers, pseudonyms and the consent."""
     again = an_open_campaign(world, name="Empty")
     bring(again, exported(world, campaign, "csv"))

@@ -68,7 +68,7 @@ def test_a_name_that_only_looks_like_a_pseudonym_is_a_rater_of_the_file(world: W
     assert Rater.objects.get(name=other).user is None
 
 
-def test_what_came_in_a_file_is_no_work_of_the_persons_pages(world: World, campaign: Campaign) -> None:
+def test_imported_answers_are_not_in_the_persons_history(world: World, campaign: Campaign) -> None:
     """It is theirs in the numbers; to their own days and their history it never happened here."""
     again = an_open_campaign(world, name="Came in a file")
     bring(again, rows_of(world, {"rater": name_of(world, world.nour)}), "a.jsonl")
@@ -131,7 +131,7 @@ def test_what_comes_into_a_closed_campaign_is_kept_and_does_not_count(world: Wor
     assert Rating.objects.filter(campaign=again, counted=True).count() == 1
 
 
-def test_a_withdrawal_takes_only_what_came_in_the_file(world: World, campaign: Campaign) -> None:
+def test_withdrawal_removes_only_answers_of_the_file(world: World, campaign: Campaign) -> None:
     """A page may send any key with its answer, also one that a file's would begin with."""
     job = bring(campaign, rows_of(world, {"rater": "r1"}), "a.jsonl")
     [own] = give(campaign, world.brazil, world.bia, {world.items[0]: "4"})

@@ -238,7 +238,7 @@ def test_a_skip_is_undone_by_the_same_strip(
     assert in_hand(campaign, nour) == hand
 
 
-def test_a_skip_undone_too_late_is_said(browser: Client, campaign: Campaign, nour: User) -> None:
+def test_undo_of_a_skip_too_late_is_reported(browser: Client, campaign: Campaign, nour: User) -> None:
     hand = skipped(browser, campaign, nour, **SCRIPT)
     Assignment.objects.filter(pk=hand.pk).update(changed_at=timezone.now() - timedelta(seconds=40))
     html = browser.post(f"/assignments/{hand.pk}/undo", {"version": "0"}, **SCRIPT).content.decode()

@@ -93,7 +93,7 @@ def test_a_withdrawn_item_is_no_row_and_pages_hold_fifty(world: World, campaign:
     assert "Page 2 of 2" in html and "Earlier rows" in html and "Further rows" not in html
 
 
-def test_a_hole_tells_who_could_fill_it_and_what_keeps_the_others(world: World, campaign: Campaign) -> None:
+def test_gap_lists_eligible_members_and_why_others_are_not(world: World, campaign: Campaign) -> None:
     place = place_of(campaign)
     at = timezone.now()
     assert who(campaign) == {"new": 2}
@@ -163,7 +163,7 @@ def test_skips_are_told_with_their_reasons_and_set_aside_units_come_back(world: 
     assert list(recount.iter_differences()) == []
 
 
-def test_a_hole_is_brought_to_the_front_and_put_back(world: World, campaign: Campaign) -> None:
+def test_gap_is_prioritised_and_returned_to_the_queue(world: World, campaign: Campaign) -> None:
     place, item = place_of(campaign), world.items[4]
     said = {"campaign": campaign.pk, "by": "item", "row": item.pk, "cohort": place.pk, "show": "missing"}
     address = f"/b/{world.benchmark.slug}/coverage/action/"

@@ -205,7 +205,7 @@ def test_the_picture_and_where_it_is_from_are_in_the_history(world: World, found
     assert 'href="https://example.org/&lt;b&gt;"' in page and "GFDL &lt;i&gt;" in page and 'width="64"' in page
 
 
-def test_how_a_picture_came_is_not_for_the_page_to_say(
+def test_picture_source_is_not_taken_from_the_page(
     world: World, found: Assignment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One that was fetched is nobody's own until a page says where it is from; one that was sent needs none."""

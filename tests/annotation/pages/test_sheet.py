@@ -94,7 +94,7 @@ def test_the_same_key_sent_twice_is_one_answer(browser: Client, campaign: Campai
 
 
 @pytest.mark.parametrize("extra", [{}, SCRIPT], ids=["page", "script"])
-def test_another_answer_to_an_answered_sheet_is_shown_beside_the_first_and_kept_as_a_draft(
+def test_second_answer_to_a_sheet_is_shown_with_the_first_and_saved_as_draft(
     browser: Client, campaign: Campaign, nour: User, extra: dict[str, Any]
 ) -> None:
     first = in_hand(campaign, nour)

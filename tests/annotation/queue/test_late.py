@@ -222,7 +222,7 @@ def test_sheets_side_by_side_take_no_more_time_than_there_was() -> None:
     assert (first.annotation.active_seconds, second.annotation.active_seconds) == (30.0, 41.0)
 
 
-def test_a_sheet_that_came_with_the_last_reply_keeps_its_own_time() -> None:
+def test_prefetched_sheet_keeps_its_own_time() -> None:
     """A page keeps time in whole milliseconds: it was shown a moment before the answer before it was written down."""
     seat = the_seat(an_open_campaign(items=4))
     person = a_person(seat.cohort)

@@ -206,7 +206,7 @@ def test_urgent_units_limits_and_retiring_hold_while_all_come_at_once() -> None:
         assert person.assignments.filter(state="submitted").count() <= 9
 
 
-def test_a_withdrawal_beside_eight_submits_leaves_no_counted_answer() -> None:
+def test_withdrawal_during_eight_submits_leaves_no_counted_answer() -> None:
     """Eight sheets of one person in eight campaigns are sent at the moment of the withdrawal."""
     first = the_seat(an_open_campaign(items=3, target=2))
     team = first.cohort.team
@@ -238,7 +238,7 @@ def _another_round(seat: CampaignCohort, number: int) -> Campaign:
     return campaign
 
 
-def test_a_first_visit_beside_a_withdrawal_brings_no_counted_answer() -> None:
+def test_first_visit_during_a_withdrawal_adds_no_counted_answer() -> None:
     seat = the_seat(an_open_campaign(items=3))
     team = seat.cohort.team
     version = make_consent_version(team)

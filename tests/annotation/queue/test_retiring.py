@@ -90,7 +90,7 @@ def test_brought_back_it_waits_for_as_many_skips_again() -> None:
     assert units.unretire(campaign, [0], None) == 0
 
 
-def test_an_answer_that_came_while_it_was_retired_counts_when_it_is_brought_back() -> None:
+def test_answer_to_a_retired_item_counts_when_the_item_is_restored() -> None:
     campaign = strict(after=1)
     seat = the_seat(campaign)
     late_one = a_person(seat.cohort)

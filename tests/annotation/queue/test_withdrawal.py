@@ -218,7 +218,7 @@ def test_withdrawal_comes_before_exclusion_and_both_are_remembered(campaign: Cam
     assert state_of(answer) == IN
 
 
-def test_a_lifted_exclusion_does_not_count_what_came_after_the_close(campaign: Campaign) -> None:
+def test_lifted_exclusion_does_not_count_answers_after_the_close(campaign: Campaign) -> None:
     seat, benchmark = the_seat(campaign), campaign.stage.benchmark
     rater, actor = a_member(campaign), user_of(a_person())
     hand = claim.get_or_claim_work(rater, seat, NOON).current

@@ -252,7 +252,7 @@ def test_sentences_of_figures_end_once(world: World) -> None:
         assert not re.search(r"\.[\u2069)]?[;.]", said), said
 
 
-def test_a_faulty_figure_is_said_to_be_one_and_the_others_stand(
+def test_faulty_figure_shows_an_error_and_the_others_are_drawn(
     world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     study(world)

@@ -88,7 +88,7 @@ def test_one_model_is_shown_and_the_others_are_a_link_away(benchmark: Benchmark,
     assert other.draw(330).height > 0
 
 
-def test_many_entries_are_thinned_by_a_seed_and_this_is_said(
+def test_many_entries_are_sampled_by_a_seed_with_a_note(
     benchmark: Benchmark, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(projection, "thinned", lambda count: THINNED(count, 20))

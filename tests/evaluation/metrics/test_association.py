@@ -75,7 +75,7 @@ def test_points_in_clusters_are_left_out_in_clusters() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("count", [3, 6])
-def test_by_clusters_each_replicate_is_computed_anew(kind: str, count: int) -> None:
+def test_cluster_replicates_equal_recomputation(kind: str, count: int) -> None:
     """scipy without each cluster, on Fisher's z, t with one degree of freedom less than there are clusters."""
     rng = np.random.default_rng(count)
     clusters = rng.permutation(np.repeat(np.arange(count), 7))
@@ -142,7 +142,7 @@ def _check(score: np.ndarray, matrix: np.ndarray, kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.filterwarnings("ignore:Mean of empty slice")
 @given(table=tables())
-def test_each_replicate_is_what_computing_anew_gives(kind: str, table: np.ndarray) -> None:
+def test_each_replicate_equals_recomputation(kind: str, table: np.ndarray) -> None:
     if np.isnan(table).all():
         return
     score = np.arange(table.shape[0]) % 4 * 1.0

@@ -44,7 +44,7 @@ def without(rows: Drawn, unit: int | None, rater: int | None) -> Drawn:
 
 @pytest.mark.parametrize("most", [1, 3])
 @pytest.mark.parametrize("seed", range(4))
-def test_replicates_are_those_of_deleting_and_computing_anew(seed: int, most: int) -> None:
+def test_replicates_equal_deletion_and_recomputation(seed: int, most: int) -> None:
     rows = [of for of in drawn(seed, most=most) if len(of) > 1]
     raters = sorted({who for of in rows for who in of})
     found = mean_pairwise_overlap(rows)
@@ -86,7 +86,7 @@ def test_nothing_to_box_is_an_answer() -> None:
     assert found.extras["n_pairs"] == 2
 
 
-def test_units_of_one_person_are_named_beside_n() -> None:
+def test_units_of_one_person_are_listed_with_n() -> None:
     found = mean_pairwise_overlap([{1: HALF, 2: WHOLE}, {1: HALF}, {3: HALF}, {}])
     assert (found.value, found.n_units, found.n_raters, found.n_ratings) == (0.5, 1, 2, 2)
     assert found.extras["n_units_not_pairable"] == 2 and found.missing_share == 0

@@ -78,7 +78,7 @@ def test_no_value_and_no_interval_say_why() -> None:
         drift(steady, order[:3], 0)
 
 
-def test_the_share_of_the_others_who_said_the_same() -> None:
+def test_share_of_others_with_the_same_answer() -> None:
     ratings = Ratings.from_matrix([[1, 1, 2], [2, 2, 2], [3, 1, 2], [1, 1, np.nan]])
     found = share_agreeing_with_others(ratings, 0)  # 1/2, 1, 0, 1
     assert found.value == pytest.approx(0.625)

@@ -71,7 +71,7 @@ def test_independent_judges_are_not_made_dependent_by_the_peoples_noise(people: 
 @pytest.mark.filterwarnings("ignore:Mean of empty slice")
 @pytest.mark.parametrize("missing", [0.0, 0.4])
 @pytest.mark.parametrize("seed", range(3))
-def test_the_interval_deletes_units_and_people_and_computes_anew(seed: int, missing: float) -> None:
+def test_interval_deletes_units_and_people_and_recomputes(seed: int, missing: float) -> None:
     people, judges = study(seed, units=30, people=5, shared=0.4, missing=missing)
     found = error_correlation(*of(people, judges))
     assert found.value == pytest.approx(brute(people, judges), abs=1e-10)

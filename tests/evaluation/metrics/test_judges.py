@@ -79,7 +79,7 @@ def test_majority_is_nobodys_where_the_first_place_is_shared() -> None:
     np.testing.assert_array_equal(raters, [3, 2, 0, 3])
 
 
-def test_the_base_rate_stands_beside_agreement() -> None:
+def test_base_rate_is_reported_with_agreement() -> None:
     """People say 1 1 1 1 2 and once disagree; the judge always says 1: it agrees on 4 of 5, which is the base rate, and
     its kappa is 0: D = 1, E = 4 x 0 + 1 x 5, 1 - 5 x 1 / 5."""
     table = np.array([[1, 1, 1]] * 4 + [[2, 2, 1], [1, 2, 1]], float)

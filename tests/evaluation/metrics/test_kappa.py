@@ -89,7 +89,7 @@ def test_the_order_of_units_and_raters_and_the_names_of_codes_do_not_matter(tabl
         ([[2, 2]], "no_variation"),
     ],
 )
-def test_undefined_is_said_and_is_not_zero(matrix: list, reason: str) -> None:
+def test_undefined_has_a_reason_and_is_not_zero(matrix: list, reason: str) -> None:
     found = cohen_kappa(Ratings.from_matrix(matrix))
     assert (found.value, found.reason) == (None, reason)
 

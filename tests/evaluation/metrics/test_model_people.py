@@ -219,6 +219,6 @@ def test_what_is_not_a_number_is_refused() -> None:
         image_wise(scored(study()), interval=Interval("units", "bootstrap", rng=np.random.default_rng(0)))
 
 
-def test_the_cohorts_are_said_not_to_be_resampled() -> None:
+def test_note_states_that_cohorts_are_not_resampled() -> None:
     assert "these cohorts only" in str(model_human.__doc__)
     assert concept_averaged(scored(study()), np.zeros(len(study()), int)).resampled == "concepts and raters"

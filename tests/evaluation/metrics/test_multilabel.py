@@ -102,7 +102,7 @@ def test_the_interval_is_the_jackknife_over_images(average: str) -> None:
 
 
 @pytest.mark.parametrize("average", AVERAGES)
-def test_undefined_is_said(average: str) -> None:
+def test_undefined_has_a_reason(average: str) -> None:
     none = Pairs(np.zeros(0, int), np.zeros(0, int), np.zeros(0, bool), np.zeros(0))
     assert f1(none, average).reason == "nothing_counted"
     assert f1(grid(GOLD, np.full(GOLD.shape, N)), average).reason == "nothing_counted"

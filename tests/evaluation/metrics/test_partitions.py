@@ -82,7 +82,7 @@ def test_intervals_need_three_of_what_they_speak_of(measure: Any) -> None:
 
 
 @each
-def test_the_jackknife_is_that_of_leaving_out_and_counting_anew(measure: Any) -> None:
+def test_jackknife_equals_deletion_and_recount(measure: Any) -> None:
     rng = np.random.default_rng(4)
     items = [tuple(_random(rng, 8) for _rater in range(4)) for _item in range(6)]
     given_all = of(*items)

@@ -35,7 +35,7 @@ def share_without(hits: np.ndarray, clusters: np.ndarray, cluster: int) -> float
     return float(hits[clusters != cluster].mean())
 
 
-def test_deleting_each_cluster_and_computing_anew_gives_the_same() -> None:
+def test_deleting_each_cluster_and_recomputing_gives_the_same() -> None:
     rng = np.random.default_rng(3)
     clusters = rng.integers(0, 17, 200)
     hits = rng.random(200) < 0.3 + 0.02 * clusters

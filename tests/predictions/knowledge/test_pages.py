@@ -207,7 +207,7 @@ def test_an_entry_shows_as_much_of_its_article_as_a_prompt_gets(world: World) ->
     assert "10 further characters" in page and page.count("y" * 15_000) == 1 and "red.png" in page
 
 
-def test_a_model_that_is_not_here_is_said_before_any_work_begins(world: World, models_root: Path) -> None:
+def test_missing_model_is_reported_before_any_work_begins(world: World, models_root: Path) -> None:
     page, base = world.client(world.mara), a_base(world)
     asked = {"endpoint": an_endpoint(world).pk, "model": "local-dir:nope", "over": "lemmas", "kind": ""}
     form = page.get(at(world, "knowledge_index", base.pk)).content.decode()

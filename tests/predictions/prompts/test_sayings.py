@@ -106,7 +106,7 @@ def test_two_verdicts_however_they_are_joined_are_none(words: str, scale: Verdic
 
 
 @pytest.mark.parametrize("words", ['{"score": 4}\nSo no more than 3.', '{"score": 4}\nBecause 3 of them wear masks.'])
-def test_reasons_with_numbers_beside_json_take_nothing_back(words: str) -> None:
+def test_numbers_in_reasons_outside_json_do_not_change_the_answer(words: str) -> None:
     assert read(words) == "4"
 
 
@@ -205,7 +205,7 @@ def test_by_log_probabilities_a_thought_is_passed_over() -> None:
     assert not isinstance(found, UnparsedReply) and found[0] == "4"
 
 
-def test_by_log_probabilities_the_place_of_another_word_does_not_overrule_what_is_said() -> None:
+def test_log_probabilities_at_another_word_do_not_overrule_the_reply() -> None:
     tokens = (Token("My", -0.1, {"My": -0.1, "4": -3.0}), Token(" score", -0.1), Token(" is", -0.1), Token(" 3", -0.1))
     found = parse_code(Reply("My score is 3", way="logprobs", tokens=tokens, finish="stop"), FIVE)
     assert isinstance(found, UnparsedReply) and found.reason == "two_verdicts"

@@ -33,7 +33,7 @@ def test_the_place_is_the_first_token_that_says_anything() -> None:
     assert spread is not None and max(spread.shares, key=spread.shares.__getitem__) == "2"
 
 
-def test_the_generated_token_counts_though_no_list_came() -> None:
+def test_generated_token_counts_without_a_list_of_alternatives() -> None:
     spread = code_distribution([Token("3", math.log(0.7))], CODES)
     assert spread is not None and spread.shares["3"] == 1 and spread.mass == pytest.approx(0.7)
 
@@ -61,7 +61,7 @@ def test_a_code_with_its_full_stop_is_the_code(token: str) -> None:
     assert spread is not None and spread.shares["4"] == 1
 
 
-def test_where_the_token_that_was_said_has_no_probability_no_other_is_taken() -> None:
+def test_generated_token_without_probability_is_not_replaced() -> None:
     assert code_distribution([Token("3", float("nan"), {"3": float("nan"), "4": -1.0})], CODES) is None
 
 

@@ -142,7 +142,7 @@ def test_what_is_denied_asked_or_supposed_is_not_stated(words: str, outcome: str
 
 @pytest.mark.parametrize("form", ["{}|{}", "{} {}", "{}; {}", "{} (or {})", "{} (maybe {})", "{} or, generously, {}"])
 @pytest.mark.parametrize(("one", "other"), [("1", "2"), ("2", "1")])
-def test_a_second_number_beside_a_rating_makes_it_two(form: str, one: str, other: str) -> None:
+def test_second_number_next_to_a_rating_is_two_verdicts(form: str, one: str, other: str) -> None:
     assert read(f"rating={form.format(one, other)}", JUDGE) == "two_verdicts"
     assert read(f"rating={form.format(one, one)}", JUDGE) == one
 

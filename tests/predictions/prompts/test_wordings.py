@@ -102,7 +102,7 @@ def test_examples_come_with_their_pictures_before_the_question() -> None:
         ("Sorrel soup", "Sorrel soup"),
     ],
 )
-def test_a_short_answer_is_kept_as_it_was_said(words: str, answer: str) -> None:
+def test_short_answer_is_stored_verbatim(words: str, answer: str) -> None:
     assert VLM.says(words) == {"answer": answer}
 
 
