@@ -210,11 +210,11 @@ def _layout(content: Mapping[str, Any], languages: Languages) -> list[Control]:
     return build_controls(settings, layout, "layout", languages)
 
 
-def question_title(one: Mapping[str, Any]) -> str:
+def question_title(field: Mapping[str, Any]) -> str:
     """A question by what it asks; by its key where it asks nothing yet."""
-    label = one.get("label")
+    label = field.get("label")
     words = str(label.get("en") or "").strip() if isinstance(label, dict) else ""
-    return words or str(one.get("key", ""))
+    return words or str(field.get("key", ""))
 
 
 def _line(key: str, label: Any, help: Any = "") -> Setting:
@@ -325,13 +325,13 @@ def _of_items(derivation: Mapping[str, Any], around: StageContext) -> list[tuple
 
 def _answers(derivation: Mapping[str, Any], around: StageContext) -> list[tuple[str, str]]:
     """The questions of the earlier stages, once each."""
-    found = [
-        (str(one["key"]), _("its answer to “%(question)s”") % {"question": question_title(one)})
+    answer_sources = [
+        (str(field["key"]), _("its answer to “%(question)s”") % {"question": question_title(field)})
         for key in derivation.get("from") or []
-        for one in around.earlier.get(key, ("", []))[1]
-        if isinstance(one, dict) and one.get("key")
+        for field in around.earlier.get(key, ("", []))[1]
+        if isinstance(field, dict) and field.get("key")
     ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(answer_sources))
 
 
 def _promotion_sources(derivation: Mapping[str, Any], around: StageContext) -> tuple[Setting, ...]:
@@ -353,34 +353,34 @@ def questions(content: Mapping[str, Any], languages: Languages) -> list[Question
 
 
 def question(rows: Sequence[dict[str, Any]], at: int, languages: Languages) -> QuestionSection:
-    one, path = rows[at], f"sheet.fields[{at}]"
-    found = kind_or_unknown(str(one.get("kind")))
+    field_row, path = rows[at], f"sheet.fields[{at}]"
+    kind = kind_or_unknown(str(field_row.get("kind")))
     main = (
         Setting("label", "words", _("Question"), _("Write {target} where the cohort's name belongs.")),
         Setting("help", "words", _("Help under it"), optional=True),
         Setting("required", "bool", _("Must be answered"), start=True),
     )
-    label = one.get("label") if isinstance(one.get("label"), dict) else {}
-    after = str((one.get("show_if") or {}).get("field") or "")
-    rest = {key: value for key, value in one.items() if key not in FIELD_KEYS}
-    config = Setting("config", "object", "", row=found.settings)
-    drawn = build_control(config, one.get("config") or {}, f"{path}.config", languages)
-    if not found.settings and one.get("config"):
+    label = field_row.get("label") if isinstance(field_row.get("label"), dict) else {}
+    after = str((field_row.get("show_if") or {}).get("field") or "")
+    rest = {key: value for key, value in field_row.items() if key not in FIELD_KEYS}
+    config = Setting("config", "object", "", row=kind.settings)
+    drawn = build_control(config, field_row.get("config") or {}, f"{path}.config", languages)
+    if not kind.settings and field_row.get("config"):
         drawn = build_control(
-            Setting("config", "json", _("Settings, as JSON")), one["config"], f"{path}.config", languages
+            Setting("config", "json", _("Settings, as JSON")), field_row["config"], f"{path}.config", languages
         )
     return QuestionSection(
         path=path,
         number=at + 1,
-        key=str(one.get("key", "")),
+        key=str(field_row.get("key", "")),
         label=str((label or {}).get("en") or next(iter((label or {}).values()), "")),
-        kind=str(found.name or one.get("kind", "")),
-        required=one.get("required") is not False,
+        kind=str(kind.name or field_row.get("kind", "")),
+        required=field_row.get("required") is not False,
         asked_if=next((question_title(row) for row in rows if row.get("key") == after), after),
         controls=[
-            hidden_text(f"{path}.kind", str(one.get("kind", ""))),
-            hidden_text(f"{path}.{DRAWN}", str(one.get("key", ""))),
-            *build_controls(main, _part(one, main), path, languages),
+            hidden_text(f"{path}.kind", str(field_row.get("kind", ""))),
+            hidden_text(f"{path}.{DRAWN}", str(field_row.get("key", ""))),
+            *build_controls(main, _part(field_row, main), path, languages),
         ],
         config=drawn.controls if drawn.input == "object" else [drawn],
         more=[*_advanced(rows, at, languages), *([hidden_control(path, rest)] if rest else [])],
@@ -394,16 +394,18 @@ def hidden_text(path: str, value: str) -> Control:
 
 def _advanced(rows: Sequence[dict[str, Any]], at: int, languages: Languages) -> list[Control]:
     """Key, rules beside the field, and when it is asked."""
-    one, path = rows[at], f"sheet.fields[{at}]"
+    field_row, path = rows[at], f"sheet.fields[{at}]"
     before = [(str(row["key"]), question_title(row)) for row in rows[:at] if row.get("key")]
-    asked = one.get("show_if") or {}
+    asked = field_row.get("show_if") or {}
     settings = [
         Setting("key", "line", _("Key"), _("Its name in exports and expressions."), short=True),
         Setting(
             "rules", "rows", _("Rules in view beside it"), row=(Setting("", "words", _("Rule")),), add=_("Add a rule")
         ),
     ]
-    drawn = build_controls(settings, {key: one[key] for key in ("key", "rules") if key in one}, path, languages)
+    drawn = build_controls(
+        settings, {key: field_row[key] for key in ("key", "rules") if key in field_row}, path, languages
+    )
     if before:
         always = [("", _("Always")), *before]
         field = Setting("field", "select", _("Ask it"), _("Or only after this answer"), choices=always, redraws=True)

@@ -117,15 +117,15 @@ def _other_settings(content: Mapping[str, Any], earlier: Mapping[str, Any]) -> I
 def _coded_labels(rows: Any, path: str) -> Iterator[StageProblem]:
     codes: list[str] = []
     for at, row in enumerate(rows if isinstance(rows, list) else []):
-        here, row = f"{path}[{at}]", row if isinstance(row, Mapping) else {}
+        row_path, row = f"{path}[{at}]", row if isinstance(row, Mapping) else {}
         code = str(row.get("code") or "").strip()
         if not code or len(code) > 40:
-            yield StageProblem(f"{here}.code", _("Write a code of at most %(most)s characters.") % {"most": 40})
+            yield StageProblem(f"{row_path}.code", _("Write a code of at most %(most)s characters.") % {"most": 40})
         elif code in codes:
-            yield StageProblem(f"{here}.code", _("“%(key)s” is there twice. Change one.") % {"key": code})
+            yield StageProblem(f"{row_path}.code", _("“%(key)s” is there twice. Change one.") % {"key": code})
         codes.append(code)
         if not str((row.get("label") or {}).get("en", "")).strip():
-            yield StageProblem(f"{here}.label", _("Write it in English."))
+            yield StageProblem(f"{row_path}.label", _("Write it in English."))
 
 
 def _number(content: Mapping[str, Any], key: str, least: int, most: int) -> Iterator[StageProblem]:

@@ -28,6 +28,6 @@ def build_shown(unit: Unit, cohort: Cohort | None, uploads: Iterable[ShownImage]
     )
 
 
-def upload_info(image: Image, came_by: str = "") -> ShownImage:
+def upload_info(image: Image, source: str = "") -> ShownImage:
     """A picture that somebody brought, by "file" or "url" if that is known."""
-    return ShownImage("upload", image.pk, image.sha256, image.width, image.height, came_by=came_by)
+    return ShownImage("upload", image.pk, image.sha256, image.width, image.height, came_by=source)

@@ -77,19 +77,19 @@ def bind_fields(
     """Fields for a form. `answers` may be raw ones: of a draft, or as refused. `shown`: where a kind draws the item."""
     return [
         BoundField(
-            key=one.key,
-            name=one.name,
-            label=speech.say(one.label),
-            help=speech.say(one.help),
-            required=one.required,
-            input=f"annotation/fields/{one.spec.key}/input.html",
-            data=one.form.context(one.config, answers.get(one.key), speech, shown),
-            errors=[problem_text(problem) for problem in (errors or {}).get(one.key, [])],
-            warnings=[problem_text(problem) for problem in (warnings or {}).get(one.key, [])],
-            confirmed=[mark for mark in confirmed if mark.startswith(f"{one.key}:")],
-            rules=[speech.say(rule) for rule in one.rules],
+            key=field.key,
+            name=field.name,
+            label=speech.say(field.label),
+            help=speech.say(field.help),
+            required=field.required,
+            input=f"annotation/fields/{field.spec.key}/input.html",
+            data=field.form.context(field.config, answers.get(field.key), speech, shown),
+            errors=[problem_text(problem) for problem in (errors or {}).get(field.key, [])],
+            warnings=[problem_text(problem) for problem in (warnings or {}).get(field.key, [])],
+            confirmed=[mark for mark in confirmed if mark.startswith(f"{field.key}:")],
+            rules=[speech.say(rule) for rule in field.rules],
         )
-        for one in fields
+        for field in fields
     ]
 
 
@@ -97,11 +97,11 @@ def answer_views(fields: Iterable[DrawableField], speech: Localiser, answers: Ma
     """What was answered, in words."""
     return [
         AnswerView(
-            key=one.key,
-            label=speech.say(one.label),
-            template=f"annotation/fields/{one.spec.key}/answer.html",
-            data=one.form.answered(one.config, answers[one.key], speech),
+            key=field.key,
+            label=speech.say(field.label),
+            template=f"annotation/fields/{field.spec.key}/answer.html",
+            data=field.form.answered(field.config, answers[field.key], speech),
         )
-        for one in fields
-        if answers.get(one.key) is not None
+        for field in fields
+        if answers.get(field.key) is not None
     ]

@@ -53,14 +53,14 @@ class AnswerRow:
         return self.kind == Rater.Kind.MODEL
 
 
-def model_info_problem(model: str, name: str, known: Any, told: Any) -> str:
+def model_info_problem(model: str, name: str, known: Any, reported: Any) -> str:
     """All benchmarks of a team share what is known of a model: a file does not change it for the others."""
     text = _(
         "Of the model “%(model)s” the team knows “%(name)s” as %(known)s, and here it is %(told)s. Nothing was "
         "changed. Leave “%(name)s” out under “model_info”, or give the model another name or setting."
     )
-    said = {"known": repr(known)[:60], "told": repr(told)[:60]}
-    return text % {"model": model, "name": name, **said}
+    values = {"known": repr(known)[:60], "told": repr(reported)[:60]}
+    return text % {"model": model, "name": name, **values}
 
 
 def model_as_person_problem(name: str) -> str:
@@ -151,10 +151,10 @@ def _parse_time(row: Mapping[str, Any], name: str, now: datetime) -> datetime | 
     if value in (None, ""):
         return None
     try:
-        found = datetime.fromisoformat(str(value))
-        if timezone.is_naive(found):
-            found = timezone.make_aware(found, timezone.get_default_timezone())
-        fits = EARLIEST <= found.astimezone(UTC) <= now + AHEAD
+        moment = datetime.fromisoformat(str(value))
+        if timezone.is_naive(moment):
+            moment = timezone.make_aware(moment, timezone.get_default_timezone())
+        fits = EARLIEST <= moment.astimezone(UTC) <= now + AHEAD
     except OverflowError:  # a year that UTC does not have
         fits = False
     except ValueError:
@@ -162,7 +162,7 @@ def _parse_time(row: Mapping[str, Any], name: str, now: datetime) -> datetime | 
     if not fits:
         message = _("“%(name)s” is %(value)s. It must lie between 1990 and tomorrow.")
         raise RowProblem("out_of_time", message % {"name": name, "value": repr(value)[:60]})
-    return found.astimezone(UTC)
+    return moment.astimezone(UTC)
 
 
 def _flag(row: Mapping[str, Any], name: str) -> bool:
@@ -229,11 +229,11 @@ def _answers(row: Mapping[str, Any], sheet: Sheet) -> Mapping[str, Any]:
     return {one.key: raw for one in sheet.fields if (raw := cell(row, f"answer.{one.key}", one)) is not None}
 
 
-def cell(row: Mapping[str, Any], name: str, one: Field) -> Any:
+def cell(row: Mapping[str, Any], name: str, field: Field) -> Any:
     """What a field's `parse` takes, out of the column `name`. Raises RowProblem."""
     value = row.get(name)
     if value in (None, ""):
         return None
-    if one.spec.columns(one.config)[0].type == "json":
+    if field.spec.columns(field.config)[0].type == "json":
         return _json(row, name, object)
-    return one.spec.from_cell(value, one.config)
+    return field.spec.from_cell(value, field.config)

@@ -41,13 +41,15 @@ class SheetInput:
     confirmed: tuple[str, ...] = ()
 
 
-def render_empty_fields(version: SheetVersion, rule: int | None, said: ResolvedLayout, spoken: str, target: str) -> str:
+def render_empty_fields(
+    version: SheetVersion, rule: int | None, layout: ResolvedLayout, spoken: str, target: str
+) -> str:
     """An empty sheet's fields. They are the same for everybody of a culture, and kept."""
-    return join_with_fold(_kept(_empty, version)(version, rule, spoken, target), said)
+    return join_with_fold(_kept(_empty, version)(version, rule, spoken, target), layout)
 
 
 def render_filled_fields(
-    version: SheetVersion, rule: int | None, said: ResolvedLayout, speech: Localiser, shown: Shown, filled: SheetInput
+    version: SheetVersion, rule: int | None, layout: ResolvedLayout, speech: Localiser, shown: Shown, filled: SheetInput
 ) -> str:
     """The fields with what is in them, or as they depend on the item."""
     sheet, parsed = sheet_of(version), filled.parsed
@@ -56,7 +58,7 @@ def render_filled_fields(
     remarks = _remarks(sheet, speech, parsed)
     marks = [mark for mark in filled.confirmed if any(mark.startswith(f"{check.key}:") for check in sheet.checks)]
     end = render_to_string("annotation/sheet/sheet_problems.html", {"remarks": remarks, "marks": marks})
-    return join_with_fold((*pieces, ("", end)), said)
+    return join_with_fold((*pieces, ("", end)), layout)
 
 
 def from_draft(draft: Draft | None) -> SheetInput:
@@ -78,21 +80,21 @@ def _empty(version: SheetVersion, rule: int | None, spoken: str, target: str) ->
 def _drawn(sheet: Sheet, fields: list[BoundField], rule: int | None, speech: Localiser) -> Pieces:
     pieces = []
     after = _last_scored_field(sheet, rule)
-    for one, field in zip(sheet.fields, fields, strict=True):
+    for sheet_field, field in zip(sheet.fields, fields, strict=True):
         html = render_to_string(field.input, {"field": field})
-        if one.show_if is not None:
-            html = format_html('<div class="when" data-when="{}">{}</div>', one.key, SafeString(html))
-        if sheet.score and one.key == after:
+        if sheet_field.show_if is not None:
+            html = format_html('<div class="when" data-when="{}">{}</div>', sheet_field.key, SafeString(html))
+        if sheet.score and sheet_field.key == after:
             label = speech.say(sheet.score.label)
             html += render_to_string("annotation/sheet/readout.html", {"label": label, "rule": rule})
-        pieces.append((one.key, html))
+        pieces.append((sheet_field.key, html))
     return tuple(pieces)
 
 
-def join_with_fold(pieces: Pieces, said: ResolvedLayout) -> str:
+def join_with_fold(pieces: Pieces, layout: ResolvedLayout) -> str:
     """With the fold behind its gate; without one, before all fields."""
-    fold = render_to_string("annotation/displays/fold.html", {"said": said}) if said.part else ""
-    at = next((number for number, (key, _html) in enumerate(pieces, start=1) if key and key == said.gate), 0)
+    fold = render_to_string("annotation/displays/fold.html", {"said": layout}) if layout.part else ""
+    at = next((number for number, (key, _html) in enumerate(pieces, start=1) if key and key == layout.gate), 0)
     html = [html for _key, html in pieces]
     return SafeString("".join([*html[:at], fold, *html[at:]]))
 
@@ -148,6 +150,6 @@ def _rules(version: SheetVersion, rule: int | None, spoken: str, target: str) ->
             "open": _("Rule %(number)s needs more answers.") % {"number": number},
         }
     if data:
-        said = {"none": _("No value yet"), "asked": _("Asked now:"), "gone": _("No longer asked:")}
-        data["words"] = said | data.get("words", {})
+        labels = {"none": _("No value yet"), "asked": _("Asked now:"), "gone": _("No longer asked:")}
+        data["words"] = labels | data.get("words", {})
     return data

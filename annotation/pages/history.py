@@ -65,8 +65,8 @@ class Cursor:
         return quote(str(self), safe="")
 
     @classmethod
-    def read(cls, said: str) -> "Cursor | None":
-        moment, _sign, number = said.rpartition("_")
+    def read(cls, text: str) -> "Cursor | None":
+        moment, _sign, number = text.rpartition("_")
         try:
             at = datetime.fromisoformat(moment)
         except ValueError:
@@ -89,10 +89,10 @@ def history_page(
     rows = rows.select_related("campaign__stage", "participation__cohort__cohort", "unit__item").prefetch_related(
         Prefetch("annotations", queryset=live, to_attr="live_ones"), "unit__item__images__image", "unit__item__facts"
     )
-    found = list(rows[: limit + 1])
-    refused = _no_work_reasons(found)
-    shown = [_past(user, row, refused) for row in found[:limit]]
-    more = Cursor(found[limit - 1].changed_at, found[limit - 1].pk) if len(found) > limit else None
+    assignments = list(rows[: limit + 1])
+    refused = _no_work_reasons(assignments)
+    shown = [_past(user, row, refused) for row in assignments[:limit]]
+    more = Cursor(assignments[limit - 1].changed_at, assignments[limit - 1].pk) if len(assignments) > limit else None
     return shown, more
 
 

@@ -131,18 +131,18 @@ def instruction_page(
     shown = min(max(shown, 0), len(texts) - 1)
     names = {str(one.pk): one.name for one in cohorts}
     tabs = [TextTab(at + 1, f"texts[{at}]", _name(one, names), at == shown) for at, one in enumerate(texts)]
-    path, one = f"texts[{shown}]", texts[shown] if texts else {}
+    path, draft = f"texts[{shown}]", texts[shown] if texts else {}
     plain = Languages({})
-    spoken = list({**languages, one.get("language", "en"): native_name(one.get("language", "en"))}.items())
+    spoken = list({**languages, draft.get("language", "en"): native_name(draft.get("language", "en"))}.items())
     head = (
         Setting("language", "select", _("Language"), choices=spoken),
         Setting("cohort", "select", _("For"), choices=[("", _("all cohorts")), *names.items()], start=""),
     )
     return InstructionPage(
         tabs=tabs,
-        head=build_controls(head, {key: one[key] for key in ("language", "cohort") if key in one}, path, plain),
-        body=build_controls(BODY, {"body": one.get("body", "")}, path, plain),
-        parts=[_part(each, one.get("parts") or {}, f"{path}.parts", plain) for each in PARTS],
+        head=build_controls(head, {key: draft[key] for key in ("language", "cohort") if key in draft}, path, plain),
+        body=build_controls(BODY, {"body": draft.get("body", "")}, path, plain),
+        parts=[_part(each, draft.get("parts") or {}, f"{path}.parts", plain) for each in PARTS],
         kept=[hidden_control(f"texts[{at}]", text) for at, text in enumerate(texts) if at != shown],
         required=bool(content.get("required")),
         wrong=wrong,
@@ -166,14 +166,14 @@ def fill_keys(content: dict[str, Any]) -> dict[str, Any]:
     """Keys nobody wrote are made of the titles; empty parts are left out."""
     given = content.get("texts")
     texts = [one for one in given if isinstance(one, dict)] if isinstance(given, list) else []
-    for one in texts:
-        parts = one.get("parts") if isinstance(one.get("parts"), dict) else {}
+    for text in texts:
+        parts = text.get("parts") if isinstance(text.get("parts"), dict) else {}
         parts = {key: value for key, value in (parts or {}).items() if value not in ([], None)}
         _keyed(parts.get("materials"), "key", "title", "material")
         _keyed(parts.get("quiz"), "key", "question", "question")
         for question in parts.get("quiz") or []:
             _keyed(question.get("options"), "code", "label", "answer")
-        one["parts"] = parts
+        text["parts"] = parts
     content["texts"] = texts
     return content
 
@@ -188,36 +188,37 @@ def _keyed(rows: Any, name: str, of: str, otherwise: str) -> None:
 
 def validate_texts(content: Mapping[str, Any], cohorts: Sequence[Cohort]) -> list[StageProblem]:
     """All that is wrong, with its place. An empty text of nobody is no problem as long as there is another."""
-    found: list[StageProblem] = []
-    known, seen = {str(one.pk) for one in cohorts} | {""}, set()
-    for at, one in enumerate(content.get("texts") or []):
-        path, whom = f"texts[{at}]", (one.get("language"), str(one.get("cohort") or ""))
+    problems: list[StageProblem] = []
+    known, audiences = {str(one.pk) for one in cohorts} | {""}, set()
+    for at, text in enumerate(content.get("texts") or []):
+        path, whom = f"texts[{at}]", (text.get("language"), str(text.get("cohort") or ""))
         if whom[1] not in known or not str(whom[0] or "").strip() or len(str(whom[0])) > 12:
-            found.append(StageProblem(f"{path}.cohort", _("Choose one of those shown.")))
-        if whom in seen:
-            found.append(
+            problems.append(StageProblem(f"{path}.cohort", _("Choose one of those shown.")))
+        if whom in audiences:
+            problems.append(
                 StageProblem(f"{path}.language", _("There is a text for these people in this language already."))
             )
-        seen.add(whom)
-        if not str(one.get("body") or "").strip():
-            found.append(StageProblem(f"{path}.body", _("Write the instructions, or delete this text.")))
-        found += [
-            StageProblem(f"{path}.parts.{at_}", str(WORDS[code])) for at_, code in part_problems(one.get("parts") or {})
+        audiences.add(whom)
+        if not str(text.get("body") or "").strip():
+            problems.append(StageProblem(f"{path}.body", _("Write the instructions, or delete this text.")))
+        problems += [
+            StageProblem(f"{path}.parts.{at_}", str(WORDS[code]))
+            for at_, code in part_problems(text.get("parts") or {})
         ]
     if not content.get("texts"):
-        found.append(StageProblem("texts", _("Write at least one text.")))
-    return found
+        problems.append(StageProblem("texts", _("Write at least one text.")))
+    return problems
 
 
 def to_drafts(content: Mapping[str, Any]) -> list[InstructionDraft]:
     return [
         InstructionDraft(
-            language=one["language"],
-            body=str(one.get("body", "")).strip(),
-            cohort=int(one["cohort"]) if one.get("cohort") else None,
-            parts=one.get("parts") or {},
+            language=text["language"],
+            body=str(text.get("body", "")).strip(),
+            cohort=int(text["cohort"]) if text.get("cohort") else None,
+            parts=text.get("parts") or {},
         )
-        for one in content["texts"]
+        for text in content["texts"]
     ]
 
 
@@ -243,11 +244,11 @@ def instructions_of(campaign: Campaign) -> PublishedInstructions:
     names = {str(row.cohort_id): row.cohort.name for row in campaign.cohorts.select_related("cohort")}
     texts = [
         PublishedText(
-            _name({"language": one.language, "cohort": one.cohort}, names),
-            one.language,
-            one.body,
-            Protocol.from_json(one.parts),
+            _name({"language": draft.language, "cohort": draft.cohort}, names),
+            draft.language,
+            draft.body,
+            Protocol.from_json(draft.parts),
         )
-        for one in texts_of(last)
+        for draft in texts_of(last)
     ]
     return PublishedInstructions(last.number if last else 0, bool(last and last.required), texts)

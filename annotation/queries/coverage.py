@@ -19,7 +19,7 @@ from annotation.queries.sql import fetch
 By = Literal["concept", "item"]
 Show = Literal["", "missing", "holes"]
 PAGE = 50
-HOLE = 5  # a cell is a hole while it has less than one in five of what is due by now, and one answer is due
+GAP_FACTOR = 5  # a cell is a hole while it has less than one in five of what is due by now, and one answer is due
 IDLE = timedelta(days=7)  # without dates, nothing is due in the first week
 
 ASKED = "greatest(s.wanted, cc.target_answers)"
@@ -36,7 +36,7 @@ CHOSEN = """cc.campaign_id = %(campaign)s AND i.withdrawn_at IS NULL
 SHOWN = {
     "": "true",
     "missing": "bool_or(counted < asked OR accepted < units)",
-    "holes": f"bool_or(counted * {HOLE} < asked * %(due)s AND asked * %(due)s >= 1)",
+    "holes": f"bool_or(counted * {GAP_FACTOR} < asked * %(due)s AND asked * %(due)s >= 1)",
 }
 KEYS = {"concept": ("i.concept", "i.origin"), "item": ("i.concept", "i.key")}
 MATRIX = """
@@ -96,7 +96,7 @@ class CoverageCell:
         if self.counted >= self.asked:
             return "part" if self.short else "full"
         due = self.asked * self.due
-        return "hole" if due >= 1 and self.counted * HOLE < due else "part"
+        return "hole" if due >= 1 and self.counted * GAP_FACTOR < due else "part"
 
     @property
     def short(self) -> bool:

@@ -124,12 +124,25 @@ def describe_gap(place: CampaignCohort, slots: Sequence[int], at: datetime) -> C
     [sums] = fetch(SUMS, {"slots": list(slots), "acceptance": acceptance})
     skips = fetch(SKIPS, [list(slots)])
     kinds = Counter(_member_statuses(place, slots, at))
-    who = [MemberGroup(key, look, words % kinds[key], kinds[key]) for key, (look, words) in WHO.items() if kinds[key]]
-    units, asked, counted, held, retired, urgent, accepted = (int(one or 0) for one in sums)
-    told = [(code, int(n)) for code, n in skips]
+    member_groups = [
+        MemberGroup(key, look, words % kinds[key], kinds[key]) for key, (look, words) in WHO.items() if kinds[key]
+    ]
+    units, asked, counted, reserved, retired, urgent, accepted = (int(one or 0) for one in sums)
+    skip_counts = [(code, int(n)) for code, n in skips]
     judged = acceptance != Stage.Acceptance.ON_SUBMIT
     return CoverageGap(
-        list(slots), units, asked, counted, held, retired, urgent, told, who, kinds.total(), accepted, judged
+        list(slots),
+        units,
+        asked,
+        counted,
+        reserved,
+        retired,
+        urgent,
+        skip_counts,
+        member_groups,
+        kinds.total(),
+        accepted,
+        judged,
     )
 
 
@@ -143,20 +156,20 @@ def _member_statuses(place: CampaignCohort, slots: Sequence[int], at: datetime) 
 def _member_status(
     row: Sequence[Any], place: CampaignCohort, staffing: str, today: dict[int, int], at: datetime
 ) -> str:
-    seat, seen, excluded, consented, free, had, given = row
-    found = [
+    seat, last_seen_at, excluded, consented, free, had, n_answered = row
+    statuses = [
         ("excluded", excluded),
         ("consent", not consented),
         ("had", not free and had),
         ("authors", not free and staffing == "others"),
         ("others", not free and staffing == "contributors"),
         ("had", not free),
-        ("share", place.most_per_person is not None and given >= place.most_per_person),
+        ("share", place.most_per_person is not None and n_answered >= place.most_per_person),
         ("day", place.most_per_day is not None and today.get(seat, 0) >= place.most_per_day),
         ("new", seat is None),
-        ("idle", (seen or NOT_BEGUN) < at - IDLE),
+        ("idle", (last_seen_at or NOT_BEGUN) < at - IDLE),
     ]
-    return next((kind for kind, holds in found if holds), "room")
+    return next((kind for kind, holds in statuses if holds), "room")
 
 
 def _answered_today(place: CampaignCohort, at: datetime) -> dict[int, int]:

@@ -129,14 +129,14 @@ def consent_filters(people: Sequence[RosterRow], chosen: str) -> list[ConsentFil
     return [ConsentFilter("", gettext("All"), len(people), not chosen), *states]
 
 
-def _state(member: CohortMember, seen: datetime | None, at: datetime) -> str:
+def _state(member: CohortMember, last_seen_at: datetime | None, at: datetime) -> str:
     if member.left_at is not None:
         return "ended" if member.ended_by_id else "left"
     if not member.user.is_active:
         return "off"
-    if seen is None:
+    if last_seen_at is None:
         return "new"
-    return "active" if seen > at - IDLE else "idle"
+    return "active" if last_seen_at > at - IDLE else "idle"
 
 
 def cohort_campaigns(cohort: Cohort) -> list[tuple[CampaignCohort, Progress]]:

@@ -45,8 +45,10 @@ def import_answers(request: HttpRequest, slug: str, campaign_id: int) -> HttpRes
     form = AnswersForm(request.POST, request.FILES) if request.method == "POST" else AnswersForm()
     takes = campaign.opened_at is not None
     if request.method == "POST" and takes and _check_open(form, campaign):
-        said = form.cleaned_data
-        job = answer_files.start(campaign, current_user(request), said["file"], makes_items=said["makes_items"])
+        form_data = form.cleaned_data
+        job = answer_files.start(
+            campaign, current_user(request), form_data["file"], makes_items=form_data["makes_items"]
+        )
         return redirect("jobs:job", job.pk)
     context: dict[str, Any] = {
         "benchmark": benchmark,

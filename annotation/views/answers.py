@@ -86,10 +86,10 @@ def respond_with_next(
         if notice:
             messages.info(request, notice)
         return to_sheet(assignment, f"?after={assignment.pk}" if gave or undo_offer(assignment, gave, at) else "")
-    bench = build_work_page(
+    work_page = build_work_page(
         person(request), place_of(assignment), work, at, undo=undo_offer(assignment, gave, at), notice=notice
     )
-    return render(request, "annotation/sheet/fragment.html", {"bench": bench})
+    return render(request, "annotation/sheet/fragment.html", {"bench": work_page})
 
 
 @own_assignment_required
@@ -142,12 +142,12 @@ def respond_with_errors(
 ) -> HttpResponse:
     """The same sheet with what is wrong; nothing that was written is emptied."""
     place = place_of(assignment)
-    bench = build_work_page(person(request), place, Work(None, None, None), at)
-    return render_errors(request, place, replace(bench, hand=build_sheet_view(assignment, at, refusal)))
+    work_page = build_work_page(person(request), place, Work(None, None, None), at)
+    return render_errors(request, place, replace(work_page, hand=build_sheet_view(assignment, at, refusal)))
 
 
-def render_errors(request: HttpRequest, place: CampaignCohort, bench: WorkPage) -> HttpResponse:
-    context: dict[str, Any] = {"bench": bench}
+def render_errors(request: HttpRequest, place: CampaignCohort, work_page: WorkPage) -> HttpResponse:
+    context: dict[str, Any] = {"bench": work_page}
     if is_script_request(request):
         return render(request, "annotation/sheet/fragment.html", context, status=422)
     context |= {"instructions": instructions_of(place), "reasons": reasons_of(place)}
@@ -172,10 +172,10 @@ def show_conflict(
         words = [refusal_text(assignment, refused.reason), *typed_texts(assignment, written)]
         return respond_with_open_work(request, assignment, at, " ".join(words))
     place = place_of(assignment)
-    bench = build_work_page(person(request), place, work, at)
-    assert bench.hand is not None
+    work_page = build_work_page(person(request), place, work, at)
+    assert work_page.hand is not None
     other = answer_texts(assignment, live)
-    return render_errors(request, place, replace(bench, hand=replace(bench.hand, other=other)))
+    return render_errors(request, place, replace(work_page, hand=replace(work_page.hand, other=other)))
 
 
 def typed_texts(assignment: Assignment, written: Mapping[str, Any]) -> list[str]:

@@ -152,8 +152,8 @@ def _resume(request: HttpRequest, campaign: Campaign) -> Campaign:
 
 def _add_new_items(request: HttpRequest, campaign: Campaign) -> Campaign:
     made = services.add_slots(campaign)
-    said = ngettext("%(n)s new unit was taken in.", "%(n)s new units were taken in.", made) % {"n": made}
-    messages.success(request, said if made else _("There was nothing new to take in."))
+    message = ngettext("%(n)s new unit was taken in.", "%(n)s new units were taken in.", made) % {"n": made}
+    messages.success(request, message if made else _("There was nothing new to take in."))
     return campaign
 
 
@@ -216,11 +216,11 @@ def cohort(request: HttpRequest, slug: str, campaign_id: int, row_id: int) -> Ht
         _limit(request, row)
     elif form.is_valid():
         services.change_target(row, form.cleaned_data["target"], request.user)  # type: ignore[arg-type]
-        said = ngettext(
+        message = ngettext(
             "%(name)s is asked for %(n)s answer to each unit.", "%(name)s is asked for %(n)s answers to each unit.",
             form.cleaned_data["target"],
         )  # fmt: skip
-        messages.success(request, said % {"name": row.cohort.name, "n": form.cleaned_data["target"]})
+        messages.success(request, message % {"name": row.cohort.name, "n": form.cleaned_data["target"]})
     else:
         messages.error(request, str(REFUSALS["target_too_small"]))
     return _redirect(slug, campaign)
@@ -240,10 +240,10 @@ def _limit(request: HttpRequest, row: CampaignCohort) -> None:
 def problem(request: HttpRequest, slug: str, campaign_id: int, problem_id: int) -> HttpResponse:
     _benchmark, campaign = _get_campaign(request, slug, campaign_id, "work_on")
     reports = ProblemReport.objects.filter(assignment__campaign=campaign).select_related("assignment__campaign__stage")
-    found = get_object_or_404(reports, pk=problem_id)
+    report = get_object_or_404(reports, pk=problem_id)
     form = AnswerForm(request.POST)
     if form.is_valid():
-        answer_problem(found, form.cleaned_data["answer"], request.user, timezone.now())  # type: ignore[arg-type]
+        answer_problem(report, form.cleaned_data["answer"], request.user, timezone.now())  # type: ignore[arg-type]
     else:
         messages.error(request, _("Write a few words, so that the person knows what became of it."))
     return _redirect(slug, campaign)

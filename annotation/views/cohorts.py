@@ -72,9 +72,9 @@ def member_end(request: HttpRequest, member_id: int) -> HttpResponse:
     member = access.membership_for(request.user, member_id)
     released = membership_end.end_membership_and_release(member, current_user(request), timezone.now())
     if released is not None:
-        said = _("%(name)s is no longer a member. The answers and drafts stay.") % {"name": member.user}
+        message = _("%(name)s is no longer a member. The answers and drafts stay.") % {"name": member.user}
         places = ngettext("%(n)s place went back.", "%(n)s places went back.", released) % {"n": released}
-        messages.info(request, f"{said} {places}" if released else said)
+        messages.info(request, f"{message} {places}" if released else message)
     return redirect("annotation:cohort", member.cohort_id)
 
 

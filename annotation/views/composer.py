@@ -28,7 +28,7 @@ from benchmarks.pages.tabs import tabs_for
 from jobs.formats.numbers import parse_id, parse_int
 
 PLAIN = ("save", "draft", "keep", "publish", "redraw")
-BESIDE = "composer_beside"
+SECOND_LANGUAGE = "composer_beside"
 
 
 def get_stage(request: HttpRequest, slug: str, stage_id: int) -> Stage:
@@ -70,8 +70,8 @@ def stages(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/composer/stages.html", context, status=400 if context["missing"] else 200)
 
 
-def _remove(request: HttpRequest, benchmark: Benchmark, said: str) -> HttpResponse:
-    stage = get_object_or_404(benchmark.stages, pk=parse_id(said))
+def _remove(request: HttpRequest, benchmark: Benchmark, stage_id: str) -> HttpResponse:
+    stage = get_object_or_404(benchmark.stages, pk=parse_id(stage_id))
     if services.remove(stage, person(request)):
         messages.success(request, _("“%(name)s” is removed.") % {"name": stage.name})
     else:
@@ -91,29 +91,29 @@ def edit_stage(request: HttpRequest, slug: str, stage_id: int) -> HttpResponse:
     if request.method != "POST":
         opened = request.GET.get("at", "")
         return _redisplay(request, stage, _restorable(request, stage), checked="checked" in request.GET, opened=opened)
-    said, seen = request.POST.get("act", "save"), request.POST.get("seen", "")
+    action, base_version = request.POST.get("act", "save"), request.POST.get("seen", "")
     if "beside" in request.POST:
-        request.session[BESIDE] = request.POST["beside"][:12]
+        request.session[SECOND_LANGUAGE] = request.POST["beside"][:12]
     content = follow_display(
         fill_keys(content_posted(request.POST)), _restorable(request, stage), services.earlier_pictures(stage)
     )
     try:
-        opened = "" if said in PLAIN else apply_action(content, said)
+        opened = "" if action in PLAIN else apply_action(content, action)
     except UnknownAction:
         raise Http404 from None
     try:
         services.save_draft(
             stage,
             content,
-            request.POST.get("newest", seen) if said == "keep" else seen,
+            request.POST.get("newest", base_version) if action == "keep" else base_version,
             person(request),
             timezone.now(),
         )
     except services.DraftOutdated as conflict:
-        return _conflict(request, stage, content, conflict, seen)
-    if said == "publish":
+        return _conflict(request, stage, content, conflict, base_version)
+    if action == "publish":
         return _published(request, stage, content)
-    return _saved(request, stage, content, said, opened)
+    return _saved(request, stage, content, action, opened)
 
 
 def _restorable(request: HttpRequest, stage: Stage) -> dict[str, Any]:
@@ -126,14 +126,14 @@ def _restorable(request: HttpRequest, stage: Stage) -> dict[str, Any]:
 COMPOSER_PARTS = {"state": "annotation/composer/state.html", "mend": "annotation/composer/problem_list.html"}
 
 
-def _saved(request: HttpRequest, stage: Stage, content: dict[str, Any], said: str, opened: str) -> HttpResponse:
-    if is_script_request(request) and said == "draft":
+def _saved(request: HttpRequest, stage: Stage, content: dict[str, Any], action: str, opened: str) -> HttpResponse:
+    if is_script_request(request) and action == "draft":
         page = _page(request, stage, content)
-        said_of = {
+        html_parts = {
             part: render_to_string(template, {"page": page}, request) for part, template in COMPOSER_PARTS.items()
         }
         wrong = [[one.path, one.words] for one in page.problems]
-        return JsonResponse({"seen": page.seen, "saved": page.saved, "wrong": wrong, **said_of})
+        return JsonResponse({"seen": page.seen, "saved": page.saved, "wrong": wrong, **html_parts})
     if is_script_request(request):
         return _redisplay(request, stage, content, opened=opened)
     where = f"?at={opened}#at-{opened}" if opened else ""
@@ -142,7 +142,9 @@ def _saved(request: HttpRequest, stage: Stage, content: dict[str, Any], said: st
 
 def _page(request: HttpRequest, stage: Stage, content: dict[str, Any], **more: Any) -> Any:
     draft = services.draft_of(stage)
-    return stage_form(stage, content, draft, person(request), second_language=request.session.get(BESIDE, ""), **more)
+    return stage_form(
+        stage, content, draft, person(request), second_language=request.session.get(SECOND_LANGUAGE, ""), **more
+    )
 
 
 def _redisplay(
@@ -155,7 +157,7 @@ def _redisplay(
 
 
 def _conflict(
-    request: HttpRequest, stage: Stage, content: dict[str, Any], conflict: services.DraftOutdated, seen: str
+    request: HttpRequest, stage: Stage, content: dict[str, Any], conflict: services.DraftOutdated, base_version: str
 ) -> HttpResponse:
     """Nothing is overwritten: what was posted is shown again, and the person chooses."""
     stage.refresh_from_db(fields=["version"])
@@ -164,7 +166,7 @@ def _conflict(
         newest = services.revision(stage, conflict.draft)
         html = render_to_string("annotation/composer/conflict.html", {"conflict": words, "newest": newest}, request)
         return JsonResponse({"conflict": html}, status=409)
-    return _redisplay(request, stage, content, conflict=words, seen=seen, status=409)
+    return _redisplay(request, stage, content, conflict=words, seen=base_version, status=409)
 
 
 def _published(request: HttpRequest, stage: Stage, content: dict[str, Any]) -> HttpResponse:
@@ -178,8 +180,8 @@ def _published(request: HttpRequest, stage: Stage, content: dict[str, Any]) -> H
     chosen = [parse_id(number) for number in request.POST.getlist("roll") if parse_id(number)]
     moved = sheet_versions.update_running_campaigns(stage, chosen, user) if chosen else 0
     if moved:
-        said = ngettext("%(n)s campaign has the new words.", "%(n)s campaigns have the new words.", moved)
-        messages.success(request, said % {"n": moved})
+        message = ngettext("%(n)s campaign has the new words.", "%(n)s campaigns have the new words.", moved)
+        messages.success(request, message % {"n": moved})
     where = reverse("annotation:compose", args=[stage.benchmark.slug, stage.pk])
     return JsonResponse({"go": where}) if is_script_request(request) else redirect(where)
 

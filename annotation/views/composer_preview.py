@@ -66,11 +66,11 @@ def _render(stage: Stage, content: dict[str, Any], user: User) -> tuple[str, dic
         participation=Participation(cohort=place, rater=rater, last_seen_at=at),
     )  # fmt: skip
     assignment.draft = Draft(answers={}, version=0)  # drawn anew: kept drawings are told apart by saved versions
-    bench = sheet_view.build_work_page(user, place, Work(assignment, None, None), at)
+    work_page = sheet_view.build_work_page(user, place, Work(assignment, None, None), at)
     words = localise(content.get("instructions") or {}, sheet_view.language(), place.cohort.name)
     instructions = sheet_view.Instructions(number=1, body=words, language=sheet_view.language()) if words else None
     return "annotation/composer/preview.html", {
-        "bench": bench, "instructions": instructions, "reasons": _reasons(place), "asked": "",
+        "bench": work_page, "instructions": instructions, "reasons": _reasons(place), "asked": "",
     }  # fmt: skip
 
 

@@ -51,11 +51,11 @@ def _campaigns(benchmark: Benchmark) -> list[Campaign]:
     return list(rows.select_related("stage__benchmark").order_by("-opened_at", "-pk"))
 
 
-def _chosen(campaigns: list[Campaign], said: Mapping[str, str]) -> Campaign:
-    found = [one for one in campaigns if str(one.pk) == said.get("campaign", str(campaigns[0].pk))]
-    if not found:
+def _chosen(campaigns: list[Campaign], params: Mapping[str, str]) -> Campaign:
+    matching = [one for one in campaigns if str(one.pk) == params.get("campaign", str(campaigns[0].pk))]
+    if not matching:
         raise Http404
-    return found[0]
+    return matching[0]
 
 
 def _empty_page(request: HttpRequest, benchmark: Benchmark, campaigns: list[Campaign]) -> dict[str, Any]:
@@ -73,11 +73,11 @@ def _page(
     benchmark: Benchmark,
     campaigns: list[Campaign],
     campaign: Campaign,
-    said: Mapping[str, str],
+    params: Mapping[str, str],
     **more: Any,
 ) -> HttpResponse:
     facets = coverage.filter_choices(campaign)
-    choice = _choice(said, facets)
+    choice = _choice(params, facets)
     matrix = coverage.coverage_page(campaign, choice)
     holes = _gaps(matrix)
     context = _empty_page(request, benchmark, campaigns) | {
@@ -93,7 +93,7 @@ def _page(
         "brought": count_file_answers([campaign.pk]).get(campaign.pk),
         "holes": holes,
         "others": holes[:OTHERS],
-        "hole": _gap(request, campaign, choice, matrix, said),
+        "hole": _gap(request, campaign, choice, matrix, params),
         **more,
     }
     return render(request, "annotation/coverage/page.html", context, status=400 if more else 200)
@@ -104,48 +104,48 @@ def _has_active_queue(campaign: Campaign) -> bool:
     return campaign.state in (Campaign.State.OPEN, Campaign.State.PAUSED)
 
 
-def _number(said: Mapping[str, str], name: str, otherwise: int) -> int:
-    return parse_int(said.get(name), default=otherwise)
+def _number(params: Mapping[str, str], name: str, otherwise: int) -> int:
+    return parse_int(params.get(name), default=otherwise)
 
 
-def _choice(said: Mapping[str, str], facets: Mapping[str, list[str]]) -> CoverageFilter:
+def _choice(params: Mapping[str, str], facets: Mapping[str, list[str]]) -> CoverageFilter:
     """What was asked for where it exists; else the whole."""
-    by = said.get("by", "")
+    by = params.get("by", "")
     usual = "concept" if facets["concept"] else "item"
-    show = said.get("show", "")
-    chosen = {name: said.get(name, "") for name in ("condition", "concept")}
+    show = params.get("show", "")
+    chosen = {name: params.get(name, "") for name in ("condition", "concept")}
     chosen = {name: value if value in facets[name] else "" for name, value in chosen.items()}
     return CoverageFilter(
         by=by if by in KEYS else usual,  # type: ignore[arg-type]
         show=show if show in SHOWN else "",  # type: ignore[arg-type]
-        page=max(1, _number(said, "page", 1)),
+        page=max(1, _number(params, "page", 1)),
         **chosen,
     )
 
 
 def _query(campaign: Campaign, choice: CoverageFilter, **more: int) -> str:
     """The address of this very view."""
-    said = {"campaign": campaign.pk, "by": choice.by, "condition": choice.condition, "concept": choice.concept}
-    said |= {"show": choice.show, "page": choice.page if choice.page > 1 else ""}
-    return urlencode({name: value for name, value in (said | more).items() if value})
+    params = {"campaign": campaign.pk, "by": choice.by, "condition": choice.condition, "concept": choice.concept}
+    params |= {"show": choice.show, "page": choice.page if choice.page > 1 else ""}
+    return urlencode({name: value for name, value in (params | more).items() if value})
 
 
 def _gaps(matrix: CoverageMatrix) -> list[tuple[Any, Any, Any]]:
     """The holes of this page, the largest first: row, cohort, cell."""
-    found = [
+    gaps = [
         (row, place, cell)
         for row in matrix.rows
         for place, cell in zip(matrix.cohorts, row.cells, strict=True)
         if cell is not None and cell.look == "hole"
     ]
-    return sorted(found, key=lambda one: -one[2].missing)
+    return sorted(gaps, key=lambda one: -one[2].missing)
 
 
 def _gap(
-    request: HttpRequest, campaign: Campaign, choice: CoverageFilter, matrix: CoverageMatrix, said: Mapping[str, str]
+    request: HttpRequest, campaign: Campaign, choice: CoverageFilter, matrix: CoverageMatrix, params: Mapping[str, str]
 ) -> dict[str, Any] | None:
     """The cell that was opened: what it lacks, and who could fill it."""
-    row, cohort = _number(said, "row", 0), _number(said, "cohort", 0)
+    row, cohort = _number(params, "row", 0), _number(params, "cohort", 0)
     place = next((one for one in matrix.cohorts if one.pk == cohort), None)
     item = Item.objects.filter(pk=row, stage=campaign.stage_id).first()
     if place is None or item is None:
@@ -154,7 +154,7 @@ def _gap(
     slots = coverage.slots_in_row(campaign, choice, row, cohort)
     if not slots:
         return None
-    hole = describe_gap(place, slots, timezone.now())
+    gap = describe_gap(place, slots, timezone.now())
     name = item.key if choice.by == "item" and not item.concept else item.concept or _("no concept")
     labels = {one["code"]: one["label"] for one in campaign.stage.skip_reasons}
     return {
@@ -162,8 +162,8 @@ def _gap(
         "place": place,
         "name": name,
         "part": item.key if choice.by == "item" else item.origin,
-        "is": hole,
-        "skips": [(labels.get(code, {"en": code}), n) for code, n in hole.skips],
+        "is": gap,
+        "skips": [(labels.get(code, {"en": code}), n) for code, n in gap.skips],
         "manages": may_manage(request.user, place.cohort),
         "paused": place.paused or place.cohort.paused_at is not None,
     }
@@ -196,20 +196,20 @@ def perform_action(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _prioritise(request: HttpRequest, campaign: Campaign, slots: list[int]) -> None:
     n = units.prioritise(campaign, slots, request.user)  # type: ignore[arg-type]
-    said = ngettext("%(n)s unit is at the front now.", "%(n)s units are at the front now.", n) % {"n": n}
-    messages.success(request, said if n else _("It is at the front already."))
+    message = ngettext("%(n)s unit is at the front now.", "%(n)s units are at the front now.", n) % {"n": n}
+    messages.success(request, message if n else _("It is at the front already."))
 
 
 def _unprioritise(request: HttpRequest, campaign: Campaign, slots: list[int]) -> None:
     n = units.prioritise(campaign, slots, request.user, urgent=False)  # type: ignore[arg-type]
-    said = ngettext("%(n)s unit waits in line again.", "%(n)s units wait in line again.", n) % {"n": n}
-    messages.success(request, said)
+    message = ngettext("%(n)s unit waits in line again.", "%(n)s units wait in line again.", n) % {"n": n}
+    messages.success(request, message)
 
 
 def _bring_back(request: HttpRequest, campaign: Campaign, slots: list[int]) -> None:
     n = units.unretire(campaign, slots, request.user)  # type: ignore[arg-type]
-    said = ngettext("%(n)s unit is asked for again.", "%(n)s units are asked for again.", n) % {"n": n}
-    messages.success(request, said)
+    message = ngettext("%(n)s unit is asked for again.", "%(n)s units are asked for again.", n) % {"n": n}
+    messages.success(request, message)
 
 
 DEEDS: dict[str, Callable[[HttpRequest, Campaign, list[int]], None]] = {
@@ -225,8 +225,8 @@ def _prioritise_keys(
     lines = [line.strip() for line in typed.splitlines()]
     keys = [line for line in lines if line]
     slots, unknown = coverage.slots_by_item_key(campaign, keys)
-    said = _("Line %(line)s: “%(key)s” is not an item of this campaign.")
-    wrong = [said % {"line": lines.index(key) + 1, "key": key} for key in unknown]
+    problem = _("Line %(line)s: “%(key)s” is not an item of this campaign.")
+    wrong = [problem % {"line": lines.index(key) + 1, "key": key} for key in unknown]
     if len(keys) > MOST_KEYS:
         wrong = [_("At most %(most)s items at once.") % {"most": f"{MOST_KEYS:,}"}]
     elif not keys:

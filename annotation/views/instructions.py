@@ -39,33 +39,33 @@ def edit_instructions(request: HttpRequest, slug: str, campaign_id: int) -> Http
         return redirect("annotation:campaign", slug, campaign.pk)
     if request.method != "POST":
         return _shown(request, benchmark, campaign, content_of(campaign), 0)
-    content, said = fill_keys(content_posted(request.POST)), request.POST.get("act", "redraw")
-    if said == "publish":
+    content, action = fill_keys(content_posted(request.POST)), request.POST.get("act", "redraw")
+    if action == "publish":
         return _published(request, benchmark, campaign, content)
-    return _shown(request, benchmark, campaign, content, *_apply_action(request, content, said))
+    return _shown(request, benchmark, campaign, content, *_apply_action(request, content, action))
 
 
-def _apply_action(request: HttpRequest, content: dict[str, Any], said: str) -> tuple[int, str]:
+def _apply_action(request: HttpRequest, content: dict[str, Any], action: str) -> tuple[int, str]:
     """Which text is open afterwards, and which place is to be seen."""
     shown = _number(request.POST.get("shown", "0"))
-    if said == "redraw":
+    if action == "redraw":
         return shown, ""
-    if said.startswith("show:"):
-        return _number(said.removeprefix("show:")), ""
-    if said == "text":
+    if action.startswith("show:"):
+        return _number(action.removeprefix("show:")), ""
+    if action == "text":
         chosen = {"language": request.POST.get("new_language", "en")[:12], "cohort": request.POST.get("new_cohort", "")}
         content["texts"].append({**chosen, "body": ""})
         return len(content["texts"]) - 1, ""
     try:
-        opened = apply_action(content, said)
+        opened = apply_action(content, action)
     except UnknownAction:
         raise Http404 from None
     place = parse_path(opened)
     return (place[1] if len(place) > 1 and isinstance(place[1], int) else shown), opened
 
 
-def _number(said: str) -> int:
-    return parse_int(said, maximum=999)
+def _number(text: str) -> int:
+    return parse_int(text, maximum=999)
 
 
 def _published(request: HttpRequest, benchmark: Benchmark, campaign: Campaign, content: dict[str, Any]) -> HttpResponse:
@@ -76,8 +76,10 @@ def _published(request: HttpRequest, benchmark: Benchmark, campaign: Campaign, c
         shown = place[1] if len(place) > 1 and isinstance(place[1], int) else 0
         return _shown(request, benchmark, campaign, content, shown, wrong=wrong, status=422)
     version = publish(campaign, to_drafts(content), person(request), required=content.get("required") is True)
-    said = _("Instructions %(n)s are in force. Answers say under which ones they were given.") % {"n": version.number}
-    messages.success(request, said)
+    message = _("Instructions %(n)s are in force. Answers say under which ones they were given.") % {
+        "n": version.number
+    }
+    messages.success(request, message)
     if has_uneven_demands(to_drafts(content)):
         messages.warning(request, str(UNEVEN))
     where = reverse("annotation:campaign", args=[benchmark.slug, campaign.pk])

@@ -83,14 +83,14 @@ def _update_summary(work: JobContext, place: ImportTarget) -> None:
     rows = Annotation.objects.filter(
         assignment__campaign=place.campaign, live=True, client_key__startswith=place.key("")
     )
-    found = rows.aggregate(
+    counts = rows.aggregate(
         n=Count("pk"), raters=Count("rater", distinct=True), items=Count("assignment__unit__item", distinct=True)
     )
-    if not found["n"] and work.job.result.get("counts", {}).get(Outcome.ERROR):
+    if not counts["n"] and work.job.result.get("counts", {}).get(Outcome.ERROR):
         work.note(_("Nothing of this file was taken. Each row below says why; often it is the same for all."))
     else:
         text = _("Of this file stand now: answers %(n)s, raters %(raters)s, items %(items)s.")
-        work.note(text % found)
+        work.note(text % counts)
 
 
 def _not_withdrawn(work: JobContext) -> None:
@@ -138,17 +138,17 @@ def _with_heartbeat(work: JobContext, rows: Iterator[source.Row]) -> Iterator[so
         yield row
 
 
-def _import_answers(work: JobContext, place: ImportTarget, found: Iterator[AnswerRowGroup]) -> None:
+def _import_answers(work: JobContext, place: ImportTarget, groups: Iterator[AnswerRowGroup]) -> None:
     """Steps end where an answer ends."""
     done, passed, batch, size = work.cursor.get("rows", 0), 0, list[AnswerRowGroup](), 0
-    for count, one in enumerate(found):
+    for count, group in enumerate(groups):
         if count % 5000 == 0:
             work.beat()
-        passed += len(one.numbers)
+        passed += len(group.numbers)
         if passed <= done:
             continue
-        batch.append(one)
-        size += len(one.numbers)
+        batch.append(group)
+        size += len(group.numbers)
         if size >= STEP:
             _step(work, place, batch, passed)
             if passed < 2 * STEP:
@@ -177,32 +177,32 @@ def import_batch(place: ImportTarget, batch: Sequence[AnswerRowGroup], now: date
     ready: list[ParsedAnswer] = []
     report: list[JobRow] = []
     known = look_up(place, batch)
-    for one in batch:
+    for group in batch:
         try:
-            ready.append(resolve_answer(place, one, known, now))
+            ready.append(resolve_answer(place, group, known, now))
         except RowsRejected as refused:
-            report += _rejected_rows(one, refused.problems)
+            report += _rejected_rows(group, refused.problems)
     for taken, judged in zip(ready, write(place, ready, now), strict=True):
         report += _imported_row(taken, *judged)
     return report
 
 
-def _rejected_rows(one: AnswerRowGroup, problems: Mapping[int, RowProblem]) -> Iterator[JobRow]:
+def _rejected_rows(group: AnswerRowGroup, problems: Mapping[int, RowProblem]) -> Iterator[JobRow]:
     """An answer is taken whole or not at all: its other rows say which row is to blame."""
     first = min(problems)
     text = _("Row %(n)s belongs to the same answer and cannot be taken. Mend that one, and send the file again.")
     because = RowProblem("same_answer", text % {"n": first})
-    for number in one.numbers:
+    for number in group.numbers:
         problem = problems.get(number, because)
-        yield _line(number, one.row.get("item", ""), Outcome.ERROR, problem.code, problem.message)
+        yield _line(number, group.row.get("item", ""), Outcome.ERROR, problem.code, problem.message)
 
 
-def _imported_row(one: ParsedAnswer, outcome: str, reason: str, message: str) -> Iterator[JobRow]:
-    for number in one.gathered.numbers:
-        if number in one.gathered.repeated and outcome in (Outcome.CREATED, Outcome.UPDATED):
-            yield _line(number, one.item.key, Outcome.UNCHANGED, "repeated", _("An earlier row says the same."))
+def _imported_row(answer: ParsedAnswer, outcome: str, reason: str, message: str) -> Iterator[JobRow]:
+    for number in answer.gathered.numbers:
+        if number in answer.gathered.repeated and outcome in (Outcome.CREATED, Outcome.UPDATED):
+            yield _line(number, answer.item.key, Outcome.UNCHANGED, "repeated", _("An earlier row says the same."))
         else:
-            yield _line(number, one.item.key, outcome, reason, message)
+            yield _line(number, answer.item.key, outcome, reason, message)
 
 
 def _line(number: int, name: Any, outcome: str, reason: str = "", message: str = "") -> JobRow:

@@ -102,35 +102,35 @@ def _pictures(place: ImportTarget, batch: Sequence[AnswerRowGroup]) -> dict[str,
     return {image.sha256: image for image in Image.objects.filter(team=place.team, sha256__in=shas)}
 
 
-def resolve_answer(place: ImportTarget, one: AnswerRowGroup, known: RowLookup, now: datetime) -> ParsedAnswer:
+def resolve_answer(place: ImportTarget, group: AnswerRowGroup, known: RowLookup, now: datetime) -> ParsedAnswer:
     """Raises RowsRejected."""
-    if one.problems:
-        raise RowsRejected(one.problems)
+    if group.problems:
+        raise RowsRejected(group.problems)
     try:
-        return _understood(place, one, parse_row(one.row, place.sheet, now), known)
+        return _understood(place, group, parse_row(group.row, place.sheet, now), known)
     except RowProblem as problem:
-        raise RowsRejected(dict.fromkeys(one.numbers, problem)) from problem
+        raise RowsRejected(dict.fromkeys(group.numbers, problem)) from problem
 
 
-def _understood(place: ImportTarget, gathered: AnswerRowGroup, one: AnswerRow, known: RowLookup) -> ParsedAnswer:
-    item = known.items.get(one.item)
+def _understood(place: ImportTarget, gathered: AnswerRowGroup, row: AnswerRow, known: RowLookup) -> ParsedAnswer:
+    item = known.items.get(row.item)
     if isinstance(item, RowProblem):
         raise item
     if item is None:
         text = _(
             "There is no item “%(key)s” in this stage. Import the items first, or tick “Make items that are missing”."
         )
-        raise RowProblem("no_item", text % {"key": one.item})
-    if one.cohort and one.cohort not in place.cohorts:
+        raise RowProblem("no_item", text % {"key": row.item})
+    if row.cohort and row.cohort not in place.cohorts:
         text = _("The cohort “%(name)s” is not asked in this campaign. There are: %(known)s.")
-        raise RowProblem("no_cohort", text % {"name": one.cohort, "known": ", ".join(place.cohorts)})
-    cohort = place.cohorts[one.cohort].cohort if one.cohort else None
-    target = _target(place, one)
+        raise RowProblem("no_cohort", text % {"name": row.cohort, "known": ", ".join(place.cohorts)})
+    cohort = place.cohorts[row.cohort].cohort if row.cohort else None
+    target = _target(place, row)
     unit = Unit(item=item, target=target)
     shown = build_shown(unit, cohort, [upload_info(image) for image in known.pictures.values()])
-    confirmed = place.sheet.unconfirmed(one.raw, shown, one.confirmed)
-    parsed = place.sheet.parse(one.raw, shown, confirmed, partial=gathered.partial)
-    if one.by_model:
+    confirmed = place.sheet.unconfirmed(row.raw, shown, row.confirmed)
+    parsed = place.sheet.parse(row.raw, shown, confirmed, partial=gathered.partial)
+    if row.by_model:
         parsed.warnings.clear()  # a remark is for a person to confirm
     if not parsed.ok:
         found = [*parsed.errors.values(), *parsed.warnings.values()]
@@ -138,18 +138,18 @@ def _understood(place: ImportTarget, gathered: AnswerRowGroup, one: AnswerRow, k
         raise RowsRejected(_problem_text(place.sheet, gathered, parsed), codes)
     _check_all_fields_visible(gathered, parsed)
     used = [image for sha, image in known.pictures.items() if sha in _shas(place.sheet, parsed)]
-    return ParsedAnswer(gathered, one, item, cohort, target, parsed, confirmed, used)
+    return ParsedAnswer(gathered, row, item, cohort, target, parsed, confirmed, used)
 
 
-def _target(place: ImportTarget, one: AnswerRow) -> str:
+def _target(place: ImportTarget, row: AnswerRow) -> str:
     if not place.campaign.stage.has_target:
-        if one.target:
+        if row.target:
             raise RowProblem("no_target", _("This stage asks about no culture, and the row names one."))
         return ""
-    target = (one.target or one.cohort).strip()
-    if one.by_model and 0 < len(target) <= LONGEST_TARGET:
+    target = (row.target or row.cohort).strip()
+    if row.by_model and 0 < len(target) <= LONGEST_TARGET:
         return target
-    if one.by_model:
+    if row.by_model:
         text = _("A model says for which culture it answers: “target”, at most %(most)s characters.")
         raise RowProblem("no_target", text % {"most": LONGEST_TARGET})
     if target not in place.cohorts:

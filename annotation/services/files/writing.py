@@ -70,11 +70,11 @@ def write(place: ImportTarget, ready: Sequence[ParsedAnswer], now: datetime) -> 
     known, refused = _reported_model_info(ready, raters)
     fine = [one for one in ready if one.number not in refused]
     judged = iter(_written(place, fine, raters, now))
-    told = [refused.get(one.number) or next(judged) for one in ready]
+    results = [refused.get(one.number) or next(judged) for one in ready]
     for name, about in known.items():
-        if any(_name(one) == name and how[0] != Outcome.ERROR for one, how in zip(ready, told, strict=True)):
+        if any(_name(one) == name and how[0] != Outcome.ERROR for one, how in zip(ready, results, strict=True)):
             add_model_info(raters[name], about, place.actor, place.campaign.stage.benchmark.scope)
-    return told
+    return results
 
 
 def analyze() -> None:
@@ -95,17 +95,17 @@ def _reported_model_info(
     """What is told of each model, and by number the answers that tell otherwise of it, or are in a person's name."""
     known: dict[Name, dict[str, Any]] = {}
     refused: dict[int, Judged] = {}
-    for one in ready:
-        name = _name(one)
+    for answer in ready:
+        name = _name(answer)
         if name not in raters:
-            refused[one.number] = (Outcome.ERROR, "is_a_person", model_as_person_problem(one.said.rater))
+            refused[answer.number] = (Outcome.ERROR, "is_a_person", model_as_person_problem(answer.said.rater))
             continue
         so_far = known.get(name, dict(raters[name].about))
-        if at := model_conflict(so_far, one.said.about):
-            words = model_info_problem(one.said.rater, at, so_far[at], one.said.about[at])
-            refused[one.number] = (Outcome.ERROR, "known_otherwise", words)
-        elif one.said.about:
-            known[name] = {**so_far, **one.said.about}
+        if at := model_conflict(so_far, answer.said.about):
+            words = model_info_problem(answer.said.rater, at, so_far[at], answer.said.about[at])
+            refused[answer.number] = (Outcome.ERROR, "known_otherwise", words)
+        elif answer.said.about:
+            known[name] = {**so_far, **answer.said.about}
     return known, refused
 
 
@@ -147,9 +147,11 @@ def _units(ready: Sequence[ParsedAnswer]) -> dict[tuple[int, str], int]:
 def _step(
     place: ImportTarget, ready: Sequence[ParsedAnswer], pairs: Sequence[Pair], raters: set[int], now: datetime
 ) -> FileWriteBatch:
-    held = _assignments_of(place, ready, pairs, now)
+    assignments = _assignments_of(place, ready, pairs, now)
     known: dict[int, list[Annotation]] = defaultdict(list)
-    rows = Annotation.objects.filter(assignment__in=[pk for pk, _theirs in held.values()]).order_by("-live", "-version")
+    rows = Annotation.objects.filter(assignment__in=[pk for pk, _theirs in assignments.values()]).order_by(
+        "-live", "-version"
+    )
     for row in rows.only("assignment", "version", "client_key", "answers", "live", "uncounted_because"):
         known[row.assignment_id].append(row)
     taken_back = [one.pk for many in known.values() for one in many if one.uncounted_because == WITHDRAWN]
@@ -158,7 +160,7 @@ def _step(
         place=place,
         at=now,
         rule=rule_versions.acceptance_stamp(place.campaign),
-        held=held,
+        held=assignments,
         known=known,
         reviews=dict(reviews),
         by_run=model_answers.raters_with_run_answers(place.campaign, raters),
@@ -172,10 +174,10 @@ def _assignments_of(
 
     Somebody may be given the unit at this moment: the constraint decides, and is read again.
     """
-    found = _read(place, pairs)
-    missing = {pair: one for pair, one in zip(reversed(pairs), reversed(ready), strict=True) if pair not in found}
+    assignments = _read(place, pairs)
+    missing = {pair: one for pair, one in zip(reversed(pairs), reversed(ready), strict=True) if pair not in assignments}
     if not missing:
-        return found
+        return assignments
     Assignment.objects.bulk_create(
         [
             Assignment(
@@ -186,7 +188,7 @@ def _assignments_of(
         ],
         ignore_conflicts=True,
     )  # fmt: skip
-    return found | _read(place, list(missing))
+    return assignments | _read(place, list(missing))
 
 
 def _read(place: ImportTarget, pairs: Sequence[Pair]) -> dict[Pair, tuple[int, bool]]:
@@ -195,39 +197,39 @@ def _read(place: ImportTarget, pairs: Sequence[Pair]) -> dict[Pair, tuple[int, b
     return {(unit, rater): (pk, theirs) for unit, rater, pk, theirs in fetch(HELD, params)}
 
 
-def _classify(step: FileWriteBatch, one: ParsedAnswer, pair: Pair) -> Judged:
+def _classify(step: FileWriteBatch, answer: ParsedAnswer, pair: Pair) -> Judged:
     assignment, theirs = step.held[pair]
     if theirs:
-        return _assigned_in_campaign(step, one, assignment)
+        return _assigned_in_campaign(step, answer, assignment)
     if pair[1] in step.by_run:
         message = _(
             "“%(rater)s” with this setting is asked here by a run, and answers are not mixed. Withdraw the run first, "
             "or give another “setting”."
         )
-        return Outcome.ERROR, "of_a_run", message % {"rater": one.said.rater}
-    key = step.place.key(one.number)
+        return Outcome.ERROR, "of_a_run", message % {"rater": answer.said.rater}
+    key = step.place.key(answer.number)
     for known in step.known[assignment]:
         if known.client_key == key and not known.live and known.uncounted_because == WITHDRAWN:
-            _restore(step, known, one)
+            _restore(step, known, answer)
             return Outcome.UPDATED, "brought_back", _("It was withdrawn, and is back.")
-        if known.client_key == key or (known.live and known.answers == one.parsed.answers):
+        if known.client_key == key or (known.live and known.answers == answer.parsed.answers):
             return Outcome.UNCHANGED, "", ""
         if known.live:
             message = _(
                 "“%(rater)s” has answered this already, otherwise or other questions of it. What stands is not "
                 "changed. Withdraw the import that brought it, then send one file with everything."
             )
-            return Outcome.ERROR, "answered", message % {"rater": one.said.rater}
-    _create(step, one, pair, assignment, key)
+            return Outcome.ERROR, "answered", message % {"rater": answer.said.rater}
+    _create(step, answer, pair, assignment, key)
     return Outcome.CREATED, "", ""
 
 
-def _assigned_in_campaign(step: FileWriteBatch, one: ParsedAnswer, assignment: int) -> Judged:
+def _assigned_in_campaign(step: FileWriteBatch, answer: ParsedAnswer, assignment: int) -> Judged:
     """Whom the campaign gave the item answers it there: a file says nothing in their place."""
-    if any(known.live and known.answers == one.parsed.answers for known in step.known[assignment]):
+    if any(known.live and known.answers == answer.parsed.answers for known in step.known[assignment]):
         return Outcome.UNCHANGED, "", ""
     message = _("“%(rater)s” was given this item in the campaign itself. What is there stays; take the row out.")
-    return Outcome.ERROR, "already_there", message % {"rater": one.said.rater}
+    return Outcome.ERROR, "already_there", message % {"rater": answer.said.rater}
 
 
 def _not_counted_reason(step: FileWriteBatch, one: ParsedAnswer) -> str:
@@ -239,38 +241,38 @@ def _state(because: str) -> str:
     return Assignment.State.REJECTED if because == REJECTED else Assignment.State.SUBMITTED
 
 
-def _create(step: FileWriteBatch, one: ParsedAnswer, pair: Pair, assignment: int, key: str) -> None:
-    because = _not_counted_reason(step, one)
+def _create(step: FileWriteBatch, answer: ParsedAnswer, pair: Pair, assignment: int, key: str) -> None:
+    because = _not_counted_reason(step, answer)
     earlier = max((known.version for known in step.known[assignment]), default=0)
     annotation = Annotation(
         assignment_id=assignment,
         rater_id=pair[1],
-        version=max(one.said.version, earlier + 1),
+        version=max(answer.said.version, earlier + 1),
         client_key=key,
-        answers=one.parsed.answers,
+        answers=answer.parsed.answers,
         sheet_version_id=step.place.campaign.sheet_version_id,
-        rule_version=step.rule if one.said.rule is None else one.said.rule,
-        cohort=one.cohort,
-        language=one.said.language,
-        shown_at=one.said.shown_at,
-        submitted_at=one.said.at,
-        active_seconds=one.said.seconds,
-        confirmed=list(one.confirmed),
-        trace=dict(one.said.trace),
+        rule_version=step.rule if answer.said.rule is None else answer.said.rule,
+        cohort=answer.cohort,
+        language=answer.said.language,
+        shown_at=answer.said.shown_at,
+        submitted_at=answer.said.at,
+        active_seconds=answer.said.seconds,
+        confirmed=list(answer.confirmed),
+        trace=dict(answer.said.trace),
         live=True,
         counted=not because,
         uncounted_because=because,
         at_submit=because,
     )
     step.known[assignment].insert(0, annotation)
-    step.made.append((annotation, one, pair[0]))
+    step.made.append((annotation, answer, pair[0]))
     step.states[_state(because)].append(assignment)
 
 
-def _restore(step: FileWriteBatch, known: Annotation, one: ParsedAnswer) -> None:
+def _restore(step: FileWriteBatch, known: Annotation, answer: ParsedAnswer) -> None:
     """As it was: what reviewers decided before it was withdrawn holds."""
     decision = step.reviews.get(known.pk)
-    known.live, known.at_submit = True, _not_counted_reason(step, one)
+    known.live, known.at_submit = True, _not_counted_reason(step, answer)
     step.back.append((known, BECOMES[Decision(decision)] if decision else _state(known.at_submit)))
 
 
@@ -287,10 +289,10 @@ def _save(step: FileWriteBatch) -> None:
     recompute_counted([one.pk for one, *_rest in step.made] + [known.pk for known, _state in step.back])
 
 
-def _ratings(place: ImportTarget, annotation: Annotation, one: ParsedAnswer, unit: int) -> Iterable[Rating]:
-    for code in one.parsed.codes:
+def _ratings(place: ImportTarget, annotation: Annotation, answer: ParsedAnswer, unit: int) -> Iterable[Rating]:
+    for code in answer.parsed.codes:
         yield Rating(
-            annotation=annotation, campaign=place.campaign, cohort=one.cohort, unit_id=unit,
+            annotation=annotation, campaign=place.campaign, cohort=answer.cohort, unit_id=unit,
             rater_id=annotation.rater_id, field=code.field, code=code.code, value=code.value, live=True,
             counted=annotation.counted,
         )  # fmt: skip

@@ -106,7 +106,7 @@ def publish(stage: Stage, revision_seen: str, actor: User, at: datetime) -> Stag
     wrong += [*_used_by_campaigns(stage, content), *_too_many(stage, content)]
     if wrong:
         raise NotPublishable(wrong)
-    derived_anew = content["derivation"] != stage.derivation
+    derivation_changed = content["derivation"] != stage.derivation
     if not stage.versions.exists():
         StageVersion.objects.create(stage=stage, number=stage.version, content=content_of(stage), published_at=at)
     for key, value in content.items():
@@ -118,7 +118,7 @@ def publish(stage: Stage, revision_seen: str, actor: User, at: datetime) -> Stag
         stage=stage, number=stage.version, content=content, published_by=actor, published_at=at
     )
     _event(stage, actor, "stage.published", number=stage.version)
-    if derived_anew:
+    if derivation_changed:
         derived_items.rederive_stage(stage)
     return version
 
