@@ -34,14 +34,14 @@ Drawn = tuple[str, list[float]]  # who, box
 
 def overlays(ground: FigureData) -> Figure:
     """Every picture with a first box and another one; the pairs that agree least come first."""
-    seen = _boxes_of(ground)
-    if not seen:
+    boxed_items = _boxes_of(ground)
+    if not boxed_items:
         raise MissingData(
             _("There is no picture yet with a person's box and another one, of a verifier or of a model.")
         )
-    images = first_images(thing.pk for thing, _gold, _others in seen[:CARDS])
+    images = first_images(thing.pk for thing, _gold, _others in boxed_items[:CARDS])
     cards = []
-    for thing, gold, others in seen[:CARDS]:
+    for thing, gold, others in boxed_items[:CARDS]:
         image = images.get(thing.pk)
         size = (image.width, image.height) if image else (4, 3)
         drawn = [boxes.LabelledBox(_("first: %(who)s") % {"who": gold[0]}, _corners(gold[1]))]
@@ -50,13 +50,13 @@ def overlays(ground: FigureData) -> Figure:
     drawing = boxes.Overlays(tuple(cards), _("IoU"))
     rows: list[tuple[Datum, ...]] = [
         (thing.key, thing.concept, thing.origin, gold[0], who, iou, *gold[1], *box)
-        for thing, gold, others in seen
+        for thing, gold, others in boxed_items
         for who, box, iou in others
     ]
     corners = ("x0", "y0", "x1", "y1")
     worst = [
         (_name(t), ", ".join(f"{who} {format_number(iou)}" for who, _b, iou in others))
-        for t, _g, others in seen[:CARDS]
+        for t, _g, others in boxed_items[:CARDS]
     ]
     return Figure(
         key="overlays",
@@ -79,30 +79,30 @@ def _boxes_of(ground: FigureData) -> list[tuple[ObservedItem, Drawn, list[tuple[
     """By the least overlap with the first box. A verifier's answer is of another item, with the same key."""
     first: dict[str, tuple[ObservedItem, Drawn]] = {}
     others: dict[str, list[Drawn]] = defaultdict(list)
-    for said in ground.answers("boxes", "box"):
-        _sort_in(said, first, others)
+    for answer in ground.answers("boxes", "box"):
+        _sort_in(answer, first, others)
     try:
-        for said in ground.answers("verification", "box"):
-            if drawn := read_boxes(said.answer):
-                others[said.thing.key].append((model_name(said.who), drawn[0]))
+        for answer in ground.answers("verification", "box"):
+            if drawn := read_boxes(answer.answer):
+                others[answer.thing.key].append((model_name(answer.who), drawn[0]))
     except MissingData:
         pass  # verification is not asked everywhere
-    found = []
+    boxed_items = []
     for key, (thing, gold) in first.items():
         measured = [(who, box, overlap([gold[1]], [box])) for who, box in others.get(key, [])]
         if measured:
-            found.append((thing, gold, sorted(measured, key=lambda one: one[2])))
-    return sorted(found, key=lambda one: (one[2][0][2], one[0].key))
+            boxed_items.append((thing, gold, sorted(measured, key=lambda one: one[2])))
+    return sorted(boxed_items, key=lambda one: (one[2][0][2], one[0].key))
 
 
-def _sort_in(said: RawAnswer, first: dict[str, tuple[ObservedItem, Drawn]], others: dict[str, list[Drawn]]) -> None:
-    drawn = read_boxes(said.answer)
+def _sort_in(answer: RawAnswer, first: dict[str, tuple[ObservedItem, Drawn]], others: dict[str, list[Drawn]]) -> None:
+    drawn = read_boxes(answer.answer)
     if not drawn:
         return
-    if said.who.is_model or said.thing.key in first:
-        others[said.thing.key].append((model_name(said.who), drawn[0]))
+    if answer.who.is_model or answer.thing.key in first:
+        others[answer.thing.key].append((model_name(answer.who), drawn[0]))
     else:
-        first[said.thing.key] = said.thing, (said.who.name, drawn[0])
+        first[answer.thing.key] = answer.thing, (answer.who.name, drawn[0])
 
 
 def _corners(box: list[float]) -> tuple[float, float, float, float]:
@@ -173,18 +173,18 @@ class _FoundPicture:
         return self.place, self.key, self.country, self.region, self.score, right
 
 
-def _region_conflicts(found: Iterable[_FoundPicture]) -> list[str]:
+def _region_conflicts(pictures: Iterable[_FoundPicture]) -> list[str]:
     """Regions are the paper's, whatever the collection says; where it says otherwise, both are named."""
     words = [_("Regions of countries are those of the paper's list; countries beyond it have the collection's own.")]
-    other = {one.country: one for one in found if one.stored and one.stored.casefold() != one.region.casefold()}
+    other = {one.country: one for one in pictures if one.stored and one.stored.casefold() != one.region.casefold()}
     words += [
         _("%(country)s: %(region)s here, %(stored)s in the collection.")
         % {
             "country": isolate_direction(country),
-            "region": isolate_direction(one.region),
-            "stored": isolate_direction(one.stored),
+            "region": isolate_direction(picture.region),
+            "stored": isolate_direction(picture.stored),
         }
-        for country, one in sorted(other.items())
+        for country, picture in sorted(other.items())
     ]
     return words
 
@@ -201,7 +201,7 @@ def _strip(
     relevant = relevant_of(of, "universal")
     keys = of.keys[0][:K]
     known = relevant[0] or None
-    found = [
+    pictures = [
         _FoundPicture(rank, key, of.about.get(key, {}), scores.get(key, 0.0), None if known is None else key in known)
         for rank, key in enumerate(keys, start=1)
     ]
@@ -209,9 +209,9 @@ def _strip(
         picture_strips.StripPicture(
             _chip(one, regions), one.score, _look(one.region, regions), shas.get(one.key, ""), one.key, one.right
         )
-        for one in found
+        for one in pictures
     )
-    return picture_strips.Strip(of.label, _diversities(of, found, relevant), tiles), found
+    return picture_strips.Strip(of.label, _diversities(of, pictures, relevant), tiles), pictures
 
 
 def _scores(of: RankedLists) -> list[tuple[str, float]]:
@@ -220,19 +220,19 @@ def _scores(of: RankedLists) -> list[tuple[str, float]]:
     return list(zip(row.keys, row.scores, strict=True))
 
 
-def _diversities(of: RankedLists, found: list[_FoundPicture], relevant: list[frozenset[str]]) -> str:
+def _diversities(of: RankedLists, pictures: list[_FoundPicture], relevant: list[frozenset[str]]) -> str:
     """Both diversities of the first five and how many are right, in percent."""
-    if len(found) < K:
-        return _("%(n)s found; the numbers need %(k)s") % {"n": len(found), "k": K}
-    countries = _diversity([country_code(one.country) for one in found])
-    regions = _diversity([one.region for one in found]) if all(one.region for one in found) else "–"
-    said = _("diversity@%(k)s of countries %(countries)s, of regions %(regions)s") % {
+    if len(pictures) < K:
+        return _("%(n)s found; the numbers need %(k)s") % {"n": len(pictures), "k": K}
+    countries = _diversity([country_code(one.country) for one in pictures])
+    regions = _diversity([one.region for one in pictures]) if all(one.region for one in pictures) else "–"
+    text = _("diversity@%(k)s of countries %(countries)s, of regions %(regions)s") % {
         "k": K, "countries": countries, "regions": regions,
     }  # fmt: skip
     if relevant[0]:
         right = 100 * float(precisions(of, K, relevant)[0])
-        said += "; " + _("precision@%(k)s %(right)s") % {"k": K, "right": f"{right:.0f} %"}
-    return said
+        text += "; " + _("precision@%(k)s %(right)s") % {"k": K, "right": f"{right:.0f} %"}
+    return text
 
 
 def _diversity(names: list[str]) -> str:

@@ -66,46 +66,46 @@ def ranks_of(run: Run) -> Ranks:
     return Ranks(np.array(place, np.int64), entity, dataset, left_out)
 
 
-def build_linking(given: TableInputs) -> Table:
-    runs = _runs(given)
-    found = [(run, ranks_of(run)) for run in runs]
-    if not any(ranks.entity for _run, ranks in found):
+def build_linking(inputs: TableInputs) -> Table:
+    runs = _runs(inputs)
+    ranked_runs = [(run, ranks_of(run)) for run in runs]
+    if not any(ranks.entity for _run, ranks in ranked_runs):
         text = _("No linked image has a right entry to compare with. Import the images with a column “gold_entity”.")
         raise MissingData(text, DOOR)
-    names = sorted({name for _run, ranks in found for name in ranks.dataset})
+    names = sorted({name for _run, ranks in ranked_runs for name in ranks.dataset})
     sets: list[str | None] = [*names] if any(names) and len(names) <= MOST_SETS else [None]
-    rows = [_row(run, ranks, sets) for run, ranks in found if ranks.entity]
+    rows = [_row(run, ranks, sets) for run, ranks in ranked_runs if ranks.entity]
     columns: list[Words] = [f"{_set(one)}@{k}" for one in sets for k in AT]
     words: list[Words] = [
         _("In percent of images. The right entry is among the first k that the run ranked, by its exact id."),
         _("Intervals leave out each entry in turn, with all its images. With one image per entry they are Wilson's."),
         _("An image without a link counts as not found."),
     ]
-    if any(run.options.get("method") == NAMED for run, _ranks in found):
+    if any(run.options.get("method") == NAMED for run, _ranks in ranked_runs):
         words.append(_("A model names one entity, so its columns differ only where several entries have that name."))
-    if left_out := sum(ranks.left_out for _run, ranks in found):
+    if left_out := sum(ranks.left_out for _run, ranks in ranked_runs):
         text = ngettext(
             "%(n)s image was left out: it is itself in the knowledge base.",
             "%(n)s images were left out: they are themselves in the knowledge base.",
             left_out,
         )
         words.append(text % {"n": left_out})
-    return given.table(corner=_("Way of linking"), columns=columns, rows=rows, words=words)
+    return inputs.table(corner=_("Way of linking"), columns=columns, rows=rows, words=words)
 
 
-def _runs(given: TableInputs) -> list[Run]:
+def _runs(inputs: TableInputs) -> list[Run]:
     """Those that linked the pictures of one stage, in the order of the paper's rows: the stage that the address asks
     for, else the one that was linked last."""
     order = list(METHODS)
-    every = [run for run in runs_of(given.benchmark, Run.Task.LINKING) if run.options.get("method") in order]
+    every = [run for run in runs_of(inputs.benchmark, Run.Task.LINKING) if run.options.get("method") in order]
     if not every:
         raise MissingData(_("No image has been linked to a knowledge base yet."), DOOR)
-    names = dict(given.benchmark.stages.values_list("key", "name"))
+    names = dict(inputs.benchmark.stages.values_list("key", "name"))
     newest = dict.fromkeys(_stage(run) for run in sorted(every, key=lambda run: -run.pk))
-    known = with_gold(given, newest)
-    stage = given.choose(STAGE, {key: names.get(key, key) for key in newest}, next(iter(known), ""))
+    known = with_gold(inputs, newest)
+    stage = inputs.choose(STAGE, {key: names.get(key, key) for key in newest}, next(iter(known), ""))
     labels = {run.pk: f"{METHODS[run.options['method']]}, {run.model}, {_base(run)}" for run in every}
-    found = given.choose_runs([run for run in every if _stage(run) == stage], labels)
+    found = inputs.choose_runs([run for run in every if _stage(run) == stage], labels)
     return sorted(found, key=lambda run: (_base(run), run.model, order.index(run.options["method"])))
 
 

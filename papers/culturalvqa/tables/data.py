@@ -31,7 +31,7 @@ from predictions.prompts.prompt_templates import split_texts
 
 NEEDS = gettext_lazy("Questions, and answers of people to them.")
 OTHER_QUESTIONS = gettext_lazy("The paper's data are not in this benchmark: these questions are others.")
-ASKER = Option(
+OWN_ANSWER = Option(
     "asker",
     gettext_lazy("The asker's own answer"),
     {"counts": gettext_lazy("is one of a question's answers"), "apart": gettext_lazy("is not counted")},
@@ -299,11 +299,11 @@ def _skip_cells(n: int, skipped: int, theirs: PrintedValue | None) -> tuple[Cell
     return (Cell(text=str(n)), Cell(text=str(skipped)), Cell(share, rounding=Rounding(2, 100), printed=theirs))
 
 
-OPTIONS = (ASKER,)
+OPTIONS = (OWN_ANSWER,)
 DATA_TABLES: tuple[TableSpec, ...] = (
     TableSpec(
         "profile", "Table 3, Figure 3", gettext_lazy("The data by country"), NEEDS, build_profile,
-        (ASKER, CEILING, JUDGE, SCALE),
+        (OWN_ANSWER, CEILING, JUDGE, SCALE),
     ),
     TableSpec("answers", "Figure 4", gettext_lazy("Facets and their answers"), NEEDS, build_facets, OPTIONS),
     TableSpec("openers", "Section 4", gettext_lazy("How questions begin"), NEEDS, build_openers),

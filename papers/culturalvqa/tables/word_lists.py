@@ -28,7 +28,7 @@ from evaluation.tables.sources import COLLECTION, name_of, title_of
 from evaluation.tables.spec import ActionLink, MissingData, Table, TableSpec, Words
 from evaluation.tables.table_inputs import TableInputs
 from papers.culturalvqa.printed_values import PRINTED
-from papers.culturalvqa.tables.data import ASKER, OTHER_QUESTIONS, SHARE, Question, questions_of
+from papers.culturalvqa.tables.data import OTHER_QUESTIONS, OWN_ANSWER, SHARE, Question, questions_of
 from papers.culturalvqa.tables.judgements import FACETS
 from predictions.models import Collection, Entry
 
@@ -219,10 +219,10 @@ NEEDS = gettext_lazy("Questions with answers, and the list.")
 LIST_TABLES: tuple[TableSpec, ...] = (
     TableSpec(
         "in-titles", "Section 4", gettext_lazy("Answers with a word in a Wikipedia title"), NEEDS,
-        build_in_titles, (ASKER,), state=state_of_lists,
+        build_in_titles, (OWN_ANSWER,), state=state_of_lists,
     ),
     TableSpec(
-        "in-corpus", "Appendix F", gettext_lazy("Answers in a text corpus"), NEEDS, build_in_corpus, (ASKER,),
+        "in-corpus", "Appendix F", gettext_lazy("Answers in a text corpus"), NEEDS, build_in_corpus, (OWN_ANSWER,),
         state=state_of_lists,
     ),
 )  # fmt: skip

@@ -91,13 +91,13 @@ def _parts(run: Run) -> tuple[list[Part], int]:
 
 
 def _part(run: Run, title: str, entries: list[tuple[int, str, str, str]]) -> Part:
-    kept = [entries[place] for place in thinned(len(entries)).tolist()]
-    group = np.array([name for _pk, _key, name, _concept in kept])
-    vectors = vectors_by(run, [pk for pk, _key, _name, _concept in kept])
-    means = mean_silhouettes(vectors, group, np.array([concept for _pk, _key, _name, concept in kept]))
+    sampled = [entries[place] for place in thinned(len(entries)).tolist()]
+    group = np.array([name for _pk, _key, name, _concept in sampled])
+    vectors = vectors_by(run, [pk for pk, _key, _name, _concept in sampled])
+    means = mean_silhouettes(vectors, group, np.array([concept for _pk, _key, _name, concept in sampled]))
     return Part(
         title,
-        [key for _pk, key, _name, _concept in kept],
+        [key for _pk, key, _name, _concept in sampled],
         group.tolist(),
         Counter(name for _pk, _key, name, _concept in entries),
         principal_plane(vectors),
@@ -151,19 +151,19 @@ def _rows(of: Part, run: str) -> list[tuple[Datum, ...]]:
 
 
 def _words(parts: list[Part], unknown: int) -> list[str]:
-    said = [
+    texts = [
         _("The paper's projection is UMAP; this one is linear: distances in it are never larger than in the vectors."),
         _("Silhouettes are of the vectors in all dimensions, by 1 - cosine, of the entries drawn: 1 apart, 0 mixed."),
         _("n is the number of entries; a number stands on its group's medians."),
     ]
-    for one in parts:
-        if len(one.keys) < one.counts.total():
+    for part in parts:
+        if len(part.keys) < part.counts.total():
             text = _("%(what)s: %(drawn)s of %(all)s entries are drawn, picked at random by seed %(seed)s.")
-            drawn = {"drawn": f"{len(one.keys):,}", "all": f"{one.counts.total():,}"}
-            said.append(text % {"what": one.title, "seed": SEED, **drawn})
+            drawn = {"drawn": f"{len(part.keys):,}", "all": f"{part.counts.total():,}"}
+            texts.append(text % {"what": part.title, "seed": SEED, **drawn})
     if unknown:
-        said.append(_("Entries without language and country, left out: %(n)s.") % {"n": f"{unknown:,}"})
-    return said
+        texts.append(_("Entries without language and country, left out: %(n)s.") % {"n": f"{unknown:,}"})
+    return texts
 
 
 FIGURES = (

@@ -81,10 +81,10 @@ DOUBTFUL: dict[tuple[str, str], Words] = {("XLM-R-B/16plus", "US"): ROUNDED_UP}
 def three_candidate_runs(given: TableInputs, *, main: bool = True) -> list[TrialScores]:
     """Runs over trials of three whose queries name no country, of one collection. Raises MissingData without any."""
     runs = given.runs("forced_choice", PLAIN_THREE)
-    found = [one for one in choices_of(runs, THREE) if not one.described]
-    if not found:
+    score_sets = [one for one in choices_of(runs, THREE) if not one.described]
+    if not score_sets:
         raise MissingData(_("No run has trials of three candidates. Import trials and similarities."))
-    return select_query_sets(found, "plain") if main else found
+    return select_query_sets(score_sets, "plain") if main else score_sets
 
 
 def credit_of(given: TableInputs, choices: TrialScores) -> Floats:
@@ -103,24 +103,24 @@ def wins(given: TableInputs, choices: TrialScores, credit: Floats) -> list[Estim
     return [mean_over_countries([rates[n] for rates in by_country], SHARES) for n in range(credit.shape[1])]
 
 
-def build_overall(given: TableInputs) -> Table:
+def build_overall(inputs: TableInputs) -> Table:
     rows = []
-    found = three_candidate_runs(given)
-    for one in found:
-        credit = credit_of(given, one)
+    found = three_candidate_runs(inputs)
+    for scores in found:
+        credit = credit_of(inputs, scores)
         cells = [
-            Cell(rate, rounding=PERCENT, printed=printed("table_2", name, model=one.label))
-            for name, rate in zip(THREE, wins(given, one, credit), strict=True)
+            Cell(rate, rounding=PERCENT, printed=printed("table_2", name, model=scores.label))
+            for name, rate in zip(THREE, wins(inputs, scores, credit), strict=True)
         ]
-        sp = forced_choice.self_preference(credit, one.clusters)
-        cells.append(Cell(sp, rounding=Rounding(2), printed=printed("table_2", "sp", model=one.label)))
-        rows.append(Row(one.label, tuple(cells), one.group))
+        sp = forced_choice.self_preference(credit, scores.clusters)
+        cells.append(Cell(sp, rounding=Rounding(2), printed=printed("table_2", "sp", model=scores.label)))
+        rows.append(Row(scores.label, tuple(cells), scores.group))
     columns: list[Words] = [*(ROLES[name] for name in THREE), "SP"]
     words: list[Words] = [
         _("Wins in percent of trials. SP is language-biased over correct wins, of all trials together."),
         _("Intervals leave out each concept and country in turn: all images of one repeat one query."),
     ]
-    return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)
+    return inputs.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 
 
 def build_wins_by_country(given: TableInputs) -> Table:
@@ -128,23 +128,29 @@ def build_wins_by_country(given: TableInputs) -> Table:
     return wins_by_country(given, found, THREE, "table_13")
 
 
-def wins_by_country(given: TableInputs, found: Sequence[TrialScores], roles: tuple[str, ...], table: str) -> Table:
-    countries = countries_of(found)
+def wins_by_country(
+    inputs: TableInputs, score_sets: Sequence[TrialScores], roles: tuple[str, ...], table: str
+) -> Table:
+    countries = countries_of(score_sets)
     rows = []
-    for one in found:
-        credit = credit_of(given, one)
-        made = {}
+    for scores in score_sets:
+        credit = credit_of(inputs, scores)
+        rates_by_country = {}
         for country in countries:
-            mask = one.countries == country
-            made[country] = forced_choice.win_rates(credit[mask], one.clusters[mask])
+            mask = scores.countries == country
+            rates_by_country[country] = forced_choice.win_rates(credit[mask], scores.clusters[mask])
         for place, role in enumerate(roles):
             cells = [
-                Cell(made[c][place], rounding=PERCENT, printed=printed(table, c, model=one.label, measure=role))
+                Cell(
+                    rates_by_country[c][place],
+                    rounding=PERCENT,
+                    printed=printed(table, c, model=scores.label, measure=role),
+                )
                 for c in countries
             ]
-            rows.append(Row(str(ROLES[role]), tuple(cells), one.label))
+            rows.append(Row(str(ROLES[role]), tuple(cells), scores.label))
     words: list[Words] = [_("Wins in percent of the country's trials.")]
-    return given.table(corner=_("Wins"), columns=list(countries), rows=rows, words=words)
+    return inputs.table(corner=_("Wins"), columns=list(countries), rows=rows, words=words)
 
 
 def languages_of(found: Iterable[TrialScores]) -> dict[str, str]:
@@ -153,29 +159,29 @@ def languages_of(found: Iterable[TrialScores]) -> dict[str, str]:
 
 
 def silhouettes_by_country(
-    given: TableInputs, countries: Sequence[str], speaks: Mapping[str, str]
+    inputs: TableInputs, countries: Sequence[str], speaks: Mapping[str, str]
 ) -> dict[str, dict[str, Any]]:
     """By model: text silhouettes of each country's language and image silhouettes of the country, as Estimates. Texts
     are of one collection, pictures of one."""
-    made: dict[str, dict[str, Any]] = {}
-    for run in embeddings_of(given, TEXTS):
+    by_model: dict[str, dict[str, Any]] = {}
+    for run in embeddings_of(inputs, TEXTS):
         entries, vectors = vectors_of(run)
         by_language = _means(
-            given, [_language(e) for e in entries], _concepts(entries), vectors, _are_texts(entries), speaks.values()
+            inputs, [_language(e) for e in entries], _concepts(entries), vectors, _are_texts(entries), speaks.values()
         )
-        kept = made.setdefault(run.rater.name, {"ts": {}, "is": {}})
-        kept["ts"] |= {c: by_language[speaks[c]] for c in countries if speaks.get(c) in by_language}
-    for run in embeddings_of(given, PICTURES):
+        silhouettes = by_model.setdefault(run.rater.name, {"ts": {}, "is": {}})
+        silhouettes["ts"] |= {c: by_language[speaks[c]] for c in countries if speaks.get(c) in by_language}
+    for run in embeddings_of(inputs, PICTURES):
         entries, vectors = vectors_of(run)
         by_country = _means(
-            given, [_of_country(e) for e in entries], _concepts(entries), vectors, ~_are_texts(entries), countries
+            inputs, [_of_country(e) for e in entries], _concepts(entries), vectors, ~_are_texts(entries), countries
         )
-        kept = made.setdefault(run.rater.name, {"ts": {}, "is": {}})
-        kept["is"] |= {c: by_country[c] for c in countries if c in by_country}
-    return made
+        silhouettes = by_model.setdefault(run.rater.name, {"ts": {}, "is": {}})
+        silhouettes["is"] |= {c: by_country[c] for c in countries if c in by_country}
+    return by_model
 
 
-def embeddings_of(given: TableInputs, option: str) -> list[Run]:
+def embeddings_of(inputs: TableInputs, option: str) -> list[Run]:
     """Runs over one collection that has texts with their language (TEXTS), or pictures with their country (PICTURES);
     the collection of the trials where it has them. Empty without any."""
 
@@ -185,7 +191,7 @@ def embeddings_of(given: TableInputs, option: str) -> list[Run]:
         found = entries.filter(texts) if option == TEXTS else entries.exclude(texts).filter(about__has_key="country")
         return list(runs) if found.exists() else []
 
-    return given.of_collection(by_collection(runs_of(given.benchmark, Run.Task.EMBEDDING), usable), option)
+    return inputs.of_collection(by_collection(runs_of(inputs.benchmark, Run.Task.EMBEDDING), usable), option)
 
 
 def _concepts(entries: Sequence[Entry]) -> npt.NDArray[np.str_]:
@@ -211,48 +217,54 @@ def concept_of(about: Mapping[str, Any], key: str) -> str:
 
 
 def _means(
-    given: TableInputs, labels: Sequence[str], concepts: Any, vectors: Any, mask: Any, wanted: Iterable[str]
+    inputs: TableInputs, labels: Sequence[str], concepts: Any, vectors: Any, mask: Any, wanted: Iterable[str]
 ) -> dict[str, Estimate]:
     """The mean silhouette of each wanted label's entries, among the entries of the mask that have a label."""
     label = np.array(labels, np.str_)
     keep = mask & (label != "") if len(label) else np.zeros(0, bool)
     if not keep.any():
         return {}
-    distance: Distance = "euclidean" if given.chosen["distance"] == "euclidean" else "cosine"
+    distance: Distance = "euclidean" if inputs.chosen["distance"] == "euclidean" else "cosine"
     label = label[keep]
     try:
         means = mean_silhouettes(vectors[keep], label, concepts[keep], distance=distance).by_cluster
     except TooLarge:
-        said = _("%(n)s vectors in %(groups)s groups are too many for silhouettes. Import fewer, or choose 1 - cosine.")
-        raise MissingData(said % {"n": f"{label.size:,}", "groups": f"{np.unique(label).size:,}"}) from None
+        text = _("%(n)s vectors in %(groups)s groups are too many for silhouettes. Import fewer, or choose 1 - cosine.")
+        raise MissingData(text % {"n": f"{label.size:,}", "groups": f"{np.unique(label).size:,}"}) from None
     return {name: means[name] for name in sorted(set(wanted).intersection(means))}
 
 
-def preferences(given: TableInputs, one: TrialScores, countries: Sequence[str]) -> dict[str, tuple[Estimate, Estimate]]:
+def preferences(
+    given: TableInputs, scores: TrialScores, countries: Sequence[str]
+) -> dict[str, tuple[Estimate, Estimate]]:
     """SP and M_cr of each country."""
-    credit = credit_of(given, one)
-    made = {}
+    credit = credit_of(given, scores)
+    by_country = {}
     for country in countries:
-        mask = one.countries == country
-        sp = forced_choice.self_preference(credit[mask], one.clusters[mask])
-        made[country] = sp, forced_choice.win_rates(credit[mask], one.clusters[mask])[0]
-    return made
+        mask = scores.countries == country
+        sp = forced_choice.self_preference(credit[mask], scores.clusters[mask])
+        by_country[country] = sp, forced_choice.win_rates(credit[mask], scores.clusters[mask])[0]
+    return by_country
 
 
-def build_by_country(given: TableInputs) -> Table:
-    found = three_candidate_runs(given)
-    countries = countries_of(found)
-    speaks = languages_of(found)
-    measured = silhouettes_by_country(given, countries, speaks)
+def build_by_country(inputs: TableInputs) -> Table:
+    score_sets = three_candidate_runs(inputs)
+    countries = countries_of(score_sets)
+    speaks = languages_of(score_sets)
+    measured = silhouettes_by_country(inputs, countries, speaks)
     rows = []
-    for one in found:
-        of, shapes = preferences(given, one, countries), measured.get(one.run.rater.name, {})
+    for scores in score_sets:
+        of, shapes = preferences(inputs, scores, countries), measured.get(scores.run.rater.name, {})
         lines = [("SP", "sp", Rounding(2), {c: of[c][0] for c in countries}),
                  (str(ROLES["correct"]), "correct", PERCENT, {c: of[c][1] for c in countries}),
                  (_("Text silhouette"), "ts", Rounding(2), shapes.get("ts")),
                  (_("Image silhouette"), "is", Rounding(2), shapes.get("is"))]  # fmt: skip
         rows += [
-            Row(label, tuple(_country_cell(one.label, c, name, values.get(c), rounding) for c in countries), one.label)
+            Row(
+                label,
+                tuple(_country_cell(scores.label, c, name, values.get(c), rounding) for c in countries),
+                scores.label,
+            )
             for label, name, rounding, values in lines
             if values is not None
         ]
@@ -260,7 +272,7 @@ def build_by_country(given: TableInputs) -> Table:
         _("SP of a country's trials together; its silhouette of texts is that of its language."),
         _("Intervals of silhouettes: concepts deleted one at a time, silhouettes computed again."),
     ]
-    return given.table(corner=_("Measure"), columns=list(countries), rows=rows, words=words)
+    return inputs.table(corner=_("Measure"), columns=list(countries), rows=rows, words=words)
 
 
 def _country_cell(model: str, country: str, name: str, value: Estimate | None, rounding: Rounding) -> Cell:
@@ -273,34 +285,34 @@ def _country_cell(model: str, country: str, name: str, value: Estimate | None, r
     return Cell(value, rounding=rounding, printed=printed(table, country, known, model=model, measure=name))
 
 
-def build_correlations(given: TableInputs) -> Table:
+def build_correlations(inputs: TableInputs) -> Table:
     """Table 11: one point for each country, a language's silhouette repeated for its countries."""
-    found = three_candidate_runs(given)
-    countries = countries_of(found)
-    speaks = languages_of(found)
-    measured = silhouettes_by_country(given, countries, speaks)
+    score_sets = three_candidate_runs(inputs)
+    countries = countries_of(score_sets)
+    speaks = languages_of(score_sets)
+    measured = silhouettes_by_country(inputs, countries, speaks)
     rows = []
-    for one in found:
-        if one.run.rater.name not in measured:
+    for scores in score_sets:
+        if scores.run.rater.name not in measured:
             continue
-        sp = _values({c: pair[0] for c, pair in preferences(given, one, countries).items()}, countries)
-        shapes = measured[one.run.rater.name]
+        sp = _values({c: pair[0] for c, pair in preferences(inputs, scores, countries).items()}, countries)
+        shapes = measured[scores.run.rater.name]
         cells = [
             Cell(
                 pearson_of(sp, _values(shapes[name], countries), clusters=[speaks[c] or c for c in countries]),
                 rounding=Rounding(2),
-                printed=printed("table_11", column, model=one.label),
+                printed=printed("table_11", column, model=scores.label),
             )
             for name, column in (("ts", "text"), ("is", "image"))
         ]
-        rows.append(Row(one.label, tuple(cells), one.group))
+        rows.append(Row(scores.label, tuple(cells), scores.group))
     if not rows:
         raise MissingData(_("No model has both similarities and embeddings. Import its embeddings."))
     columns: list[Words] = [_("SP and text silhouette"), _("SP and image silhouette")]
     words: list[Words] = [
         _("Pearson's r over these countries; its interval leaves out each language, whose countries share a value.")
     ]
-    return given.table(corner=_("Model"), columns=columns, rows=rows, words=words)
+    return inputs.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 
 
 def _values(by_country: dict[str, Estimate], countries: Sequence[str]) -> Floats:
@@ -308,43 +320,48 @@ def _values(by_country: dict[str, Estimate], countries: Sequence[str]) -> Floats
     return np.array([np.nan if value is None else value for value in values])
 
 
-def build_baseline(given: TableInputs) -> Table:
+def build_baseline(inputs: TableInputs) -> Table:
     """Figure 19: a model that picks at random, over the trials of the first run; rounds by seed."""
-    one = three_candidate_runs(given)[0]
+    scores = three_candidate_runs(inputs)[0]
     rows = []
     for seed in range(ROUNDS):
-        credit = forced_choice.random_winners(len(one.trials), len(THREE), np.random.default_rng(seed))
-        rates = forced_choice.win_rates(credit, one.clusters)
-        sp = forced_choice.self_preference(credit, one.clusters)
+        credit = forced_choice.random_winners(len(scores.trials), len(THREE), np.random.default_rng(seed))
+        rates = forced_choice.win_rates(credit, scores.clusters)
+        sp = forced_choice.self_preference(credit, scores.clusters)
         cells = (*(Cell(rate, rounding=PERCENT) for rate in rates), Cell(sp, rounding=Rounding(2)))
         rows.append(Row(_("Seed %(n)s") % {"n": seed}, cells, _("Rounds")))
     columns: list[Words] = [*(ROLES[name] for name in THREE), "SP"]
     words: list[Words] = [
-        _("A candidate picked at random in each of %(n)s trials; an unbiased model has SP 1.") % {"n": len(one.trials)}
+        _("A candidate picked at random in each of %(n)s trials; an unbiased model has SP 1.")
+        % {"n": len(scores.trials)}
     ]
-    return given.table(corner=_("Round"), columns=columns, rows=rows, words=words)
+    return inputs.table(corner=_("Round"), columns=columns, rows=rows, words=words)
 
 
 ONE_SET = gettext_lazy("Every model was asked with one query set only. Import runs over another.")
 ONE_PROMPT = gettext_lazy("Every model had one system prompt only. Import runs with another.")
 
 
-def _by(given: TableInputs, name: str, missing: Words) -> Table:
+def _by(inputs: TableInputs, name: str, missing: Words) -> Table:
     """All runs over trials of three and of six, told apart by their query set or their system prompt."""
-    runs = given.runs("forced_choice", told_apart_by(name))
+    runs = inputs.runs("forced_choice", told_apart_by(name))
     found = [*choices_of(runs, THREE), *(one for one in choices_of(runs, SIX) if one.described)]
-    kept = [one for one in found if len({getattr(other.run, name) for other in found if _alike(one, other)}) > 1]
-    if not kept:
+    compared_sets = [
+        one for one in found if len({getattr(other.run, name) for other in found if _alike(one, other)}) > 1
+    ]
+    if not compared_sets:
         raise MissingData(missing)
     rows = []
-    for one in kept:
-        rates = dict(zip(one.roles, forced_choice.win_rates(credit_of(given, one), one.clusters), strict=True))
+    for scores in compared_sets:
+        rates = dict(
+            zip(scores.roles, forced_choice.win_rates(credit_of(inputs, scores), scores.clusters), strict=True)
+        )
         cells = tuple(Cell(rates[role], rounding=PERCENT) if role in rates else Cell(empty=True) for role in SIX)
-        rows.append(Row(getattr(one.run, name) or "-", cells, f"{one.run.rater.name}, {len(one.roles)}"))
+        rows.append(Row(getattr(scores.run, name) or "-", cells, f"{scores.run.rater.name}, {len(scores.roles)}"))
     rows.sort(key=lambda row: row.group)
     words: list[Words] = [_("Wins in percent of trials. Three or six after the model's name: candidates in a trial.")]
     columns: list[Words] = [ROLES[role] for role in SIX]
-    return given.table(corner=_("Asked with"), columns=columns, rows=rows, words=words)
+    return inputs.table(corner=_("Asked with"), columns=columns, rows=rows, words=words)
 
 
 def _alike(one: TrialScores, other: TrialScores) -> bool:

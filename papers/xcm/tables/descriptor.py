@@ -279,13 +279,13 @@ def build_drift_by_concept(inputs: TableInputs) -> Table:
         for trial_drift in trial_drifts
     ]
     concepts = sorted({str(name) for names in of for name in names} - {""})
-    made = {
+    drifts_by_concept = {
         c: [trial_drift.mean("correct", names == c) for trial_drift, names in zip(trial_drifts, of, strict=True)]
         for c in concepts
     }
     rows = [
-        Row(c, tuple(_of_concept(c, trial_drifts, made[c])), "")
-        for c in sorted(concepts, key=lambda c: -_number(made[c][0]))
+        Row(c, tuple(_of_concept(c, trial_drifts, drifts_by_concept[c])), "")
+        for c in sorted(concepts, key=lambda c: -_number(drifts_by_concept[c][0]))
     ]
     columns: list[Words] = [trial_drift.choices.label for trial_drift in trial_drifts]
     words: list[Words] = [_("Of the correct candidate; the first column's largest drift on top.")]
