@@ -21,7 +21,7 @@ urlpatterns = [
     path("b/<slug:slug>/predictions/collections/<int:collection_id>.jsonl", exports.collection, name="collection_file"),
     path("b/<slug:slug>/predictions/runs/<int:run_id>.jsonl", exports.run, name="run_file"),
     re_path(
-        r"^b/(?P<slug>[-\w]+)/predictions/examples/(?P<what>[a-z]+)\.(?P<form>csv|jsonl)$",
+        r"^b/(?P<slug>[-\w]+)/predictions/examples/(?P<example_name>[a-z]+)\.(?P<form>csv|jsonl)$",
         exports.example,
         name="example",
     ),

@@ -239,7 +239,7 @@ TABLES = {
     "evaluation:table_file key": "small",
     "evaluation:table_file form": "csv",
 }
-EXAMPLES = {"predictions:example what": "collection", "predictions:example form": "csv"}
+EXAMPLES = {"predictions:example example_name": "collection", "predictions:example form": "csv"}
 FIGURES = {"evaluation:figure_file key": "distribution", "evaluation:figure_file form": "csv"}
 PUBLIC_DOORS = {"token": "unknown-token", "uidb64": "MQ", "signed": "unsigned"}
 DJANGO_ADMIN = {"app_label": "people", "content_type_id": 1, "url": "nothing"}

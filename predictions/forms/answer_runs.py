@@ -172,9 +172,9 @@ class PlanForm(RunStartForm):
 
     def options(self) -> dict[str, Any]:
         """What the prompt's options were set to, by their keys."""
-        said = {one.key: self.cleaned_data[OPTION + one.key] for one in self.chosen.options}
+        values = {one.key: self.cleaned_data[OPTION + one.key] for one in self.chosen.options}
         return {
-            key: value.pk if isinstance(value, Model) else value for key, value in said.items() if value is not None
+            key: value.pk if isinstance(value, Model) else value for key, value in values.items() if value is not None
         }
 
     def sent_size(self) -> int:
@@ -210,9 +210,9 @@ PARTS = {
 }
 
 
-def raw_form_data(form: forms.BaseForm, said: QueryDict) -> dict[str, Any]:
+def raw_form_data(form: forms.BaseForm, data: QueryDict) -> dict[str, Any]:
     """What somebody typed, unchecked: the form shows it again while the rest of it takes shape."""
-    return {name: field.widget.value_from_datadict(said, {}, name) for name, field in form.fields.items()}
+    return {name: field.widget.value_from_datadict(data, {}, name) for name, field in form.fields.items()}
 
 
 def field_of(option: PromptOption, benchmark: Benchmark, campaign: Campaign) -> forms.Field:

@@ -76,8 +76,8 @@ class EndpointForm(StyledFormMixin, forms.Form):
 
     def offered(self) -> list[tuple[Any, Any]]:
         """Each thing it may offer: its box, and a plain sentence."""
-        said = {key: words for key, _label, words in OFFERS}
-        return [(box, said[box.data["value"]]) for box in self["offers"]] if "offers" in self.fields else []
+        labels = {key: words for key, _label, words in OFFERS}
+        return [(box, labels[box.data["value"]]) for box in self["offers"]] if "offers" in self.fields else []
 
 
 FIELDS = ("kind", "name", "base_url", "offers", "most_in_flight", "per_minute", "timeout_seconds")
@@ -125,16 +125,16 @@ PRICE_ROWS = forms.formset_factory(PriceForm, extra=2, max_num=200, absolute_max
 def price_rows(data: Any, prices: Prices | None) -> Any:
     """The price list as rows, with room for two more."""
     rows = [
-        {"model": model} | {name: said.get(key) for key, name in PARTS.items()}
-        for model, said in (prices.table if prices else {}).items()
+        {"model": model} | {name: price.get(key) for key, name in PARTS.items()}
+        for model, price in (prices.table if prices else {}).items()
     ]
     return PRICE_ROWS(data, initial=rows, prefix="price")
 
 
 def table_of(rows: Any) -> dict[str, Mapping[str, str]]:
     """The price list out of valid rows, as `Prices.table` keeps it: numbers as strings."""
-    said = [row.cleaned_data for row in rows if row.cleaned_data.get("model")]
+    filled_rows = [row.cleaned_data for row in rows if row.cleaned_data.get("model")]
     return {
         row["model"].strip(): {key: f"{row[name]:f}" for key, name in PARTS.items() if row[name] is not None}
-        for row in said
+        for row in filled_rows
     }

@@ -44,7 +44,7 @@ LABELS = {
     "reason_2": gettext_lazy("Reason for the second picture"),
     "reading": gettext_lazy("Rules of reading"),
 }
-SAID = {
+VALUE_TEXTS = {
     ("bound", "floor"): gettext_lazy("a floor: the greater of the two"),
     ("bound", "cap"): gettext_lazy("a cap: the smaller of the two"),
     ("over", "sum"): gettext_lazy("sum"),
@@ -60,7 +60,7 @@ def note_rows(notes: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _value(key: str, value: Any) -> str:
-    known = SAID.get((key, value)) if isinstance(value, str) else None
+    known = VALUE_TEXTS.get((key, value)) if isinstance(value, str) else None
     return str(known) if known else VALUES.get(key, _plain)(value)
 
 

@@ -42,7 +42,7 @@ RUN_CHIPS = {"draft": "hollow", "running": "wait", "paused": "back", "cancelled"
              "failed": "no"}  # fmt: skip
 STATES = (*State.values, UNASKED, INCOMPLETE)
 NOT_ASKED = gettext_lazy("Not asked: the run was stopped")
-SAID = {
+STATE_TEXTS = {
     Run.State.DRAFT: gettext_lazy("The run has not begun."),
     Run.State.RUNNING: gettext_lazy("The run is asking. You can leave this page; it goes on."),
     Run.State.PAUSED: gettext_lazy("The run is paused. Nothing is asked, and nothing is lost."),
@@ -106,21 +106,21 @@ def state_counts(by_state: Mapping[str, int]) -> list[StateCount]:
     """States that occur, in the order of a call's life."""
     labels = {str(state): (str(state.label), CHIPS[state]) for state in State} | {UNASKED: (str(NOT_ASKED), "hollow")}
     return [
-        StateCount(state, *said, by_state[state], state in retries.STATES)
-        for state, said in labels.items()
+        StateCount(state, *texts, by_state[state], state in retries.STATES)
+        for state, texts in labels.items()
         if by_state.get(state)
     ]
 
 
 def retry_shares(run: Run, by_state: Mapping[str, int]) -> tuple[list[StateCount], int]:
     """What can be asked again, by state; and how many calls without a value a retry would not change."""
-    found, same = [], 0
+    shares, same = [], 0
     for share in state_counts(by_state):
         if share.retried:
             n = retries.retryable(run, [share.state], retries.BATCH).count()
             same += share.n - n
-            found += [replace(share, n=n)] if n else []
-    return found, same
+            shares += [replace(share, n=n)] if n else []
+    return shares, same
 
 
 def state_chip(call: Call) -> tuple[str, str]:
@@ -149,8 +149,8 @@ def _said(run: Run, progress: Progress) -> str:
     if run.state == Run.State.DONE and progress.total:
         return answered_of(progress.by_state.get(State.ANSWERED, 0), progress.total)
     if run.state in (Run.State.PAUSED, Run.State.CANCELLED) and run.stopped_because:
-        return f"{SAID[Run.State(run.state)]} {call_reasons.pause_reason_text(run.stopped_because)}"
-    return str(SAID[Run.State(run.state)])
+        return f"{STATE_TEXTS[Run.State(run.state)]} {call_reasons.pause_reason_text(run.stopped_because)}"
+    return str(STATE_TEXTS[Run.State(run.state)])
 
 
 def _moment(at: datetime) -> str:
@@ -162,8 +162,8 @@ def _moment(at: datetime) -> str:
 
 def answered_of(n: int, total: int) -> str:
     """How many calls of a run that has ended gave an answer."""
-    said = ngettext("%(n)s of %(total)s call answered.", "%(n)s of %(total)s calls answered.", total)
-    return said % {"n": f"{n:,}", "total": f"{total:,}"}
+    text = ngettext("%(n)s of %(total)s call answered.", "%(n)s of %(total)s calls answered.", total)
+    return text % {"n": f"{n:,}", "total": f"{total:,}"}
 
 
 def _spent(run: Run, progress: Progress) -> float | None:
@@ -209,8 +209,8 @@ def _of_file(run: Run) -> str:
     return ngettext("%(n)s unit of the file", "%(n)s units of the file", n) % {"n": n}
 
 
-def _pairs(said: Mapping[str, Any]) -> str:
-    told = {key: value for key, value in said.items() if value not in (None, "", [], ())}
+def _pairs(values: Mapping[str, Any]) -> str:
+    told = {key: value for key, value in values.items() if value not in (None, "", [], ())}
     return "; ".join(f"{key}: {_brief(value)}" for key, value in told.items())
 
 
@@ -295,7 +295,7 @@ def reply_excerpts(numbers: Sequence[int]) -> dict[int, str]:
     """The beginning of what replies say, by their id."""
     text, refusal = (Left(KeyTextTransform(name, "body"), EXCERPT) for name in ("text", "refusal"))
     rows = Reply.objects.filter(pk__in=numbers).annotate(said=text, declined=refusal)
-    return {pk: said or declined or "" for pk, said, declined in rows.values_list("pk", "said", "declined")}
+    return {pk: reply or declined or "" for pk, reply, declined in rows.values_list("pk", "said", "declined")}
 
 
 def kept_replies(call: Call) -> list[Reply]:

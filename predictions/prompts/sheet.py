@@ -123,11 +123,11 @@ class AnySheet(TemplatePrompt):
                     question, reply, scale, float(least) if isinstance(least, (int, float)) else 0.0
                 )
             if question.schema.get("type") == "string":
-                found = parse_phrase(replies, ("answer", question.key))
+                phrase = parse_phrase(replies, ("answer", question.key))
                 return (
-                    found
-                    if isinstance(found, UnparsedReply)
-                    else ParsedReply({question.key: found}, {"way": reply.way})
+                    phrase
+                    if isinstance(phrase, UnparsedReply)
+                    else ParsedReply({question.key: phrase}, {"way": reply.way})
                 )
         return parse_json_reply(reply, questions)
 

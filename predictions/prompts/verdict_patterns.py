@@ -15,7 +15,7 @@ PLAIN = (
     r"|min(?:imum)?)\b)"
 )
 ENDS = r"(?![A-Za-z\d+]|[.,]\d)"  # the number is whole: "14th" is not 1, "4+" not 4
-SAID = (  # "(out of 10)" is a scale of its own, "4%" and "4th" are no scores, "3 -> 4" and "3, 4" are two
+VERDICT_NUMBER = (  # "(out of 10)" is a scale of its own, "4%" and "4th" are no scores, "3 -> 4" and "3, 4" are two
     rf"{MARKS}(?P<said>{NUMBER}){ENDS}(?P<share>[ \t]*%)?"
     rf"(?:[ \t*_]*\(?(?:/|out of|of)[ \t]*(?P<of>{NUMBER}))?"
     rf"(?:[ \t]*(?:-|\u2013|\u2014|to|or|and|&|,|;|\||\u00b1|->|\u2192)?[ \t]*(?P<other>(?<!\d){NUMBER}))?"

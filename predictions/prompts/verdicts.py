@@ -41,7 +41,6 @@ from predictions.prompts.verdict_patterns import (
     ON_A_SCALE,
     PARTS,
     QUOTED,
-    SAID,
     SCALE,
     SHORTLY,
     SPELLED,
@@ -51,6 +50,7 @@ from predictions.prompts.verdict_patterns import (
     TAGGED,
     TAKEN_BACK,
     THEREFORE,
+    VERDICT_NUMBER,
 )
 
 KEYS = ("score", "rating", "answer", "verdict", "final_score", "choice", "label", "relevance")
@@ -138,7 +138,7 @@ def _folded(text: str) -> str:
 def _bare(text: str, scale: VerdictScale) -> list[str | UnparsedReply]:
     """A text that is a number and nothing else: "4", "4/5", "4/5 stars"."""
     text = re.sub(r"(?i)(?<=\d)[ \t]+(?:stars?|points?)[\s.!*]*\Z", "", text)
-    match = re.fullmatch(SAID, text.strip().strip(AROUND.replace(".", "")))
+    match = re.fullmatch(VERDICT_NUMBER, text.strip().strip(AROUND.replace(".", "")))
     return [_parse_statement(match, scale)] if match else []
 
 
@@ -250,8 +250,8 @@ def _code(number: str, scale: VerdictScale) -> str:
 
 
 def _number(text: str, scale: VerdictScale) -> str | UnparsedReply:
-    explicit = re.compile(rf"(?:\b(?:{scale.stated}){OF}{IS}|{SHORTLY}){SAID}", re.IGNORECASE)
-    final = re.compile(rf"{FINAL}(?:{scale.stated}){OF}(?:{IS}|{BARE}){SAID}", re.IGNORECASE)
+    explicit = re.compile(rf"(?:\b(?:{scale.stated}){OF}{IS}|{SHORTLY}){VERDICT_NUMBER}", re.IGNORECASE)
+    final = re.compile(rf"{FINAL}(?:{scale.stated}){OF}(?:{IS}|{BARE}){VERDICT_NUMBER}", re.IGNORECASE)
     stated, last = list(_statements(explicit, text)), list(_statements(final, text))
     begins = [] if scale.reasoned else _at_begin(text, scale)
     if last:
@@ -272,7 +272,7 @@ def _number(text: str, scale: VerdictScale) -> str | UnparsedReply:
     loose = list(_numbers_in_sentences(text, scale))
     verdicts = [*_alone(text, scale), *begins]
     if verdicts:
-        head = re.match(SAID, text)
+        head = re.match(VERDICT_NUMBER, text)
         verdicts += _later(text[head.end() :], scale) if head else []
         return _agreed([*verdicts, *([] if scale.reasoned else (_code(match, scale) or OUTSIDE for match in loose))])
     if scale.reasoned or not loose:
@@ -348,13 +348,13 @@ def _without_scales(text: str, scale: VerdictScale) -> str:
 def _alone(text: str, scale: VerdictScale) -> list[str | UnparsedReply]:
     """Numbers that are the whole of the first or the last line."""
     lines = [one.strip(AROUND) for one in text.splitlines() if one.strip(AROUND)]
-    matches = [re.fullmatch(SAID, one) for one in (lines[0], lines[-1])] if len(lines) > 1 else []
+    matches = [re.fullmatch(VERDICT_NUMBER, one) for one in (lines[0], lines[-1])] if len(lines) > 1 else []
     return [_parse_statement(match, scale) for match in matches if match]
 
 
 def _at_begin(text: str, scale: VerdictScale) -> list[str | UnparsedReply]:
     """A number that begins the reply and is set off from what follows; the first point of a list is none."""
-    head = re.match(rf"{SAID}{MARKS}(?=$|[\n.:;,)=\u2013\u2014-](?:\s|$|\*)|(?<=\())", text)
+    head = re.match(rf"{VERDICT_NUMBER}{MARKS}(?=$|[\n.:;,)=\u2013\u2014-](?:\s|$|\*)|(?<=\())", text)
     if not head:
         return []
     points = re.findall(rf"^{MARKS}({NUMBER})[.):]\s", text, re.MULTILINE)

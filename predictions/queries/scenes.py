@@ -184,7 +184,7 @@ def _examples(stage: Stage, keys: Sequence[str]) -> list[dict[str, Any]]:
     for item in (by_key[key] for key in keys if key in by_key):
         answer = answers.get(item.pk)
         image = next((use.image.sha256 for use in sorted(item.images.all(), key=lambda use: use.role)), "")
-        said = answer.answers if answer else {}
+        values = answer.answers if answer else {}
         examples.append(
             {
                 "item": item.key,
@@ -192,8 +192,8 @@ def _examples(stage: Stage, keys: Sequence[str]) -> list[dict[str, Any]]:
                 "text": item.text,
                 "concept": item.concept,
                 "target": answer.assignment.unit.target if answer else item.origin,
-                "answer": said.get("answer", next(iter(said.values()), "")) if said else "",
-                "answers": said,
+                "answer": values.get("answer", next(iter(values.values()), "")) if values else "",
+                "answers": values,
             }
         )
     return examples

@@ -177,10 +177,10 @@ def sample_words(selection: Mapping[str, Any]) -> str:
         return ""
     n = {name: strata.get(name, 0) for name in ("full", "some", "none")}
     numbers = n | {"n": sum(n.values()), "units": selection.get("units", 0)}
-    said = str(_("a sample of %(n)s of %(units)s units")) % numbers
+    sample_text = str(_("a sample of %(n)s of %(units)s units")) % numbers
     draw = _("drawn at random") if selection.get("draw") == "any" else _("units that people answered first")
     rest = _("%(full)s with all the answers of people that are wanted, %(some)s with fewer, %(none)s with none")
-    return f"{said}, {draw}: {str(rest) % numbers}"
+    return f"{sample_text}, {draw}: {str(rest) % numbers}"
 
 
 def method_label(kind: str, way: str) -> str:

@@ -33,22 +33,20 @@ from predictions.views.overview import page_context
 @never_cache
 def run(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug, can="work_on")
-    found = answer_run_for(benchmark, run_id)
+    run = answer_run_for(benchmark, run_id)
     state = request.GET.get("state", "")
     state = state if state in STATES else ""
-    progress = progress_of(found)
-    failed, same = retry_shares(found, progress.by_state)
-    context = progress_context(found, progress) | {
+    progress = progress_of(run)
+    failed, same = retry_shares(run, progress.by_state)
+    context = progress_context(run, progress) | {
         "failed": failed,
         "same_again": same,
-        "about": run_summary(found),
-        "came_since": count_new_units(found) if _may_grow(found) else 0,
-        "covered": code_mass.code_mass_text(
-            code_mass.code_mass_by_rater(found.calls.filter(repeat=0)).get(found.rater_id)
-        ),
-        "page": calls_page(found, state, parse_id(request.GET.get("after"))),
+        "about": run_summary(run),
+        "came_since": count_new_units(run) if _may_grow(run) else 0,
+        "covered": code_mass.code_mass_text(code_mass.code_mass_by_rater(run.calls.filter(repeat=0)).get(run.rater_id)),
+        "page": calls_page(run, state, parse_id(request.GET.get("after"))),
         "chosen": state,
-        "stands": replacing_run(found),
+        "stands": replacing_run(run),
     }
     return render(request, "predictions/answer_run.html", page_context(request, benchmark, **context))
 
@@ -80,15 +78,15 @@ def live(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
 def perform_action(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
     """Pause, resume, stop, ask failed calls again, raise the budget, read again, withdraw, bring back."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
-    found = answer_run_for(benchmark, run_id)
+    run = answer_run_for(benchmark, run_id)
     act = ACTS.get(request.POST.get("do", ""))
     if act is None:
         raise BadRequest
     try:
-        messages.info(request, act(request, found))
+        messages.info(request, act(request, run))
     except answer_runs.RunRefused as refused:
         messages.error(request, str(refused))
-    return redirect("predictions:answer_run", benchmark.slug, found.pk)
+    return redirect("predictions:answer_run", benchmark.slug, run.pk)
 
 
 def _pause(request: HttpRequest, run: Run) -> str:

@@ -36,18 +36,18 @@ def run(request: HttpRequest, slug: str, run_id: int) -> StreamingHttpResponse:
 @login_required
 @require_safe
 @never_cache
-def example(request: HttpRequest, slug: str, what: str, form: str) -> HttpResponse:
+def example(request: HttpRequest, slug: str, example_name: str, form: str) -> HttpResponse:
     """A file of an import, with keys of this benchmark; 404 where there is nothing to name, or no such table."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
-    rows = example_rows(benchmark, what)
-    if not rows or (form == "csv" and what == "embeddings"):
+    rows = example_rows(benchmark, example_name)
+    if not rows or (form == "csv" and example_name == "embeddings"):
         raise Http404
     if form == "csv":
         text, kind = "".join(csv_lines(list(rows[0]), [list(row.values()) for row in rows])), "text/csv"
     else:
         told = ({name: value for name, value in row.items() if value != ""} for row in rows)
         text, kind = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in told), "application/x-ndjson"
-    headers = {"Content-Disposition": f'attachment; filename="{benchmark.slug}-{what}.{form}"'}
+    headers = {"Content-Disposition": f'attachment; filename="{benchmark.slug}-{example_name}.{form}"'}
     return HttpResponse(text, content_type=f"{kind}; charset=utf-8", headers=headers)
 
 

@@ -121,11 +121,11 @@ def index_new(request: HttpRequest, slug: str, base_id: int) -> HttpResponse:
 def index_action(request: HttpRequest, slug: str, base_id: int, index_id: int) -> HttpResponse:
     """Remove an index that was never built."""
     team = team_for(request.user, slug)
-    found = index_for(base_for(team, base_id), index_id)
+    index = index_for(base_for(team, base_id), index_id)
     if request.POST.get("do") != "remove":
         raise BadRequest
     try:
-        indexes.remove(found, current_user(request))
+        indexes.remove(index, current_user(request))
         messages.info(request, _("The index was removed. It had never been built."))
     except indexes.IndexRefused as refused:
         messages.error(request, str(refused))

@@ -119,29 +119,29 @@ def _driven(work: JobContext, run: Run) -> None:
     entries = _encode_inputs(Entry.objects.filter(collection=run.pool))
     queries = [] if run.task == Run.Task.EMBEDDING else _queries(run)
     work.expect(len(entries) + len(queries))
-    held = Encoding(run.pool, "entries", entries, encoder)
+    entry_encoding = Encoding(run.pool, "entries", entries, encoder)
     asked = Encoding(run.pool, f"queries {run.query_set} {run.system_prompt}", queries, encoder)
     if not work.cursor:
-        _report_cached(work, held, asked)
-    for part in (held, asked):
+        _report_cached(work, entry_encoding, asked)
+    for part in (entry_encoding, asked):
         for done, failures in part.encode_missing(work.beat):
             rows = [_unread(thing, words) for thing, words in failures]
-            at = done if part is held else len(entries)  # a query is done when it has its list
+            at = done if part is entry_encoding else len(entries)  # a query is done when it has its list
             work.step(done=at, cursor={"part": part.what, "done": done}, rows=rows)
             _check_active(run)
             turn.is_over()
     if run.task != Run.Task.EMBEDDING:
-        for done in _ranked(work, run, held, asked):
+        for done in _ranked(work, run, entry_encoding, asked):
             work.step(done=len(entries) + done, cursor={"part": "rankings", "done": done})
             turn.is_over()
-    _finish(work, run, encoder, held, asked)
+    _finish(work, run, encoder, entry_encoding, asked)
 
 
-def _report_cached(work: JobContext, held: Encoding, asked: Encoding) -> None:
+def _report_cached(work: JobContext, entry_encoding: Encoding, asked: Encoding) -> None:
     """What an earlier run of the model left done is no work of this one."""
-    before, queries = held.count_cached(), asked.count_cached()
+    before, queries = entry_encoding.count_cached(), asked.count_cached()
     if before or queries:
-        n = {"n": before, "of": len(held.things), "queries": queries, "of_queries": len(asked.things)}
+        n = {"n": before, "of": len(entry_encoding.things), "queries": queries, "of_queries": len(asked.things)}
         text = _("Vectors made before, and taken as they are: %(n)s of %(of)s entries")
         text = (text if not asked.things else text + _(", %(queries)s of %(of_queries)s queries")) % n
         work.note(text + ".")
@@ -161,10 +161,11 @@ def _encode_inputs(entries: Any) -> list[EncodeInput]:
 def _queries(run: Run) -> list[EncodeInput]:
     rows = Query.objects.filter(collection=run.collection, query_set=run.query_set).order_by("pk")
     template = run.options.get("template") or "{text}"
-    found = rows.values_list("pk", "key", "text", "image__sha256")
+    query_rows = rows.values_list("pk", "key", "text", "image__sha256")
     # an image asks by itself; its words, if it has any, only tell what it shows
     return [
-        EncodeInput(pk, key, sha or "", "" if sha else template.replace("{text}", text)) for pk, key, text, sha in found
+        EncodeInput(pk, key, sha or "", "" if sha else template.replace("{text}", text))
+        for pk, key, text, sha in query_rows
     ]
 
 
@@ -191,13 +192,13 @@ def _ranked(work: JobContext, run: Run, held: Encoding, asked: Encoding) -> Iter
         part = [n for n in range(at, min(at + STEP, len(asked.things))) if asked.things[n].pk not in taken]
         part = [n for n in part if np.any(vectors[n] != 0)]
         if run.task == Run.Task.FORCED_CHOICE:
-            made = list(_choices(run, [asked.things[n] for n in part], vectors[part], entries, place))
+            ranked_lists = list(_choices(run, [asked.things[n] for n in part], vectors[part], entries, place))
         else:
             scores = scoring.cosines(vectors[part], entries)
             lists = [scoring.top_k(row, keys, most) for row in scores]
-            made = [(asked.things[n].pk, *found) for n, found in zip(part, lists, strict=True)]
+            ranked_lists = [(asked.things[n].pk, *found) for n, found in zip(part, lists, strict=True)]
         with transaction.atomic():
-            Ranking.objects.bulk_create(Ranking(run=run, query_id=pk, keys=k, scores=s) for pk, k, s in made)
+            Ranking.objects.bulk_create(Ranking(run=run, query_id=pk, keys=k, scores=s) for pk, k, s in ranked_lists)
         yield min(at + STEP, len(asked.things))
 
 
@@ -213,26 +214,40 @@ def _choices(
             yield thing.pk, *scoring.top_k(scores, keys, len(keys))
 
 
-def _finish(work: JobContext, run: Run, encoder: clip.ClipEncoder, held: Encoding, asked: Encoding) -> None:
+def _finish(work: JobContext, run: Run, encoder: clip.ClipEncoder, entry_encoding: Encoding, asked: Encoding) -> None:
     """A run with a picture that could not be read, or without a query of its set, counts only where that was said."""
-    unread = held.unread() + asked.unread()
-    rows = Ranking.objects.filter(run=run).count() if asked.things else len(held.things) - held.unread()
+    unread = entry_encoding.unread() + asked.unread()
+    rows = (
+        Ranking.objects.filter(run=run).count()
+        if asked.things
+        else len(entry_encoding.things) - entry_encoding.unread()
+    )
     missing = len(asked.things) - rows if asked.things else 0
-    facts = {"rows": rows, "missing": missing, "unread": unread, "numbers": encoder.dimensions, "vectors": held.name}
+    facts = {
+        "rows": rows,
+        "missing": missing,
+        "unread": unread,
+        "numbers": encoder.dimensions,
+        "vectors": entry_encoding.name,
+    }
     with transaction.atomic():
-        kept = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
-        if Entry.objects.filter(collection=run.collection).count() != len(held.things):
+        locked_run = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
+        if Entry.objects.filter(collection=run.collection).count() != len(entry_encoding.things):
             raise JobFailed(_("Entries were added to the collection meanwhile. Start a new run."))
-        kept.options = {**kept.options, **facts}
-        kept.revision = encoder.digest[:12]
-        kept.complete = not kept.withdrawn_at and rows > 0 and (not unread or bool(kept.options.get("some_missing")))
-        kept.state, kept.finished_at, kept.stopped_because = Run.State.DONE, timezone.now(), ""
-        kept.save(update_fields=["options", "revision", "complete", "state", "finished_at", "stopped_because"])
-        if kept.complete:
-            add_model_info(kept.rater, kept.options.get("about", {}), work.job.created_by, run.benchmark.scope)
+        locked_run.options = {**locked_run.options, **facts}
+        locked_run.revision = encoder.digest[:12]
+        locked_run.complete = (
+            not locked_run.withdrawn_at and rows > 0 and (not unread or bool(locked_run.options.get("some_missing")))
+        )
+        locked_run.state, locked_run.finished_at, locked_run.stopped_because = Run.State.DONE, timezone.now(), ""
+        locked_run.save(update_fields=["options", "revision", "complete", "state", "finished_at", "stopped_because"])
+        if locked_run.complete:
+            add_model_info(
+                locked_run.rater, locked_run.options.get("about", {}), work.job.created_by, run.benchmark.scope
+            )
         scope, target = run.benchmark.scope, f"run:{run.pk}"
         record(work.job.created_by, "run.finished", scope=scope, target=target, implied=True, **facts)
-    if unread and not kept.complete:
+    if unread and not locked_run.complete:
         text = _(
             "The run is not counted: %(n)s pictures could not be read. Withdraw them, or start it anew without them."
         )

@@ -32,12 +32,12 @@ class Encoding:
     """`things` in the order of their rows in the store. Its folder is named after all that the vectors depend on, so
     other entries, another model or other weights have another."""
 
-    def __init__(self, collection: Collection, what: str, things: Sequence[EncodeInput], encoder: ClipEncoder) -> None:
-        self.what, self.things, self._encoder = what, things, encoder
-        told = "\x1f".join(
-            [encoder.name, encoder.digest, what, *(f"{thing.pk} {thing.sha} {thing.text}" for thing in things)]
+    def __init__(self, collection: Collection, kind: str, things: Sequence[EncodeInput], encoder: ClipEncoder) -> None:
+        self.what, self.things, self._encoder = kind, things, encoder
+        identity = "\x1f".join(
+            [encoder.name, encoder.digest, kind, *(f"{thing.pk} {thing.sha} {thing.text}" for thing in things)]
         )
-        self.name = f"collections/{collection.pk}/{hashlib.sha256(told.encode()).hexdigest()[:16]}"
+        self.name = f"collections/{collection.pk}/{hashlib.sha256(identity.encode()).hexdigest()[:16]}"
         self.store: VectorStore = vector_store(self.name)
 
     def encode_missing(self, beat: Callable[[], None]) -> Iterator[tuple[int, list[tuple[EncodeInput, str]]]]:
@@ -55,19 +55,19 @@ class Encoding:
     def _encoded(
         self, part: Sequence[EncodeInput], beat: Callable[[], None]
     ) -> tuple[Vectors, list[tuple[EncodeInput, str]]]:
-        made = np.zeros((len(part), self._encoder.dimensions), np.float32)
+        matrix = np.zeros((len(part), self._encoder.dimensions), np.float32)
         failures: list[tuple[EncodeInput, str]] = []
         pictures = [at for at, encode_input in enumerate(part) if encode_input.sha]
         words = [at for at, encode_input in enumerate(part) if not encode_input.sha]
         for places, vectors, unread in self._encoder.stream([partial(original, part[at].sha) for at in pictures]):
-            made[[pictures[place] for place in places]] = vectors
+            matrix[[pictures[place] for place in places]] = vectors
             failures += [(part[pictures[place]], error.words) for place, error in unread.items()]
             beat()
         for at in range(0, len(words), BATCH):
             some = words[at : at + BATCH]
-            made[some] = self._encoder.texts([part[place].text for place in some])
+            matrix[some] = self._encoder.texts([part[place].text for place in some])
             beat()
-        return made, failures
+        return matrix, failures
 
     def count_cached(self) -> int:
         """Of how many things there are vectors already, of this run or of an earlier one."""

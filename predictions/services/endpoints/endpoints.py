@@ -89,18 +89,18 @@ def change(endpoint: Endpoint, actor: User, at: datetime, **fields: Any) -> Endp
     return now
 
 
-def _fields(given: Mapping[str, Any]) -> dict[str, Any]:
-    unknown = set(given) - set(FIELDS)
+def _fields(values: Mapping[str, Any]) -> dict[str, Any]:
+    unknown = set(values) - set(FIELDS)
     if unknown:
         raise TypeError(f"an endpoint has no {sorted(unknown)}")
-    told = dict(given)
-    if "offers" in told:
-        told["offers"] = [name for name in OFFERS if name in set(told["offers"])]
-    if "base_url" in told:
-        told["base_url"] = str(told["base_url"]).strip().rstrip("/")
-    if "name" in told:
-        told["name"] = " ".join(str(told["name"]).split())
-    return told
+    fields = dict(values)
+    if "offers" in fields:
+        fields["offers"] = [name for name in OFFERS if name in set(fields["offers"])]
+    if "base_url" in fields:
+        fields["base_url"] = str(fields["base_url"]).strip().rstrip("/")
+    if "name" in fields:
+        fields["name"] = " ".join(str(fields["name"]).split())
+    return fields
 
 
 def _checked(endpoint: Endpoint) -> None:
@@ -108,7 +108,7 @@ def _checked(endpoint: Endpoint) -> None:
         endpoint.clean_fields(exclude=["team", "created_by", "offers", "secret"])
     except ValidationError as error:
         raise EndpointRefused(
-            " ".join(f"{_name_of(name)}: {' '.join(said)}" for name, said in error.message_dict.items())
+            " ".join(f"{_name_of(name)}: {' '.join(problems)}" for name, problems in error.message_dict.items())
         ) from error
     if endpoint.kind == Endpoint.Kind.OPENAI:
         _address(endpoint.base_url)
@@ -189,16 +189,16 @@ def set_secret(endpoint: Endpoint, secret: str, actor: User, at: datetime) -> No
     if len(secret) > LONGEST_SECRET or not (secret.isascii() and (secret.isprintable() or not secret)):
         raise EndpointRefused(_("This is no secret of a server: it has letters, digits and signs only, on one line."))
     try:
-        kept = secrets.encrypt(secret) if secret else ""
+        encrypted = secrets.encrypt(secret) if secret else ""
     except secrets.MissingKey as problem:
         raise EndpointRefused(str(problem)) from problem
     with transaction.atomic():
         now = Endpoint.objects.select_for_update().get(pk=endpoint.pk)
         _standing(now)
-        Endpoint.objects.filter(pk=now.pk).update(secret=kept, secret_set_at=at if kept else None)
-        verb = "endpoint.secret_set" if kept else "endpoint.secret_removed"
+        Endpoint.objects.filter(pk=now.pk).update(secret=encrypted, secret_set_at=at if encrypted else None)
+        verb = "endpoint.secret_set" if encrypted else "endpoint.secret_removed"
         record(actor, verb, scope=scope_of(now), target=target_of(now))
-    endpoint.secret, endpoint.secret_set_at = kept, at if kept else None
+    endpoint.secret, endpoint.secret_set_at = encrypted, at if encrypted else None
 
 
 def rotate_secrets() -> tuple[int, list[int]]:
@@ -211,11 +211,11 @@ def rotate_secrets() -> tuple[int, list[int]]:
         with transaction.atomic():
             endpoint = Endpoint.objects.select_for_update().get(pk=pk)
             try:
-                kept = secrets.reencrypt(endpoint.secret) if endpoint.secret else ""
+                encrypted = secrets.reencrypt(endpoint.secret) if endpoint.secret else ""
             except secrets.WrongKey:
                 unopened.append(pk)
                 continue
-            renewed += Endpoint.objects.filter(pk=pk).exclude(secret="").update(secret=kept)
+            renewed += Endpoint.objects.filter(pk=pk).exclude(secret="").update(secret=encrypted)
     return renewed, unopened
 
 
@@ -252,18 +252,18 @@ def _prices(model: str, row: Mapping[str, Any]) -> dict[str, str]:
     if not model or len(model) > 200 or set(row) - set(PRICED):
         raise EndpointRefused(_("A price belongs to a model, or to * for all others."))
     prices = {}
-    for name, told in row.items():
-        if told in ("", None):
+    for name, price_text in row.items():
+        if price_text in ("", None):
             continue
         try:
-            price = Decimal(str(told).strip())
+            price = Decimal(str(price_text).strip())
         except InvalidOperation as error:
             raise EndpointRefused(
-                _("“%(told)s” is no price. Write US dollars with a point, such as 2.50.") % {"told": told}
+                _("“%(told)s” is no price. Write US dollars with a point, such as 2.50.") % {"told": price_text}
             ) from error
         if not price.is_finite() or not 0 <= price <= DEAREST:
             raise EndpointRefused(
-                _("“%(told)s” is no price. Write US dollars with a point, such as 2.50.") % {"told": told}
+                _("“%(told)s” is no price. Write US dollars with a point, such as 2.50.") % {"told": price_text}
             )
         prices[name] = f"{price.normalize():f}"
     if ("in" in prices) != ("out" in prices):

@@ -64,7 +64,7 @@ class ModelInfo:
 
 
 def start(
-    campaign: Campaign, actor: User, file: AnswerFile, told: FileDescription, model: ModelInfo, *, title: str
+    campaign: Campaign, actor: User, file: AnswerFile, description: FileDescription, model: ModelInfo, *, title: str
 ) -> Job | None:
     """Queue the import of a kept file; None when this very file is there already. Raises FileRunRefused."""
     benchmark = campaign.stage.benchmark
@@ -83,7 +83,7 @@ def start(
         run = Run.objects.create(
             benchmark=benchmark, rater=rater, campaign=campaign, task=Run.Task.ANSWERS, source=file.format,
             model=model.name, digest=digest, state=Run.State.DONE, started_at=timezone.now(),
-            options={"told": asdict(told), "file": title[:200], "about": dict(model.about)}, created_by=actor,
+            options={"told": asdict(description), "file": title[:200], "about": dict(model.about)}, created_by=actor,
         )  # fmt: skip
         # the answers of a run are known by the run, so `digest` names it where imports of answers name their file
         params = {"run": run.pk, "campaign": campaign.pk, "digest": _key(run), "file": asdict(file)}
@@ -120,118 +120,123 @@ def _delete_incomplete(run: Run) -> None:
 
 
 def run(work: JobContext) -> None:
-    held = Run.objects.select_related("campaign__stage__benchmark__team", "campaign__sheet_version", "rater").get(
+    run = Run.objects.select_related("campaign__stage__benchmark__team", "campaign__sheet_version", "rater").get(
         pk=work.params["run"]
     )
-    file, told = AnswerFile(**work.params["file"]), FileDescription(**held.options["told"])
-    place = _place(held, work.job.created_by)
+    file, description = AnswerFile(**work.params["file"]), FileDescription(**run.options["told"])
+    place = _place(run, work.job.created_by)
     with uploads.job_errors():
         if work.job.total is None:
             with answer_samples.open_file(file) as rows:
                 work.expect(sum(1 for number, _row in uploads.with_heartbeat(work, rows) if number))
         with answer_samples.open_file(file) as rows:
             stage = place.campaign.stage
-            found = answer_samples.read_answers(file, rows, told, place.sheet, stage, work.beat)
-            _take(work, held, place, file, told, found)
-    _finish(work, held)
+            found = answer_samples.read_answers(file, rows, description, place.sheet, stage, work.beat)
+            _take(work, run, place, file, description, found)
+    _finish(work, run)
     for name in file.parts:
         uploads.delete_file(name)
 
 
-def _place(held: Run, actor: User | None) -> ImportTarget:
-    campaign = held.campaign
+def _place(run: Run, actor: User | None) -> ImportTarget:
+    campaign = run.campaign
     if campaign is None or campaign.sheet_version is None:
         raise JobFailed(_("The campaign of this run takes no answers."))
     cohorts = CampaignCohort.objects.filter(campaign=campaign).select_related("cohort")
     by_label = {row.cohort.label: row for row in cohorts}
-    return ImportTarget(campaign, sheet_of(campaign.sheet_version), by_label, _key(held), actor=actor)
+    return ImportTarget(campaign, sheet_of(campaign.sheet_version), by_label, _key(run), actor=actor)
 
 
 def _take(
-    work: JobContext, held: Run, place: ImportTarget, file: AnswerFile, told: FileDescription, found: Iterator[Any]
+    work: JobContext,
+    run: Run,
+    place: ImportTarget,
+    file: AnswerFile,
+    description: FileDescription,
+    answers: Iterator[Any],
 ) -> None:
     done, batch, passed = work.cursor.get("answers", 0), list[Any](), 0
-    for count, one in enumerate(found):
+    for count, answer in enumerate(answers):
         if count % 5000 == 0:
             work.beat()
         passed += 1
         if passed <= done:
             continue
-        batch.append(one)
+        batch.append(answer)
         if len(batch) >= STEP:
-            _step(work, held, place, file, told, batch, passed)
+            _step(work, run, place, file, description, batch, passed)
             batch = []
     if batch:
-        _step(work, held, place, file, told, batch, passed)
+        _step(work, run, place, file, description, batch, passed)
 
 
 def _step(
     work: JobContext,
-    held: Run,
+    run: Run,
     place: ImportTarget,
     file: AnswerFile,
-    told: FileDescription,
+    description: FileDescription,
     batch: Sequence[Any],
     passed: int,
 ) -> None:
     work.check()
     with transaction.atomic():
         Team.objects.select_for_update(no_key=True).get(pk=place.team.pk)
-        if Run.objects.filter(pk=held.pk).exclude(withdrawn_at=None).exists():
+        if Run.objects.filter(pk=run.pk).exclude(withdrawn_at=None).exists():
             raise JobFailed(_("This run was withdrawn meanwhile. Start a new import."))
         place.campaign.refresh_from_db(fields=["state"])
-        placed = answer_samples.match_items(batch, file, told, place.sheet, place.campaign.stage)
-        rows = import_batch(held, place, placed, timezone.now())
+        placed = answer_samples.match_items(batch, file, description, place.sheet, place.campaign.stage)
+        rows = import_batch(run, place, placed, timezone.now())
         done = work.job.done + sum(len(one.gathered.numbers) for one in placed)
         work.step(done=min(done, work.job.total or done), cursor={"answers": passed}, rows=rows)
 
 
-def import_batch(held: Run, place: ImportTarget, batch: Sequence[FileAnswer], now: datetime) -> list[JobRow]:
+def import_batch(run: Run, place: ImportTarget, batch: Sequence[FileAnswer], now: datetime) -> list[JobRow]:
     """What becomes of some answers, told for each of their rows. Needs a transaction that holds the team's row."""
-    for one in batch:
-        _as_of_model(one.gathered, held)
+    for answer in batch:
+        _as_of_model(answer.gathered, run)
     known = rows.look_up(place, [one.gathered for one in batch])
     ready: list[tuple[FileAnswer, ParsedAnswer]] = []
-    calls, report = _Calls(held, place, now, known), list[JobRow]()
-    for one in batch:
+    calls, report = _Calls(run, place, now, known), list[JobRow]()
+    for answer in batch:
         try:
-            if one.unread is not None:
-                report += calls.failed(one, known, one.unread.state, one.unread.reason)
+            if answer.unread is not None:
+                report += calls.failed(answer, known, answer.unread.state, answer.unread.reason)
             else:
-                taken = rows.resolve_answer(place, one.gathered, known, now)
+                taken = rows.resolve_answer(place, answer.gathered, known, now)
                 calls.only_once(taken)
-                ready.append((one, taken))
+                ready.append((answer, taken))
         except RowsRejected as refused:
-            report += _refused(one, known, refused, calls)
+            report += _refused(answer, known, refused, calls)
     judged = write(place, [taken for _one, taken in ready], now)
-    for (one, taken), (outcome, why, message) in zip(ready, judged, strict=True):
+    for (answer, taken), (outcome, why, message) in zip(ready, judged, strict=True):
         problem = RowProblem(why, message) if why else None
-        report += [report_row(number, taken.item.key, outcome, problem) for number in one.gathered.numbers]
+        report += [report_row(number, taken.item.key, outcome, problem) for number in answer.gathered.numbers]
         if outcome != Outcome.ERROR:
-            calls.answered(one, taken)
+            calls.answered(answer, taken)
     calls.save()
     return report
 
 
-def _as_of_model(one: AnswerRowGroup, held: Run) -> None:
+def _as_of_model(group: AnswerRowGroup, held: Run) -> None:
     """Whoever the file says gave them, the run's model did."""
     about = {"rater": held.rater.name, "rater_kind": "model", "setting": held.rater.setting}
-    one.row = {
-        **{name: value for name, value in one.row.items() if name not in ("about", "model_info", "cohort")},
+    group.row = {
+        **{name: value for name, value in group.row.items() if name not in ("about", "model_info", "cohort")},
         **about,
-    } | ({"target": one.row["cohort"]} if one.row.get("cohort") and not one.row.get("target") else {})
+    } | ({"target": group.row["cohort"]} if group.row.get("cohort") and not group.row.get("target") else {})
 
 
-def _refused(one: FileAnswer, known: rows.RowLookup, refused: RowsRejected, calls: _Calls) -> Iterator[JobRow]:
+def _refused(answer: FileAnswer, known: rows.RowLookup, refused: RowsRejected, calls: _Calls) -> Iterator[JobRow]:
     """What the sheet does not take is a failure of the model; all else is a fault of the file."""
     first = next(iter(refused.problems.values()))
     if refused.codes:
         state = Call.State.OUT_OF_RANGE if refused.codes <= OUTSIDE else Call.State.UNPARSEABLE
         why = "outside_scale" if state == Call.State.OUT_OF_RANGE else "sheet"
-        yield from calls.failed(one, known, state, why, first.message)
+        yield from calls.failed(answer, known, state, why, first.message)
         return
-    for number in one.gathered.numbers:
-        key = str(one.gathered.row.get("item", ""))
+    for number in answer.gathered.numbers:
+        key = str(answer.gathered.row.get("item", ""))
         problem = answer_samples.reword_problem(refused.problems.get(number, first), key)
         yield report_row(number, key, Outcome.ERROR, problem)
 
@@ -239,27 +244,29 @@ def _refused(one: FileAnswer, known: rows.RowLookup, refused: RowsRejected, call
 class _Calls:
     """The calls of a step, written at its end. One item is asked once: another row of it is a fault of the file."""
 
-    def __init__(self, held: Run, place: ImportTarget, now: datetime, known: rows.RowLookup) -> None:
-        self.run, self.place, self.now = held, place, now
+    def __init__(self, run: Run, place: ImportTarget, now: datetime, known: rows.RowLookup) -> None:
+        self.run, self.place, self.now = run, place, now
         items = [one.pk for one in known.items.values() if not isinstance(one, RowProblem)]
-        rows = Call.objects.filter(run=held, item__in=items).exclude(state=Call.State.ANSWERED)
+        rows = Call.objects.filter(run=run, item__in=items).exclude(state=Call.State.ANSWERED)
         self.lost: set[tuple[int, str]] = set(rows.values_list("item", "unit__target"))
         self.made: list[tuple[FileAnswer, Call, str]] = []
 
-    def failed(self, one: FileAnswer, known: rows.RowLookup, state: str, why: str, words: str = "") -> Iterator[JobRow]:
-        key = str(one.gathered.row.get("item", ""))
+    def failed(
+        self, answer: FileAnswer, known: rows.RowLookup, state: str, why: str, words: str = ""
+    ) -> Iterator[JobRow]:
+        key = str(answer.gathered.row.get("item", ""))
         item = known.items.get(key)
-        target = str(one.gathered.row.get("target") or "")
+        target = str(answer.gathered.row.get("target") or "")
         text = _("Left out, without a value: %(why)s") % {"why": words or reason_text(why)}
-        if one.raw and one.how:
-            text += " " + _("It says “%(raw)s”.") % {"raw": one.raw[:120]}
-        for number in one.gathered.numbers:
+        if answer.raw and answer.how:
+            text += " " + _("It says “%(raw)s”.") % {"raw": answer.raw[:120]}
+        for number in answer.gathered.numbers:
             yield report_row(number, key, Outcome.ERROR, RowProblem(why, text))
         asked = bool(target) == self.place.campaign.stage.has_target
         if item is not None and not isinstance(item, RowProblem) and asked:
             unit, _made = Unit.objects.get_or_create(item=item, target=target)
             self.lost.add((item.pk, target))
-            self.made.append((one, self._call(item.pk, unit.pk, one, state, why), ""))
+            self.made.append((answer, self._call(item.pk, unit.pk, answer, state, why), ""))
 
     def only_once(self, taken: ParsedAnswer) -> None:
         """Raises RowsRejected where an earlier row of the file asked the same, and had no value."""
@@ -267,15 +274,15 @@ class _Calls:
             text = _("An earlier row of this file is the answer here, and has no value. Take one of the two out.")
             raise RowsRejected(dict.fromkeys(taken.gathered.numbers, RowProblem("twice", text)))
 
-    def answered(self, one: FileAnswer, taken: ParsedAnswer) -> None:
+    def answered(self, answer: FileAnswer, taken: ParsedAnswer) -> None:
         unit = Unit.objects.only("pk").get(item=taken.item, target=taken.target)
-        made = self._call(taken.item.pk, unit.pk, one, Call.State.ANSWERED, "")
-        self.made.append((one, made, self.place.key(taken.number)))
+        made = self._call(taken.item.pk, unit.pk, answer, Call.State.ANSWERED, "")
+        self.made.append((answer, made, self.place.key(taken.number)))
 
-    def _call(self, item: int, unit: int, one: FileAnswer, state: str, why: str) -> Call:
+    def _call(self, item: int, unit: int, answer: FileAnswer, state: str, why: str) -> Call:
         return Call(
-            run=self.run, item_id=item, unit_id=unit, state=state, reason=why, how=one.how, ended_at=self.now,
-            notes=storable(dict(one.notes or {})),
+            run=self.run, item_id=item, unit_id=unit, state=state, reason=why, how=answer.how, ended_at=self.now,
+            notes=storable(dict(answer.notes or {})),
         )  # fmt: skip
 
     def save(self) -> None:
@@ -288,38 +295,38 @@ class _Calls:
         rows = Annotation.objects.filter(client_key__in=keys, assignment__campaign=self.run.campaign_id)
         known = dict(rows.values_list("client_key", "pk"))
         fresh: list[tuple[FileAnswer, Call]] = []
-        for one, call, key in self.made:
+        for answer, call, key in self.made:
             if call.unit_id not in taken:
                 taken.add(call.unit_id)
                 call.annotation_id = known.get(key)
-                fresh.append((one, call))
+                fresh.append((answer, call))
         with_reply = [(one, call) for one, call in fresh if one.raw]
         replies = Reply.objects.bulk_create([self._reply(one) for one, _call in with_reply])
         for (_one, call), made in zip(with_reply, replies, strict=True):
             call.replies = [made.pk]
         Call.objects.bulk_create([call for _one, call in fresh])
 
-    def _reply(self, one: FileAnswer) -> Reply:
-        key = hashlib.sha256(f"file:{self.run.pk}:{one.number}".encode()).hexdigest()
-        request = {"file": self.run.digest, "row": one.number}
-        body = {"text": one.raw, "way": one.how or "text", "notes": dict(one.notes or {})}
+    def _reply(self, answer: FileAnswer) -> Reply:
+        key = hashlib.sha256(f"file:{self.run.pk}:{answer.number}".encode()).hexdigest()
+        request = {"file": self.run.digest, "row": answer.number}
+        body = {"text": answer.raw, "way": answer.how or "text", "notes": dict(answer.notes or {})}
         return Reply(team=self.place.team, key=key, request=request, body=body, created_at=self.now)
 
 
-def _finish(work: JobContext, held: Run) -> None:
+def _finish(work: JobContext, run: Run) -> None:
     counts = work.job.result.get("counts", {})
-    answered = Call.objects.filter(run=held, state=Call.State.ANSWERED).count()
-    failed = Call.objects.filter(run=held).exclude(state=Call.State.ANSWERED).count()
+    answered = Call.objects.filter(run=run, state=Call.State.ANSWERED).count()
+    failed = Call.objects.filter(run=run).exclude(state=Call.State.ANSWERED).count()
     now = timezone.now()
-    options = {**held.options, "rows": answered, "failed": failed}
+    options = {**run.options, "rows": answered, "failed": failed}
     gone = {} if answered or failed else {"withdrawn_at": now}
     with transaction.atomic():
-        Run.objects.filter(pk=held.pk).update(options=options, complete=bool(answered), finished_at=now, **gone)
-        Run.objects.filter(pk=held.pk).update(state=ended_state(held.pk))
+        Run.objects.filter(pk=run.pk).update(options=options, complete=bool(answered), finished_at=now, **gone)
+        Run.objects.filter(pk=run.pk).update(state=ended_state(run.pk))
         if answered:
-            add_model_info(held.rater, held.options.get("about", {}), work.job.created_by, held.benchmark.scope)
+            add_model_info(run.rater, run.options.get("about", {}), work.job.created_by, run.benchmark.scope)
         record(
-            work.job.created_by, "run.imported", scope=held.benchmark.scope, target=f"run:{held.pk}", implied=True,
+            work.job.created_by, "run.imported", scope=run.benchmark.scope, target=f"run:{run.pk}", implied=True,
             counts=counts, complete=bool(answered), at=now.isoformat(),
         )  # fmt: skip
     if not answered:
@@ -330,14 +337,14 @@ def _finish(work: JobContext, held: Run) -> None:
 
 
 def next_link(job: Job) -> NextLink | None:
-    held = Run.objects.select_related("benchmark", "campaign__stage").filter(pk=job.params.get("run")).first()
-    if held is None:
+    run = Run.objects.select_related("benchmark", "campaign__stage").filter(pk=job.params.get("run")).first()
+    if run is None:
         return None
-    if held.complete:
-        stage = urlencode({"stage": held.campaign.stage.key}) if held.campaign else ""
-        models = reverse("evaluation:models", args=[held.benchmark.slug])
+    if run.complete:
+        stage = urlencode({"stage": run.campaign.stage.key}) if run.campaign else ""
+        models = reverse("evaluation:models", args=[run.benchmark.slug])
         return NextLink(_("See the model beside people"), f"{models}?{stage}")
-    return NextLink(_("Back to the predictions"), reverse("predictions:index", args=[held.benchmark.slug]))
+    return NextLink(_("Back to the predictions"), reverse("predictions:index", args=[run.benchmark.slug]))
 
 
 IMPORT = JobKind(KIND, run, next_link)
@@ -347,11 +354,13 @@ def store_upload(upload: Upload[Any], names: Upload[Any] | None) -> AnswerFile:
     """Keep what was sent, and say what it is. Raises SourceProblem."""
     kind = answer_samples.format_of(upload)  # type: ignore[arg-type]
     upload.seek(0)
-    told = coco.summarise_release(names, names.size) if names is not None and kind == coco.KEY else b""  # type: ignore[arg-type]
+    summary = coco.summarise_release(names, names.size) if names is not None and kind == coco.KEY else b""  # type: ignore[arg-type]
     uploads.delete_stale(LOOKED_AT, timezone.now() - KEPT, _files_in_use)
     kept = AnswerFile(uploads.store_upload(upload, LOOKED_AT), kind)
     return (
-        AnswerFile(kept.name, kind, uploads.store_upload(ContentFile(told, "names.json"), LOOKED_AT)) if told else kept
+        AnswerFile(kept.name, kind, uploads.store_upload(ContentFile(summary, "names.json"), LOOKED_AT))
+        if summary
+        else kept
     )
 
 

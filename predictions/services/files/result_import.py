@@ -32,28 +32,28 @@ Rows = list[Row]
 
 
 def run(work: JobContext) -> None:
-    found = Run.objects.select_related("benchmark__team", "collection").get(pk=work.params["run"])
+    run = Run.objects.select_related("benchmark__team", "collection").get(pk=work.params["run"])
     with uploads.job_errors():
         if work.job.total is None:
             with uploads.rows(work, HEADS) as rows:
                 work.expect(sum(1 for _row in uploads.with_heartbeat(work, rows)))
         with uploads.rows(work, HEADS) as rows:
-            long = found.task != Run.Task.EMBEDDING and _is_long(rows)
+            long = run.task != Run.Task.EMBEDDING and _is_long(rows)
         with uploads.rows(work, HEADS) as rows:
             _import_rows(
                 work,
-                found,
+                run,
                 group_by_key(rows, _query, results.MOST_FOUND + 1, work.beat) if long else _iterate_rows(work, rows),
             )
-    _finish(work, found)
+    _finish(work, run)
     uploads.delete_file(work.params["file"])
 
 
 def next_link(job: Job) -> NextLink | None:
-    found = Run.objects.select_related("benchmark").filter(pk=job.params.get("run")).first()
-    if found is None:
+    run = Run.objects.select_related("benchmark").filter(pk=job.params.get("run")).first()
+    if run is None:
         return None
-    return NextLink(_("See the predictions"), reverse("predictions:index", args=[found.benchmark.slug]))
+    return NextLink(_("See the predictions"), reverse("predictions:index", args=[run.benchmark.slug]))
 
 
 IMPORT = JobKind(KIND, run, next_link)
@@ -76,7 +76,7 @@ def _iterate_rows(work: JobContext, rows: Iterator[Row]) -> Iterator[Rows]:
             yield [(number, problem)]
 
 
-def _import_rows(work: JobContext, found: Run, parts: Iterator[Rows]) -> None:
+def _import_rows(work: JobContext, run: Run, parts: Iterator[Rows]) -> None:
     done, passed, batch, size = work.cursor.get("rows", 0), 0, list[Rows](), 0
     for rows in parts:
         passed += len(rows)
@@ -85,20 +85,20 @@ def _import_rows(work: JobContext, found: Run, parts: Iterator[Rows]) -> None:
         batch.append(rows)
         size += len(rows)
         if len(batch) >= STEP or size >= MOST_ROWS:
-            _step(work, found, batch, passed)
+            _step(work, run, batch, passed)
             batch, size = [], 0
     if batch:
-        _step(work, found, batch, passed)
+        _step(work, run, batch, passed)
 
 
-def _step(work: JobContext, found: Run, batch: Sequence[Rows], done: int) -> None:
+def _step(work: JobContext, run: Run, batch: Sequence[Rows], done: int) -> None:
     work.check()
     with transaction.atomic():
-        held = Run.objects.select_for_update(no_key=True).get(pk=found.pk)
+        held = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
         if held.complete or held.withdrawn_at:
             raise JobFailed(_("This run was withdrawn meanwhile. Start a new import."))
-        take = vectors if found.task == Run.Task.EMBEDDING else rankings
-        work.step(done=done, cursor={"rows": done}, rows=take(found, batch))
+        take = vectors if run.task == Run.Task.EMBEDDING else rankings
+        work.step(done=done, cursor={"rows": done}, rows=take(run, batch))
 
 
 def rankings(run: Run, batch: Sequence[Rows]) -> list[JobRow]:
@@ -112,21 +112,21 @@ def rankings(run: Run, batch: Sequence[Rows]) -> list[JobRow]:
     wanted = {key for _query, keys, _scores in good for key in keys}
     entries = set(Entry.objects.filter(collection=run.collection, key__in=wanted).values_list("key", flat=True))
     taken = set(Ranking.objects.filter(run=run, query__in=queries.values()).values_list("query_id", flat=True))
-    report, made = [], []
-    for rows, one in read:
+    report, new_rankings = [], []
+    for rows, parsed_row in read:
         try:
-            if isinstance(one, RowProblem):
-                raise one
-            query = _join_by_key(run, one, queries, entries)
+            if isinstance(parsed_row, RowProblem):
+                raise parsed_row
+            query = _join_by_key(run, parsed_row, queries, entries)
             if query.pk in taken:
                 raise RowProblem("twice", _("“%(key)s” is there twice.") % {"key": query.key})
             taken.add(query.pk)
-            made.append(Ranking(run=run, query=query, keys=one[1], scores=one[2]))
+            new_rankings.append(Ranking(run=run, query=query, keys=parsed_row[1], scores=parsed_row[2]))
             report += [report_row(number, query.key, Outcome.CREATED) for number, _row in rows]
         except RowProblem as problem:
-            name = "" if isinstance(one, RowProblem) else one[0]
+            name = "" if isinstance(parsed_row, RowProblem) else parsed_row[0]
             report += [report_row(number, name, Outcome.ERROR, problem) for number, _row in rows]
-    Ranking.objects.bulk_create(made)
+    Ranking.objects.bulk_create(new_rankings)
     return report
 
 
@@ -167,26 +167,30 @@ def vectors(run: Run, batch: Sequence[Rows]) -> list[JobRow]:
     taken = set(Embedding.objects.filter(run=run, entry__in=entries.values()).values_list("entry_id", flat=True))
     first = Embedding.objects.filter(run=run).order_by("pk").first()
     size = len(bytes(first.vector)) if first else 0
-    report, made = [], []
-    for number, one in read:
+    report, new_embeddings = [], []
+    for number, parsed_row in read:
         try:
-            if isinstance(one, RowProblem):
-                raise one
-            entry = entries.get(one[0])
+            if isinstance(parsed_row, RowProblem):
+                raise parsed_row
+            entry = entries.get(parsed_row[0])
             if entry is None:
-                raise RowProblem("no_entry", _("There is no entry “%(key)s” in this collection.") % {"key": one[0]})
+                raise RowProblem(
+                    "no_entry", _("There is no entry “%(key)s” in this collection.") % {"key": parsed_row[0]}
+                )
             if entry.pk in taken:
                 raise RowProblem("twice", _("“%(key)s” is there twice.") % {"key": entry.key})
-            size = size or len(one[1])
-            if len(one[1]) != size:
+            size = size or len(parsed_row[1])
+            if len(parsed_row[1]) != size:
                 text = _("This vector has %(n)s numbers; the first has %(most)s.")
-                raise RowProblem("lengths", text % {"n": len(one[1]) // 4, "most": size // 4})
+                raise RowProblem("lengths", text % {"n": len(parsed_row[1]) // 4, "most": size // 4})
             taken.add(entry.pk)
-            made.append(Embedding(run=run, entry=entry, vector=one[1]))
+            new_embeddings.append(Embedding(run=run, entry=entry, vector=parsed_row[1]))
             report.append(report_row(number, entry.key, Outcome.CREATED))
         except RowProblem as problem:
-            report.append(report_row(number, "" if isinstance(one, RowProblem) else one[0], Outcome.ERROR, problem))
-    Embedding.objects.bulk_create(made)
+            report.append(
+                report_row(number, "" if isinstance(parsed_row, RowProblem) else parsed_row[0], Outcome.ERROR, problem)
+            )
+    Embedding.objects.bulk_create(new_embeddings)
     return report
 
 
@@ -199,22 +203,24 @@ def _vector(row: Mapping[str, Any] | RowProblem) -> tuple[str, bytes] | RowProbl
         return problem
 
 
-def _finish(work: JobContext, found: Run) -> None:
+def _finish(work: JobContext, run: Run) -> None:
     """All or nothing: a run with a row that was not taken, or without a query of its set, is not counted."""
     counts = work.job.result.get("counts", {})
     with transaction.atomic():
-        held = Run.objects.select_for_update(no_key=True).get(pk=found.pk)
-        facts = _facts(held)
+        locked_run = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
+        facts = _facts(locked_run)
         errors = counts.get(Outcome.ERROR, 0)
-        lacks = facts["missing"] and not held.options.get("some_missing")
-        complete = facts["rows"] > 0 and not errors and not lacks and not held.withdrawn_at
-        held.options, held.complete = {**held.options, **facts}, complete
-        held.save(update_fields=["options", "complete"])
+        lacks = facts["missing"] and not locked_run.options.get("some_missing")
+        complete = facts["rows"] > 0 and not errors and not lacks and not locked_run.withdrawn_at
+        locked_run.options, locked_run.complete = {**locked_run.options, **facts}, complete
+        locked_run.save(update_fields=["options", "complete"])
         if complete:
-            add_model_info(held.rater, held.options.get("about", {}), work.job.created_by, held.benchmark.scope)
+            add_model_info(
+                locked_run.rater, locked_run.options.get("about", {}), work.job.created_by, locked_run.benchmark.scope
+            )
         record(
-            work.job.created_by, "run.imported", scope=held.benchmark.scope, target=f"run:{held.pk}", implied=True,
-            counts=counts, complete=complete, at=timezone.now().isoformat(),
+            work.job.created_by, "run.imported", scope=locked_run.benchmark.scope, target=f"run:{locked_run.pk}",
+            implied=True, counts=counts, complete=complete, at=timezone.now().isoformat(),
         )  # fmt: skip
     if errors or not facts["rows"]:
         work.note(_("The run is not counted: rows could not be taken. Mend them, and send the file again."))
@@ -224,7 +230,7 @@ def _finish(work: JobContext, found: Run) -> None:
             "The run is not counted: %(n)s queries of its set are missing, such as “%(key)s”.",
             facts["missing"],
         )
-        work.note(text % {"n": facts["missing"], "key": _missing(held).first()})
+        work.note(text % {"n": facts["missing"], "key": _missing(locked_run).first()})
 
 
 def _missing(run: Run) -> Any:

@@ -52,13 +52,13 @@ def encoder_of(index: KnowledgeIndex) -> Encoder:
     if index.endpoint is None:
         raise IndexRefused(_("This index names no encoder. Choose one of the team's, then link again."))
     try:
-        found: Encoder = endpoints.encoder_for(index.endpoint, index.model)
+        encoder: Encoder = endpoints.encoder_for(index.endpoint, index.model)
     except CallError as error:
         raise IndexRefused(str(error)) from error
     told = index.facts.get("digest", "")
-    if told and told != getattr(found, "digest", ""):
+    if told and told != getattr(encoder, "digest", ""):
         raise IndexRefused(_("The encoder has other weights now than when the index was built. Build the index again."))
-    return found
+    return encoder
 
 
 def start_build(base: KnowledgeBase, actor: User, *, endpoint: Endpoint, model: str, over: str, kind: str = "") -> Job:
@@ -99,14 +99,14 @@ def remove(index: KnowledgeIndex, actor: User) -> None:
     """One that was never built, with what lies of it on disk. Raises IndexRefused."""
     with transaction.atomic():
         KnowledgeBase.objects.select_for_update(no_key=True).get(pk=index.base_id)
-        held = KnowledgeIndex.objects.select_for_update(no_key=True).get(pk=index.pk)
+        locked_index = KnowledgeIndex.objects.select_for_update(no_key=True).get(pk=index.pk)
         if Job.objects.filter(kind=KIND, params__index=index.pk, state__in=Job.LIVE).exists():
             raise IndexRefused(_("This index is being built now. Wait for it, or stop it."))
-        if held.built_at or Run.objects.filter(knowledge_index=held).exists():
+        if locked_index.built_at or Run.objects.filter(knowledge_index=locked_index).exists():
             raise IndexRefused(_("This index was built, so it stays: numbers may go by it."))
-        data: dict[str, Any] = {"over": held.over, "model": held.model}
+        data: dict[str, Any] = {"over": locked_index.over, "model": locked_index.model}
         record(actor, "knowledge.index_removed", scope=scope_of(index.base), target=f"index:{index.pk}", **data)
-        held.delete()
+        locked_index.delete()
     shutil.rmtree(folder_of(index.base_id, index.pk), ignore_errors=True)
 
 
@@ -277,20 +277,20 @@ def _of_names(index: KnowledgeIndex, names: Sequence[str], last: int) -> Iterato
 def _copy(work: JobContext, index: KnowledgeIndex, store: VectorStore) -> None:
     with storage.open_binary(work.params["vectors"]) as file:
         try:
-            held = np.load(getattr(file, "name", file), mmap_mode="r", allow_pickle=False)
+            array = np.load(getattr(file, "name", file), mmap_mode="r", allow_pickle=False)
         except (ValueError, OSError, EOFError, TypeError) as error:
             raise JobFailed(_("This is no .npy file of numbers. Save the vectors by numpy.save.")) from error
         planned = len(store.plan())
-        if held.ndim != 2 or held.dtype.kind != "f" or held.shape[0] != planned:
+        if array.ndim != 2 or array.dtype.kind != "f" or array.shape[0] != planned:
             text = _(
                 "The vectors have the shape %(shape)s of %(type)s; needed are %(n)s rows of floats, as many as names."
             )
-            raise JobFailed(text % {"shape": "×".join(map(str, held.shape)), "type": held.dtype, "n": planned})
+            raise JobFailed(text % {"shape": "×".join(map(str, array.shape)), "type": array.dtype, "n": planned})
         turn = TimeSlice(work)
         for number in store.missing():
             work.check()
             turn.is_over()
-            part = np.asarray(held[number * SHARD : (number + 1) * SHARD], np.float32)
+            part = np.asarray(array[number * SHARD : (number + 1) * SHARD], np.float32)
             store.write(number, part)
             _told(work, number, len(part), 0.0)
 

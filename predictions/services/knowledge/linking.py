@@ -132,18 +132,16 @@ def existing_runs(benchmark: Benchmark, stage: str, index: KnowledgeIndex, metho
     return rows.filter(selection__stage=stage, options__method=method)
 
 
-def restore(found: Run, actor: User) -> None:
+def restore(run: Run, actor: User) -> None:
     """Raises IndexRefused where another has taken its place."""
     with transaction.atomic():
-        Team.objects.select_for_update(no_key=True).get(pk=found.benchmark.team_id)
-        index = found.knowledge_index
+        Team.objects.select_for_update(no_key=True).get(pk=run.benchmark.team_id)
+        index = run.knowledge_index
         assert index is not None
-        if existing_runs(
-            found.benchmark, found.selection["stage"], index, found.options["method"], found.model
-        ).exists():
+        if existing_runs(run.benchmark, run.selection["stage"], index, run.options["method"], run.model).exists():
             raise IndexRefused(_("A newer run has taken its place. Withdraw that one first."))
-        if Run.objects.filter(pk=found.pk).exclude(withdrawn_at=None).update(withdrawn_at=None):
-            record(actor, "run.brought_back", scope=found.benchmark.scope, target=f"run:{found.pk}")
+        if Run.objects.filter(pk=run.pk).exclude(withdrawn_at=None).update(withdrawn_at=None):
+            record(actor, "run.brought_back", scope=run.benchmark.scope, target=f"run:{run.pk}")
 
 
 def _check(
@@ -182,35 +180,35 @@ def _check_answers(benchmark: Benchmark, stage: Stage, answers: Run | None) -> N
 
 
 def run(work: JobContext) -> None:
-    found = Run.objects.select_related("benchmark__team", "knowledge_index__base", "knowledge_index__endpoint").get(
+    run = Run.objects.select_related("benchmark__team", "knowledge_index__base", "knowledge_index__endpoint").get(
         pk=work.params["run"]
     )
-    Run.objects.filter(pk=found.pk).update(state=Run.State.RUNNING, stopped_because="")
+    Run.objects.filter(pk=run.pk).update(state=Run.State.RUNNING, stopped_because="")
     try:
-        index = found.knowledge_index
+        index = run.knowledge_index
         assert index is not None
-        if found.options["method"] == NAMED:
-            named = NameLinker(Run.objects.get(pk=found.options["answers"]), index.base_id, work.check)
-            _link_all(work, found, lambda batch: _links_by_name(found, batch, named))
+        if run.options["method"] == NAMED:
+            named = NameLinker(Run.objects.get(pk=run.options["answers"]), index.base_id, work.check)
+            _link_all(work, run, lambda batch: _links_by_name(run, batch, named))
         else:
             encoder = indexes.encoder_of(index)
-            searcher = Searcher(index, found.options["method"], encoder)
-            _link_all(work, found, lambda batch: _links(found, batch, searcher, encoder))
+            searcher = Searcher(index, run.options["method"], encoder)
+            _link_all(work, run, lambda batch: _links(run, batch, searcher, encoder))
     except JobCancelled:
-        Run.objects.filter(pk=found.pk).update(state=Run.State.CANCELLED, stopped_because="person")
+        Run.objects.filter(pk=run.pk).update(state=Run.State.CANCELLED, stopped_because="person")
         raise
     except (FaissMissing, IndexRefused) as problem:
         raise JobFailed(str(problem)) from problem
     except FileNotFoundError as problem:
         raise JobFailed(_("The files of the index are not there. Build it again.")) from problem
-    _finish(work, found)
+    _finish(work, run)
 
 
 def next_link(job: Job) -> NextLink | None:
-    found = Run.objects.select_related("benchmark").filter(pk=job.params.get("run")).first()
-    if found is None:
+    run = Run.objects.select_related("benchmark").filter(pk=job.params.get("run")).first()
+    if run is None:
         return None
-    return NextLink(_("See the links"), reverse("predictions:links", args=[found.benchmark.slug, found.pk]))
+    return NextLink(_("See the links"), reverse("predictions:links", args=[run.benchmark.slug, run.pk]))
 
 
 LINK = JobKind(KIND, run, next_link)
@@ -222,53 +220,53 @@ def items_of(found: Run) -> Any:
     return items.filter(withdrawn_at=None)
 
 
-def _link_all(work: JobContext, found: Run, links: Callable[[Sequence[Item]], list[EntityLink]]) -> None:
-    items = items_of(found)
+def _link_all(work: JobContext, run: Run, links: Callable[[Sequence[Item]], list[EntityLink]]) -> None:
+    items = items_of(run)
     work.expect(items.count())
     turn = TimeSlice(work)
     while True:
         turn.is_over()
-        linked = EntityLink.objects.filter(run=found).values("item")
+        linked = EntityLink.objects.filter(run=run).values("item")
         batch = list(items.exclude(pk__in=linked).order_by("pk")[:BATCH])
         if not batch:
             return
         work.check()
-        made = links(batch)
+        new_links = links(batch)
         with transaction.atomic():
-            EntityLink.objects.bulk_create(made, ignore_conflicts=True)
-            work.step(done=work.job.done + len(made), cursor={"last": batch[-1].pk})
+            EntityLink.objects.bulk_create(new_links, ignore_conflicts=True)
+            work.step(done=work.job.done + len(new_links), cursor={"last": batch[-1].pk})
 
 
-def _links(found: Run, batch: Sequence[Item], searcher: Searcher, encoder: Encoder) -> list[EntityLink]:
+def _links(run: Run, batch: Sequence[Item], searcher: Searcher, encoder: Encoder) -> list[EntityLink]:
     images = _pictures(batch)
-    known = _known(found, [image.sha256 for image in images.values()])
+    known = _known(run, [image.sha256 for image in images.values()])
     bytes_of = {item.pk: _bytes(images[item.pk]) for item in batch if item.pk in images}
     readable = [item for item in batch if bytes_of.get(item.pk)]
     vectors = indexes.images_of(encoder, [bytes_of[item.pk] or b"" for item in readable])
     seen = np.asarray(vectors.any(axis=1))
-    results = searcher.find(vectors[seen], found.options["nearest"]) if seen.any() else []
+    results = searcher.find(vectors[seen], run.options["nearest"]) if seen.any() else []
     by_item = dict(zip((item.pk for item, good in zip(readable, seen, strict=True) if good), results, strict=True))
-    made = []
+    new_links = []
     for item in batch:
         image, one = images.get(item.pk), by_item.get(item.pk)
         itself = bool(image and image.sha256 in known)
-        made.append(_link(found, item, one, "no_image" if image is None else "unreadable_image", itself))
-    return made
+        new_links.append(_link(run, item, one, "no_image" if image is None else "unreadable_image", itself))
+    return new_links
 
 
-def _links_by_name(found: Run, batch: Sequence[Item], named: NameLinker) -> list[EntityLink]:
+def _links_by_name(run: Run, batch: Sequence[Item], named: NameLinker) -> list[EntityLink]:
     """A name has no score: each of its entries gets 1. What is refused for its picture is so here, too: the rows of a
     table are over the same images."""
     images = _pictures(batch)
-    known = _known(found, [image.sha256 for image in images.values()]) if found.options["refuse_known"] else set()
-    made = []
+    known = _known(run, [image.sha256 for image in images.values()]) if run.options["refuse_known"] else set()
+    new_links = []
     for item in batch:
         keys, reason = named.of(item)
         if item.pk in images and images[item.pk].sha256 in known:
             keys, reason = [], "in_knowledge_base"
         keys = keys[:MOST_RANKED]
-        made.append(EntityLink(run=found, item=item, keys=list(keys), scores=[1.0] * len(keys), reason=reason))
-    return made
+        new_links.append(EntityLink(run=run, item=item, keys=list(keys), scores=[1.0] * len(keys), reason=reason))
+    return new_links
 
 
 def _pictures(batch: Sequence[Item]) -> dict[int, Image]:
@@ -277,23 +275,23 @@ def _pictures(batch: Sequence[Item]) -> dict[int, Image]:
     return {one.item_id: one.image for one in sorted(rows, key=lambda one: one.role == "image")}
 
 
-def _link(found: Run, item: Item, one: SearchResult | None, lacking: str, itself: bool) -> EntityLink:
-    if one is None:
-        return EntityLink(run=found, item=item, keys=[], scores=[], reason=lacking)
-    near = [[row.name, key, round(row.score, 6)] for row in one.near for key in row.keys]
-    if itself and found.options["refuse_known"]:
-        return EntityLink(run=found, item=item, keys=[], scores=[], neighbours=near, reason="in_knowledge_base")
-    ranked = one.ranked[:MOST_RANKED]
+def _link(run: Run, item: Item, result: SearchResult | None, lacking: str, itself: bool) -> EntityLink:
+    if result is None:
+        return EntityLink(run=run, item=item, keys=[], scores=[], reason=lacking)
+    near = [[row.name, key, round(row.score, 6)] for row in result.near for key in row.keys]
+    if itself and run.options["refuse_known"]:
+        return EntityLink(run=run, item=item, keys=[], scores=[], neighbours=near, reason="in_knowledge_base")
+    ranked = result.ranked[:MOST_RANKED]
     keys, scores = [key for key, _score in ranked], [score for _key, score in ranked]
     return EntityLink(
-        run=found, item=item, keys=keys, scores=scores, neighbours=near, reason="" if keys else "nothing_near"
+        run=run, item=item, keys=keys, scores=scores, neighbours=near, reason="" if keys else "nothing_near"
     )
 
 
-def _known(found: Run, shas: Sequence[str]) -> set[str]:
+def _known(run: Run, shas: Sequence[str]) -> set[str]:
     """Those of them that are pictures of the base."""
-    assert found.knowledge_index is not None
-    rows = KnowledgeImage.objects.filter(entry__base=found.knowledge_index.base_id, sha256__in=shas)
+    assert run.knowledge_index is not None
+    rows = KnowledgeImage.objects.filter(entry__base=run.knowledge_index.base_id, sha256__in=shas)
     return set(rows.values_list("sha256", flat=True))
 
 
@@ -305,13 +303,17 @@ def _bytes(image: Image) -> bytes | None:
         return None
 
 
-def _finish(work: JobContext, found: Run) -> None:
+def _finish(work: JobContext, run: Run) -> None:
     with transaction.atomic():
-        rows = EntityLink.objects.filter(run=found)
+        rows = EntityLink.objects.filter(run=run)
         facts = {"rows": rows.count(), "unlinked": rows.filter(keys=[]).count()}
-        held = Run.objects.select_for_update(no_key=True).get(pk=found.pk)
-        held.options, held.complete, held.state = {**held.options, **facts}, True, Run.State.DONE
-        held.finished_at = timezone.now()
-        held.save(update_fields=["options", "complete", "state", "finished_at"])
-        scope, target = found.benchmark.scope, f"run:{found.pk}"
+        locked_run = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
+        locked_run.options, locked_run.complete, locked_run.state = (
+            {**locked_run.options, **facts},
+            True,
+            Run.State.DONE,
+        )
+        locked_run.finished_at = timezone.now()
+        locked_run.save(update_fields=["options", "complete", "state", "finished_at"])
+        scope, target = run.benchmark.scope, f"run:{run.pk}"
         record(work.job.created_by, "linking.done", scope=scope, target=target, implied=True, **facts)

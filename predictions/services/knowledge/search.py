@@ -127,13 +127,15 @@ class Searcher:
             keys[name].append(key)
         near_images = []
         for row, similar in zip(rows, scores, strict=True):
-            held = [(images[int(self.plan[at, 0])], score) for at, score in zip(row, similar, strict=True) if at >= 0]
+            matches = [
+                (images[int(self.plan[at, 0])], score) for at, score in zip(row, similar, strict=True) if at >= 0
+            ]
             near_images.append(
                 [
                     NearImage(
                         knowledge_image.name, knowledge_image.sha256, tuple(keys[knowledge_image.name]), float(score)
                     )
-                    for knowledge_image, score in held
+                    for knowledge_image, score in matches
                 ]
             )
         return near_images

@@ -69,13 +69,13 @@ def preview(plan: RunPlan, number: int = 0) -> UnitPreview:
 
 
 def _options(plan: RunPlan) -> None:
-    for one in registry.problems_of(plan.prompt, plan.options):
+    for problem in registry.problems_of(plan.prompt, plan.options):
         words = {
             "unknown_place": _("“%(option)s”: nothing fills {%(place)s}. Take it out, or correct its name."),
             "missing_place": _("“%(option)s”: {%(place)s} is missing, and the prompt needs it."),
             "blank": _("“%(option)s” holds white space only. Write a text, or leave it out: then ours is sent."),
-        }.get(one.code, _("“%(option)s” cannot be used as it is (%(code)s)."))
-        raise RunRefused(words % {"option": one.option, "place": one.place, "code": one.code})
+        }.get(problem.code, _("“%(option)s” cannot be used as it is (%(code)s)."))
+        raise RunRefused(words % {"option": problem.option, "place": problem.place, "code": problem.code})
 
 
 def _check(plan: RunPlan, at: datetime) -> None:
@@ -212,12 +212,12 @@ def _lock_run(run: Run) -> Run:
 def pause(run: Run, actor: User, at: datetime) -> None:
     """What is being asked now is still kept. Raises RunRefused."""
     with transaction.atomic():
-        held = _lock_run(run)
-        if held.state != State.RUNNING:
+        locked_run = _lock_run(run)
+        if locked_run.state != State.RUNNING:
             raise RunRefused(_("The run is not running now."))
         Run.objects.filter(pk=run.pk).update(state=State.PAUSED, stopped_because="person")
-        _event(held, actor, "run.paused")
-        _cancel(held, actor)
+        _event(locked_run, actor, "run.paused")
+        _cancel(locked_run, actor)
 
 
 def _cancel(run: Run, actor: User) -> None:
@@ -228,44 +228,44 @@ def _cancel(run: Run, actor: User) -> None:
 def resume(run: Run, actor: User, at: datetime) -> None:
     """Also where a run was left without a job. Raises RunRefused."""
     with transaction.atomic():
-        held = _lock_run(run)
-        live = held.job is not None and held.job.state in Job.LIVE and not held.job.cancel_asked
-        if held.withdrawn_at or held.endpoint_id is None or (
-            held.state != State.PAUSED and not (held.state == State.RUNNING and not live)
+        locked_run = _lock_run(run)
+        live = locked_run.job is not None and locked_run.job.state in Job.LIVE and not locked_run.job.cancel_asked
+        if locked_run.withdrawn_at or locked_run.endpoint_id is None or (
+            locked_run.state != State.PAUSED and not (locked_run.state == State.RUNNING and not live)
         ):  # fmt: skip
             raise RunRefused(_("There is nothing to go on with here."))
-        _checked_endpoint(held)
-        calls = Call.objects.filter(run=held)
-        if held.stopped_because == "budget" and not calls.filter(state__in=("pending", "running")).exists():
+        _checked_endpoint(locked_run)
+        calls = Call.objects.filter(run=locked_run)
+        if locked_run.stopped_because == "budget" and not calls.filter(state__in=("pending", "running")).exists():
             raise RunRefused(_("What is left of the budget is too small for the next request. Raise it to go on."))
-        _event(held, actor, "run.resumed")
-        _start_job(held, actor)
+        _event(locked_run, actor, "run.resumed")
+        _start_job(locked_run, actor)
 
 
 def stop(run: Run, actor: User, at: datetime) -> None:
     """For good: what was answered stays, and counts. Raises RunRefused."""
     with transaction.atomic():
-        held = _lock_run(run)
-        if held.state not in (State.RUNNING, State.PAUSED):
+        locked_run = _lock_run(run)
+        if locked_run.state not in (State.RUNNING, State.PAUSED):
             raise RunRefused(_("The run is over already."))
         Run.objects.filter(pk=run.pk).update(
             state=State.CANCELLED, stopped_because="stopped", finished_at=at, complete=True
         )
         stop_pending(run.pk, at)
-        _event(held, actor, "run.stopped")
-        _cancel(held, actor)
+        _event(locked_run, actor, "run.stopped")
+        _cancel(locked_run, actor)
 
 
 def retry_failed(run: Run, actor: User, at: datetime, states: Collection[str] = FAILED) -> int:
     """Ask again what ended without a value, in these states, where a retry can change it (see `retries`); replies that
     were read are not taken again. Returns how many. Raises RunRefused."""
     with transaction.atomic():
-        held = _lock_run(run)
-        _checked_endpoint(held)
-        n = reset_calls(retryable(held, states))
+        locked_run = _lock_run(run)
+        _checked_endpoint(locked_run)
+        n = reset_calls(retryable(locked_run, states))
         if n:
-            _event(held, actor, "run.retried", calls=n, states=sorted(states))
-            _start_if_stopped(held, actor)
+            _event(locked_run, actor, "run.retried", calls=n, states=sorted(states))
+            _start_if_stopped(locked_run, actor)
     return n
 
 
@@ -294,28 +294,30 @@ def _start_if_stopped(run: Run, actor: User) -> None:
 def raise_budget(run: Run, budget: Decimal, actor: User, at: datetime) -> None:
     """What waited for it is asked. Raises RunRefused."""
     with transaction.atomic():
-        held = _lock_run(run)
-        _priced(_checked_endpoint(held), held.model, at)
-        if held.budget is not None and budget <= held.budget:
-            raise RunRefused(_("The budget is $%(budget)s. Give more than that.") % {"budget": f"{held.budget:f}"})
+        locked_run = _lock_run(run)
+        _priced(_checked_endpoint(locked_run), locked_run.model, at)
+        if locked_run.budget is not None and budget <= locked_run.budget:
+            raise RunRefused(
+                _("The budget is $%(budget)s. Give more than that.") % {"budget": f"{locked_run.budget:f}"}
+            )
         Run.objects.filter(pk=run.pk).update(budget=budget)
         n = reset_calls(Call.objects.filter(run=run, state=Call.State.OVER_BUDGET))
-        _event(held, actor, "run.budget_raised", old=str(held.budget), new=str(budget), calls=n)
-        if n or (held.state == State.PAUSED and held.stopped_because == "budget"):
-            _start_if_stopped(held, actor)
+        _event(locked_run, actor, "run.budget_raised", old=str(locked_run.budget), new=str(budget), calls=n)
+        if n or (locked_run.state == State.PAUSED and locked_run.stopped_because == "budget"):
+            _start_if_stopped(locked_run, actor)
 
 
 def extend(run: Run, actor: User, at: datetime) -> int:
     """Ask also about units that came later; says how many calls are new. Raises RunRefused."""
     with transaction.atomic():
-        held = _lock_run(run)
-        _checked_endpoint(held)
-        if held.campaign is None:
+        locked_run = _lock_run(run)
+        _checked_endpoint(locked_run)
+        if locked_run.campaign is None:
             return 0
-        n = make_calls(held, later_spots(held))
+        n = make_calls(locked_run, later_spots(locked_run))
         if n:
-            _event(held, actor, "run.extended", calls=n)
-            _start_if_stopped(held, actor)
+            _event(locked_run, actor, "run.extended", calls=n)
+            _start_if_stopped(locked_run, actor)
     return n
 
 
@@ -339,48 +341,50 @@ def _destination(run: Run) -> AnswerDestination:
 def withdraw(run: Run, actor: User, at: datetime) -> None:
     """Kept whole, and counted nowhere. Raises RunRefused."""
     with transaction.atomic():
-        held = _lock_run(run)
-        _check_idle(held)
-        if held.withdrawn_at:
+        locked_run = _lock_run(run)
+        _check_idle(locked_run)
+        if locked_run.withdrawn_at:
             return
         Run.objects.filter(pk=run.pk).update(withdrawn_at=at)
-        n = model_answers.withdraw(_destination(held), _annotations(held), at)
-        _event(held, actor, "run.withdrawn", answers=n)
+        n = model_answers.withdraw(_destination(locked_run), _annotations(locked_run), at)
+        _event(locked_run, actor, "run.withdrawn", answers=n)
 
 
 def restore(run: Run, actor: User, at: datetime) -> None:
     """Raises RunRefused where the model has other answers by now."""
     with transaction.atomic():
         Team.objects.select_for_update(no_key=True).get(pk=run.benchmark.team_id)
-        held = _lock_run(run)
-        if not held.withdrawn_at:
+        locked_run = _lock_run(run)
+        if not locked_run.withdrawn_at:
             return
-        newer = Run.objects.filter(campaign=held.campaign, rater=held.rater, task=held.task, withdrawn_at=None)
+        newer = Run.objects.filter(
+            campaign=locked_run.campaign, rater=locked_run.rater, task=locked_run.task, withdrawn_at=None
+        )
         try:
             if newer.exists():
                 raise MixedSources
             with transaction.atomic():
-                n = model_answers.restore(_destination(held), _annotations(held), at)
+                n = model_answers.restore(_destination(locked_run), _annotations(locked_run), at)
         except MixedSources:
             raise RunRefused(_("The model has other answers here by now. Withdraw those first.")) from None
         Run.objects.filter(pk=run.pk).update(withdrawn_at=None)
-        _event(held, actor, "run.brought_back", answers=n)
+        _event(locked_run, actor, "run.brought_back", answers=n)
 
 
 def start_reparse(run: Run, actor: User, at: datetime) -> Job:
     """Read all replies again, as a job; no model is asked. Raises RunRefused."""
     with transaction.atomic():
-        held = _lock_run(run)
-        _active_endpoint(held)
-        _check_idle(held)
+        locked_run = _lock_run(run)
+        _active_endpoint(locked_run)
+        _check_idle(locked_run)
         try:
-            registry.prompt(held.prompt, held.prompt_version)
+            registry.prompt(locked_run.prompt, locked_run.prompt_version)
         except registry.UnknownPrompt as gone:
             words = _("The prompt's wording has changed since: its replies are not read by another one.")
             raise RunRefused(words) from gone
-        _event(held, actor, "run.reread")
-        title = _("Replies of %(model)s read again") % {"model": held.model[:80]}
-        return jobs.start(REREAD, title, scope=held.benchmark.scope, actor=actor, params={"run": held.pk})
+        _event(locked_run, actor, "run.reread")
+        title = _("Replies of %(model)s read again") % {"model": locked_run.model[:80]}
+        return jobs.start(REREAD, title, scope=locked_run.benchmark.scope, actor=actor, params={"run": locked_run.pk})
 
 
 def _event(run: Run, actor: User | None, verb: str, **data: Any) -> None:

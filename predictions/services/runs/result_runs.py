@@ -45,33 +45,33 @@ class RunFileInfo:
     some_missing: bool = False
 
 
-def start(benchmark: Benchmark, actor: User, upload: File[Any], told: RunFileInfo) -> Job | None:
+def start(benchmark: Benchmark, actor: User, upload: File[Any], file_info: RunFileInfo) -> Job | None:
     """Queue the import; None when this very file is there already. What is told of the model is added when the run is
     complete. Raises FileRunRefused."""
     digest = uploads.digest_of(upload)
     with transaction.atomic():
         Team.objects.select_for_update(no_key=True).get(pk=benchmark.team_id)
-        model = (told.model, told.setting)
+        model = (file_info.model, file_info.setting)
         rater = models_of(benchmark.team, [model])[model]
-        if name := model_conflict(rater.about, told.about):
-            raise FileRunRefused(model_info_problem(told.model, name, rater.about[name], told.about[name]))
-        if _check_duplicate(_equal_runs(told, rater), digest):
-            add_model_info(rater, told.about, actor, benchmark.scope)
+        if name := model_conflict(rater.about, file_info.about):
+            raise FileRunRefused(model_info_problem(file_info.model, name, rater.about[name], file_info.about[name]))
+        if _check_duplicate(_equal_runs(file_info, rater), digest):
+            add_model_info(rater, file_info.about, actor, benchmark.scope)
             return None
         run = Run.objects.create(
             benchmark=benchmark,
             rater=rater,
-            collection=told.collection,
-            task=told.task,
-            query_set=told.query_set,
-            system_prompt=told.system_prompt,
-            score_kind=told.score_kind,
-            options={"some_missing": told.some_missing, "about": dict(told.about)},
+            collection=file_info.collection,
+            task=file_info.task,
+            query_set=file_info.query_set,
+            system_prompt=file_info.system_prompt,
+            score_kind=file_info.score_kind,
+            options={"some_missing": file_info.some_missing, "about": dict(file_info.about)},
             digest=digest,
             created_by=actor,
         )
         params = {"run": run.pk, "file": uploads.store_upload(upload)}
-        title = _("%(model)s from %(file)s") % {"model": told.model[:60], "file": str(upload.name)[:120]}
+        title = _("%(model)s from %(file)s") % {"model": file_info.model[:60], "file": str(upload.name)[:120]}
         return jobs.start(KIND, title, scope=benchmark.scope, actor=actor, params=params)
 
 

@@ -43,14 +43,14 @@ def _read(
     prompt: Prompt, sheet: Sheet, scene: Scene, shown: Shown, asked: PromptRequests, replies: Sequence[Reply]
 ) -> ParseResult:
     try:
-        found = prompt.read(scene, asked, replies)
+        parsed_reply = prompt.read(scene, asked, replies)
     except Exception:
         log.exception("prompt %s could not read a reply", prompt.key)
         return ParseResult("failed", "fault")
-    if isinstance(found, UnparsedReply):
-        return ParseResult(found.state, found.reason[:40] or "empty", storable(dict(found.notes)))
-    notes = storable(dict(found.notes))
-    parsed = sheet.parse(storable(dict(found.answers)), shown, partial=True)
+    if isinstance(parsed_reply, UnparsedReply):
+        return ParseResult(parsed_reply.state, parsed_reply.reason[:40] or "empty", storable(dict(parsed_reply.notes)))
+    notes = storable(dict(parsed_reply.notes))
+    parsed = sheet.parse(storable(dict(parsed_reply.answers)), shown, partial=True)
     parsed.warnings.clear()  # a remark is for a person to confirm
     problems = {
         key: [
@@ -70,8 +70,8 @@ def _read(
             outside = all(code in OUTSIDE for code in codes)
             return ParseResult(*("out_of_range", OUTSIDE[codes[0]]) if outside else ("unparseable", "sheet"), notes)
         incomplete |= {key: OUTSIDE.get(many[0], many[0]) for key, many in problems.items()}
-    said_none = any(value == [] for value in found.answers.values())  # "none of these" is an answer
-    if not parsed.answers and not said_none:
+    has_empty_choice = any(value == [] for value in parsed_reply.answers.values())  # "none of these" is an answer
+    if not parsed.answers and not has_empty_choice:
         return ParseResult("no_response", "empty", notes)
     if incomplete:
         return ParseResult("answered", INCOMPLETE, {**notes, "incomplete": incomplete}, parsed)
