@@ -40,9 +40,9 @@ acts = st.tuples(
 
 @given(acts)
 @settings(max_examples=300, deadline=None)
-def test_acts_in_any_order_make_a_partition(said: tuple[str, ...]) -> None:
+def test_acts_in_any_order_make_a_partition(actions: tuple[str, ...]) -> None:
     try:
-        answer = SPEC.parse(list(said), CONFIG, shown())
+        answer = SPEC.parse(list(actions), CONFIG, shown())
     except InvalidAnswer as refused:  # somebody is the same as what is dropped
         assert refused.problem.code == "picture_twice"
         return
@@ -50,14 +50,14 @@ def test_acts_in_any_order_make_a_partition(said: tuple[str, ...]) -> None:
     places = [name for group in answer["groups"] for name in group["images"]] + answer["dropped"]
     assert sorted(places) == NAMES
     block = {name: at for at, group in enumerate(answer["groups"]) for name in group["images"]}
-    for one in said:
+    for one in actions:
         if one.startswith("same"):
             _act, name, other = one.split(":")
             assert block[name] == block[other]
     for group in answer["groups"]:
         assert group["kept"] or set(group["images"]) <= set(answer["unsure"])
     assert SPEC.parse(answer, CONFIG, shown()) == answer
-    assert SPEC.parse(list(reversed(said)), CONFIG, shown()) == answer
+    assert SPEC.parse(list(reversed(actions)), CONFIG, shown()) == answer
 
 
 KEYS = st.sampled_from(["groups", "images", "kept", "roles", "dropped", "unsure", "p001"])

@@ -47,7 +47,7 @@ def test_each_language_has_its_own_marks(text: str, language: str, wanted: list[
 
 
 @pytest.mark.parametrize(
-    ("question", "answer", "said"),
+    ("question", "answer", "has_warning"),
     [
         ("What is in the tea pot?", "tea pot", True),
         ("What is in the teapot?", "tea", False),
@@ -60,9 +60,9 @@ def test_each_language_has_its_own_marks(text: str, language: str, wanted: list[
     ],
 )
 def test_an_answer_out_of_its_question_is_right_where_it_asks_for_one_of_two(
-    question: str, answer: str, said: bool
+    question: str, answer: str, has_warning: bool
 ) -> None:
-    assert style_warnings(answer, ("in_question",), "", 3, question) == (["in_question"] if said else [])
+    assert style_warnings(answer, ("in_question",), "", 3, question) == (["in_question"] if has_warning else [])
 
 
 @pytest.mark.parametrize("text", ["What is it?", "ما هذا؟", "ይህ ምንድን ነው፧", "“What is it?”", "这是什么？"])
@@ -72,9 +72,9 @@ def test_every_script_asks_with_its_own_mark(text: str) -> None:
                    ("question_mark",), "", 3, "") == ["question_mark"]  # fmt: skip
 
 
-@pytest.mark.parametrize(("least", "said"), [(10, True), (0, False)])
-def test_the_least_length_is_announced_only_where_there_is_one(least: int, said: bool) -> None:
+@pytest.mark.parametrize(("least", "is_announced"), [(10, True), (0, False)])
+def test_the_least_length_is_announced_only_where_there_is_one(least: int, is_announced: bool) -> None:
     config = SPEC.config({"long": False, "min_length": least, "max_length": 200})
     data = FORM.context(config, None, Localiser("en", ""), None)
     html = render_to_string("annotation/fields/text/input.html", {"field": {"key": "a", "name": "a-a", "data": data}})
-    assert ("At least 10 characters." in html) is said and "At most 200 characters." in html
+    assert ("At least 10 characters." in html) is is_announced and "At most 200 characters." in html

@@ -268,11 +268,11 @@ def test_a_draft_is_discarded_and_never_called_closed(world: World, mara_client:
     asked = mara_client.get(page_of(world, draft, "close/")).content.decode()
     assert "Discard the draft “Mistake”?" in asked
     assert "cannot be undone" in asked
-    said = mara_client.post(page_of(world, draft, "close/"), follow=True).content.decode()
-    assert "The draft is discarded." in said
+    html = mara_client.post(page_of(world, draft, "close/"), follow=True).content.decode()
+    assert "The draft is discarded." in html
     assert world.client(world.nour).get(f"/work/{Campaign.objects.latest('pk').pk}/").status_code == 404
     assert world.client(world.nour).get(f"/work/{opened.pk}/").status_code == 200
-    assert "Discarded draft" in said
+    assert "Discarded draft" in html
     assert "Discarded draft" in mara_client.get(home(world)).content.decode()
     assert "The campaign is closed" in do(mara_client, world, draft, "open")
     mara_client.post(page_of(world, opened, "close/"))

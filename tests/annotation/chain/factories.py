@@ -80,10 +80,10 @@ def hand(person: Rater, campaign: Campaign, cohort: Cohort, at: datetime | None 
     return claim.get_or_claim_work(person, place, at or timezone.now()).current
 
 
-def answer(given: Assignment | None, at: datetime | None = None, **raw: Any) -> Annotation:
-    assert given is not None, "there was nothing to answer"
+def answer(assignment: Assignment | None, at: datetime | None = None, **raw: Any) -> Annotation:
+    assert assignment is not None, "there was nothing to answer"
     submission = Submission(raw=raw, client_key=secrets.token_hex(8))
-    return submit.submit(given.pk, given.rater, submission, at or timezone.now()).annotation
+    return submit.submit(assignment.pk, assignment.rater, submission, at or timezone.now()).annotation
 
 
 def settle() -> int:

@@ -42,12 +42,12 @@ def counters_stay_true(db: None) -> Any:
 def test_a_question_becomes_an_item_with_its_picture_and_its_author_as_contributor() -> None:
     ask, reply, cohort = asking()
     writer = a_person(cohort)
-    given = answer(hand(writer, opened(ask, cohort), cohort), question="What is it?", answer="Tea")
+    annotation = answer(hand(writer, opened(ask, cohort), cohort), question="What is it?", answer="Tea")
     settle()
     [item] = live(reply)
     assert (item.text, item.context) == ("What is it?", {"said": "Tea"})
     assert re.fullmatch("ask-000~[0-9a-f]{6}", item.key) and ask.benchmark.pseudonym(writer.pk) not in item.key
-    assert ItemSource.objects.get(item=item).annotation == given
+    assert ItemSource.objects.get(item=item).annotation == annotation
     assert [one.rater for one in ItemContributor.objects.filter(item=item)] == [writer]
     assert not Due.objects.exists()
 
@@ -67,11 +67,11 @@ def test_deriving_twice_changes_nothing() -> None:
 def test_an_undone_answer_takes_its_item_away_and_the_same_answer_brings_it_back() -> None:
     ask, reply, cohort = asking()
     campaign, writer, other = opened(ask, cohort), a_person(cohort), a_person(cohort)
-    given = answer(hand(writer, campaign, cohort), question="What?", answer="Tea")
+    annotation = answer(hand(writer, campaign, cohort), question="What?", answer="Tea")
     settle()
     replies = opened(reply, cohort)
     [first] = live(reply)
-    submit.undo(given.assignment_id, writer, timezone.now())
+    submit.undo(annotation.assignment_id, writer, timezone.now())
     settle()
     assert live(reply) == [] and hand(other, replies, cohort) is None
     first.refresh_from_db()
@@ -85,12 +85,12 @@ def test_an_undone_answer_takes_its_item_away_and_the_same_answer_brings_it_back
 def test_a_corrected_question_is_a_new_item_and_answers_to_the_old_one_are_kept() -> None:
     ask, reply, cohort = asking()
     campaign, writer, other = opened(ask, cohort), a_person(cohort), a_person(cohort)
-    given = answer(hand(writer, campaign, cohort), question="What is it", answer="Tea")
+    annotation = answer(hand(writer, campaign, cohort), question="What is it", answer="Tea")
     settle()
     replies = opened(reply, cohort, target=2)
     old = answer(hand(other, replies, cohort), answer="Coffee")
-    submit.reopen(given.assignment_id, writer, timezone.now())
-    answer(given.assignment, question="What is it?", answer="Tea")
+    submit.reopen(annotation.assignment_id, writer, timezone.now())
+    answer(annotation.assignment, question="What is it?", answer="Tea")
     settle()
     first, second = Item.objects.filter(stage=reply).order_by("pk")
     assert first.withdrawn_because == "source" and second.withdrawn_at is None
@@ -106,10 +106,10 @@ def test_a_correction_of_what_is_not_used_leaves_the_item_as_it_is() -> None:
     reply.derivation = {"kind": "promote", "from": ["ask"], "params": {"text": "question"}}
     reply.save()
     writer = a_person(cohort)
-    given = answer(hand(writer, opened(ask, cohort), cohort), question="What?", answer="Tee")
+    annotation = answer(hand(writer, opened(ask, cohort), cohort), question="What?", answer="Tee")
     settle()
-    submit.reopen(given.assignment_id, writer, timezone.now())
-    newer = answer(given.assignment, question="What?", answer="Tea")
+    submit.reopen(annotation.assignment_id, writer, timezone.now())
+    newer = answer(annotation.assignment, question="What?", answer="Tea")
     settle()
     [item] = Item.objects.filter(stage=reply)
     assert item.withdrawn_at is None and [one.annotation for one in item.sources.all()] == [newer]
@@ -148,17 +148,17 @@ def test_contributors_of_all_ancestors_are_kept_over_two_steps() -> None:
     params = {"text": "answer", "context": {"question": "item.text"}}
     check = a_stage(ask.benchmark, "check", GOOD, staffing="others",
                     derivation={"kind": "promote", "from": ["reply"], "params": params})  # fmt: skip
-    asker, replier, third = (a_person(cohort) for _ in range(3))
-    answer(hand(asker, opened(ask, cohort), cohort), question="What?", answer="Tea")
+    author, replier, third = (a_person(cohort) for _ in range(3))
+    answer(hand(author, opened(ask, cohort), cohort), question="What?", answer="Tea")
     settle()
     replies = opened(reply, cohort)
-    assert hand(asker, replies, cohort) is None
+    assert hand(author, replies, cohort) is None
     answer(hand(replier, replies, cohort), answer="Coffee")
     settle()
     [item] = live(check)
-    assert {one.rater for one in ItemContributor.objects.filter(item=item)} == {asker, replier}
+    assert {one.rater for one in ItemContributor.objects.filter(item=item)} == {author, replier}
     checks = opened(check, cohort)
-    assert hand(asker, checks, cohort) is None and hand(replier, checks, cohort) is None
+    assert hand(author, checks, cohort) is None and hand(replier, checks, cohort) is None
     assert hand(third, checks, cohort) is not None
 
 
@@ -226,52 +226,52 @@ def a_rated(answers_wanted: int = 3, cohorts: int = 1) -> tuple[Stage, Stage, li
 
 
 def test_a_rule_judges_a_unit_once_all_cohorts_have_given_what_was_asked() -> None:
-    rate, kept, (one, two) = a_rated(cohorts=2)
+    rate, next_stage, (one, two) = a_rated(cohorts=2)
     campaign = opened(rate, one, two, target=2)
-    given = [answer(hand(a_person(one), campaign, one), good="1") for _ in range(2)]
+    annotations = [answer(hand(a_person(one), campaign, one), good="1") for _ in range(2)]
     answer(hand(a_person(two), campaign, two), good="0")
     settle()
-    assert not Outcome.objects.exists() and live(kept) == []
+    assert not Outcome.objects.exists() and live(next_stage) == []
     answer(hand(a_person(two), campaign, two), good="1")
     settle()
     outcome = Outcome.objects.get()
     assert (outcome.state, outcome.answers, outcome.failed) == ("accepted", 4, [])
     assert outcome.numbers["passed"] == 3 and outcome.rule_version.number == 1
-    assert len(live(kept)) == 1 and given[0].rule_version == "by_rule 1"
+    assert len(live(next_stage)) == 1 and annotations[0].rule_version == "by_rule 1"
 
 
 def test_an_outcome_follows_its_answers_and_names_the_clause_that_failed() -> None:
-    rate, kept, [cohort] = a_rated()
+    rate, next_stage, [cohort] = a_rated()
     campaign = opened(rate, cohort, target=1)
     person = a_person(cohort)
-    given = answer(hand(person, campaign, cohort), good="1")
+    annotation = answer(hand(person, campaign, cohort), good="1")
     settle()
-    assert len(live(kept)) == 1
-    submit.reopen(given.assignment_id, person, timezone.now())
-    answer(given.assignment, good="0")
+    assert len(live(next_stage)) == 1
+    submit.reopen(annotation.assignment_id, person, timezone.now())
+    answer(annotation.assignment, good="0")
     settle()
     outcome = Outcome.objects.get()
-    assert (outcome.state, outcome.failed) == ("rejected", ["good"]) and live(kept) == []
-    submit.undo(given.assignment_id, person, timezone.now())
+    assert (outcome.state, outcome.failed) == ("rejected", ["good"]) and live(next_stage) == []
+    submit.undo(annotation.assignment_id, person, timezone.now())
     settle()
-    assert Outcome.objects.get().state == "accepted" and len(live(kept)) == 1
+    assert Outcome.objects.get().state == "accepted" and len(live(next_stage)) == 1
     actor = User.objects.create(email="boss@example.org", name="B")
     exclusions.exclude(rate.benchmark, person, "x", actor, timezone.now())
     settle()
-    assert not Outcome.objects.exists() and live(kept) == []
+    assert not Outcome.objects.exists() and live(next_stage) == []
 
 
 def test_more_answers_asked_for_means_not_judged_yet() -> None:
-    rate, kept, [cohort] = a_rated()
+    rate, next_stage, [cohort] = a_rated()
     campaign = opened(rate, cohort)
     answer(hand(a_person(cohort), campaign, cohort), good="1")
     settle()
     lifecycle.change_target(campaign.cohorts.get(), 3, None)
     settle()
-    assert not Outcome.objects.exists() and live(kept) == []
+    assert not Outcome.objects.exists() and live(next_stage) == []
     lifecycle.change_target(campaign.cohorts.get(), 1, None)
     settle()
-    assert len(live(kept)) == 1
+    assert len(live(next_stage)) == 1
 
 
 def test_a_changed_rule_is_a_new_version_for_the_next_campaign_only() -> None:
@@ -314,10 +314,10 @@ def test_pictures_of_a_concept_become_a_contact_sheet_that_is_laid_out_once(sett
     where = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": tmp_path}}
     settings.STORAGES = {**settings.STORAGES, "default": where}
     benchmark = a_benchmark()
-    found = a_stage(benchmark, "found", GOOD)
+    source_stage = a_stage(benchmark, "found", GOOD)
     clusters = {"kind": "cluster", "from": ["found"], "of": "items", "params": {}}
     sheets = a_stage(benchmark, "sheets", GOOD, derivation=clusters)
-    for item in items(found, 3, concept="train"):
+    for item in items(source_stage, 3, concept="train"):
         draw_image(item)
     derived_items.rederive_stage(sheets)
     settle()
@@ -327,7 +327,7 @@ def test_pictures_of_a_concept_become_a_contact_sheet_that_is_laid_out_once(sett
     derived_items.rederive_stage(sheets)
     settle()
     assert live(sheets) == [first]
-    draw_image(Item.objects.create(stage=found, key="late", concept="train"))
+    draw_image(Item.objects.create(stage=source_stage, key="late", concept="train"))
     assert derived_items.mark_changed_items(timezone.now() - timedelta(minutes=10)) == 1
     settle()
     [second] = live(sheets)

@@ -15,12 +15,12 @@ from tests.annotation.chain.factories import answer, asking, hand, live, opened,
 from tests.annotation.queue.factories import a_person
 
 pytestmark = pytest.mark.django_db
-SAID = {"question": "What is it?", "answer": "Tea"}
+ANSWERS = {"question": "What is it?", "answer": "Tea"}
 ALWAYS = {"clauses": [{"key": "any", "expression": 'answer == "Tea"', "words": {"en": "Tea"}}], "over": "majority"}
 
 
 def bring(campaign: Campaign, cohort: Cohort, rater: str) -> None:
-    row: dict[str, Any] = {"item": "ask-000", "rater": rater, "cohort": cohort.label, "answers": SAID}
+    row: dict[str, Any] = {"item": "ask-000", "rater": rater, "cohort": cohort.label, "answers": ANSWERS}
     job = answer_files.start(campaign, None, SimpleUploadedFile("a.jsonl", json.dumps(row).encode()))  # type: ignore[arg-type]
     runner.run(job.pk)
     assert list(job.rows.values_list("outcome", flat=True)) == ["created"]
@@ -31,7 +31,7 @@ def bring(campaign: Campaign, cohort: Cohort, rater: str) -> None:
 def test_what_comes_back_makes_no_second_item_and_its_author_is_not_asked(acceptance: str) -> None:
     ask, reply, cohort = asking(acceptance, **({"acceptance_rule": ALWAYS} if acceptance == "by_rule" else {}))
     writer = a_person(cohort)
-    answer(hand(writer, opened(ask, cohort), cohort), **SAID)
+    answer(hand(writer, opened(ask, cohort), cohort), **ANSWERS)
     settle()
     [item] = live(reply)
     bring(opened(ask, cohort), cohort, ask.benchmark.pseudonym(writer.pk))
@@ -42,7 +42,7 @@ def test_what_comes_back_makes_no_second_item_and_its_author_is_not_asked(accept
 
 def test_imported_answer_of_another_person_is_a_separate_item() -> None:
     ask, reply, cohort = asking()
-    answer(hand(a_person(cohort), opened(ask, cohort), cohort), **SAID)
+    answer(hand(a_person(cohort), opened(ask, cohort), cohort), **ANSWERS)
     settle()
     again = opened(ask, cohort)
     bring(again, cohort, "Ana of the field trip")

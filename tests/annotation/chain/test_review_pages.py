@@ -34,7 +34,7 @@ def campaign(world: World) -> Campaign:
 
 
 @pytest.fixture
-def given(world: World, campaign: Campaign) -> Annotation:
+def annotation(world: World, campaign: Campaign) -> Annotation:
     return written(world, campaign, world.nour)
 
 
@@ -42,9 +42,9 @@ def written(world: World, campaign: Campaign, who: User, question: str = "What i
     return answer(hand(rater_of(who), campaign, world.egypt), question=question, answer="Tea")
 
 
-def page(world: World, given: Annotation | None = None) -> str:
+def page(world: World, annotation: Annotation | None = None) -> str:
     base = f"/b/{world.benchmark.slug}/review/"
-    return f"{base}{given.pk}/" if given else base
+    return f"{base}{annotation.pk}/" if annotation else base
 
 
 def html(reply: Any) -> str:
@@ -52,44 +52,46 @@ def html(reply: Any) -> str:
 
 
 def test_a_reviewer_sees_what_waits_and_its_author_only_as_a_pseudonym(
-    world: World, client_of: ClientOf, given: Annotation
+    world: World, client_of: ClientOf, annotation: Annotation
 ) -> None:
-    for path in (page(world), page(world, given)):
+    for path in (page(world), page(world, annotation)):
         text = html(client_of(world.reviewer).get(path))
-        assert "What is it" in text and world.benchmark.pseudonym(given.rater_id) in text
+        assert "What is it" in text and world.benchmark.pseudonym(annotation.rater_id) in text
         assert "Nour" not in text
 
 
 @pytest.mark.parametrize("name", ["owner", "mara", "reviewer"])
-def test_owner_researcher_and_reviewer_decide(world: World, client_of: ClientOf, given: Annotation, name: str) -> None:
-    client_of(getattr(world, name)).post(page(world, given), {"decision": "accept"})
+def test_owner_researcher_and_reviewer_decide(
+    world: World, client_of: ClientOf, annotation: Annotation, name: str
+) -> None:
+    client_of(getattr(world, name)).post(page(world, annotation), {"decision": "accept"})
     assert Review.objects.get().reviewer == getattr(world, name)
 
 
 @pytest.mark.parametrize("name", ["nour", "tarek", "manager", "rival", "stranger", "team_admin", "site_admin"])
 def test_annotators_other_teams_and_people_without_a_role_do_not(
-    world: World, client_of: ClientOf, given: Annotation, name: str
+    world: World, client_of: ClientOf, annotation: Annotation, name: str
 ) -> None:
     client = client_of(getattr(world, name))
-    made = reviews.decide(written_twice(world, given).pk, world.reviewer, "accept", timezone.now())
+    review = reviews.decide(written_twice(world, annotation).pk, world.reviewer, "accept", timezone.now())
     assert client.get(page(world)).status_code == 404
-    assert client.get(page(world, given)).status_code == 404
-    assert client.post(page(world, given), {"decision": "accept"}).status_code == 404
-    assert client.post(f"{page(world)}undo/{made.pk}/").status_code == 404
+    assert client.get(page(world, annotation)).status_code == 404
+    assert client.post(page(world, annotation), {"decision": "accept"}).status_code == 404
+    assert client.post(f"{page(world)}undo/{review.pk}/").status_code == 404
     assert Review.objects.filter(undone_at=None).count() == 1
 
 
-def written_twice(world: World, given: Annotation) -> Annotation:
-    return written(world, given.assignment.campaign, world.tarek, "Another?")
+def written_twice(world: World, annotation: Annotation) -> Annotation:
+    return written(world, annotation.assignment.campaign, world.tarek, "Another?")
 
 
 def test_a_reviewer_who_answers_too_does_not_find_their_own(
-    world: World, client_of: ClientOf, given: Annotation
+    world: World, client_of: ClientOf, annotation: Annotation
 ) -> None:
     own = client_of(world.reviewer)
     CohortMember.objects.create(cohort=world.egypt, user=world.reviewer)
     world.give_consent(world.team, world.reviewer)
-    mine = written(world, given.assignment.campaign, world.reviewer, "Mine?")
+    mine = written(world, annotation.assignment.campaign, world.reviewer, "Mine?")
     assert own.get(page(world, mine)).status_code == 404
     assert own.post(page(world, mine), {"decision": "accept"}).status_code == 404
     assert "Mine?" not in html(own.get(page(world)))
@@ -103,59 +105,59 @@ def test_a_researcher_does_not_take_back_the_decision_on_their_own_answer(
     CohortMember.objects.create(cohort=world.egypt, user=world.mara)
     world.give_consent(world.team, world.mara)
     mine = written(world, campaign, world.mara, "Mine?")
-    made = reviews.decide(mine.pk, world.reviewer, "reject", timezone.now(), reason="unclear")
-    assert client_of(world.mara).post(f"{page(world)}undo/{made.pk}/").status_code == 404
+    review = reviews.decide(mine.pk, world.reviewer, "reject", timezone.now(), reason="unclear")
+    assert client_of(world.mara).post(f"{page(world)}undo/{review.pk}/").status_code == 404
     with pytest.raises(reviews.ReviewRefused, match="own"):
-        reviews.undo(made.pk, world.mara, timezone.now(), runs=True)
+        reviews.undo(review.pk, world.mara, timezone.now(), runs=True)
     assert Review.objects.get().undone_at is None
-    assert client_of(world.owner).post(f"{page(world)}undo/{made.pk}/").status_code == 302
+    assert client_of(world.owner).post(f"{page(world)}undo/{review.pk}/").status_code == 302
     assert Review.objects.get().undone_at is not None
 
 
 def test_after_a_decision_comes_the_next_and_it_can_be_taken_back(
-    world: World, client_of: ClientOf, campaign: Campaign, given: Annotation
+    world: World, client_of: ClientOf, campaign: Campaign, annotation: Annotation
 ) -> None:
     second = written(world, campaign, world.tarek, "Second?")
     client = client_of(world.reviewer)
-    reply = client.post(page(world, given), {"decision": "accept"}, follow=True)
-    made = Review.objects.get()
-    assert reply.redirect_chain[-1][0] == f"{page(world, second)}?done={made.pk}"
-    assert f"/review/undo/{made.pk}/" in html(reply)
+    reply = client.post(page(world, annotation), {"decision": "accept"}, follow=True)
+    review = Review.objects.get()
+    assert reply.redirect_chain[-1][0] == f"{page(world, second)}?done={review.pk}"
+    assert f"/review/undo/{review.pk}/" in html(reply)
     last = html(client.get(page(world))).split('id="mine"')[1]
-    assert "What is it" in last and world.benchmark.pseudonym(given.rater_id) in last, "it says of what"
-    client.post(f"{page(world)}undo/{made.pk}/")
-    assert Assignment.objects.get(pk=given.assignment_id).state == "submitted"
+    assert "What is it" in last and world.benchmark.pseudonym(annotation.rater_id) in last, "it says of what"
+    client.post(f"{page(world)}undo/{review.pk}/")
+    assert Assignment.objects.get(pk=annotation.assignment_id).state == "submitted"
 
 
 def test_a_return_without_a_reason_comes_back_with_what_was_typed(
-    world: World, client_of: ClientOf, given: Annotation
+    world: World, client_of: ClientOf, annotation: Annotation
 ) -> None:
     client = client_of(world.reviewer)
-    reply = client.post(page(world, given), {"decision": "return", "comment": "Ends without a mark"})
+    reply = client.post(page(world, annotation), {"decision": "return", "comment": "Ends without a mark"})
     assert (
         reply.status_code == 422
         and "Ends without a mark" in html(reply)
         and 'id="refused">Choose a reason' in html(reply)
     )
     assert not Review.objects.exists()
-    client.post(page(world, given), {"decision": "return", "reason": "unclear", "comment": "Ends without a mark"})
+    client.post(page(world, annotation), {"decision": "return", "reason": "unclear", "comment": "Ends without a mark"})
     assert Review.objects.get().comment == "Ends without a mark"
 
 
 def test_the_second_of_two_reviewers_is_told_and_goes_on(
-    world: World, client_of: ClientOf, campaign: Campaign, given: Annotation
+    world: World, client_of: ClientOf, campaign: Campaign, annotation: Annotation
 ) -> None:
     second = written(world, campaign, world.tarek, "Second?")
-    reviews.decide(given.pk, world.owner, "accept", timezone.now())
-    reply = client_of(world.reviewer).post(page(world, given), {"decision": "accept"}, follow=True)
+    reviews.decide(annotation.pk, world.owner, "accept", timezone.now())
+    reply = client_of(world.reviewer).post(page(world, annotation), {"decision": "accept"}, follow=True)
     assert "Somebody else decided" in html(reply) and reply.redirect_chain[-1][0] == page(world, second)
     assert Review.objects.count() == 1
 
 
 def test_the_author_reads_why_corrects_it_and_the_reviewer_sees_both_versions(
-    world: World, client_of: ClientOf, given: Annotation
+    world: World, client_of: ClientOf, annotation: Annotation
 ) -> None:
-    reviews.decide(given.pk, world.reviewer, "return", timezone.now(), reason="unclear", comment="Which cup?")
+    reviews.decide(annotation.pk, world.reviewer, "return", timezone.now(), reason="unclear", comment="Which cup?")
     author = client_of(world.nour)
     for path in ("/work/", "/work/history/"):
         text = html(author.get(path))
@@ -163,10 +165,10 @@ def test_the_author_reads_why_corrects_it_and_the_reviewer_sees_both_versions(
         assert text.count("csrfmiddlewaretoken") > 1  # the form beside it can be sent
     other = html(client_of(world.tarek).get("/work/"))
     assert "Which cup?" not in other
-    sheet = html(author.post(f"/assignments/{given.assignment_id}/change", follow=True))
+    sheet = html(author.post(f"/assignments/{annotation.assignment_id}/change", follow=True))
     assert "Which cup?" in sheet and "What is it" in sheet
     fields = {"a-question": "What is in the cup?", "a-answer": "Tea", "client_key": "second"}
-    author.post(f"/assignments/{given.assignment_id}/submit", fields)
+    author.post(f"/assignments/{annotation.assignment_id}/submit", fields)
     newer = Annotation.objects.get(live=True)
     text = html(client_of(world.reviewer).get(page(world, newer)))
     assert "What is it" in text and "What is in the cup?" in text and "Which cup?" in text
@@ -174,28 +176,30 @@ def test_the_author_reads_why_corrects_it_and_the_reviewer_sees_both_versions(
 
 
 def test_the_history_keeps_when_one_answered_and_says_when_it_was_decided(
-    world: World, client_of: ClientOf, given: Annotation
+    world: World, client_of: ClientOf, annotation: Annotation
 ) -> None:
     answered, decided = timezone.now() - timedelta(hours=50), timezone.now() - timedelta(hours=26)
-    Annotation.objects.filter(pk=given.pk).update(submitted_at=answered)
-    reviews.decide(given.pk, world.reviewer, "accept", decided)
+    Annotation.objects.filter(pk=annotation.pk).update(submitted_at=answered)
+    reviews.decide(annotation.pk, world.reviewer, "accept", decided)
     [row] = client_of(world.nour).get("/work/history/").context["rows"]
     assert row.at == answered and row.review and row.review.when != row.when
     assert f"<small>{row.review.when}</small>" in html(client_of(world.nour).get("/work/history/"))
 
 
-def test_a_decided_answer_cannot_be_changed_and_says_so(world: World, client_of: ClientOf, given: Annotation) -> None:
+def test_a_decided_answer_cannot_be_changed_and_says_so(
+    world: World, client_of: ClientOf, annotation: Annotation
+) -> None:
     author = client_of(world.nour)
-    author.post(f"/assignments/{given.assignment_id}/change")
-    reviews.decide(given.pk, world.reviewer, "accept", timezone.now())
+    author.post(f"/assignments/{annotation.assignment_id}/change")
+    reviews.decide(annotation.pk, world.reviewer, "accept", timezone.now())
     fields = {"a-question": "Another?", "a-answer": "Tea", "client_key": "second"}
-    reply = author.post(f"/assignments/{given.assignment_id}/submit", fields, follow=True)
+    reply = author.post(f"/assignments/{annotation.assignment_id}/submit", fields, follow=True)
     assert "A reviewer has decided on this answer meanwhile" in html(reply)
-    assert Annotation.objects.get(live=True) == given
+    assert Annotation.objects.get(live=True) == annotation
 
 
 def test_the_tab_is_for_those_who_review_and_only_where_something_is_reviewed(
-    world: World, client_of: ClientOf, given: Annotation
+    world: World, client_of: ClientOf, annotation: Annotation
 ) -> None:
     tab = f'href="/b/{world.benchmark.slug}/review/"'
     overview = f"/b/{world.benchmark.slug}/"
@@ -206,9 +210,9 @@ def test_the_tab_is_for_those_who_review_and_only_where_something_is_reviewed(
 
 
 def test_the_overview_shows_the_chain_with_its_counts(
-    world: World, client_of: ClientOf, campaign: Campaign, given: Annotation
+    world: World, client_of: ClientOf, campaign: Campaign, annotation: Annotation
 ) -> None:
-    reviews.decide(given.pk, world.reviewer, "accept", timezone.now())
+    reviews.decide(annotation.pk, world.reviewer, "accept", timezone.now())
     second = written(world, campaign, world.tarek, "Second?")
     reviews.decide(second.pk, world.reviewer, "return", timezone.now(), reason="other")
     settled()

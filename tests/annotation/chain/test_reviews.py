@@ -40,10 +40,10 @@ class Scene:
     def written(self, question: str = "What is it", writer: Rater | None = None) -> Annotation:
         return answer(hand(writer or self.writer, self.campaign, self.cohort), question=question, answer="Tea")
 
-    def decide(self, given: Annotation, decision: str, **more: Any) -> Review:
+    def decide(self, annotation: Annotation, decision: str, **more: Any) -> Review:
         if decision != "accept":
             more = {"reason": "unclear"} | more
-        return reviews.decide(given.pk, self.reviewer, decision, timezone.now(), **more)
+        return reviews.decide(annotation.pk, self.reviewer, decision, timezone.now(), **more)
 
     def state(self, given: Annotation) -> str:
         return Assignment.objects.get(pk=given.assignment_id).state
@@ -69,12 +69,12 @@ def refused(deed: Any) -> str:
 
 
 def test_only_what_a_reviewer_accepted_goes_on(scene: Scene) -> None:
-    given = scene.written()
+    annotation = scene.written()
     settle()
-    assert live(scene.reply) == [] and scene.state(given) == "submitted"
-    scene.decide(given, "accept")
+    assert live(scene.reply) == [] and scene.state(annotation) == "submitted"
+    scene.decide(annotation, "accept")
     settle()
-    assert [item.text for item in live(scene.reply)] == ["What is it"] and scene.state(given) == "accepted"
+    assert [item.text for item in live(scene.reply)] == ["What is it"] and scene.state(annotation) == "accepted"
 
 
 def test_returned_corrected_accepted_with_all_versions_and_decisions_kept(scene: Scene) -> None:
@@ -94,80 +94,84 @@ def test_returned_corrected_accepted_with_all_versions_and_decisions_kept(scene:
 
 
 def test_a_returned_answer_keeps_its_place_and_counts_until_it_is_replaced(scene: Scene) -> None:
-    given = scene.written()
-    scene.decide(given, "return")
-    given.refresh_from_db()
-    assert given.counted and Slot.objects.get().submitted == 1
+    annotation = scene.written()
+    scene.decide(annotation, "return")
+    annotation.refresh_from_db()
+    assert annotation.counted and Slot.objects.get().submitted == 1
     assert hand(a_person(scene.cohort), scene.campaign, scene.cohort) is None
 
 
 def test_rejecting_opens_the_place_for_somebody_else(scene: Scene) -> None:
-    given = scene.written()
-    scene.decide(given, "reject")
-    given.refresh_from_db()
-    assert (given.counted, given.uncounted_because, scene.state(given)) == (False, "rejected", "rejected")
+    annotation = scene.written()
+    scene.decide(annotation, "reject")
+    annotation.refresh_from_db()
+    assert (annotation.counted, annotation.uncounted_because, scene.state(annotation)) == (
+        False,
+        "rejected",
+        "rejected",
+    )
     assert hand(scene.writer, scene.campaign, scene.cohort) is None
     assert hand(a_person(scene.cohort), scene.campaign, scene.cohort) is not None
 
 
 def test_rejecting_counts_the_oldest_answer_that_waited_for_a_place(scene: Scene) -> None:
     late = a_person(scene.cohort)
-    held = hand(late, scene.campaign, scene.cohort, timezone.now() - timedelta(hours=2))
+    assignment = hand(late, scene.campaign, scene.cohort, timezone.now() - timedelta(hours=2))
     leases.release_expired(timezone.now())
-    given = scene.written()
-    waiting = answer(held, question="Mine?", answer="Tea")
-    assert not waiting.counted and list(review_queue.waiting(scene.benchmark, scene.reviewer)) == [given]
-    scene.decide(given, "reject")
+    annotation = scene.written()
+    waiting = answer(assignment, question="Mine?", answer="Tea")
+    assert not waiting.counted and list(review_queue.waiting(scene.benchmark, scene.reviewer)) == [annotation]
+    scene.decide(annotation, "reject")
     waiting.refresh_from_db()
     assert waiting.counted and list(review_queue.waiting(scene.benchmark, scene.reviewer)) == [waiting]
 
 
 def test_an_answer_can_be_changed_until_it_is_decided_on_and_not_after(scene: Scene) -> None:
-    given = scene.written()
-    submit.reopen(given.assignment_id, scene.writer, timezone.now())
-    scene.decide(given, "accept")
+    annotation = scene.written()
+    submit.reopen(annotation.assignment_id, scene.writer, timezone.now())
+    scene.decide(annotation, "accept")
     with pytest.raises(submit.AssignmentStateError, match="decided"):
-        answer(given.assignment, question="Another?", answer="Tea")
+        answer(annotation.assignment, question="Another?", answer="Tea")
     with pytest.raises(submit.AssignmentStateError):
-        submit.undo(given.assignment_id, scene.writer, timezone.now())
+        submit.undo(annotation.assignment_id, scene.writer, timezone.now())
 
 
 def test_a_decision_on_a_version_that_was_replaced_is_refused(scene: Scene) -> None:
-    given = scene.written()
-    submit.reopen(given.assignment_id, scene.writer, timezone.now())
-    newer = answer(given.assignment, question="What is it?", answer="Tea")
-    assert refused(lambda: scene.decide(given, "accept")) == "newer"
+    annotation = scene.written()
+    submit.reopen(annotation.assignment_id, scene.writer, timezone.now())
+    newer = answer(annotation.assignment, question="What is it?", answer="Tea")
+    assert refused(lambda: scene.decide(annotation, "accept")) == "newer"
     assert scene.decide(newer, "accept")
 
 
 def test_nobody_decides_on_their_own_work_nor_on_what_they_had_a_part_in(scene: Scene) -> None:
-    given, part, other = scene.written(), a_person(scene.cohort), a_person(scene.cohort)
-    item = given.assignment.unit.item
+    annotation, part, other = scene.written(), a_person(scene.cohort), a_person(scene.cohort)
+    item = annotation.assignment.unit.item
     ItemContributor.objects.create(item=item, rater=part)
     for person in (scene.writer, part):
         assert person.user and not review_queue.waiting(scene.benchmark, person.user).exists()
         scene.reviewer = person.user
-        assert refused(lambda: scene.decide(given, "accept")) == "own"
-    assert other.user and list(review_queue.waiting(scene.benchmark, other.user)) == [given]
+        assert refused(lambda: scene.decide(annotation, "accept")) == "own"
+    assert other.user and list(review_queue.waiting(scene.benchmark, other.user)) == [annotation]
     scene.reviewer = other.user
-    assert scene.decide(given, "accept")
+    assert scene.decide(annotation, "accept")
 
 
 def test_two_reviewers_decide_once(scene: Scene) -> None:
-    given = scene.written()
-    scene.decide(given, "accept")
+    annotation = scene.written()
+    scene.decide(annotation, "accept")
     scene.reviewer = a_user("second")
-    assert refused(lambda: scene.decide(given, "return")) == "decided"
+    assert refused(lambda: scene.decide(annotation, "return")) == "decided"
     with pytest.raises(IntegrityError), transaction.atomic():  # and the database holds it, too
-        Review.objects.create(annotation=given, reviewer=scene.reviewer, decision="accept", at=timezone.now())
+        Review.objects.create(annotation=annotation, reviewer=scene.reviewer, decision="accept", at=timezone.now())
 
 
 @pytest.mark.parametrize("decision", ["return", "reject"])
 def test_a_return_and_a_rejection_say_why(scene: Scene, decision: str) -> None:
-    given = scene.written()
-    assert refused(lambda: scene.decide(given, decision, reason="")) == "no_reason"
-    assert refused(lambda: scene.decide(given, decision, reason="made_up")) == "no_reason"
-    assert scene.decide(given, decision, reason="other")
+    annotation = scene.written()
+    assert refused(lambda: scene.decide(annotation, decision, reason="")) == "no_reason"
+    assert refused(lambda: scene.decide(annotation, decision, reason="made_up")) == "no_reason"
+    assert scene.decide(annotation, decision, reason="other")
 
 
 def test_a_stage_has_reasons_of_its_own(scene: Scene) -> None:
@@ -179,89 +183,89 @@ def test_a_stage_has_reasons_of_its_own(scene: Scene) -> None:
 
 @pytest.mark.parametrize("decision", ["accept", "return", "reject"])
 def test_taking_a_decision_back_lets_the_answer_wait_again(scene: Scene, decision: str) -> None:
-    given = scene.written()
-    made = scene.decide(given, decision)
+    annotation = scene.written()
+    made = scene.decide(annotation, decision)
     settle()
     reviews.undo(made.pk, scene.reviewer, timezone.now())
     settle()
-    given.refresh_from_db()
-    assert given.counted and scene.state(given) == "submitted" and live(scene.reply) == []
-    assert list(review_queue.waiting(scene.benchmark, scene.reviewer)) == [given]
-    assert scene.decide(given, "accept")
+    annotation.refresh_from_db()
+    assert annotation.counted and scene.state(annotation) == "submitted" and live(scene.reply) == []
+    assert list(review_queue.waiting(scene.benchmark, scene.reviewer)) == [annotation]
+    assert scene.decide(annotation, "accept")
 
 
 def test_only_the_reviewer_and_those_who_run_the_benchmark_take_it_back(scene: Scene) -> None:
-    made = scene.decide(scene.written(), "accept")
+    review = scene.decide(scene.written(), "accept")
     other = a_user("second")
-    assert refused(lambda: reviews.undo(made.pk, other, timezone.now())) == "not_yours"
-    assert reviews.undo(made.pk, other, timezone.now(), runs=True)
-    assert refused(lambda: reviews.undo(made.pk, scene.reviewer, timezone.now())) == "gone"
+    assert refused(lambda: reviews.undo(review.pk, other, timezone.now())) == "not_yours"
+    assert reviews.undo(review.pk, other, timezone.now(), runs=True)
+    assert refused(lambda: reviews.undo(review.pk, scene.reviewer, timezone.now())) == "gone"
 
 
 def test_a_rejection_taken_back_when_its_place_is_gone_waits_as_surplus(scene: Scene) -> None:
-    given = scene.written()
-    made = scene.decide(given, "reject")
+    annotation = scene.written()
+    made = scene.decide(annotation, "reject")
     scene.written("Mine?", a_person(scene.cohort))
     reviews.undo(made.pk, scene.reviewer, timezone.now())
-    given.refresh_from_db()
-    assert (given.counted, given.uncounted_because) == (False, "surplus")
-    assert not Rating.objects.filter(annotation=given, counted=True).exists()
+    annotation.refresh_from_db()
+    assert (annotation.counted, annotation.uncounted_because) == (False, "surplus")
+    assert not Rating.objects.filter(annotation=annotation, counted=True).exists()
 
 
 def test_a_return_is_not_taken_back_once_it_was_corrected(scene: Scene) -> None:
-    given = scene.written()
-    made = scene.decide(given, "return")
-    submit.reopen(given.assignment_id, scene.writer, timezone.now())
-    answer(given.assignment, question="What is it?", answer="Tea")
-    assert refused(lambda: reviews.undo(made.pk, scene.reviewer, timezone.now())) == "newer"
+    annotation = scene.written()
+    review = scene.decide(annotation, "return")
+    submit.reopen(annotation.assignment_id, scene.writer, timezone.now())
+    answer(annotation.assignment, question="What is it?", answer="Tea")
+    assert refused(lambda: reviews.undo(review.pk, scene.reviewer, timezone.now())) == "newer"
 
 
 def test_an_undone_correction_is_again_a_returned_answer(scene: Scene) -> None:
-    given = scene.written()
-    scene.decide(given, "return")
-    submit.reopen(given.assignment_id, scene.writer, timezone.now())
-    answer(given.assignment, question="What is it?", answer="Tea")
-    submit.undo(given.assignment_id, scene.writer, timezone.now())
-    given.refresh_from_db()
-    assert given.live and given.counted and scene.state(given) == "returned"
-    assert answer(given.assignment, question="What is this?", answer="Tea").version == 3
+    annotation = scene.written()
+    scene.decide(annotation, "return")
+    submit.reopen(annotation.assignment_id, scene.writer, timezone.now())
+    answer(annotation.assignment, question="What is it?", answer="Tea")
+    submit.undo(annotation.assignment_id, scene.writer, timezone.now())
+    annotation.refresh_from_db()
+    assert annotation.live and annotation.counted and scene.state(annotation) == "returned"
+    assert answer(annotation.assignment, question="What is this?", answer="Tea").version == 3
 
 
 def test_a_returned_answer_whose_author_never_comes_back_can_be_rejected(scene: Scene) -> None:
-    given = scene.written()
-    scene.decide(given, "return")
-    assert refused(lambda: scene.decide(given, "accept")) == "decided"
-    scene.decide(given, "reject")
-    assert scene.state(given) == "rejected"
+    annotation = scene.written()
+    scene.decide(annotation, "return")
+    assert refused(lambda: scene.decide(annotation, "accept")) == "decided"
+    scene.decide(annotation, "reject")
+    assert scene.state(annotation) == "rejected"
     assert hand(a_person(scene.cohort), scene.campaign, scene.cohort) is not None
-    assert Review.objects.filter(annotation=given).count() == 2
+    assert Review.objects.filter(annotation=annotation).count() == 2
 
 
 def test_after_the_close_there_is_accepting_and_rejecting_but_no_way_back_to_the_author(scene: Scene) -> None:
-    given = scene.written()
+    annotation = scene.written()
     lifecycle.close(scene.campaign, None, timezone.now())
-    assert refused(lambda: scene.decide(given, "return")) == "closed"
-    assert scene.decide(given, "accept")
+    assert refused(lambda: scene.decide(annotation, "return")) == "closed"
+    assert scene.decide(annotation, "accept")
 
 
 def test_an_excluded_persons_answers_do_not_wait_and_their_rejection_taken_back_stays_out() -> None:
     scene = Scene(pictures=2)
-    one, two = scene.written("One?"), scene.written("Two?")
-    made = scene.decide(one, "reject")
+    first, second = scene.written("One?"), scene.written("Two?")
+    review = scene.decide(first, "reject")
     exclusions.exclude(scene.benchmark, scene.writer, "copied", scene.reviewer, timezone.now())
     assert not review_queue.waiting(scene.benchmark, scene.reviewer).exists()
-    assert refused(lambda: scene.decide(two, "accept")) == "gone"
-    reviews.undo(made.pk, scene.reviewer, timezone.now())
-    one.refresh_from_db()
-    assert (one.counted, one.uncounted_because) == (False, "excluded")
+    assert refused(lambda: scene.decide(second, "accept")) == "gone"
+    reviews.undo(review.pk, scene.reviewer, timezone.now())
+    first.refresh_from_db()
+    assert (first.counted, first.uncounted_because) == (False, "excluded")
 
 
 def test_the_longest_waiting_come_first_and_later_ones_come_round() -> None:
     scene = Scene(pictures=3)
-    given = [scene.written(f"{n}?") for n in range(3)]
-    assert list(review_queue.waiting(scene.benchmark, scene.reviewer)) == given
-    after = [review_queue.next_after(scene.benchmark, scene.reviewer, one.pk) for one in given]
-    assert after == [given[1].pk, given[2].pk, given[0].pk]
+    annotations = [scene.written(f"{n}?") for n in range(3)]
+    assert list(review_queue.waiting(scene.benchmark, scene.reviewer)) == annotations
+    after = [review_queue.next_after(scene.benchmark, scene.reviewer, one.pk) for one in annotations]
+    assert after == [annotations[1].pk, annotations[2].pk, annotations[0].pk]
 
 
 def test_a_batch_says_how_far_it_is() -> None:
@@ -274,18 +278,18 @@ def test_a_batch_says_how_far_it_is() -> None:
 
 
 def test_a_models_answer_waits_for_nobody_and_is_nobodys_to_correct(scene: Scene) -> None:
-    given = scene.written()
+    annotation = scene.written()
     assert review_queue.waiting(scene.benchmark, scene.reviewer).exists() and review_queue.review_counts([scene.ask])
-    Rater.objects.filter(pk=given.rater_id).update(kind="model", user=None, name="M", team=scene.benchmark.team)
+    Rater.objects.filter(pk=annotation.rater_id).update(kind="model", user=None, name="M", team=scene.benchmark.team)
     assert not review_queue.waiting(scene.benchmark, scene.reviewer).exists()
     assert review_queue.review_counts([scene.ask]) == {}
-    assert refused(lambda: scene.decide(given, "return")) == "gone"
+    assert refused(lambda: scene.decide(annotation, "return")) == "gone"
 
 
 def test_answers_of_other_stages_are_not_there_to_review() -> None:
     ask, _reply, cohort = asking()
     campaign: Campaign = opened(ask, cohort)
-    given = answer(hand(a_person(cohort), campaign, cohort), question="?", answer="a")
+    annotation = answer(hand(a_person(cohort), campaign, cohort), question="?", answer="a")
     reviewer, place = a_user("reviewer"), cohort
     assert isinstance(place, Cohort) and not review_queue.waiting(ask.benchmark, reviewer).exists()
-    assert refused(lambda: reviews.decide(given.pk, reviewer, "accept", timezone.now())) == "gone"
+    assert refused(lambda: reviews.decide(annotation.pk, reviewer, "accept", timezone.now())) == "gone"

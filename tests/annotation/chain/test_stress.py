@@ -130,13 +130,13 @@ def test_fifty_people_two_steps_overlap_five_by_four_cohorts() -> None:
 
 def test_two_reviewers_at_once_decide_once() -> None:
     ask, _reply, cohort = asking("by_review")
-    given = answer(hand(a_person(cohort), opened(ask, cohort), cohort), question="What?", answer="Tea")
+    annotation = answer(hand(a_person(cohort), opened(ask, cohort), cohort), question="What?", answer="Tea")
     both = [User.objects.create(email=f"r{n}@example.org", name=f"R{n}") for n in range(2)]
 
     def decides(reviewer: User) -> Callable[[], str]:
         def deed() -> str:
             try:
-                return reviews.decide(given.pk, reviewer, "accept", timezone.now()).decision
+                return reviews.decide(annotation.pk, reviewer, "accept", timezone.now()).decision
             except reviews.ReviewRefused as refused:
                 return refused.reason
 

@@ -31,20 +31,20 @@ def judged(over: str, *codes: str) -> Item:
 
 
 def test_a_clause_that_failed_is_named_with_how_many_answers_failed_it() -> None:
-    [said] = rule_results.rule_results(judged("majority", "0", "1", "0")) or []
-    assert said.outcome.state == "rejected"
-    assert [(one.words, one.answers) for one in said.failed] == [("It is good", 2)]
-    assert said.score == pytest.approx(1 / 3) and said.most == 1
+    [result] = rule_results.rule_results(judged("majority", "0", "1", "0")) or []
+    assert result.outcome.state == "rejected"
+    assert [(one.words, one.answers) for one in result.failed] == [("It is good", 2)]
+    assert result.score == pytest.approx(1 / 3) and result.most == 1
 
 
 def test_rule_by_means_marks_no_single_answer_as_failing() -> None:
-    [said] = rule_results.rule_results(judged("means", "0", "1", "1")) or []
-    assert [(one.words, one.answers) for one in said.failed] == [("It is good", None)]
+    [result] = rule_results.rule_results(judged("means", "0", "1", "1")) or []
+    assert [(one.words, one.answers) for one in result.failed] == [("It is good", None)]
 
 
 def test_what_was_accepted_names_nothing_and_what_was_not_judged_is_not_there() -> None:
-    [said] = rule_results.rule_results(judged("majority", "1", "1", "0")) or []
-    assert (said.outcome.state, said.failed) == ("accepted", [])
+    [result] = rule_results.rule_results(judged("majority", "1", "1", "0")) or []
+    assert (result.outcome.state, result.failed) == ("accepted", [])
     assert rule_results.rule_results(items(a_stage(a_benchmark(), "other", GOOD), 1)[0]) is None
 
 

@@ -68,8 +68,8 @@ def test_json_that_cannot_be_kept_stays_as_it_was_typed_and_is_named(odd: str) -
     posted.update({"s:name": "First", "j:layout": odd, "j:derivation": '{"from": ["a"], "kind": "promote"}'})
     found = parse_form(posted)
     assert found["layout"] == {"~unread": odd} and found["derivation"]["from"] == ["a"]
-    said = [one.words for one in stage_problems(found, {}) if one.path == "layout"]
-    assert said == ["This is not JSON. Mend it, or empty it."]
+    messages = [one.words for one in stage_problems(found, {}) if one.path == "layout"]
+    assert messages == ["This is not JSON. Mend it, or empty it."]
 
 
 def test_a_place_deeper_than_any_setting_is_no_place() -> None:
@@ -169,10 +169,10 @@ def test_moving_duplicating_deleting_and_undo() -> None:
     assert content["sheet"] == before
 
 
-@pytest.mark.parametrize("said", ["drop:sheet.fields[9]", "up:name", "fly:sheet", "field:nothing", "undo", "to:a:b"])
-def test_a_button_that_fits_nothing_is_refused(said: str) -> None:
+@pytest.mark.parametrize("action", ["drop:sheet.fields[9]", "up:name", "fly:sheet", "field:nothing", "undo", "to:a:b"])
+def test_a_button_that_fits_nothing_is_refused(action: str) -> None:
     with pytest.raises(UnknownAction):
-        apply_action(stage(), said)
+        apply_action(stage(), action)
 
 
 def test_every_problem_is_named_with_its_place() -> None:
@@ -205,9 +205,9 @@ def test_what_an_item_brings_along_is_added_named_moved_and_taken_out_as_rows() 
     place = "derivation.params.context~map"
     assert apply_action(content, f"more:{place}") == f"{place}[0]"
     assert content["derivation"]["params"] == {"context": {"": ""}}, "a row that waits for its name"
-    said = {one.path: str(one) for one in stage_problems(content, {"writing": ("Writing", [])})}
+    messages = {one.path: str(one) for one in stage_problems(content, {"writing": ("Writing", [])})}
     where = "Where its items come from, Information it brings along 1, Name: Write a name."
-    assert said == {f"{place}[0].name": where}
+    assert messages == {f"{place}[0].name": where}
     posted = QueryDict(mutable=True)
     posted.update({
         "s:derivation.kind": "promote", "s:derivation.from[0]": "writing", f"e:{place}": "[]",

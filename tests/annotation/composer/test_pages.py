@@ -196,10 +196,10 @@ def test_a_new_stage_begins_blank_or_like_another_of_the_team_and_never_like_one
     mara.post(url, {"name": "Again", "like": f"stage:{first.pk}"})
     mara.post(url, {"name": "Theirs", "like": f"stage:{world.other_benchmark.stages.get().pk}"})
     mara.post(url, {"name": "Of a recipe", "like": "recipe:caire-universal:relevance"})
-    made = {stage.name: stage for stage in world.benchmark.stages.all()}
-    assert made["Blank"].sheet == {"fields": []} and made["Theirs"].sheet == {"fields": []}
-    assert made["Again"].sheet == made["Relevance rating"].sheet
-    assert len({stage.key for stage in made.values()}) == 5
+    new_stages = {stage.name: stage for stage in world.benchmark.stages.all()}
+    assert new_stages["Blank"].sheet == {"fields": []} and new_stages["Theirs"].sheet == {"fields": []}
+    assert new_stages["Again"].sheet == new_stages["Relevance rating"].sheet
+    assert len({stage.key for stage in new_stages.values()}) == 5
     assert mara.post(url, {"name": " "}).status_code == 400
 
 
@@ -241,9 +241,9 @@ def test_a_campaign_opens_only_when_its_stage_has_no_problem_and_says_all_of_the
     campaign.refresh_from_db()
     with pytest.raises(CampaignRefused) as refused:
         lifecycle.open_campaign(campaign, world.mara, timezone.now())
-    said = " ".join(refused.value.reasons)
-    assert "2 items have no “image”" in said and "item-00000" in said
-    assert "Reasons to skip 1, Label" in said and "The rule has no clause yet. Add one." in said
+    text = " ".join(refused.value.reasons)
+    assert "2 items have no “image”" in text and "item-00000" in text
+    assert "Reasons to skip 1, Label" in text and "The rule has no clause yet. Add one." in text
     html = world.client(world.mara).get(f"/b/{world.benchmark.slug}/campaigns/{campaign.pk}/").content.decode()
     assert "Before it opens" in html and "2 items have no" in html
 

@@ -98,17 +98,17 @@ def test_a_page_can_only_say_less_than_the_clock_and_the_same_time_counts_once(
 ) -> None:
     require(opened.campaign)
     rater, at = rater_of(world.nour), timezone.now()
-    found = readiness_of(opened, rater, "en")
-    assert found is not None
-    said = sign_ticket(found, rater, "rules", at)
-    boast = add_viewing_time(opened, rater, found, "rules", said, 9999.0, at + timedelta(seconds=4))
+    state = readiness_of(opened, rater, "en")
+    assert state is not None
+    ticket = sign_ticket(state, rater, "rules", at)
+    boast = add_viewing_time(opened, rater, state, "rules", ticket, 9999.0, at + timedelta(seconds=4))
     assert 3.9 <= boast.seen["rules"] <= 4.1
-    twice = add_viewing_time(opened, rater, found, "rules", said, 4.0, at + timedelta(seconds=4))
+    twice = add_viewing_time(opened, rater, state, "rules", ticket, 4.0, at + timedelta(seconds=4))
     assert 3.9 <= twice.seen["rules"] <= 4.1
-    hidden = add_viewing_time(opened, rater, found, "rules", said, 5.0, at + timedelta(seconds=300))
+    hidden = add_viewing_time(opened, rater, state, "rules", ticket, 5.0, at + timedelta(seconds=300))
     assert 4.9 <= hidden.seen["rules"] <= 5.1
     forged = add_viewing_time(
-        opened, rater, found, "rules", said.replace(":0.0:", ":99.0:"), 99.0, at + timedelta(seconds=5)
+        opened, rater, state, "rules", ticket.replace(":0.0:", ":99.0:"), 99.0, at + timedelta(seconds=5)
     )
     assert "rules" not in forged.seen or forged.seen["rules"] <= 5.1
 
@@ -118,26 +118,26 @@ def test_a_ticket_counts_for_its_person_alone(world: World, opened: CampaignCoho
     nour, tarek, at = rater_of(world.nour), rater_of(world.tarek), timezone.now()
     mine, theirs = readiness_of(opened, nour, "en"), readiness_of(opened, tarek, "en")
     assert mine is not None and theirs is not None
-    said, later = sign_ticket(mine, nour, "rules", at - timedelta(seconds=60)), at
-    assert "rules" not in add_viewing_time(opened, tarek, theirs, "rules", said, 60.0, later).seen
-    assert add_viewing_time(opened, nour, mine, "rules", said, 60.0, later).seen["rules"] == 60
+    ticket, later = sign_ticket(mine, nour, "rules", at - timedelta(seconds=60)), at
+    assert "rules" not in add_viewing_time(opened, tarek, theirs, "rules", ticket, 60.0, later).seen
+    assert add_viewing_time(opened, nour, mine, "rules", ticket, 60.0, later).seen["rules"] == 60
 
 
 def test_materials_open_side_by_side_count_one_at_a_time(world: World, opened: CampaignCohort) -> None:
     film = {**PARTS["materials"][1], "seconds": 20}
     require(opened.campaign, {**PARTS, "materials": [PARTS["materials"][0], film]})
     rater, at = rater_of(world.nour), timezone.now()
-    found = readiness_of(opened, rater, "en")
-    assert found is not None
-    rules, film_too = sign_ticket(found, rater, "rules", at), sign_ticket(found, rater, "film", at)
+    state = readiness_of(opened, rater, "en")
+    assert state is not None
+    rules, film_too = sign_ticket(state, rater, "rules", at), sign_ticket(state, rater, "film", at)
     then = at + timedelta(seconds=20)
-    add_viewing_time(opened, rater, found, "rules", rules, None, then)
-    both = add_viewing_time(opened, rater, found, "film", film_too, None, then)
+    add_viewing_time(opened, rater, state, "rules", rules, None, then)
+    both = add_viewing_time(opened, rater, state, "film", film_too, None, then)
     assert both.seen["rules"] == 20 and both.missing("film") == 20 and not both.all_seen
-    one = add_viewing_time(
+    updated = add_viewing_time(
         opened, rater, both, "film", sign_ticket(both, rater, "film", then), None, then + timedelta(seconds=20)
     )
-    assert one.seen["film"] == 20 and one.all_seen
+    assert updated.seen["film"] == 20 and updated.all_seen
 
 
 QUIZ = {"quiz": PARTS["quiz"]}
@@ -148,12 +148,12 @@ def test_another_language_is_no_way_round_the_quiz_of_ones_cohort(world: World, 
     publish(opened.campaign, texts, None, required=True)
     brazil = opened.campaign.cohorts.select_related("campaign", "cohort").get(cohort=world.brazil)
     for place, who, body in ((opened, world.nour, "مصر"), (brazil, world.bia, "For all")):
-        found = readiness_of(place, rater_of(who), "en")
-        assert found is not None and found.text.body == body
+        state = readiness_of(place, rater_of(who), "en")
+        assert state is not None and state.text.body == body
     alike = [InstructionDraft("en", "For all", None, QUIZ), InstructionDraft("ar", "مصر", world.egypt.pk, QUIZ)]
     publish(opened.campaign, alike, None, required=True)
-    found = readiness_of(opened, rater_of(world.nour), "en")
-    assert found is not None and found.text.body == "For all"  # it asks the same: everybody reads their language
+    state = readiness_of(opened, rater_of(world.nour), "en")
+    assert state is not None and state.text.body == "For all"  # it asks the same: everybody reads their language
 
 
 def test_researchers_hear_of_texts_that_ask_the_same_people_for_different_things(
@@ -161,18 +161,18 @@ def test_researchers_hear_of_texts_that_ask_the_same_people_for_different_things
 ) -> None:
     url = f"/b/{world.benchmark.slug}/campaigns/{opened.campaign_id}/instructions/"
     mara = world.client(world.mara)
-    for quiz, said in (({}, True), (QUIZ, False)):
+    for quiz, warns in (({}, True), (QUIZ, False)):
         texts = [
             InstructionDraft("en", "A", None, QUIZ),
             InstructionDraft("ar", "ب", None, quiz),
             InstructionDraft("pt", "C", world.brazil.pk),
         ]
         publish(opened.campaign, texts, None, required=True)
-        form = dict(inputs_of(mara.get(url).content.decode())) | {"t:texts[0].body": f"Look {said}."}
+        form = dict(inputs_of(mara.get(url).content.decode())) | {"t:texts[0].body": f"Look {warns}."}
         reply = mara.post(url, {**form, "act": "publish"}, follow=True)
-        assert ("by changing the language one is asked for less" in reply.content.decode()) is said
+        assert ("by changing the language one is asked for less" in reply.content.decode()) is warns
         found = opening_problems(Campaign.objects.get(pk=opened.campaign_id))
-        assert any("asked for less" in one.words and not one.blocks for one in found) is said
+        assert any("asked for less" in one.words and not one.blocks for one in found) is warns
 
 
 def test_the_quiz_explains_lets_people_try_again_and_opens_the_work(
@@ -235,17 +235,17 @@ def test_new_required_ones_let_people_finish_what_they_have_and_then_come_first(
     assert nour.get(f"/work/{opened.campaign_id}/").status_code == 200
 
 
-@pytest.mark.parametrize("who", ["bia_left", "mara", "stranger", "rival_rater"])
-def test_only_people_of_its_cohorts_see_the_page(world: World, opened: CampaignCohort, who: str) -> None:
+@pytest.mark.parametrize("person_name", ["bia_left", "mara", "stranger", "rival_rater"])
+def test_only_people_of_its_cohorts_see_the_page(world: World, opened: CampaignCohort, person_name: str) -> None:
     require(opened.campaign)
-    user = world.bia if who == "bia_left" else getattr(world, who)
-    if who == "bia_left":
+    user = world.bia if person_name == "bia_left" else getattr(world, person_name)
+    if person_name == "bia_left":
         world.brazil.members.filter(user=user).update(left_at=timezone.now())
     for reply in (
         world.client(user).get(ready_page(opened)),
         world.client(user).post(ready_page(opened), {"act": "confirm"}),
     ):
-        assert reply.status_code == (302 if who == "bia_left" else 404)
+        assert reply.status_code == (302 if person_name == "bia_left" else 404)
     assert not Readiness.objects.exists()
 
 
@@ -259,11 +259,11 @@ def test_each_person_reads_the_text_of_their_cohort_and_language(world: World, o
     from annotation.services.campaigns.instructions import text_for
 
     assert version is not None
-    said = {
+    bodies = {
         (cohort.label, language): getattr(text_for(version, cohort.pk, language), "body", "")
         for cohort in (world.egypt, world.brazil) for language in ("en", "ar", "pt-br", "am")
     }  # fmt: skip
-    assert said == {
+    assert bodies == {
         ("Egypt", "en"): "All, English", ("Egypt", "ar"): "مصر وحدها", ("Egypt", "pt-br"): "All, English",
         ("Egypt", "am"): "All, English", ("Brazil", "en"): "All, English", ("Brazil", "ar"): "الكل",
         ("Brazil", "pt-br"): "Brasil", ("Brazil", "am"): "All, English",

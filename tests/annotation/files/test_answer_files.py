@@ -92,10 +92,10 @@ def test_it_comes_back_in_another_benchmark_with_an_equal_sheet(world: World, ca
     make_items(other.stages.get(), 8)
     from annotation.services.campaigns import lifecycle
 
-    there = lifecycle.create(other.stages.get(), "There", world.owner, {world.egypt: 2, world.brazil: 2})
-    lifecycle.open_campaign(there, world.owner, NOON)
-    assert bring(there, exported(world, campaign, "jsonl")).state == "done"
-    assert standing(there) == standing(campaign)
+    other_campaign = lifecycle.create(other.stages.get(), "There", world.owner, {world.egypt: 2, world.brazil: 2})
+    lifecycle.open_campaign(other_campaign, world.owner, NOON)
+    assert bring(other_campaign, exported(world, campaign, "jsonl")).state == "done"
+    assert standing(other_campaign) == standing(campaign)
 
 
 def a_campaign_of(world: World, kind: Kind, name: str) -> Campaign:
@@ -129,18 +129,19 @@ def answer_all(world: World, campaign: Campaign, kind: Kind) -> None:
     uploads = [stored(world, one) for one in (kind.spec.examples.shown.uploads if kind.spec.examples.shown else ())]
     raws: Sequence[Any] = [*(example.raw for example in kind.spec.examples.valid), None]
     for item, raw in zip(Item.objects.filter(stage=campaign.stage).order_by("pk"), raws, strict=True):
-        [one] = give(campaign, world.egypt, world.nour, {item: "1"})
-        one.ratings.all().delete()
+        [annotation] = give(campaign, world.egypt, world.nour, {item: "1"})
+        annotation.ratings.all().delete()
         parsed = sheet.parse(
-            {"q": raw}, build_shown(one.assignment.unit, world.egypt, [upload_info(one) for one in uploads])
+            {"q": raw}, build_shown(annotation.assignment.unit, world.egypt, [upload_info(one) for one in uploads])
         )
         assert parsed.ok, parsed
-        Annotation.objects.filter(pk=one.pk).update(answers=parsed.answers)
+        Annotation.objects.filter(pk=annotation.pk).update(answers=parsed.answers)
         for image in uploads:
-            Upload.objects.create(assignment=one.assignment, image=image, at=NOON)
+            Upload.objects.create(assignment=annotation.assignment, image=image, at=NOON)
         for code in parsed.codes:
             Rating.objects.create(
-                annotation=one, campaign=campaign, cohort=one.cohort, unit=one.assignment.unit, rater=one.rater,
+                annotation=annotation, campaign=campaign, cohort=annotation.cohort,
+                unit=annotation.assignment.unit, rater=annotation.rater,
                 field=code.field, code=code.code, value=code.value,
             )  # fmt: skip
 

@@ -73,11 +73,11 @@ def test_a_pair_needs_all_of_its_parts(world: World, elsewhere: Campaign, lacks:
     Stage.objects.filter(pk=world.stage.pk).update(display="pair")
     elsewhere.stage.refresh_from_db()
     whole, less = Item.objects.filter(key__startswith="bare").order_by("key")
-    for one in (whole, less):
-        stand_in([one])
-        one.images.update(role="a")
-        stand_in([one])
-        one.images.exclude(role="a").update(role="b")
+    for item in (whole, less):
+        stand_in([item])
+        item.images.update(role="a")
+        stand_in([item])
+        item.images.exclude(role="a").update(role="b")
     Item.objects.filter(pk__in=(whole.pk, less.pk)).update(text="Which?", context={"option_a": "x", "option_b": "y"})
     if lacks == "role":
         less.images.filter(role="b").update(role="c")

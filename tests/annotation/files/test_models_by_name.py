@@ -110,6 +110,6 @@ def test_decisions_name_the_model_that_they_are_about(world: World, campaign: Ca
 
 def test_the_codebook_says_so(world: World, campaign: Campaign) -> None:
     book = json.loads(take(world.client(world.mara), world)["codebook.json"])
-    said = {one["name"]: one for one in book["columns"]}
-    assert "a model's name" in said["rater"]["meaning"] and said["rater"]["type"] == "text"
-    assert said["model_info"]["meaning"].startswith("What is known of a model")
+    columns = {one["name"]: one for one in book["columns"]}
+    assert "a model's name" in columns["rater"]["meaning"] and columns["rater"]["type"] == "text"
+    assert columns["model_info"]["meaning"].startswith("What is known of a model")

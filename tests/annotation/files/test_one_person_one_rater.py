@@ -72,15 +72,15 @@ def test_imported_answers_are_not_in_the_persons_history(world: World, campaign:
     """It is theirs in the numbers; to their own days and their history it never happened here."""
     again = an_open_campaign(world, name="Came in a file")
     bring(again, rows_of(world, {"rater": name_of(world, world.nour)}), "a.jsonl")
-    came = Assignment.objects.get(campaign=again)
-    assert came.rater.user == world.nour
+    imported = Assignment.objects.get(campaign=again)
+    assert imported.rater.user == world.nour
     nour = world.client(world.nour)
     history = nour.get("/work/history/").content.decode()
     assert history.count("Round one") >= 4 and "Came in a file" not in history
-    own = Assignment.objects.filter(campaign=campaign, rater=came.rater).latest("pk")
+    own = Assignment.objects.filter(campaign=campaign, rater=imported.rater).latest("pk")
     assert nour.get(f"/assignments/{own.pk}/picture").status_code == 200
-    assert nour.get(f"/assignments/{came.pk}/picture").status_code == 404
-    assert nour.post(f"/assignments/{came.pk}/change").status_code == 404
+    assert nour.get(f"/assignments/{imported.pk}/picture").status_code == 404
+    assert nour.post(f"/assignments/{imported.pk}/change").status_code == 404
     assert answers_today(world.nour, timezone.now()) == []
 
 
@@ -125,9 +125,9 @@ def test_what_comes_into_a_closed_campaign_is_kept_and_does_not_count(world: Wor
     bring(again, rows_of(world, {"rater": "before"}), "a.jsonl")
     lifecycle.close(again, world.owner, NOON)
     bring(again, rows_of(world, {"rater": "after"}), "b.jsonl")
-    said = {one.rater.name: (one.live, one.counted, one.uncounted_because)
+    states = {one.rater.name: (one.live, one.counted, one.uncounted_because)
             for one in Annotation.objects.filter(assignment__campaign=again)}  # fmt: skip
-    assert said == {"before": (True, True, ""), "after": (True, False, "closed")}
+    assert states == {"before": (True, True, ""), "after": (True, False, "closed")}
     assert Rating.objects.filter(campaign=again, counted=True).count() == 1
 
 
@@ -135,13 +135,13 @@ def test_withdrawal_removes_only_answers_of_the_file(world: World, campaign: Cam
     """A page may send any key with its answer, also one that a file's would begin with."""
     job = bring(campaign, rows_of(world, {"rater": "r1"}), "a.jsonl")
     [own] = give(campaign, world.brazil, world.bia, {world.items[0]: "4"})
-    came = Annotation.objects.get(rater__name="r1")
-    Annotation.objects.filter(pk=own.pk).update(client_key=came.client_key[:-1] + "77")
+    imported = Annotation.objects.get(rater__name="r1")
+    Annotation.objects.filter(pk=own.pk).update(client_key=imported.client_key[:-1] + "77")
     assert withdrawals.answers_of(job) == 1
     assert withdrawals.withdraw(job, world.owner, NOON) == 1
     own.refresh_from_db()
-    came.refresh_from_db()
-    assert (own.live, came.live) == (True, False)
+    imported.refresh_from_db()
+    assert (own.live, imported.live) == (True, False)
 
 
 def test_one_bad_row_leaves_the_others(world: World, campaign: Campaign) -> None:

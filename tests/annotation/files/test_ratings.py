@@ -73,12 +73,12 @@ def test_rows_of_one_answer_become_one_wherever_they_stand(world: World, campaig
     job = bring(campaign, data, "study")
     assert job.state == "done" and job.done == job.total == 16, job.error
     assert set(outcomes(job).values()) == {("created", "")} and len(outcomes(job)) == 16
-    made = Annotation.objects.filter(assignment__campaign=campaign)
-    assert [one.answers for one in made] == [{"relevance": "4", "why": "dress"}] * 8
+    annotations = Annotation.objects.filter(assignment__campaign=campaign)
+    assert [one.answers for one in annotations] == [{"relevance": "4", "why": "dress"}] * 8
     assert Rating.objects.filter(campaign=campaign).count() == 16
     assert recount.find_differences() == []
     again = bring(campaign, data, "study")
-    assert set(outcomes(again).values()) == {("unchanged", "")} and made.count() == 8
+    assert set(outcomes(again).values()) == {("unchanged", "")} and annotations.count() == 8
     assert withdrawals.withdraw(job, world.owner, NOON) == 8 and standing(campaign) == []
     assert set(outcomes(bring(campaign, data, "study")).values()) == {("updated", "brought_back")}
     assert len(standing(campaign)) == 16
@@ -158,14 +158,14 @@ def test_a_model_is_one_for_each_setting_and_may_answer_for_any_culture(
     world: World, campaign: Campaign, wide: bool
 ) -> None:
     """It needs no cohort; what is told of it is put together; pages of numbers see that something is new."""
-    said = {"answers": {"relevance": "3", "why": "food", "which": "food"}} if wide else {"field": "relevance"}
-    model = {"rater": "Llava", "rater_kind": "model", "cohort": None, **said}
+    answer_columns = {"answers": {"relevance": "3", "why": "food", "which": "food"}} if wide else {"field": "relevance"}
+    model = {"rater": "Llava", "rater_kind": "model", "cohort": None, **answer_columns}
     before = watermark(world.benchmark)
     rows = [
         {**model, "target": "Norway", "setting": "main", "model_info": {"family": "L"}},
         {**model, "target": "Peru", "setting": "main", "about": '{"open": true}'},
         {**model, "target": "Norway", "setting": "text_only"},
-        {"rater": "Llava", "setting": "ignored", **said},
+        {"rater": "Llava", "setting": "ignored", **answer_columns},
     ]
     data = lines(world, *rows)
     data = data.replace(b'"field": "relevance", "code": "3", ', b"") if wide else data
@@ -285,10 +285,10 @@ def test_a_kill_between_steps_loses_nothing_and_doubles_nothing(
 
     def stops(*args: Any) -> Any:
         steps.append(len(steps))
-        found = real(*args)
+        job_rows = real(*args)
         if len(steps) == 2:
             raise KeyboardInterrupt  # after the rows of the step were written, before its commit
-        return found
+        return job_rows
 
     monkeypatch.setattr(answer_files, "import_batch", stops)
     job = answer_files.start(campaign, world.owner, SimpleUploadedFile("a.csv", table(rows, ",")))
@@ -318,7 +318,7 @@ def test_items_that_are_missing_are_made_when_it_is_asked_for(world: World, camp
         {"item": world.items[0].key, "concept": "other"},
     ]
     Campaign.objects.filter(pk=campaign.pk).update(state="paused")
-    kept = list(Item.objects.values())
+    items_before = list(Item.objects.values())
     job = answer_files.start(campaign, world.owner, SimpleUploadedFile("a", lines(world, *rows)), makes_items=True)
     runner.run(job.pk)
     assert outcomes(job) == {
@@ -327,7 +327,7 @@ def test_items_that_are_missing_are_made_when_it_is_asked_for(world: World, camp
     new = Item.objects.get(key="new")
     assert (new.origin, new.concept, new.condition) == ("Egypt", "bread", "photo")
     assert new.context == {"prompt": "a loaf", "gold": ["Egypt"]}
-    assert list(Item.objects.exclude(key="new").values()) == kept
+    assert list(Item.objects.exclude(key="new").values()) == items_before
 
 
 def test_people_at_work_are_not_given_items_without_a_picture(world: World, campaign: Campaign) -> None:

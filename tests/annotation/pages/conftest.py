@@ -22,7 +22,7 @@ def media(settings: Any, tmp_path: Path) -> None:
 @pytest.fixture
 def campaign(world: World) -> Campaign:
     world.add_items(6, images=True)
-    made = lifecycle.create(
+    new_campaign = lifecycle.create(
         world.stage,
         "Relevance, all pictures",
         world.owner,
@@ -31,8 +31,8 @@ def campaign(world: World) -> Campaign:
         instructions={"en": "Look first, then rate.", "ar": "انظر أولاً، ثم قيّم."},
         seed=5,
     )
-    lifecycle.open_campaign(made, world.owner, timezone.now())
-    return made
+    lifecycle.open_campaign(new_campaign, world.owner, timezone.now())
+    return new_campaign
 
 
 def in_hand(campaign: Campaign, user: Any) -> Assignment:

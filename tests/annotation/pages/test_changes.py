@@ -32,42 +32,42 @@ def give(browser: Client, hand: Assignment, code: str, **more: str) -> Any:
 
 
 @pytest.fixture
-def given(browser: Client, campaign: Campaign, nour: User) -> Assignment:
+def assignment(browser: Client, campaign: Campaign, nour: User) -> Assignment:
     hand = in_hand(campaign, nour)
     assert give(browser, hand, "2").status_code == 200
     return hand
 
 
-def test_a_change_says_what_it_is_and_new_work_does_not(browser: Client, given: Assignment) -> None:
-    html = browser.post(f"/assignments/{given.pk}/change", follow=True).content.decode()
+def test_a_change_says_what_it_is_and_new_work_does_not(browser: Client, assignment: Assignment) -> None:
+    html = browser.post(f"/assignments/{assignment.pk}/change", follow=True).content.decode()
     assert re.search(r"You are changing your answer of \d\d:\d\d\.", html)
-    assert f'action="/assignments/{given.pk}/leave"' in html
-    html = browser.get(f"/work/{given.campaign_id}/").content.decode()
+    assert f'action="/assignments/{assignment.pk}/leave"' in html
+    html = browser.get(f"/work/{assignment.campaign_id}/").content.decode()
     assert "You are changing" not in html and "/leave" not in html
 
 
-def test_a_change_with_a_mistake_still_says_what_it_is(browser: Client, given: Assignment) -> None:
-    browser.post(f"/assignments/{given.pk}/change")
-    reply = give(browser, given, "9")
+def test_a_change_with_a_mistake_still_says_what_it_is(browser: Client, assignment: Assignment) -> None:
+    browser.post(f"/assignments/{assignment.pk}/change")
+    reply = give(browser, assignment, "9")
     assert reply.status_code == 422
     assert "You are changing your answer of" in reply.content.decode()
 
 
-def test_a_change_ends_in_the_history(browser: Client, given: Assignment) -> None:
-    browser.post(f"/assignments/{given.pk}/change")
+def test_a_change_ends_in_the_history(browser: Client, assignment: Assignment) -> None:
+    browser.post(f"/assignments/{assignment.pk}/change")
     for _time in range(2):  # sent again, because the reply was lost
-        assert give(browser, given, "5").json() == {"go": "/work/history/"}
+        assert give(browser, assignment, "5").json() == {"go": "/work/history/"}
     assert "Your new answer is saved." in browser.get("/work/history/").content.decode()
-    browser.post(f"/assignments/{given.pk}/change")
+    browser.post(f"/assignments/{assignment.pk}/change")
     posted = {"a-relevance": "4", "client_key": "no-script"}
-    assert browser.post(f"/assignments/{given.pk}/submit", posted)["Location"] == "/work/history/"
+    assert browser.post(f"/assignments/{assignment.pk}/submit", posted)["Location"] == "/work/history/"
     assert Annotation.objects.get(live=True).answers == {"relevance": "4"}
 
 
-def test_a_change_can_be_left(browser: Client, given: Assignment) -> None:
-    browser.post(f"/assignments/{given.pk}/change")
-    browser.post(f"/assignments/{given.pk}/draft", {"a-relevance": "5", "draft_version": "1000"})
-    reply = browser.post(f"/assignments/{given.pk}/leave", follow=True)
+def test_a_change_can_be_left(browser: Client, assignment: Assignment) -> None:
+    browser.post(f"/assignments/{assignment.pk}/change")
+    browser.post(f"/assignments/{assignment.pk}/draft", {"a-relevance": "5", "draft_version": "1000"})
+    reply = browser.post(f"/assignments/{assignment.pk}/leave", follow=True)
     assert reply.redirect_chain == [("/work/history/", 302)]
     assert "Your answer stays as it was." in reply.content.decode()
     assert not Draft.objects.exists()
@@ -82,15 +82,17 @@ def test_new_work_cannot_be_left(browser: Client, campaign: Campaign, nour: User
 
 
 def test_after_the_close_a_change_is_refused_with_words(
-    browser: Client, campaign: Campaign, world: World, given: Assignment
+    browser: Client, campaign: Campaign, world: World, assignment: Assignment
 ) -> None:
-    browser.post(f"/assignments/{given.pk}/change")
+    browser.post(f"/assignments/{assignment.pk}/change")
     lifecycle.close(campaign, world.owner, timezone.now())
     words = "This work is closed. Your answer stays as it was."
-    html = give(browser, given, "5").content.decode()
+    html = give(browser, assignment, "5").content.decode()
     assert words in html and "data-assignment" not in html
-    assert words in browser.post(f"/assignments/{given.pk}/change", follow=True).content.decode()
-    assert "Your answer stays as it was." in browser.post(f"/assignments/{given.pk}/undo", **SCRIPT).content.decode()
+    assert words in browser.post(f"/assignments/{assignment.pk}/change", follow=True).content.decode()
+    assert (
+        "Your answer stays as it was." in browser.post(f"/assignments/{assignment.pk}/undo", **SCRIPT).content.decode()
+    )
     assert Annotation.objects.get(live=True).answers == {"relevance": "2"}
 
 
@@ -118,7 +120,7 @@ def test_late_work_is_kept_and_no_picture_comes_back(
     browser: Client,
     campaign: Campaign,
     world: World,
-    given: Assignment,
+    assignment: Assignment,
     ends: Callable[[World, Campaign], None],
     note: str,
 ) -> None:
@@ -128,7 +130,7 @@ def test_late_work_is_kept_and_no_picture_comes_back(
         html = give(browser, hand, code).content.decode()
         assert "<img" not in html and "data-assignment" not in html and 'id="undo"' not in html
     for deed in ("undo", "change"):
-        html = browser.post(f"/assignments/{given.pk}/{deed}", **SCRIPT, follow=True).content.decode()
+        html = browser.post(f"/assignments/{assignment.pk}/{deed}", **SCRIPT, follow=True).content.decode()
         assert "data-assignment" not in html
     html = browser.get("/work/history/").content.decode()
     assert note in html
@@ -179,8 +181,8 @@ def test_a_draft_has_an_end(browser: Client, campaign: Campaign, nour: User) -> 
     assert not Draft.objects.exists()
 
 
-def test_a_draft_for_what_another_window_answered_says_so(browser: Client, given: Assignment) -> None:
-    reply = browser.post(f"/assignments/{given.pk}/draft", {"a-relevance": "5", "draft_version": "0"}, **SCRIPT)
+def test_a_draft_for_what_another_window_answered_says_so(browser: Client, assignment: Assignment) -> None:
+    reply = browser.post(f"/assignments/{assignment.pk}/draft", {"a-relevance": "5", "draft_version": "0"}, **SCRIPT)
     assert reply.status_code == 410
     assert reply.json()["words"] == "This one was answered in another window."
 

@@ -32,8 +32,8 @@ from people.services.raters import rater_of
 from tests.personas import World
 
 
-def page_of(world: World, **said: object) -> str:
-    query = "&".join(f"{key}={value}" for key, value in said.items())
+def page_of(world: World, **params: object) -> str:
+    query = "&".join(f"{key}={value}" for key, value in params.items())
     reply = world.client(world.mara).get(f"/b/{world.benchmark.slug}/coverage/?{query}")
     assert reply.status_code == 200
     return reply.content.decode()
@@ -47,12 +47,12 @@ def rates(world: World, campaign: Campaign, user: object, most: int = 99) -> lis
     """Until there is nothing; the slots that were answered."""
     rater = rater_of(user)  # type: ignore[arg-type]
     work = get_or_claim_work(rater, place_of(campaign), timezone.now())
-    given: list[int] = []
-    while work.current and len(given) < most:
+    slot_ids: list[int] = []
+    while work.current and len(slot_ids) < most:
         sent = Submission(raw={"relevance": "4"}, client_key=f"{rater.pk}-{work.current.pk}")
-        given.append(work.current.slot_id or 0)
+        slot_ids.append(work.current.slot_id or 0)
         work = submit.submit(work.current.pk, rater, sent, timezone.now()).work
-    return given
+    return slot_ids
 
 
 def who(campaign: Campaign, slots: list[int] | None = None) -> dict[str, int]:
@@ -152,11 +152,11 @@ def test_skips_are_told_with_their_reasons_and_set_aside_units_come_back(world: 
     assert work.current and work.current.slot
     item, place = work.current.slot.unit.item_id, place_of(campaign)
     submit.skip(work.current.pk, rater_of(world.nour), "unknown", "", timezone.now())
-    said = {"campaign": campaign.pk, "by": "item", "row": item, "cohort": place.pk}
-    html = page_of(world, **said)
+    params = {"campaign": campaign.pk, "by": "item", "row": item, "cohort": place.pk}
+    html = page_of(world, **params)
     assert "1 unit was set aside" in html and "I do not know what it shows" in html and "; 1 set aside" in html
     assert "Ask again for what was set aside" in html
-    deed = {**said, "act": "bring_back"}
+    deed = {**params, "act": "bring_back"}
     reply = world.client(world.mara).post(f"/b/{world.benchmark.slug}/coverage/action/", deed, follow=True)
     assert "1 unit is asked for again." in reply.content.decode()
     assert not Slot.objects.filter(retired=True).exists()
@@ -165,18 +165,18 @@ def test_skips_are_told_with_their_reasons_and_set_aside_units_come_back(world: 
 
 def test_gap_is_prioritised_and_returned_to_the_queue(world: World, campaign: Campaign) -> None:
     place, item = place_of(campaign), world.items[4]
-    said = {"campaign": campaign.pk, "by": "item", "row": item.pk, "cohort": place.pk, "show": "missing"}
+    params = {"campaign": campaign.pk, "by": "item", "row": item.pk, "cohort": place.pk, "show": "missing"}
     address = f"/b/{world.benchmark.slug}/coverage/action/"
-    reply = world.client(world.mara).post(address, {**said, "act": "hurry"})
+    reply = world.client(world.mara).post(address, {**params, "act": "hurry"})
     assert reply["Location"].endswith("#hole") and "show=missing" in reply["Location"]
     assert Slot.objects.get(urgent=True).unit.item_id == item.pk
-    assert "Put it back in line" in page_of(world, **said)
-    world.client(world.mara).post(address, {**said, "act": "calm"})
+    assert "Put it back in line" in page_of(world, **params)
+    world.client(world.mara).post(address, {**params, "act": "calm"})
     assert not Slot.objects.filter(urgent=True).exists()
     for user in (world.reviewer, world.manager, world.nour, world.rival):
-        assert world.client(user).post(address, {**said, "act": "hurry"}).status_code == 404
-    assert world.client(world.mara).post(address, {**said, "act": "__init__"}).status_code == 404
-    assert world.client(world.mara).post(address, {**said, "act": "hurry", "campaign": "x"}).status_code == 404
+        assert world.client(user).post(address, {**params, "act": "hurry"}).status_code == 404
+    assert world.client(world.mara).post(address, {**params, "act": "__init__"}).status_code == 404
+    assert world.client(world.mara).post(address, {**params, "act": "hurry", "campaign": "x"}).status_code == 404
 
 
 def test_a_list_of_items_is_taken_whole_or_each_wrong_line_is_named(world: World, campaign: Campaign) -> None:
@@ -207,9 +207,9 @@ def test_a_benchmark_without_an_opened_campaign_says_what_to_do(world: World) ->
     assert "No campaign was opened yet." in page_of(world)
 
 
-@pytest.mark.parametrize("said", ["page=0", "page=9999999999999", "by=x&show=y", "row=-1&cohort=x", "concept=%27"])
-def test_nonsense_in_the_address_shows_the_whole(world: World, campaign: Campaign, said: str) -> None:
-    reply = world.client(world.mara).get(f"/b/{world.benchmark.slug}/coverage/?{said}")
+@pytest.mark.parametrize("query", ["page=0", "page=9999999999999", "by=x&show=y", "row=-1&cohort=x", "concept=%27"])
+def test_nonsense_in_the_address_shows_the_whole(world: World, campaign: Campaign, query: str) -> None:
+    reply = world.client(world.mara).get(f"/b/{world.benchmark.slug}/coverage/?{query}")
     assert reply.status_code == 200 and reply.content.decode().count('role="rowheader"') == 4
 
 

@@ -101,15 +101,17 @@ def test_history_pages_by_key_and_shows_each_once(
 ) -> None:
     monkeypatch.setattr("annotation.views.history.PAGE", 2)
     client = client_of(nour)
-    given = [rate(client, campaign, nour).pk for _time in range(5)]
-    Assignment.objects.filter(pk__in=given).update(changed_at=timezone.now())  # all at one moment: the id decides
-    seen: list[int] = []
+    assignment_ids = [rate(client, campaign, nour).pk for _time in range(5)]
+    Assignment.objects.filter(pk__in=assignment_ids).update(
+        changed_at=timezone.now()
+    )  # all at one moment: the id decides
+    seen_ids: list[int] = []
     url = "/work/history/"
     for _page in range(3):
         reply = client.get(url)
-        seen += [row.assignment_id for row in reply.context["rows"]]
+        seen_ids += [row.assignment_id for row in reply.context["rows"]]
         url = f"/work/history/?before={reply.context['more'].urlsafe}" if reply.context["more"] else ""
-    assert seen == sorted(given, reverse=True)
+    assert seen_ids == sorted(assignment_ids, reverse=True)
     assert url == ""
 
 
@@ -129,14 +131,14 @@ def test_history_is_ones_own(client_of: ClientOf, campaign: Campaign, nour: User
 
 def test_an_answer_can_be_changed_and_counts_until_then(client_of: ClientOf, campaign: Campaign, nour: User) -> None:
     client = client_of(nour)
-    given = rate(client, campaign, nour, "4")
+    assignment = rate(client, campaign, nour, "4")
     hand = in_hand(campaign, nour)
-    reply = client.post(f"/assignments/{given.pk}/change", follow=True)
+    reply = client.post(f"/assignments/{assignment.pk}/change", follow=True)
     html = reply.content.decode()
-    assert f'data-assignment="{given.pk}"' in html
+    assert f'data-assignment="{assignment.pk}"' in html
     assert 'value="4" data-key="4" checked' in html
     assert Rating.objects.get(counted=True).code == "4"
-    client.post(f"/assignments/{given.pk}/submit", {"a-relevance": "2", "client_key": "changed"}, **SCRIPT)
+    client.post(f"/assignments/{assignment.pk}/submit", {"a-relevance": "2", "client_key": "changed"}, **SCRIPT)
     assert Rating.objects.get(counted=True).code == "2"
     assert Annotation.objects.filter(live=True).count() == 1
     assert in_hand(campaign, nour) == hand
@@ -145,20 +147,23 @@ def test_an_answer_can_be_changed_and_counts_until_then(client_of: ClientOf, cam
 
 def test_an_accepted_answer_stays(client_of: ClientOf, campaign: Campaign, nour: User) -> None:
     client = client_of(nour)
-    given = rate(client, campaign, nour)
-    Assignment.objects.filter(pk=given.pk).update(state="accepted")
+    assignment = rate(client, campaign, nour)
+    Assignment.objects.filter(pk=assignment.pk).update(state="accepted")
     assert "Change" not in client.get("/work/history/").content.decode()
-    assert "cannot be changed any more" in client.post(f"/assignments/{given.pk}/change", follow=True).content.decode()
+    assert (
+        "cannot be changed any more"
+        in client.post(f"/assignments/{assignment.pk}/change", follow=True).content.decode()
+    )
 
 
 def test_anothers_reopened_answer_does_not_open_by_address(
     client_of: ClientOf, campaign: Campaign, nour: User, tarek: User
 ) -> None:
     client = client_of(nour)
-    given = rate(client, campaign, nour)
-    client.post(f"/assignments/{given.pk}/change")
-    html = client_of(tarek).get(f"/work/{campaign.pk}/?change={given.pk}").content.decode()
-    assert f'data-assignment="{given.pk}"' not in html
+    assignment = rate(client, campaign, nour)
+    client.post(f"/assignments/{assignment.pk}/change")
+    html = client_of(tarek).get(f"/work/{campaign.pk}/?change={assignment.pk}").content.decode()
+    assert f'data-assignment="{assignment.pk}"' not in html
     assert f'data-assignment="{in_hand(campaign, tarek).pk}"' in html
 
 

@@ -281,16 +281,22 @@ DEEDS = ["submit", "skip", "undo", "draft", "report", "change", "leave"]
 
 
 @pytest.mark.parametrize("deed", DEEDS)
-@pytest.mark.parametrize("who", ["tarek", "bia", "stranger", "rival_rater", "mara", "site_admin", None])
+@pytest.mark.parametrize("person_name", ["tarek", "bia", "stranger", "rival_rater", "mara", "site_admin", None])
 def test_nobody_touches_anothers_sheet(
-    browser: Client, client_of: ClientOf, world: World, campaign: Campaign, nour: User, deed: str, who: str | None
+    browser: Client,
+    client_of: ClientOf,
+    world: World,
+    campaign: Campaign,
+    nour: User,
+    deed: str,
+    person_name: str | None,
 ) -> None:
     theirs = in_hand(campaign, nour)
-    client = client_of(getattr(world, who)) if who else Client()
+    client = client_of(getattr(world, person_name)) if person_name else Client()
     posted = {"a-relevance": "1", "client_key": "x", "reason": "unknown", "text": "x", "draft_version": "0"}
     reply = client.post(f"/assignments/{theirs.pk}/{deed}", posted)
-    assert reply.status_code == (404 if who else 302)
-    assert client.post(f"/assignments/99999999/{deed}", posted).status_code == (404 if who else 302)
+    assert reply.status_code == (404 if person_name else 302)
+    assert client.post(f"/assignments/99999999/{deed}", posted).status_code == (404 if person_name else 302)
     theirs.refresh_from_db()
     assert theirs.state == "reserved"
     assert not Annotation.objects.exists() and not Draft.objects.exists() and not ProblemReport.objects.exists()

@@ -34,13 +34,22 @@ def test_everything_that_shaped_the_answer_is_stamped_on_it() -> None:
     hand = claim.get_or_claim_work(person, seat, NOON).current
     assert hand
     submission = Submission({"relevance": "5"}, "key-1", NOON, 12.5, "ar", ())
-    kept = submit.submit(hand.pk, person, submission, NOON + timedelta(seconds=20)).annotation
-    kept.refresh_from_db()
-    assert (kept.sheet_version_id, kept.instruction_version_id) == (campaign.sheet_version_id, version.pk)
-    assert (kept.rule_version, kept.cohort_id, kept.language) == ("on_submit", seat.cohort_id, "ar")
-    assert (kept.shown_at, kept.submitted_at, kept.active_seconds) == (NOON, NOON + timedelta(seconds=20), 12.5)
-    assert (kept.version, kept.live, kept.counted, kept.answers["relevance"] is not None) == (1, True, True, True)
-    rating = Rating.objects.get(annotation=kept)
+    annotation = submit.submit(hand.pk, person, submission, NOON + timedelta(seconds=20)).annotation
+    annotation.refresh_from_db()
+    assert (annotation.sheet_version_id, annotation.instruction_version_id) == (campaign.sheet_version_id, version.pk)
+    assert (annotation.rule_version, annotation.cohort_id, annotation.language) == ("on_submit", seat.cohort_id, "ar")
+    assert (annotation.shown_at, annotation.submitted_at, annotation.active_seconds) == (
+        NOON,
+        NOON + timedelta(seconds=20),
+        12.5,
+    )
+    assert (annotation.version, annotation.live, annotation.counted, annotation.answers["relevance"] is not None) == (
+        1,
+        True,
+        True,
+        True,
+    )
+    rating = Rating.objects.get(annotation=annotation)
     assert (rating.field, rating.code, rating.value, rating.counted) == ("relevance", "5", 5.0, True)
     assert (rating.unit_id, rating.rater_id, rating.cohort_id) == (hand.unit_id, person.pk, seat.cohort_id)
     assert counters(hand.slot_id) == (1, 0, 1)
@@ -116,15 +125,15 @@ def test_late_work_without_a_place_is_kept_as_surplus_and_counts_when_a_place_co
     one, two = a_person(seat.cohort), a_person(seat.cohort)
     late = claim.get_or_claim_work(one, seat, NOON).current
     leases.release_expired(LATER)
-    held = claim.get_or_claim_work(two, seat, LATER).current
-    assert late and held
-    kept = rate(late, at=LATER).annotation
-    assert (kept.counted, kept.uncounted_because) == (False, "surplus")
+    assignment = claim.get_or_claim_work(two, seat, LATER).current
+    assert late and assignment
+    annotation = rate(late, at=LATER).annotation
+    assert (annotation.counted, annotation.uncounted_because) == (False, "surplus")
     assert counters(late.slot_id) == (1, 1, 0)
-    submit.skip(held.pk, two, "unknown", "", LATER)
-    kept.refresh_from_db()
-    assert (kept.counted, kept.uncounted_because) == (True, "")
-    assert kept.ratings.get().counted
+    submit.skip(assignment.pk, two, "unknown", "", LATER)
+    annotation.refresh_from_db()
+    assert (annotation.counted, annotation.uncounted_because) == (True, "")
+    assert annotation.ratings.get().counted
     assert counters(late.slot_id) == (1, 0, 1)
 
 
@@ -142,21 +151,21 @@ def test_an_expired_place_comes_back_to_the_same_person_with_its_draft() -> None
 
 def test_skipping_needs_one_of_the_reasons_and_hands_the_unit_to_others() -> None:
     seat = the_seat(an_open_campaign(items=2))
-    one, two = a_person(seat.cohort), a_person(seat.cohort)
-    hand = claim.get_or_claim_work(one, seat, NOON).current
+    first, second = a_person(seat.cohort), a_person(seat.cohort)
+    hand = claim.get_or_claim_work(first, seat, NOON).current
     assert hand and hand.slot
     with pytest.raises(submit.AssignmentStateError):
-        submit.skip(hand.pk, one, "bored", "", NOON)
-    following = submit.skip(hand.pk, one, "unknown", "a note", NOON).current
+        submit.skip(hand.pk, first, "bored", "", NOON)
+    following = submit.skip(hand.pk, first, "unknown", "a note", NOON).current
     assert following and following != hand
     assert Slot.objects.get(pk=hand.slot_id).position > 10**15  # the end of the queue
     skipped = Assignment.objects.get(pk=hand.pk)
     assert (skipped.state, skipped.skip_reason, skipped.skip_note) == ("skipped", "unknown", "a note")
     assert sum(Tally.objects.values_list("skipped", flat=True)) == 1
-    theirs = claim.get_or_claim_work(two, seat, NOON).current
+    theirs = claim.get_or_claim_work(second, seat, NOON).current
     assert theirs and theirs.unit_id == hand.unit_id
     rate(following, at=NOON)
-    assert claim.get_or_claim_work(one, seat, NOON).current is None  # not the skipped one again
+    assert claim.get_or_claim_work(first, seat, NOON).current is None  # not the skipped one again
 
 
 def test_skipping_twice_is_skipping_once_and_an_answer_still_goes_in() -> None:
@@ -209,13 +218,13 @@ def test_undo_ends_after_its_time(settings: object) -> None:
 
 def test_undoing_a_surplus_answer_takes_no_place() -> None:
     seat = the_seat(an_open_campaign(items=1))
-    one, two = a_person(seat.cohort), a_person(seat.cohort)
-    late = claim.get_or_claim_work(one, seat, NOON).current
+    first, second = a_person(seat.cohort), a_person(seat.cohort)
+    late = claim.get_or_claim_work(first, seat, NOON).current
     leases.release_expired(LATER)
-    claim.get_or_claim_work(two, seat, LATER)
+    claim.get_or_claim_work(second, seat, LATER)
     assert late
     rate(late, at=LATER)
-    work = submit.undo(late.pk, one, LATER)
+    work = submit.undo(late.pk, first, LATER)
     assert work.current == late and work.current and work.current.state == "released"
     assert counters(late.slot_id) == (1, 1, 0)
     assert rate(late, "1", at=LATER).annotation.version == 2

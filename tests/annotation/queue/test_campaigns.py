@@ -142,14 +142,14 @@ def test_instructions_get_a_version_only_when_they_change() -> None:
 def test_a_higher_target_opens_slots_again() -> None:
     campaign = an_open_campaign(items=3, target=1)
     seat = the_seat(campaign)
-    one, two = a_person(seat.cohort), a_person(seat.cohort)
-    work = claim.get_or_claim_work(one, seat, NOON)
+    first, second = a_person(seat.cohort), a_person(seat.cohort)
+    work = claim.get_or_claim_work(first, seat, NOON)
     while work.current:
         work = rate(work.current, at=NOON).work
-    assert claim.get_or_claim_work(two, seat, NOON).current is None
+    assert claim.get_or_claim_work(second, seat, NOON).current is None
     lifecycle.change_target(seat, 2, None)
-    assert claim.get_or_claim_work(two, seat, NOON).current
-    assert claim.get_or_claim_work(one, seat, NOON).current is None
+    assert claim.get_or_claim_work(second, seat, NOON).current
+    assert claim.get_or_claim_work(first, seat, NOON).current is None
     assert lifecycle.progress(campaign)[0].wanted == 6
 
 
@@ -158,10 +158,10 @@ def test_a_higher_target_counts_waiting_answers_first() -> None:
     one, two = a_person(seat.cohort), a_person(seat.cohort)
     late = claim.get_or_claim_work(one, seat, NOON).current
     leases.release_expired(LATER)
-    held = claim.get_or_claim_work(two, seat, LATER).current
-    assert late and held
+    assignment = claim.get_or_claim_work(two, seat, LATER).current
+    assert late and assignment
     rate(late, at=LATER)
-    rate(held, at=LATER)
+    rate(assignment, at=LATER)
     assert Annotation.objects.filter(counted=True).count() == 1
     lifecycle.change_target(seat, 2, None)
     assert Annotation.objects.filter(counted=True).count() == 2

@@ -22,11 +22,11 @@ def reason(work: Work) -> str:
 
 
 def work_through(person: Rater, seat: CampaignCohort) -> list[int]:
-    work, seen = claim.get_or_claim_work(person, seat, NOON), []
+    work, unit_ids = claim.get_or_claim_work(person, seat, NOON), []
     while work.current:
-        seen.append(work.current.unit_id)
+        unit_ids.append(work.current.unit_id)
         work = rate(work.current, at=NOON).work
-    return seen
+    return unit_ids
 
 
 def test_a_person_works_until_nothing_is_left_and_meets_no_unit_twice() -> None:
@@ -91,19 +91,19 @@ def test_done_with_everything_while_others_are_missing() -> None:
 def test_all_reserved_says_until_when() -> None:
     seat = the_seat(an_open_campaign(items=1))
     one, two = a_person(seat.cohort), a_person(seat.cohort)
-    held = claim.get_or_claim_work(one, seat, NOON).current
+    assignment = claim.get_or_claim_work(one, seat, NOON).current
     work = claim.get_or_claim_work(two, seat, NOON + timedelta(minutes=5))
-    assert held and reason(work) == "all_reserved"
-    assert work.no_work and work.no_work.until == held.lease_until == NOON + timedelta(minutes=30)
+    assert assignment and reason(work) == "all_reserved"
+    assert work.no_work and work.no_work.until == assignment.lease_until == NOON + timedelta(minutes=30)
 
 
 def test_a_place_whose_time_is_over_is_given_on_without_waiting_for_the_worker() -> None:
     seat = the_seat(an_open_campaign(items=1))
     one, two = a_person(seat.cohort), a_person(seat.cohort)
-    held = claim.get_or_claim_work(one, seat, NOON).current
+    assignment = claim.get_or_claim_work(one, seat, NOON).current
     work = claim.get_or_claim_work(two, seat, NOON + timedelta(minutes=31))
-    assert held and work.current and work.current.unit_id == held.unit_id
-    assert Assignment.objects.get(pk=held.pk).state == "released"
+    assert assignment and work.current and work.current.unit_id == assignment.unit_id
+    assert Assignment.objects.get(pk=assignment.pk).state == "released"
 
 
 def test_only_members_of_the_cohort() -> None:
@@ -199,24 +199,24 @@ def test_a_pause_lets_people_finish_and_gives_nothing_new() -> None:
 def test_one_cohort_can_be_paused_alone() -> None:
     campaign = an_open_campaign(labels=("Egypt", "Brazil"))
     egypt, brazil = campaign.cohorts.order_by("pk")
-    one, two = a_person(egypt.cohort), a_person(brazil.cohort)
+    first, second = a_person(egypt.cohort), a_person(brazil.cohort)
     lifecycle.pause_cohort(egypt, None)
-    assert reason(claim.get_or_claim_work(one, egypt, NOON)) == "cohort_paused"
-    assert claim.get_or_claim_work(two, brazil, NOON).current
+    assert reason(claim.get_or_claim_work(first, egypt, NOON)) == "cohort_paused"
+    assert claim.get_or_claim_work(second, brazil, NOON).current
     lifecycle.pause_cohort(egypt, None, paused=False)
-    assert claim.get_or_claim_work(one, egypt, NOON).current
+    assert claim.get_or_claim_work(first, egypt, NOON).current
 
 
 def test_dates_are_those_of_the_persons_own_day() -> None:
     campaign = an_open_campaign()
     seat = the_seat(campaign)
-    here, east, cohort_east = (a_person(seat.cohort) for _ in range(3))
+    local, east, cohort_east = (a_person(seat.cohort) for _ in range(3))
     assert east.user
     east.user.time_zone = "Pacific/Kiritimati"  # fourteen hours ahead: there it is tomorrow
     east.user.save()
     campaign.opens_on = date(2026, 3, 2)
     campaign.save()
-    assert reason(claim.get_or_claim_work(here, seat, NOON)) == "not_started"
+    assert reason(claim.get_or_claim_work(local, seat, NOON)) == "not_started"
     assert claim.get_or_claim_work(east, seat, NOON).current
     seat.cohort.time_zone = "Pacific/Kiritimati"
     seat.cohort.save()
@@ -247,12 +247,12 @@ def test_the_cursor_passes_what_a_person_had_and_nothing_else() -> None:
 
 def test_a_slot_that_opens_again_is_found_by_people_whose_cursor_has_passed() -> None:
     seat = the_seat(an_open_campaign(items=4, target=1))
-    one, two = a_person(seat.cohort), a_person(seat.cohort)
-    hand = claim.get_or_claim_work(one, seat, NOON).current
+    first, second = a_person(seat.cohort), a_person(seat.cohort)
+    hand = claim.get_or_claim_work(first, seat, NOON).current
     assert hand
-    assert len(work_through(two, seat)) == 2  # the other two are held by the first
-    submit.skip(hand.pk, one, "unknown", "", NOON)
-    found = claim.get_or_claim_work(two, seat, NOON).current
+    assert len(work_through(second, seat)) == 2  # the other two are held by the first
+    submit.skip(hand.pk, first, "unknown", "", NOON)
+    found = claim.get_or_claim_work(second, seat, NOON).current
     assert found and found.unit_id == hand.unit_id
 
 

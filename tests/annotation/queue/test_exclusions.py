@@ -65,11 +65,11 @@ def test_a_waiting_answer_takes_the_place(actor: User) -> None:
     campaign = an_open_campaign(items=1)
     seat = the_seat(campaign)
     late, quick = a_person(seat.cohort), a_person(seat.cohort)
-    held = claim.get_or_claim_work(late, seat, NOON).current
+    assignment = claim.get_or_claim_work(late, seat, NOON).current
     leases.release_expired(LATER)
     counted = submits(quick, seat)
-    assert held
-    surplus = rate(held, at=LATER).annotation
+    assert assignment
+    surplus = rate(assignment, at=LATER).annotation
     exclusions.exclude(campaign.stage.benchmark, quick, "r", actor, LATER)
     surplus.refresh_from_db()
     counted.refresh_from_db()
@@ -108,10 +108,10 @@ def test_lifting_counts_again_where_places_are_free(actor: User) -> None:
 
 
 def test_other_benchmarks_are_not_concerned(actor: User) -> None:
-    here, there = an_open_campaign(), an_open_campaign()
-    rater = a_person(the_seat(here).cohort, the_seat(there).cohort)
-    submits(rater, the_seat(here))
-    elsewhere = submits(rater, the_seat(there))
-    exclusions.exclude(here.stage.benchmark, rater, "r", actor, NOON)
+    campaign, other_campaign = an_open_campaign(), an_open_campaign()
+    rater = a_person(the_seat(campaign).cohort, the_seat(other_campaign).cohort)
+    submits(rater, the_seat(campaign))
+    elsewhere = submits(rater, the_seat(other_campaign))
+    exclusions.exclude(campaign.stage.benchmark, rater, "r", actor, NOON)
     elsewhere.refresh_from_db()
     assert elsewhere.counted

@@ -123,14 +123,14 @@ def test_what_is_in_hand_is_kept_and_does_not_count(why: str) -> None:
     hand = rate(done, "1", at=NOON).work.current
     assert hand
     ENDS[why](seat, person)
-    given = rate(hand, "5", at=SOON)
-    assert (given.annotation.counted, given.annotation.uncounted_because) == (False, why)
-    assert given.annotation.live and not given.annotation.ratings.get().counted
-    assert (given.work.current, given.work.prefetched) == (None, None)
+    result = rate(hand, "5", at=SOON)
+    assert (result.annotation.counted, result.annotation.uncounted_because) == (False, why)
+    assert result.annotation.live and not result.annotation.ratings.get().counted
+    assert (result.work.current, result.work.prefetched) == (None, None)
     assert numbers() == (1, ["1"])
     hand.refresh_from_db()
     assert hand.state == "submitted"
-    again = rate(hand, "5", key=given.annotation.client_key, at=SOON)
+    again = rate(hand, "5", key=result.annotation.client_key, at=SOON)
     assert again.repeated and again.work.current is None
 
 
@@ -192,13 +192,15 @@ def test_a_change_can_be_left() -> None:
         rate(hand, "5", at=NOON)
 
 
-@pytest.mark.parametrize(("said", "kept"), [(None, None), (12.5, 12.5), (40000.0, 20.0)])
-def test_time_at_work_is_no_more_than_the_sheet_was_there(said: float | None, kept: float | None) -> None:
+@pytest.mark.parametrize(("reported_seconds", "counted_seconds"), [(None, None), (12.5, 12.5), (40000.0, 20.0)])
+def test_time_at_work_is_no_more_than_the_sheet_was_there(
+    reported_seconds: float | None, counted_seconds: float | None
+) -> None:
     seat = the_seat(an_open_campaign(items=1))
     person = a_person(seat.cohort)
     hand = in_hand(person, seat)
-    done = submit.submit(hand.pk, person, Submission({"relevance": "1"}, "k", NOON, said), SOON)
-    assert done.annotation.active_seconds == kept
+    done = submit.submit(hand.pk, person, Submission({"relevance": "1"}, "k", NOON, reported_seconds), SOON)
+    assert done.annotation.active_seconds == counted_seconds
 
 
 def test_time_at_work_is_no_more_than_an_hour() -> None:
@@ -244,7 +246,7 @@ def test_an_hour_is_not_told_twice() -> None:
         submit.skip(skipped[-1].pk, person, "unknown", "", NOON)
     later = NOON + timedelta(hours=1)
     told = [Submission({"relevance": "1"}, f"k{one.pk}", NOON, 3600.0) for one in skipped]
-    done = [submit.submit(one.pk, person, said, later) for one, said in zip(skipped, told, strict=True)]
+    done = [submit.submit(one.pk, person, submission, later) for one, submission in zip(skipped, told, strict=True)]
     assert [one.annotation.active_seconds for one in done] == [3600.0, 0.0, 0.0, 0.0]
 
 

@@ -31,10 +31,10 @@ def limited(in_all: int | None = None, a_day: int | None = None, items: int = 10
 
 def rates(person: Rater, seat: CampaignCohort, at: datetime = NOON, most: int = 99) -> tuple[int, Work]:
     """Until there is nothing."""
-    work, given = claim.get_or_claim_work(person, seat, at), 0
-    while work.current and given < most:
-        work, given = rate(work.current, at=at).work, given + 1
-    return given, work
+    work, n_rated = claim.get_or_claim_work(person, seat, at), 0
+    while work.current and n_rated < most:
+        work, n_rated = rate(work.current, at=at).work, n_rated + 1
+    return n_rated, work
 
 
 def test_a_share_is_given_exactly_and_others_go_on() -> None:

@@ -57,7 +57,7 @@ def works(person: Rater, seat: CampaignCohort, dice: random.Random) -> Callable[
     """Rates until there is nothing, and now and then skips, undoes, or looks again."""
 
     def deed() -> list[int]:
-        given: list[int] = []
+        unit_ids: list[int] = []
         work = claim.get_or_claim_work(person, seat, timezone.now())
         while work.current:
             hand, luck = work.current, dice.random()
@@ -65,7 +65,7 @@ def works(person: Rater, seat: CampaignCohort, dice: random.Random) -> Callable[
                 work = submit.skip(hand.pk, person, "unknown", "", timezone.now())
                 continue
             work = rate(hand).work
-            given.append(hand.unit_id)
+            unit_ids.append(hand.unit_id)
             if luck < 0.15:
                 try:
                     undone = submit.undo(hand.pk, person, timezone.now())
@@ -74,7 +74,7 @@ def works(person: Rater, seat: CampaignCohort, dice: random.Random) -> Callable[
                     continue
                 assert undone.current == hand
                 work = rate(hand).work
-        return given
+        return unit_ids
 
     return deed
 
@@ -82,13 +82,13 @@ def works(person: Rater, seat: CampaignCohort, dice: random.Random) -> Callable[
 def test_sixteen_people_never_overshoot_and_meet_no_unit_twice() -> None:
     seat = the_seat(an_open_campaign(items=40, target=3))
     people = [a_person(seat.cohort) for _ in range(PEOPLE)]
-    given = at_once(*(works(person, seat, random.Random(n)) for n, person in enumerate(people)))
+    units_by_person = at_once(*(works(person, seat, random.Random(n)) for n, person in enumerate(people)))
     for _round in range(3):  # who found all reserved looks again
-        given += [works(person, seat, random.Random(1))() for person in people]
-    per_unit = Counter(unit for units in given for unit in units)
+        units_by_person += [works(person, seat, random.Random(1))() for person in people]
+    per_unit = Counter(unit for units in units_by_person for unit in units)
     assert set(per_unit.values()) == {3} and len(per_unit) == 40
     assert set(Slot.objects.values_list("reserved", "submitted")) == {(0, 3)}
-    assert all(len(set(units)) == len(units) for units in given)
+    assert all(len(set(units)) == len(units) for units in units_by_person)
 
 
 def test_the_last_place_goes_to_one() -> None:

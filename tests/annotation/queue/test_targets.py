@@ -66,8 +66,8 @@ def test_an_undo_between_telling_a_target_and_carrying_it_out(target: int) -> No
     carried_out(seat)
 
 
-@pytest.mark.parametrize(("before", "told"), [(2, 4), (3, 1)])
-def test_a_place_given_back_while_a_target_is_told_and_carried_out(before: int, told: int) -> None:
+@pytest.mark.parametrize(("before", "new_target"), [(2, 4), (3, 1)])
+def test_a_place_given_back_while_a_target_is_told_and_carried_out(before: int, new_target: int) -> None:
     """The giving back waits for a slot that the change holds, and began before the change was told."""
     seat = the_seat(an_open_campaign(items=1, target=before))
     people = [a_person(seat.cohort) for _ in range(before)]
@@ -85,7 +85,7 @@ def test_a_place_given_back_while_a_target_is_told_and_carried_out(before: int, 
         slots.lock_slots([slot])
         giving = in_the_background(give_back)
         until(lambda: waiting() == 1)
-        telling = in_the_background(lambda: lifecycle._save_target(seat, told, None))
+        telling = in_the_background(lambda: lifecycle._save_target(seat, new_target, None))
         until(lambda: waiting() == 2 or not telling.is_alive())
         early = not telling.is_alive()
         if early:  # nothing held it off

@@ -54,16 +54,16 @@ def test_it_goes_to_as_many_people_as_were_asked_for_and_to_nobody_twice() -> No
 
 def test_one_that_reopens_or_becomes_urgent_late_is_before_every_cursor() -> None:
     seat = the_seat(an_open_campaign(items=20))
-    one, two = a_person(seat.cohort), a_person(seat.cohort)
+    first, second = a_person(seat.cohort), a_person(seat.cohort)
     early, late = last_of(seat, 2)
     units.prioritise(seat.campaign, [early], None)
-    hand = opens(one, seat).current
+    hand = opens(first, seat).current
     assert hand and hand.slot_id == early
-    work = opens(two, seat)  # walks past what is taken
+    work = opens(second, seat)  # walks past what is taken
     assert work.current and work.prefetched
     work = rate(work.current, at=NOON).work
-    assert Participation.objects.get(rater=two).urgent_cursor == 0  # nothing urgent was open: nothing was walked
-    submit.skip(hand.pk, one, "unknown", "", NOON)
+    assert Participation.objects.get(rater=second).urgent_cursor == 0  # nothing urgent was open: nothing was walked
+    submit.skip(hand.pk, first, "unknown", "", NOON)
     units.prioritise(seat.campaign, [late], None)
     assert work.current
     work = rate(work.current, at=NOON).work  # the one ahead comes into hand, an urgent one ahead
@@ -80,12 +80,12 @@ def test_when_the_hurry_is_taken_away_nobody_loses_the_unit() -> None:
     hand = opens(person, seat).current
     leases.release_expired(LATER)
     assert hand and units.prioritise(seat.campaign, urgent, None, urgent=False) == 2
-    given = []
+    slot_ids = []
     work = opens(person, seat)
     while work.current:
-        given.append(work.current.slot_id)
+        slot_ids.append(work.current.slot_id)
         work = rate(work.current, at=NOON).work
-    assert len(given) == len(set(given)) == 5
+    assert len(slot_ids) == len(set(slot_ids)) == 5
 
 
 def test_people_who_had_every_urgent_unit_walk_them_once() -> None:

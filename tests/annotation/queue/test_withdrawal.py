@@ -100,13 +100,13 @@ def test_withdrawing_twice_or_without_consent_changes_nothing(campaign: Campaign
 
 
 def test_other_teams_keep_the_answers(campaign: Campaign) -> None:
-    there = an_open_campaign()
-    make_consent_version(team_of(there))
+    other_campaign = an_open_campaign()
+    make_consent_version(team_of(other_campaign))
     rater = a_member(campaign)
-    other = a_person(the_seat(there).cohort)
-    rater.user.cohort_memberships.create(cohort=the_seat(there).cohort)  # type: ignore[union-attr]
-    agrees(rater, there)
-    here, elsewhere = submits(rater, the_seat(campaign)), submits(rater, the_seat(there))
+    other = a_person(the_seat(other_campaign).cohort)
+    rater.user.cohort_memberships.create(cohort=the_seat(other_campaign).cohort)  # type: ignore[union-attr]
+    agrees(rater, other_campaign)
+    here, elsewhere = submits(rater, the_seat(campaign)), submits(rater, the_seat(other_campaign))
     consent.withdraw(user_of(rater), team_of(campaign), NOON)
     assert (state_of(here), state_of(elsewhere)) == (OUT, IN)
     assert other.pk != rater.pk
