@@ -54,11 +54,11 @@ def kept(data: bytes, names: bytes | None = None) -> AnswerFile:
 
 
 def bring(
-    world: World, campaign: Campaign, file: AnswerFile, *, model: str = "tiny-vlm", setting: str = "", **told: Any
+    world: World, campaign: Campaign, file: AnswerFile, *, model: str = "tiny-vlm", setting: str = "", **settings: Any
 ) -> Job:
     about = ModelInfo(model, setting, {})
-    said = FileDescription(**{"key": "doc.id", "field": "relevance", **told})
-    job = door.start(campaign, world.mara, file, said, about, title="answers")
+    description = FileDescription(**{"key": "doc.id", "field": "relevance", **settings})
+    job = door.start(campaign, world.mara, file, description, about, title="answers")
     assert job is not None, "this file was there"
     return done(job)
 

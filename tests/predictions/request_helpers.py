@@ -123,10 +123,10 @@ def driven(run: Run, *, most: int = 50) -> Run:
 
 
 def states(run: Run) -> dict[str, int]:
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for state in run.calls.values_list("state", flat=True):
-        found[state] = found.get(state, 0) + 1
-    return found
+        counts[state] = counts.get(state, 0) + 1
+    return counts
 
 
 Make = Callable[..., Run]

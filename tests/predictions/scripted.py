@@ -104,18 +104,18 @@ class Script:
                 "by_digest": dict(self.digests),
             }
 
-    def tell(self, told: dict[str, Any]) -> None:
+    def tell(self, command: dict[str, Any]) -> None:
         """Over `/control`: {"rules": [...], "default": {...}, "offers": [...], "models": [...], "clear": true}."""
         with self.lock:
-            if told.get("clear"):
+            if command.get("clear"):
                 self.clear()
-            if "rules" in told:
-                self.listed = [_rule(rule) for rule in told["rules"]]
-            if "default" in told:
-                self.default = Act(**told["default"])
-            self.offers = tuple(told.get("offers", self.offers))
-            self.models = list(told.get("models", self.models))
-            self.secret = told.get("secret", self.secret)
+            if "rules" in command:
+                self.listed = [_rule(rule) for rule in command["rules"]]
+            if "default" in command:
+                self.default = Act(**command["default"])
+            self.offers = tuple(command.get("offers", self.offers))
+            self.models = list(command.get("models", self.models))
+            self.secret = command.get("secret", self.secret)
 
 
 REFUSED_AS = {

@@ -178,28 +178,28 @@ def _said(asked: Asked, act: Act) -> str:
     return json.dumps(instance_of(schema), ensure_ascii=False) if schema else "3"
 
 
-def _top(asked: Asked, act: Act, said: str) -> dict[str, float]:
+def _top(asked: Asked, act: Act, text: str) -> dict[str, float]:
     """Log-probabilities over the digits: of the digest, so that the same question has the same."""
     if act.top is not None:
         return act.top
     weights = [1 + int(asked.digest[place], 16) for place in range(5)]
     top = {str(place + 1): math.log(0.9 * weight / sum(weights)) for place, weight in enumerate(weights)}
-    return top if said in top else {said[:1] or "x": math.log(0.05), **top}
+    return top if text in top else {text[:1] or "x": math.log(0.05), **top}
 
 
 def _chat(asked: Asked, act: Act) -> dict[str, Any]:
-    said = _said(asked, act)
-    message: dict[str, Any] = {"role": "assistant", "content": said}
+    text = _said(asked, act)
+    message: dict[str, Any] = {"role": "assistant", "content": text}
     if act.refusal:
         message |= {"content": None, "refusal": act.refusal}
     choice: dict[str, Any] = {"index": 0, "message": message, "finish_reason": act.finish}
     if asked.body.get("logprobs"):
-        top = _top(asked, act, said)
+        top = _top(asked, act, text)
         ranked = sorted(top.items(), key=lambda pair: -pair[1])[: asked.body.get("top_logprobs", 0)]
-        first = {"token": said, "logprob": top.get(said, -9.0), "bytes": list(said.encode())}
+        first = {"token": text, "logprob": top.get(text, -9.0), "bytes": list(text.encode())}
         first["top_logprobs"] = [{"token": token, "logprob": value, "bytes": None} for token, value in ranked]
-        choice["logprobs"] = {"content": [first] if said else []}
-    whole = {**_head(asked, "chatcmpl", "chat.completion"), "choices": [choice], **_usage(asked, act, said)}
+        choice["logprobs"] = {"content": [first] if text else []}
+    whole = {**_head(asked, "chatcmpl", "chat.completion"), "choices": [choice], **_usage(asked, act, text)}
     if asked.body.get("prompt_logprobs") is not None:
         whole["prompt_logprobs"] = _prompt_logprobs(asked)
     return whole
@@ -221,45 +221,45 @@ def logprob_of(token: str) -> float:
 def _prompt_logprobs(asked: Asked) -> list[dict[str, Any] | None]:
     """As vLLM gives them for a chat: one dictionary for each token of the prompt, by token id; the first has none."""
     tokens = tokens_of(asked.text.rpartition("\n")[2])
-    said = [{str(n): {"logprob": logprob_of(t), "rank": 1, "decoded_token": t}} for n, t in enumerate(tokens)]
-    return [None, {"7": {"logprob": -0.5, "rank": 1, "decoded_token": "\n"}}, *said]
+    positions = [{str(n): {"logprob": logprob_of(t), "rank": 1, "decoded_token": t}} for n, t in enumerate(tokens)]
+    return [None, {"7": {"logprob": -0.5, "rank": 1, "decoded_token": "\n"}}, *positions]
 
 
 def _completion(asked: Asked, act: Act) -> dict[str, Any]:
     prompt = str(asked.body.get("prompt", ""))
-    said = _said(asked, act) if asked.body.get("max_tokens", 16) else ""
+    text = _said(asked, act) if asked.body.get("max_tokens", 16) else ""
     echoed = prompt if asked.body.get("echo") else ""
-    choice: dict[str, Any] = {"index": 0, "text": echoed + said, "finish_reason": act.finish, "logprobs": None}
+    choice: dict[str, Any] = {"index": 0, "text": echoed + text, "finish_reason": act.finish, "logprobs": None}
     if asked.body.get("logprobs") is not None:
-        tokens = tokens_of(echoed) + ([said] if said else []) if echoed else [said]
+        tokens = tokens_of(echoed) + ([text] if text else []) if echoed else [text]
         offsets = [sum(map(len, tokens[:place])) for place in range(len(tokens))]
         values: list[float | None] = [logprob_of(token) for token in tokens]
         if echoed:
             values[0] = None
         choice["logprobs"] = {"tokens": tokens, "token_logprobs": values, "text_offset": offsets, "top_logprobs": None}
-    return {**_head(asked, "cmpl", "text_completion"), "choices": [choice], **_usage(asked, act, said)}
+    return {**_head(asked, "cmpl", "text_completion"), "choices": [choice], **_usage(asked, act, text)}
 
 
 def _head(asked: Asked, prefix: str, kind: str) -> dict[str, Any]:
     return {"id": f"{prefix}-{asked.number}", "object": kind, "created": 0, "model": asked.body.get("model", "")}
 
 
-def _usage(asked: Asked, act: Act, said: str) -> dict[str, Any]:
+def _usage(asked: Asked, act: Act, text: str) -> dict[str, Any]:
     """A token for each word, and 85 for each image."""
     if not act.usage:
         return {}
     contents = [message.get("content") for message in asked.body.get("messages", ())]
     images = sum(piece.get("type") == "image_url" for one in contents if isinstance(one, list) for piece in one)
     prompt = len(asked.text.split()) + 85 * images
-    out = len(said.split())
+    out = len(text.split())
     return {"usage": {"prompt_tokens": prompt, "completion_tokens": out, "total_tokens": prompt + out}}
 
 
 def _images(asked: Asked, act: Act) -> dict[str, Any]:
-    one = {"url": act.text} if act.text else {"b64_json": base64.b64encode(PIXEL).decode()}
+    picture = {"url": act.text} if act.text else {"b64_json": base64.b64encode(PIXEL).decode()}
     return {
         "created": 0,
-        "data": [one] * int(asked.body.get("n", 1)),
+        "data": [picture] * int(asked.body.get("n", 1)),
         "usage": {"input_tokens": 7, "output_tokens": 11},
     }
 

@@ -35,26 +35,31 @@ def an_endpoint(world: World, kind: str = "open_clip") -> Endpoint:
 
 def a_collection(world: World, rounds: int = 2, *, key: str = "shapes") -> Collection:
     """Every kind `rounds` times; each caption as a query of the set "captions"; trials of the set "choice"."""
-    made = Collection.objects.create(benchmark=world.benchmark, key=key, name="Shapes")
+    collection = Collection.objects.create(benchmark=world.benchmark, key=key, name="Shapes")
     for number in range(rounds):
         for colour, shape in KINDS:
             image = store(world.team, png(drawn(colour, shape, seed=number)))
             about = {"concept": shape, "country": colour}
-            Entry.objects.create(collection=made, key=f"{colour}-{shape}-{number}", image=image, about=about)
+            Entry.objects.create(collection=collection, key=f"{colour}-{shape}-{number}", image=image, about=about)
     for colour, shape in KINDS:
         same = [f"{colour}-{shape}-{number}" for number in range(rounds)]
-        said = {"collection": made, "key": f"{colour}-{shape}", "text": caption(colour, shape), "relevant": same}
-        Query.objects.create(query_set="captions", **said)
+        fields = {
+            "collection": collection,
+            "key": f"{colour}-{shape}",
+            "text": caption(colour, shape),
+            "relevant": same,
+        }
+        Query.objects.create(query_set="captions", **fields)
         other = next(one for one in KINDS if one[0] != colour and one[1] != shape)
         roles = {"correct": same[0], "irrelevant": f"{other[0]}-{other[1]}-0"}
-        Query.objects.create(query_set="choice", roles=roles, **said)
-    return made
+        Query.objects.create(query_set="choice", roles=roles, **fields)
+    return collection
 
 
 def a_run(world: World, collection: Collection, task: str = "retrieval", **more: Any) -> Run:
     """Opened and driven to its end, as a worker does."""
-    said = {"query_set": "" if task == "embedding" else "captions", "most": 5, "name": "Tiny", **more}
-    plan = EncoderPlan(collection=collection, endpoint=an_endpoint(world), model=MODEL, task=task, **said)
+    options = {"query_set": "" if task == "embedding" else "captions", "most": 5, "name": "Tiny", **more}
+    plan = EncoderPlan(collection=collection, endpoint=an_endpoint(world), model=MODEL, task=task, **options)
     run = encoder_runs.open_run(plan, world.mara, timezone.now())
     runner.run(run.job_id)
     run.refresh_from_db()

@@ -75,10 +75,10 @@ class TestPause:
         run = opened(world, plan(40))
         between(monkeypatch, lambda: answer_runs.pause(run, world.mara, now()))
         driven(run)
-        found = states(run)
+        counts = states(run)
         assert (run.state, run.stopped_because, run.job.state) == ("paused", "person", "cancelled")
-        assert found["pending"] >= 20 and "running" not in found
-        assert found.get("answered", 0) == scripted_server.counts()["total"] == Reply.objects.count()
+        assert counts["pending"] >= 20 and "running" not in counts
+        assert counts.get("answered", 0) == scripted_server.counts()["total"] == Reply.objects.count()
         answer_runs.resume(run, world.mara, now())
         driven(run)
         assert run.state == "done" and states(run) == {"answered": 40}
@@ -136,10 +136,10 @@ class TestStop:
         run = opened(world, plan(40))
         between(monkeypatch, lambda: answer_runs.stop(run, world.mara, now()))
         driven(run)
-        found = states(run)
-        assert run.state == "cancelled" and set(found) == {"answered", "failed"} and sum(found.values()) == 40
+        counts = states(run)
+        assert run.state == "cancelled" and set(counts) == {"answered", "failed"} and sum(counts.values()) == 40
         assert set(run.calls.filter(state="failed").values_list("reason", flat=True)) == {"stopped"}
-        assert Annotation.objects.filter(rater=run.rater, counted=True).count() == found["answered"]
+        assert Annotation.objects.filter(rater=run.rater, counted=True).count() == counts["answered"]
 
 
 class TestRetry:
@@ -172,12 +172,12 @@ class TestBudget:
         endpoint.save()
         scripted_server.set(delay=0.05)
         run = driven(opened(world, plan(60, budget=Decimal("0.255"))))
-        found = states(run)
+        counts = states(run)
         spent = sum(one.cost for one in Attempt.objects.all())
         assert (run.state, run.stopped_because) == ("paused", "budget")
-        assert set(found) == {"answered", "over_budget"} and scripted_server.counts()["total"] == found["answered"]
+        assert set(counts) == {"answered", "over_budget"} and scripted_server.counts()["total"] == counts["answered"]
         assert Decimal("0.24") < spent <= Decimal("0.255"), "no call is left out that there was money for"
-        assert progress_of(run).ended == found["answered"], "what waits for money has not ended"
+        assert progress_of(run).ended == counts["answered"], "what waits for money has not ended"
         with pytest.raises(RunRefused, match="Raise it to go on"):
             answer_runs.resume(run, world.mara, now())
         with pytest.raises(RunRefused, match="Give more than that"):

@@ -24,13 +24,13 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def campaign(world: World) -> Campaign:
     """A hundred units; Nour answered twelve of them, and for five of these Salma did too: two answers are wanted."""
-    made = a_campaign(world, 100)
+    new_campaign = a_campaign(world, 100)
     second = world.add_annotators(world.egypt, 1)[0]
     for _number in range(12):
-        answer(hand(rater_of(world.nour), made, world.egypt), relevance="4")
+        answer(hand(rater_of(world.nour), new_campaign, world.egypt), relevance="4")
     for _number in range(5):
-        answer(hand(rater_of(second), made, world.egypt), relevance="3")
-    return made
+        answer(hand(rater_of(second), new_campaign, world.egypt), relevance="3")
+    return new_campaign
 
 
 @pytest.fixture
@@ -109,10 +109,10 @@ def test_the_choice_is_made_in_the_form_and_the_plan_says_what_is_drawn(
 
 def test_sample_is_stated_with_the_numbers_of_the_model(world: World, campaign: Campaign, start: Any) -> None:
     run = driven(start(selection={"sample": 10}))
-    said = "It was asked about a sample of 10 of 100 units, units that people answered first"
+    sentence = "It was asked about a sample of 10 of 100 units, units that people answered first"
     base = f"/b/{world.benchmark.slug}/models/"
     client = world.client(world.mara)
-    assert said in text_of(client.get(base))
+    assert sentence in text_of(client.get(base))
     assert client.get(f"{base[:-1]}.json").json()["models"][0]["samples"] == [run.selection]
-    assert said in text_of(client.get(f"{base[:-1]}.csv"))
+    assert sentence in text_of(client.get(f"{base[:-1]}.csv"))
     assert "a sample of 10 of 100 units" in text_of(client.get(f"/b/{world.benchmark.slug}/predictions/run/{run.pk}/"))

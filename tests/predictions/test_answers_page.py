@@ -47,8 +47,8 @@ def token(page: str) -> str:
     return re.search(r'name="sent" value="([^"]+)"', page)[1]  # type: ignore[index]
 
 
-def begun(client: Client, world: World, page: str, **said: str) -> Job:
-    data = {"sent": token(page), "do": "begin", "model": "tiny", **said}
+def begun(client: Client, world: World, page: str, **fields: str) -> Job:
+    data = {"sent": token(page), "do": "begin", "model": "tiny", **fields}
     reply = client.post(URL.format(world.benchmark.slug), data)
     assert reply.status_code == 302, reply.content.decode()[-3000:]
     job = Job.objects.latest("pk")
@@ -207,7 +207,7 @@ def test_the_run_that_stands_in_the_way_is_led_to(world: World, campaign: Campai
     first = begun(client, world, sent(client, world, campaign, log(world)), target="doc.country")
     page = sent(client, world, campaign, log(world).replace(b'"1"', b'"2"'))
     assert "Open that run" not in page
-    said = {"sent": token(page), "do": "begin", "model": "tiny", "target": "doc.country"}
-    refused = client.post(URL.format(world.benchmark.slug), said).content.decode()
+    fields = {"sent": token(page), "do": "begin", "model": "tiny", "target": "doc.country"}
+    refused = client.post(URL.format(world.benchmark.slug), fields).content.decode()
     run = Run.objects.get(pk=first.params["run"])
     assert "Withdraw it first" in refused and f'/predictions/run/{run.pk}/">Open that run' in refused

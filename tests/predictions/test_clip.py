@@ -32,15 +32,15 @@ def bare(root: Path, images: list[bytes], texts: list[str], size: int = clip.BAT
     model, preprocess = open_clip.create_model_from_pretrained(f"local-dir:{root / 'tiny'}")
     tokenizer = open_clip.get_tokenizer(f"local-dir:{root / 'tiny'}")
     model.eval()
-    made = []
+    vectors = []
     with torch.inference_mode():
         for at in range(0, len(images), size):
             batch = torch.stack(
                 [preprocess(Image.open(io.BytesIO(one)).convert("RGB")) for one in images[at : at + size]]
             )
-            made.append(model.encode_image(batch, normalize=True).numpy())
+            vectors.append(model.encode_image(batch, normalize=True).numpy())
         words = model.encode_text(tokenizer(texts), normalize=True).numpy() if texts else None
-    return np.concatenate(made), words
+    return np.concatenate(vectors), words
 
 
 def test_the_trained_one_beats_chance_clearly_on_pictures_it_never_saw(models_root: Path) -> None:
@@ -72,10 +72,10 @@ def test_a_picture_is_seen_as_people_see_it(models_root: Path) -> None:
     plain.rotate(90, expand=True).save(buffer, "PNG", exif=exif)
     clear = Image.new("RGBA", (64, 64), (0, 0, 0, 0))
     white = Image.new("RGB", (64, 64), "white")
-    made = clip.load(MODEL).images([png(plain), buffer.getvalue(), png(clear), png(white)])
-    np.testing.assert_allclose(made[0], made[1], atol=1e-5)
-    np.testing.assert_allclose(made[2], made[3], atol=1e-5)
-    assert made[0] @ made[2] < 0.99
+    vectors = clip.load(MODEL).images([png(plain), buffer.getvalue(), png(clear), png(white)])
+    np.testing.assert_allclose(vectors[0], vectors[1], atol=1e-5)
+    np.testing.assert_allclose(vectors[2], vectors[3], atol=1e-5)
+    assert vectors[0] @ vectors[2] < 0.99
 
 
 def test_a_probe_answers_the_cosine_of_each_text(models_root: Path) -> None:

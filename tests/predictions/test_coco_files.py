@@ -41,14 +41,14 @@ def boxes() -> dict[str, list[float]]:
 
 
 def test_the_best_scored_box_of_an_image_by_its_items_key(world: World, campaign: Campaign) -> None:
-    one, two, three, _four = (item.key for item in world.items)
+    first, second, three, _four = (item.key for item in world.items)
     rows = [
-        found(one, 0, 0, 32, 24, score=0.3), found(two, 160, 120, 160, 120), found(one, 32, 24, 64, 48, score=0.8),
-        found(three, 300, 200, 60, 60), found("nowhere", 0, 0, 5, 5),
+        found(first, 0, 0, 32, 24, score=0.3), found(second, 160, 120, 160, 120),
+        found(first, 32, 24, 64, 48, score=0.8), found(three, 300, 200, 60, 60), found("nowhere", 0, 0, 5, 5),
     ]  # fmt: skip
     job = bring(world, campaign, kept(json.dumps(rows).encode()), **TOLD)
     assert job.state == "done", job.error
-    assert boxes() == {one: [0.1, 0.1, 0.3, 0.3], two: [0.5, 0.5, 1.0, 1.0]}
+    assert boxes() == {first: [0.1, 0.1, 0.3, 0.3], second: [0.5, 0.5, 1.0, 1.0]}
     run = run_of(job)
     assert run.source == "coco" and run.complete
     states = Call.objects.filter(run=run).order_by("item__key").values_list("state", "reason")
@@ -57,9 +57,9 @@ def test_the_best_scored_box_of_an_image_by_its_items_key(world: World, campaign
     page = world.client(world.mara).get(f"/b/{world.benchmark.slug}/predictions/run/{run.pk}/").content.decode()
     assert "a box from 10 to 30 % of the width and 10 to 30 % of the height" in page
     assert page.count("bbox") == 1, "all detections are shown only where none was chosen"
-    note = Reply.objects.get(pk=Call.objects.get(run=run, item__key=one).replies[0]).body["notes"]
+    note = Reply.objects.get(pk=Call.objects.get(run=run, item__key=first).replies[0]).body["notes"]
     assert note == {"rule": "best_scored", "score": 0.8, "among": 2}, "the rule by which it was chosen is kept"
-    assert Call.objects.get(run=run, item__key=one).notes == note, "and shown and handed on as every note is"
+    assert Call.objects.get(run=run, item__key=first).notes == note, "and shown and handed on as every note is"
 
 
 def test_ids_and_categories_go_through_the_releases_file(world: World, campaign: Campaign) -> None:

@@ -24,8 +24,8 @@ CONCEPTS = ("train", "bread", "tea")
 
 def pictured(country: str, concept: str, number: int = 0, **more: object) -> TrialPicture:
     language = LANGUAGES[country]
-    said = {"native": f"{concept} in {language}", "labels": frozenset([concept]), **more}
-    return TrialPicture(f"{country}-{concept}-{number}", concept, country, language, **said)  # type: ignore[arg-type]
+    fields = {"native": f"{concept} in {language}", "labels": frozenset([concept]), **more}
+    return TrialPicture(f"{country}-{concept}-{number}", concept, country, language, **fields)  # type: ignore[arg-type]
 
 
 PICTURES = [pictured(country, concept, n) for country, concept, n in product(LANGUAGES, CONCEPTS, range(3))]
@@ -49,15 +49,15 @@ def test_six_candidates_keep_the_rules_for_every_seed() -> None:
     drawn_ones = trials.draw_six(PICTURES, TEXTS, 1)
     assert len(drawn_ones.trials) == len(PICTURES)
     for trial in drawn_ones.trials:
-        seed, there = trial.seed, trial.descriptor
-        assert LANGUAGES[there] != seed.language, "the descriptor's country has another language"
-        assert trial.described == f"{seed.concept} of {there} in {seed.language}"
+        seed, country = trial.seed, trial.descriptor
+        assert LANGUAGES[country] != seed.language, "the descriptor's country has another language"
+        assert trial.described == f"{seed.concept} of {country} in {seed.language}"
         roles = {role: BY_KEY[key] for role, key in trial.roles.items()}
         where = {role: (one.concept == seed.concept, one.country) for role, one in roles.items()}
-        assert where["correct"] == (True, there) and where["object_language_biased"] == (True, seed.country)
-        assert where["descriptor_relevant"] == (False, there) and where["language_biased"] == (False, seed.country)
+        assert where["correct"] == (True, country) and where["object_language_biased"] == (True, seed.country)
+        assert where["descriptor_relevant"] == (False, country) and where["language_biased"] == (False, seed.country)
         for role, same in (("object_relevant", True), ("irrelevant", False)):
-            assert where[role][0] is same and where[role][1] not in (there, seed.country)
+            assert where[role][0] is same and where[role][1] not in (country, seed.country)
 
 
 def test_no_candidate_of_another_concept_shows_the_querys() -> None:
@@ -65,10 +65,10 @@ def test_no_candidate_of_another_concept_shows_the_querys() -> None:
         pictured(country, concept, number, labels=frozenset(["train", "bread"] if concept == "bread" else [concept]))
         for country, concept, number in product(LANGUAGES, CONCEPTS, range(2))
     ]
-    found = {one.key: one for one in mixed}
+    pictures = {one.key: one for one in mixed}
     trains = [one for one in trials.draw_three(mixed, 3).trials if one.seed.concept == "train"]
-    assert trains and {found[one.roles["language_biased"]].concept for one in trains} == {"tea"}
-    assert {found[one.roles["irrelevant"]].concept for one in trains} == {"tea"}
+    assert trains and {pictures[one.roles["language_biased"]].concept for one in trains} == {"tea"}
+    assert {pictures[one.roles["irrelevant"]].concept for one in trains} == {"tea"}
 
 
 def test_the_seed_decides_and_another_seed_draws_otherwise() -> None:
@@ -121,18 +121,22 @@ def stage(world: World):
 def test_entries_hold_pictures_and_what_numbers_are_cut_by(world: World, stage) -> None:
     queries = (UNIVERSALS, NATIVE, THREE)
     plan = CollectionPlan(stage, "Everyday", queries=queries, seed=4, languages={"Japan": "ja"})
-    made = builder.build_collection(plan, world.mara)
-    assert made.entries == 9 and made.queries == {UNIVERSALS: 3, NATIVE: 9, "plain": 9} and not made.left_out["plain"]
-    entry = Entry.objects.get(collection=made.collection, key="Japan-tea")
+    result = builder.build_collection(plan, world.mara)
+    assert (
+        result.entries == 9
+        and result.queries == {UNIVERSALS: 3, NATIVE: 9, "plain": 9}
+        and not result.left_out["plain"]
+    )
+    entry = Entry.objects.get(collection=result.collection, key="Japan-tea")
     assert entry.image and entry.about == {  # no language: tables tell texts from pictures by it
         "item": "Japan-tea", "concept": "tea", "country": "Japan", "text": "A tea",
         "concept_in_native": "tea x Japan", "labels": ["tea"], "title": "t8",
     }  # fmt: skip
-    universal = Query.objects.get(collection=made.collection, query_set=UNIVERSALS, key="tea")
+    universal = Query.objects.get(collection=result.collection, query_set=UNIVERSALS, key="tea")
     assert universal.text == "tea" and universal.relevant == ["Brazil-tea", "Egypt-tea", "Japan-tea"]
-    native = Query.objects.get(collection=made.collection, query_set=NATIVE, key="Egypt-tea")
+    native = Query.objects.get(collection=result.collection, query_set=NATIVE, key="Egypt-tea")
     assert native.text == "tea x Egypt" and native.about["country"] == "Egypt" and native.about["language"] == "ar"
-    trial = Query.objects.get(collection=made.collection, query_set="plain", key="Egypt-tea")
+    trial = Query.objects.get(collection=result.collection, query_set="plain", key="Egypt-tea")
     assert trial.text == "tea x Egypt" and set(trial.roles) == set(trials.THREE)
     assert Event.objects.get(verb="collection.made").data["seed"] == 4
 
@@ -142,10 +146,10 @@ def test_the_descriptor_task_has_the_same_trials_with_and_without_the_country(wo
     every = product(CONCEPTS, ("Egypt", "Brazil", "Japan"), ("ar", "pt", "ja"))
     words = {(concept, country, language): f"{concept} of {country}" for concept, country, language in every}
     plan = CollectionPlan(stage, "Six", queries=(SIX,), words=words, languages={"Japan": "ja"})
-    made = builder.build_collection(plan, world.mara)
-    assert made.queries == {"plain-six": 9, "descriptor": 9}
-    for query in Query.objects.filter(collection=made.collection, query_set="descriptor"):
-        plain = Query.objects.get(collection=made.collection, query_set="plain-six", key=query.key)
+    result = builder.build_collection(plan, world.mara)
+    assert result.queries == {"plain-six": 9, "descriptor": 9}
+    for query in Query.objects.filter(collection=result.collection, query_set="descriptor"):
+        plain = Query.objects.get(collection=result.collection, query_set="plain-six", key=query.key)
         assert plain.roles == query.roles and "descriptor" not in plain.about
         assert re.fullmatch(rf"{plain.about['concept']} of {query.about['descriptor']}", query.text)
 

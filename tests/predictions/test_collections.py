@@ -132,10 +132,10 @@ def test_a_kill_anywhere_loses_nothing_and_doubles_nothing(
 
     def stops(*args: Any) -> Any:
         steps.append(1)
-        found = real(*args)
+        rows = real(*args)
         if len(steps) == at:
             raise KeyboardInterrupt  # as a kill would, before the step is committed
-        return found
+        return rows
 
     monkeypatch.setattr(collection_import, "import_batch", stops)
     upload = SimpleUploadedFile("a.jsonl", jsonl([QUERIES[0], *ENTRIES, QUERIES[1]]))

@@ -26,12 +26,12 @@ def url(world: World, name: str, *more: Any) -> str:
     return reverse(f"predictions:{name}", args=[world.benchmark.slug, *more])
 
 
-def post(world: World, route: str, /, *more: Any, **said: Any) -> Any:
-    return world.client(world.mara).post(url(world, route, *more), said)
+def post(world: World, route: str, /, *more: Any, **data: Any) -> Any:
+    return world.client(world.mara).post(url(world, route, *more), data)
 
 
-def get(world: World, route: str, /, *more: Any, **said: Any) -> str:
-    answer = world.client(world.mara).get(url(world, route, *more), said)
+def get(world: World, route: str, /, *more: Any, **data: Any) -> str:
+    answer = world.client(world.mara).get(url(world, route, *more), data)
     assert answer.status_code == 200
     return answer.content.decode()
 
@@ -44,20 +44,20 @@ def test_an_empty_benchmark_says_what_to_do_next(world: World) -> None:
 
 def test_a_run_is_begun_and_its_progress_is_the_jobs_page(world: World, models_root: Path) -> None:
     collection = a_collection(world, 1)
-    said = {"collection": collection.pk, "task": "retrieval", "query_set": "captions", "model": f" {MODEL} "}
-    said |= {"most": "5", "endpoint": an_endpoint(world).pk, "name": "Tiny"}
+    data = {"collection": collection.pk, "task": "retrieval", "query_set": "captions", "model": f" {MODEL} "}
+    data |= {"most": "5", "endpoint": an_endpoint(world).pk, "name": "Tiny"}
     page = get(world, "encode")
     assert "local-dir:tiny" in page and "No encoder has been run here yet" in page
-    answer = post(world, "encode", **said)
+    answer = post(world, "encode", **data)
     run = Run.objects.get()
     assert answer.status_code == 302 and answer["location"] == reverse("jobs:job", args=[run.job_id])
     assert run.model == MODEL and run.rater.name == "Tiny"
     runner.run(run.job_id)
     page = get(world, "encode")
     assert "Done" in page and "16" in page and "Look-alikes" in page
-    again = post(world, "encode", **said)
+    again = post(world, "encode", **data)
     assert again.status_code == 400 and "Withdraw it first" in again.content.decode()
-    framed = post(world, "encode", **{**said, "template": "no place"})
+    framed = post(world, "encode", **{**data, "template": "no place"})
     assert (
         framed.status_code == 400
         and "Write {text}" in framed.content.decode()
@@ -86,11 +86,11 @@ def test_vectors_that_were_made_before_are_told_and_a_ranking_leads_to_its_table
 
 def test_forced_choice_is_offered_for_queries_with_candidates_only(world: World) -> None:
     collection = a_collection(world, 1)
-    said = {"collection": collection.pk, "task": "forced_choice", "model": MODEL, "most": "5"}
-    said |= {"endpoint": an_endpoint(world).pk, "query_set": "captions"}
+    data = {"collection": collection.pk, "task": "forced_choice", "model": MODEL, "most": "5"}
+    data |= {"endpoint": an_endpoint(world).pk, "query_set": "captions"}
     page = get(world, "encode")
     assert "choice, with candidates to choose between" in page and "captions, with candidates" not in page
-    wrong = post(world, "encode", **said)
+    wrong = post(world, "encode", **data)
     assert wrong.status_code == 400 and 'id="id_query_set_error"' in wrong.content.decode() and not Run.objects.exists()
     Query.objects.filter(query_set="choice").delete()
     assert 'value="forced_choice"' not in get(world, "encode")
@@ -99,14 +99,14 @@ def test_forced_choice_is_offered_for_queries_with_candidates_only(world: World)
 
 def test_of_a_made_collection_each_query_set_says_what_it_lacks(world: World) -> None:
     world.add_items(4, images=True)
-    said = {"stage": world.stage.pk, "name": "Everyday", "version": "1", "what": "images", "seed": "1"}
-    said |= {"queries": ["universals", "native", "three", "six"]}
-    made = world.client(world.mara).post(url(world, "collection_make"), said, follow=True).content.decode()
+    data = {"stage": world.stage.pk, "name": "Everyday", "version": "1", "what": "images", "seed": "1"}
+    data |= {"queries": ["universals", "native", "three", "six"]}
+    html = world.client(world.mara).post(url(world, "collection_make"), data, follow=True).content.decode()
     concepts = Query.objects.filter(query_set="universals").count()
-    assert f"The collection has 4 entries and {concepts} queries: universals {concepts}." in made
+    assert f"The collection has 4 entries and {concepts} queries: universals {concepts}." in html
     for name in ("native", "plain", "descriptor"):
-        assert f"“{name}” has no query for 4 pictures. 4: no words in the language of its country." in made, name
-    assert "concept_in_native" in made
+        assert f"“{name}” has no query for 4 pictures. 4: no words in the language of its country." in html, name
+    assert "concept_in_native" in html
 
 
 def test_without_the_packages_the_page_says_so(world: World, monkeypatch: Any) -> None:
@@ -116,17 +116,17 @@ def test_without_the_packages_the_page_says_so(world: World, monkeypatch: Any) -
 
 def test_a_collection_is_made_and_a_wrong_line_is_named(world: World) -> None:
     world.add_items(8)
-    said = {"stage": world.stage.pk, "name": "Everyday", "version": "1", "what": "images", "seed": "1"}
-    said |= {"queries": ["universals", "native"], "languages": "Japan = ja"}
-    said |= {"words": "wedding | | ar | زفاف\nwedding | | pt | casamento"}
-    wrong = post(world, "collection_make", **{**said, "words": "wedding | ar\n"})
+    data = {"stage": world.stage.pk, "name": "Everyday", "version": "1", "what": "images", "seed": "1"}
+    data |= {"queries": ["universals", "native"], "languages": "Japan = ja"}
+    data |= {"words": "wedding | | ar | زفاف\nwedding | | pt | casamento"}
+    wrong = post(world, "collection_make", **{**data, "words": "wedding | ar\n"})
     assert wrong.status_code == 400 and "Line 1: write it as concept" in wrong.content.decode()
     assert "wedding | ar" in wrong.content.decode(), "what was typed is kept"
-    assert post(world, "collection_make", **said).status_code == 302
+    assert post(world, "collection_make", **data).status_code == 302
     made = Collection.objects.get()
     texts = set(Query.objects.filter(collection=made, query_set="native").values_list("text", flat=True))
     assert texts == {"زفاف"} and Query.objects.filter(collection=made, query_set="universals").count() == 4
-    again = post(world, "collection_make", **said)
+    again = post(world, "collection_make", **data)
     assert again.status_code == 400 and "another version" in again.content.decode()
     assert "Everyday" in get(world, "index")
 
@@ -134,10 +134,10 @@ def test_a_collection_is_made_and_a_wrong_line_is_named(world: World) -> None:
 def test_facts_are_looked_for_where_an_endpoint_fits(world: World, models_root: Path) -> None:
     world.add_items(2, images=True)
     encoder, detector = an_endpoint(world), an_endpoint(world, "detector")
-    said = {"stage": world.stage.pk, "what": "clip_score", "model": MODEL, "words": "concept", "threshold": "0.5"}
-    wrong = post(world, "facts", **said, endpoint=detector.pk)
+    data = {"stage": world.stage.pk, "what": "clip_score", "model": MODEL, "words": "concept", "threshold": "0.5"}
+    wrong = post(world, "facts", **data, endpoint=detector.pk)
     assert wrong.status_code == 400 and "another kind of endpoint" in wrong.content.decode()
-    assert post(world, "facts", **said, endpoint=encoder.pk).status_code == 302
+    assert post(world, "facts", **data, endpoint=encoder.pk).status_code == 302
     runner.run(Run.objects.get().job_id)
     page = get(world, "facts")
     assert "facts.clip_score" in page and "2 items" in page and url(world, "calibrate", world.stage.pk) in page
@@ -177,10 +177,10 @@ def test_look_alikes_stand_on_both_sides_of_the_threshold(world: World, models_r
 def test_stages_and_runs_of_others_are_not_found(world: World) -> None:
     other = world.other_benchmark.stages.get()
     assert world.client(world.mara).get(url(world, "calibrate", other.pk)).status_code == 404
-    for who in (world.stranger, world.rival, world.nour, world.reviewer):
+    for user in (world.stranger, world.rival, world.nour, world.reviewer):
         for name, more in (("encode", ()), ("facts", ()), ("collection_make", ()), ("calibrate", (world.stage.pk,))):
-            assert world.client(who).get(url(world, name, *more)).status_code == 404, (who, name)
-            assert world.client(who).post(url(world, name, *more), {"name": "x"}).status_code == 404
+            assert world.client(user).get(url(world, name, *more)).status_code == 404, (user, name)
+            assert world.client(user).post(url(world, name, *more), {"name": "x"}).status_code == 404
 
 
 def test_a_made_collection_is_run_without_a_file(world: World, models_root: Path) -> None:

@@ -52,11 +52,11 @@ def test_retrieval_equals_a_plain_script(world: World, models_root: Path) -> Non
     assert np.abs(wanted - unrounded).max() < 2e-3  # what 16 bits cost
     keys, right = [entry.key for entry in entries], 0
     for row, query in zip(wanted, queries, strict=True):
-        found = Ranking.objects.get(run=run, query=query)
+        ranking = Ranking.objects.get(run=run, query=query)
         order = sorted(range(len(keys)), key=lambda at: (-row[at], keys[at]))[:5]
-        assert np.abs(np.array(found.scores) - row[order]).max() < 1e-6
-        assert np.abs(row[[keys.index(key) for key in found.keys]] - row[order]).max() < 1e-6
-        right += found.keys[0] in query.relevant
+        assert np.abs(np.array(ranking.scores) - row[order]).max() < 1e-6
+        assert np.abs(row[[keys.index(key) for key in ranking.keys]] - row[order]).max() < 1e-6
+        right += ranking.keys[0] in query.relevant
     assert right >= 8  # of 16; chance is 1
     assert Event.objects.filter(verb="run.finished", target=f"run:{run.pk}").exists()
 
@@ -71,10 +71,10 @@ def test_forced_choice_equals_a_plain_script_and_says_the_similarity_of_every_ca
     wanted, _unrounded = script(models_root, entries, queries)
     place = {entry.key: at for at, entry in enumerate(entries)}
     for row, query in zip(wanted, queries, strict=True):
-        found = Ranking.objects.get(run=run, query=query)
-        assert set(found.keys) == set(query.roles.values())
-        assert np.abs(np.array(found.scores) - row[[place[key] for key in found.keys]]).max() < 1e-6
-        assert found.scores == sorted(found.scores, reverse=True)
+        ranking = Ranking.objects.get(run=run, query=query)
+        assert set(ranking.keys) == set(query.roles.values())
+        assert np.abs(np.array(ranking.scores) - row[[place[key] for key in ranking.keys]]).max() < 1e-6
+        assert ranking.scores == sorted(ranking.scores, reverse=True)
     chosen = [found.keys[0] == found.query.roles["correct"] for found in Ranking.objects.filter(run=run)]
     assert sum(chosen) >= 12  # of 16; chance is 8
 
@@ -86,10 +86,10 @@ def test_embeddings_are_read_by_id_and_lie_on_disk_in_16_bits(world: World, mode
     assert [entry.key for entry in entries] == sorted(entry.key for entry in entries) and len(entries) == 32
     pixels, _words = bare(models_root, [encoding.original(entry.image.sha256) for entry in entries if entry.image], [])
     np.testing.assert_allclose(vectors, pixels.astype(np.float16).astype(np.float32), atol=6e-4)
-    held = encoding.vector_store(run.options["vectors"])
-    assert np.load(held.shard(0)).dtype == np.float16 and held.bytes() < 32 * 48 * 2 + 1000
+    store = encoding.vector_store(run.options["vectors"])
+    assert np.load(store.shard(0)).dtype == np.float16 and store.bytes() < 32 * 48 * 2 + 1000
     assert len(list(run_lines(run))) == 32
-    held.shard(0).unlink()
+    store.shard(0).unlink()
     assert vectors_of(run)[0] == []  # they may be deleted; a run of the same model makes them again
 
 
@@ -168,12 +168,12 @@ def test_what_cannot_be_run_is_refused_before_it_begins(world: World, change: di
     collection = a_collection(world, 1)
     if "entries" in change:
         Entry.objects.filter(collection=collection).update(image=None)
-    said = {"task": "retrieval", "query_set": "captions"} | {
+    options = {"task": "retrieval", "query_set": "captions"} | {
         k: v for k, v in change.items() if k in ("task", "query_set")
     }
     plan = EncoderPlan(
         collection=collection, endpoint=an_endpoint(world, change.get("endpoint", "open_clip")), model=MODEL,
-        name="Tiny", **said,
+        name="Tiny", **options,
     )  # fmt: skip
     with pytest.raises(FileRunRefused, match=words):
         encoder_runs.open_run(plan, world.mara, timezone.now())
@@ -270,12 +270,12 @@ def test_killed_while_it_encodes_it_goes_on_and_the_vectors_are_the_same(models_
     things = [(number, path.name, str(path), "") for number, path in enumerate(files)]
 
     def started(vectors: Path) -> "subprocess.Popen[str]":
-        told = {"vectors": str(vectors), "models": str(models_root), "things": things}
+        job = {"vectors": str(vectors), "models": str(models_root), "things": things}
         env = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings", "PYTHONPATH": str(ROOT)}
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
         program = subprocess.Popen([sys.executable, "-c", ENCODE], env=env, **pipes)
         assert program.stdin
-        program.stdin.write(json.dumps(told))
+        program.stdin.write(json.dumps(job))
         program.stdin.close()
         return program
 
@@ -284,15 +284,15 @@ def test_killed_while_it_encodes_it_goes_on_and_the_vectors_are_the_same(models_
     assert eventually(lambda: len(list(first.rglob("0*.npy"))) >= 2)
     program.send_signal(signal.SIGKILL)
     program.wait()
-    there = {path.name: path.stat().st_mtime_ns for path in first.rglob("0*.npy")}
-    assert 2 <= len(there) < 20, "it was to be killed half way"
+    times = {path.name: path.stat().st_mtime_ns for path in first.rglob("0*.npy")}
+    assert 2 <= len(times) < 20, "it was to be killed half way"
     for folder in (first, whole):
         program = started(folder)
         assert program.stdout
-        said = program.stdout.read().split()
+        output = program.stdout.read().split()
         assert program.wait() == 0
-    assert all(path.stat().st_mtime_ns == there[path.name] for path in first.rglob("0*.npy") if path.name in there)
-    assert len(said) == 21
+    assert all(path.stat().st_mtime_ns == times[path.name] for path in first.rglob("0*.npy") if path.name in times)
+    assert len(output) == 21
     for path in whole.rglob("0*.npy"):
         assert (first / path.relative_to(whole)).read_bytes() == path.read_bytes()
-    print(f"killed after {len(there)} of 20 shards; the rest was made, all 20 are the same")
+    print(f"killed after {len(times)} of 20 shards; the rest was made, all 20 are the same")

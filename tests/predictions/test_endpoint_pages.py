@@ -20,7 +20,7 @@ FORM = {
 
 
 @pytest.fixture
-def made(world: World) -> Endpoint:
+def endpoint(world: World) -> Endpoint:
     fields = {name: FORM[name] for name in ("kind", "name", "base_url", "offers")}
     return endpoints.create(world.team, world.team_admin, timezone.now(), **fields)
 
@@ -57,8 +57,8 @@ def test_a_refused_form_keeps_what_was_typed_except_the_key(world: World) -> Non
     assert "type it again" in text and not Endpoint.objects.exists()
 
 
-def test_members_look_and_only_admins_change(world: World, made: Endpoint) -> None:
-    address = f"{home(world)}{made.pk}/"
+def test_members_look_and_only_admins_change(world: World, endpoint: Endpoint) -> None:
+    address = f"{home(world)}{endpoint.pk}/"
     assert "Admins of the team change it" in page(world, world.mara, address)
     member, admin = world.client(world.mara), world.client(world.team_admin)
     for path, data in ((address, FORM), (address + "action/", {"do": "retire"}), (address + "prices/", {})):
@@ -67,25 +67,25 @@ def test_members_look_and_only_admins_change(world: World, made: Endpoint) -> No
     assert world.client(world.rival).get(address).status_code == 404
     assert world.client(world.nour).get(home(world)).status_code == 404
     admin.post(address, {**FORM, "name": "Renamed"})
-    made.refresh_from_db()
-    assert made.name == "Renamed" and made.retired_at is None
+    endpoint.refresh_from_db()
+    assert endpoint.name == "Renamed" and endpoint.retired_at is None
     admin.post(address + "action/", {"do": "retire"})
-    made.refresh_from_db()
-    assert made.retired_at is not None and "Retired on" in page(world, world.team_admin, address)
+    endpoint.refresh_from_db()
+    assert endpoint.retired_at is not None and "Retired on" in page(world, world.team_admin, address)
 
 
-def test_an_endpoint_of_another_team_is_not_found_under_ones_own(world: World, made: Endpoint) -> None:
-    assert world.client(world.rival).get(f"/teams/{world.other_team.slug}/models/{made.pk}/").status_code == 404
+def test_an_endpoint_of_another_team_is_not_found_under_ones_own(world: World, endpoint: Endpoint) -> None:
+    assert world.client(world.rival).get(f"/teams/{world.other_team.slug}/models/{endpoint.pk}/").status_code == 404
 
 
-def test_a_price_list_is_a_new_version_and_a_mistake_keeps_what_was_typed(world: World, made: Endpoint) -> None:
-    client, path = world.client(world.team_admin), f"{home(world)}{made.pk}/prices/"
+def test_a_price_list_is_a_new_version_and_a_mistake_keeps_what_was_typed(world: World, endpoint: Endpoint) -> None:
+    client, path = world.client(world.team_admin), f"{home(world)}{endpoint.pk}/prices/"
     rows = {"price-TOTAL_FORMS": "2", "price-INITIAL_FORMS": "0", "price-0-model": "big", "price-0-price_in": "2.50"}
     client.post(path, rows | {"price-0-price_out": "10", "price-1-model": "*", "price-1-request": "0.001"})
-    assert made.prices.get().table == {"big": {"in": "2.5", "out": "10"}, "*": {"request": "0.001"}}
+    assert endpoint.prices.get().table == {"big": {"in": "2.5", "out": "10"}, "*": {"request": "0.001"}}
     wrong = client.post(path, rows | {"price-0-model": "", "price-0-price_in": "3"})
     assert wrong.status_code == 400 and "Say which model costs this" in wrong.content.decode()
-    assert made.prices.count() == 1
+    assert endpoint.prices.count() == 1
 
 
 def test_the_check_says_what_works(world: World, scripted_server: Server) -> None:
@@ -100,26 +100,26 @@ def test_the_check_says_what_works(world: World, scripted_server: Server) -> Non
     assert "Answers" in page(world, world.mara, home(world))
 
 
-def test_members_see_what_it_offers_and_what_it_costs(world: World, made: Endpoint) -> None:
-    endpoints.set_prices(made, {"big": {"in": "2.5", "out": "11"}}, world.team_admin, timezone.now())
-    text = page(world, world.mara, f"{home(world)}{made.pk}/")
+def test_members_see_what_it_offers_and_what_it_costs(world: World, endpoint: Endpoint) -> None:
+    endpoints.set_prices(endpoint, {"big": {"in": "2.5", "out": "11"}}, world.team_admin, timezone.now())
+    text = page(world, world.mara, f"{home(world)}{endpoint.pk}/")
     assert "Pictures, A form in JSON" in text and "images, schema" not in text
     assert ">big<" in text and ">2.5<" in text and ">11<" in text
 
 
 def test_what_runs_here_is_asked_for_no_address(world: World) -> None:
-    here = endpoints.create(world.team, world.team_admin, timezone.now(), kind="open_clip", name="Encoder")
-    address = f"{home(world)}{here.pk}/"
+    endpoint = endpoints.create(world.team, world.team_admin, timezone.now(), kind="open_clip", name="Encoder")
+    address = f"{home(world)}{endpoint.pk}/"
     text = page(world, world.team_admin, address)
     assert 'name="base_url"' not in text and 'name="offers"' not in text and "tiny questions" not in text
     sent = {"name": "Renamed", "most_in_flight": "2", "timeout_seconds": "60"}
     assert world.client(world.team_admin).post(address, sent).status_code == 302
-    here.refresh_from_db()
-    assert (here.name, here.most_in_flight, here.base_url) == ("Renamed", 2, "")
+    endpoint.refresh_from_db()
+    assert (endpoint.name, endpoint.most_in_flight, endpoint.base_url) == ("Renamed", 2, "")
 
 
-def checked(world: World, address: str, **said: str) -> str:
-    reply = world.client(world.team_admin).post(address + "action/", {"do": "check", **said}, follow=True)
+def checked(world: World, address: str, **fields: str) -> str:
+    reply = world.client(world.team_admin).post(address + "action/", {"do": "check", **fields}, follow=True)
     return str(reply.content.decode())
 
 
@@ -159,7 +159,7 @@ def test_what_worked_is_ticked_by_one_press(world: World, scripted_server: Serve
 
 
 def test_the_list_asks_the_same_however_many_there_are(
-    world: World, made: Endpoint, django_assert_num_queries: Any, django_assert_max_num_queries: Any
+    world: World, endpoint: Endpoint, django_assert_num_queries: Any, django_assert_max_num_queries: Any
 ) -> None:
     client = world.client(world.team_admin)
     client.get(home(world))
@@ -176,8 +176,8 @@ def test_a_new_encoder_is_asked_only_for_what_it_has(world: World) -> None:
     client, address = world.client(world.team_admin), f"/teams/{world.team.slug}/models/new/"
     server = client.get(address).content.decode()
     assert all(f'name="{name}"' in server for name in ("base_url", "offers", "most_in_flight", "secret"))
-    said = {"kind": "open_clip", "shown_kind": "openai", "name": "Tiny encoder", "base_url": ""}
-    shown = client.post(address, said)
+    data = {"kind": "open_clip", "shown_kind": "openai", "name": "Tiny encoder", "base_url": ""}
+    shown = client.post(address, data)
     page = shown.content.decode()
     assert shown.status_code == 200 and not Endpoint.objects.filter(name="Tiny encoder").exists(), "only the fields"
     for name in ("base_url", "offers", "per_minute", "timeout_seconds", "secret"):

@@ -116,7 +116,7 @@ def test_what_is_no_secret_is_refused(make: Make, world: World, secret: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("address", "kept"),
+    ("address", "is_kept"),
     [
         ("https://models.example.org/ours/v1/", True),
         ("https://models.example.org/ours", True),
@@ -131,13 +131,13 @@ def test_what_is_no_secret_is_refused(make: Make, world: World, secret: str) -> 
         ("https://models.example.org:8443/ours/v1", False),
     ],
 )
-def test_a_secret_does_not_follow_to_another_address(make: Make, world: World, address: str, kept: bool) -> None:
+def test_a_secret_does_not_follow_to_another_address(make: Make, world: World, address: str, is_kept: bool) -> None:
     """Whoever may change the address could otherwise have a secret sent to themselves that they cannot see."""
     endpoint = make(base_url="https://models.example.org/ours/v1")
     endpoints.set_secret(endpoint, SECRET, world.team_admin, timezone.now())
     changed = endpoints.change(endpoint, world.team_admin, timezone.now(), base_url=address)
-    assert bool(changed.secret) is kept
-    assert ("has_secret" in last_event().data) is not kept
+    assert bool(changed.secret) is is_kept
+    assert ("has_secret" in last_event().data) is not is_kept
 
 
 def test_a_run_is_asked_of_one_server_from_first_to_last(make: Make, world: World) -> None:
@@ -185,26 +185,26 @@ def test_rotation_encrypts_again_and_the_old_key_can_be_removed(
 ) -> None:
     old, new = Fernet.generate_key().decode(), Fernet.generate_key().decode()
     settings.SECRETS_KEYS = [old]
-    one, without = make(), make(name="No secret")
-    endpoints.set_secret(one, SECRET, world.team_admin, timezone.now())
+    with_secret, without = make(), make(name="No secret")
+    endpoints.set_secret(with_secret, SECRET, world.team_admin, timezone.now())
     settings.SECRETS_KEYS = [new, old]
-    assert secrets.decrypt(one.secret) == SECRET, "both are tried"
-    said = StringIO()
-    call_command("rotate_secrets", stdout=said)
-    assert said.getvalue().startswith("1 secrets")
+    assert secrets.decrypt(with_secret.secret) == SECRET, "both are tried"
+    output = StringIO()
+    call_command("rotate_secrets", stdout=output)
+    assert output.getvalue().startswith("1 secrets")
     settings.SECRETS_KEYS = [new]
-    one.refresh_from_db()
-    assert secrets.decrypt(one.secret) == SECRET
+    with_secret.refresh_from_db()
+    assert secrets.decrypt(with_secret.secret) == SECRET
     without.refresh_from_db()
     assert without.secret == ""
     settings.SECRETS_KEYS = [old]
     with pytest.raises(EndpointRefused, match="Type it in again"):
-        endpoints.backend_for(one)
-    with pytest.raises(CommandError, match=str(one.pk)):
-        call_command("rotate_secrets", stdout=said)
-    one.refresh_from_db()
+        endpoints.backend_for(with_secret)
+    with pytest.raises(CommandError, match=str(with_secret.pk)):
+        call_command("rotate_secrets", stdout=output)
+    with_secret.refresh_from_db()
     settings.SECRETS_KEYS = [new]
-    assert secrets.decrypt(one.secret) == SECRET, "what no key opened was left as it is"
+    assert secrets.decrypt(with_secret.secret) == SECRET, "what no key opened was left as it is"
 
 
 def test_a_site_without_a_key_keeps_no_secret(make: Make, world: World, settings: LazySettings) -> None:

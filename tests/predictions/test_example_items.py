@@ -34,12 +34,12 @@ def test_a_models_answer_is_no_example(world: World) -> None:
     opened = open_campaign(world, world.egypt)
     slot = Slot.objects.filter(cohort=opened).first()
     assert slot is not None
-    made = assign(opened, world.nour, slot, code="4")
+    assignment = assign(opened, world.nour, slot, code="4")
     few, sheet = prompt("culturalvqa-few-shot"), Sheet.from_json(SHEET)
     scenes = Scenes(world.stage, sheet, few, {"examples": choose_example_items(world.stage)})
     assert [one["item"] for one in scenes.options["examples"]] == [slot.unit.item.key]
     model = Rater.objects.create(kind=Rater.Kind.MODEL, team=world.team, name="model-a")
-    Annotation.objects.filter(assignment=made).update(rater=model)
+    Annotation.objects.filter(assignment=assignment).update(rater=model)
     assert choose_example_items(world.stage) == []
     again = Scenes(world.stage, sheet, few, {"examples": [slot.unit.item.key]})
     assert [one["answer"] for one in again.options["examples"]] == [""]

@@ -21,9 +21,9 @@ def example(world: World, what: str, form: str) -> Any:
     return world.client(world.mara).get(f"/b/{world.benchmark.slug}/predictions/examples/{what}.{form}")
 
 
-def send(world: World, route: str, data: bytes, called: str, /, **said: Any) -> str:
+def send(world: World, route: str, data: bytes, called: str, /, **fields: Any) -> str:
     path = reverse(f"predictions:{route}", args=[world.benchmark.slug])
-    sent = {**said, "file": SimpleUploadedFile(called, data)}
+    sent = {**fields, "file": SimpleUploadedFile(called, data)}
     return str(world.client(world.mara).post(path, sent, follow=True).content.decode())
 
 
@@ -59,8 +59,8 @@ def test_an_example_of_a_collection_comes_in_as_it_is(world: World, form: str) -
 def test_an_example_of_a_run_comes_in_as_it_is(world: World, what: str, task: str, asked: str, form: str) -> None:
     collection = a_collection(world, 1)
     data = example(world, what, form).content
-    said = {"collection": collection.pk, "task": task, "query_set": asked, "model": "mine", "some_missing": "on"}
-    send(world, "run_new", data, f"mine.{form}", **said)
+    fields = {"collection": collection.pk, "task": task, "query_set": asked, "model": "mine", "some_missing": "on"}
+    send(world, "run_new", data, f"mine.{form}", **fields)
     runner.run(Job.objects.latest("pk").pk)
     run = Run.objects.get()
     assert run.complete and run.options["rows"] == 3, Job.objects.latest("pk").error

@@ -53,11 +53,11 @@ def test_a_collection_and_its_runs_come_in_again_elsewhere_as_the_same(
     monkeypatch.setattr(exports, "MOST_IN_A_LINE", most)
     a_collection(world)
     a_collection(world, jsonl(ODD))
-    one = Collection.objects.get()
+    collection = Collection.objects.get()
     runs = [of(a_run(world, jsonl(rows), task=task)) for task, rows in TASKS]
-    assert a_collection(elsewhere, taken(world, "collections", one.pk)).result["counts"] == {"created": 8}
+    assert a_collection(elsewhere, taken(world, "collections", collection.pk)).result["counts"] == {"created": 8}
     other = Collection.objects.latest("pk")
-    assert other != one and held(other) == held(one)
+    assert other != collection and held(other) == held(collection)
     for run in runs:
         data = taken(world, "runs", run.pk)
         again = of(a_run(elsewhere, data, task=run.task))

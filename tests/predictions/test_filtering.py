@@ -95,9 +95,9 @@ def test_the_choice_becomes_a_fact_of_every_item_and_says_what_was_known(world: 
     assert [facts_of([pk])[pk]["fits"] for pk in items] == [0, 0, 1, 1, 1, 1]
     fact = ItemFact.objects.filter(key="fits").first()
     assert fact is not None and fact.source == "clip_score >= 23"
-    said = Event.objects.get(verb="filter.chosen")
-    assert said.actor == world.mara and said.data["threshold"] == 23
-    assert said.data["seen"] == {"precision": 0.5, "recall": 0.5, "labelled": 4, "people": 2}
+    event = Event.objects.get(verb="filter.chosen")
+    assert event.actor == world.mara and event.data["threshold"] == 23
+    assert event.data["seen"] == {"precision": 0.5, "recall": 0.5, "labelled": 4, "people": 2}
     score_filter.apply_threshold(world.stage, "clip_score", 31, world.mara, timezone.now())
     assert [facts_of([pk])[pk]["fits"] for pk in items] == [0, 0, 0, 0, 0, 1]  # the newest counts
 
@@ -125,13 +125,13 @@ def test_look_alikes_are_found_inside_a_concept_with_examples_on_both_sides(worl
         Entry.objects.create(collection=collection, key=name, image=first.image, about=first.about)
     Entry.objects.create(collection=collection, key="elsewhere", image=first.image, about={"concept": "other"})
     run = a_run(world, collection, "embedding")
-    found = near_duplicates.search(run, 0.9999)
+    proposals = near_duplicates.search(run, 0.9999)
     same = sorted([first.key, "copy-a", "copy-b"])
-    assert {(one.first.key, one.second.key) for one in found.pairs} >= {(same[0], same[1]), (same[1], same[2])}
-    assert found.pairs[0].similarity == pytest.approx(1) and same in [sorted(group) for group in found.groups]
-    assert all("elsewhere" not in group for group in found.groups)
-    assert all(one.similarity < 0.9999 for one in found.below) and found.below
-    assert found.concepts == 5 and found.compared == 3 * 66 + 91  # 3 shapes of 12, one of 14, one alone
+    assert {(one.first.key, one.second.key) for one in proposals.pairs} >= {(same[0], same[1]), (same[1], same[2])}
+    assert proposals.pairs[0].similarity == pytest.approx(1) and same in [sorted(group) for group in proposals.groups]
+    assert all("elsewhere" not in group for group in proposals.groups)
+    assert all(one.similarity < 0.9999 for one in proposals.below) and proposals.below
+    assert proposals.concepts == 5 and proposals.compared == 3 * 66 + 91  # 3 shapes of 12, one of 14, one alone
     entries, vectors = vectors_of(run)
     units = scoring.normalise_rows(vectors)
     plain = sum(

@@ -37,12 +37,12 @@ def test_a_picture_is_made_from_words(scripted_server: Server, maker: ImageMaker
 
 
 def test_pictures_are_edited_by_words(scripted_server: Server, maker: ImageMaker) -> None:
-    one, two = png("red"), png("blue")
-    assert maker.edit("Make it night", [one], "painter").pictures == (PIXEL,)
-    maker.edit("Join them", [one, two], "painter", mask=png())
+    first, second = png("red"), png("blue")
+    assert maker.edit("Make it night", [first], "painter").pictures == (PIXEL,)
+    maker.edit("Join them", [first, second], "painter", mask=png())
     single, double = (asked.body for asked in scripted_server.asked)
-    assert single["prompt"] == "Make it night" and single["image"] == [[len(one), hashlib.sha256(one).hexdigest()]]
-    assert [size for size, _sha in double["image[]"]] == [len(one), len(two)] and "mask" in double
+    assert single["prompt"] == "Make it night" and single["image"] == [[len(first), hashlib.sha256(first).hexdigest()]]
+    assert [size for size, _sha in double["image[]"]] == [len(first), len(second)] and "mask" in double
 
 
 def test_an_address_in_the_answer_is_fetched(scripted_server: Server) -> None:

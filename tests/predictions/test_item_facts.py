@@ -43,15 +43,15 @@ def shapes(world: World) -> list[bytes]:
     """Items of the first stage, each with a picture; every second one says what another shows."""
     pictures = [png(drawn(*kind, seed=number)) for number, kind in enumerate(KINDS)]
     for number, (kind, data) in enumerate(zip(KINDS, pictures, strict=True)):
-        said = caption(*(kind if number % 2 else KINDS[(number + 5) % 16]))
-        item = Item.objects.create(stage=world.stage, key=f"s{number:02}", concept="x", context={"assertion": said})
+        text = caption(*(kind if number % 2 else KINDS[(number + 5) % 16]))
+        item = Item.objects.create(stage=world.stage, key=f"s{number:02}", concept="x", context={"assertion": text})
         ItemImage.objects.create(item=item, image=store(world.team, data))
     return pictures
 
 
 def a_run(world: World, **more: Any) -> Run:
-    said = {"model": MODEL, "what": SCORE, "words": "context.assertion", **more}
-    plan = FactPlan(stage=world.stage, **{"endpoint": an_endpoint(world), **said})
+    fields = {"model": MODEL, "what": SCORE, "words": "context.assertion", **more}
+    plan = FactPlan(stage=world.stage, **{"endpoint": an_endpoint(world), **fields})
     run = item_facts.open_run(plan, world.mara, timezone.now())
     runner.run(run.job_id)
     run.refresh_from_db()
@@ -65,12 +65,12 @@ def test_clip_scores_equal_a_plain_script_and_the_filter_keeps_what_fits(world: 
     items = list(Item.objects.filter(stage=world.stage).order_by("key"))
     pixels, words = bare(models_root, pictures, [item.context["assertion"] for item in items])
     wanted = 100 * (pixels.astype(float) * words.astype(float)).sum(axis=1)
-    found = np.array([facts_of([item.pk])[item.pk][SCORE] for item in items])
-    assert np.abs(found - wanted).max() < 1e-4 and np.abs(found - wanted).max() / 100 < 1e-6
-    kept, plain = found >= 23, wanted >= 23
+    scores = np.array([facts_of([item.pk])[item.pk][SCORE] for item in items])
+    assert np.abs(scores - wanted).max() < 1e-4 and np.abs(scores - wanted).max() / 100 < 1e-6
+    kept, plain = scores >= 23, wanted >= 23
     assert (kept == plain).all()
     right = np.arange(16) % 2 == 1
-    assert found[right].mean() > found[~right].mean() + 20
+    assert scores[right].mean() > scores[~right].mean() + 20
     assert not ItemFact.objects.exclude(source=MODEL).exists()
 
 
@@ -94,12 +94,12 @@ def test_what_was_found_is_not_looked_for_again_after_a_stop(world: World, model
     run = item_facts.open_run(plan, world.mara, timezone.now())
     scored, steps = item_facts._scored, []
 
-    def stopping(held: Run, things: Any) -> Any:
-        for number, found in enumerate(scored(held, things)):
-            steps.append(len(found[0]))
+    def stopping(running: Run, things: Any) -> Any:
+        for number, scored_part in enumerate(scored(running, things)):
+            steps.append(len(scored_part[0]))
             if number == 1 and len(steps) == 2:
-                lifecycle.request_cancel(held.job, world.mara)
-            yield found
+                lifecycle.request_cancel(running.job, world.mara)
+            yield scored_part
 
     monkeypatch.setattr(item_facts, "_scored", stopping)
     runner.run(run.job_id)
@@ -133,10 +133,10 @@ def test_the_best_scored_box_is_the_answer(tiny: None) -> None:
 
 
 def test_boxes_are_fractions_inside_the_picture_the_best_first() -> None:
-    found = detector.boxes_of(["a", "b"], [0.2, 0.9], [[-5, 0, 50, 20], [10, 10, 120, 45]], (100, 40))
-    assert [one.label for one in found] == ["b", "a"]
-    assert found[0].box == (0.1, 0.25, 1.0, 1.0) and found[1].box == (0.0, 0.0, 0.5, 0.5)
-    assert detector.count_labels([*found, found[0]]) == {"b": 2, "a": 1}
+    boxes = detector.boxes_of(["a", "b"], [0.2, 0.9], [[-5, 0, 50, 20], [10, 10, 120, 45]], (100, 40))
+    assert [one.label for one in boxes] == ["b", "a"]
+    assert boxes[0].box == (0.1, 0.25, 1.0, 1.0) and boxes[1].box == (0.0, 0.0, 0.5, 0.5)
+    assert detector.count_labels([*boxes, boxes[0]]) == {"b": 2, "a": 1}
 
 
 def test_a_folder_of_another_kind_of_model_is_refused_in_a_sentence(tiny: None) -> None:

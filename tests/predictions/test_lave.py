@@ -65,10 +65,10 @@ def campaign(world: World, demos: list[dict[str, Any]]) -> Campaign:
             stage=stage, key=f"demo-{number:02}", text=demo["question"], origin=COUNTRIES[number % 2], context=context
         )
         stand_in([item])
-    made = lifecycle.create(stage, "Judging", world.owner, {world.egypt: 1, world.brazil: 1}, seed=1)
-    lifecycle.open_campaign(made, world.owner, timezone.now())
-    made.refresh_from_db()
-    return made
+    new_campaign = lifecycle.create(stage, "Judging", world.owner, {world.egypt: 1, world.brazil: 1}, seed=1)
+    lifecycle.open_campaign(new_campaign, world.owner, timezone.now())
+    new_campaign.refresh_from_db()
+    return new_campaign
 
 
 def asked_about(text: str) -> tuple[str, list[str], str]:
@@ -92,7 +92,7 @@ def the_run(world: World, campaign: Campaign, server: Server, monkeypatch: pytes
 
     def judge(asked: Asked) -> Act:
         question, _references, rest = asked_about(asked.text)
-        number = next(n for (q, said), n in by_question.items() if q == question and said in rest)
+        number = next(n for (q, candidate), n in by_question.items() if q == question and candidate in rest)
         gold = demos[number]
         return Act(text=MUTE.get(number, f"{gold['explanation']} So rating={gold['output']}"))
 

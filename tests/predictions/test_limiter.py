@@ -45,15 +45,15 @@ def fill(one: Limiter, most: int = 100) -> list[Ticket]:
 
 
 def test_two_workers_share_the_places(make: Make) -> None:
-    one, other = make(), make()
-    tickets = fill(one)
+    endpoint_limiter, other = make(), make()
+    tickets = fill(endpoint_limiter)
     assert len(tickets) == 4 and other.acquire(0) is None
-    one.release(tickets[0], "reply")
+    endpoint_limiter.release(tickets[0], "reply")
     ticket = other.acquire(5)
-    assert ticket is not None and one.acquire(0) is None
+    assert ticket is not None and endpoint_limiter.acquire(0) is None
     other.release(ticket, "reply")
     other.release(ticket, "reply")  # twice makes no second place
-    assert len(fill(one)) == 1
+    assert len(fill(endpoint_limiter)) == 1
 
 
 def test_endpoints_and_sites_do_not_share(make: Make, settings: LazySettings, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,19 +65,19 @@ def test_endpoints_and_sites_do_not_share(make: Make, settings: LazySettings, mo
 
 def test_who_waits_gets_the_place_as_soon_as_it_is_free(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limiter, "LONGEST_NAP", 8.0)
-    one = make(most_in_flight=1)
-    [ticket] = fill(one)
-    threading.Timer(0.1, lambda: one.release(ticket, "reply")).start()
+    endpoint_limiter = make(most_in_flight=1)
+    [ticket] = fill(endpoint_limiter)
+    threading.Timer(0.1, lambda: endpoint_limiter.release(ticket, "reply")).start()
     begun = time.monotonic()
-    assert one.acquire(20)
+    assert endpoint_limiter.acquire(20)
     assert 0.08 < time.monotonic() - begun < 3
 
 
 def test_who_waits_too_long_gets_none(make: Make) -> None:
-    one = make()
-    fill(one)
+    endpoint_limiter = make()
+    fill(endpoint_limiter)
     begun = time.monotonic()
-    threads = [threading.Thread(target=lambda: one.acquire(0.3)) for _ in range(8)]
+    threads = [threading.Thread(target=lambda: endpoint_limiter.acquire(0.3)) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -86,66 +86,66 @@ def test_who_waits_too_long_gets_none(make: Make) -> None:
 
 
 def test_too_many_halves_once_for_all_who_were_there(make: Make) -> None:
-    one = make(most_in_flight=32)
-    tickets = fill(one)
+    endpoint_limiter = make(most_in_flight=32)
+    tickets = fill(endpoint_limiter)
     assert len(tickets) == 32
     for ticket in tickets:
-        one.release(ticket, "rate_limit", retry_after=0)
-    assert one.current_limit() == 16
+        endpoint_limiter.release(ticket, "rate_limit", retry_after=0)
+    assert endpoint_limiter.current_limit() == 16
     time.sleep(0.005)
     tickets = fill(make(most_in_flight=32))
     assert len(tickets) == 16, "and for the other workers"
-    one.release(tickets[0], "rate_limit", retry_after=0)
-    assert one.current_limit() == 8
+    endpoint_limiter.release(tickets[0], "rate_limit", retry_after=0)
+    assert endpoint_limiter.current_limit() == 8
     for outcome in ("reply", "transient", "timeout", "permanent"):
-        one.release(tickets.pop(), outcome)
-    assert one.current_limit() == 8, "only that is a sign of too many"
+        endpoint_limiter.release(tickets.pop(), outcome)
+    assert endpoint_limiter.current_limit() == 8, "only that is a sign of too many"
 
 
 def test_a_half_is_of_those_who_were_there_and_never_none(make: Make) -> None:
-    one = make(most_in_flight=64)
+    endpoint_limiter = make(most_in_flight=64)
     for _ in range(4):
         time.sleep(0.005)
-        ticket = one.acquire(0)
+        ticket = endpoint_limiter.acquire(0)
         assert ticket
-        one.release(ticket, "rate_limit", retry_after=0)
-        assert one.current_limit() == 1
+        endpoint_limiter.release(ticket, "rate_limit", retry_after=0)
+        assert endpoint_limiter.current_limit() == 1
 
 
 def test_places_come_back_one_by_one_when_it_is_quiet(make: Make) -> None:
-    one = make(most_in_flight=4)
-    for ticket in fill(one):
-        one.release(ticket, "rate_limit", retry_after=0)
-    assert one.current_limit() == 2
-    go_by(one, limiter.QUIET_SECONDS - 8)
-    assert len(fill(one)) == 2, "not before"
-    go_by(one, 8)
-    assert len(fill(one)) == 1, "one more"
-    go_by(one, 10 * limiter.QUIET_SECONDS)
-    assert len(fill(one)) == 1, "and never more than the endpoint allows"
+    endpoint_limiter = make(most_in_flight=4)
+    for ticket in fill(endpoint_limiter):
+        endpoint_limiter.release(ticket, "rate_limit", retry_after=0)
+    assert endpoint_limiter.current_limit() == 2
+    go_by(endpoint_limiter, limiter.QUIET_SECONDS - 8)
+    assert len(fill(endpoint_limiter)) == 2, "not before"
+    go_by(endpoint_limiter, 8)
+    assert len(fill(endpoint_limiter)) == 1, "one more"
+    go_by(endpoint_limiter, 10 * limiter.QUIET_SECONDS)
+    assert len(fill(endpoint_limiter)) == 1, "and never more than the endpoint allows"
 
 
 def test_no_request_is_sent_before_the_time_the_server_gave(make: Make) -> None:
-    one, other = make(), make()
-    ticket = one.acquire(0)
+    endpoint_limiter, other = make(), make()
+    ticket = endpoint_limiter.acquire(0)
     assert ticket
     begun = time.monotonic()
-    one.release(ticket, "rate_limit", retry_after=1.0)
+    endpoint_limiter.release(ticket, "rate_limit", retry_after=1.0)
     assert other.acquire(0.1) is None
     assert other.acquire(10)
     assert 0.9 < time.monotonic() - begun < 5
 
 
 def test_a_cap_a_minute_holds_whoever_asks(make: Make) -> None:
-    one, other = make(per_minute=3), make(per_minute=3)
+    endpoint_limiter, other = make(per_minute=3), make(per_minute=3)
     for _ in range(3):
-        ticket = one.acquire(0)
+        ticket = endpoint_limiter.acquire(0)
         assert ticket
-        one.release(ticket, "reply")
+        endpoint_limiter.release(ticket, "reply")
     assert other.acquire(0.1) is None, "all places are free, and the minute is not over"
     server = limiter._server(os.environ["EMIC_LIMITS_URL"])
-    oldest = server.zrange(one._minute, 0, 0)[0]
-    server.zincrby(one._minute, -60_001, oldest)  # a minute goes by for the first of them
+    oldest = server.zrange(endpoint_limiter._minute, 0, 0)[0]
+    server.zincrby(endpoint_limiter._minute, -60_001, oldest)  # a minute goes by for the first of them
     assert other.acquire(0) and other.acquire(0) is None
 
 
@@ -160,10 +160,10 @@ def test_a_lower_setting_holds_at_once(make: Make) -> None:
 
 def test_without_valkey_nobody_enters_and_nobody_fails(make: Make, settings: LazySettings) -> None:
     settings.LIMITS_URL = "redis+socket:///nowhere/valkey.sock"
-    one = make()
-    assert one.acquire(0.1) is None
-    one.release(Ticket("lost", 0), "rate_limit")
-    assert one.current_limit() == 4
+    endpoint_limiter = make()
+    assert endpoint_limiter.acquire(0.1) is None
+    endpoint_limiter.release(Ticket("lost", 0), "rate_limit")
+    assert endpoint_limiter.current_limit() == 4
 
 
 WORKER = """
@@ -201,9 +201,9 @@ def worker(task: str, number: int, site: str, spare: float) -> "subprocess.Popen
 def test_processes_share_the_places_too(settings: LazySettings) -> None:
     number, site = next(NUMBERS), settings.DATABASES["default"]["NAME"]
     workers = [worker("work", number, site, 30.0) for _ in range(2)]
-    said = [one.communicate(timeout=60)[0].split() for one in workers]
-    assert [int(count) for _most, count in said] == [60, 60], "everybody got a place in the end"
-    assert max(int(most) for most, _count in said) <= 4
+    outputs = [one.communicate(timeout=60)[0].split() for one in workers]
+    assert [int(count) for _most, count in outputs] == [60, 60], "everybody got a place in the end"
+    assert max(int(most) for most, _count in outputs) <= 4
     assert Limiter(Endpoint(pk=number, timeout_seconds=1)).acquire(0)
 
 
@@ -211,12 +211,12 @@ def test_places_of_a_killed_worker_come_back(settings: LazySettings) -> None:
     number, site = next(NUMBERS), settings.DATABASES["default"]["NAME"]
     holder = worker("hold", number, site, 2.0)  # a lease of three seconds
     assert holder.stdout and holder.stdout.readline().strip() == "3"
-    one = Limiter(Endpoint(pk=number, most_in_flight=4, timeout_seconds=5))
-    assert one.acquire(0) and one.acquire(0) is None
+    endpoint_limiter = Limiter(Endpoint(pk=number, most_in_flight=4, timeout_seconds=5))
+    assert endpoint_limiter.acquire(0) and endpoint_limiter.acquire(0) is None
     holder.send_signal(signal.SIGKILL)
     holder.wait(10)
-    assert one.acquire(15), "when the lease is over"
-    assert len(fill(one)) == 2, "and not those of the living"
+    assert endpoint_limiter.acquire(15), "when the lease is over"
+    assert len(fill(endpoint_limiter)) == 2, "and not those of the living"
 
 
 def test_who_takes_a_job_over_frees_what_its_earlier_attempts_held_and_no_other(make: Make) -> None:
@@ -232,10 +232,10 @@ def test_who_takes_a_job_over_frees_what_its_earlier_attempts_held_and_no_other(
 
 
 def test_a_call_costs_little(make: Make) -> None:
-    one = make(most_in_flight=64)
+    endpoint_limiter = make(most_in_flight=64)
     begun = time.process_time()
     for _ in range(300):
-        ticket = one.acquire(1)
+        ticket = endpoint_limiter.acquire(1)
         assert ticket
-        one.release(ticket, "reply")
+        endpoint_limiter.release(ticket, "reply")
     assert (time.process_time() - begun) / 300 < 0.002, "of the five milliseconds that a call may take in all"

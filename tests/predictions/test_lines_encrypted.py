@@ -28,12 +28,12 @@ def certificate(folder: Path) -> Path:
     """Self-signed, for NAME only; key and certificate in one file."""
     key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
     who = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, NAME)])
-    made = x509.CertificateBuilder(who, who, key.public_key(), x509.random_serial_number())
-    made = made.not_valid_before(now - timedelta(days=1)).not_valid_after(now + timedelta(days=1))
-    made = made.add_extension(x509.SubjectAlternativeName([x509.DNSName(NAME)]), critical=False)
+    builder = x509.CertificateBuilder(who, who, key.public_key(), x509.random_serial_number())
+    builder = builder.not_valid_before(now - timedelta(days=1)).not_valid_after(now + timedelta(days=1))
+    builder = builder.add_extension(x509.SubjectAlternativeName([x509.DNSName(NAME)]), critical=False)
     file, plain = folder / "both.pem", serialization.NoEncryption()
     secret = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain)
-    file.write_bytes(secret + made.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
+    file.write_bytes(secret + builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
     return file
 
 

@@ -18,6 +18,6 @@ def test_its_beginning_is_read_and_kept(world: World, scripted_server: Server, m
     use(monkeypatch, prompt := Plainly())
     run = driven(opened(world, a_plan(a_campaign(world, 2), an_endpoint(world, scripted_server.base_url), prompt)))
     assert sorted(len(one.body["text"]) for one in Reply.objects.all()) == [1, 1000]
-    [said] = Attempt.objects.exclude(error="").values_list("error", "outcome")
-    assert said == ("The reply had 1500 characters. The first 1000 were read and kept.", "reply")
+    [attempt] = Attempt.objects.exclude(error="").values_list("error", "outcome")
+    assert attempt == ("The reply had 1500 characters. The first 1000 were read and kept.", "reply")
     assert states(run) == {"out_of_range": 1, "answered": 1}

@@ -33,8 +33,8 @@ def address(world: World) -> str:
     return f"/b/{world.benchmark.slug}/predictions/run/new/"
 
 
-def press(world: World, **said: Any) -> Any:
-    return world.client(world.mara).post(address(world), said)
+def press(world: World, **data: Any) -> Any:
+    return world.client(world.mara).post(address(world), data)
 
 
 def text_of(reply: Any) -> str:
@@ -69,8 +69,8 @@ def test_it_works_in_steps_and_keeps_what_was_typed(world: World, campaign: Camp
 def test_another_prompt_brings_its_own_options_and_keeps_the_rest(
     world: World, campaign: Campaign, endpoint: Endpoint
 ) -> None:
-    said = plan(campaign, endpoint, prompt="caire-digit@1", model="kept", **{"o-wording": "of the other prompt"})
-    page = text_of(press(world, **said))
+    data = plan(campaign, endpoint, prompt="caire-digit@1", model="kept", **{"o-wording": "of the other prompt"})
+    page = text_of(press(world, **data))
     kept = dict(inputs_of(page))
     assert kept["model"] == "kept" and kept["o-wording"].strip() == "" and kept["shown_prompt"] == "caire-digit@1"
 
@@ -117,14 +117,14 @@ def test_a_prompt_that_lacks_something_says_so_before_the_start(
 def test_prompts_that_lack_pictures_are_named_with_the_place_that_is_empty(
     world: World, campaign: Campaign, endpoint: Endpoint
 ) -> None:
-    said = {"campaign": campaign.pk, "endpoint": endpoint.pk, "do": "form"}
+    data = {"campaign": campaign.pk, "endpoint": endpoint.pk, "do": "form"}
     name = "Relevance, the digit alone"
-    page = text_of(press(world, **said))
+    page = text_of(press(world, **data))
     assert name in page and "has its picture in this place" not in page
     ItemImage.objects.filter(item__in=world.items[:-1]).delete()
-    assert 'value="caire-digit@1"' in text_of(press(world, **said)), "one item with its picture is enough to ask it"
+    assert 'value="caire-digit@1"' in text_of(press(world, **data)), "one item with its picture is enough to ask it"
     ItemImage.objects.filter(item__in=world.items).delete()
-    page = text_of(press(world, **said))
+    page = text_of(press(world, **data))
     assert "has its picture in this place: <code>image</code>" in page and name in page
     assert 'value="caire-digit@1"' not in page, "it is named, and cannot be chosen"
     assert "A picture that is to be shown is missing" in text_of(press(world, **plan(campaign, endpoint), do="look"))
@@ -132,21 +132,21 @@ def test_prompts_that_lack_pictures_are_named_with_the_place_that_is_empty(
 
 def test_an_option_that_is_needed_is_marked_where_it_is_missing(world: World, campaign: Campaign) -> None:
     scoring = an_endpoint(world, "http://127.0.0.1:9/v1", offers=["continuation"], name="Scoring")
-    said = plan(campaign, scoring, prompt="caire-likelihood-text@1", shown_prompt="caire-likelihood-text@1")
-    assert "Cut (needed)" in text_of(press(world, **said, do="form"))
-    refused = press(world, **said, do="look")
+    data = plan(campaign, scoring, prompt="caire-likelihood-text@1", shown_prompt="caire-likelihood-text@1")
+    assert "Cut (needed)" in text_of(press(world, **data, do="form"))
+    refused = press(world, **data, do="look")
     page = text_of(refused)
     assert refused.status_code == 400 and 'id="id_o-cut_error"' in page and "no_cut" not in page
     assert "Give a number" in page and "It is marked below" in page
-    assert 'id="id_o-cut_error"' not in text_of(press(world, **said, **{"o-cut": "2"}, do="look"))
+    assert 'id="id_o-cut_error"' not in text_of(press(world, **data, **{"o-cut": "2"}, do="look"))
 
 
 def test_what_the_reply_may_be_is_shown_only_where_it_is_sent(world: World, campaign: Campaign) -> None:
-    said = {"prompt": "sheet@1", "do": "look"}
+    data = {"prompt": "sheet@1", "do": "look"}
     plain = an_endpoint(world, "http://127.0.0.1:9/v1", offers=["images"], name="Plain")
     formed = an_endpoint(world, "http://127.0.0.1:9/v1", offers=["images", "schema"], name="Formed")
-    assert "What the reply may be" not in text_of(press(world, **plan(campaign, plain, **said)))
-    page = text_of(press(world, **plan(campaign, formed, **said)))
+    assert "What the reply may be" not in text_of(press(world, **plan(campaign, plain, **data)))
+    page = text_of(press(world, **plan(campaign, formed, **data)))
     assert "What the reply may be" in page and "additionalProperties" in page
 
 
@@ -170,13 +170,13 @@ def test_before_the_start_the_whole_plan_is_there_and_what_is_in_its_way(
 def test_a_model_that_the_endpoint_did_not_name_is_asked_about(
     world: World, campaign: Campaign, endpoint: Endpoint
 ) -> None:
-    said = {"works": True, "models": ["tiny", "larger"], "words": ""}
+    check = {"works": True, "models": ["tiny", "larger"], "words": ""}
     record(
         world.team_admin,
         "endpoint.checked",
         scope=endpoints.scope_of(endpoint),
         target=endpoints.target_of(endpoint),
-        **said,
+        **check,
     )
     form = text_of(press(world, **plan(campaign, endpoint), do="form"))
     assert '<option value="larger">' in form and 'list="models"' in form
@@ -220,10 +220,10 @@ def test_a_prompt_that_speaks_of_pixels_and_the_pictures_sent_agree_on_the_size(
 ) -> None:
     prompt: Any = Plainly(options=(PromptOption("longest", "Longest side", "number", default=1024),))
     use(monkeypatch, prompt)
-    said = plan(campaign, endpoint, prompt="plainly@1")
-    assert 'name="longest"' not in text_of(press(world, **said)), "one size, asked for once"
-    assert press(world, **said, **{"o-longest": "9"}, do="start").status_code == 400
-    press(world, **said, **{"o-longest": "640"}, do="start")
+    data = plan(campaign, endpoint, prompt="plainly@1")
+    assert 'name="longest"' not in text_of(press(world, **data)), "one size, asked for once"
+    assert press(world, **data, **{"o-longest": "9"}, do="start").status_code == 400
+    press(world, **data, **{"o-longest": "640"}, do="start")
     run = Run.objects.get()
     assert run.options["longest"] == run.prompt_options["longest"] == 640
 

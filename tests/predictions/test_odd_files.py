@@ -47,8 +47,8 @@ def brought(world: World, campaign: Campaign, data: bytes, **more: Any) -> Job:
     where = URL.format(world.benchmark.slug)
     page = client.post(where, {"campaign": campaign.pk, "file": upload, **more})
     assert page.status_code == 200
-    said = {"sent": token(page.content.decode()), "do": "begin", "model": "tiny", "key": "doc.id", "target": "=Egypt"}
-    assert client.post(where, said).status_code == 302
+    fields = {"sent": token(page.content.decode()), "do": "begin", "model": "tiny", "key": "doc.id", "target": "=Egypt"}
+    assert client.post(where, fields).status_code == 302
     job = Job.objects.latest("pk")
     runner.run(job.pk)
     job.refresh_from_db()
@@ -84,30 +84,30 @@ def test_odd_detections(world: World) -> None:
 )
 def test_odd_logs_of_inspect(world: World, choices: Any) -> None:
     campaign = made(world, boxes=False)
-    one, two = (item.key for item in world.items)
+    key, two = (item.key for item in world.items)
     odd = {**sample("x", "4"), "output": {"choices": choices}}
     more = [
-        {**odd, "id": one},
+        {**odd, "id": key},
         {**odd, "id": HUGE},
         {**odd, "id": "nul\0"},
         {**odd, "id": [1]},
         {**odd, "id": "\ud800"},
     ]
-    more += [{**sample(one, "4"), "scores": [1]}, {**sample(one, "4"), "metadata": "x"}, {**odd, "output": 5}]
-    first, last = sample(one, "4", metadata={"country": "Egypt"}), sample(two, "4")
+    more += [{**sample(key, "4"), "scores": [1]}, {**sample(key, "4"), "metadata": "x"}, {**odd, "output": 5}]
+    first, last = sample(key, "4", metadata={"country": "Egypt"}), sample(two, "4")
     assert first_and_last(brought(world, campaign, inspect([first, *more, last]))) == {"created"}
 
 
 def test_odd_logs_of_lm_eval(world: World) -> None:
     campaign = made(world, boxes=False)
-    one, two = ({"id": item.key, "country": "Egypt"} for item in world.items)
+    first, second = ({"id": item.key, "country": "Egypt"} for item in world.items)
     replies: list[Any] = [
         [[HUGE, "False"], [1, "True"]], DEEP, HUGE, {"a": HUGE}, [[]], [[None, None]], "nul\0", "\ud800", [[["x"]]],
         [float("nan")], "1e999", "nan", "²",
     ]  # fmt: skip
-    rows = [lm_eval(one, "4", number=0)]
-    rows += [{**lm_eval(one, "", number=n), "resps": odd, "filtered_resps": odd} for n, odd in enumerate(replies, 1)]
-    rows += [lm_eval({"id": name}, "4") for name in (HUGE, "nul\0", "\ud800", [1])] + [lm_eval(two, "4")]
+    rows = [lm_eval(first, "4", number=0)]
+    rows += [{**lm_eval(first, "", number=n), "resps": odd, "filtered_resps": odd} for n, odd in enumerate(replies, 1)]
+    rows += [lm_eval({"id": name}, "4") for name in (HUGE, "nul\0", "\ud800", [1])] + [lm_eval(second, "4")]
     assert first_and_last(brought(world, campaign, jsonl(rows))) == {"created"}
 
 

@@ -39,14 +39,14 @@ def picture(sha: str) -> bytes:
 
 @pytest.fixture
 def backend(scripted_server: Server) -> Iterator[Make]:
-    made: list[OpenAI] = []
+    backends: list[OpenAI] = []
 
     def make(**more: Any) -> OpenAI:
-        made.append(OpenAI(scripted_server.base_url, "sk-quiet", **{"offers": OFFERS, "seconds": 30, **more}))
-        return made[-1]
+        backends.append(OpenAI(scripted_server.base_url, "sk-quiet", **{"offers": OFFERS, "seconds": 30, **more}))
+        return backends[-1]
 
     yield make
-    for one in made:
+    for one in backends:
         one.close()
 
 
@@ -93,13 +93,13 @@ def test_a_way_that_the_server_refuses_gives_place_to_the_next(
     scripted_server: Server, backend: Make, offered: tuple[str, ...], way: str, text: str
 ) -> None:
     scripted_server.set(offers=(*offered, "images"))
-    one = backend()
-    first = one.answer(RATING, "qwen", Decoding(), picture)
+    client = backend()
+    first = client.answer(RATING, "qwen", Decoding(), picture)
     assert (first.reply.way, first.reply.text) == (way, text)
     asked = scripted_server.counts()["total"]
-    assert one.answer(RATING, "qwen", Decoding(), picture).reply.way == way
+    assert client.answer(RATING, "qwen", Decoding(), picture).reply.way == way
     assert scripted_server.counts()["total"] == asked + 1, "what was refused once is not tried again"
-    one.answer(RATING, "another model", Decoding(), picture)
+    client.answer(RATING, "another model", Decoding(), picture)
     assert scripted_server.counts()["total"] == 2 * asked + 1, "another model may take what this one does not"
 
 
@@ -229,15 +229,15 @@ def test_content_in_pieces_and_unknown_usage_are_read(scripted_server: Server, b
 
 def test_sixty_four_threads_share_one_back_end_and_its_lines(scripted_server: Server, backend: Make) -> None:
     scripted_server.set(default=Act(delay=0.3))
-    one, said = backend(offers=("images",)), []
+    client, texts = backend(offers=("images",)), []
 
     def ask() -> None:
-        said.append(one.answer(RATING, "qwen", Decoding(), picture).reply.text)
+        texts.append(client.answer(RATING, "qwen", Decoding(), picture).reply.text)
 
     threads = [threading.Thread(target=ask) for _ in range(64)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert said == ["3"] * 64
+    assert texts == ["3"] * 64
     assert scripted_server.counts()["most_in_flight"] > 32

@@ -173,13 +173,13 @@ TELLING = [
 ]
 
 
-@pytest.mark.parametrize("told", TELLING)
+@pytest.mark.parametrize("words", TELLING)
 @pytest.mark.parametrize("status", [400, 401, 429, 500])
 def test_words_of_an_error_tell_neither_the_key_nor_the_question(
-    scripted_server: Server, backend: OpenAI, told: str, status: int, caplog: pytest.LogCaptureFixture
+    scripted_server: Server, backend: OpenAI, words: str, status: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    scripted_server.rules(Rule(Act(status=status, error=told)))
+    scripted_server.rules(Rule(Act(status=status, error=words)))
     failed = trouble(backend)
     everything = f"{failed.words} {failed!r} {failed} {failed.__cause__!r} {caplog.text} {backend!r} {backend.wire!r}"
     assert KEY not in everything and KEY[3:11] not in everything

@@ -68,15 +68,15 @@ def test_a_run_does_not_start_when_nothing_can_be_asked(world: World, campaign: 
 def test_a_selection_without_units_is_refused(world: World, campaign: Campaign, endpoint: Endpoint) -> None:
     campaign.stage.items.update(condition="drawn", concept="tea")
     campaign.stage.items.filter(pk=world.items[0].pk).update(condition="photo", concept="bread")
-    said = plan(campaign, endpoint, conditions=["photo"], concepts=["tea"])
-    assert "No item fits this selection" in refused(press(world, **said, do="start"))
+    data = plan(campaign, endpoint, conditions=["photo"], concepts=["tea"])
+    assert "No item fits this selection" in refused(press(world, **data, do="start"))
 
 
 def test_a_needed_linking_run_is_preselected_and_its_lack_refused(
     world: World, campaign: Campaign, endpoint: Endpoint
 ) -> None:
-    said = plan(campaign, endpoint, prompt="caire-digit@1", shown_prompt="caire-digit@1")
-    assert NO_LINKS in refused(press(world, **said, do="start")), "there is none yet"
+    data = plan(campaign, endpoint, prompt="caire-digit@1", shown_prompt="caire-digit@1")
+    assert NO_LINKS in refused(press(world, **data, do="start")), "there is none yet"
     older, other = a_linking(world), a_linking(world)
     newest = a_linking(world)
     Run.objects.filter(pk=other.pk).update(selection={"stage": "another"})
@@ -85,7 +85,7 @@ def test_a_needed_linking_run_is_preselected_and_its_lack_refused(
     Run.objects.filter(pk=newest.pk).update(selection={"stage": "another"})
     form = text_of(press(world, campaign=campaign.pk, endpoint=endpoint.pk, prompt="caire-digit@1", do="form"))
     assert dict(inputs_of(form))["o-links"] == str(older.pk), "the newest one of this stage"
-    cost = text_of(press(world, **said, **{"o-links": ""}, do="cost"))
+    cost = text_of(press(world, **data, **{"o-links": ""}, do="cost"))
     assert NO_LINKS in cost and "Start the run" not in cost
     assert Run.objects.filter(task="answers").count() == 0
 
@@ -95,10 +95,10 @@ def test_a_question_about_labels_without_any_label_is_refused(world: World, endp
     stage.sheet = {"fields": [a_field("labels", "text", max_length=200)]}
     stage.save()
     campaign = a_campaign(world, 2, images=True)
-    said = plan(campaign, endpoint, prompt="xcm-labels@1", shown_prompt="xcm-labels@1")
-    page = refused(press(world, **said, do="start"))
+    data = plan(campaign, endpoint, prompt="xcm-labels@1", shown_prompt="xcm-labels@1")
+    page = refused(press(world, **data, do="start"))
     assert "None of the 2 units can be asked. The item has no options to choose from" in page
-    press(world, **said, **{"o-concepts": "Tea\nBread"}, do="start")
+    press(world, **data, **{"o-concepts": "Tea\nBread"}, do="start")
     assert Call.objects.count() == 2
 
 
@@ -106,16 +106,16 @@ def test_units_that_cannot_be_asked_are_confirmed_by_their_number(
     world: World, campaign: Campaign, endpoint: Endpoint
 ) -> None:
     ItemImage.objects.filter(item=world.items[0]).delete()
-    said = plan(campaign, endpoint, repeats="2")
-    cost = text_of(press(world, **said, do="cost"))
+    data = plan(campaign, endpoint, repeats="2")
+    cost = text_of(press(world, **data, do="cost"))
     assert "1 unit cannot be asked" in cost and "Start although 1 of 4 units cannot be asked" in cost
-    again = refused(press(world, **said, do="start"))
+    again = refused(press(world, **data, do="start"))
     assert "1 of 4 units cannot be asked. Confirm the number" in again and 'name="confirmed" value="1"' in again
     assert 'name="model" value="tiny"' in again, "the plan is still there"
     ItemImage.objects.filter(item=world.items[1]).delete()
-    now = refused(press(world, **said, do="start", confirmed="1"))
+    now = refused(press(world, **data, do="start", confirmed="1"))
     assert "2 of 4 units cannot be asked" in now and 'value="2"' in now, "another number than the one confirmed"
-    press(world, **said, do="start", confirmed="2")
+    press(world, **data, do="start", confirmed="2")
     assert Call.objects.count() == 8
 
 

@@ -22,10 +22,10 @@ WRITTEN = {"familiarity": "familiar", "question": "What are these lamps called?"
 
 
 def a_round(world: World, benchmark, key: str, cohort: Cohort) -> Campaign:
-    made = lifecycle.create(benchmark.stages.get(key=key), key, world.owner, {cohort: 1}, seed=1)
-    lifecycle.open_campaign(made, world.owner, timezone.now())
-    made.refresh_from_db()
-    return made
+    new_campaign = lifecycle.create(benchmark.stages.get(key=key), key, world.owner, {cohort: 1}, seed=1)
+    lifecycle.open_campaign(new_campaign, world.owner, timezone.now())
+    new_campaign.refresh_from_db()
+    return new_campaign
 
 
 def test_llm_entities_asks_with_the_entities_of_the_picture(world: World, scripted_server: Server) -> None:

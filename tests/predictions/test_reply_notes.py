@@ -27,17 +27,17 @@ SPREAD = {"distribution": {"4": 0.913, "5": 0.087}, "covered": 0.0521, "letter":
 
 
 def test_every_number_has_a_label() -> None:
-    said = dict(note_rows(LIKELIHOOD))
-    assert said["Loss with the article: -log P (L)"] == "4" and said["Cut"] == "3"
-    assert said["What T was"] == "a floor: the greater of the two" and said["Rules of reading"] == "version 1"
-    assert len(said) == len(LIKELIHOOD)
-    said = dict(note_rows(SPREAD))
-    assert said[str(LABELS["distribution"])] == "4: 91.3 % · 5: 8.7 %"
-    assert said[str(LABELS["covered"])] == "5.21 %" and said["Letter that was given"] == "A"
+    notes = dict(note_rows(LIKELIHOOD))
+    assert notes["Loss with the article: -log P (L)"] == "4" and notes["Cut"] == "3"
+    assert notes["What T was"] == "a floor: the greater of the two" and notes["Rules of reading"] == "version 1"
+    assert len(notes) == len(LIKELIHOOD)
+    notes = dict(note_rows(SPREAD))
+    assert notes[str(LABELS["distribution"])] == "4: 91.3 % · 5: 8.7 %"
+    assert notes[str(LABELS["covered"])] == "5.21 %" and notes["Letter that was given"] == "A"
     odd = {"new": {"x": [1, True]}, "cosines": {"1": 0.21, "2": 0.2}, "sheet": {"relevance": ["not_an_option"]}}
-    said = dict(note_rows(odd))
-    assert said["new"] == "x: 1, Yes" and said[str(LABELS["cosines"])] == "1: 0.21 · 2: 0.2"
-    assert said["What the sheet did not take"] == "relevance: not_an_option"
+    notes = dict(note_rows(odd))
+    assert notes["new"] == "x: 1, Yes" and notes[str(LABELS["cosines"])] == "1: 0.21 · 2: 0.2"
+    assert notes["What the sheet did not take"] == "relevance: not_an_option"
 
 
 def test_a_call_shows_and_hands_on_what_was_noted(world: World, run: Run) -> None:
@@ -93,9 +93,9 @@ def test_a_reading_says_how_and_by_which_version_of_the_rules(kind: Any, way: An
                 else UnparsedReply("unparseable", "no_number", {"loss": 1.0})
             )
 
-    found = parse_replies(
+    result = parse_replies(
         Says(), SHEET, Scene("i"), Shown(1), PromptRequests((Request(kind=kind),)), [Reply(text="x", way=way)]
     )
-    assert found.how == how and len(how) <= 10
-    assert found.notes["reading"] == READING_VERSION and found.notes["loss"] == 1.0
-    assert (found.parsed is not None) == (value == "a")
+    assert result.how == how and len(how) <= 10
+    assert result.notes["reading"] == READING_VERSION and result.notes["loss"] == 1.0
+    assert (result.parsed is not None) == (value == "a")

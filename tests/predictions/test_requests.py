@@ -18,7 +18,7 @@ from predictions.requests import preprocessing
 from predictions.requests.keys import RequestIdentity, answer_methods, request_key, sent_request_json
 from predictions.requests.preprocessing import bytes_of, digest_of
 
-ASKER = RequestIdentity(
+REQUEST_IDENTITY = RequestIdentity(
     7, "https://models.example.org/v1", "qwen", "main", "caire", "1", Decoding(), ("logprobs", "schema")
 )
 SHA = "ab" * 32
@@ -32,15 +32,19 @@ REQUEST = Request(
 
 
 def key(
-    request: Request = REQUEST, asker: RequestIdentity = ASKER, repeat: int = 0, part: int = 0, sent: str = "s1"
+    request: Request = REQUEST,
+    identity: RequestIdentity = REQUEST_IDENTITY,
+    repeat: int = 0,
+    part: int = 0,
+    sent: str = "s1",
 ) -> str:
-    return request_key(request, asker, repeat=repeat, part=part, digest=lambda sha: sent + sha)
+    return request_key(request, identity, repeat=repeat, part=part, digest=lambda sha: sent + sha)
 
 
 def test_nothing_changed_is_the_same_key() -> None:
     again = Request(**{name: getattr(REQUEST, name) for name in REQUEST.__dataclass_fields__})
     assert key() == key(again) and len(key()) == 64
-    assert key() == key(asker=replace(ASKER, base_url="https://models.example.org/v1/"))
+    assert key() == key(identity=replace(REQUEST_IDENTITY, base_url="https://models.example.org/v1/"))
 
 
 def changed(**how: Any) -> str:
@@ -48,7 +52,7 @@ def changed(**how: Any) -> str:
 
 
 def asked(**how: Any) -> str:
-    return key(asker=replace(ASKER, **how))
+    return key(identity=replace(REQUEST_IDENTITY, **how))
 
 
 def one_message(*pieces: TextPart | ImagePart, role: Any = "user") -> tuple[Message, ...]:
@@ -96,7 +100,7 @@ def test_every_change_is_another_key() -> None:
 def test_a_seed_counts_where_it_is_sent() -> None:
     seeded = Decoding(seed=5)
     assert asked(decoding=seeded) == key(), "an endpoint that takes no seed is asked the same"
-    offers = (*ASKER.offers, "seed")
+    offers = (*REQUEST_IDENTITY.offers, "seed")
     assert asked(decoding=seeded, offers=offers) != asked(offers=offers)
 
 
@@ -109,18 +113,18 @@ def test_what_makes_no_difference_to_the_server_makes_none_to_the_key() -> None:
 
 
 def test_ways_are_the_prompts_that_the_endpoint_offers() -> None:
-    assert answer_methods(REQUEST, ASKER) == ("logprobs", "schema", "text")
-    assert answer_methods(replace(REQUEST, choices=()), ASKER) == ("schema", "text")
-    assert answer_methods(REQUEST, replace(ASKER, offers=())) == ("text",)
-    assert answer_methods(REQUEST, replace(ASKER, offers=(), decoding=Decoding(ways=("schema",)))) == ()
+    assert answer_methods(REQUEST, REQUEST_IDENTITY) == ("logprobs", "schema", "text")
+    assert answer_methods(replace(REQUEST, choices=()), REQUEST_IDENTITY) == ("schema", "text")
+    assert answer_methods(REQUEST, replace(REQUEST_IDENTITY, offers=())) == ("text",)
+    assert answer_methods(REQUEST, replace(REQUEST_IDENTITY, offers=(), decoding=Decoding(ways=("schema",)))) == ()
 
 
 def test_what_is_kept_of_a_request_names_images_by_sha_and_by_what_was_sent() -> None:
-    kept = sent_request_json(REQUEST, lambda sha: "digest")
-    assert kept["messages"] == [
+    request_json = sent_request_json(REQUEST, lambda sha: "digest")
+    assert request_json["messages"] == [
         {"role": "user", "pieces": [{"text": "How relevant?"}, {"image": SHA, "sent": "digest"}]}
     ]
-    assert "texts" not in kept and "image" not in kept
+    assert "texts" not in request_json and "image" not in request_json
 
 
 def stored(picture: Pillow.Image, form: str = "PNG", **how: Any) -> str:
@@ -178,13 +182,13 @@ def test_the_same_image_is_the_same_bytes_and_one_pixel_another_digest() -> None
 
 
 def test_images_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    sha, made = stored(noise(64, 40)), []
+    sha, resized = stored(noise(64, 40)), []
     sent = pictures.jpeg_for_model
-    monkeypatch.setattr(pictures, "jpeg_for_model", lambda *given: made.append(given) or sent(*given))  # type: ignore[func-returns-value]
+    monkeypatch.setattr(pictures, "jpeg_for_model", lambda *given: resized.append(given) or sent(*given))  # type: ignore[func-returns-value]
     for _ in range(3):
         bytes_of(sha)
         preprocessing.KEPT.forget()
-    assert len(made) == 1
+    assert len(resized) == 1
 
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

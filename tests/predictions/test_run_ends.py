@@ -25,9 +25,9 @@ def see(world: World, run: Run, more: str = "") -> str:
     return client.get(f"/b/{world.benchmark.slug}/predictions/run/{run.pk}/{more}").content.decode()
 
 
-def press(world: World, run: Run, **said: Any) -> str:
+def press(world: World, run: Run, **data: Any) -> str:
     path = f"/b/{world.benchmark.slug}/predictions/run/{run.pk}/action/"
-    return world.client(world.mara).post(path, said, follow=True).content.decode()
+    return world.client(world.mara).post(path, data, follow=True).content.decode()
 
 
 @pytest.fixture

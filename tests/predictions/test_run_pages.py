@@ -23,7 +23,7 @@ from tests.personas import World
 from tests.predictions.request_helpers import a_campaign, a_plan, an_endpoint
 
 WORDS = "Markets look alike in many places. <b>Really</b>"
-SAID = {"text": WORDS, "finish": "stop", "way": "text", "model": "m"}
+REPLY_BODY = {"text": WORDS, "finish": "stop", "way": "text", "model": "m"}
 ASKED = {"messages": [{"role": "user", "pieces": [{"text": "How relevant is it?"}, {"image": "0" * 64}]}]}
 
 
@@ -56,7 +56,7 @@ def end(run: Run, state: str = "unparseable", reason: str = "no_number") -> Call
     at = timezone.now()
     call = Call.objects.filter(run=run, state="pending").order_by("pk")[0]
     key = f"{call.pk:064}"
-    reply = Reply.objects.create(team=run.benchmark.team, key=key, request=ASKED, body=SAID, created_at=at)
+    reply = Reply.objects.create(team=run.benchmark.team, key=key, request=ASKED, body=REPLY_BODY, created_at=at)
     Attempt.objects.create(call=call, number=1, at=at, seconds=1.5, outcome="reply", status=200, reply=reply)
     call.state, call.reason, call.replies, call.ended_at, call.attempts_made = state, reason, [reply.pk], at, 1
     call.save()
@@ -67,13 +67,13 @@ def answered(call: Call, code: str) -> Annotation:
     """What a call's answer is written as."""
     run = call.run
     assert run.campaign is not None and call.unit_id is not None
-    desk, at, key = AnswerDestination.of(run.campaign, run.rater), timezone.now(), f"run:{run.pk}:{call.pk}:"
+    destination, at, key = AnswerDestination.of(run.campaign, run.rater), timezone.now(), f"run:{run.pk}:{call.pk}:"
     sheet = sheet_of(run.campaign.sheet_version)
     parsed = sheet.parse({"relevance": code}, Shown(item_id=call.item_id), partial=True)
-    made = model_answers.write(
-        desk, [model_answers.ModelAnswer(call.unit_id, call.item_id, 0, key, parsed, at, at)], at
+    annotation_ids = model_answers.write(
+        destination, [model_answers.ModelAnswer(call.unit_id, call.item_id, 0, key, parsed, at, at)], at
     )
-    return Annotation.objects.get(pk=made[key])
+    return Annotation.objects.get(pk=annotation_ids[key])
 
 
 def test_only_those_who_work_on_the_benchmark_see_a_run(world: World, run: Run) -> None:
@@ -138,12 +138,12 @@ def test_a_budget_that_is_none_is_refused_in_words(world: World, run: Run, budge
 def test_the_live_part_is_sent_only_when_something_changed(world: World, run: Run) -> None:
     client, path = world.client(world.mara), address(world, run, "live/")
     reply = client.get(path)
-    seen = reply.content.decode().split("live/?seen=")[1].split('"')[0]
-    assert client.get(path, {"seen": seen}).status_code == 204
+    state = reply.content.decode().split("live/?seen=")[1].split('"')[0]
+    assert client.get(path, {"seen": state}).status_code == 204
     end(run)
-    assert "Not readable: 1" in client.get(path, {"seen": seen}).content.decode()
+    assert "Not readable: 1" in client.get(path, {"seen": state}).content.decode()
     Run.objects.filter(pk=run.pk).update(state="done")
-    assert client.get(path, {"seen": seen}).headers["HX-Refresh"] == "true"
+    assert client.get(path, {"seen": state}).headers["HX-Refresh"] == "true"
 
 
 def test_failure_shows_its_reason_and_the_reply(world: World, run: Run) -> None:
@@ -159,9 +159,9 @@ def test_failure_shows_its_reason_and_the_reply(world: World, run: Run) -> None:
 
 
 def test_the_list_shows_the_answer_that_counts_and_the_reply_where_it_says_otherwise(world: World, run: Run) -> None:
-    for said, counted in (("3", "4"), ("2", "2")):
+    for text, counted in (("3", "4"), ("2", "2")):
         call = end(run, "answered", "")
-        Reply.objects.filter(pk__in=call.replies).update(body={**SAID, "text": said})
+        Reply.objects.filter(pk__in=call.replies).update(body={**REPLY_BODY, "text": text})
         Call.objects.filter(pk=call.pk).update(annotation=answered(call, counted))
     page = see(world, run)
     assert page.count("<b><code>relevance</code> <bdi>4</bdi></b>") == 1
@@ -213,9 +213,9 @@ def test_another_run_like_this_is_planned_with_all_it_was_planned_with(world: Wo
         selection={"conditions": [], "targets": [], "concepts": ["wedding"], "sample": 2}, seed=9,
         decoding=Decoding(temperature=0.5, seed=4, ways=("text",)), longest=640,
     )  # fmt: skip
-    made = answer_runs.open_run(plan, world.mara, timezone.now())
-    link = f"/b/{world.benchmark.slug}/predictions/run/new/?like={made.pk}"
-    assert f'href="{link}"' in see(world, made)
+    first_run = answer_runs.open_run(plan, world.mara, timezone.now())
+    link = f"/b/{world.benchmark.slug}/predictions/run/new/?like={first_run.pk}"
+    assert f'href="{link}"' in see(world, first_run)
     page = world.client(world.mara).get(link).content.decode()
     sent = list(inputs_of(page))
     planned = {
@@ -225,15 +225,15 @@ def test_another_run_like_this_is_planned_with_all_it_was_planned_with(world: Wo
     }  # fmt: skip
     assert dict(sent) | planned == dict(sent)
     again = [pair if pair[0] != "setting" else ("setting", "warmer") for pair in sent]
-    told: dict[str, list[str]] = {}
+    form_data: dict[str, list[str]] = {}
     for name, value in again:
-        told.setdefault(name, []).append(value)
-    world.client(world.mara).post(link.partition("?")[0], told | {"do": "start"})
+        form_data.setdefault(name, []).append(value)
+    world.client(world.mara).post(link.partition("?")[0], form_data | {"do": "start"})
     same = Run.objects.get(rater__setting="warmer")
     for name in ("model", "prompt", "prompt_version", "decoding", "selection", "seed", "repeats"):
-        assert getattr(same, name) == getattr(made, name), name
-    assert same.options == made.options
-    for number in (0, made.pk + 99):
+        assert getattr(same, name) == getattr(first_run, name), name
+    assert same.options == first_run.options
+    for number in (0, first_run.pk + 99):
         assert world.client(world.mara).get(link.partition("=")[0] + f"={number}").status_code == 404
     assert world.client(world.rival).get(link).status_code == 404
 
@@ -292,9 +292,9 @@ def test_the_index_lists_runs_with_the_same_queries(
 
 def test_a_reply_that_never_ends_is_shown_by_its_beginning(world: World, run: Run) -> None:
     call = end(run)
-    Reply.objects.filter(pk__in=call.replies).update(body={**SAID, "text": "ha " * 30_000, "refusal": ""})
+    Reply.objects.filter(pk__in=call.replies).update(body={**REPLY_BODY, "text": "ha " * 30_000, "refusal": ""})
     refused = end(run, "refused", "said_no")
-    Reply.objects.filter(pk__in=refused.replies).update(body={**SAID, "text": "", "refusal": "No. " * 9_000})
+    Reply.objects.filter(pk__in=refused.replies).update(body={**REPLY_BODY, "text": "", "refusal": "No. " * 9_000})
     page = see(world, run)
     assert len(page) < 60_000 and "ha ha" in page and "No. No." in page
     page = see(world, run, f"calls/{call.pk}/")

@@ -279,13 +279,13 @@ def test_pausing_and_going_on_at_once_keeps_the_budget(opening, world, scripted_
 ODD_BUDGETS = ["99999999.99999", "1e999", "nan", "snan", "inf", "0.00001", "-1", "²"]
 
 
-@pytest.mark.parametrize("told", ODD_BUDGETS)
-def test_an_odd_budget_is_a_sentence_and_never_an_error(world, opening, told):
+@pytest.mark.parametrize("budget", ODD_BUDGETS)
+def test_an_odd_budget_is_a_sentence_and_never_an_error(world, opening, budget):
     run = driven(opening(1, budget=Decimal(1)))
     where = f"/b/{world.benchmark.slug}/predictions/run/{run.pk}/action/"
-    assert world.client(world.mara).post(where, {"do": "budget", "budget": told}).status_code == 302
+    assert world.client(world.mara).post(where, {"do": "budget", "budget": budget}).status_code == 302
     kept = Run.objects.get(pk=run.pk).budget
-    assert kept == (Decimal("99999999.9999") if told == ODD_BUDGETS[0] else 1)
+    assert kept == (Decimal("99999999.9999") if budget == ODD_BUDGETS[0] else 1)
 
 
 @pytest.mark.parametrize("address", ["http://①.com/v1", "http://xn--/v1"])

@@ -183,10 +183,10 @@ def test_a_kill_between_steps_loses_nothing_and_nothing_counts_before_the_end(
 
     def stops(*args: Any) -> Any:
         steps.append(1)
-        found = real(*args)
+        rows = real(*args)
         if len(steps) == 2:
             raise KeyboardInterrupt
-        return found
+        return rows
 
     monkeypatch.setattr(result_import, "rankings", stops)
     table = b"query,key,score\nq2,e2,0.25\nq1,e1,0.5\nq1,e2,0.9\nq1,e3,0.5\nq1,e4,0.1\n"
@@ -232,12 +232,12 @@ def test_the_forms_bring_files_and_keep_what_was_typed(world: World) -> None:
         f"{home}collection/", {"name": "Tea", "version": "1", "file": SimpleUploadedFile("a", b"key\nx\n")}
     )
     assert reply.status_code == 302 and reply.url.startswith("/jobs/")
-    said = {"collection": told().collection.pk, "task": "retrieval", "query_set": "plain", "model": "SigLIP"}
-    wrong = mara.post(f"{home}run/", {**said, "about": "{", "file": SimpleUploadedFile("a", b"x")})
+    data = {"collection": told().collection.pk, "task": "retrieval", "query_set": "plain", "model": "SigLIP"}
+    wrong = mara.post(f"{home}run/", {**data, "about": "{", "file": SimpleUploadedFile("a", b"x")})
     assert wrong.status_code == 400 and "no JSON object" in wrong.content.decode()
     assert 'value="SigLIP"' in wrong.content.decode()
     file = SimpleUploadedFile("a.jsonl", jsonl(FOUND))
-    reply = mara.post(f"{home}run/", {**said, "about": json.dumps({"open": True}), "file": file})
+    reply = mara.post(f"{home}run/", {**data, "about": json.dumps({"open": True}), "file": file})
     assert reply.status_code == 302
     run = Run.objects.latest("pk")
     assert (run.rater.name, run.rater.about, run.options["about"]) == ("SigLIP", {}, {"open": True}), "once it counts"
@@ -248,12 +248,18 @@ def test_a_run_adds_what_was_not_known_of_its_model_and_changes_nothing(world: W
     a_run(world, jsonl([{"query": "q9", "keys": ["e1"], "scores": [1]}]), about={"family": "VANDAL"})
     assert Rater.objects.get(name="CLIP").about == {}
     a_run(world, jsonl(FOUND), about={"family": "CLIP"})
-    home, held = f"/b/{world.benchmark.slug}/predictions/", told().collection.pk
+    home, collection_id = f"/b/{world.benchmark.slug}/predictions/", told().collection.pk
 
     def again(about: str) -> str:
-        said = {"collection": held, "task": "retrieval", "query_set": "plain", "model": "CLIP", "setting": "main"}
+        data = {
+            "collection": collection_id,
+            "task": "retrieval",
+            "query_set": "plain",
+            "model": "CLIP",
+            "setting": "main",
+        }
         file = SimpleUploadedFile("a.jsonl", jsonl(FOUND))
-        page = world.client(world.mara).post(f"{home}run/", {**said, "about": about, "file": file}, follow=True)
+        page = world.client(world.mara).post(f"{home}run/", {**data, "about": about, "file": file}, follow=True)
         return str(page.content.decode())
 
     assert "Nothing was changed" in again("")

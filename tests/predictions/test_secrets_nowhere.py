@@ -30,11 +30,11 @@ ASKED = Request(messages=(Message("user", (TextPart("Is anybody there?"),)),))
 
 @pytest.fixture
 def endpoint(world: World, scripted_server: Server) -> Endpoint:
-    made = endpoints.create(
+    new_endpoint = endpoints.create(
         world.team, world.team_admin, timezone.now(), name="Ours", base_url=scripted_server.base_url, timeout_seconds=5
     )
-    endpoints.set_secret(made, SECRET, world.team_admin, timezone.now())
-    return made
+    endpoints.set_secret(new_endpoint, SECRET, world.team_admin, timezone.now())
+    return new_endpoint
 
 
 def test_not_in_logs_events_and_errors(
@@ -47,13 +47,13 @@ def test_not_in_logs_events_and_errors(
         checked = endpoints.check(endpoint, world.team_admin, timezone.now(), model="m")
         assert SECRET not in f"{checked!r}"
         backend = endpoints.backend_for(endpoint)
-        said = f"{backend!r} {vars(backend)!r} {vars(backend.wire)['client'].headers!r}"  # type: ignore[attr-defined]
+        texts = f"{backend!r} {vars(backend)!r} {vars(backend.wire)['client'].headers!r}"  # type: ignore[attr-defined]
         try:
             backend.answer(ASKED, "m", Decoding(), lambda sha: b"")
         except CallError as error:
-            said += f"{error!r} {error.words} {vars(error)!r} {error.__cause__!r} {error.__context__!r}"
+            texts += f"{error!r} {error.words} {vars(error)!r} {error.__cause__!r} {error.__context__!r}"
         backend.close()
-        assert SECRET not in said
+        assert SECRET not in texts
     assert scripted_server.asked[-1].headers["authorization"] == f"Bearer {SECRET}", "but it was sent"
     endpoints.retire(endpoint, world.team_admin, timezone.now())
     events = json.dumps([[event.verb, event.target, event.data] for event in Event.objects.all()])

@@ -37,15 +37,19 @@ def afresh(vlm: Server) -> None:
 
 def units(world: World, recipe: str, stage: str, count: int, roles: tuple[str, ...], text: str = "") -> Campaign:
     """An open campaign for Egypt over drawn pictures of their own."""
-    found = create_from_recipe(world.team, recipe, recipe, f"{recipe}-{count}", world.owner).stages.get(key=stage)
-    Stage.objects.filter(pk=found.pk).update(own_items_only=False)
+    source_stage = create_from_recipe(world.team, recipe, recipe, f"{recipe}-{count}", world.owner).stages.get(
+        key=stage
+    )
+    Stage.objects.filter(pk=source_stage.pk).update(own_items_only=False)
     for number in range(count):
-        item = Item.objects.create(stage=found, key=f"item-{number:03}", concept="shape", origin="Egypt", text=text)
+        item = Item.objects.create(
+            stage=source_stage, key=f"item-{number:03}", concept="shape", origin="Egypt", text=text
+        )
         for place, role in enumerate(roles):
             image = store(world.team, png(drawn(*KINDS[(number + 3 * place) % 16], seed=number)))
             ItemImage.objects.create(item=item, image=image, role=role)
-    found.refresh_from_db()
-    campaign = lifecycle.create(found, "Round 1", world.owner, {world.egypt: 1}, seed=7)
+    source_stage.refresh_from_db()
+    campaign = lifecycle.create(source_stage, "Round 1", world.owner, {world.egypt: 1}, seed=7)
     lifecycle.open_campaign(campaign, world.owner, timezone.now())
     campaign.refresh_from_db()
     return campaign
@@ -121,8 +125,8 @@ def test_the_likelihood_of_a_culture_is_the_models_own(world: World, vlm: Server
         messages=(Message("user", (ImagePart("sha"), TextPart("This text is relevant to"))),),
     )  # fmt: skip
     backend = OpenAI(vlm.base_url, offers=OFFERS, seconds=60)
-    told = backend.answer(asked, "tiny-vlm", Decoding(), lambda sha: image).reply
-    assert "".join(token.text for token in told.tokens).strip() == "Egypt"
+    likelihood_reply = backend.answer(asked, "tiny-vlm", Decoding(), lambda sha: image).reply
+    assert "".join(token.text for token in likelihood_reply.tokens).strip() == "Egypt"
     other = backend.answer(asked, "tiny-vlm", Decoding(), lambda sha: png(drawn("blue", "cross", 2))).reply
-    assert sum(one.logprob for one in told.tokens) != sum(one.logprob for one in other.tokens)
+    assert sum(one.logprob for one in likelihood_reply.tokens) != sum(one.logprob for one in other.tokens)
     backend.close()

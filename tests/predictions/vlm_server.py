@@ -43,7 +43,7 @@ class Model:
         from transformers import CLIPVisionConfig, LlamaConfig, LlavaConfig, LlavaForConditionalGeneration
 
         self.end, self.image, vocabulary = 256, 257, 258
-        seen = CLIPVisionConfig(
+        vision = CLIPVisionConfig(
             hidden_size=32,
             intermediate_size=64,
             num_hidden_layers=2,
@@ -51,13 +51,13 @@ class Model:
             image_size=SIDE,
             patch_size=8,
         )
-        said = LlamaConfig(
+        language = LlamaConfig(
             hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=2,
             vocab_size=vocabulary, max_position_embeddings=MOST_TEXT + 8 * PATCHES + 600,
         )  # fmt: skip
         self.torch.manual_seed(11)
         config = LlavaConfig(
-            vision_config=seen, text_config=said, image_token_index=self.image, image_seq_length=PATCHES
+            vision_config=vision, text_config=language, image_token_index=self.image, image_seq_length=PATCHES
         )
         self.model = LlavaForConditionalGeneration(config).eval()
 
@@ -79,13 +79,13 @@ class Model:
                     pictures.append(self.pixels(piece["image_url"]["url"]))
         text = sum(one != self.image for one in ids)
         drop = max(0, text - MOST_TEXT)
-        kept = []
-        for one in ids:
-            if one != self.image and drop:
+        tokens = []
+        for token in ids:
+            if token != self.image and drop:
                 drop -= 1
             else:
-                kept.append(one)
-        return kept, pictures
+                tokens.append(token)
+        return tokens, pictures
 
     def pixels(self, url: str) -> Any:
         import numpy as np
@@ -104,15 +104,17 @@ class Model:
     def say(self, ids: list[int], pictures: Sequence[Any], most: int, choices: Sequence[str]) -> list[Any]:
         """Tokens with the log-probabilities of their places, greedily; of `choices` where there are some."""
         allowed = [[*self.tokens(one), self.end] for one in choices]
-        made: list[tuple[int, Any]] = []
-        while len(made) < most:
-            row = self.logits([*ids, *(token for token, _row in made)], pictures)[-1].clone()
+        chosen: list[tuple[int, Any]] = []
+        while len(chosen) < most:
+            row = self.logits([*ids, *(token for token, _row in chosen)], pictures)[-1].clone()
             row[self.image] = -1e9
-            for letter in self.prefers.encode() if not made else [self.end]:
+            for letter in self.prefers.encode() if not chosen else [self.end]:
                 row[letter] += self.bias
             if allowed:
-                so_far = [token for token, _row in made]
-                open_ones = {one[len(made)] for one in allowed if one[: len(made)] == so_far and len(one) > len(made)}
+                so_far = [token for token, _row in chosen]
+                open_ones = {
+                    one[len(chosen)] for one in allowed if one[: len(chosen)] == so_far and len(one) > len(chosen)
+                }
                 masked = self.torch.full_like(row, -1e9)
                 for token in open_ones:
                     masked[token] = row[token]
@@ -120,9 +122,9 @@ class Model:
             shares = self.torch.log_softmax(row, -1)
             token = int(shares.argmax())
             if token == self.end:
-                return made
-            made.append((token, shares))
-        return made
+                return chosen
+            chosen.append((token, shares))
+        return chosen
 
     def spelt(self, token: int) -> str:
         return "" if token >= 256 else bytes([token]).decode("utf-8", "replace")
@@ -183,22 +185,22 @@ class Server(ThreadingHTTPServer):
         self.ways[way] += 1
         if schema:
             return self.answer(self.filled(schema, ids, pictures), len(ids), [])
-        made = self.model.say(ids, pictures, int(body.get("max_tokens") or 16), choices)
-        text = bytes(token for token, _shares in made).decode("utf-8", "replace")
+        chosen = self.model.say(ids, pictures, int(body.get("max_tokens") or 16), choices)
+        text = bytes(token for token, _shares in chosen).decode("utf-8", "replace")
         return self.answer(
-            text, len(ids), self.content(made, int(body.get("top_logprobs") or 0)) if way == "logprobs" else []
+            text, len(ids), self.content(chosen, int(body.get("top_logprobs") or 0)) if way == "logprobs" else []
         )
 
     def filled(self, schema: Any, ids: list[int], pictures: Sequence[Any]) -> str:
         """An object of the schema: of an enumeration what the model takes, of words a few of its own."""
-        found: dict[str, Any] = {}
+        fields: dict[str, Any] = {}
         for name, of in schema["properties"].items():
-            asked = [*ids, *self.model.tokens(json.dumps(found) + name)]
+            asked = [*ids, *self.model.tokens(json.dumps(fields) + name)]
             codes = of.get("enum") or []
             made = self.model.say(asked, pictures, 40 if codes else 3, [str(code) for code in codes])
             text = bytes(token for token, _shares in made).decode("utf-8", "replace")
-            found[name] = next((code for code in codes if str(code) == text), text)
-        return json.dumps(found)
+            fields[name] = next((code for code in codes if str(code) == text), text)
+        return json.dumps(fields)
 
     def content(self, made: Sequence[Any], top: int) -> list[Any]:
         listed = []
@@ -243,8 +245,8 @@ class Server(ThreadingHTTPServer):
             choice["logprobs"] = {"content": list(content)}
         return {"model": "tiny-vlm", "choices": [choice], "usage": self.usage(asked, len(text.encode()))}
 
-    def usage(self, asked: int, said: int) -> dict[str, int]:
-        return {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said}
+    def usage(self, asked: int, n_tokens: int) -> dict[str, int]:
+        return {"prompt_tokens": asked, "completion_tokens": n_tokens, "total_tokens": asked + n_tokens}
 
 
 @contextmanager

@@ -110,10 +110,10 @@ def built(world: World, over: str = "images", base: KnowledgeBase | None = None,
 
 def items_of(world: World, colours: Mapping[str, tuple[int, ...]]) -> list[Item]:
     """Items of the world's stage that are these colours, by their keys."""
-    made = []
+    items = []
     for key, colour in colours.items():
         item = Item.objects.create(stage=world.stage, key=key, concept="market", context={"gold_entity": key})
         image, _new = store_image(world.team, square(*colour, shade=3), name=key)
         ItemImage.objects.create(item=item, image=image)
-        made.append(item)
-    return made
+        items.append(item)
+    return items

@@ -31,12 +31,12 @@ def many(tmp_path: Path, count: int, dimensions: int, seed: int = 0) -> VectorSt
     """Vectors around a hundred centres: as uneven as those of pictures."""
     rng = np.random.default_rng(seed)
     centres = rng.standard_normal((100, dimensions))
-    made = unit(centres[rng.integers(0, 100, count)] + 0.4 * rng.standard_normal((count, dimensions)))
+    rows = unit(centres[rng.integers(0, 100, count)] + 0.4 * rng.standard_normal((count, dimensions)))
     store = VectorStore(tmp_path / f"many-{count}-{dimensions}")
     store.begin()
     store.write_plan((number, 0) for number in range(count))
     for number in range(store.shards()):
-        store.write(number, made[number * vectors.SHARD : (number + 1) * vectors.SHARD])
+        store.write(number, rows[number * vectors.SHARD : (number + 1) * vectors.SHARD])
     return store
 
 
@@ -92,10 +92,10 @@ def test_what_has_no_vector_is_never_found(tmp_path: Path) -> None:
     store.write_plan((number, 0) for number in (10, 11, 12))
     store.write(0, [[1, 0], [np.nan, 1], [0, 1]])
     facts = faiss_index.build(store, "flat", lambda: None)
-    _scores, found = faiss_index.load(store.folder, facts).search(np.eye(2, dtype=np.float32), 3)
-    assert facts["count"] == 2 and found.tolist() == [[0, 2], [2, 0]]
-    _scores, found = faiss_index.load(store.folder, facts).search(np.zeros((1, 2), np.float32), 1)
-    assert found.shape == (1, 1)
+    _scores, positions = faiss_index.load(store.folder, facts).search(np.eye(2, dtype=np.float32), 3)
+    assert facts["count"] == 2 and positions.tolist() == [[0, 2], [2, 0]]
+    _scores, positions = faiss_index.load(store.folder, facts).search(np.zeros((1, 2), np.float32), 1)
+    assert positions.shape == (1, 1)
 
 
 def test_a_build_that_stopped_goes_on_with_what_is_missing(
@@ -155,14 +155,14 @@ def test_vectors_that_do_not_fit_are_refused_with_the_reason(world: World, held:
     assert KnowledgeIndex.objects.get().built_at is None
 
 
-def of_vectors(world: World, held: Any, names: bytes) -> Job:
+def of_vectors(world: World, array: Any, names: bytes) -> Job:
     import io
 
     out = io.BytesIO()
-    if isinstance(held, bytes):
-        out.write(held)
+    if isinstance(array, bytes):
+        out.write(array)
     else:
-        np.save(out, held)
+        np.save(out, array)
     files = (SimpleUploadedFile("v.npy", out.getvalue()), SimpleUploadedFile("names.txt", names))
     base = bases.KnowledgeBase.objects.get()
     endpoint = an_endpoint(world)

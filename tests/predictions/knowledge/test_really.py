@@ -48,11 +48,11 @@ def same_as_numpy(run: Any) -> None:
     """Neighbours and scores are those of a plain script over the very vectors."""
     model = clip.load("local-dir:tiny")
     names, data = zip(*shapes.pictures(160), strict=True)
-    held = model.images(data).astype(np.float16).astype(np.float32)
+    image_vectors = model.images(data).astype(np.float16).astype(np.float32)
     texts = {row["id"]: model.texts(row["lemmas"])[0] for row in shapes.entries(160)}
     for link, (_key, _gold, asked) in zip(run.links.order_by("item__key")[:5], shapes.asked(5), strict=True):
         image = model.images([asked])[0]
-        nearest = [names[n] for n in np.argsort(-(held @ image), kind="stable")[:20]]
+        nearest = [names[n] for n in np.argsort(-(image_vectors @ image), kind="stable")[:20]]
         assert set(nearest) == {row[0] for row in link.neighbours}
         union = {key for row in shapes.entries(160) for key in [row["id"]] if set(row["images"]) & set(nearest)}
         ranked = sorted(union, key=lambda key: (-float(texts[key] @ image), key))

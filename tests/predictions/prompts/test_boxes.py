@@ -176,11 +176,11 @@ def test_an_unknown_scale_asks_nothing(options: dict[str, str]) -> None:
 
 def test_the_best_scored_of_a_detectors_boxes_is_taken() -> None:
     detector = case("globalrg-detector")
-    found = detector.read(
+    reply = detector.read(
         Reply(boxes=(DetectedBox("a", 0.3, (0.5, 0.5, 0.6, 0.6)), DetectedBox("a", 0.7, (-0.01, 0, 0.5, 0.5))))
     )
-    assert found.answers == {"box": [[0, 0, 0.5, 0.5]]}  # type: ignore[union-attr]
-    assert found.notes["rule"] == "best_scored" and found.notes["found"] == 2
+    assert reply.answers == {"box": [[0, 0, 0.5, 0.5]]}  # type: ignore[union-attr]
+    assert reply.notes["rule"] == "best_scored" and reply.notes["found"] == 2
     assert detector.read(Reply()).reason == "no_box"  # type: ignore[union-attr]
 
 

@@ -22,7 +22,7 @@ from tests.predictions.prompts.cases import CASES, GOLDEN, IDS, Case, written
 
 KINDS = ("chat", "probe", "continuation", "grounding")
 CHATS = [one for one in CASES if one.prompt.kind == "chat"]
-every = pytest.mark.parametrize("one", CASES, ids=IDS)
+every = pytest.mark.parametrize("case", CASES, ids=IDS)
 
 
 def replies_to(one: Case, asked: PromptRequests) -> list[Reply]:
@@ -34,65 +34,66 @@ def test_there_is_a_case_for_every_prompt() -> None:
 
 
 @every
-def test_it_is_offered_for_its_own_sheet_before_the_general_one(one: Case) -> None:
-    offered = [prompt.key for prompt in registry.prompts_for(one.scene(), KINDS)]
-    assert one.key in offered
+def test_it_is_offered_for_its_own_sheet_before_the_general_one(case: Case) -> None:
+    offered = [prompt.key for prompt in registry.prompts_for(case.scene(), KINDS)]
+    assert case.key in offered
     assert offered[-1] == "sheet"
-    assert one.prompt.kind not in KINDS or one.key not in [
-        prompt.key for prompt in registry.prompts_for(one.scene(), [kind for kind in KINDS if kind != one.prompt.kind])
+    assert case.prompt.kind not in KINDS or case.key not in [
+        prompt.key
+        for prompt in registry.prompts_for(case.scene(), [kind for kind in KINDS if kind != case.prompt.kind])
     ]
 
 
 @every
-def test_the_same_unit_and_seed_are_asked_the_same(one: Case) -> None:
-    assert one.asked(seed=7) == one.asked(seed=7)
+def test_the_same_unit_and_seed_are_asked_the_same(case: Case) -> None:
+    assert case.asked(seed=7) == case.asked(seed=7)
 
 
 @every
-def test_a_wording_that_changes_gets_a_new_version(one: Case) -> None:
+def test_a_wording_that_changes_gets_a_new_version(case: Case) -> None:
     """To accept a new version: EMIC_GOLDEN=write. It never writes over what an older version said."""
-    path = GOLDEN / f"{one.key}-{one.prompt.version}.json"
-    now = written(one.asked(seed=1))
+    path = GOLDEN / f"{case.key}-{case.prompt.version}.json"
+    now = written(case.asked(seed=1))
     if not path.exists() and os.environ.get("EMIC_GOLDEN") == "write":
         path.write_text(json.dumps(now, indent=1, ensure_ascii=False) + "\n", "utf-8")
     assert path.exists(), f"{path.name} is not there: a new version is written by EMIC_GOLDEN=write"
-    assert now == json.loads(path.read_text("utf-8")), f"{one.key} says something else: give it a new version"
+    assert now == json.loads(path.read_text("utf-8")), f"{case.key} says something else: give it a new version"
 
 
 @every
-def test_its_answers_pass_the_sheet_that_people_have(one: Case) -> None:
-    read = one.read(*replies_to(one, one.asked()))
+def test_its_answers_pass_the_sheet_that_people_have(case: Case) -> None:
+    read = case.read(*replies_to(case, case.asked()))
     assert isinstance(read, ParsedReply), read
-    assert read.answers == one.answers
-    parsed = one.parsed(read)
+    assert read.answers == case.answers
+    parsed = case.parsed(read)
     assert not parsed.errors
-    assert set(parsed.answers) == set(one.answers)
+    assert set(parsed.answers) == set(case.answers)
 
 
 @every
-def test_pictures_go_only_to_prompts_that_need_them(one: Case) -> None:
-    pieces = [piece for request in one.asked().requests for message in request.messages for piece in message.pieces]
-    pictured = any(isinstance(piece, ImagePart) for piece in pieces) or any(r.image for r in one.asked().requests)
-    assert pictured == one.prompt.needs_images or one.key == "sheet"
+def test_pictures_go_only_to_prompts_that_need_them(case: Case) -> None:
+    pieces = [piece for request in case.asked().requests for message in request.messages for piece in message.pieces]
+    pictured = any(isinstance(piece, ImagePart) for piece in pieces) or any(r.image for r in case.asked().requests)
+    assert pictured == case.prompt.needs_images or case.key == "sheet"
     assert not any(isinstance(piece, TextPart) and not piece.text.strip() for piece in pieces)
 
 
 @every
-def test_nothing_the_endpoint_withholds_becomes_a_value(one: Case) -> None:
+def test_nothing_the_endpoint_withholds_becomes_a_value(case: Case) -> None:
     for reply, state, reason in (
         (Reply("", finish="stop"), "no_response", "empty"),
-        (Reply(one.good.text, finish="content_filter"), "refused", "content_filter"),
-        (Reply(one.good.text, finish="stop", refusal="I will not."), "refused", "said_no"),
+        (Reply(case.good.text, finish="content_filter"), "refused", "content_filter"),
+        (Reply(case.good.text, finish="stop", refusal="I will not."), "refused", "said_no"),
     ):
-        if one.prompt.kind != "chat" and state == "refused":
+        if case.prompt.kind != "chat" and state == "refused":
             continue
-        found = one.read(*[reply] * 2)
-        assert isinstance(found, UnparsedReply)
-        if one.prompt.kind == "chat":
-            assert (found.state, found.reason) == (state, reason)
+        parsed_reply = case.read(*[reply] * 2)
+        assert isinstance(parsed_reply, UnparsedReply)
+        if case.prompt.kind == "chat":
+            assert (parsed_reply.state, parsed_reply.reason) == (state, reason)
 
 
-@pytest.mark.parametrize("one", CHATS, ids=[one.key for one in CHATS])
+@pytest.mark.parametrize("case", CHATS, ids=[one.key for one in CHATS])
 @pytest.mark.parametrize(
     "words",
     [
@@ -105,8 +106,8 @@ def test_nothing_the_endpoint_withholds_becomes_a_value(one: Case) -> None:
     ],
     ids=["english", "plain", "ai", "spanish", "arabic", "chinese"],
 )
-def test_a_refusal_in_words_is_a_refusal(one: Case, words: str) -> None:
-    found = one.read(Reply(words, finish="stop"))
+def test_a_refusal_in_words_is_a_refusal(case: Case, words: str) -> None:
+    found = case.read(Reply(words, finish="stop"))
     assert isinstance(found, UnparsedReply)
     assert (found.state, found.reason) == ("refused", "said_no")
 
@@ -181,15 +182,15 @@ REPLIES = st.builds(
 @every
 @settings(max_examples=12, deadline=None)
 @given(data=st.data())
-def test_no_reply_whatever_breaks_a_reader(one: Case, data: st.DataObject) -> None:
-    scene, asked = _SCENES[one.key]
+def test_no_reply_whatever_breaks_a_reader(case: Case, data: st.DataObject) -> None:
+    scene, asked = _SCENES[case.key]
     replies = data.draw(st.lists(REPLIES, max_size=3))
-    found = one.prompt.read(scene, asked, replies)
-    if isinstance(found, ParsedReply):
-        one.parsed(found)
-        json.dumps(dict(found.answers))
+    parsed_reply = case.prompt.read(scene, asked, replies)
+    if isinstance(parsed_reply, ParsedReply):
+        case.parsed(parsed_reply)
+        json.dumps(dict(parsed_reply.answers))
     else:
-        assert found.reason and len(found.reason) <= 40
+        assert parsed_reply.reason and len(parsed_reply.reason) <= 40
 
 
 _SCENES = {one.key: (one.scene(), one.asked()) for one in CASES}

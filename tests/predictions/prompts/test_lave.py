@@ -139,11 +139,11 @@ def test_the_published_demonstrations_are_taken_and_read_back(name: str) -> None
     rows = json.loads(path.read_text("utf-8"))
     assert len(demonstrations(path.read_text("utf-8"))) == len(rows)
     for row in rows:
-        one = replace(
+        prompt_case = replace(
             ORIGINAL, text=row["question"], context={"candidate": row["prediction"], "references": row["references"]}
         )
         assert is_binary(row["references"]) is (name == "lave_demos_binary.json")
-        assert one.says(f"{row['explanation']} So rating={row['output']}") == {"lave": row["output"]}
+        assert prompt_case.says(f"{row['explanation']} So rating={row['output']}") == {"lave": row["output"]}
 
 
 def test_a_filtered_reply_is_a_refusal_and_no_rating() -> None:

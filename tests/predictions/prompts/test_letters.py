@@ -123,11 +123,11 @@ def test_a_distribution_over_letters_is_mapped_back_too() -> None:
     main = case("valueground-main")
     seed = next(seed for seed in range(20) if draw_order(seed) == ("b", "a"))
     tokens = (Token("A", -0.1, {"A": -0.105, " A": -3.0, "B": -4.0}),)
-    found = main.read(Reply("A", way="logprobs", tokens=tokens), seed=seed)
-    assert isinstance(found, ParsedReply)
-    assert found.answers == {"choice": "b"}
-    assert found.notes["distribution"]["b"] > 0.9
-    assert sum(found.notes["distribution"].values()) == pytest.approx(1)
+    reply = main.read(Reply("A", way="logprobs", tokens=tokens), seed=seed)
+    assert isinstance(reply, ParsedReply)
+    assert reply.answers == {"choice": "b"}
+    assert reply.notes["distribution"]["b"] > 0.9
+    assert sum(reply.notes["distribution"].values()) == pytest.approx(1)
 
 
 def test_the_country_is_written_as_it_is() -> None:
@@ -207,10 +207,10 @@ def test_the_rubric_asks_for_safety_only_where_it_is_wanted() -> None:
 def test_a_rubric_keeps_what_is_readable(
     reply: str, answers: dict[str, str], incomplete: dict[str, str] | None
 ) -> None:
-    found = case("valueground-rubric").read(said(reply))
-    assert isinstance(found, ParsedReply) and dict(found.answers) == answers
+    parsed_reply = case("valueground-rubric").read(said(reply))
+    assert isinstance(parsed_reply, ParsedReply) and dict(parsed_reply.answers) == answers
     wanted = incomplete or {"match_b": "outside_scale", "pair_match": "missing_answer", "no_cue": "outside_scale"}
-    assert found.notes["incomplete"] == wanted
+    assert parsed_reply.notes["incomplete"] == wanted
 
 
 @pytest.mark.parametrize(

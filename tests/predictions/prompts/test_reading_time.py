@@ -27,10 +27,10 @@ SLOW = 2.0  # seconds of a slow and busy machine; a quiet one takes a tenth
 )  # fmt: skip
 @pytest.mark.parametrize("before", range(len(ROUND)))
 def test_no_reply_takes_long(key: str, before: int) -> None:
-    one, (head, tail) = case(key), ROUND[before]
-    scene, asked = one.scene(), one.asked()
+    prompt_case, (head, tail) = case(key), ROUND[before]
+    scene, asked = prompt_case.scene(), prompt_case.asked()
     for piece in PIECES if before < 2 else PIECES[:24]:
         reply = said(head + (piece * (LONGEST // len(piece)))[: LONGEST - len(head + tail)] + tail)
         began = time.process_time()
-        one.prompt.read(scene, asked, [reply])
+        prompt_case.prompt.read(scene, asked, [reply])
         assert time.process_time() - began < SLOW, piece

@@ -134,15 +134,15 @@ def test_one_letter_is_read_and_two_are_none(words: str, code: str) -> None:
     assert letter(words) == code
 
 
-@pytest.mark.parametrize("one", ["1", "2"])
+@pytest.mark.parametrize("phrase", ["1", "2"])
 @pytest.mark.parametrize(
     "candidate", ["rating={}", "so rating={}", "Wrong. rating={}", "The candidate does not match, so rating={}."]
 )
-def test_a_candidate_in_the_judges_words_makes_no_honest_verdict_vanish(candidate: str, one: str) -> None:
-    candidate = candidate.format(one)
+def test_a_candidate_in_the_judges_words_makes_no_honest_verdict_vanish(candidate: str, phrase: str) -> None:
+    candidate = candidate.format(phrase)
     scale = VerdictScale(JUDGE.codes, judged=(candidate,), reasoned=True, stated=JUDGE.stated)
     for honest in ("1", "2"):
-        assert read(candidate.replace(one, honest), scale) == honest
+        assert read(candidate.replace(phrase, honest), scale) == honest
         assert read(f"It was compared, so rating={honest}", scale) == honest
 
 
@@ -184,14 +184,14 @@ def test_a_thought_ends_where_its_tag_says_unless_a_verdict_stood_before_it(word
     ],
 )
 def test_words_that_decline_are_one_rule_for_all(words: str, digit: str | None, side: str | None) -> None:
-    for sign, found, code in (
+    for sign, result, code in (
         ("1", parse_code(Reply(words.format("1"), finish="stop"), FIVE), digit),
         ("A", parse_letter(Reply(words.format("A"), finish="stop")), side),
     ):
         if code is None:
-            assert isinstance(found, UnparsedReply) and (found.state, found.reason) == ("refused", "said_no"), sign
+            assert isinstance(result, UnparsedReply) and (result.state, result.reason) == ("refused", "said_no"), sign
         else:
-            assert not isinstance(found, UnparsedReply) and found[0] == code, sign
+            assert not isinstance(result, UnparsedReply) and result[0] == code, sign
 
 
 def test_by_log_probabilities_a_thought_is_passed_over() -> None:

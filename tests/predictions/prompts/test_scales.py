@@ -71,11 +71,11 @@ def test_what_is_no_probability_is_none(logprob: float) -> None:
 
 
 def test_the_likeliest_code_wins_though_another_word_is_likelier() -> None:
-    found = DIGIT.read(by_tokens("The", {"The": -0.2, "4": -2.0, "3": -3.0}))
-    assert isinstance(found, ParsedReply)
-    assert found.answers == {"relevance": "4"}
-    assert found.notes["covered"] == pytest.approx(math.exp(-2) + math.exp(-3))
-    assert found.notes["way"] == "logprobs"
+    reply = DIGIT.read(by_tokens("The", {"The": -0.2, "4": -2.0, "3": -3.0}))
+    assert isinstance(reply, ParsedReply)
+    assert reply.answers == {"relevance": "4"}
+    assert reply.notes["covered"] == pytest.approx(math.exp(-2) + math.exp(-3))
+    assert reply.notes["way"] == "logprobs"
 
 
 @pytest.mark.parametrize(
@@ -142,10 +142,10 @@ def test_levels_are_the_sheets_and_the_culture_is_written_as_it_is() -> None:
 def test_the_nearest_sentence_wins_and_the_cosines_are_kept() -> None:
     probe = case("caire-probe")
     assert probe.asked().requests[0].texts[4] == "This image is highly relevant to Japan"
-    found = probe.read(Reply(similarities=(0.21, 0.2, 0.2, 0.22, 0.1)))
-    assert isinstance(found, ParsedReply)
-    assert found.answers == {"relevance": "4"}
-    assert found.notes["cosines"] == {"1": 0.21, "2": 0.2, "3": 0.2, "4": 0.22, "5": 0.1}
+    reply = probe.read(Reply(similarities=(0.21, 0.2, 0.2, 0.22, 0.1)))
+    assert isinstance(reply, ParsedReply)
+    assert reply.answers == {"relevance": "4"}
+    assert reply.notes["cosines"] == {"1": 0.21, "2": 0.2, "3": 0.2, "4": 0.22, "5": 0.1}
 
 
 @pytest.mark.parametrize("cosines", [(0.1,) * 5, (0.1, 0.2), (), (float("nan"),) * 5])
@@ -166,11 +166,11 @@ def test_no_nearest_sentence_no_value(cosines: tuple[float, ...]) -> None:
     ],
 )
 def test_likelihood_is_corrected_by_the_base_rate(options: dict[str, object], loss: float, code: str) -> None:
-    found = case("caire-likelihood").read(likely(-4.0), likely(-6.0), **options)
-    assert isinstance(found, ParsedReply)
-    assert found.notes["corrected_loss"] == pytest.approx(loss)
-    assert found.answers == {"relevance": code}
-    assert {"loss", "base_loss", "lambda", "limit", "bound", "over", "cut"} <= set(found.notes)
+    reply = case("caire-likelihood").read(likely(-4.0), likely(-6.0), **options)
+    assert isinstance(reply, ParsedReply)
+    assert reply.notes["corrected_loss"] == pytest.approx(loss)
+    assert reply.answers == {"relevance": code}
+    assert {"loss", "base_loss", "lambda", "limit", "bound", "over", "cut"} <= set(reply.notes)
 
 
 def test_the_base_rate_is_asked_without_article_and_picture() -> None:

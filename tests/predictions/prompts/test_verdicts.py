@@ -215,19 +215,21 @@ def test_questions_that_a_model_goes_on_to_make_up_are_not_this_one() -> None:
 SAYINGS = ("rating={}", "Score: {}", "Final Score: {}", "**{}**", "{}", "I give it a {}.", '{{"score": {}}}', "{}/5")
 
 
-@pytest.mark.parametrize("one", SAYINGS)
+@pytest.mark.parametrize("pattern", SAYINGS)
 @pytest.mark.parametrize("other", SAYINGS)
 @pytest.mark.parametrize("scale", [FIVE, REASONED], ids=["plain", "reasoned"])
-def test_two_verdicts_are_never_read_as_one_unless_the_last_is_final(one: str, other: str, scale: VerdictScale) -> None:
+def test_two_verdicts_are_never_read_as_one_unless_the_last_is_final(
+    pattern: str, other: str, scale: VerdictScale
+) -> None:
     for first, second in itertools.permutations("245", 2):
-        outcome = read(f"{one.format(first)}\n\nbecause of its dress\n\n{other.format(second)}", scale)
-        takes_back = "Final" in other and "Final" not in one and "{{" not in one
+        outcome = read(f"{pattern.format(first)}\n\nbecause of its dress\n\n{other.format(second)}", scale)
+        takes_back = "Final" in other and "Final" not in pattern and "{{" not in pattern
         reasons = (
-            scale.reasoned and "I give" in one and "I give" not in other and "{{" not in other
+            scale.reasoned and "I give" in pattern and "I give" not in other and "{{" not in other
         )  # said before the score: reasoning
         silent = scale.reasoned and "I give" in other  # a sentence gives no score where reasons were asked for
         allowed = {second} if takes_back or reasons else {"two_verdicts", "several_numbers"}
-        if silent and not one.startswith(("rating", "Score", "Final", "{{")):
+        if silent and not pattern.startswith(("rating", "Score", "Final", "{{")):
             allowed = {first, "no_verdict", "two_verdicts"}
         assert outcome in allowed, (first, second, outcome)
 
@@ -332,8 +334,8 @@ HOSTILE = (
     "key", ["lave", "caire-digit", "valueground-main", "valueground-alignment", "globalrg-grounding"]
 )
 def test_long_replies_are_read_in_little_time(key: str) -> None:
-    one = case(key)
-    scene, asked, began = one.scene(), one.asked(), time.process_time()
+    prompt_case = case(key)
+    scene, asked, began = prompt_case.scene(), prompt_case.asked(), time.process_time()
     for piece in HOSTILE:
-        one.prompt.read(scene, asked, [said(piece * (20_000 // len(piece)))])
+        prompt_case.prompt.read(scene, asked, [said(piece * (20_000 // len(piece)))])
     assert time.process_time() - began < 10

@@ -124,10 +124,10 @@ def test_what_hangs_on_another_answer_is_read_only_then() -> None:
 
 
 def test_any_sheet_of_one_question_is_asked_by_its_codes() -> None:
-    one = replace(case("sheet"), stage="lave-3")
-    request = one.asked().requests[0]
+    prompt_case = replace(case("sheet"), stage="lave-3")
+    request = prompt_case.asked().requests[0]
     assert request.ways == ("logprobs", "guided", "schema", "text") and request.choices == ("1", "2", "3")
-    assert one.says("2") == {"lave": "2"}
+    assert prompt_case.says("2") == {"lave": "2"}
     assert replace(case("sheet"), stage="entity").says("Oni") == {"entity": "Oni"}
 
 
@@ -191,7 +191,7 @@ def test_a_longer_query_keeps_the_word_and_names_no_culture(
     "reply", ["Query: I need a bus.", '**Search query:** "I need a bus."', '{"query": "I need a bus."}']
 )
 def test_a_query_is_without_the_word_before_it(reply: str) -> None:
-    found = case("xcm-queries")
-    word = str(found.context.get("native") or found.concept)
+    prompt_case = case("xcm-queries")
+    word = str(prompt_case.context.get("native") or prompt_case.concept)
     text = reply.replace("bus", word)
-    assert found.says(text) == {"query": f"I need a {word}."}
+    assert prompt_case.says(text) == {"query": f"I need a {word}."}
