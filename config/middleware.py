@@ -56,7 +56,7 @@ class BodyLimits:
     def process_view(self, request: HttpRequest, view: Any, args: Any, kwargs: Any) -> HttpResponse | None:
         """Runs before the CSRF check, which reads the body, and keeps what is long on disk."""
         if "HTTP_TRANSFER_ENCODING" in request.META and not request.META.get("CONTENT_LENGTH"):
-            words = _("It came without its length, so it was not read. Send it from the form, or with its length.")
+            words = _("The upload has no Content-Length header. Upload it through the form, or add the header.")
             return refusal(request, words, 411)
         length = _length(request)
         if length and length > (most := _max_bytes(request)):

@@ -27,7 +27,7 @@ class ExportForm(forms.Form):
         initial="csv",
     )
     versions = forms.BooleanField(
-        label=_("Also superseded versions of answers, and those taken back"),
+        label=_("Include replaced and withdrawn answers"),
         required=False,
         help_text=_("In a file of their own, “versions”. None of them counts."),
     )

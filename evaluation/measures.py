@@ -28,7 +28,7 @@ CODED = ("nominal", *ORDERED)
 LEVEL_LABELS: dict[str, str | Promise] = {
     "nominal": _("Nominal"),
     "ordinal": _("Ordinal"),
-    "interval": _("Interval"),
+    "interval": _("Confidence interval"),
     "ratio": _("Ratio"),
     "set": _("Several options"),
     "box": _("Boxes"),
@@ -112,14 +112,14 @@ MEASURES: tuple[Measure, ...] = (
     Measure(
         "spearman",
         _("Mean pairwise Spearman"),
-        _("Spearman's rank correlation of every two raters over the units both rated, averaged over the pairs."),
+        _("Spearman's rank correlation of every two raters over the items both rated, averaged over the pairs."),
         ORDERED,
         lambda ratings, interval: mean_pairwise_spearman(ratings, interval=interval),
     ),
     Measure(
         "pearson",
         _("Mean pairwise Pearson"),
-        _("Pearson's correlation of every two raters over the units both rated, averaged over the pairs."),
+        _("Pearson's correlation of every two raters over the items both rated, averaged over the pairs."),
         ORDERED,
         lambda ratings, interval: mean_pairwise_pearson(ratings, interval=interval),
         {"ordinal": _EQUAL_STEPS},
@@ -128,8 +128,8 @@ MEASURES: tuple[Measure, ...] = (
         "rest",
         _("Each against the rest, Spearman"),
         _(
-            "Spearman's correlation of each rater with the mean of the others, averaged over the raters; beside it the "
-            "least and the largest of them. It has no interval."
+            "Spearman's correlation of each rater with the mean of the others, averaged over the "
+            "raters, with the smallest and the largest value. It has no interval."
         ),
         ORDERED,
         lambda ratings, _interval: mean_rater_against_others(ratings),

@@ -180,5 +180,5 @@ def exclusion_effect_text(benchmark: Benchmark, rater: Rater) -> str:
         return ""
     answers, places = event.data.get("answers", 0), event.data.get("places", 0)
     said = ngettext("%(n)s answer no longer counts", "%(n)s answers no longer count", answers) % {"n": answers}
-    opened = ngettext("%(n)s place opened", "%(n)s places opened", places) % {"n": places}
+    opened = ngettext("%(n)s answer reopened", "%(n)s answers reopened", places) % {"n": places}
     return _("%(answers)s; %(places)s.") % {"answers": said, "places": opened}

@@ -23,13 +23,13 @@ INTERVALS: dict[str, Over] = {
     "none": "none",
 }
 INTERVAL_LABELS: Labels = {
-    "units-and-raters": gettext_lazy("Units and raters, 95 %"),
-    "units": gettext_lazy("Units only, 95 %"),
+    "units-and-raters": gettext_lazy("Items and raters, 95 %"),
+    "units": gettext_lazy("Items only, 95 %"),
     "raters": gettext_lazy("Raters only, 95 %"),
     "none": pgettext_lazy("interval", "None"),
 }
-COUNTED_LABELS: Labels = {"counted": gettext_lazy("Counted ratings"), "all": gettext_lazy("All submitted")}
-REPEATS_LABELS: Labels = {"latest": gettext_lazy("Latest answer"), "first": gettext_lazy("First answer")}
+COUNTED_LABELS: Labels = {"counted": gettext_lazy("Only counted answers"), "all": gettext_lazy("All submitted answers")}
+REPEATS_LABELS: Labels = {"latest": gettext_lazy("Keep the latest"), "first": gettext_lazy("Keep the first")}
 RATERS: dict[str, tuple[str, ...]] = {"people": ("person",), "models": ("model",), "both": ("person", "model")}
 RATER_LABELS: Labels = {
     "people": gettext_lazy("People"),
@@ -124,7 +124,7 @@ class Selection:
         stage = next(s for s in catalogue.stages if s.key == self.stage)
         said = [self.who_words(catalogue, "" if self.by == "field" else language)]
         if "model" in self.raters:
-            said.append(_("A model is one rater more in every cohort that was asked for the same unit."))
+            said.append(_("A model is one more rater in every cohort that was asked about the same item."))
         said.append(self.inclusion_text())
         said += [catalogue.withdrawn.words] if catalogue.withdrawn.answers else []
         if self.may_repeat:
@@ -206,9 +206,9 @@ _DATES: dict[tuple[bool, bool], Any] = {
 }
 
 _INTERVAL_WORDS: dict[str, Any] = {
-    "units-and-raters": gettext_lazy("Interval: delete-one jackknife over units and raters, 95 %%."),
-    "units": gettext_lazy("Interval: delete-one jackknife over units only, so it speaks of the same people."),
-    "raters": gettext_lazy("Interval: delete-one jackknife over raters only, so it speaks of the same units."),
+    "units-and-raters": gettext_lazy("Interval: delete-one jackknife over items and raters, 95 %%."),
+    "units": gettext_lazy("Interval: delete-one jackknife over items only, for the same people."),
+    "raters": gettext_lazy("Interval: delete-one jackknife over raters only, for the same items."),
     "none": gettext_lazy("No interval was asked for."),
 }
 

@@ -130,15 +130,18 @@ def _scheduler(found: Status, last: datetime | None) -> None:
     ago = found.at - last if last else None
     fresh = ago is not None and ago <= BEAT_LATE
     if not fresh and found.at - STARTED < SETTLING:
-        found.figures.append((_("Last beat"), _("not yet since the start")))
+        found.figures.append((_("Scheduler last seen"), _("not yet since the start")))
         return
     said = _("never") if ago is None else _("%(n)s s ago") % {"n": max(0, round(ago.total_seconds()))}
-    found.figures.append((_("Last beat"), said))
+    found.figures.append((_("Scheduler last seen"), said))
     if not fresh:
         found.problems.append(
             Problem(
-                _("The beat has not been heard for five minutes: places that were given up are not handed on."),
-                _("See that the worker and the beat run; ./emic run starts both."),
+                _(
+                    "The scheduler has not responded for five minutes. Expired reservations are not "
+                    "released, and stopped jobs do not resume."
+                ),
+                _("Check that the worker and the scheduler run. ./emic run starts both."),
             )
         )
 
@@ -160,8 +163,8 @@ def _jobs(found: Status) -> None:
     if stalled:
         found.problems.append(
             Problem(
-                ngettext("%(n)s job stands still.", "%(n)s jobs stand still.", stalled) % {"n": stalled},
-                _("Its worker died. It goes on by itself as soon as a worker and the beat run."),
+                ngettext("%(n)s job has stopped.", "%(n)s jobs have stopped.", stalled) % {"n": stalled},
+                _("Its worker stopped. The job resumes when a worker and the scheduler run."),
             )
         )
 
@@ -169,13 +172,13 @@ def _jobs(found: Status) -> None:
 def _leases(found: Status) -> None:
     reserved = Assignment.objects.filter(state=Assignment.State.RESERVED)
     late = reserved.filter(lease_until__lt=found.at - BEAT_LATE).count()
-    found.figures.append((_("Places in hand"), f"{reserved.count():,}"))
-    found.figures.append((_("Of these over their time"), f"{late:,}"))
+    found.figures.append((_("Open reservations"), f"{reserved.count():,}"))
+    found.figures.append((_("Expired reservations"), f"{late:,}"))
     if late:
         found.problems.append(
             Problem(
-                _("Places are over their time and were not given back."),
-                _("See that the worker and the beat run: they give them back."),
+                _("Reservations have expired and were not released."),
+                _("Check that the worker and the scheduler run. They release expired reservations."),
             )
         )
 

@@ -32,7 +32,7 @@ def requirements_text(display: Display) -> str:
     parts = [_("pictures: %(roles)s") % {"roles": ", ".join(usual.roles)}] if usual.roles else []
     parts += [_("text")] if usual.text else []
     parts += [_("context: %(names)s") % {"names": ", ".join(usual.context)}] if usual.context else []
-    return _("needs %(what)s") % {"what": "; ".join(parts)} if parts else _("needs nothing")
+    return _("needs %(what)s") % {"what": "; ".join(parts)} if parts else _("no required input")
 
 
 NAMES: dict[str, Any] = {
@@ -72,12 +72,12 @@ NAMES: dict[str, Any] = {
     "acceptance_rule": gettext_lazy("Acceptance"),
     "review_reasons": gettext_lazy("Reasons of reviewers"),
     "skip_reasons": gettext_lazy("Reasons to skip"),
-    "derivation": gettext_lazy("Where its items come from"),
+    "derivation": gettext_lazy("Source of items"),
     "params": "",
     "context": gettext_lazy("Information it brings along"),
     "context~map": gettext_lazy("Information it brings along"),
     "value": gettext_lazy("Made of"),
-    "layout": gettext_lazy("Information beside the item"),
+    "layout": gettext_lazy("Information shown with the item"),
     "instructions": gettext_lazy("Instructions"),
     "target_answers": gettext_lazy("Answers for each item and cohort"),
     "retire_after_skips": gettext_lazy("Ask no more after so many skips"),

@@ -107,12 +107,12 @@ def sections(content: Mapping[str, Any], around: StageContext) -> list[Section]:
             _checks(content, languages),
         ),
         Section("skipping", _("Skipping"), "", build_controls(SKIPPING, _part(content, SKIPPING), "", languages)),
-        Section("items", _("Where its items come from"), around.derived, _items(content, around)),
+        Section("items", _("Source of items"), around.derived, _items(content, around)),
         Section(
             "people", _("Who answers, and how often"), "", build_controls(PEOPLE, _part(content, PEOPLE), "", languages)
         ),
         Section("acceptance", _("When an answer is accepted"), "", _acceptance(content, languages)),
-        Section("layout", _("Information beside the item"), "", _layout(content, languages)),
+        Section("layout", _("Information shown with the item"), "", _layout(content, languages)),
         Section(
             "instructions",
             _("Instructions"),
@@ -134,7 +134,12 @@ SKIPPING = (
 )
 PEOPLE = (
     Setting("target_answers", "int", gettext_lazy("Answers for each item and cohort"), start=3),
-    Setting("has_target", "bool", gettext_lazy("Each cohort is asked about its own culture"), start=True),
+    Setting(
+        "has_target",
+        "bool",
+        gettext_lazy("Ask each cohort about its own culture (name the target in {target})"),
+        start=True,
+    ),
     Setting("own_items_only", "bool", gettext_lazy("A cohort gets only items of its own origin"), start=False),
     Setting("staffing", "select", gettext_lazy("Who may answer"), choices=Stage.Staffing.choices, start="anyone"),
 )
@@ -356,7 +361,7 @@ def question(rows: Sequence[dict[str, Any]], at: int, languages: Languages) -> Q
     field_row, path = rows[at], f"sheet.fields[{at}]"
     kind = kind_or_unknown(str(field_row.get("kind")))
     main = (
-        Setting("label", "words", _("Question"), _("Write {target} where the cohort's name belongs.")),
+        Setting("label", "words", _("Question"), _("Write {target} where the name of the cohort belongs.")),
         Setting("help", "words", _("Help under it"), optional=True),
         Setting("required", "bool", _("Must be answered"), start=True),
     )
@@ -400,7 +405,7 @@ def _advanced(rows: Sequence[dict[str, Any]], at: int, languages: Languages) -> 
     settings = [
         Setting("key", "line", _("Key"), _("Its name in exports and expressions."), short=True),
         Setting(
-            "rules", "rows", _("Rules in view beside it"), row=(Setting("", "words", _("Rule")),), add=_("Add a rule")
+            "rules", "rows", _("Rules shown next to it"), row=(Setting("", "words", _("Rule")),), add=_("Add a rule")
         ),
     ]
     drawn = build_controls(

@@ -39,7 +39,10 @@ class StageProblem:
 
 def stage_problems(content: Mapping[str, Any], earlier: Mapping[str, Any]) -> list[StageProblem]:
     """`earlier`: the stages before this one, by key. In the order of the form."""
-    broken = [StageProblem(at, _("This is not JSON. Mend it, or empty it.")) for at in unreadable_paths(content)]
+    broken = [
+        StageProblem(at, _("This is not valid JSON. Correct it, or leave it empty."))
+        for at in unreadable_paths(content)
+    ]
     found = [*_head(content), *_sheet(content), *_other_settings(content, earlier)]
     named = {one.path for one in broken}
     return broken + [one for one in found if not any(one.path.startswith(path) for path in named)]

@@ -9,6 +9,7 @@ from annotation.fields.contract import AnswerProblem
 
 WORDS: dict[str, tuple[Any, Any]] = {
     "required": (_("This is not answered yet."), _("Give your best guess, or skip.")),
+    "required.text": (_("This is not answered yet."), _("Write an answer, or skip.")),  # code and kind of field
     "not_an_option": (_("This is not one of the options."), _("Choose one of those shown.")),
     "not_text": (_("This is not text."), _("Write the answer in words.")),
     "too_long": (_("This is %(length)s characters long."), _("Shorten it to %(most)s.")),
@@ -82,6 +83,7 @@ class ProblemText:
     advice: str
 
 
-def problem_text(problem: AnswerProblem) -> ProblemText:
-    title, advice = WORDS.get(problem.code, ANY)
+def problem_text(problem: AnswerProblem, kind: str = "") -> ProblemText:
+    """Return the text of a problem. Some kinds of field have a text of their own for a code."""
+    title, advice = WORDS.get(f"{problem.code}.{kind}") or WORDS.get(problem.code, ANY)
     return ProblemText(problem.code, str(title) % dict(problem.params), str(advice) % dict(problem.params))

@@ -56,8 +56,9 @@ class AnswerRow:
 def model_info_problem(model: str, name: str, known: Any, reported: Any) -> str:
     """All benchmarks of a team share what is known of a model: a file does not change it for the others."""
     text = _(
-        "Of the model “%(model)s” the team knows “%(name)s” as %(known)s, and here it is %(told)s. Nothing was "
-        "changed. Leave “%(name)s” out under “model_info”, or give the model another name or setting."
+        "The team has “%(name)s” of the model “%(model)s” as %(known)s. This row has "
+        "%(told)s, so it was not imported. Leave “%(name)s” out of “model_info”, or use "
+        "another model name or setting."
     )
     values = {"known": repr(known)[:60], "told": repr(reported)[:60]}
     return text % {"model": model, "name": name, **values}
@@ -77,7 +78,7 @@ def clean(value: Any, deep: int = 0) -> Any:
             raise RowProblem("not_utf8", _("This row is not in UTF-8. Save the file as UTF-8."))
         return value.replace("\x00", "")
     if isinstance(value, float) and not math.isfinite(value):
-        raise RowProblem("unreadable", _("This row holds a number without end. Write it as an export does."))
+        raise RowProblem("unreadable", _("This row contains NaN or infinity. Use a finite number."))
     if isinstance(value, list):
         return [clean(one, deep + 1) for one in value]
     if isinstance(value, dict):

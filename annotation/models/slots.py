@@ -88,13 +88,13 @@ class Assignment(models.Model):
     """A unit given to a rater. People's assignments hold a place in a slot; a model's never do."""
 
     class State(models.TextChoices):
-        RESERVED = "reserved", _("In hand")
+        RESERVED = "reserved", _("In progress")
         SUBMITTED = "submitted", _("Submitted")
         RETURNED = "returned", _("Returned to you")
         ACCEPTED = "accepted", _("Accepted")
         REJECTED = "rejected", _("Not accepted")
         SKIPPED = "skipped", _("Skipped")
-        RELEASED = "released", _("Place given back")
+        RELEASED = "released", _("Reservation expired")
 
     campaign = models.ForeignKey("annotation.Campaign", models.PROTECT, related_name="assignments", db_index=False)
     participation = models.ForeignKey(Participation, models.PROTECT, null=True, related_name="assignments")

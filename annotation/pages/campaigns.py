@@ -16,7 +16,9 @@ from benchmarks.models import Benchmark
 REFUSALS: dict[str, Any] = {
     "no_cohorts": _("No cohort is asked. Make a campaign that asks at least one."),
     "no_items": _("There are no items to show yet. Import some, or choose other conditions."),
-    "closes_before_it_opens": _("Its last day is over or lies before the first. Make a copy with other dates."),
+    "closes_before_it_opens": _(
+        "Its last day has passed or is before the first day. Copy the campaign with other dates."
+    ),
     "sheet_wrong": _("The stage's sheet is not complete, so it cannot be frozen."),
     "rule_wrong": _("The stage's acceptance rule is not written rightly, so it cannot be frozen."),
     "target_too_small": _("At least one answer is wanted, and at most 1000."),
@@ -25,7 +27,7 @@ REFUSALS: dict[str, Any] = {
     "is_draft": _("The campaign has not been opened yet."),
     "is_open": _("The campaign is open already."),
     "is_paused": _("The campaign is paused already."),
-    "is_closed": _("The campaign is closed. Make a copy to go on."),
+    "is_closed": _("The campaign is closed. Copy it to continue."),
 }
 LOOKS = {
     Campaign.State.DRAFT: "hollow",

@@ -147,7 +147,7 @@ def _rules(version: SheetVersion, rule: int | None, spoken: str, target: str) ->
         data["words"] = {
             "yes": _("By these answers, accepted by rule %(number)s.") % {"number": number},
             "no": _("By these answers, not accepted by rule %(number)s:") % {"number": number},
-            "open": _("Rule %(number)s needs more answers.") % {"number": number},
+            "open": _("Answer the rest to see the result."),
         }
     if data:
         labels = {"none": _("No value yet"), "asked": _("Asked now:"), "gone": _("No longer asked:")}

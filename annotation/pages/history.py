@@ -26,7 +26,7 @@ State = Assignment.State
 LISTED = (State.SUBMITTED, State.RETURNED, State.ACCEPTED, State.REJECTED, State.SKIPPED)
 UNSEEN = SHUTS_OUT - {"campaign_closed"}  # what was answered is still listed; its picture is not
 CHANGE = {
-    State.SUBMITTED: gettext_lazy("Change"),
+    State.SUBMITTED: gettext_lazy("Edit"),
     State.RETURNED: gettext_lazy("Correct"),
     State.SKIPPED: gettext_lazy("Answer it"),
 }

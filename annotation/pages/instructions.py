@@ -45,8 +45,8 @@ PARTS = (
         "rows",
         gettext_lazy("Do and don't"),
         row=(
-            Setting("do", "optional", gettext_lazy("So")),
-            Setting("dont", "optional", gettext_lazy("Not so")),
+            Setting("do", "optional", gettext_lazy("Do")),
+            Setting("dont", "optional", gettext_lazy("Don't")),
             Setting("why", "optional", gettext_lazy("Why")),
         ),
         add=gettext_lazy("Add a pair"),

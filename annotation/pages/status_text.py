@@ -28,7 +28,7 @@ NOTHING: dict[str, tuple[Any, Any]] = {
         gettext_lazy("Nothing more is needed here."),
     ),
     "all_reserved": (
-        gettext_lazy("All open places are taken by others."),
+        gettext_lazy("Others are working on all open items."),
         gettext_lazy("We show it here as soon as one is free."),
     ),
     "own_share_done": (
@@ -40,11 +40,11 @@ NOTHING: dict[str, tuple[Any, Any]] = {
         gettext_lazy("Thank you. It goes on tomorrow."),
     ),
     "cohort_paused": (
-        gettext_lazy("Your cohort has a pause in this campaign."),
+        gettext_lazy("Your cohort is paused in this campaign."),
         gettext_lazy("Your answers are kept. It goes on when the researcher opens it again."),
     ),
     "campaign_paused": (
-        gettext_lazy("This campaign has a pause."),
+        gettext_lazy("This campaign is paused."),
         gettext_lazy("Your answers are kept. It goes on when the researcher opens it again."),
     ),
     "campaign_closed": (gettext_lazy("This campaign is closed."), gettext_lazy("Your answers are kept.")),
@@ -82,7 +82,7 @@ class NoWorkText:
 def no_work_text(reason: str, until: datetime | None, zone: ZoneInfo) -> NoWorkText:
     title, advice = (str(words) for words in NOTHING[reason])
     if until is not None and reason == "all_reserved":
-        title = _("All open places are taken until %(time)s.") % {"time": f"{until.astimezone(zone):%H:%M}"}
+        title = _("All open items are taken until %(time)s.") % {"time": f"{until.astimezone(zone):%H:%M}"}
     return NoWorkText(reason, title, advice, retry=reason in ("all_reserved", "cohort_paused", "campaign_paused"))
 
 
@@ -99,10 +99,10 @@ LOOKS = {
     Assignment.State.REJECTED: "no",
 }
 UNCOUNTED = {
-    "surplus": gettext_lazy("Kept; it came after the wanted number was reached."),
+    "surplus": gettext_lazy("Saved. Enough answers had arrived already, so this one is not counted."),
     "closed": gettext_lazy("Kept; the campaign was closed when it came."),
     "no_consent": gettext_lazy("Kept; your agreement was missing when it came."),
-    "not_a_member": gettext_lazy("Kept; you were no longer in the cohort when it came."),
+    "not_a_member": gettext_lazy("Saved. You had left the cohort before it arrived, so it is not counted."),
     "consent_withdrawn": gettext_lazy("Left out; you withdrew your consent."),
 }
 

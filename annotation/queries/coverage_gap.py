@@ -42,7 +42,7 @@ WHO: dict[str, tuple[str, Any]] = {
             "had no part in making it, and this stage is for those who did",
         ),
     ),
-    "consent": ("back", ngettext_lazy("has not agreed to the text in force", "have not agreed to the text in force")),
+    "consent": ("back", ngettext_lazy("has not agreed to the current text", "have not agreed to the current text")),
     "excluded": ("no", ngettext_lazy("is excluded from this benchmark", "are excluded from this benchmark")),
 }
 

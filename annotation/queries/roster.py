@@ -28,7 +28,7 @@ STATES: Mapping[str, tuple[str, Any]] = {
     "active": ("ok", _("Active")),
     "idle": ("wait", _("Idle")),
     "new": ("hollow", _("Not begun")),
-    "off": ("no", _("Switched off")),
+    "off": ("no", _("Deactivated")),
     "left": ("hollow", _("Left")),
     "ended": ("no", _("Ended")),
 }

@@ -87,7 +87,7 @@ def _opened(request: HttpRequest, campaign: Campaign) -> HttpResponse:
         for reason in refused.reasons:
             messages.error(request, str(REFUSALS.get(reason, reason)))
     else:
-        messages.info(request, _("The campaign takes imports now, and is paused: nobody is given work in it."))
+        messages.info(request, _("The campaign is open for imports. It is paused, so no work is assigned."))
     return redirect("annotation:answers_import", campaign.stage.benchmark.slug, campaign.pk)
 
 

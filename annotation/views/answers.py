@@ -200,7 +200,7 @@ def skip(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpResp
         work = answer_services.skip(assignment, assignment.rater, reason, note[:300], at)
     except (answer_services.AlreadyAnswered, answer_services.AssignmentStateError):
         return respond_with_open_work(
-            request, assignment, at, _("This one was not in your hands any more. Here is the next.")
+            request, assignment, at, _("This item is no longer assigned to you. Here is the next.")
         )
     assignment.refresh_from_db(fields=["state", "skip_reason", "changed_at"])
     return respond_with_next(request, assignment, work, at)

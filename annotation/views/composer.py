@@ -175,7 +175,7 @@ def _published(request: HttpRequest, stage: Stage, content: dict[str, Any]) -> H
         version = services.publish(stage, services.revision(stage, services.draft_of(stage)), user, at)
     except services.NotPublishable:
         return _redisplay(request, stage, content, checked=True, status=422)
-    messages.success(request, _("Version %(n)s is in force. New campaigns ask it.") % {"n": version.number})
+    messages.success(request, _("Version %(n)s is published. New campaigns use it.") % {"n": version.number})
     stage.refresh_from_db()
     chosen = [parse_id(number) for number in request.POST.getlist("roll") if parse_id(number)]
     moved = sheet_versions.update_running_campaigns(stage, chosen, user) if chosen else 0
@@ -201,7 +201,7 @@ def stage_versions(request: HttpRequest, slug: str, stage_id: int) -> HttpRespon
         version = get_object_or_404(stage.versions, number=parse_int(request.POST.get("number")))
         services.restore_version(stage, version.number, person(request), timezone.now())
         messages.info(
-            request, _("Version %(n)s is the draft now. Publish it to put it in force.") % {"n": version.number}
+            request, _("Version %(n)s is the draft now. Publish it to use it in new campaigns.") % {"n": version.number}
         )
         return redirect("annotation:compose", slug, stage.pk)
     versions = list(StageVersion.objects.filter(stage=stage).select_related("published_by").order_by("-number"))

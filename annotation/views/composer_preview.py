@@ -113,7 +113,7 @@ def _example_item(how: Display, pictures: str) -> Item:
     item = Item(
         pk=0,
         key="sample",
-        text=_("This is where the item's own text stands.") if how.needs_text else "",
+        text=_("The item's own text appears here.") if how.needs_text else "",
         context=context,
     )
     image = Image(pk=0, sha256=PLACEHOLDER, width=960, height=720, format="svg", bytes=0)

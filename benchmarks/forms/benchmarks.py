@@ -23,7 +23,7 @@ class CreateForm(StyledFormMixin, forms.Form):
         label=_("Your question"),
         max_length=300,
         required=False,
-        help_text=_("Only for a blank benchmark. Write {target} where the cohort's name belongs."),
+        help_text=_("Only for a blank benchmark. Write {target} where the name of the cohort belongs."),
     )
     slug = forms.SlugField(
         label=_("Address"),

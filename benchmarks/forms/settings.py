@@ -14,14 +14,14 @@ class SettingsForm(StyledFormMixin, forms.Form):
         label=_("What it is for"),
         max_length=LONGEST,
         required=False,
-        help_text=_("It stands on the overview and in every export."),
+        help_text=_("It appears on the overview and in every export."),
         widget=forms.Textarea(attrs={"rows": 4}),
     )
     citation = forms.CharField(
         label=_("How to cite it"),
         max_length=LONGEST,
         required=False,
-        help_text=_("As it should stand in a list of references."),
+        help_text=_("As it should appear in a list of references."),
         widget=forms.Textarea(attrs={"rows": 3}),
     )
     licence = forms.CharField(

@@ -74,7 +74,7 @@ def _shown(stage: Stage) -> Iterator[Column]:
     if stage.layout.get("references"):
         yield Column("references", _("Reference answers, with | between them."))
     for name in _layout_keys(stage):
-        yield Column(name, _("Shown beside the item."))
+        yield Column(name, _("Shown with the item."))
 
 
 def _layout_keys(stage: Stage) -> list[str]:

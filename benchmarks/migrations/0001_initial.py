@@ -109,7 +109,7 @@ class Migration(migrations.Migration):
                 ('acceptance_rule', models.JSONField(blank=True, default=dict, help_text='See benchmarks.rules.acceptance.Rule.')),
                 ('review_reasons', models.JSONField(blank=True, default=list, help_text='[{code, label: {language: text}}]')),
                 ('derivation', models.JSONField(blank=True, default=dict, help_text='See benchmarks.rules.derivations.Derivation.')),
-                ('staffing', models.CharField(choices=[('anyone', 'Anyone'), ('others', 'Only people who had no part in what the item is made of'), ('contributors', 'Only people who had a part in what the item is made of')], default='anyone', max_length=14)),
+                ('staffing', models.CharField(choices=[('anyone', 'Anyone'), ('others', 'Only people who did not contribute to the item'), ('contributors', 'Only people who contributed to the item')], default='anyone', max_length=14)),
                 ('own_items_only', models.BooleanField(default=False, help_text='A cohort gets only items whose origin is its label.')),
                 ('layout', models.JSONField(blank=True, default=dict, help_text='See annotation.displays.layout.Layout.')),
                 ('pictures', models.CharField(choices=[('none', 'None'), ('optional', 'One or none'), ('one', 'One'), ('named', 'Several, each with a role'), ('set', 'Any number')], default='one', help_text='Of an item.', max_length=8)),

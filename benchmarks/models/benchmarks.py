@@ -69,8 +69,8 @@ class Stage(models.Model):
 
     class Staffing(models.TextChoices):
         ANYONE = "anyone", _("Anyone")
-        OTHERS = "others", _("Only people who had no part in what the item is made of")
-        CONTRIBUTORS = "contributors", _("Only people who had a part in what the item is made of")
+        OTHERS = "others", _("Only people who did not contribute to the item")
+        CONTRIBUTORS = "contributors", _("Only people who contributed to the item")
 
     class Pictures(models.TextChoices):
         NONE = "none", _("None")

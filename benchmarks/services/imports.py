@@ -96,7 +96,7 @@ def run(work: JobContext) -> None:
         raise JobFailed(_("The file is no longer there. Start a new import.")) from error
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise SiteFailure(_("The disk is full. Make room, then go on.")) from error
+            raise SiteFailure(_("The disk is full. Free some space, then resume.")) from error
         raise
     counts = work.job.result.get("counts", {})
     record(work.job.created_by, "items.imported", scope=work.job.scope, target=stage.key, implied=True, counts=counts)
@@ -105,7 +105,7 @@ def run(work: JobContext) -> None:
 
 def next_link(job: Job) -> NextLink | None:
     stage = Stage.objects.select_related("benchmark").filter(pk=job.params.get("stage")).first()
-    return NextLink(_("See the items"), reverse("benchmarks:items", args=[stage.benchmark.slug])) if stage else None
+    return NextLink(_("View items"), reverse("benchmarks:items", args=[stage.benchmark.slug])) if stage else None
 
 
 IMPORT = JobKind(

@@ -14,7 +14,7 @@ def localise(text: Mapping[str, str]) -> str:
     """In the language of the page, else English, else any. Where the culture's name belongs stands a word for it."""
     language = (translation.get_language() or "en").split("-")[0]
     localised = text.get(language) or text.get("en") or next(iter(text.values()), "")
-    return localised.replace("{target}", _("the cohort"))
+    return localised.replace("{target}", _("this culture"))
 
 
 @register.filter

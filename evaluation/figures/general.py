@@ -111,16 +111,16 @@ def annotators(ground: FigureData) -> Figure:
         tuple((name, tuple(strip.Rater(who, value_of(e)) for who, e in group)) for name, group in groups), "n"
     )
     ranges = [(name, _range([e for _who, e in group])) for name, group in groups]
-    head = _("Spearman's rho of each person with the mean of the others of the cohort:")
+    head = _("Spearman's rho of each person with the mean of the others of their cohort:")
     return Figure(
         key="annotators",
-        title=_("Each annotator against the rest of the cohort"),
+        title=_("Each annotator compared with the others of their cohort"),
         alt=list_text(ranges, head),
         columns=(_("cohort"), _("annotator"), *number_columns()),
         rows=tuple((name, who, *numbers(e)) for name, group in groups for who, e in group),
         draw=lambda width: strip.draw(drawing, width),
         words=(
-            _("In the order of their names here. The bar is the interval over units; n are the units shared."),
+            _("Sorted by pseudonym. The bar is the interval over items. n is the number of shared items."),
             *ground.words(),
         ),
     )
@@ -223,7 +223,7 @@ GENERAL = (
     FigureSpec(
         "annotators",
         "",
-        gettext_lazy("Each annotator against the rest of the cohort"),
+        gettext_lazy("Each annotator compared with the others of their cohort"),
         gettext_lazy("Ratings on an ordered scale by two people or more."),
         annotators,
     ),

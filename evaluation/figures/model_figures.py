@@ -52,7 +52,7 @@ def cohorts_by_models(ground: FigureData) -> Figure:
         1.0,
         measure,
         _("No value: see the table"),
-        _("n: the units of each number"),
+        _("n: items of each value"),
     )
     if all(e.value is None for row in found for e in row):
         raise missing_reasons([e for row in found for e in row])
@@ -105,10 +105,10 @@ def _cohorts(ground: FigureData, against: ModelComparison) -> list[tuple[int, st
 
 def _measure(level: str) -> str:
     if level == "nominal":
-        return _("Accuracy against the answer of most people of the cohort")
+        return _("Accuracy against the majority of each cohort")
     if level == "ordinal":
-        return _("Spearman's rho with the mean of the cohort")
-    return _("Pearson's r with the mean of the cohort")
+        return _("Spearman's rho with the cohort mean")
+    return _("Pearson's r with the cohort mean")
 
 
 def _of_cohort(against: ModelComparison, cohort: int, model: int, wanted: Interval) -> Estimate:
@@ -149,11 +149,11 @@ def point_by_point(ground: FigureData) -> Figure:
         key="models-people",
         title=_("Models against people"),
         alt=list_text(found, _("Model's score against the mean of people, Pearson:")),
-        columns=(_("model"), _("unit"), _("mean of people"), _("model's score")),
+        columns=(_("model"), _("item"), _("mean of people"), _("model's score")),
         rows=tuple(rows),
         draw=lambda width: scatter.draw(drawing, width),
         words=(
-            _("A point is what one cohort saw; larger points are several in one place."),
+            _("Each point is one item as one cohort rated it. A larger point is several at the same position."),
             _("Dotted: y = x. Dashed: least squares, of four points or more."),
             _("Of more than %(few)s points, the %(n)s furthest from y = x have their names; all are in the table.")
             % {"few": scatter.FEW, "n": scatter.NAMED},

@@ -72,7 +72,7 @@ def heat_of(ground: FigureData, *, key: str, spec: TableSpec, title: Words, meas
         high,
         str(measure),
         _("No value: see the table"),
-        _("n: the units of each number"),
+        _("n: items of each value"),
     )
     return Figure(
         key=key,

@@ -43,7 +43,7 @@ def conditions_table(report: AgreementReport, language: str) -> Report:
         ReportColumn(condition_name(benchmark, key, language), axis=axis, facts={"condition": key})
         for key in report.conditions
     ]
-    missing = ReportColumn(_("Missing of asked"), shape="text", style="num", in_files=False)
+    missing = ReportColumn(_("Not answered"), shape="text", style="num", in_files=False)
     corner = str(BY_LABELS[by]) if by in ("version", "time") else _("Cohort")
     rows = tuple(_condition_row(row, report, language) for row in report.rows)
     return Report(corner, (*columns, missing), rows, _shared(report) | {"by": by}, CONDITION_COLUMNS)

@@ -70,7 +70,7 @@ def boxes_context(catalogue: Catalogue, selection: Selection) -> dict[str, Any]:
 
 
 def _overlap(estimate: Estimate, *, of_people: bool) -> Cell:
-    why = _("no unit has boxes of two of its people") if of_people else _("people drew for none of its units")
+    why = _("no item has boxes of two people") if of_people else _("people drew no boxes for its items")
     return number(estimate, reason=Reason("", why))
 
 

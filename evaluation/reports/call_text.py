@@ -17,7 +17,7 @@ def methods_text(ways: Mapping[str, int]) -> str:
     different measurements. Empty where nobody knows.
 
     >>> methods_text({"logprobs": 97, "text": 3})
-    'Its answers: 97 by log-probabilities of the codes, 3 from its words.'
+    'Answer methods: 97 by log-probabilities of the codes, 3 from its words.'
     """
     known = {how: n for how, n in ways.items() if how}
     if not known:
@@ -25,7 +25,7 @@ def methods_text(ways: Mapping[str, int]) -> str:
     names = {how: GOT.get(how, how) for how in ways if how} | {"": _("in a way the file does not say")}
     order = sorted(ways, key=lambda how: (-ways[how], how))
     parts = [_("%(n)s %(way)s") % {"n": f"{ways[how]:,}", "way": names[how]} for how in order]
-    return _("Its answers: %(ways)s.") % {"ways": _(", ").join(parts)}
+    return _("Answer methods: %(ways)s.") % {"ways": _(", ").join(parts)}
 
 
 def sample_sentences(samples: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -53,14 +53,14 @@ def missing_answers_text(of: MissingAnswers) -> str:
     said = text % {"n": f"{of.n:,}", "states": states}
     if of.n_undecided:
         text = ngettext(
-            "For %(n)s of them no answer counts as right.",
-            "For %(n)s of them no answer counts as right.",
+            "For %(n)s of them no answer is correct.",
+            "For %(n)s of them no answer is correct.",
             of.n_undecided,
         )
         said = f"{said} {text % {'n': f'{of.n_undecided:,}'}}"
     if of.worst is None or of.best is None:
         return said
-    ends = _("Were they all wrong or all right, it would lie between %(worst)s and %(best)s.")
+    ends = _("Bounds if all were wrong or right: %(worst)s to %(best)s.")
     if of.n_undecided:
-        ends = _("Were the others all wrong or all right, it would lie between %(worst)s and %(best)s.")
+        ends = _("Bounds if the others were all wrong or right: %(worst)s to %(best)s.")
     return f"{said} {ends % {'worst': format_number(of.worst), 'best': format_number(of.best)}}"

@@ -17,7 +17,7 @@ from evaluation.selection import COUNTED_LABELS, INTERVAL_LABELS, Selection
 EVERYBODY = ("person", "model")
 OWN_LABELS: dict[str, str | Promise] = {
     "statistic": gettext_lazy("Statistic"),
-    "truth": gettext_lazy("Right is"),
+    "truth": gettext_lazy("Correct answer"),
     "judge": gettext_lazy("Judge"),
 }
 Own = Sequence[tuple[str, Mapping[str, str | Promise], str]]
@@ -37,8 +37,8 @@ def comparison_filters(catalogue: Catalogue, selection: Selection, own: Own, lan
     fields = {f.key: localise(f.label, language).replace("{target}", "…") for f in campaigns[0].fields}
     if len(fields) > 1:
         selects.append(build_select("field", _("Question"), fields, selection.field))
-    selects.append(build_select("interval", _("Interval"), INTERVAL_LABELS, selection.interval))
-    selects.append(build_select("counted", _("Counted"), COUNTED_LABELS, selection.counted))
+    selects.append(build_select("interval", _("Confidence interval"), INTERVAL_LABELS, selection.interval))
+    selects.append(build_select("counted", _("Answers included"), COUNTED_LABELS, selection.counted))
     counted = rater_selects(catalogue, stage, campaigns, selection, language)
     selects += [one for one in counted if one["name"] != "raters"]
     rest = [

@@ -27,8 +27,9 @@ PAGE = 50
 LEAST = ("2", "3", "5", "10")
 EXPLAINED: dict[str, Any] = {
     "coded": gettext_lazy(
-        "Disagreement is the mean distance between two raters of the unit at the level of the question, as a share of "
-        "what chance would give: 0 is the same answer by all, 1 as much as chance."
+        "Disagreement is the mean distance between two raters of the item at the level of "
+        "the question, divided by the distance expected by chance. 0 is the same answer by "
+        "all, 1 is chance."
     ),
     "box": gettext_lazy("Disagreement is 1 minus the overlap (IoU) of two people's boxes, averaged over pairs."),
     "partition": gettext_lazy("Disagreement is 1 minus the adjusted Rand index of two groupings, averaged over pairs."),

@@ -47,13 +47,13 @@ def filters(catalogue: Catalogue, selection: Selection, language: str) -> dict[s
 def _of_measure(stage: StageEntry, campaigns: list[CampaignEntry], selection: Selection) -> list[dict[str, Any]]:
     selects = []
     ways = by_labels(campaigns[0], stage.versions_of(selection.campaigns))
-    selects.append(build_select("by", pgettext("what the rows of a table are", "By"), ways, selection.by))
+    selects.append(build_select("by", pgettext("what the rows of a table are", "Group by"), ways, selection.by))
     if selection.by != "field":
         selects.append(
             build_select("measure", _("Measure"), measure_labels(selection.level, selection.options), selection.measure)
         )
-    selects.append(build_select("interval", _("Interval"), INTERVAL_LABELS, selection.interval))
-    selects.append(build_select("counted", _("Counted"), COUNTED_LABELS, selection.counted))
+    selects.append(build_select("interval", _("Confidence interval"), INTERVAL_LABELS, selection.interval))
+    selects.append(build_select("counted", _("Answers included"), COUNTED_LABELS, selection.counted))
     return selects
 
 
@@ -83,7 +83,7 @@ def rater_selects(
     selects += all_or_one(selection, "cohort", _("Cohort"), cohorts)
     selects += all_or_one(selection, "condition", _("Condition"), conditions)
     if len(selection.campaigns) > 1:
-        selects.append(build_select("repeats", _("Answered twice"), REPEATS_LABELS, selection.repeats))
+        selects.append(build_select("repeats", _("Repeated answers"), REPEATS_LABELS, selection.repeats))
     selects += all_or_one(selection, "concept", _("Concepts"), {c: capfirst(c) for c in stage.concepts})
     versions = {name: name for name in stage.versions_of(selection.campaigns)}
     return selects + all_or_one(selection, "version", _("Version of the sheet"), versions)

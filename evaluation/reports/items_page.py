@@ -87,12 +87,12 @@ def _unranked(order: DisagreementOrder) -> list[str]:
     """What stands in no order, and why."""
     said = []
     if order.places and order.places[0].value == 0:
-        said.append(_("In none of these units do two raters differ, so the order says nothing."))
+        said.append(_("No two raters differ on any of these items, so their order has no meaning."))
     if order.n_too_few_raters:
         said.append(
             ngettext(
-                "%(n)s unit has fewer raters than asked for, and is left out.",
-                "%(n)s units have fewer raters than asked for, and are left out.",
+                "%(n)s item with fewer raters is left out.",
+                "%(n)s items with fewer raters are left out.",
                 order.n_too_few_raters,
             )
             % {"n": f"{order.n_too_few_raters:,}"}
@@ -100,8 +100,8 @@ def _unranked(order: DisagreementOrder) -> list[str]:
     if order.n_undefined:
         said.append(
             ngettext(
-                "Of %(n)s unit nothing can be told: chance alone would give the same.",
-                "Of %(n)s units nothing can be told: chance alone would give the same.",
+                "%(n)s item has no value: chance alone would give the same.",
+                "%(n)s items have no value: chance alone would give the same.",
                 order.n_undefined,
             )
             % {"n": f"{order.n_undefined:,}"}
@@ -116,8 +116,8 @@ def list_filters(catalogue: Catalogue, selection: Selection, least: int, languag
     questions = {f.key: localise(f.label, language).replace("{target}", "…") for f in comparable(campaigns[0])}
     if len(questions) > 1:
         selects.append(build_select("field", _("Question"), questions, selection.field))
-    selects.append(build_select("least", _("Raters, at least"), {one: one for one in LEAST}, str(least)))
-    selects.append(build_select("counted", _("Counted"), COUNTED_LABELS, selection.counted))
+    selects.append(build_select("least", _("Minimum raters per item"), {one: one for one in LEAST}, str(least)))
+    selects.append(build_select("counted", _("Answers included"), COUNTED_LABELS, selection.counted))
     selects += rater_selects(catalogue, stage, campaigns, selection, language)
     return {"selects": selects, **dates(selection), "carried": other_params(selection, selects)}
 

@@ -71,7 +71,7 @@ def judge_context(report: JudgeReport, language: str) -> dict[str, Any]:
     """What templates/evaluation/judge.html takes."""
     table = judge_table(report)
     alone = _("Alpha among people, and with the judge, by cohort")
-    among = _("The judge's agreement with the others beside each person's, by cohort")
+    among = _("Agreement with others: the judge and each person, by cohort")
     return {
         "averaged": bool(report.mean_of),
         "several": _multi_select(report),
@@ -91,7 +91,7 @@ def judge_table(report: JudgeReport) -> Report:
     alphas = [e for line in report.lines for e in (line.alpha.people, line.alpha.everybody)]
     placed = [e for line in report.lines for e in (line.standing.judge, *line.standing.people)]
     nominal = report.selection.level == "nominal"
-    standing = _("Says what most others say") if nominal else _("Spearman with the others")
+    standing = _("Agreement with the majority of others") if nominal else _("Spearman with the others")
     axis, strip = axis_for(alphas), SHARE if nominal else axis_for(placed)
     columns = (
         ReportColumn(_("People alone"), "alpha_people", axis=axis, style="wide"),
@@ -170,9 +170,7 @@ def _sentences(standing: Standing) -> Iterator[str]:
 def _ties_text(one: JudgeRow) -> str:
     """Why fewer units have a majority than the judge rated."""
     n = one.majority.n_tied if one.majority else 0
-    text = ngettext(
-        "%(n)s unit with a shared first place left out.", "%(n)s units with a shared first place left out.", n
-    )
+    text = ngettext("%(n)s tie left out.", "%(n)s ties left out.", n)
     return text % {"n": n} if n else ""
 
 
@@ -182,8 +180,8 @@ def _unanswered(one: JudgeRow) -> Iterator[str]:
     if not n:
         return
     text = ngettext(
-        "%(n)s unit that people rated has no answer of the judge.",
-        "%(n)s units that people rated have no answer of the judge.",
+        "%(n)s item that people rated has no answer of the judge.",
+        "%(n)s items that people rated have no answer of the judge.",
         n,
     )
     yield text % {"n": n}
@@ -214,7 +212,7 @@ def _corrected(estimate: Estimate) -> Cell:
     """Without two people of a unit, their noise is not known: the uncorrected number must not stand there."""
     if estimate.reason != "no_pairable_units":
         return compared(estimate)
-    return number(estimate, reason=Reason(_("cannot be corrected."), _("No unit has been rated by two people.")))
+    return number(estimate, reason=Reason(_("cannot be corrected."), _("No item has been rated by two people.")))
 
 
 def words(report: JudgeReport, language: str = "en") -> list[str]:
@@ -223,29 +221,27 @@ def words(report: JudgeReport, language: str = "en") -> list[str]:
         return []
     *said, interval = inclusion_text(report.selection, report.catalogue, language)
     if report.mean_of:
-        text = _("Judge: the mean of %(names)s, computed here; a unit without an answer of one of them is left out.")
+        text = _("Judge: the mean of %(names)s, computed here. An item without an answer of one of them is left out.")
         said.append(text % {"names": report.judge.name})
     if len([how for how in report.ways if how]) > 1:
         said.append(_("Answers that came by different ways of asking are different measurements: compare with care."))
-    said.append(_("Both alphas are of the units the judge rated; with the judge, it is one rater more."))
+    said.append(_("Both alphas use the items that the judge rated. The second includes the judge as one more rater."))
     if report.selection.level == "nominal":
-        said.append(
-            _("Place among people: how often each says what most of the others say, shared first places left out.")
-        )
+        said.append(_("Rank among people: how often each agrees with the majority of the others, ties left out."))
     else:
-        said.append(_("Place among people: each one's Spearman correlation with the mean of the others."))
+        said.append(_("Rank among people: the Spearman correlation of each with the mean of the others."))
         said.append(
             _(
-                "The drawing sets the judge against the mean of all people, and each person against that of the "
-                "others, one fewer; the count beside it leaves each person out of both."
+                "The drawing compares the judge with the mean of all people, and each person with "
+                "the mean of the others. The count leaves each person out of both."
             )
         )
-        said.append(_("The judge's own interval speaks of other units and these people."))
+        said.append(_("The interval of the judge is over items, for these people."))
     said.append(_("Ceiling: the people's own, on average; its interval is for other people."))
     if not report.mean_of:
         said.append(_("Base rate: what always giving the commonest code would reach."))
     if report.panel is not None and report.selection.level == "nominal":
-        said.append(_("An error of a judge is not saying what most people of the cohort said."))
+        said.append(_("An error of a judge is an answer that differs from the majority of the people."))
         said.append(
             _(
                 "Codes without an order: people's noise cannot be taken off, so the correlation of the errors is an "
@@ -256,8 +252,9 @@ def words(report: JudgeReport, language: str = "en") -> list[str]:
         said.append(_("An error of a judge is its code less the mean of the people's."))
         said.append(
             _(
-                "All errors share the noise of that mean. It is estimated from the people who rated the same unit, "
-                "and taken off the correlation of the errors; its interval is for other units and other people."
+                "All errors share the noise of that mean. It is estimated from the people who rated "
+                "the same item, and subtracted from the correlation of the errors. Its interval is "
+                "over items and raters."
             )
         )
     return [*said, interval]

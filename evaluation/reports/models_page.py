@@ -70,7 +70,7 @@ def models_table(report: ModelsReport) -> Report:
         ReportColumn(key="asked", facts={"number": "asked"}),
         ReportColumn(statistic, "overall", axis=axis, style="wide", facts={"number": report.statistic}),
         ReportColumn(_("Image-wise"), "image_wise", axis=axis, style="wide", facts={"number": "image_wise_pearson"}),
-        ReportColumn(_("Place"), "place", "text", in_files=False),
+        ReportColumn(_("Rank"), "place", "text", in_files=False),
         *(
             ReportColumn(
                 cohort.name, "cohort", "short", brief=True, facts={"number": report.statistic, "cohort": cohort.label}
@@ -78,7 +78,7 @@ def models_table(report: ModelsReport) -> Report:
             for cohort in report.cohorts
         ),
         ReportColumn(pgettext("how often", "Asked"), "repeats", "text", style="num", in_files=False),
-        ReportColumn(_("Same answer every time"), "same", "short", facts={"number": "same_in_all_repeats"}),
+        ReportColumn(_("Identical answers"), "same", "short", facts={"number": "same_in_all_repeats"}),
         ReportColumn(_("Alpha over its answers"), "alpha", "short", facts={"number": "alpha_over_repeats"}),
     ]
     shared = {
@@ -138,7 +138,7 @@ def _asked(one: ModelRow, n_things: int) -> list[str]:
         return [_("%(n)s of %(things)s") % n, *([_("what else it was asked is not known")] if rest else [])]
     said = [_("%(n)s of %(of)s asked") % n]
     if one.answered.n_units < n_things:
-        said.append(_("asked about %(of)s of %(things)s") % n)
+        said.append(_("%(of)s of %(things)s items sent") % n)
     return said
 
 
@@ -190,14 +190,14 @@ def rank_band(places: tuple[int, int] | None, count: int) -> str:
         return _("not placed")
     first, last = places
     if first == last:
-        return _("%(place)s of %(count)s") % {"place": first, "count": count}
+        return _("Rank %(place)s of %(count)s") % {"place": first, "count": count}
     return _("%(first)s to %(last)s of %(count)s") % {"first": first, "last": last, "count": count}
 
 
 def compared(estimate: Estimate, **more: Any) -> Cell:
     """A number of a model and people. Without a unit that both rated, it is not that there are no ratings."""
     if estimate.reason == "no_ratings":
-        more["reason"] = Reason(_("nothing shared."), _("People and the model have rated no unit in common."))
+        more["reason"] = Reason(_("nothing shared."), _("People and the model have rated no item in common."))
     return number(estimate, **more)
 
 
@@ -206,8 +206,8 @@ def words(report: ModelsReport, language: str = "en") -> list[str]:
     said = inclusion_text(report.selection, report.catalogue, language)
     n = report.n_things
     text = ngettext(
-        "%(n)s unit that people rated, each as one cohort saw it.",
-        "%(n)s units that people rated, each as one cohort saw it.",
+        "%(n)s item that people of one cohort rated.",
+        "%(n)s items, each rated by people of one cohort.",
         n,
     )
     return [*said[:-1], text % {"n": f"{n:,}"}, *_rules(report), *_interval(report, said[-1]), *_places(report)]
@@ -215,16 +215,14 @@ def words(report: ModelsReport, language: str = "en") -> list[str]:
 
 def _rules(report: ModelsReport) -> Iterator[str]:
     if report.statistic != "accuracy":
-        yield _(
-            "The model's code beside the mean of the people's codes, unit by unit; all cohorts together, then each."
-        )
+        yield _("The model's code and the mean of the people's codes, item by item: all cohorts together, then each.")
     elif report.truth == MAJORITY:
-        rule = _(
-            "Right is the code that most people of the cohort gave; %(n)s units with a shared first place left out."
-        )
+        rule = _("Correct answer: the option that most people of the cohort chose. Ties left out: %(n)s.")
         yield rule % {"n": report.n_tied}
     else:
-        yield _("Right is the item's own gold answer; %(n)s units without one left out.") % {"n": report.n_tied}
+        yield _("Correct answer: the gold answer of the item. Items without one left out: %(n)s.") % {
+            "n": report.n_tied
+        }
     if report.statistic == "pearson" and report.selection.level == "ordinal":
         yield _("Pearson treats the steps of the scale as equally wide, which an ordinal scale does not promise.")
     if any(one.image_wise is not None for one in report.lines):
@@ -232,7 +230,7 @@ def _rules(report: ModelsReport) -> Iterator[str]:
             "Image-wise: each item's Pearson correlation over the cohorts, averaged over the items; these cohorts only."
         )
     yield _(
-        "Answered: of the units people rated, those that the model was asked about. What could not be read is none."
+        "Answered: the share of the items sent to the model, among those that people rated, with a readable answer."
     )
     if any(len([how for how in one.ways if how]) > 1 for one in report.lines):
         yield _("Answers that came by different ways of asking are different measurements: compare with care.")
@@ -252,11 +250,11 @@ def _interval(report: ModelsReport, jackknife: str) -> Iterator[str]:
 def _places(report: ModelsReport) -> Iterator[str]:
     if sum(one.band is not None for one in report.lines) > 1:
         yield _(
-            "Place: the range of ranks that paired permutation tests leave open: every two models, by item, corrected "
-            "by Holm. The tests speak of other pictures and these people."
+            "Rank: the range of ranks that paired permutation tests leave open, for every two "
+            "models, by item, corrected by Holm. The tests are over pictures, for these people."
         )
     if report.n_untested:
-        yield _("No places: %(n)s models are too many to test every two of them.") % {"n": report.n_untested}
+        yield _("No ranks: %(n)s models are too many to test every two of them.") % {"n": report.n_untested}
 
 
 def to_json(report: ModelsReport) -> dict[str, Any]:

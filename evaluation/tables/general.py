@@ -150,9 +150,12 @@ def build_ranking(inputs: TableInputs) -> Table:
                 yield Row(_name(line.who), cells, group)
 
     words: list[Words] = [
-        _("Places are those that a model may have: another is ahead only where a test says so (Holm's correction).")
+        _(
+            "Ranks are the range that tests leave open: another model is ahead only where a test "
+            "is significant (Holm's correction)."
+        )
     ]
-    columns: list[Words] = [_("Places"), _("Closeness to people"), _("Answered, %")]
+    columns: list[Words] = [_("Ranks"), _("Closeness to people"), _("Answered, %")]
     return inputs.table(corner=_("Model"), columns=columns, rows=_each_stage(inputs, read), words=words)
 
 

@@ -58,9 +58,7 @@ def _shared(one: Selection, catalogue: Catalogue) -> Iterator[str]:
     if one.concepts:
         yield _("Only the concepts: %(concepts)s.") % {"concepts": ", ".join(one.concepts)}
     yield from one.dates_text()
-    yield _("Interval asked for: %(label)s. Where a number allows another one only, it says which.") % {
-        "label": INTERVAL_LABELS[one.interval]
-    }
+    yield _("Interval: %(label)s. Values with another interval say so.") % {"label": INTERVAL_LABELS[one.interval]}
 
 
 def _runs(runs: Sequence[Run]) -> str:

@@ -145,8 +145,8 @@ def _narrowing(
     selects += _all_or_one("condition", _("Condition"), _conditions(catalogue, stages), asked)
     return [
         *selects,
-        _select("counted", _("Counted"), COUNTED_LABELS, first["counted"]),
-        _select("interval", _("Interval"), INTERVAL_LABELS, first["interval"]),
+        _select("counted", _("Answers included"), COUNTED_LABELS, first["counted"]),
+        _select("interval", _("Confidence interval"), INTERVAL_LABELS, first["interval"]),
     ]
 
 

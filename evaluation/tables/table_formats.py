@@ -161,7 +161,7 @@ def brackets(data: Data, columns: int = 0) -> Iterator[str]:
     sizes = sorted({cell["estimate"]["n_units"] for cell in found})
     if sizes:
         one = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} – {sizes[-1]:,}"
-        yield _("n of a number: %(n)s units.") % {"n": one}
+        yield _("n of a value: %(n)s items.") % {"n": one}
 
 
 def _tex_cell(cell: Data, columns: int, letters: dict[str, str]) -> str:

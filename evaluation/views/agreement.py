@@ -135,9 +135,9 @@ def recompute(request: HttpRequest, slug: str) -> HttpResponse:
     if not may_request(current_user(request).pk):
         messages.error(request, _("You have asked for this often. Wait ten minutes, then ask again."))
     elif stored_agreement.recompute(benchmark, selection, timezone.now()):
-        messages.info(request, _("It is being made anew. The page shows it as soon as it is there."))
+        messages.info(request, _("The report is being recomputed. The page updates when it is ready."))
     else:
-        messages.info(request, _("Nothing is kept here: the numbers are read anew at every look."))
+        messages.info(request, _("These results are not cached. They are computed on every visit."))
     return redirect(reverse("evaluation:agreement", args=[slug]) + "?" + urlencode(selection.to_params()))
 
 

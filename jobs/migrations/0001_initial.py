@@ -50,7 +50,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('number', models.PositiveIntegerField()),
                 ('name', models.CharField(max_length=300)),
-                ('outcome', models.CharField(choices=[('created', 'Added'), ('unchanged', 'Already there'), ('updated', 'Updated'), ('error', 'Not taken')], max_length=10)),
+                ('outcome', models.CharField(choices=[('created', 'Added'), ('unchanged', 'Already exists'), ('updated', 'Updated'), ('error', 'Rejected')], max_length=10)),
                 ('reason', models.CharField(blank=True, max_length=40)),
                 ('message', models.TextField(blank=True)),
                 ('job', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='rows', to='jobs.job')),

@@ -60,9 +60,9 @@ class JobRow(models.Model):
 
     class Outcome(models.TextChoices):
         CREATED = "created", _("Added")
-        UNCHANGED = "unchanged", _("Already there")
+        UNCHANGED = "unchanged", _("Already exists")
         UPDATED = "updated", _("Updated")
-        ERROR = "error", _("Not taken")
+        ERROR = "error", _("Rejected")
 
     job = models.ForeignKey(Job, models.PROTECT, related_name="rows")
     number = models.PositiveIntegerField()

@@ -68,7 +68,7 @@ def resume(request: HttpRequest, job_id: int) -> HttpResponse:
     try:
         lifecycle.resume(job, request.user)
     except CannotResume:
-        messages.info(request, _("There is nothing to go on with: the work is under way, or done."))
+        messages.info(request, _("There is nothing to resume. The job is running or done."))
     return redirect("jobs:job", job.pk)
 
 

@@ -160,7 +160,7 @@ def _release_words(ground: FigureData, releases: Sequence[Released]) -> list[str
         _("Plain means over countries, however many questions each has. Western: %(countries)s.")
         % {"countries": ", ".join(WESTERN)},
         _("Lines are least squares through the models, three or more of them."),
-        _("A date without its day stands in the middle of its month or year."),
+        _("A date without a day is placed in the middle of its month or year."),
     ]
     unread = [release.name for release in releases if not release.day]
     if unread:

@@ -27,8 +27,8 @@ class CountingForm(AuthenticationForm):
 
 class SignInForm(StyledFormMixin, CountingForm):
     error_messages = {
-        "invalid_login": _("E-mail and password do not fit together. Check both; capitals count in the password."),
-        "inactive": _("This account is switched off. Ask whoever invited you."),
+        "invalid_login": _("Wrong e-mail or password. Passwords are case-sensitive."),
+        "inactive": _("This account is deactivated. Ask the person who invited you."),
     }
 
 

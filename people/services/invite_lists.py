@@ -138,7 +138,7 @@ def _problem(email: str, note: str, known: dict[str, str], lines_by_email: dict[
     if len(email) > User._meta.get_field("email").max_length:  # type: ignore[operator]
         return email, _("This e-mail address is too long.")
     if email.casefold() in lines_by_email:
-        return email, _("The same address stands in line %(n)s.") % {"n": lines_by_email[email.casefold()]}
+        return email, _("Line %(n)s has the same address.") % {"n": lines_by_email[email.casefold()]}
     return (email, known[email.casefold()]) if email.casefold() in known else ("", "")
 
 

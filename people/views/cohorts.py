@@ -74,10 +74,10 @@ def cohort_pause(request: HttpRequest, cohort_id: int) -> HttpResponse:
     cohort = access.cohort_for(request.user, cohort_id, manage=True)
     if request.POST.get("do") == "pause":
         cohorts.pause(cohort, current_user(request), timezone.now())
-        messages.info(request, _("Nobody of the cohort is given new work. What people have in hand they may finish."))
+        messages.info(request, _("No new work is assigned in this cohort. People can finish what is in progress."))
     elif request.POST.get("do") == "resume":
         cohorts.resume(cohort, current_user(request))
-        messages.info(request, _("The cohort goes on."))
+        messages.info(request, _("The cohort is active again."))
     return redirect(_page(cohort))
 
 

@@ -51,7 +51,7 @@ def messages(request: HttpRequest, cohort_id: int) -> HttpResponse:
 def withdraw(request: HttpRequest, message_id: int) -> HttpResponse:
     message = access.message_for(request.user, message_id)
     if services.withdraw(message, current_user(request), timezone.now()):
-        notices.info(request, _("It is on nobody's page any more. What was mailed stays mailed."))
+        notices.info(request, _("The message is hidden. E-mails already sent cannot be recalled."))
     return redirect("people:messages", message.cohort_id)
 
 

@@ -159,7 +159,7 @@ def consent_texts(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         if "publish" not in request.POST:
             consent.draft(team, form.texts(), user)
-            messages.info(request, _("The draft is kept. Nobody is asked yet."))
+            messages.info(request, _("The draft is saved. It is not published yet."))
             return redirect("people:consent_texts", team.slug)
         if _put_in_force(request, team, form.texts(), user):
             return redirect("people:team", team.slug)
@@ -174,7 +174,7 @@ def _put_in_force(request: HttpRequest, team: Team, texts: dict[str, str], user:
     except consent.ConsentRefused:
         messages.warning(request, _("There is no text yet. Write it in one language at least."))
         return False
-    messages.info(request, _("The new version is in force. People are asked for it before they go on working."))
+    messages.info(request, _("The new version is published. People are asked to agree before they continue."))
     return True
 
 

@@ -94,32 +94,32 @@ class PlanForm(RunStartForm):
         help_text=_("Pictures are sent upright, without metadata, and no larger than this."),
     )  # fmt: skip
     fresh = forms.BooleanField(
-        label=_("Ask anew"),
+        label=_("Ignore cached replies"),
         required=False,
         help_text=_("Kept replies are not taken; all of it is paid again."),
     )
     ways = forms.MultipleChoiceField(
-        label=_("How the answer may be got"), choices=list(WAYS.items()), required=False, widget=CHECKS,
+        label=_("Answer methods"), choices=list(WAYS.items()), required=False, widget=CHECKS,
         help_text=_("None chosen: the best that the prompt knows and the endpoint offers."),
     )  # fmt: skip
     conditions = forms.MultipleChoiceField(label=_("Conditions"), required=False, widget=CHECKS)
-    targets = forms.MultipleChoiceField(label=_("Cultures asked about"), required=False, widget=CHECKS)
+    targets = forms.MultipleChoiceField(label=_("Target cultures"), required=False, widget=CHECKS)
     concepts = forms.MultipleChoiceField(label=_("Concepts"), required=False, widget=CHECKS)
     sample = forms.IntegerField(
         label=_("Only a sample of (optional)"), min_value=1, max_value=10_000_000, required=False,
-        help_text=_("So many units, drawn by the seed. Empty: all."),
+        help_text=_("Number of items, drawn by the seed. Empty: all."),
     )  # fmt: skip
     draw = forms.ChoiceField(
         label=_("A sample takes"), required=False, initial=ANSWERED_FIRST,
-        choices=[(ANSWERED_FIRST, _("Units that people answered first")), (ANY, _("Any item"))],
-        help_text=_("Agreement with people is computed from units that people answered too."),
+        choices=[(ANSWERED_FIRST, _("Items that people answered first")), (ANY, _("Any item"))],
+        help_text=_("Agreement with people is computed from items that people answered too."),
     )  # fmt: skip
     seed = forms.IntegerField(
         label=_("Seed of the run"), min_value=0, max_value=2**31 - 1, initial=0,
         help_text=_("Of the sample, and of what the prompt shuffles."),
     )  # fmt: skip
     repeats = forms.IntegerField(
-        label=_("Times each unit is asked"), min_value=1, max_value=20, initial=1,
+        label=_("Requests per item"), min_value=1, max_value=20, initial=1,
         help_text=_("The first counts; the others say how much the model agrees with itself."),
     )  # fmt: skip
     budget = forms.DecimalField(

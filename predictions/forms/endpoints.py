@@ -105,7 +105,7 @@ def _dollars(label: Any) -> forms.DecimalField:
 class PriceForm(StyledFormMixin, forms.Form):
     """What one model costs."""
 
-    model = forms.CharField(label=_("Model"), max_length=200, required=False, help_text=_("* stands for all others"))
+    model = forms.CharField(label=_("Model"), max_length=200, required=False, help_text=_("* is for all others"))
     price_in = _dollars(_("$ per million tokens in"))
     price_out = _dollars(_("$ per million tokens out"))
     image = _dollars(_("$ per picture"))

@@ -43,13 +43,13 @@ class Call(models.Model):
 
     class State(models.TextChoices):
         PENDING = "pending", _("Waiting")
-        RUNNING = "running", _("Being asked")
+        RUNNING = "running", _("In progress")
         ANSWERED = "answered", _("Answered")
         NO_RESPONSE = "no_response", _("No response")
         REFUSED = "refused", _("Refused by the model")
-        UNPARSEABLE = "unparseable", _("Not readable")
-        OUT_OF_RANGE = "out_of_range", _("Outside the scale")
-        OVER_BUDGET = "over_budget", _("Not asked: the budget is spent")
+        UNPARSEABLE = "unparseable", _("Unreadable reply")
+        OUT_OF_RANGE = "out_of_range", _("Out of range")
+        OVER_BUDGET = "over_budget", _("Not sent: budget exhausted")
         FAILED = "failed", _("Failed")
 
     run = models.ForeignKey("predictions.Run", models.PROTECT, related_name="calls", db_index=False)
@@ -98,11 +98,11 @@ class Attempt(models.Model):
     class Outcome(models.TextChoices):
         REPLY = "reply", _("A reply")
         RATE_LIMIT = "rate_limit", _("Too many requests")
-        TRANSIENT = "transient", _("The server stumbled")
+        TRANSIENT = "transient", _("Server error")
         TIMEOUT = "timeout", _("No reply in time")
-        CONNECTION = "connection", _("The connection broke")
-        NOT_ALLOWED = "not_allowed", _("The server does not let us in")
-        PERMANENT = "permanent", _("The server does not take this request")
+        CONNECTION = "connection", _("Connection failed")
+        NOT_ALLOWED = "not_allowed", _("Authentication failed")
+        PERMANENT = "permanent", _("Request rejected")
 
     call = models.ForeignKey(Call, models.PROTECT, related_name="attempts")
     number = models.PositiveSmallIntegerField()

@@ -23,7 +23,7 @@ class Run(models.Model):
         FORCED_CHOICE = "forced_choice", _("Forced choice: similarities of candidates")
         EMBEDDING = "embedding", _("Embeddings")
         ANSWERS = "answers", _("Answers to a sheet")
-        FACTS = "facts", _("Facts about items")
+        FACTS = "facts", _("Item facts")
         LINKING = "linking", _("Entities linked to items")
 
     class State(models.TextChoices):

@@ -12,7 +12,7 @@ from predictions.texts import call_reasons
 
 HIDDEN = frozenset({"way", "before", "reason", "rationale"})  # said elsewhere on the page: the last two are the reply
 LABELS = {
-    "distribution": gettext_lazy("How likely each code was, beside the others"),
+    "distribution": gettext_lazy("Probability of each option"),
     "covered": gettext_lazy("How likely the codes were together"),
     "letter": gettext_lazy("Letter that was given"),
     "cosines": gettext_lazy("Cosine of the picture and each code's sentence"),

@@ -44,7 +44,7 @@ STATES = (*State.values, UNASKED, INCOMPLETE)
 NOT_ASKED = gettext_lazy("Not asked: the run was stopped")
 STATE_TEXTS = {
     Run.State.DRAFT: gettext_lazy("The run has not begun."),
-    Run.State.RUNNING: gettext_lazy("The run is asking. You can leave this page; it goes on."),
+    Run.State.RUNNING: gettext_lazy("The run is in progress. You can leave this page."),
     Run.State.PAUSED: gettext_lazy("The run is paused. Nothing is asked, and nothing is lost."),
     Run.State.CANCELLED: gettext_lazy("The run was stopped. What was answered stays and counts."),
     Run.State.DONE: gettext_lazy("Every call of the run has ended."),
@@ -193,8 +193,8 @@ def run_summary(run: Run) -> list[tuple[str, str]]:
         (_("Prompt's options"), _pairs(run.prompt_options)),
         (_("Decoding"), _pairs(run.decoding)),
         (_("Longest side of pictures, in pixels"), str(run.options.get("longest", ""))),
-        (_("Ask anew"), _("Yes") if run.options.get("fresh") else ""),
-        (_("Units"), "; ".join(which) or _("all of the campaign")),
+        (_("Ignore cached replies"), _("Yes") if run.options.get("fresh") else ""),
+        (_("Items"), "; ".join(which) or _("all of the campaign")),
         (_("Times each is asked"), str(run.repeats) if run.endpoint else ""),
         (_("Seed"), str(run.seed) if run.endpoint else ""),
         (_("Budget"), f"${exact_amount(run.budget)}" if run.budget is not None else ""),
@@ -206,7 +206,7 @@ def run_summary(run: Run) -> list[tuple[str, str]]:
 
 def _of_file(run: Run) -> str:
     n = Call.objects.filter(run=run).count()
-    return ngettext("%(n)s unit of the file", "%(n)s units of the file", n) % {"n": n}
+    return ngettext("%(n)s item of the file", "%(n)s items of the file", n) % {"n": n}
 
 
 def _pairs(values: Mapping[str, Any]) -> str:

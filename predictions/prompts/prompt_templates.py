@@ -84,10 +84,12 @@ WORDING = PromptOption(
     "wording",
     gettext_noop("Your own wording"),
     "text",
-    help=gettext_noop("In the place of ours, with the same places in braces. It becomes part of the prompt's version."),
+    help=gettext_noop(
+        "Replaces the default wording, with the same placeholders in braces. It becomes part of the prompt's version."
+    ),
 )
 SYSTEM = PromptOption(
-    "system", gettext_noop("Your own system prompt"), "text", help=gettext_noop("In the place of ours.")
+    "system", gettext_noop("Your own system prompt"), "text", help=gettext_noop("Replaces the default wording.")
 )
 
 

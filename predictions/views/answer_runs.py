@@ -96,7 +96,7 @@ def _pause(request: HttpRequest, run: Run) -> str:
 
 def _resume(request: HttpRequest, run: Run) -> str:
     answer_runs.resume(run, current_user(request), timezone.now())
-    return _("The run goes on where it stood.")
+    return _("The run resumes where it stopped.")
 
 
 def _stop(request: HttpRequest, run: Run) -> str:
@@ -129,7 +129,7 @@ def _raise_budget(request: HttpRequest, run: Run) -> str:
 def _extend(request: HttpRequest, run: Run) -> str:
     n = answer_runs.extend(run, current_user(request), timezone.now())
     if not n:
-        return _("No unit has come since.")
+        return _("There are no new items.")
     return ngettext("%(n)s call was added.", "%(n)s calls were added.", n) % {"n": n}
 
 

@@ -202,11 +202,11 @@ def test_asking_for_a_copy_moves_no_button(
     before = [buttons.nth(n).bounding_box() for n in range(buttons.count())]
     assert len(before) == 4
     page.get_by_text("Copy…").click()
-    expect(page.get_by_role("button", name="Make a copy")).to_be_visible()
+    expect(page.get_by_role("button", name="Copy campaign")).to_be_visible()
     assert [buttons.nth(n).bounding_box() for n in range(buttons.count())] == before
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     shot(page, f"copy-{len(how)}")
-    page.get_by_role("button", name="Make a copy").click()
+    page.get_by_role("button", name="Copy campaign").click()
     expect(page.get_by_text("This is the copy")).to_be_visible()
 
 
@@ -221,7 +221,7 @@ def test_on_a_phone_the_choices_are_folded_behind_one_button(
     box = page.locator("table").first.bounding_box()
     assert box
     assert box["y"] < 844, "the numbers begin on the first screen"
-    page.get_by_text("What is counted", exact=True).click()
+    page.get_by_text("Filters", exact=True).click()
     measure.select_option("percent")
     if not script:
         page.get_by_role("button", name="Show").last.click()

@@ -35,16 +35,16 @@ def test_an_export_is_sent_back_and_withdrawn(
     assert look(page) == ""
     for file, sent in (("export.zip", data), ("mine.jsonl", rows_of(world, {"item": "nowhere"}, {"rater": "r2"}))):
         page.get_by_label("File of answers").set_input_files({"name": file, "mimeType": "x/x", "buffer": sent})
-        page.get_by_role("button", name="Upload and begin").click()
+        page.get_by_role("button", name="Import").click()
         page.wait_for_url("**/jobs/*/")
         runner.run(Job.objects.latest("pk").pk)
         page.goto(page.url)
         shot(page, f"answers-job-{name}", full_page=True)
         expect(page.locator("#progress")).to_contain_text(
-            "Of this file stand now" if file == "export.zip" else "stand now"
+            "Current answers from this file" if file == "export.zip" else "stand now"
         )
         page.goto(f"/b/{world.benchmark.slug}/campaigns/{again.pk}/answers/import/")
-    expect(page.locator(".list")).to_contain_text("7 answers stand")
+    expect(page.locator(".list")).to_contain_text("7 current answers")
     expect(page.locator(".list")).to_contain_text("1 row not taken")
     shot(page, f"answers-import-{name}", full_page=True)
     assert look(page) == ""
@@ -52,6 +52,6 @@ def test_an_export_is_sent_back_and_withdrawn(
     before = len(standing(again))
     page.get_by_text("Withdraw its 7 answers").click()
     assert len(standing(again)) == before, "it asks first"
-    page.get_by_role("button", name="Yes, withdraw them").click()
+    page.get_by_role("button", name="Withdraw answers").click()
     expect(page.locator("main")).to_contain_text("7 answers were withdrawn")
     assert len(standing(again)) == before - 7 and Rating.objects.filter(campaign=campaign, live=True).count() == 7

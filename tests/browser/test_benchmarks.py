@@ -48,7 +48,7 @@ def test_an_import_is_followed_to_its_end(open_as: OpenAs, world: World, shot: S
     shot(page, "import-desktop", full_page=True)
     whole(page)
     page.get_by_label("Pictures, as a zip").set_input_files(archive)
-    page.get_by_role("button", name="Upload and begin").click()
+    page.get_by_role("button", name="Import").click()
     expect(page.get_by_text("Begins as soon as a worker is free.")).to_be_visible()
     job = Job.objects.get()
     Job.objects.update(state="running", total=10, done=4, result={"counts": {"created": 3, "error": 1}})
@@ -57,7 +57,7 @@ def test_an_import_is_followed_to_its_end(open_as: OpenAs, world: World, shot: S
     whole(page)
     Job.objects.update(state="queued", total=None, done=0, result={})
     runner.run(job.pk)
-    expect(page.get_by_role("link", name="See the items")).to_be_visible()
+    expect(page.get_by_role("link", name="View items")).to_be_visible()
     expect(page.get_by_role("row").filter(has_text="bomb.png")).to_contain_text("pixels")
     name = page.get_by_role("rowheader", name="nowhere.png")
     share = "cell => cell.offsetWidth / cell.closest('table').offsetWidth"
@@ -104,7 +104,7 @@ def test_filters_act_at_once(open_as: OpenAs, world: World) -> None:
 def test_making_a_benchmark_by_hand(open_as: OpenAs, world: World) -> None:
     page = open_as(world.mara)
     page.goto("/benchmarks/")
-    page.get_by_role("link", name="Make a benchmark").click()
+    page.get_by_role("link", name="Create benchmark").click()
     question = page.get_by_label("Your question")
     expect(question).to_be_hidden()
     page.locator(".opt", has_text="A blank benchmark").click()
@@ -112,5 +112,5 @@ def test_making_a_benchmark_by_hand(open_as: OpenAs, world: World) -> None:
     expect(question).to_be_visible()
     page.get_by_label("Name", exact=True).fill("Tea")
     question.fill("Is this tea from {target}?")
-    page.get_by_role("button", name="Make it").click()
+    page.get_by_role("button", name="Create benchmark").click()
     expect(page.get_by_role("heading", name="Tea")).to_be_visible()

@@ -57,7 +57,7 @@ def test_a_change_that_is_left_leaves_nothing(open_as: OpenAs, campaign: Campaig
     page = open_as(nour)
     begin_a_change(page, campaign, nour)
     page.keyboard.press("5")
-    page.get_by_role("button", name="Leave it as it is").click()
+    page.get_by_role("button", name="Keep the earlier answer").click()
     page.wait_for_url("**/work/history/")
     expect(page.locator("main")).to_contain_text("Your answer stays as it was.")
     assert not Draft.objects.exists()

@@ -23,7 +23,7 @@ def test_a_manager_invites_writes_ends_and_takes_up_again(
     shot(page, "cohort", full_page=True)
     page.get_by_role("link", name="Invite people").first.click()
     page.get_by_label("E-mail, and a note for yourself").fill("email,note\namina@example.org,Amina\nnot-an-address,B")
-    page.get_by_role("button", name="Read the list").click()
+    page.get_by_role("button", name="Check list").click()
     page.get_by_text("This is no e-mail address.").wait_for()
     shot(page, "cohort-list", full_page=True)
     page.get_by_role("button", name="Invite 1 person").click()
@@ -35,16 +35,16 @@ def test_a_manager_invites_writes_ends_and_takes_up_again(
     assert Invitation.objects.get().email == "amina@example.org"
     page.goto(f"/cohorts/{world.egypt.pk}/messages")
     page.get_by_label("What to say to all members").fill("Two days are left. Thank you all.")
-    page.get_by_role("button", name="Say it to 2 members").click()
+    page.get_by_role("button", name="Send to 2 members").click()
     page.get_by_text("read by 0 people").wait_for()
     shot(page, "cohort-messages", full_page=True)
     page.goto(f"/cohorts/{world.egypt.pk}/")
     row = page.get_by_role("row").filter(has_text="Nour")
-    row.get_by_text("Change").click()
+    row.get_by_text("Edit").click()
     row.get_by_role("button", name="End membership").click()
-    page.get_by_text("2 places went back.").wait_for()
+    page.get_by_text("2 reservations were released.").wait_for()
     assert not Assignment.objects.filter(state="reserved").exists()
-    page.get_by_role("row").filter(has_text="Nour").get_by_role("button", name="Take up again").click()
+    page.get_by_role("row").filter(has_text="Nour").get_by_role("button", name="Reactivate").click()
     page.get_by_text("Nour is a member again").wait_for()
 
 
@@ -62,7 +62,7 @@ def test_on_a_phone_and_in_arabic_nothing_runs_out_of_the_screen(
             assert not Axe().run(page).response["violations"], path
         if language == "en":
             page.get_by_label("What to say to all members").fill("Two days are left.")
-            page.get_by_role("button", name="Say it to 2 members").click()
+            page.get_by_role("button", name="Send to 2 members").click()
             page.get_by_text("read by 0 people").wait_for()
     page = open_as(world.nour, **PHONE)
     page.goto("/work/")

@@ -32,11 +32,11 @@ def derive(page: Page, slug: str) -> None:
     """The second stage shows what was written, with its picture, to people who did not write it."""
     page.goto(f"/b/{slug}/stages/")
     page.get_by_label("Name", exact=True).fill("Second look")
-    page.get_by_role("button", name="Make the stage").click()
+    page.get_by_role("button", name="Create stage").click()
     page.get_by_label("What is shown", exact=True).select_option("question")
     page.get_by_role("button", name="Rating on a scale").click()
     page.locator("[name='w:sheet.fields[0].label.en']").fill("Does the name fit?")
-    page.get_by_text("Where its items come from").click()
+    page.get_by_text("Source of items").click()
     page.get_by_label("Its items", exact=True).select_option("promote")
     page.get_by_label("Rating", exact=True).check()
     page.get_by_label("Text", exact=True).select_option("what_is_it_called")
@@ -47,14 +47,14 @@ def derive(page: Page, slug: str) -> None:
 
 def publish(page: Page, number: int) -> None:
     page.get_by_role("button", name="Publish").click()
-    expect(page.get_by_text(f"Version {number} is in force.").first).to_be_visible()
+    expect(page.get_by_text(f"Version {number} is published.").first).to_be_visible()
 
 
 def open_one(page: Page, slug: str, stage: str, cohort: str) -> None:
     page.goto(f"/b/{slug}/campaigns/new/?stage={stage}")
     page.get_by_label("Name", exact=True).fill(f"{stage} round")
     page.get_by_label(cohort, exact=True).fill("1")
-    page.get_by_role("button", name="Make the draft").click()
+    page.get_by_role("button", name="Create draft").click()
     page.get_by_role("button", name="Open the campaign").click()
     expect(page.get_by_text("The campaign is open.")).to_be_visible()
 
@@ -68,7 +68,7 @@ def test_a_benchmark_of_two_stages_is_composed_opened_and_answered(
     mara.locator("[name=recipe][value=blank]").check()
     mara.get_by_label("Name", exact=True).fill("Names of things")
     mara.get_by_label("Your question").fill("How common is this in {target}?")
-    mara.get_by_role("button", name="Make it").click()
+    mara.get_by_role("button", name="Create benchmark").click()
     mara.wait_for_url("**/b/names-of-things/")
     slug = Benchmark.objects.get(name="Names of things").slug
     compose(mara, slug)
@@ -81,9 +81,9 @@ def test_a_benchmark_of_two_stages_is_composed_opened_and_answered(
     mara.get_by_role("link", name="rating round").click()
     mara.get_by_role("link", name="Write instructions").click()
     mara.locator("[name='t:texts[0].body']").fill("Look well at what is from {target}.")
-    mara.get_by_label("People go through it before they are given work").check()
-    mara.get_by_role("button", name="Put them in force").click()
-    expect(mara.get_by_text("are in force").first).to_be_visible()
+    mara.get_by_label("Required before starting").check()
+    mara.get_by_role("button", name="Publish instructions").click()
+    expect(mara.get_by_text("are published").first).to_be_visible()
 
     nour = open_as(world.nour, **PHONE)
     nour.set_default_timeout(60_000)
@@ -101,7 +101,7 @@ def test_a_benchmark_of_two_stages_is_composed_opened_and_answered(
     assert given.answers["what_is_it_called"] == "Fanous"
 
     mara.goto(f"/b/{slug}/review/")
-    mara.get_by_role("link", name="Begin with the first").click()
+    mara.get_by_role("link", name="Start reviewing").click()
     mara.get_by_role("button", name="Accept").first.click()
     for _time in range(100):
         given.assignment.refresh_from_db()

@@ -33,7 +33,7 @@ def test_a_stage_is_composed_with_a_live_preview(
     page.goto(f"/b/{world.benchmark.slug}/stages/")
     shot(page, "stages-desktop")
     page.get_by_label("Name").fill("Second look")
-    page.get_by_role("button", name="Make the stage").click()
+    page.get_by_role("button", name="Create stage").click()
     expect(page.get_by_text("Nothing is changed.")).to_be_visible()
     shot(page, "composer-blank")
     page.get_by_role("button", name="Rating on a scale").click()
@@ -57,7 +57,7 @@ def test_a_stage_is_composed_with_a_live_preview(
     page.wait_for_timeout(400)
     shot(page, "composer-arabic-preview")
     page.get_by_role("button", name="Publish").click()
-    expect(page.get_by_text("Version 2 is in force. New campaigns ask it.")).to_be_visible()
+    expect(page.get_by_text("Version 2 is published. New campaigns use it.")).to_be_visible()
     stage = Stage.objects.get(name="Second look")
     assert [one["key"] for one in stage.sheet["fields"]] == [
         "how_much_is_this_like_target", "what_is_it_called_at_home", "have_you_seen_it_yourself",
@@ -137,7 +137,7 @@ def test_problems_lead_to_their_setting_and_keys_move_questions(
     page = open_as(world.mara)
     page.set_default_timeout(60_000)
     page.goto(f"/b/{world.benchmark.slug}/stages/{world.stage.pk}/")
-    page.get_by_label("Beside English").select_option("ar")
+    page.get_by_label("Second language").select_option("ar")
     expect(page.locator("#composer .beside label")).not_to_have_count(0)
     page.get_by_role("button", name="Choice", exact=True).click()
     page.get_by_role("button", name="Publish").click()
@@ -219,7 +219,7 @@ def test_the_instructions_come_first_on_a_phone_by_touch_and_right_to_left(
     expect(page.get_by_text("That is right.")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     shot(page, "ready-phone-quiz", full_page=True)
-    page.get_by_role("link", name="To the work").tap()
+    page.get_by_role("link", name="Start").tap()
     expect(page.get_by_role("button", name="Submit")).to_be_visible()
     page.locator("[data-dialog=help]").first.tap()
     expect(page.get_by_text("Judge by one corner.")).to_be_visible()
@@ -245,13 +245,13 @@ def test_a_researcher_writes_a_protocol_in_the_browser(
     for at, words in enumerate(("Yes", "No")):
         page.get_by_role("button", name="Add an answer").click()
         page.locator(f"[name='s:texts[0].parts.quiz[0].options[{at}].label']").fill(words)
-    page.get_by_role("button", name="Put them in force").click()
+    page.get_by_role("button", name="Publish instructions").click()
     expect(page.get_by_text("Mark the answer that is right.").first).to_be_visible()
     page.get_by_label("It is right").first.check()
-    page.get_by_label("People go through it before they are given work").check()
+    page.get_by_label("Required before starting").check()
     shot(page, "protocol-desktop", full_page=True)
-    page.get_by_role("button", name="Put them in force").click()
-    expect(page.get_by_text("Instructions 2 are in force.")).to_be_visible()
+    page.get_by_role("button", name="Publish instructions").click()
+    expect(page.get_by_text("Instructions 2 are published.")).to_be_visible()
     version = newest(campaign)
     assert version is not None and version.required
     assert texts_of(version)[0].parts["quiz"][0]["options"][0] == {"code": "yes", "label": "Yes", "right": True}

@@ -43,8 +43,8 @@ def test_matrix_is_navigated_by_keys_and_a_gap_is_prioritised(
     assert page.evaluate("document.activeElement.id") == "hole"
     assert page.locator("[data-matrix] [aria-current]").get_attribute("aria-label") == label
     shot(page, "coverage-hole", full_page=True)
-    page.get_by_role("button", name="Bring this to the front").click()
-    page.get_by_text("1 unit is at the front now.").wait_for()
+    page.get_by_role("button", name="Prioritise").click()
+    page.get_by_text("1 item is prioritised.").wait_for()
     assert "at the front" in (page.locator("[data-matrix] [aria-current]").get_attribute("aria-label") or "")
 
 

@@ -239,7 +239,7 @@ def test_without_a_script(open_as: OpenAs, finding: Campaign, nour: User, shot: 
     page.locator(".seg label", has_text="Rare").click()
     page.get_by_label("Licence", exact=True).select_option("own")
     bring(page, photo())
-    page.get_by_role("button", name="Bring it").click()
+    page.get_by_role("button", name="Fetch").click()
     expect(page.locator("[data-came]")).to_be_visible()
     shot(page, "finding-noscript-desktop", full_page=True)
     expect(page.get_by_label("Rare")).to_be_checked()

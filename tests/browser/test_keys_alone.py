@@ -68,7 +68,7 @@ def test_a_stage_is_composed(open_as: OpenAs, world: World, live_server: object)
     page.goto(f"/b/{world.benchmark.slug}/stages/")
     to(page, "main input")
     page.keyboard.type("By keys")
-    press(page, "button", "Make the stage")
+    press(page, "button", "Create stage")
     expect(page.get_by_text("Nothing is changed.")).to_be_visible()
     press(page, "button", "Text")
     label = "[name='w:sheet.fields[0].label.en']"
@@ -76,7 +76,7 @@ def test_a_stage_is_composed(open_as: OpenAs, world: World, live_server: object)
     to(page, label)
     page.keyboard.type("What is it called?")
     press(page, "button", "Publish")
-    expect(page.get_by_text("is in force. New campaigns ask it.")).to_be_visible()
+    expect(page.get_by_text("is published. New campaigns use it.")).to_be_visible()
     stage = Stage.objects.get(name="By keys")
     assert [one["label"]["en"] for one in stage.sheet["fields"]] == ["What is it called?"]
 
@@ -93,8 +93,8 @@ def test_instructions_are_written_and_gone_through(open_as: OpenAs, world: World
     to(page, "[name='w:texts[0].parts.pairs[0].do']")
     page.keyboard.type("Take your time.")
     press(page, "[name$=required]", key="Space")
-    press(page, "button", "Put them in force")
-    expect(page.get_by_text("are in force.")).to_be_visible()
+    press(page, "button", "Publish instructions")
+    expect(page.get_by_text("are published.")).to_be_visible()
     version = newest(campaign)
     assert version is not None and version.required
     reader = open_as(world.nour)
@@ -111,8 +111,8 @@ def test_gap_is_prioritised_by_keys(open_as: OpenAs, world: World, campaign: Cam
     for key in ("ArrowDown", "Enter"):
         page.keyboard.press(key)
     page.wait_for_url("**#hole")
-    press(page, "button", "Bring this to the front")
-    expect(page.get_by_text("1 unit is at the front now.")).to_be_visible()
+    press(page, "button", "Prioritise")
+    expect(page.get_by_text("1 item is prioritised.")).to_be_visible()
     assert Slot.objects.filter(urgent=True).count() == 1
 
 

@@ -58,13 +58,13 @@ def test_a_threshold_is_chosen_by_what_people_say(
     shot(page, "facts", full_page=True)
     page.get_by_role("link", name="Choose a threshold").click()
     page.get_by_label("Answers that mean: right").fill("4, 5")
-    page.get_by_role("button", name="Look").click()
+    page.get_by_role("button", name="View").click()
     page.get_by_role("heading", name="Precision and recall").wait_for()
     assert page.get_by_text("8 items have a majority of those who answered (people: 1); right: 4").is_visible()
     shot(page, "calibrate", full_page=True)
     address = page.url
     page.get_by_label("Threshold", exact=True).fill("23")
-    page.get_by_role("button", name="Keep this threshold").click()
+    page.get_by_role("button", name="Save threshold").click()
     assert page.get_by_text("5 items score at least 23, 3 score less").is_visible()
     assert ItemFact.objects.filter(key="fits", value=1).count() == 5
     phone = open_as(world.mara, **PHONE)

@@ -57,7 +57,7 @@ def test_signing_in_in_the_middle_of_a_sheet_goes_on_with_its_text(
     assert look(page) == ""
     shot(page, "sign-in-again-desktop")
     sign_in(page, "not the password")
-    expect(page.locator("#session [role=alert]")).to_contain_text("do not fit together")
+    expect(page.locator("#session [role=alert]")).to_contain_text("Wrong e-mail or password")
     before = csrf_of(page)
     sign_in(page)
     expect(page.locator("#session")).to_be_hidden()
@@ -152,9 +152,9 @@ def test_too_many_wrong_passwords_are_reported_on_the_sheet(open_as: OpenAs, cam
         with page.expect_response("**/sign-in/here"):
             sign_in(page, "a guess")
         expect(page.locator("#session .go[aria-disabled]")).to_have_count(0)  # until then a key does nothing
-    expect(page.locator("#session [role=alert]")).to_contain_text("rests for 15 minutes")
+    expect(page.locator("#session [role=alert]")).to_contain_text("locked for 15 minutes")
     sign_in(page)  # the right one does not help now, and the answer is still here
-    expect(page.locator("#session [role=alert]")).to_contain_text("rests for 15 minutes")
+    expect(page.locator("#session [role=alert]")).to_contain_text("locked for 15 minutes")
     assert "emic" in page.evaluate("JSON.stringify(Object.keys(localStorage))")
 
 
@@ -249,7 +249,7 @@ def test_the_newer_of_two_windows_may_be_taken(open_as: OpenAs, campaign: Campai
     two.keyboard.press("1")
     expect(two.locator("#conflict")).to_be_visible()
     shot(two, "conflict-change-desktop")
-    two.get_by_role("button", name="Take the newer one").click()
+    two.get_by_role("button", name="Use the newer version").click()
     expect(two.locator("#main [value='5']")).to_be_checked()
     expect(two.locator("#conflict")).to_be_hidden()
     expect(two.locator("#main")).to_contain_text("You are changing your answer of")

@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 def send(page: Page, label: str, data: bytes) -> None:
     page.get_by_label(label).set_input_files({"name": "file.jsonl", "mimeType": "x/x", "buffer": data})
-    page.get_by_role("button", name="Upload and begin").click()
+    page.get_by_role("button", name="Import").click()
     page.wait_for_url("**/jobs/*/")
     runner.run(Job.objects.latest("pk").pk)
     page.goto(page.url)

@@ -268,7 +268,7 @@ def test_two_windows_are_told_and_none_is_overwritten(
     expect(two.locator("#conflict")).to_be_visible()
     shot(two, "conflict-desktop")
     assert Draft.objects.get().answers == {"relevance": "2"}
-    two.get_by_role("button", name="Keep what is here").click()
+    two.get_by_role("button", name="Keep my version").click()
     expect(two.locator("#saved")).to_contain_text("Draft saved")
     assert Draft.objects.get().answers == {"relevance": "5"}
 

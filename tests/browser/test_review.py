@@ -64,7 +64,7 @@ def test_submit_return_correct_accept_and_on_to_another_person(
     write(author, asks, "What is in the glass")
     reviewer = open_as(world.reviewer)
     reviewer.goto(f"/b/{world.benchmark.slug}/review/")
-    reviewer.get_by_role("link", name="Begin with the first").click()
+    reviewer.get_by_role("link", name="Start reviewing").click()
     expect(reviewer.locator("#main")).to_contain_text("What is in the glass")
     assert look(reviewer) == ""
     reviewer.keyboard.press("r")  # without a reason, the key goes there
@@ -89,7 +89,7 @@ def test_submit_return_correct_accept_and_on_to_another_person(
     expect(author.locator("#main")).to_contain_text("It ends without a question mark.")
     expect(author.locator("#main")).to_contain_text("Correct it here and submit it again")
     expect(author.get_by_role("button", name="Correct it later")).to_be_visible()
-    expect(author.get_by_role("button", name="Leave it as it is")).to_have_count(0)
+    expect(author.get_by_role("button", name="Keep the earlier answer")).to_have_count(0)
     shot(author, "returned-sheet-desktop")
     author.get_by_label("Question").fill("What is in the glass?")
     author.keyboard.press("Control+Enter")

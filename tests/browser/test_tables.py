@@ -190,7 +190,7 @@ def test_choices_go_into_the_address_and_stay(world: World, tables: Campaign, op
     page.goto(address(world))
     page.get_by_label("Correlated").select_option("image")
     page.wait_for_url("**reading=image**")
-    page.get_by_label("Beside the paper").check()
+    page.get_by_label("Compared with the paper").check()
     page.wait_for_url("**paper=1**")
     assert "reading=image" in page.url
     expect(page.get_by_text("same after rounding").first).to_be_visible()

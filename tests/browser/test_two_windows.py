@@ -74,7 +74,7 @@ def test_on_another_device_the_same_holds_and_the_first_answer_may_stay(
     two.keyboard.press("Control+Enter")
     expect(two.locator("#bench[data-both] .msg.err").first).to_contain_text("Sent")
     expect(story(two)).to_have_value("Written beside it")
-    two.get_by_role("button", name="Leave it as it is").click()
+    two.get_by_role("button", name="Keep the earlier answer").click()
     two.wait_for_url("**/work/history/", wait_until="commit")
     assert stories() == ["Sent"] and not Draft.objects.exists()
 
@@ -131,7 +131,7 @@ def test_which_of_two_drafts_it_is_to_be_is_asked_before_it_is_submitted(
     expect(two.locator("#conflict")).to_be_visible()
     assert stories() == []
     story(one).fill("The first, longer")  # both keep it on the same device
-    two.get_by_role("button", name="Keep what is here").click()
+    two.get_by_role("button", name="Keep my version").click()
     expect(story(two)).to_have_value("The second")
 
 

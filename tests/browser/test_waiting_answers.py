@@ -52,7 +52,7 @@ def test_the_work_page_sends_what_waits_and_says_so(
     expect(page.locator("#waits")).to_contain_text("have arrived")
     shot(page, "waits-arrived-phone")
     assert codes() == ["4"] and page.evaluate(KEPT) == 0
-    page.get_by_role("link", name="Show this page anew").click()
+    page.get_by_role("link", name="Reload").click()
     expect(page.locator("#waits")).to_be_hidden()
     expect(page.locator("main")).to_contain_text("Today: one answer")
 

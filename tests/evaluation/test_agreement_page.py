@@ -75,7 +75,7 @@ def test_not_answered_share_is_of_requested_units(world: World, rated: Campaign)
     page = world.client(world.mara).get(url(world)).content.decode()
     assert '<bdi dir="ltr">60 %</bdi>' in page
     assert '<bdi dir="ltr">90 %</bdi>' in page
-    assert "Missing of asked" in page
+    assert "Not answered" in page
 
 
 def test_the_two_shares_that_are_missing_have_two_names(world: World, campaign: Campaign) -> None:
@@ -157,7 +157,7 @@ def test_every_undefined_cell_says_why(world: World, rated: Campaign) -> None:
     page = world.client(world.mara).get(url(world)).content.decode()
     assert "All 6 ratings that can be compared are the same; percent agreement 100 %." in page
     assert "1 person so far; two are needed." in page
-    assert "There are no ratings here so far." in page
+    assert "There are no ratings yet." in page
     assert ">0.00<" not in page
 
 
@@ -295,7 +295,7 @@ def test_before_any_campaign_the_page_says_so(world: World) -> None:
     client = world.client(world.mara)
     page = client.get(url(world))
     assert page.status_code == 200
-    assert "No campaign has been opened yet" in page.content.decode()
+    assert "No campaign is open yet" in page.content.decode()
     assert client.get(url(world, "agreement.json")).status_code == 409
 
 

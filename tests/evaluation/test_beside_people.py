@@ -50,7 +50,7 @@ def test_without_an_order_a_model_is_right_or_wrong(world: World, nominal: Campa
     assert (line["overall"]["value"], line["overall"]["n_units"]) == (0.75, 4)
     page = read(world, f"models/?cohort={world.egypt.pk}")
     assert "Accuracy" in page and "Spearman" not in page and "0.75</bdi></b>" in page
-    assert "Right is the code that most people of the cohort gave; 1 units with a shared first place left out" in page
+    assert "Correct answer: the option that most people of the cohort chose. Ties left out: 1." in page
     assert 'name="truth"' not in page, "without gold there is no choice"
 
 
@@ -71,8 +71,8 @@ def test_a_judge_without_an_order_is_set_against_the_majority(world: World, nomi
     assert line["base_rate"]["value"] == 0.5
     assert line["n_tied"] == 1
     page = read(world, f"judge/?cohort={world.egypt.pk}")
-    assert "Says what most others say" in page and "Spearman" not in page
-    assert "1 unit with a shared first place left out." in page
+    assert "Agreement with the majority of others" in page and "Spearman" not in page
+    assert "1 tie left out." in page
     base = page.split('data-l="Base rate"', 1)[1].split("</td>", 1)[0]
     assert "0.50" in base and "n = 4 × 3" in base
 
@@ -101,9 +101,9 @@ def test_what_nobody_shares_with_the_model_is_not_called_unrated(world: World) -
     of_a_model(world, campaign, "1234")
     for rest in ("models/", "judge/"):
         page = read(world, f"{rest}?cohort={world.brazil.pk}")
-        assert "People and the model have rated no unit in common." in page, rest
-        assert "There are no ratings here so far" not in page, rest
-    assert "rated no unit in common" not in read(world, f"models/?cohort={world.egypt.pk}")
+        assert "People and the model have rated no item in common." in page, rest
+        assert "No ratings yet" not in page, rest
+    assert "rated no item in common" not in read(world, f"models/?cohort={world.egypt.pk}")
 
 
 def test_models_are_told_from_people(world: World, nominal: Campaign) -> None:
@@ -130,10 +130,10 @@ def test_where_all_answers_are_the_same_the_order_says_nothing(world: World) -> 
     campaign = an_open_campaign(world)
     for user in (world.nour, world.tarek):
         give(campaign, world.egypt, user, dict.fromkeys(world.items, "3"))
-    assert "In none of these units do two raters differ" in read(world, "disagreement/")
+    assert "No two raters differ on any of these items" in read(world, "disagreement/")
     give(campaign, world.brazil, world.bia, {world.items[0]: "1"})
     give(campaign, world.brazil, world.caio, {world.items[0]: "5"})
-    assert "In none of these units do two raters differ" not in read(world, "disagreement/")
+    assert "No two raters differ on any of these items" not in read(world, "disagreement/")
 
 
 def test_weeks_lead_to_their_line(world: World) -> None:

@@ -77,7 +77,7 @@ def test_people_of_a_cohort_are_compared_pair_by_pair(world: World, campaign: Ca
 def test_the_interval_is_for_other_people_too(world: World, campaign: Campaign) -> None:
     """Two people say nothing about other people: a reason. Three do: an interval over units and people."""
     assert of_people(world)["interval_reason"] == "too_few_raters_for_interval"
-    assert "Intervals are for other units and other people." in page(world, "models").content.decode()
+    assert "Intervals are over items and people." in page(world, "models").content.decode()
     unit = {1: [list(LEFT)], 2: [list(ALL)], 3: [list(LEFT)]}
     found = people_overlap([unit, {**unit, 3: [list(ALL)]}, {**unit, 2: [list(LEFT)]}, unit])
     assert found.low is not None and found.resampled == "units and raters"

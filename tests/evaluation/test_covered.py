@@ -50,4 +50,4 @@ def test_run_models_and_judge_say_it_and_hand_it_on(world: World, asked: Run) ->
     assert judge["covered"] == told == models["models"][0]["covered"]
     Call.objects.filter(run=asked).update(how="likelihood")
     page = mara.get(f"{base}/models/").content.decode()
-    assert "Its answers: 5 from how likely the text is." in page and "log-probabilities" not in page
+    assert "Answer methods: 5 from how likely the text is." in page and "log-probabilities" not in page

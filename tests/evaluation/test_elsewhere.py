@@ -25,7 +25,7 @@ def read(world: World, rest: str) -> str:
 @pytest.mark.parametrize("rest", EMPTY)
 def test_an_empty_page_says_where_they_come_in(world: World, rest: str) -> None:
     page = read(world, rest)
-    assert "Ratings made elsewhere come in by a campaign too" in page
+    assert "To import existing ratings, create a campaign" in page
     for way in ("campaigns/new/", "predictions/"):
         assert f'href="/b/{world.benchmark.slug}/{way}"' in page
         read(world, way)
@@ -89,7 +89,7 @@ def test_the_chain_of_stages_counts_them_with_the_others(world: World) -> None:
 def test_coverage_says_what_it_does_not_show(world: World) -> None:
     campaign = imported(world)
     page = read(world, "coverage/")
-    assert "take no place in a campaign" in page and "6 answers of people from files" in page
+    assert "Imported answers are not shown in this table" in page and "6 answers of people from files" in page
     way = f"agreement/?stage={world.stage.key}&campaign={campaign.pk}"
     assert way.replace("&", "&amp;") in page
     assert "6 ratings" in read(world, way)
@@ -98,7 +98,7 @@ def test_coverage_says_what_it_does_not_show(world: World) -> None:
 def test_coverage_of_a_campaign_without_files_says_nothing_of_them(world: World) -> None:
     world.add_items(3)
     an_open_campaign(world)
-    assert "take no place in a campaign" not in read(world, "coverage/")
+    assert "Imported answers are not shown in this table" not in read(world, "coverage/")
 
 
 def test_every_stage_that_takes_a_manifest_has_an_example(world: World) -> None:

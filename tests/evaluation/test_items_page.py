@@ -54,7 +54,7 @@ def unit_of(item: Item, target: str = "Egypt") -> Unit:
 def test_the_most_disagreed_stands_first(world: World, rated: list[Item]) -> None:
     page = page_of(world)
     assert keys(page) == [rated[2].key, rated[1].key, rated[3].key, rated[0].key]
-    assert "1 unit has fewer raters than asked for, and is left out." in page
+    assert "1 item with fewer raters is left out." in page
     assert ">0.00</bdi>" in page, "nobody disagrees about the first"
     row = page.split(rated[2].key, 1)[1].split("</tr>", 1)[0]
     assert "<bdi>1</bdi> <small>× 1</small>" in row and "<bdi>5</bdi> <small>× 1</small>" in row
@@ -73,7 +73,7 @@ def test_filters_are_those_of_agreement_and_a_least_number_of_raters(world: Worl
     assert keys(page_of(world, f"?cohort={world.brazil.pk}")) == []
     assert keys(page_of(world, "?condition=generated")) == []
     assert keys(page_of(world, "?least=3")) == []
-    assert "5 units have fewer raters" in page_of(world, "?least=3")
+    assert "5 items with fewer raters" in page_of(world, "?least=3")
     assert keys(page_of(world, "?until=2026-02-28")) == []
     assert len(keys(page_of(world, "?until=2026-03-01"))) == 4
     for wrong in ("least=4", "field=none", "cohort=x", "version=7.7", "since=soon"):

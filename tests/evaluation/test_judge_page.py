@@ -73,7 +73,7 @@ def test_what_the_judge_did_not_answer_is_counted_apart(world: World, campaign: 
     """Whether it was asked is not known, so nothing is made of it."""
     line = judged_by(world, "Middling").json()["cohorts"]["Egypt"]
     assert line["n_unanswered"] == 10
-    assert "10 units that people rated have no answer of the judge." in page(world, "Middling")
+    assert "10 items that people rated have no answer of the judge." in page(world, "Middling")
     assert judged_by(world, "Keen").json()["cohorts"]["Egypt"]["n_unanswered"] == 0
     assert "no answer of the judge" not in page(world, "Keen", "&cohort=" + cohort_of(world, "Egypt"))
 

@@ -137,7 +137,7 @@ def test_slow_table_is_recomputed_by_a_worker(kept: World, campaign: Campaign, m
     Snapshot.objects.update(computed_at=timezone.now() - timedelta(minutes=2), seconds=table_builder.AT_ONCE + 1)
     kept_at = Snapshot.objects.get().computed_at
     page = read(kept, "small/?decimals=4&fresh=1")
-    assert "answers or items have changed since. It is being made anew. Look again in a minute." in page
+    assert "answers or items have changed since. The table is being recomputed. Reload the page in a minute." in page
     assert "fresh=1" not in page
     assert sent == [(kept.benchmark.pk, "table small", "decimals=4", "UTC", "en")]
     assert Snapshot.objects.get().computed_at == kept_at

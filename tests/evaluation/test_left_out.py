@@ -71,8 +71,8 @@ def test_a_model_says_what_was_left_out_and_why(world: World, campaign: Campaign
     assert line["left_out"] == {"n": 3, "states": states, "worst": None, "best": None, "n_undecided": 0}
     assert line["answered"]["value"] == 0.7 and line["overall"]["n_units"] == 7
     page = read(world, "models/?")
-    assert "Left out 3: not readable 1, outside the scale 1, no response 1." in page
-    assert "all wrong or all right" not in page, "a correlation has no such ends"
+    assert "Left out 3: unreadable reply 1, out of range 1, no response 1." in page
+    assert "Bounds if" not in page, "a correlation has no such ends"
     assert "Left out 3:" in read(world, "judge/?")
 
 
@@ -90,13 +90,13 @@ def test_an_accuracy_lies_between_all_wrong_and_all_right(world: World) -> None:
     assert line["left_out"]["best"] == pytest.approx((n * value + gone) / (n + gone))
     page = read(world, "models/?")
     worst, best = (f"{line['left_out'][end]:.2f}" for end in ("worst", "best"))
-    assert f"it would lie between {worst} and {best}" in page
-    assert f"it would lie between {worst} and {best}" in read(world, "judge/?")
+    assert f"Bounds if all were wrong or right: {worst} to {best}" in page
+    assert f"Bounds if all were wrong or right: {worst} to {best}" in read(world, "judge/?")
 
 
 def test_ways_of_asking_are_never_one_number_silently(world: World, campaign: Campaign) -> None:
     asked(world, campaign, [*SAID[:3], *[SCORED] * 7])
-    words = "Its answers: 7 from how likely the text is, 3 from its words."
+    words = "Answer methods: 7 from how likely the text is, 3 from its words."
     for page in (read(world, "models/?"), read(world, "judge/?")):
         assert words in page and "different ways of asking are different measurements" in page
     assert read(world, "models.json?")["models"][0]["ways"] == {"text": 3, "likelihood": 7}
@@ -110,7 +110,7 @@ def test_a_model_that_gave_nothing_readable_is_there(world: World, campaign: Cam
     run.save()
     lines = {line["model"]: line for line in read(world, "models.json?")["models"]}
     assert lines["mute"]["overall"]["value"] is None and lines["mute"]["left_out"]["n"] == 10
-    assert "Left out 10: not readable 10." in read(world, "models/?")
+    assert "Left out 10: unreadable reply 10." in read(world, "models/?")
 
 
 def test_a_withdrawn_run_left_nothing_out(world: World, campaign: Campaign) -> None:
@@ -147,7 +147,7 @@ def test_a_model_that_is_asked_again_is_set_against_itself(world: World, campaig
     assert found["alpha"]["value"] == pytest.approx(alpha(Ratings.from_matrix(matrix), "ordinal").value)
     assert line["overall"]["n_units"] == 10, "only the first answer counts beside people"
     page = read(world, "models/?")
-    assert "Asked again" in page and "3 times" in page and "0.90" in page
+    assert "Repeated requests" in page and "3 times" in page and "0.90" in page
     asked(world, campaign, ["4"] * 10, name="once")
     assert [one["asked_again"] is None for one in read(world, "models.json?")["models"]] == [False, True]
 
@@ -294,7 +294,7 @@ def test_a_divided_unit_is_left_out_of_both_pages_alike(world: World, divided: C
     told = {"n": 2, "states": {"unparseable": 2}, "worst": right / (right + 1), "best": 1.0, "n_undecided": 1}
     assert model["left_out"] == judge["left_out"] == told
     assert (judge["n_unanswered"], judge["n_unasked"]) == (2, 0)
-    words = "Left out 2: not readable 2. For 1 of them no answer counts as right. Were the others all wrong"
+    words = "Left out 2: unreadable reply 2. For 1 of them no answer is correct. Bounds if the others were all wrong"
     assert words in read(world, "models/?") and words in read(world, "judge/?")
 
 
@@ -312,8 +312,8 @@ def test_answered_is_of_what_a_model_was_asked(world: World, campaign: Campaign)
     assert (line["answered"]["value"], line["answered"]["n_units"]) == (0.75, 4)
     assert (line["asked"]["value"], line["asked"]["n_units"], line["left_out"]["n"]) == (0.4, 10, 1)
     page = read(world, "models/?")
-    assert "75 %" in page and "3 of 4 asked" in page and "asked about 4 of 10" in page
-    assert "7 units that people rated have no answer of the judge. Not asked about 6. Left out 1:" in read(
+    assert "75 %" in page and "3 of 4 asked" in page and "4 of 10 items sent" in page
+    assert "7 items that people rated have no answer of the judge. Not asked about 6. Left out 1:" in read(
         world, "judge/?"
     )
     pks = named(world, campaign, {"untold": "123-------"})

@@ -106,16 +106,16 @@ def test_one_rater_gives_no_interval_and_a_constant_model_no_value(world: World,
     assert (found["Keen"]["place"], found["Flat"]["place"]) == ({"best": 1, "worst": 1}, None)
     page = world.client(world.mara).get("/b/simulated-caire/models/").content.decode()
     assert "No value:" in page
-    assert "no interval: it needs three raters" in page
+    assert "No interval: fewer than 3 raters" in page
 
 
 def test_without_a_model_the_page_says_what_to_do(world: World) -> None:
     empty = world.client(world.mara).get("/b/sea-and-river/models/").content.decode()
-    assert "No model has answered yet. Run one over a campaign, or import what it said." in empty
+    assert "No model has answered yet. Run a model on a campaign, or import its answers." in empty
     world.add_items(2)
     opened = an_open_campaign(world)
     page = world.client(world.mara).get("/b/sea-and-river/models/").content.decode()
-    assert "No model has answered yet. Run one over a campaign, or import what it said." in page
+    assert "No model has answered yet. Run a model on a campaign, or import its answers." in page
     assert f"/b/sea-and-river/campaigns/{opened.pk}/answers/import/" in page
     assert world.client(world.mara).get("/b/sea-and-river/models.json").json()["models"] == []
 

@@ -89,7 +89,7 @@ def test_in_a_cohort_each_person_stands_against_the_rest(world: World, campaign:
     assert page.count("0.80</bdi></b>") == 2
     assert "n = 4<" in page
     assert page.count("no answers that count") == 1
-    assert "Agreement with the rest" not in client.get(people(world)).content.decode()
+    assert "Agreement with others" not in client.get(people(world)).content.decode()
 
 
 def test_a_person_who_changes_on_the_way_is_shown_with_both_halves(world: World, campaign: Campaign) -> None:
@@ -106,7 +106,7 @@ def test_a_person_who_changes_on_the_way_is_shown_with_both_halves(world: World,
     assert page.count(">Changed</span>") == 2 and "2 people were tested" in page
     Rating.objects.filter(pk=Rating.objects.order_by("pk")[0].pk).update(live=False)
     short = client.get(people(world, f"?cohort={world.egypt.pk}")).content.decode()
-    assert "Each half of the answers needs five units" in short
+    assert "Each half of the answers needs five items" in short
 
 
 def test_a_person_who_does_not_change_is_tested_and_not_marked(world: World, campaign: Campaign) -> None:
@@ -136,7 +136,7 @@ def test_unordered_codes_are_compared_by_share_of_equal_answers(world: World) ->
     Rating.objects.update(value=None)
     page = world.client(world.mara).get(people(world, f"?cohort={world.egypt.pk}")).content.decode()
     assert page.count("0.75</bdi></b>") == 2
-    assert "Agreement with the rest (share)" in page and "Spearman" not in page
+    assert "Agreement with others (share)" in page and "Spearman" not in page
 
 
 def test_excluding_says_what_it_did_and_lifting_gives_it_back(world: World, campaign: Campaign) -> None:
@@ -145,7 +145,7 @@ def test_excluding_says_what_it_did_and_lifting_gives_it_back(world: World, camp
     client = world.client(world.mara)
     address = people(world, f"{rater.pk}/")
     page = client.post(address, {"do": "exclude", "reason": "Asked to be left out"}, follow=True).content.decode()
-    assert "4 answers no longer count; 4 places opened." in page
+    assert "4 answers no longer count; 4 answers reopened." in page
     assert "Asked to be left out" in page
     assert set(Annotation.objects.filter(rater=rater).values_list("counted", "uncounted_because")) == {
         (False, "excluded")
@@ -230,7 +230,7 @@ def test_a_waiting_answer_steps_in_so_fewer_places_open(world: World, campaign: 
     third.assignment.save()
     rater = rater_of(world.nour)
     page = world.client(world.mara).post(people(world, f"{rater.pk}/"), {"do": "exclude", "reason": "x"}, follow=True)
-    assert "4 answers no longer count; 3 places opened." in page.content.decode()
+    assert "4 answers no longer count; 3 answers reopened." in page.content.decode()
     third.refresh_from_db()
     assert third.counted
 

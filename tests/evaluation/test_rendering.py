@@ -44,7 +44,7 @@ def test_a_page_shows_each_number_with_n_and_interval_or_its_reason() -> None:
     text = page()
     for part in ("Egypt", "−0.12", "[−0.25, 0.50]", "n = 20 × 3", "3 &lt;items&gt; left out", "5 %", "axis-short"):
         assert part in text, part
-    assert "no variation." in text and "All 60 ratings" in text, "the estimate's own reason"
+    assert "No variation." in text and "All 60 ratings" in text, "the estimate's own reason"
     assert "nothing shared." in text and "No item in common." in text, "the reason of the cell, instead"
     assert "None" not in text and 'data-l="Share"' in text
 

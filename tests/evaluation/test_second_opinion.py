@@ -89,7 +89,7 @@ def rated(world: World) -> Campaign:
 
 def test_the_agreement_page_and_its_json_have_it_on_request(world: World, rated: Campaign) -> None:
     client, page = world.client(world.mara), f"/b/{world.benchmark.slug}/agreement/"
-    assert "Second opinion" in client.get(page).content.decode()
+    assert "Check alpha with another library" in client.get(page).content.decode()
     assert "0.454545454545" not in client.get(page + "?measure=alpha_nominal").content.decode()
     shown = client.get(page + "?measure=alpha_nominal&second=1").content.decode()
     assert shown.count("0.454545454545") == 2  # 1 - 0.4 x 90 / 66, by both

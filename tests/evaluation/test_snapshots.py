@@ -131,7 +131,7 @@ def test_one_renewal_is_on_its_way_whichever_process_asks(world: World, large: C
     one_more(world, large)
     for user in (world.mara, world.owner, world.mara):
         cache.clear()  # as another process of the site
-        assert "being made anew" in ask(world, user)
+        assert "being recomputed" in ask(world, user)
     assert len(sent) == 1
     assert tasks.recompute_report(*sent[0][1])
     one_more(world, large)
@@ -167,20 +167,20 @@ def test_a_renewal_that_no_worker_took_is_asked_for_again(
 def test_nobody_fills_the_queue(
     world: World, large: Campaign, sent: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "read anew at every look" in ask(world, world.mara, "?since=2020-01-01"), "not what nobody has looked at"
+    assert "computed on every visit" in ask(world, world.mara, "?since=2020-01-01"), "not what nobody has looked at"
     assert sent == [] and not Snapshot.objects.filter(data__has_key="asked").exists()
     monkeypatch.setattr(snapshots, "MOST_ASKED", 2)
     cache.clear()
     queries = [f"?since=2020-01-0{day}" for day in (1, 2, 3)]
     for query in queries:
         page(world, query)
-    assert ["being made anew" in ask(world, world.mara, query) for query in queries] == [True, True, False]
+    assert ["being recomputed" in ask(world, world.mara, query) for query in queries] == [True, True, False]
     assert "asked for this often" in ask(world, world.mara, queries[2])
-    assert "being made anew" in ask(world, world.owner, queries[2]) and len(sent) == 3
+    assert "being recomputed" in ask(world, world.owner, queries[2]) and len(sent) == 3
 
 
 def test_small_data_is_never_queued(world: World, rated: Campaign, sent: list[Any]) -> None:
-    assert "read anew at every look" in ask(world, world.mara)
+    assert "computed on every visit" in ask(world, world.mara)
     assert sent == [] and not Snapshot.objects.exists()
 
 

@@ -58,7 +58,7 @@ def test_all_is_well(world: World, broker: FakeBroker) -> None:
     module.record_heartbeat(timezone.now())
     broker.kept[WORKER_KEY] = timezone.now().isoformat().encode()
     text = page(world)
-    assert "All is well" in text
+    assert "No problems" in text
     for words in ("Emic", "Django", "PostgreSQL", "Valkey", "8.1.0", "Data folder", "Jobs: Waiting"):
         assert words in text
 
@@ -72,7 +72,7 @@ def test_only_site_admins_find_it(world: World, broker: FakeBroker) -> None:
 
 def test_a_silent_broker_and_a_late_beat_are_problems(world: World, broker: FakeBroker, monkeypatch: Any) -> None:
     module.record_heartbeat(timezone.now() - timedelta(minutes=20))
-    assert "The beat has not been heard" in page(world)
+    assert "The scheduler has not responded" in page(world)
     monkeypatch.setattr(module, "broker", lambda do: None)
     text = page(world)
     assert "The broker does not answer" in text
@@ -82,14 +82,14 @@ def test_a_silent_broker_and_a_late_beat_are_problems(world: World, broker: Fake
 def test_right_after_a_start_the_beat_is_only_not_there_yet(
     world: World, broker: FakeBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "The beat has not been heard" in page(world)
+    assert "The scheduler has not responded" in page(world)
     monkeypatch.setattr(module, "STARTED", timezone.now())
     for last in (None, timezone.now() - timedelta(hours=9)):  # never, and before the site was stopped
         if last:
             module.record_heartbeat(last)
         text = page(world)
         assert "not yet since the start" in text
-        assert "The beat has not been heard" not in text
+        assert "The scheduler has not responded" not in text
 
 
 def test_site_admins_find_it_in_the_tabs_and_the_tables_from_there(world: World, broker: FakeBroker) -> None:
@@ -127,7 +127,7 @@ def test_failed_and_stalled_jobs_are_named(world: World, broker: FakeBroker) -> 
     assert "1 job failed in the last seven days." in text
     assert "Import of stamps" in text
     assert "Disk full" in text
-    assert "1 job stands still." in text
+    assert "1 job has stopped." in text
 
 
 def test_a_file_that_was_refused_is_no_failure_of_the_site(world: World, broker: FakeBroker) -> None:
@@ -161,9 +161,9 @@ def test_places_over_their_time_are_named(world: World, broker: FakeBroker) -> N
     world.add_items(2)
     campaign = an_open_campaign(world)
     get_or_claim_work(rater_of(world.nour), campaign.cohorts.get(cohort=world.egypt), timezone.now())
-    assert "Places are over their time" not in page(world)
+    assert "Reservations have expired" not in page(world)
     Assignment.objects.update(lease_until=timezone.now() - timedelta(hours=1))
-    assert "Places are over their time" in page(world)
+    assert "Reservations have expired" in page(world)
 
 
 def test_a_full_disk_is_a_problem_of_its_own(world: World, broker: FakeBroker, monkeypatch: pytest.MonkeyPatch) -> None:

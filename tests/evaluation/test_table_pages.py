@@ -115,15 +115,15 @@ def test_what_has_no_value_says_why_and_is_never_nought(tables: World) -> None:
     assert "1 person so far; two are needed." in page
     latex = read(tables, "small.tex")
     assert latex.count("n/a$^{b}$") == 5
-    assert "$^{a}$ no interval: it needs three raters" in latex
-    assert r"\label{tab:sea-and-river-small}" in latex and "n of a number: 2 – 3 units." in latex
+    assert "$^{a}$ No interval: fewer than 3 raters" in latex
+    assert r"\label{tab:sea-and-river-small}" in latex and "n of a value: 2 – 3 items." in latex
     assert latex.count("1 person so far; two are needed.") == 1
 
 
 def test_beside_the_paper_each_printed_cell_bears_a_word_and_the_reason(tables: World) -> None:
     plain = read(tables, "small/")
     assert "same after rounding" not in plain
-    assert "Beside the paper" in plain
+    assert "Compared with the paper" in plain
     page = read(tables, "small/?paper=1")
     assert of(tables)["beside_the_paper"] == {"same": 2, "rounding": 0, "differs": 6}
     assert "The paper prints 8 of these cells: 2 the same, 0 the same after rounding, 6 different." in page

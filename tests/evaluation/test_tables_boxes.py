@@ -82,7 +82,7 @@ def test_without_a_campaign_people_or_models_the_table_says_what_to_bring(world:
         with pytest.raises(MissingData, match="no campaign yet"):
             build_table(benchmark, spec, QueryDict(), NOON)
     campaign, _items = opened(world, benchmark.stages.get(key="boxes"), {"koshari": ("Egypt", {})})
-    with pytest.raises(MissingData, match="Nobody has drawn"):
+    with pytest.raises(MissingData, match="There are no boxes yet"):
         table(benchmark, "collected")
     draw(campaign, world.egypt, world.nour, _items[0], LEFT)
     with pytest.raises(MissingData, match="No model has answered"):

@@ -176,7 +176,7 @@ def test_a_picture_seen_by_two_countries_only_says_that_it_needs_three(study: St
     say(study.campaign, rater, said)
     found = cell(study.table("table-2"), "Two", "Egypt, Natural").estimate
     assert found is not None and found.reason == "too_few_cohorts"
-    assert "three cohorts" in reason_sentence(found)
+    assert "3 cohorts" in reason_sentence(found)
 
 
 def test_the_other_reading_runs_over_the_pictures(study: Study) -> None:

@@ -32,7 +32,7 @@ def test_the_mean_cost_of_making_a_pair(benchmark: Benchmark, items: list[Item])
 def test_the_mean_cost_of_judging_one(
     world: World, benchmark: Benchmark, items: list[Item], campaign: Campaign  # noqa: F811
 ) -> None:  # fmt: skip
-    with pytest.raises(MissingData, match="nobody has said what its requests cost"):
+    with pytest.raises(MissingData, match="its requests have no price"):
         table(benchmark, "table-3", "cost=judged")
     run = Run.objects.create(
         benchmark=benchmark, campaign=campaign, task="answers", complete=True,

@@ -31,17 +31,17 @@ def test_a_campaign_without_ratings_says_what_to_do_next(world: World, rest: str
     world.add_items(2)
     campaign = an_open_campaign(world)
     path, at = f"/b/{world.benchmark.slug}/{rest}", f"/b/{world.benchmark.slug}/campaigns/{campaign.pk}/"
-    ways = ["See how far the campaign is", "Open another campaign", f'href="{at}answers/import/"', f'href="{at}"']
+    ways = ["View campaign progress", "Open another campaign", f'href="{at}answers/import/"', f'href="{at}"']
     invite = f"/cohorts/{world.egypt.pk}/invite"
     page = read(world, path)
-    assert "As soon as the first comes in, it stands here." in page
+    assert "They appear here as they arrive." in page
     assert all(way in page for way in ways)
     assert invite not in page, "who may not invite is sent to no door that stays shut"
     page = read(world, path, world.team_admin)
     assert invite in page and "Invite people to <bdi>Egypt</bdi>" in page
     assert world.client(world.team_admin).get(invite).status_code == 200
     give(campaign, world.egypt, world.nour, {world.items[0]: "3"})
-    assert "As soon as the first comes in" not in read(world, path, world.team_admin)
+    assert "They appear here as they arrive" not in read(world, path, world.team_admin)
 
 
 def test_models_and_judge_open_where_a_model_has_answered(world: World) -> None:
@@ -82,7 +82,7 @@ def test_judge_without_people_links_to_the_table_with_both(world: World) -> None
     campaign = study.open("model-answers", "Brazil")
     study.answer(campaign, 0, item, {"verdict": "1"})
     page = read(world, path)
-    assert table in page and "The judge beside people" in page
+    assert table in page and "The judge compared with people" in page
     assert "No value:" not in page
     assert world.client(world.owner).get(table).status_code == 200
 
@@ -106,7 +106,7 @@ def test_a_table_that_lacks_people_leads_to_no_run(world: World) -> None:
     slug, pk = study.benchmark.slug, study.campaign.pk
     say(study.campaign, model(world.team, "Keen"), {(study.items["a"], "Egypt"): "3"})
     page = read(world, f"/b/{slug}/tables/table-2/")
-    assert "Nobody has rated these pictures yet." in page
+    assert "These pictures have no ratings yet." in page
     assert f"/b/{slug}/campaigns/{pk}/answers/import/" in page and "Run a model" not in page
 
 

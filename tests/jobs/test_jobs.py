@@ -168,9 +168,9 @@ def test_a_lost_worker_that_was_asked_to_stop_is_not_sent_again(counting, world,
 
 def test_failures_say_what_happened(counting):
     job = start()
-    counting.at[2] = JobFailed("The disk is full. Make room, then go on.")
+    counting.at[2] = JobFailed("The disk is full. Free some space, then resume.")
     runner.run(job.pk)
-    assert state(job) == "failed" and job.error == "The disk is full. Make room, then go on."
+    assert state(job) == "failed" and job.error == "The disk is full. Free some space, then resume."
     broken = start()
     counting.at[2] = RuntimeError("secret detail")
     with pytest.raises(RuntimeError):

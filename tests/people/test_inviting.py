@@ -55,7 +55,7 @@ def test_each_wrong_row_names_its_line_its_value_and_why(world: World) -> None:
     assert addresses(world, text) == [
         (2, "not-an-address", "This is no e-mail address."),
         (4, "NOUR@example.org", "This person is a member already."),
-        (6, "OK@example.org", "The same address stands in line 5."),
+        (6, "OK@example.org", "Line 5 has the same address."),
         (7, long, "The note is longer than 200 characters."),
         (8, "waits@example.org", "An invitation is waiting for this address."),
     ]

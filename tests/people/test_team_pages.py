@@ -40,7 +40,7 @@ def test_only_admins_see_what_changes_the_team(world: World) -> None:
     url = reverse("people:team", args=["nile-lab"])
     assert reverse("people:team_invite", args=["nile-lab"]) in world.client(world.team_admin).get(url).content.decode()
     page = world.client(world.mara).get(url).content.decode()
-    assert "<form" in page and "Invite to the team" not in page and "Take out of the team" not in page
+    assert "<form" in page and "Invite to the team" not in page and "Remove from team" not in page
 
 
 @pytest.mark.parametrize(

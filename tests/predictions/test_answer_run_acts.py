@@ -198,7 +198,7 @@ class TestBudget:
         endpoint.prices.create(number=2, table={})
         driven(run)
         assert (run.state, run.stopped_because) == ("paused", "price") and scripted_server.counts()["total"] == 0
-        with pytest.raises(RunRefused, match="no budget can be kept"):
+        with pytest.raises(RunRefused, match="a budget cannot be checked"):
             answer_runs.raise_budget(run, Decimal(2), world.mara, now())
 
     def test_what_nobody_told_the_price_of_counts_at_its_dearest(self, world, plan, scripted_server):
@@ -430,7 +430,7 @@ class TestLooking:
             Prices.objects.create(endpoint=endpoint, number=1, table=table)
         half = plan(2)
         assert answer_runs.estimate(half).dollars is None
-        with pytest.raises(RunRefused, match="no budget can be kept"):
+        with pytest.raises(RunRefused, match="a budget cannot be checked"):
             opened(world, replace(half, budget=Decimal(1)))
         run = driven(opened(world, half))
         assert (progress_of(run).unpriced, progress_of(run).cost) == (2, 0)

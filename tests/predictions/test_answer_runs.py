@@ -225,7 +225,7 @@ def test_nobody_elses_replies_are_taken(world, plain, scripted_server, asked):
 class TestRefusals:
     def test_one_run_for_a_model_and_setting(self, world, plain, asked):
         run = asked(1)
-        with pytest.raises(RunRefused, match="has a run here already"):
+        with pytest.raises(RunRefused, match="already has a run here"):
             opened(world, a_plan(run.campaign, run.endpoint, plain))
         assert opened(world, a_plan(run.campaign, run.endpoint, plain, setting="other")).rater.setting == "other"
 
@@ -245,7 +245,7 @@ class TestRefusals:
     def test_a_budget_without_a_price_and_a_selection_of_nothing(self, world, plain, scripted_server):
         campaign = a_campaign(world)
         endpoint = an_endpoint(world, scripted_server.base_url, {"another": {"in": "1"}})
-        with pytest.raises(RunRefused, match="no budget can be kept"):
+        with pytest.raises(RunRefused, match="a budget cannot be checked"):
             opened(world, a_plan(campaign, endpoint, plain, budget=Decimal(1)))
         with pytest.raises(RunRefused, match="No item fits"):
             opened(world, a_plan(campaign, endpoint, plain, selection={"conditions": ["nowhere"]}))

@@ -148,7 +148,7 @@ def test_a_threshold_is_looked_at_then_kept(world: World, labelled: None, monkey
     page = get(world, "calibrate", world.stage.pk, **asked)
     assert (
         "4 items have a majority of those who answered (people: 2); right: 2" in page
-        and "People are divided over 1" in page
+        and "Ties between people: 1" in page
     )
     assert "<polyline" in page and "At 20: 3 of 4 are kept" in page
     assert "The proposed threshold is the best by F1 of all." in page

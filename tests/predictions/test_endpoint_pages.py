@@ -94,7 +94,7 @@ def test_the_check_says_what_works(world: World, scripted_server: Server) -> Non
         world.team, world.team_admin, timezone.now(), kind="openai", name="Here", base_url=scripted_server.base_url
     )
     address = f"{home(world)}{endpoint.pk}/"
-    assert "Nobody has checked yet" in page(world, world.team_admin, address)
+    assert "never checked" in page(world, world.team_admin, address)
     text = world.client(world.team_admin).post(address + "action/", {"do": "check"}, follow=True).content.decode()
     assert "It answers." in text and "tiny-vlm" in text
     assert "Answers" in page(world, world.mara, home(world))
@@ -131,7 +131,7 @@ def test_a_forgotten_v1_is_answered_and_named(world: World, scripted_server: Ser
     assert "It answered, but not as it should" in text
     endpoints.change(endpoint, world.team_admin, timezone.now(), base_url=scripted_server.base_url)
     text = page(world, world.team_admin, f"{home(world)}{endpoint.pk}/")
-    assert "The address was changed since the last check" in text and "Not checked" in page(
+    assert "The address has changed since the last check" in text and "Not checked" in page(
         world, world.mara, home(world)
     )
     text = checked(world, f"{home(world)}{endpoint.pk}/", model="scripted")
@@ -151,11 +151,11 @@ def test_what_worked_is_ticked_by_one_press(world: World, scripted_server: Serve
         world.team, world.team_admin, timezone.now(), kind="openai", name="Here", base_url=scripted_server.base_url
     )
     address = f"{home(world)}{endpoint.pk}/"
-    assert "Tick what worked" in checked(world, address, model="scripted")
+    assert "Use these capabilities" in checked(world, address, model="scripted")
     assert world.client(world.mara).post(address + "action/", {"do": "offer"}).status_code == 404
     reply = world.client(world.team_admin).post(address + "action/", {"do": "offer"}, follow=True)
     endpoint.refresh_from_db()
-    assert "schema" in endpoint.offers and "Tick what worked" not in reply.content.decode()
+    assert "schema" in endpoint.offers and "Use these capabilities" not in reply.content.decode()
 
 
 def test_the_list_asks_the_same_however_many_there_are(

@@ -41,7 +41,7 @@ def listed(world: World) -> str:
 def test_a_worker_that_gives_signs_of_life_runs(world: World, run: Run) -> None:
     claimed(run, timezone.now() - timedelta(seconds=20))
     page = see(world, run)
-    assert "Running</span>" in page and "The run is asking" in page and "Running</span>" in listed(world)
+    assert "Running</span>" in page and "The run is in progress" in page and "Running</span>" in listed(world)
 
 
 def test_a_frozen_worker_is_named_with_the_time_of_its_last_sign(world: World, run: Run) -> None:
@@ -50,7 +50,7 @@ def test_a_frozen_worker_is_named_with_the_time_of_its_last_sign(world: World, r
     page = see(world, run)
     at = date_format(timezone.localtime(since), "TIME_FORMAT")
     assert f"No progress since {at}: the worker does not respond" in page
-    assert "Running</span>" not in page and "The run is asking" not in page and "Waiting</span>" in listed(world)
+    assert "Running</span>" not in page and "The run is in progress" not in page and "Waiting</span>" in listed(world)
     assert "hx-get" in page, "it goes on asking, so that it recovers without a hand"
 
 
@@ -67,7 +67,7 @@ def test_one_that_was_frozen_over_the_lease_waits_for_a_worker(world: World, run
 
 
 def test_a_run_that_was_just_started_waits_for_nobody(world: World, run: Run) -> None:
-    assert progress_of(run).silence == "" and "The run is asking" in see(world, run)
+    assert progress_of(run).silence == "" and "The run is in progress" in see(world, run)
 
 
 def test_a_server_that_asked_to_wait_is_not_a_frozen_worker(world: World, run: Run) -> None:

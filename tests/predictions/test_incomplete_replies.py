@@ -76,7 +76,7 @@ def test_a_code_outside_the_scale_is_named_and_the_rest_counts(world: World, ask
     assert Rating.objects.filter(rater=run.rater, field="food").count() == 1
     assert Rating.objects.filter(rater=run.rater, field="music").count() == 2
     only = see(world, run, "?state=incomplete")
-    assert only.count('role="rowheader"') == 1 and "food: The reply is outside the scale" in only
+    assert only.count('role="rowheader"') == 1 and "food: The reply is out of range" in only
     of_call = see(world, run, f"calls/{first.pk}/")
     assert "Answered, incomplete" in of_call and "Questions without a readable answer" in of_call
 
@@ -101,7 +101,7 @@ def test_numbers_count_the_readable_fields_and_say_so(world: World, ask: Any) ->
     assert food["answered"]["value"] == pytest.approx(2 / 3) and food["ways"] == {"text": 2}
     assert music["incomplete"] == food["incomplete"] == 2
     page = client.get(f"{base}/", {"field": "food"}).content.decode()
-    assert "2 replies are incomplete" in page and "Left out 1: not readable 1" in page
+    assert "2 replies are incomplete" in page and "Left out 1: unreadable reply 1" in page
     assert "2 replies are incomplete" not in client.get(f"{base}.csv").content.decode()
     assert "incomplete" in client.get(f"{base}.csv").content.decode().splitlines()[0]
 

@@ -31,7 +31,7 @@ def asked_with(world: World, server: Server, prompt: Prompt, *, pictures: bool) 
 
 
 def test_the_sheet_is_not_asked_where_its_display_has_no_picture(world: World, scripted_server: Server) -> None:
-    with pytest.raises(RunRefused, match="None of the 2 units can be asked"):
+    with pytest.raises(RunRefused, match="None of the 2 items can be sent"):
         asked_with(world, scripted_server, registry.prompt("sheet"), pictures=False)
     assert scripted_server.asked == [] and not Call.objects.exists()
 

@@ -44,8 +44,8 @@ def test_a_call_shows_and_hands_on_what_was_noted(world: World, run: Run) -> Non
     call = end(run)
     Call.objects.filter(pk=call.pk).update(notes=LIKELIHOOD | {"before": 3}, how="likelihood")
     page = see(world, run, f"calls/{call.pk}/")
-    assert "What was noted when it was read" in page and "Corrected loss" in page
-    assert "before" not in page.partition("What was noted")[2].partition("</section>")[0]
+    assert "Reply details" in page and "Corrected loss" in page
+    assert "before" not in page.partition("Reply details")[2].partition("</section>")[0]
     told = b"".join(world.client(world.mara).get(address(world, run, "calls.jsonl")).streaming_content)  # type: ignore[attr-defined]
     rows = [json.loads(line) for line in told.decode().splitlines()]
     assert rows[0]["notes"] == LIKELIHOOD and rows[0]["how"] == "likelihood" and rows[1]["notes"] == {}

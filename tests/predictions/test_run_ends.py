@@ -77,7 +77,7 @@ def test_a_run_out_of_a_file_claims_no_cost_and_no_tokens(world: World) -> None:
     run = run_of(bring(world, campaign, kept(jsonl(egypt)), target="doc.country"))
     page = see(world, run)
     assert "Their cost, their tokens" in page and "$0" not in page and "Tokens in" not in page
-    assert "2 units of the file" in page and "all of the campaign" not in page
+    assert "2 items of the file" in page and "all of the campaign" not in page
     assert "<b><code>relevance</code> <bdi>4</bdi></b>" in page and "Times each is asked" not in page
 
 
@@ -86,10 +86,10 @@ def test_the_run_in_a_withdrawn_ones_place_is_named_and_linked(world: World) -> 
     old = opened(world, a_plan(campaign, endpoint, prompt("sheet")))
     for act in ("stop", "withdraw"):
         press(world, old, do=act)
-    assert "Bring it back" in see(world, old) and "Open that run" not in see(world, old)
+    assert "Restore" in see(world, old) and "Open that run" not in see(world, old)
     new = opened(world, a_plan(campaign, endpoint, prompt("sheet")))
     page = see(world, old)
-    assert "Another run of this model stands here now" in page and "Bring it back" not in page
+    assert "Another run of this model, of" in page and "Restore" not in page
     assert f'/predictions/run/{new.pk}/">Open that run' in page
 
 
@@ -104,7 +104,7 @@ class TestWhatCannotBeAsked:
         plan = a_plan(campaign, blind, shows)
         assert answer_runs.preview(plan).missing_input == "no_pictures", "said before anything is sent"
         assert answer_runs.estimate(plan).missing_input == {"no_pictures": 2}
-        with pytest.raises(RunRefused, match="None of the 2 units can be asked"):
+        with pytest.raises(RunRefused, match="None of the 2 items can be sent"):
             opened(world, plan)
         assert scripted_server.counts()["total"] == 0 and not Call.objects.exists()
         sees = an_endpoint(world, scripted_server.base_url, offers=["images"], name="Sees")

@@ -71,7 +71,7 @@ def test_retry_and_reparsing_repair_a_failed_run(world: World, asked: Any, scrip
 
 def test_what_broke_on_the_way_is_offered_for_a_retry(world: World, asked: Any) -> None:
     run = asked(2, Rule(Act(status=500, error="Stumbled")))
-    assert run.state == "failed" and "Failed: 2" in see(world, run) and "Retry these" in see(world, run)
+    assert run.state == "failed" and "Failed: 2" in see(world, run) and "Retry calls" in see(world, run)
 
 
 def test_what_was_missing_is_offered_only_once_it_is_there(
@@ -87,11 +87,11 @@ def test_what_was_missing_is_offered_only_once_it_is_there(
     run = driven(opened(world, a_plan(campaign, endpoint, prompt)))
     assert states(run) == {"failed": 2, "answered": 1}
     page = see(world, run)
-    assert "Retry these" not in page and "2 calls have no value, and asking again would not change that" in page
+    assert "Retry calls" not in page and "2 calls have no value, and a retry would not change that" in page
     assert "There was no such call" in press(world, run, do="retry", states=["failed"])
     draw_image(world.items[0])
     page = see(world, run)
-    assert "Retry these" in page and "1 call has no value, and asking again" in page
+    assert "Retry calls" in page and "1 call has no value, and a retry" in page
     assert "1 call is asked again" in press(world, run, do="retry", states=["failed"])
     assert states(driven(run)) == {"failed": 1, "answered": 2}
 
@@ -105,13 +105,13 @@ def test_nothing_is_offered_where_nothing_can_be_asked_any_more(world: World, as
     else:
         changed = {"retired_at": timezone.now()} if gone == "endpoint" else {"base_url": "http://127.0.0.1:9/v2"}
         Endpoint.objects.filter(pk=run.endpoint.pk).update(**changed)
-    assert "Retry these" not in see(world, run)
+    assert "Retry calls" not in see(world, run)
 
 
 def test_an_encoder_is_not_asked_the_same_again(world: World, asked: Any) -> None:
     run = asked(2, Rule(scripted.PROSE))
     Endpoint.objects.filter(pk=run.endpoint.pk).update(kind=Endpoint.Kind.OPEN_CLIP)
-    assert "Retry these" not in see(world, run)
+    assert "Retry calls" not in see(world, run)
 
 
 def test_every_missing_input_has_its_sentence() -> None:

@@ -72,7 +72,7 @@ def test_a_table_with_a_row_for_each_entry_says_the_same_in_any_order(world: Wor
         ({"scores": [1, None]}, "not_a_number", "“None” is no finite number"),
         ({"scores": [1, True]}, "not_a_number", "no finite number"),
         ({"scores": [1, "Infinity"]}, "not_a_number", "no finite number"),
-        ({"scores": [1, float("nan")]}, "unreadable", "a number without end"),
+        ({"scores": [1, float("nan")]}, "unreadable", "NaN or infinity"),
         ({"scores": [1, 10**400]}, "not_a_number", "no finite number"),
         ({"scores": "1, 2"}, "unreadable", "“scores” cannot be read"),
         ({"query": {"q": 2}}, "unreadable", "“query” must be text"),
@@ -151,9 +151,9 @@ def test_the_same_file_again_is_unchanged_and_another_asks_to_withdraw_the_older
     second = of(a_run(world, jsonl([FOUND[1], FOUND[0]])))
     assert runs_of(world.benchmark, "retrieval") == [second]
     first.refresh_from_db()
-    with pytest.raises(result_runs.FileRunRefused, match="Withdraw that one first"):
+    with pytest.raises(result_runs.FileRunRefused, match="Withdraw that run first"):
         result_runs.restore(first, world.mara)
-    with pytest.raises(result_runs.FileRunRefused, match="Bring it back instead"):
+    with pytest.raises(result_runs.FileRunRefused, match="Restore that run instead"):
         result_runs.start(world.benchmark, world.mara, SimpleUploadedFile("a", jsonl(FOUND)), told())
     for name, value in (("setting", "text"), ("query_set", "other"), ("system_prompt", "x"), ("task", "forced_choice")):
         assert result_runs.start(world.benchmark, world.mara, SimpleUploadedFile("a", b"x"), told(**{name: value})), (
@@ -166,7 +166,7 @@ def test_a_withdrawn_run_is_kept_and_comes_back(world: World) -> None:
     path = f"/b/{world.benchmark.slug}/predictions/runs/{run.pk}/"
     mara = world.client(world.mara)
     page = mara.post(path, {"do": "withdraw"}, follow=True).content.decode()
-    assert "It is kept, and does not count" in page and "Bring it back" in page
+    assert "It is kept, and does not count" in page and "Restore" in page
     assert runs_of(world.benchmark, "retrieval") == [] and Ranking.objects.filter(run=run).count() == 2
     page = mara.post(path, {"do": "back"}, follow=True).content.decode()
     assert "The run is back" in page and runs_of(world.benchmark, "retrieval") == [run]
@@ -264,7 +264,7 @@ def test_a_run_adds_what_was_not_known_of_its_model_and_changes_nothing(world: W
 
     assert "Nothing was changed" in again("")
     page = again('{"family": "SigLIP", "open": true}')
-    assert "knows “family” as &#x27;CLIP&#x27;" in page and "another name or setting" in page
+    assert "as &#x27;CLIP&#x27;" in page and "another model name or setting" in page
     assert Rater.objects.get(name="CLIP").about == {"family": "CLIP"}
     assert "What was not known of the model was noted" in again('{"family": "CLIP", "open": true}')
     assert Rater.objects.get(name="CLIP").about == {"family": "CLIP", "open": True}

@@ -3,15 +3,15 @@ from django.utils.translation import gettext_lazy as _
 from annotation.fields.settings import Setting
 
 SETTINGS = (
-    Setting("least", "int", _("Least boxes"), start=1),
-    Setting("most", "int", _("Most boxes"), start=1),
+    Setting("least", "int", _("Minimum number of boxes"), start=1),
+    Setting("most", "int", _("Maximum number of boxes"), start=1),
     Setting("max_area", "number", _("A box is smaller than"), _("A share of the picture, such as 0.3."), optional=True),
     Setting("min_area", "number", _("A box is at least"), _("A share of the picture, such as 0.001."), optional=True),
     Setting(
         "facts",
         "rows",
         _("What must be known of the picture"),
-        _("Numbers that a detector found. A number not known holds nobody up."),
+        _("Numbers from a detector. An unknown number does not block an answer."),
         row=(
             Setting("key", "line", _("Name of the fact"), short=True),
             Setting("at_least", "number", _("At least")),

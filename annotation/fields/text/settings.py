@@ -18,7 +18,7 @@ SETTINGS = (
     Setting(
         "checks",
         "many",
-        _("Remark on it when"),
+        _("Show a warning if"),
         _("Said when it is submitted; the person may keep the text as it is."),
         choices=(
             ("words", _("It has more words than set here")),

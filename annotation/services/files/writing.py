@@ -216,8 +216,8 @@ def _classify(step: FileWriteBatch, answer: ParsedAnswer, pair: Pair) -> Judged:
             return Outcome.UNCHANGED, "", ""
         if known.live:
             message = _(
-                "“%(rater)s” has answered this already, otherwise or other questions of it. What stands is not "
-                "changed. Withdraw the import that brought it, then send one file with everything."
+                "“%(rater)s” has a different answer to this already. The current answer was not "
+                "changed. Withdraw the earlier import, then import one file with everything."
             )
             return Outcome.ERROR, "answered", message % {"rater": answer.said.rater}
     _create(step, answer, pair, assignment, key)

@@ -222,5 +222,5 @@ def correlation_words(name: str, value: Value) -> str:
         if value.low is not None and value.high is not None
         else ""
     )
-    rest = f"; {value.no_interval}" if value.no_interval else ""
+    rest = f". {value.no_interval}" if value.no_interval else ""
     return f"{name} = {format_value(value.value)}{ends}, n = {value.n:,}{rest}"

@@ -46,7 +46,7 @@ from papers.caire.tables.specific import SPECIFIC_TABLES
 STAGE = FIELD = "relevance"
 NEEDS = gettext_lazy("Ratings by people of several countries, and scores of a model for the same pictures.")
 NO_MODELS = gettext_lazy("No model has scored these pictures yet. Import its scores as answers of a model.")
-NO_PEOPLE = gettext_lazy("Nobody has rated these pictures yet. Open a campaign, or import ratings.")
+NO_PEOPLE = gettext_lazy("These pictures have no ratings yet. Open a campaign, or import ratings.")
 BLOCKS: dict[str, Words] = {
     "cosine": gettext_lazy("Vision-language encoders (baseline 1)"),
     "no_retrieval": gettext_lazy("Vision-language models (baseline 2)"),

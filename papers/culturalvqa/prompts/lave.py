@@ -48,7 +48,8 @@ DEMONSTRATIONS = PromptOption(
     gettext_noop("Demonstrations"),
     "text",
     help=gettext_noop(
-        'In the place of ours: a JSON list of {"question", "references", "prediction", "output", "explanation"}.'
+        'Replaces the default examples: a JSON list of {"question", "references", '
+        '"prediction", "output", "explanation"}.'
     ),
 )
 BINARY = PromptOption(

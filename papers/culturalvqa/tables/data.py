@@ -143,7 +143,7 @@ def build_profile(inputs: TableInputs) -> Table:
         _("Answers per question"), _("People's accuracy, percent"), _("Annotators"), _("References LAVE keeps"),
     ]  # fmt: skip
     words: list[Words] = [
-        _("Means are over questions or answers; words are what stands between spaces."),
+        _("Means are over questions or answers. Words are separated by spaces."),
         _(
             "References: answers that are written differently, less those given at most a quarter as often as the "
             "commonest one of their question, as in the prompt of the original LAVE."
@@ -286,7 +286,7 @@ def build_skips(inputs: TableInputs) -> Table:
     )
     counts = list(counted)
     if not counts:
-        raise MissingData(_("Nobody has been shown a picture to write a question about yet."))
+        raise MissingData(_("No picture has been shown for a question yet."))
     rows = [Row(label, _skip_cells(n, skipped, None)) for label, n, skipped in counts]
     theirs = _in_text("skipped")
     rows.append(Row(_("All"), _skip_cells(sum(n for _l, n, _s in counts), sum(s for _l, _n, s in counts), theirs)))

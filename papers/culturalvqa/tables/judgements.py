@@ -81,8 +81,8 @@ SUB_CATEGORIES_FROM = gettext_lazy(
     "Sub-categories: as people said in the stage “sub-categories”; else as the items say; else as a judge said."
 )
 UNREADABLE = gettext_lazy(
-    "Answers the judge said nothing readable about are left out; beside each number stands what it would be were they "
-    "all wrong or all right."
+    "Answers with an unreadable reply of the judge are left out. Each value has bounds: "
+    "if they were all wrong, and all right."
 )
 
 

@@ -161,7 +161,7 @@ def _table(pairs: list[Pair]) -> Ratings:
 VERDICT_TABLES: tuple[TableSpec, ...] = (
     TableSpec("verdicts", "Figure 11", gettext_lazy("What people say of models' answers"), NEEDS, build_verdicts),
     TableSpec(
-        "judge", "Section 5", gettext_lazy("The judge beside people"),
+        "judge", "Section 5", gettext_lazy("The judge compared with people"),
         gettext_lazy("Answers that both the judge and people rated."), build_judge, (RULE, JUDGE),
         judges_stage=STAGE,
     ),

@@ -38,8 +38,7 @@ OTHER_CORPUS = gettext_lazy(
     "of single answers count it twice."
 )
 WHOLE_WORDS = gettext_lazy(
-    "Compared word by word, whole words only: small and capital letters are the same, accents are left out, and every "
-    "other sign stands between words."
+    "Compared by whole words. Case and accents are ignored, and every other sign separates words."
 )
 
 
@@ -81,8 +80,8 @@ def _list(inputs: TableInputs, key: str, message: str) -> Collection:
 def build_in_corpus(inputs: TableInputs) -> Table:
     """Appendix F: how often the answers of a facet stand in a corpus, for each of them."""
     message = _(
-        "Bring the list: a table with the columns key (an answer) and count (how often it stands in the corpus), as a "
-        "collection with the name “Corpus counts”."
+        "Import the list as a collection with the name “Corpus counts”. Its columns are key "
+        "(an answer) and count (its frequency in the corpus)."
     )
     collection = _list(inputs, COUNTS, message)
     counts, unread = _counts(collection)

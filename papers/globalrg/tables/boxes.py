@@ -91,7 +91,7 @@ def boxed_items(inputs: TableInputs) -> tuple[list[BoxedItem], list[ObservedRate
         elif drawn:
             gold.setdefault(answer.thing.pk, (_country(answer), drawn[0]))
     if not gold:
-        text = _("Nobody has drawn a box yet. Open a campaign of the stage “Box drawing”, or import boxes.")
+        text = _("There are no boxes yet. Open a campaign of the stage “Box drawing”, or import boxes.")
         raise MissingData(text, by_people=True)
     if not models:
         raise MissingData(_("No model has answered yet. Import its boxes for the stage “Box drawing”."))
@@ -226,7 +226,7 @@ def build_collected(inputs: TableInputs) -> Table:
         if drawn := read_boxes(answer.answer):
             gold.setdefault(answer.thing.pk, (_country(answer), drawn[0]))
     if not gold:
-        text = _("Nobody has drawn a box yet. Open a campaign of the stage “Box drawing”, or import boxes.")
+        text = _("There are no boxes yet. Open a campaign of the stage “Box drawing”, or import boxes.")
         raise MissingData(text, by_people=True)
     facts, human = facts_of(list(gold)), _human(inputs)
     rows = []

@@ -39,7 +39,7 @@ DEPTHS = (5, 10)
 NORMALISER = Option(
     "normaliser",
     gettext_lazy("Diversity divides by"),
-    {"ln_k": gettext_lazy("ln k, the most that k places can have"), "ln_m": gettext_lazy("ln m, the cultures found")},
+    {"ln_k": gettext_lazy("ln k, the maximum for k entries"), "ln_m": gettext_lazy("ln m, the cultures found")},
 )
 REGIONS = Option(
     "regions",
@@ -59,7 +59,7 @@ REPEATED = gettext_lazy("The paper's lists for ALBEF repeat those of TCL, so thi
 KNOWN: dict[tuple[str, int, str, str], Words] = {
     ("region", 5, "CLIP", "marriage"): gettext_lazy("A misprint: the printed list gives 31.09, as Table 3 needs it."),
 }
-IMPOSSIBLE = gettext_lazy("No five places can be right in such a share.")
+IMPOSSIBLE = gettext_lazy("Five entries cannot be correct in such a share.")
 OF_ROUNDED = gettext_lazy("The paper cuts a mean of numbers that were rounded before.")
 OF_MEAN: dict[tuple[str, str], Words] = {
     ("TCL", "precision_5"): gettext_lazy("The mean of the paper's own row is 75.0."),

@@ -272,9 +272,9 @@ def build_bands(inputs: TableInputs) -> Table:
     words: list[Words] = [
         _("In percent, over the instances that every model answered."),
         _(
-            "Place: the range of ranks that permutation tests leave open: every two models, by question, corrected by "
-            "Holm. The tests speak of other questions and these people."
+            "Rank: the range of ranks that permutation tests leave open, for every two models, "
+            "by question, corrected by Holm. The tests are over questions, for these people."
         ),
     ]
-    columns: list[Words] = [_("Accuracy"), _("Place")]
+    columns: list[Words] = [_("Accuracy"), _("Rank")]
     return inputs.table(corner=_("Model"), columns=columns, rows=rows, words=words)

@@ -76,7 +76,7 @@ _NO_COSTS = gettext_lazy(
     "No pair says what making it cost. Import the pairs with a column “cost”, in US dollars; or choose what judging "
     "them cost."
 )
-_NO_REQUESTS = gettext_lazy("No judge was asked about these pairs here, or nobody has said what its requests cost.")
+_NO_REQUESTS = gettext_lazy("No judge was asked about these pairs here, or its requests have no price.")
 
 
 def _number(cost: object) -> float | None:

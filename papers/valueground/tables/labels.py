@@ -72,7 +72,10 @@ def build_labels(inputs: TableInputs) -> Table:
     words: list[Words] = [
         *counted_words(of),
         *code_words(of),
-        _("Questions; the first column in percent. A mean outside the options and a code 0 left out are told besides."),
+        _(
+            "Questions; the first column in percent. A mean outside the options and a code 0 "
+            "that was left out are reported."
+        ),
     ]
     return inputs.table(corner=_("Country"), columns=columns, rows=rows, words=words)
 
@@ -98,7 +101,7 @@ SPECS: tuple[TableSpec, ...] = (
     ),
     TableSpec("table-8", "Table 8", gettext_lazy("From text-only to main, by country"), NEEDS, build_transfer),
     TableSpec("labels", "", gettext_lazy("Labels from the survey"), NEEDS, build_labels),
-    TableSpec("bands", "", gettext_lazy("Places of the models"), NEEDS, build_bands),
+    TableSpec("bands", "", gettext_lazy("Ranks of the models"), NEEDS, build_bands),
     about_models(stage=(CHOICE, "choice")),
 )
 TABLES = {"valueground": SPECS}

@@ -154,7 +154,7 @@ def _words(parts: list[Part], unknown: int) -> list[str]:
     texts = [
         _("The paper's projection is UMAP; this one is linear: distances in it are never larger than in the vectors."),
         _("Silhouettes are of the vectors in all dimensions, by 1 - cosine, of the entries drawn: 1 apart, 0 mixed."),
-        _("n is the number of entries; a number stands on its group's medians."),
+        _("n is the number of entries. Each number is at the medians of its group."),
     ]
     for part in parts:
         if len(part.keys) < part.counts.total():

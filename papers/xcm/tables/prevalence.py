@@ -128,8 +128,8 @@ def _floor(n: int, k: int, *, discounted: bool) -> Cell:
 
 def _floor_words(over: str) -> list[Words]:
     sentences = [
-        _("LBKL in nats, with 1e-9 in place of a share of zero; mean over queries."),
-        _("Floor: the least that k places can have, since k places hold k languages at most."),
+        _("LBKL in nats, with 1e-9 instead of a share of zero; mean over queries."),
+        _("Floor: the minimum for k entries, since k entries have at most k languages."),
     ]
     return [sentences[0]] if over == "two" else list(sentences)
 
@@ -210,7 +210,7 @@ def build_tiers(inputs: TableInputs) -> Table:
             ]
             rows.append(Row(str(TIERS[name]), tuple(cells), of.label))
     if not rows:
-        raise MissingData(_("No run has lists of ten places."))
+        raise MissingData(_("No run has lists of ten entries."))
     columns: list[Words] = [*(str(rank) for rank in range(1, 11)), _("First ten")]
     words: list[Words] = [_("In percent, of captions whose language is in Table 5 of 3XCM, version 1.")]
     return inputs.table(corner=_("Tier"), columns=columns, rows=rows, words=words)

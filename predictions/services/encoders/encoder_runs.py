@@ -249,7 +249,7 @@ def _finish(work: JobContext, run: Run, encoder: clip.ClipEncoder, entry_encodin
         record(work.job.created_by, "run.finished", scope=scope, target=target, implied=True, **facts)
     if unread and not locked_run.complete:
         text = _(
-            "The run is not counted: %(n)s pictures could not be read. Withdraw them, or start it anew without them."
+            "The run is not counted: %(n)s pictures could not be read. Withdraw them, or run it again without them."
         )
         work.note(text % {"n": unread})
 

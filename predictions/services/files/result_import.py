@@ -223,7 +223,7 @@ def _finish(work: JobContext, run: Run) -> None:
             implied=True, counts=counts, complete=complete, at=timezone.now().isoformat(),
         )  # fmt: skip
     if errors or not facts["rows"]:
-        work.note(_("The run is not counted: rows could not be taken. Mend them, and send the file again."))
+        work.note(_("The run is not counted: rows were rejected. Correct them, and import the file again."))
     elif lacks:
         text = ngettext(
             "The run is not counted: %(n)s query of its set is missing, such as “%(key)s”.",

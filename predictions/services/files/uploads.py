@@ -73,7 +73,7 @@ def job_errors() -> Iterator[None]:
     except FileNotFoundError as error:
         raise JobFailed(_("The file is no longer there. Start a new import.")) from error
     except sqlite3.OperationalError as error:
-        raise SiteFailure(_("The disk is full. Make room, then go on.")) from error
+        raise SiteFailure(_("The disk is full. Free some space, then resume.")) from error
 
 
 def with_heartbeat(work: JobContext, found: Iterator[source.Row]) -> Iterator[source.Row]:

@@ -62,7 +62,7 @@ def run(work: JobContext) -> None:
                 _take(work, base, uploads.with_heartbeat(work, rows), pictures)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise SiteFailure(_("The disk is full. Make room, then go on.")) from error
+            raise SiteFailure(_("The disk is full. Free some space, then resume.")) from error
         raise
     counts = work.job.result.get("counts", {})
     record(work.job.created_by, "knowledge.imported", scope=scope_of(base), implied=True, counts=counts)

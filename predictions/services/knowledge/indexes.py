@@ -114,7 +114,7 @@ def run(work: JobContext) -> None:
     """Plan, encode, build. What is on disk is not done again."""
     index = KnowledgeIndex.objects.select_related("base", "endpoint").filter(pk=work.params["index"]).first()
     if index is None:
-        raise JobFailed(_("This index was removed. Build it anew from the page of its knowledge base."))
+        raise JobFailed(_("This index was removed. Create it again from the page of its knowledge base."))
     store = store_of(index)
     try:
         faiss_index.library()

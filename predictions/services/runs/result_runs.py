@@ -84,7 +84,7 @@ def _equal_runs(told: RunFileInfo, rater: Rater) -> list[Run]:
 def _check_duplicate(runs: list[Run], digest: str) -> bool:
     """Whether this very file stands. What never came in whole makes room. Raises FileRunRefused."""
     if any(run.complete and run.digest == digest and run.withdrawn_at for run in runs):
-        raise FileRunRefused(_("This file came in before and was withdrawn. Bring it back instead."))
+        raise FileRunRefused(_("This file was imported before and withdrawn. Restore that run instead."))
     for run in runs:
         if run.withdrawn_at:
             continue
@@ -130,6 +130,6 @@ def restore(run: Run, actor: User) -> None:
         Team.objects.select_for_update(no_key=True).get(pk=run.benchmark.team_id)
         asked = {name: getattr(run, name) for name in ("collection", "rater", "task", "query_set", "system_prompt")}
         if Run.objects.filter(withdrawn_at=None, **asked).exclude(pk=run.pk).exists():
-            raise FileRunRefused(_("A newer run has taken its place. Withdraw that one first."))
+            raise FileRunRefused(_("A newer run has replaced it. Withdraw that run first."))
         if Run.objects.filter(pk=run.pk).exclude(withdrawn_at=None).update(withdrawn_at=None):
             record(actor, "run.brought_back", scope=run.benchmark.scope, target=f"run:{run.pk}")

@@ -125,7 +125,7 @@ def test_opening_without_items_is_refused_with_the_reason(world: World) -> None:
 
 
 def test_pause_go_on_and_close(world: World, mara_client: Client, opened: Campaign) -> None:
-    assert "Nobody is given new work" in do(mara_client, world, opened, "pause")
+    assert "No new work is assigned" in do(mara_client, world, opened, "pause")
     assert get_or_claim_work(rater_of(world.nour), opened.cohorts.get(), timezone.now()).no_work
     assert "The campaign is paused already." in do(mara_client, world, opened, "pause")
     do(mara_client, world, opened, "resume")
@@ -137,7 +137,7 @@ def test_pause_go_on_and_close(world: World, mara_client: Client, opened: Campai
     mara_client.post(page_of(world, opened, "close/"))
     opened.refresh_from_db()
     assert opened.state == "closed"
-    assert "The campaign is closed. Make a copy" in do(mara_client, world, opened, "resume")
+    assert "The campaign is closed. Copy it" in do(mara_client, world, opened, "resume")
 
 
 def test_a_copy_is_a_draft_of_its_own(world: World, mara_client: Client, opened: Campaign) -> None:
@@ -152,7 +152,7 @@ def test_targets_change_while_people_work(world: World, mara_client: Client, ope
     rate_one(world, opened)
     address = page_of(world, opened, f"cohorts/{row.pk}/")
     page = mara_client.post(address, {"do": "target", "target": "3"}, follow=True).content.decode()
-    assert "Egypt is asked for 3 answers to each unit." in page
+    assert "Egypt is asked for 3 answers to each item." in page
     assert set(Slot.objects.filter(cohort=row).values_list("wanted", flat=True)) == {3}
     assert "<b>1</b> of 24" in page
     assert (
@@ -168,7 +168,7 @@ def test_what_one_person_may_answer_is_limited_while_people_work(
     address = page_of(world, opened, f"cohorts/{row.pk}/")
     limits = {"do": "limits", "most_per_person": "20", "most_per_day": "5"}
     page = mara_client.post(address, limits, follow=True).content.decode()
-    assert "20 answers in all, 5 a day" in page and "What people have in hand they may finish." in page
+    assert "20 answers in all, 5 a day" in page and "People can finish what is in progress." in page
     wrong = mara_client.post(address, limits | {"most_per_day": "0"}, follow=True).content.decode()
     assert "A limit is a number from 1" in wrong and "20 answers in all, 5 a day" in wrong
     mara_client.post(address, {"do": "limits", "most_per_person": "", "most_per_day": ""})
@@ -193,7 +193,7 @@ def test_new_instructions_are_a_new_version(world: World, mara_client: Client, o
     address = page_of(world, opened, "instructions/")
     form = {"act": "publish", "s:texts[0].language": "en", "t:texts[0].body": "Look twice."}
     page = mara_client.post(address, form, follow=True).content.decode()
-    assert "Instructions 2 are in force" in page
+    assert "Instructions 2 are published" in page
     assert "Look twice." in page
     mara_client.post(address, form)
     assert opened.instruction_versions.count() == 2
@@ -201,7 +201,7 @@ def test_new_instructions_are_a_new_version(world: World, mara_client: Client, o
 
 def test_items_added_later_join_the_campaign(world: World, mara_client: Client, opened: Campaign) -> None:
     world.add_items(3)
-    assert "3 new units were taken in." in do(mara_client, world, opened, "fill")
+    assert "3 new items were added." in do(mara_client, world, opened, "fill")
     assert "There was nothing new to take in." in do(mara_client, world, opened, "fill")
 
 
@@ -281,7 +281,7 @@ def test_a_draft_is_discarded_and_never_called_closed(world: World, mara_client:
 
 def test_closing_is_no_green_button(world: World, mara_client: Client, opened: Campaign) -> None:
     asked = mara_client.get(page_of(world, opened, "close/")).content.decode().split("<main", 1)[1]
-    assert '<button class="btn halt">Close it for good</button>' in asked
+    assert '<button class="btn halt">Close campaign</button>' in asked
     assert "btn go" not in asked
 
 

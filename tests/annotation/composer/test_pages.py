@@ -86,7 +86,7 @@ def test_a_script_hears_of_the_conflict_without_losing_its_form(world: World, ma
     first = mara.post(url, {**old, "act": "draft"}, headers=SCRIPT).json()
     assert first["seen"] != old["seen"] and "Draft saved" in first["saved"]
     second = mara.post(url, {**old, "act": "draft"}, headers=SCRIPT)
-    assert second.status_code == 409 and "Keep what is here" in second.json()["conflict"]
+    assert second.status_code == 409 and "Keep my version" in second.json()["conflict"]
 
 
 def test_what_is_wrong_is_not_published_and_each_problem_is_linked(world: World, mara: Client) -> None:

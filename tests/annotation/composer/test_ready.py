@@ -199,7 +199,7 @@ def test_the_quiz_explains_lets_people_try_again_and_opens_the_work(
     row = Readiness.objects.get()
     assert row.passed_at is not None and row.tries == 2
     assert nour.get(f"/work/{opened.campaign_id}/").status_code == 200
-    assert "To the work" in nour.get(url).content.decode()
+    assert ">Start</a>" in nour.get(url).content.decode()
 
 
 def test_a_mark_below_all_is_enough(world: World, opened: CampaignCohort, monkeypatch: pytest.MonkeyPatch) -> None:

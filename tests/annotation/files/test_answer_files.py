@@ -221,7 +221,7 @@ def rows_of(world: World, *rows: dict[str, Any]) -> bytes:
         ({"item": "nowhere"}, "no_item", "no item “nowhere”"),
         ({"item": ""}, "missing", "“item” is empty"),
         ({"rater": None}, "missing", "“rater” is empty"),
-        ({"cohort": "Norway"}, "no_cohort", "not asked in this campaign. There are: "),
+        ({"cohort": "Norway"}, "no_cohort", "This campaign does not ask the cohort "),
         ({"target": "Norway"}, "no_target", "“Norway” is not asked about"),
         ({"answers": {"relevance": "9"}}, "not_an_answer", "relevance: This is not one of the options."),
         ({"answers": {}}, "not_an_answer", "relevance: This is not answered yet."),
@@ -234,7 +234,7 @@ def rows_of(world: World, *rows: dict[str, Any]) -> bytes:
         ({"active_seconds": "NaN"}, "unreadable", "“active_seconds”"),
         ({"active_seconds": 1e308}, "unreadable", "“active_seconds”"),
         ({"active_seconds": 10**400}, "unreadable", "“active_seconds”"),
-        ({"active_seconds": float("inf")}, "unreadable", "a number without end"),
+        ({"active_seconds": float("inf")}, "unreadable", "NaN or infinity"),
         ({"submitted_at": "9999-12-31T23:59:59-12:00"}, "out_of_time", "between 1990 and tomorrow"),
         ({"submitted_at": "9999-12-31T23:59:59"}, "out_of_time", "between 1990 and tomorrow"),
         ({"submitted_at": "0001-01-01T00:00:00+12:00"}, "out_of_time", "between 1990 and tomorrow"),
@@ -341,7 +341,7 @@ def test_who_has_answered_differently_is_not_overwritten(world: World, campaign:
     bring(campaign, rows_of(world, {}), "a.jsonl")
     job = bring(campaign, rows_of(world, {"answers": {"relevance": "5"}}), "b.jsonl")
     assert outcomes(job) == {1: ("error", "answered")}
-    assert "Withdraw the import that brought it, then send one file with everything" in job.rows.get().message
+    assert "Withdraw the earlier import, then import one file with everything" in job.rows.get().message
     assert Rating.objects.get(rater__name="r1").code == "3"
 
 

@@ -49,7 +49,7 @@ def test_it_does_not_go_on_while_items_lack_their_picture(world: World, elsewher
     assert "2 items have no “image”, which is needed to show them, such as bare-1, bare-2." in page
     assert elsewhere.state == "paused"
     stand_in(list(Item.objects.filter(key__startswith="bare")))
-    assert "The campaign goes on." in go_on(world, elsewhere)
+    assert "The campaign is open again." in go_on(world, elsewhere)
     assert elsewhere.state == "open"
 
 
@@ -122,7 +122,7 @@ def test_no_item_is_made_once_people_are_at_work(
     runner.run(job.pk)
     job.refresh_from_db()
     late = Item.objects.filter(key__startswith="late")
-    assert (job.state, job.done) == ("failed", 1) and "Pause it, then go on." in job.error
+    assert (job.state, job.done) == ("failed", 1) and "Pause it, then resume." in job.error
     assert late.count() == Assignment.objects.filter(unit__item__in=late).count() == 1
     Campaign.objects.filter(pk=elsewhere.pk).update(state="paused")
     jobs.resume(job, world.owner)

@@ -102,10 +102,10 @@ def test_fields_that_the_file_lacks_were_not_asked(world: World, campaign: Campa
         ({"field": None}, "no_field", "no question “”"),
         ({"item": "nowhere"}, "no_item", "no item “nowhere”"),
         ({"rater": ""}, "missing", "“rater” is empty"),
-        ({"cohort": "Norway"}, "no_cohort", "not asked in this campaign"),
+        ({"cohort": "Norway"}, "no_cohort", "This campaign does not ask the cohort"),
         ({"submitted_at": "soon"}, "unreadable", "“submitted_at”"),
         ({"code": json.loads("[" * 99 + "]" * 99)}, "unreadable", "nested too deeply"),
-        ({"code": float("nan")}, "unreadable", "a number without end"),
+        ({"code": float("nan")}, "unreadable", "NaN or infinity"),
         ({"code": "3\0", "rater": "\ud800"}, "not_utf8", "not in UTF-8"),
         ({"about": "[1]", "rater_kind": "model"}, "unreadable", "“about”"),
         ({"about": {"x": "y" * 5000}, "rater_kind": "model"}, "too_long", "“about” is longer"),
@@ -192,7 +192,7 @@ def test_what_later_files_tell_of_a_model_is_added_and_changes_nothing(world: Wo
     ]
     job = bring(campaign, lines(world, *rows), "a.jsonl")
     assert outcomes(job) == {1: ("created", ""), 2: ("error", "known_otherwise"), 3: ("error", "not_an_answer")}
-    assert "knows “family” as 'L', and here it is 'other'" in job.rows.get(number=2).message
+    assert "as 'L'. This row has 'other'" in job.rows.get(number=2).message
     assert Rater.objects.get(kind="model").about == {"family": "L"}
     assert Assignment.objects.filter(campaign=campaign).count() == 1, "what was refused left nothing"
     wrong = {**model, "target": "Chile", "about": {"family": "VANDAL"}}
@@ -238,7 +238,7 @@ def test_items_are_not_made_in_a_campaign_that_opened_meanwhile(world: World, ca
     Campaign.objects.filter(pk=campaign.pk).update(state="open")
     runner.run(job.pk)
     job.refresh_from_db()
-    assert job.state == "failed" and "Pause it, then go on" in job.error
+    assert job.state == "failed" and "Pause it, then resume" in job.error
     assert not Item.objects.filter(key="new").exists()
     Campaign.objects.filter(pk=campaign.pk).update(state="paused")
     jobs.resume(job, world.owner)
@@ -353,7 +353,7 @@ def test_a_draft_without_items_opens_for_imports_only(world: World) -> None:
     for user in (world.nour, world.manager, world.reviewer, world.stranger):
         assert world.client(user).post(path, {"do": "open"}).status_code == 404
     page = world.client(world.mara).post(path, {"do": "open"}, follow=True).content.decode()
-    assert "nobody is given work in it" in page and 'type="file"' in page
+    assert "no work is assigned" in page and 'type="file"' in page
     draft.refresh_from_db()
     assert (draft.state, Event.objects.get(verb="campaign.opened_for_imports").actor) == ("paused", world.mara)
     data = SimpleUploadedFile("a", lines(world, {"item": "a1", "country": "Egypt"}) if world.items else _first())

@@ -112,7 +112,7 @@ def withdraws(world: World, campaign: Campaign) -> None:
     ("ends", "note"),
     [
         (closes, "Kept; the campaign was closed when it came."),
-        (leaves, "Kept; you were no longer in the cohort when it came."),
+        (leaves, "Saved. You had left the cohort before it arrived, so it is not counted."),
         (withdraws, "Kept; your agreement was missing when it came."),
     ],
 )

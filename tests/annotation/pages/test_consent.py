@@ -123,7 +123,7 @@ def test_the_roster_names_the_state_of_each_consent(world: World, campaign: Camp
     Consent.objects.filter(user=fresh[0]).delete()
     withdraws(world, world.nour)
     page = roster_of(world)
-    assert "To be asked" not in page
+    assert "Not asked" not in page
     for user, label in ((world.nour, "Withdrawn"), (world.tarek, "Agreed"), (fresh[0], "Not agreed yet")):
         row = page.split(user.email, 1)[1].split("</tr>", 1)[0]
         assert f">{label}</span>" in row

@@ -54,7 +54,7 @@ def test_work_that_others_hold_is_not_offered(
     client, other = client_of(nour), client_of(tarek)
     other.get(f"/work/{campaign.pk}/")
     finish(client, campaign, nour)
-    assert "All open places are taken until" in home(client)
+    assert "All open items are taken until" in home(client)
     assert "Continue" in home(other)
     long_ago = timezone.now() - timedelta(minutes=1)
     Assignment.objects.filter(rater__user=tarek, state="reserved").update(lease_until=long_ago)
@@ -121,7 +121,7 @@ def test_history_shows_which_picture_and_tells_its_buttons_apart(
     assert html.count("<img") == 4
     alts = re.findall(r'<img[^>]* alt="([^"]+)"', html)
     assert len(alts) == 4
-    buttons = re.findall(r'<button class="link">Change<span class="vh">(.*?)</span>', html)
+    buttons = re.findall(r'<button class="link">Edit<span class="vh">(.*?)</span>', html)
     assert len(buttons) == len(set(buttons)) == 3
 
 
@@ -131,11 +131,11 @@ def test_history_offers_no_change_where_it_cannot_work(
 ) -> None:
     client = client_of(nour)
     rate(client, campaign, nour)
-    assert "Change<" in client.get("/work/history/").content.decode()
+    assert "Edit<" in client.get("/work/history/").content.decode()
     if away == "left":
         CohortMember.objects.filter(user=nour).update(left_at=timezone.now())
     else:
         lifecycle.close(campaign, world.owner, timezone.now())
     html = client.get("/work/history/").content.decode()
-    assert "Change<" not in html
+    assert "Edit<" not in html
     assert ("<img" in html) == (away == "closed")

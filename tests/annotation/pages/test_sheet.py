@@ -251,7 +251,7 @@ def test_nothing_left_says_why(browser: Client, campaign: Campaign, nour: User, 
 
 def test_a_pause_says_so(client_of: ClientOf, campaign: Campaign, world: World, nour: User, page: str) -> None:
     lifecycle.pause_cohort(CampaignCohort.objects.get(campaign=campaign, cohort=world.egypt), world.owner)
-    assert "Your cohort has a pause" in client_of(nour).get(page).content.decode()
+    assert "Your cohort is paused" in client_of(nour).get(page).content.decode()
 
 
 def test_without_consent_the_text_comes_first(

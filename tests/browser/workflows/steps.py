@@ -51,7 +51,7 @@ def bring(
     listed = folder / "manifest.jsonl"
     listed.write_text("\n".join(json.dumps(dict(row), ensure_ascii=False) for row in rows), "utf-8")
     page.get_by_label("Manifest").set_input_files(listed)
-    page.get_by_role("button", name="Upload and begin").click()
+    page.get_by_role("button", name="Import").click()
     worked(page)
 
 
@@ -142,7 +142,7 @@ def back(page: Page, campaign: Campaign, archive: bytes) -> Campaign:
     page.get_by_label("File of answers").set_input_files(
         {"name": "export.zip", "mimeType": "application/zip", "buffer": archive}
     )
-    page.get_by_role("button", name="Upload and begin").click()
+    page.get_by_role("button", name="Import").click()
     worked(page)
     assert ratings(again) == ratings(campaign)
     assert answers(again) == answers(campaign)

@@ -155,7 +155,7 @@ def looks_closely(page: Page, shot: Callable[..., None]) -> None:
 def names_the_clause(page: Page, slug: str, item: Item, shot: Callable[..., None]) -> None:
     """A researcher reads why a pair was not accepted, in words."""
     page.goto(f"/b/{slug}/")
-    expect(page.locator("[data-stage=pair-review]")).to_contain_text("1 unit accepted by the rule")
+    expect(page.locator("[data-stage=pair-review]")).to_contain_text("1 item accepted by the rule")
     expect(page.locator("[data-stage=pair-review]")).to_contain_text("1 not accepted")
     shot(page, "pair-chain-desktop", full_page=True)
     page.goto(f"/b/{slug}/items/{item.pk}/")

@@ -81,7 +81,7 @@ def reviewed(open_as: OpenAs, world: World, benchmark: Benchmark, author: Page, 
     Role.objects.create(benchmark=benchmark, user=world.reviewer, name=Role.Name.REVIEWER)
     reviewer = open_as(world.reviewer)
     reviewer.goto(f"/b/{benchmark.slug}/review/")
-    reviewer.get_by_role("link", name="Begin with the first").click()
+    reviewer.get_by_role("link", name="Start reviewing").click()
     expect(reviewer.locator("#main")).to_contain_text("What is eaten here?")
     loaded(reviewer)
     shot(reviewer, "questions-review-desktop")
@@ -98,7 +98,7 @@ def reviewed(open_as: OpenAs, world: World, benchmark: Benchmark, author: Page, 
     author.keyboard.press("Control+Enter")
     author.wait_for_url("**/work/history/")
     reviewer.reload()
-    reviewer.get_by_role("link", name="Begin with the first").click()
+    reviewer.get_by_role("link", name="Start reviewing").click()
     expect(reviewer.locator(".changed")).to_contain_text("What is this dish called?")
     edges = "name => document.querySelector(`.body > ${name}`).getBoundingClientRect().toJSON()"
     assert reviewer.evaluate(edges, "fieldset")["top"] >= reviewer.evaluate(edges, ".wrap")["bottom"]

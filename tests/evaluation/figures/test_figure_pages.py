@@ -76,7 +76,7 @@ def test_the_numbers_of_the_drawing_are_those_of_its_table(world: World) -> None
         assert format_number(float(row["value"])) in texts(root)
         # kept together, from left to right, also where the sentence runs the other way
         assert f"\u2066{format_number(float(row['value']))} [{format_number(float(row['low']))}, " in alt(root)
-        assert row["units"] == "12"
+        assert row["items"] == "12"
 
 
 def test_agreement_over_time_ends_at_what_the_agreement_page_says(world: World) -> None:

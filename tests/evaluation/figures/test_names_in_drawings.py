@@ -67,9 +67,7 @@ def on_each_other(scene: Scene) -> list[tuple[str, str]]:
 
 def models(rows: tuple[str, ...], columns: tuple[str, ...]) -> heat_map.HeatMap:
     cells = tuple(tuple(Value(0.25, 0.1, 0.4, 40) for _c in columns) for _r in rows)
-    return heat_map.HeatMap(
-        rows, columns, cells, 0, 1, "Spearman's rho with the mean of the cohort", "No value", "n: units"
-    )
+    return heat_map.HeatMap(rows, columns, cells, 0, 1, "Spearman's rho with the cohort mean", "No value", "n: units")
 
 
 @pytest.mark.parametrize("room", [90.0, 118.0, 200.0, 250.0])
@@ -180,14 +178,14 @@ def test_three_points_have_no_line_and_say_why_they_have_no_interval() -> None:
     three = tuple(scatter.Dot(f"c{n}", n, 2 * n) for n in (1.0, 2.0, 3.0))
     assert scatter.fitted(three) is None
     assert scatter.fitted((*three, scatter.Dot("c4", 4, 4))) is not None
-    value = Value(0.76, n=3, no_interval="no interval: it needs four points")
-    assert scatter.correlation_words("r", value) == "r = 0.76, n = 3; no interval: it needs four points"
+    value = Value(0.76, n=3, no_interval="No interval: fewer than 4 points")
+    assert scatter.correlation_words("r", value) == "r = 0.76, n = 3. No interval: fewer than 4 points"
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_panels_of_models_with_long_names_have_different_titles(width: float) -> None:
     points = tuple(scatter.Dot(f"i{n}", 1 + n / 4, 2) for n in range(9))
-    r = "r = 0.76 [0.10, 0.90], n = 1,234; no interval: it needs four points"
+    r = "r = 0.76 [0.10, 0.90], n = 1,234. No interval: fewer than 4 points"
     clouds = tuple(scatter.Cloud(name, points, r) for name in LONG[:12])
     scene = scatter.draw(scatter.Scatter(clouds, "Mean of people", "Model", 1, 5, True), width)
     held(scene, width)

@@ -147,7 +147,7 @@ def test_boxes_come_least_overlap_first_each_with_its_iou(world: World, boxed: l
 def test_a_table_drawn_as_a_heat_map_has_the_tables_numbers(world: World, boxed: list[Item]) -> None:
     [row] = rows_of(world, "grounding-countries")
     # Of three items one is right, one overlaps by a third, and one has no box, which counts as wrong.
-    assert (row["Country"], row["column"], row["units"]) == ("Egypt", "Lens", "3")
+    assert (row["Country"], row["column"], row["items"]) == ("Egypt", "Lens", "3")
     assert float(row["value"]) == pytest.approx(1 / 3)
     assert ">0.33<" in svg_of(world, "grounding-countries")
     [whole] = rows_of(world, "grounding-models")

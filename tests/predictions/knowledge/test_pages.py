@@ -143,7 +143,7 @@ def test_a_run_is_withdrawn_and_brought_back_unless_another_took_its_place(world
     page.post(of(world, "links_action", first.pk), {"do": "withdraw"})
     second = linking.open_run(world.benchmark, world.mara, stage=world.stage, index=index, method="lemma_vt")
     told = page.post(of(world, "links_action", first.pk), {"do": "back"}, follow=True).content.decode()
-    assert "newer run has taken its place" in told
+    assert "newer run has replaced it" in told
     page.post(of(world, "links_action", second.pk), {"do": "withdraw"})
     page.post(of(world, "links_action", first.pk), {"do": "back"})
     first.refresh_from_db()
