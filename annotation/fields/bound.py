@@ -45,6 +45,12 @@ class BoundField:
     warnings: list[ProblemText] = field(default_factory=list)
     confirmed: Collection[str] = ()
     rules: list[str] = field(default_factory=list)
+    kind: str = ""
+
+    @property
+    def missing(self) -> ProblemText:
+        """What the page shows where the field is required and empty."""
+        return problem_text(AnswerProblem("required"), self.kind)
 
     @property
     def mark(self) -> str:
@@ -84,10 +90,11 @@ def bind_fields(
             required=field.required,
             input=f"annotation/fields/{field.spec.key}/input.html",
             data=field.form.context(field.config, answers.get(field.key), speech, shown),
-            errors=[problem_text(problem) for problem in (errors or {}).get(field.key, [])],
+            errors=[problem_text(problem, field.spec.key) for problem in (errors or {}).get(field.key, [])],
             warnings=[problem_text(problem) for problem in (warnings or {}).get(field.key, [])],
             confirmed=[mark for mark in confirmed if mark.startswith(f"{field.key}:")],
             rules=[speech.say(rule) for rule in field.rules],
+            kind=field.spec.key,
         )
         for field in fields
     ]

@@ -140,19 +140,19 @@ def _open(request: HttpRequest, campaign: Campaign) -> Campaign:
 
 def _pause(request: HttpRequest, campaign: Campaign) -> Campaign:
     services.pause(campaign, request.user)  # type: ignore[arg-type]
-    messages.success(request, _("Nobody is given new work. What people have in hand they may finish."))
+    messages.success(request, _("No new work is assigned. People can finish what is in progress."))
     return campaign
 
 
 def _resume(request: HttpRequest, campaign: Campaign) -> Campaign:
     services.resume(campaign, request.user, timezone.now())  # type: ignore[arg-type]
-    messages.success(request, _("The campaign goes on."))
+    messages.success(request, _("The campaign is open again."))
     return campaign
 
 
 def _add_new_items(request: HttpRequest, campaign: Campaign) -> Campaign:
     made = services.add_slots(campaign)
-    message = ngettext("%(n)s new unit was taken in.", "%(n)s new units were taken in.", made) % {"n": made}
+    message = ngettext("%(n)s new item was added.", "%(n)s new items were added.", made) % {"n": made}
     messages.success(request, message if made else _("There was nothing new to take in."))
     return campaign
 
@@ -196,7 +196,7 @@ def close(request: HttpRequest, slug: str, campaign_id: int) -> HttpResponse:
         services.close(campaign, request.user, timezone.now())  # type: ignore[arg-type]
         opened = campaign.opened_at is not None
         closed = _("The campaign is closed. All answers are kept.")
-        messages.success(request, closed if opened else _("The draft is discarded. Nobody had seen it."))
+        messages.success(request, closed if opened else _("The draft is discarded. It was never open."))
     except CampaignRefused as refused:
         _show_refusal(request, refused)
     return _redirect(slug, campaign)
@@ -217,7 +217,7 @@ def cohort(request: HttpRequest, slug: str, campaign_id: int, row_id: int) -> Ht
     elif form.is_valid():
         services.change_target(row, form.cleaned_data["target"], request.user)  # type: ignore[arg-type]
         message = ngettext(
-            "%(name)s is asked for %(n)s answer to each unit.", "%(name)s is asked for %(n)s answers to each unit.",
+            "%(name)s is asked for %(n)s answer to each item.", "%(name)s is asked for %(n)s answers to each item.",
             form.cleaned_data["target"],
         )  # fmt: skip
         messages.success(request, message % {"name": row.cohort.name, "n": form.cleaned_data["target"]})
@@ -232,7 +232,7 @@ def _limit(request: HttpRequest, row: CampaignCohort) -> None:
         messages.error(request, str(REFUSALS["limit_too_small"]))
         return
     services.set_limits(row, **form.cleaned_data, actor=request.user)  # type: ignore[arg-type]
-    messages.success(request, _("The limits hold from now on. What people have in hand they may finish."))
+    messages.success(request, _("The limits apply from now on. People can finish what is in progress."))
 
 
 @login_required

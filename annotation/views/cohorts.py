@@ -73,7 +73,9 @@ def member_end(request: HttpRequest, member_id: int) -> HttpResponse:
     released = membership_end.end_membership_and_release(member, current_user(request), timezone.now())
     if released is not None:
         message = _("%(name)s is no longer a member. The answers and drafts stay.") % {"name": member.user}
-        places = ngettext("%(n)s place went back.", "%(n)s places went back.", released) % {"n": released}
+        places = ngettext("%(n)s reservation was released.", "%(n)s reservations were released.", released) % {
+            "n": released
+        }
         messages.info(request, f"{message} {places}" if released else message)
     return redirect("annotation:cohort", member.cohort_id)
 

@@ -196,19 +196,19 @@ def perform_action(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _prioritise(request: HttpRequest, campaign: Campaign, slots: list[int]) -> None:
     n = units.prioritise(campaign, slots, request.user)  # type: ignore[arg-type]
-    message = ngettext("%(n)s unit is at the front now.", "%(n)s units are at the front now.", n) % {"n": n}
+    message = ngettext("%(n)s item is prioritised.", "%(n)s items are prioritised.", n) % {"n": n}
     messages.success(request, message if n else _("It is at the front already."))
 
 
 def _unprioritise(request: HttpRequest, campaign: Campaign, slots: list[int]) -> None:
     n = units.prioritise(campaign, slots, request.user, urgent=False)  # type: ignore[arg-type]
-    message = ngettext("%(n)s unit waits in line again.", "%(n)s units wait in line again.", n) % {"n": n}
+    message = ngettext("%(n)s item is no longer prioritised.", "%(n)s items are no longer prioritised.", n) % {"n": n}
     messages.success(request, message)
 
 
 def _bring_back(request: HttpRequest, campaign: Campaign, slots: list[int]) -> None:
     n = units.unretire(campaign, slots, request.user)  # type: ignore[arg-type]
-    message = ngettext("%(n)s unit is asked for again.", "%(n)s units are asked for again.", n) % {"n": n}
+    message = ngettext("%(n)s item was reopened.", "%(n)s items were reopened.", n) % {"n": n}
     messages.success(request, message)
 
 

@@ -76,7 +76,7 @@ def _published(request: HttpRequest, benchmark: Benchmark, campaign: Campaign, c
         shown = place[1] if len(place) > 1 and isinstance(place[1], int) else 0
         return _shown(request, benchmark, campaign, content, shown, wrong=wrong, status=422)
     version = publish(campaign, to_drafts(content), person(request), required=content.get("required") is True)
-    message = _("Instructions %(n)s are in force. Answers say under which ones they were given.") % {
+    message = _("Instructions %(n)s are published. Each answer records its version of the instructions.") % {
         "n": version.number
     }
     messages.success(request, message)

@@ -15,7 +15,7 @@ MISSING_INPUT = {
     "no_links": _("No linking run is chosen, and the item itself brings no article and no concepts."),
     "no_image": _("A picture that is to be shown is missing."),
     "no_text": _("The item has no text to show."),
-    "no_target": _("The unit asks about no culture, and the prompt needs one."),
+    "no_target": _("The item has no target culture, and the prompt needs one."),
     "no_question": _("The sheet does not have the question that the prompt asks."),
     "no_candidate": _("The item has no candidate answer to judge."),
     "no_references": _("The item has no answers of people to judge by."),
@@ -27,7 +27,7 @@ MISSING_INPUT = {
     "culture_cue": _("The item's text names the culture already, so asking would prove nothing."),
     "too_few_examples": _("There are fewer examples than the prompt shows."),
     "is_an_example": _("The item is one of the examples, so it is not asked about."),
-    "bad_wording": _("The wording has a place that nothing fills. Mend it in the plan."),
+    "bad_wording": _("The prompt has an unfilled placeholder. Edit the plan."),
     "no_scale": _("The sheet has no scale that the prompt could ask for."),
     "no_way": _("The endpoint offers none of the ways in which this prompt can be asked."),
     "no_pictures": _("The prompt shows pictures, and the endpoint takes none. If it does, tick “Pictures” there."),
@@ -51,8 +51,8 @@ REASONS = {
     "several_choices": _("The reply names several choices, so none is taken."),
     "no_box": _("There is no box in the reply."),
     "several_boxes": _("There are several boxes in the reply, so none is taken."),
-    "not_one_to_one": _("The reply does not give each thing one place of its own."),
-    "outside_scale": _("The reply is outside the scale. It is not moved onto it."),
+    "not_one_to_one": _("The reply does not give each entry a rank of its own."),
+    "outside_scale": _("The reply is out of range. It was not changed."),
     "empty_box": _("The box in the reply has no area."),
     "other_notation": _("The reply's numbers are of another scale than the one that was said. Say it in the plan."),
     "outside_image": _("The box lies outside the picture."),
@@ -66,11 +66,11 @@ REASONS = {
     "sheet": _("The reply was read, and the sheet does not take it as an answer."),
     # what happened on the way
     "rate_limit": _("The server kept saying: too many requests. Ask for less at once, then retry."),
-    "transient": _("The server stumbled each time. Retry later."),
+    "transient": _("The server returned an error each time. Retry later."),
     "timeout": _("No reply came in time. Retry, or wait longer at this endpoint."),
     "connection": _("The connection broke each time. Check the endpoint, then retry."),
     "not_allowed": _("The server does not let us in. Check the key of the endpoint, then retry."),
-    "permanent": _("The server does not take this request. Its own words stand with the attempts."),
+    "permanent": _("The server rejected this request. Its message is shown with the attempts."),
     "budget": _("The budget was too small for its turn. Raise it, and the rest is asked."),
     "stopped": _("The run was stopped before its turn, so it was not asked."),
     "fault": _("Something went wrong on our side. The operator's log has the details."),
@@ -78,7 +78,7 @@ REASONS = {
 
 STOPPED = {
     "budget": _("What is left of the budget is too small for the next request. Raise it to go on."),
-    "price": _("Nobody says any more what this model costs, so its budget cannot be kept. Add its price, then resume."),
+    "price": _("This model has no price any more, so its budget cannot be checked. Add a price, then resume."),
     "person": _("Somebody paused it."),
     "not_allowed": _("The server does not let us in. Check the key of the endpoint, then resume."),
     "failures": _("Too many calls failed one after another. Look at why, then resume."),
@@ -131,7 +131,7 @@ GOT = {**WAYS, "likelihood": KINDS["continuation"], "similarity": KINDS["probe"]
 
 PROBLEMS = {
     "blank": _("There is only white space here. Write a text, or empty the field: then the prompt's own is sent."),
-    "unknown_place": _("Nothing fills {%(place)s}. Take it out, or correct its name."),
+    "unknown_place": _("The placeholder {%(place)s} has no value. Remove it, or correct its name."),
     "missing_place": _("{%(place)s} is missing, and the prompt needs it."),
     "no_cut": _("Give a number: a likelihood on one side of it counts as relevant, on the other as not."),
     "not_a_choice": _("This is none of the choices."),
@@ -153,13 +153,13 @@ def no_input_reason(units: int, missing: Mapping[str, int]) -> str:
     n = sum(missing.values())
     if missing.get("no_links") and n >= units:
         return gettext(
-            "No unit has an article or concepts of its own, and no linking run is chosen. Choose one in the plan."
+            "No item has an article or concepts of its own, and no linking run is chosen. Choose one in the plan."
         )
     if n < units:
         return ""
     [(code, _n)] = Counter(missing).most_common(1)
     text = ngettext(
-        "The %(n)s unit cannot be asked. %(reason)s", "None of the %(n)s units can be asked. %(reason)s", units
+        "The %(n)s item cannot be sent. %(reason)s", "None of the %(n)s items can be sent. %(reason)s", units
     )
     return text % {"n": f"{units:,}", "reason": reason_text(code)}
 
@@ -177,8 +177,8 @@ def sample_words(selection: Mapping[str, Any]) -> str:
         return ""
     n = {name: strata.get(name, 0) for name in ("full", "some", "none")}
     numbers = n | {"n": sum(n.values()), "units": selection.get("units", 0)}
-    sample_text = str(_("a sample of %(n)s of %(units)s units")) % numbers
-    draw = _("drawn at random") if selection.get("draw") == "any" else _("units that people answered first")
+    sample_text = str(_("a sample of %(n)s of %(units)s items")) % numbers
+    draw = _("drawn at random") if selection.get("draw") == "any" else _("items that people answered first")
     rest = _("%(full)s with all the answers of people that are wanted, %(some)s with fewer, %(none)s with none")
     return f"{sample_text}, {draw}: {str(rest) % numbers}"
 

@@ -41,7 +41,7 @@ def test_an_export_is_sent_back_and_withdrawn(
         page.goto(page.url)
         shot(page, f"answers-job-{name}", full_page=True)
         expect(page.locator("#progress")).to_contain_text(
-            "Current answers from this file" if file == "export.zip" else "stand now"
+            "Current answers from this file" if file == "export.zip" else "from this file"
         )
         page.goto(f"/b/{world.benchmark.slug}/campaigns/{again.pk}/answers/import/")
     expect(page.locator(".list")).to_contain_text("7 current answers")

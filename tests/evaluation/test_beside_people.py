@@ -61,7 +61,7 @@ def test_gold_of_the_items_can_say_what_is_right(world: World, nominal: Campaign
     found = json.loads(read(world, "models.json?truth=gold"))
     assert (found["truth"], found["models"][0]["overall"]["value"]) == ("gold", 0.75)
     assert found["models"][0]["overall"]["n_units"] == 4
-    assert "Right is the item&#x27;s own gold answer" in read(world, "models/?truth=gold")
+    assert "Correct answer: the gold answer of the item" in read(world, "models/?truth=gold")
     assert json.loads(read(world, "models.json?truth=people"))["truth"] == "people"
 
 

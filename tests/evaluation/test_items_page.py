@@ -174,4 +174,4 @@ def test_a_unit_of_another_benchmark_is_not_found_here(world: World, rated: list
 
 
 def test_before_any_campaign_it_says_what_to_do(world: World) -> None:
-    assert "Open one" in page_of(world)
+    assert "No campaign is open yet" in page_of(world)

@@ -93,4 +93,4 @@ def test_latex_has_the_interval_and_n_or_the_reason_and_no_command_from_outside(
     assert booktabs(["Model"], 1, [MIDRULE, ("CLIP",)], "").count("CLIP \\\\") == 1, (
         "a table of names alone has rows, too"
     )
-    assert r"$n = 20 \times 3$" in text and r"\emph{no variation.}" in text
+    assert r"$n = 20 \times 3$" in text and r"\emph{No variation.}" in text

@@ -96,7 +96,7 @@ def test_the_choice_is_made_in_the_form_and_the_plan_says_what_is_drawn(
         item.text = item.text or "What is this?"
         item.save()
     page = text_of(press(world, **typed(campaign, endpoint, sample="10"), do="look"))
-    assert "a sample of 10 of 100 units, units that people answered first" in page and "0 with none" in page
+    assert "a sample of 10 of 100 items, items that people answered first" in page and "0 with none" in page
     press(world, **typed(campaign, endpoint, sample="10"), do="start")
     assert set(keys(Run.objects.get())) <= answered(campaign)
     like = text_of(
@@ -109,10 +109,10 @@ def test_the_choice_is_made_in_the_form_and_the_plan_says_what_is_drawn(
 
 def test_sample_is_stated_with_the_numbers_of_the_model(world: World, campaign: Campaign, start: Any) -> None:
     run = driven(start(selection={"sample": 10}))
-    sentence = "It was asked about a sample of 10 of 100 units, units that people answered first"
+    sentence = "It was asked about a sample of 10 of 100 items, items that people answered first"
     base = f"/b/{world.benchmark.slug}/models/"
     client = world.client(world.mara)
     assert sentence in text_of(client.get(base))
     assert client.get(f"{base[:-1]}.json").json()["models"][0]["samples"] == [run.selection]
     assert sentence in text_of(client.get(f"{base[:-1]}.csv"))
-    assert "a sample of 10 of 100 units" in text_of(client.get(f"/b/{world.benchmark.slug}/predictions/run/{run.pk}/"))
+    assert "a sample of 10 of 100 items" in text_of(client.get(f"/b/{world.benchmark.slug}/predictions/run/{run.pk}/"))

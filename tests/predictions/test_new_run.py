@@ -79,10 +79,10 @@ def test_the_preview_shows_the_very_words_and_sends_nothing(
     world: World, campaign: Campaign, endpoint: Endpoint
 ) -> None:
     page = text_of(press(world, **plan(campaign, endpoint), do="look"))
-    assert "Unit 1 of 4" in page and "How relevant is this picture to Egypt?" in page and "<img" in page
-    assert "Unit 4 of 4" in text_of(press(world, **plan(campaign, endpoint), show="99"))
+    assert "Item 1 of 4" in page and "How relevant is this picture to Egypt?" in page and "<img" in page
+    assert "Item 4 of 4" in text_of(press(world, **plan(campaign, endpoint), show="99"))
     cost = text_of(press(world, **plan(campaign, endpoint), do="cost"))
-    assert "price unknown" in cost and "Start the run" in cost
+    assert "price unknown" in cost and "Run" in cost
     assert not Run.objects.exists() and not Rater.objects.filter(kind="model").exists()
 
 
@@ -90,10 +90,10 @@ def test_an_item_is_found_by_its_key(world: World, campaign: Campaign, endpoint:
     def find(key: str, **more: str) -> str:
         return text_of(press(world, **plan(campaign, endpoint, find=key, **more), do="find"))
 
-    assert "Unit 3 of 4" in find("item-00002") and "Unit 3 of 4" in find("  item-00002 ", at="3")
-    assert "Unit 3 of 4" in find("item-00002", at="2"), "its only unit is its next one, too"
+    assert "Item 3 of 4" in find("item-00002") and "Item 3 of 4" in find("  item-00002 ", at="3")
+    assert "Item 3 of 4" in find("item-00002", at="2"), "its only unit is its next one, too"
     missing = find("item-9<b>", at="1")
-    assert "No unit of this plan is about the item <bdi>item-9&lt;b&gt;</bdi>" in missing and "Unit 2 of 4" in missing
+    assert "This plan does not include the item <bdi>item-9&lt;b&gt;</bdi>" in missing and "Item 2 of 4" in missing
     first = missing.partition('<form class="stack"')[2].partition("<button")[2].partition(">")[0]
     assert 'value="find"' in first, "the key Enter finds, and never starts the run"
 
@@ -108,7 +108,7 @@ def test_a_prompt_that_lacks_something_says_so_before_the_start(
     world: World, campaign: Campaign, endpoint: Endpoint
 ) -> None:
     page = text_of(press(world, **plan(campaign, endpoint, prompt="caire-digit@1"), do="cost"))
-    assert "No linking run is chosen" in page and "4 units cannot be asked" in page
+    assert "No linking run is chosen" in page and "4 items cannot be sent" in page
     assert f"/b/{world.benchmark.slug}/links/" in page, "where one is made"
     form = text_of(press(world, **plan(campaign, endpoint, prompt="caire-digit@1"), do="form"))
     assert "Needs what a linking run found" in form
@@ -120,12 +120,12 @@ def test_prompts_that_lack_pictures_are_named_with_the_place_that_is_empty(
     data = {"campaign": campaign.pk, "endpoint": endpoint.pk, "do": "form"}
     name = "Relevance, the digit alone"
     page = text_of(press(world, **data))
-    assert name in page and "has its picture in this place" not in page
+    assert name in page and "has a picture with this role" not in page
     ItemImage.objects.filter(item__in=world.items[:-1]).delete()
     assert 'value="caire-digit@1"' in text_of(press(world, **data)), "one item with its picture is enough to ask it"
     ItemImage.objects.filter(item__in=world.items).delete()
     page = text_of(press(world, **data))
-    assert "has its picture in this place: <code>image</code>" in page and name in page
+    assert "has a picture with this role: <code>image</code>" in page and name in page
     assert 'value="caire-digit@1"' not in page, "it is named, and cannot be chosen"
     assert "A picture that is to be shown is missing" in text_of(press(world, **plan(campaign, endpoint), do="look"))
 
@@ -211,7 +211,7 @@ def test_the_start_makes_the_run_as_it_was_planned(world: World, campaign: Campa
     assert run.selection["concepts"] == ["wedding"] and run.decoding["temperature"] == 0.5
     assert Call.objects.filter(run=run).count() == 3
     again = press(world, **plan(campaign, endpoint, **more), do="start")
-    assert again.status_code == 400 and "has a run here already" in text_of(again)
+    assert again.status_code == 400 and "already has a run here" in text_of(again)
     assert Run.objects.count() == 1
 
 

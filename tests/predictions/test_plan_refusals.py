@@ -15,7 +15,7 @@ from tests.predictions.request_helpers import a_campaign, an_endpoint
 from tests.predictions.test_new_run import plan, press, text_of
 
 pytestmark = pytest.mark.django_db
-NO_LINKS = "No unit has an article or concepts of its own, and no linking run is chosen"
+NO_LINKS = "No item has an article or concepts of its own, and no linking run is chosen"
 
 
 @pytest.fixture
@@ -58,10 +58,10 @@ def test_a_wording_without_a_needed_place_is_refused(world: World, campaign: Cam
 def test_a_run_does_not_start_when_nothing_can_be_asked(world: World, campaign: Campaign, endpoint: Endpoint) -> None:
     Endpoint.objects.filter(pk=endpoint.pk).update(offers=[])
     cost = press(world, **plan(campaign, endpoint), do="cost")
-    assert "None of the 4 units can be asked. The prompt shows pictures" in text_of(cost)
-    assert "Start the run" not in text_of(cost), "no button that cannot work"
+    assert "None of the 4 items can be sent. The prompt shows pictures" in text_of(cost)
+    assert "Run" not in text_of(cost), "no button that cannot work"
     page = refused(press(world, **plan(campaign, endpoint), do="start"))
-    assert "None of the 4 units can be asked. The prompt shows pictures" in page
+    assert "None of the 4 items can be sent. The prompt shows pictures" in page
     refused(press(world, **plan(campaign, endpoint), do="start", confirmed="4"))
 
 
@@ -86,7 +86,7 @@ def test_a_needed_linking_run_is_preselected_and_its_lack_refused(
     form = text_of(press(world, campaign=campaign.pk, endpoint=endpoint.pk, prompt="caire-digit@1", do="form"))
     assert dict(inputs_of(form))["o-links"] == str(older.pk), "the newest one of this stage"
     cost = text_of(press(world, **data, **{"o-links": ""}, do="cost"))
-    assert NO_LINKS in cost and "Start the run" not in cost
+    assert NO_LINKS in cost and "Run" not in cost
     assert Run.objects.filter(task="answers").count() == 0
 
 
@@ -97,7 +97,7 @@ def test_a_question_about_labels_without_any_label_is_refused(world: World, endp
     campaign = a_campaign(world, 2, images=True)
     data = plan(campaign, endpoint, prompt="xcm-labels@1", shown_prompt="xcm-labels@1")
     page = refused(press(world, **data, do="start"))
-    assert "None of the 2 units can be asked. The item has no options to choose from" in page
+    assert "None of the 2 items can be sent. The item has no options to choose from" in page
     press(world, **data, **{"o-concepts": "Tea\nBread"}, do="start")
     assert Call.objects.count() == 2
 
@@ -108,13 +108,13 @@ def test_units_that_cannot_be_asked_are_confirmed_by_their_number(
     ItemImage.objects.filter(item=world.items[0]).delete()
     data = plan(campaign, endpoint, repeats="2")
     cost = text_of(press(world, **data, do="cost"))
-    assert "1 unit cannot be asked" in cost and "Start although 1 of 4 units cannot be asked" in cost
+    assert "1 item cannot be sent" in cost and "Run although 1 of 4 items cannot be sent" in cost
     again = refused(press(world, **data, do="start"))
-    assert "1 of 4 units cannot be asked. Confirm the number" in again and 'name="confirmed" value="1"' in again
+    assert "1 of 4 items cannot be sent. Confirm the number" in again and 'name="confirmed" value="1"' in again
     assert 'name="model" value="tiny"' in again, "the plan is still there"
     ItemImage.objects.filter(item=world.items[1]).delete()
     now = refused(press(world, **data, do="start", confirmed="1"))
-    assert "2 of 4 units cannot be asked" in now and 'value="2"' in now, "another number than the one confirmed"
+    assert "2 of 4 items cannot be sent" in now and 'value="2"' in now, "another number than the one confirmed"
     press(world, **data, do="start", confirmed="2")
     assert Call.objects.count() == 8
 

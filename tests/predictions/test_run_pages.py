@@ -97,7 +97,7 @@ def test_a_call_of_another_run_is_not_found_under_this_one(world: World, run: Ru
 def test_a_press_changes_the_run_and_leaves_an_event(world: World, run: Run) -> None:
     assert "The run is pausing" in press(world, run, do="pause")
     assert "Nothing is asked, and nothing is lost" in see(world, run)
-    assert "The run goes on where it stood" in press(world, run, do="resume")
+    assert "The run resumes where it stopped" in press(world, run, do="resume")
     assert "The run was stopped" in press(world, run, do="stop")
     verbs = Event.objects.filter(target=f"run:{run.pk}").values_list("verb", flat=True)
     assert {"run.opened", "run.paused", "run.resumed", "run.stopped"} <= set(verbs)
@@ -118,7 +118,7 @@ def test_a_withdrawn_run_offers_to_come_back(world: World, run: Run) -> None:
     press(world, run, do="stop")
     assert "The run was withdrawn" in press(world, run, do="withdraw")
     page = see(world, run)
-    assert "Bring it back" in page and "does not count" in page and "Retry these" not in page
+    assert "Restore" in page and "does not count" in page and "Retry calls" not in page
     assert "The run is back" in press(world, run, do="back")
 
 
@@ -141,7 +141,7 @@ def test_the_live_part_is_sent_only_when_something_changed(world: World, run: Ru
     state = reply.content.decode().split("live/?seen=")[1].split('"')[0]
     assert client.get(path, {"seen": state}).status_code == 204
     end(run)
-    assert "Not readable: 1" in client.get(path, {"seen": state}).content.decode()
+    assert "Unreadable reply: 1" in client.get(path, {"seen": state}).content.decode()
     Run.objects.filter(pk=run.pk).update(state="done")
     assert client.get(path, {"seen": state}).headers["HX-Refresh"] == "true"
 
@@ -187,24 +187,24 @@ def test_a_budget_below_a_cent_is_shown_as_it_was_given(world: World, run: Run) 
 
 
 def test_button_requests_units_added_since(world: World, run: Run) -> None:
-    assert "came since" not in see(world, run), "only where there are some"
+    assert "new item" not in see(world, run), "only where there are some"
     world.add_items(2)
-    assert "Ask about 2 units that came since" in see(world, run)
+    assert "Send 2 new items" in see(world, run)
     assert "2 calls were added" in press(world, run, do="extend")
-    assert Call.objects.filter(run=run).count() == 5 and "came since" not in see(world, run)
-    assert "No unit has come since" in press(world, run, do="extend")
+    assert Call.objects.filter(run=run).count() == 5 and "new item" not in see(world, run)
+    assert "There are no new items" in press(world, run, do="extend")
     Item.objects.filter(pk=Call.objects.filter(run=run)[0].item_id).update(withdrawn_at=timezone.now())
     world.add_items(1)
-    assert "Ask about 1 unit that came since" in see(world, run), "one that was withdrawn takes no new one's place"
+    assert "Send 1 new item" in see(world, run), "one that was withdrawn takes no new one's place"
     Campaign.objects.filter(pk=run.campaign_id).update(state="closed")
-    assert "came since" not in see(world, run)
+    assert "new item" not in see(world, run)
 
 
 def test_a_sample_does_not_grow_beyond_its_size(world: World, run: Run, campaign: Campaign) -> None:
     plan = a_plan(campaign, run.endpoint, prompt("sheet"), setting="few", selection={"sample": 2})  # type: ignore[arg-type]
     few = answer_runs.open_run(plan, world.mara, timezone.now())
     world.add_items(4)
-    assert "came since" not in see(world, few)
+    assert "new item" not in see(world, few)
 
 
 def test_another_run_like_this_is_planned_with_all_it_was_planned_with(world: World, run: Run) -> None:
@@ -272,7 +272,7 @@ def test_a_page_holds_a_hundred_calls_and_asks_the_same_however_many(
         end(run)
     with django_assert_num_queries(len(few)):
         page = client.get(address(world, run)).content.decode()
-    assert page.count('<tr role="row"><th scope="row"') == PAGE and "Further calls" in page
+    assert page.count('<tr role="row"><th scope="row"') == PAGE and "More calls" in page
 
 
 def test_the_index_lists_runs_with_the_same_queries(

@@ -70,7 +70,7 @@ def run(work: JobContext) -> None:
     except FileNotFoundError as error:
         raise JobFailed(_("The file is no longer there. Start a new import.")) from error
     except sqlite3.OperationalError as error:
-        raise SiteFailure(_("The disk is full. Make room, then go on.")) from error
+        raise SiteFailure(_("The disk is full. Free some space, then resume.")) from error
     counts = work.job.result.get("counts", {})
     _update_summary(work, place)
     scope, target = place.campaign.stage.benchmark.scope, f"campaign:{place.campaign.pk}"
@@ -89,7 +89,7 @@ def _update_summary(work: JobContext, place: ImportTarget) -> None:
     if not counts["n"] and work.job.result.get("counts", {}).get(Outcome.ERROR):
         work.note(_("Nothing of this file was taken. Each row below says why; often it is the same for all."))
     else:
-        text = _("Of this file stand now: answers %(n)s, raters %(raters)s, items %(items)s.")
+        text = _("Current answers from this file: %(n)s, of %(raters)s raters to %(items)s items.")
         work.note(text % counts)
 
 
@@ -166,7 +166,7 @@ def _step(work: JobContext, place: ImportTarget, batch: Sequence[AnswerRowGroup]
         _not_withdrawn(work)
         place.campaign.refresh_from_db(fields=["state"])
         if place.creates_items and not can_create_items(place.campaign):
-            text = _("The campaign is open by now, so people would be given the items made here. Pause it, then go on.")
+            text = _("The campaign is open now, so people would get the items created here. Pause it, then resume.")
             raise JobFailed(text)
         rows = import_batch(place, batch, timezone.now())
         work.step(done=done, cursor={"rows": done}, rows=rows)
@@ -190,7 +190,7 @@ def import_batch(place: ImportTarget, batch: Sequence[AnswerRowGroup], now: date
 def _rejected_rows(group: AnswerRowGroup, problems: Mapping[int, RowProblem]) -> Iterator[JobRow]:
     """An answer is taken whole or not at all: its other rows say which row is to blame."""
     first = min(problems)
-    text = _("Row %(n)s belongs to the same answer and cannot be taken. Mend that one, and send the file again.")
+    text = _("Row %(n)s belongs to the same answer and was rejected. Correct that row, and import the file again.")
     because = RowProblem("same_answer", text % {"n": first})
     for number in group.numbers:
         problem = problems.get(number, because)

@@ -122,7 +122,7 @@ def _understood(place: ImportTarget, gathered: AnswerRowGroup, row: AnswerRow, k
         )
         raise RowProblem("no_item", text % {"key": row.item})
     if row.cohort and row.cohort not in place.cohorts:
-        text = _("The cohort “%(name)s” is not asked in this campaign. There are: %(known)s.")
+        text = _("This campaign does not ask the cohort “%(name)s”. It asks: %(known)s.")
         raise RowProblem("no_cohort", text % {"name": row.cohort, "known": ", ".join(place.cohorts)})
     cohort = place.cohorts[row.cohort].cohort if row.cohort else None
     target = _target(place, row)

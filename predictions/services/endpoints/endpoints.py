@@ -259,11 +259,11 @@ def _prices(model: str, row: Mapping[str, Any]) -> dict[str, str]:
             price = Decimal(str(price_text).strip())
         except InvalidOperation as error:
             raise EndpointRefused(
-                _("“%(told)s” is no price. Write US dollars with a point, such as 2.50.") % {"told": price_text}
+                _("“%(told)s” is not a price. Write US dollars with a point, such as 2.50.") % {"told": price_text}
             ) from error
         if not price.is_finite() or not 0 <= price <= DEAREST:
             raise EndpointRefused(
-                _("“%(told)s” is no price. Write US dollars with a point, such as 2.50.") % {"told": price_text}
+                _("“%(told)s” is not a price. Write US dollars with a point, such as 2.50.") % {"told": price_text}
             )
         prices[name] = f"{price.normalize():f}"
     if ("in" in prices) != ("out" in prices):

@@ -343,7 +343,7 @@ def next_link(job: Job) -> NextLink | None:
     if run.complete:
         stage = urlencode({"stage": run.campaign.stage.key}) if run.campaign else ""
         models = reverse("evaluation:models", args=[run.benchmark.slug])
-        return NextLink(_("See the model beside people"), f"{models}?{stage}")
+        return NextLink(_("Compare with people"), f"{models}?{stage}")
     return NextLink(_("Back to the predictions"), reverse("predictions:index", args=[run.benchmark.slug]))
 
 

@@ -139,7 +139,7 @@ def restore(run: Run, actor: User) -> None:
         index = run.knowledge_index
         assert index is not None
         if existing_runs(run.benchmark, run.selection["stage"], index, run.options["method"], run.model).exists():
-            raise IndexRefused(_("A newer run has taken its place. Withdraw that one first."))
+            raise IndexRefused(_("A newer run has replaced it. Withdraw that run first."))
         if Run.objects.filter(pk=run.pk).exclude(withdrawn_at=None).update(withdrawn_at=None):
             record(actor, "run.brought_back", scope=run.benchmark.scope, target=f"run:{run.pk}")
 

@@ -71,7 +71,9 @@ def preview(plan: RunPlan, number: int = 0) -> UnitPreview:
 def _options(plan: RunPlan) -> None:
     for problem in registry.problems_of(plan.prompt, plan.options):
         words = {
-            "unknown_place": _("“%(option)s”: nothing fills {%(place)s}. Take it out, or correct its name."),
+            "unknown_place": _(
+                "“%(option)s”: the placeholder {%(place)s} has no value. Remove it, or correct its name."
+            ),
             "missing_place": _("“%(option)s”: {%(place)s} is missing, and the prompt needs it."),
             "blank": _("“%(option)s” holds white space only. Write a text, or leave it out: then ours is sent."),
         }.get(problem.code, _("“%(option)s” cannot be used as it is (%(code)s)."))
@@ -92,7 +94,7 @@ def _check(plan: RunPlan, at: datetime) -> None:
     if not plan.model.strip():
         raise RunRefused(_("Name the model, as the endpoint calls it."))
     if not 1 <= plan.repeats <= MOST_REPEATS:
-        raise RunRefused(_("Ask each unit 1 to %(most)s times.") % {"most": MOST_REPEATS})
+        raise RunRefused(_("Choose 1 to %(most)s requests per item.") % {"most": MOST_REPEATS})
     if plan.budget is not None:
         if plan.budget <= 0:
             raise RunRefused(_("Give a budget above 0, or none."))
@@ -102,7 +104,7 @@ def _check(plan: RunPlan, at: datetime) -> None:
 def _priced(endpoint: Endpoint, model: str, at: datetime) -> None:
     _prices, row = endpoints.price_of(endpoint, model, at)
     if not Rates.of(row).known:
-        words = _("Nobody has said what this model costs, so no budget can be kept. Add its price, or ask without one.")
+        words = _("This model has no price, so a budget cannot be checked. Add its price, or run without a budget.")
         raise RunRefused(words)
 
 
@@ -111,7 +113,7 @@ def _check_input(plan: RunPlan, spots: Sequence[ItemTarget], confirmed: int) -> 
     if reason := no_input_reason(len(spots), missing.counts):
         raise RunRefused(reason)
     if missing.n != confirmed:
-        text = _("%(n)s of %(units)s units cannot be asked. Confirm the number to ask the others, or change the plan.")
+        text = _("%(n)s of %(units)s items cannot be sent. Confirm the number to send the others, or edit the plan.")
         raise Unconfirmed(text % {"n": f"{missing.n:,}", "units": f"{len(spots):,}"})
 
 
@@ -139,8 +141,8 @@ def _rater(plan: RunPlan) -> Rater:
     rater = models_of(plan.team, [name])[name]
     if Run.objects.filter(campaign=plan.campaign, rater=rater, task=Run.Task.ANSWERS, withdrawn_at=None).exists():
         words = _(
-            "“%(name)s” with this setting has a run here already. Go on with that one, withdraw it, or give another "
-            "setting."
+            "“%(name)s” with this prompt variant already has a run here. Resume that run, "
+            "withdraw it, or use another prompt variant."
         )
         raise RunRefused(words % {"name": name[0]})
     _same_model(plan, rater, name[0])
@@ -159,8 +161,8 @@ def _same_model(plan: RunPlan, rater: Rater, name: str) -> None:
     other = others.exclude(model=plan.model.strip(), revision=plan.revision.strip()).first()
     if other is not None:
         words = _(
-            "“%(name)s” with this setting stands for the model %(model)s already, and two models under one name "
-            "would be one in all numbers. Give another name or setting."
+            "“%(name)s” with this prompt variant is already the model %(model)s. Two models "
+            "under one name would be counted as one. Use another name or prompt variant."
         )
         raise RunRefused(words % {"name": name, "model": f"{other.model} {other.revision}".strip()})
 
@@ -233,7 +235,7 @@ def resume(run: Run, actor: User, at: datetime) -> None:
         if locked_run.withdrawn_at or locked_run.endpoint_id is None or (
             locked_run.state != State.PAUSED and not (locked_run.state == State.RUNNING and not live)
         ):  # fmt: skip
-            raise RunRefused(_("There is nothing to go on with here."))
+            raise RunRefused(_("There is nothing to resume here."))
         _checked_endpoint(locked_run)
         calls = Call.objects.filter(run=locked_run)
         if locked_run.stopped_because == "budget" and not calls.filter(state__in=("pending", "running")).exists():
@@ -271,9 +273,9 @@ def retry_failed(run: Run, actor: User, at: datetime, states: Collection[str] = 
 
 def _active_endpoint(run: Run) -> Endpoint:
     if run.endpoint is None:
-        raise RunRefused(_("This run came as a file: there is nobody to ask."))
+        raise RunRefused(_("This run was imported from a file, so there is no model to ask."))
     if run.withdrawn_at:
-        raise RunRefused(_("The run is withdrawn. Bring it back first."))
+        raise RunRefused(_("The run is withdrawn. Restore it first."))
     return run.endpoint
 
 

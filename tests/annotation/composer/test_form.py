@@ -69,7 +69,7 @@ def test_json_that_cannot_be_kept_stays_as_it_was_typed_and_is_named(odd: str) -
     found = parse_form(posted)
     assert found["layout"] == {"~unread": odd} and found["derivation"]["from"] == ["a"]
     messages = [one.words for one in stage_problems(found, {}) if one.path == "layout"]
-    assert messages == ["This is not JSON. Mend it, or empty it."]
+    assert messages == ["This is not valid JSON. Correct it, or leave it empty."]
 
 
 def test_a_place_deeper_than_any_setting_is_no_place() -> None:
@@ -206,7 +206,7 @@ def test_what_an_item_brings_along_is_added_named_moved_and_taken_out_as_rows() 
     assert apply_action(content, f"more:{place}") == f"{place}[0]"
     assert content["derivation"]["params"] == {"context": {"": ""}}, "a row that waits for its name"
     messages = {one.path: str(one) for one in stage_problems(content, {"writing": ("Writing", [])})}
-    where = "Where its items come from, Information it brings along 1, Name: Write a name."
+    where = "Source of items, Information it brings along 1, Name: Write a name."
     assert messages == {f"{place}[0].name": where}
     posted = QueryDict(mutable=True)
     posted.update({

@@ -91,7 +91,7 @@ def test_who_is_ended_gives_places_back_keeps_drafts_and_can_come_again(world: W
         assert world.client(user).post(end).status_code == 404
         assert world.client(user).post(back).status_code == 404
     html = world.client(world.manager).post(end, follow=True).content.decode()
-    assert "2 places went back." in html and "Take up again" in html
+    assert "2 reservations were released." in html and "Reactivate" in html
     assert not Assignment.objects.filter(state="reserved").exists() and Draft.objects.count() == 1
     member.refresh_from_db()
     assert member.ended_by == world.manager

@@ -90,7 +90,7 @@ def test_a_withdrawn_item_is_no_row_and_pages_hold_fifty(world: World, campaign:
     second = coverage.coverage_page(campaign, CoverageFilter(by="item", page=2))
     assert (len(first.rows), len(second.rows), first.total, first.pages) == (50, 15, 65, 2)
     html = page_of(world, by="item", page=2)
-    assert "Page 2 of 2" in html and "Earlier rows" in html and "Further rows" not in html
+    assert "Page 2 of 2" in html and "Earlier rows" in html and "More rows" not in html
 
 
 def test_gap_lists_eligible_members_and_why_others_are_not(world: World, campaign: Campaign) -> None:
@@ -154,11 +154,11 @@ def test_skips_are_told_with_their_reasons_and_set_aside_units_come_back(world: 
     submit.skip(work.current.pk, rater_of(world.nour), "unknown", "", timezone.now())
     params = {"campaign": campaign.pk, "by": "item", "row": item, "cohort": place.pk}
     html = page_of(world, **params)
-    assert "1 unit was set aside" in html and "I do not know what it shows" in html and "; 1 set aside" in html
-    assert "Ask again for what was set aside" in html
+    assert "1 item was retired" in html and "I do not know what it shows" in html and "; 1 retired" in html
+    assert "Reopen retired items" in html
     deed = {**params, "act": "bring_back"}
     reply = world.client(world.mara).post(f"/b/{world.benchmark.slug}/coverage/action/", deed, follow=True)
-    assert "1 unit is asked for again." in reply.content.decode()
+    assert "1 item was reopened." in reply.content.decode()
     assert not Slot.objects.filter(retired=True).exists()
     assert list(recount.iter_differences()) == []
 
@@ -170,7 +170,7 @@ def test_gap_is_prioritised_and_returned_to_the_queue(world: World, campaign: Ca
     reply = world.client(world.mara).post(address, {**params, "act": "hurry"})
     assert reply["Location"].endswith("#hole") and "show=missing" in reply["Location"]
     assert Slot.objects.get(urgent=True).unit.item_id == item.pk
-    assert "Put it back in line" in page_of(world, **params)
+    assert "Remove priority" in page_of(world, **params)
     world.client(world.mara).post(address, {**params, "act": "calm"})
     assert not Slot.objects.filter(urgent=True).exists()
     for user in (world.reviewer, world.manager, world.nour, world.rival):
@@ -187,7 +187,7 @@ def test_a_list_of_items_is_taken_whole_or_each_wrong_line_is_named(world: World
     assert reply.status_code == 400 and "Line 3: “no-such-item” is not an item of this campaign." in html
     assert "no-such-item\n" in html and not Slot.objects.filter(urgent=True).exists()
     sent = {"campaign": campaign.pk, "act": "keys", "keys": typed.replace("no-such-item", "")}
-    assert "4 units are at the front now." in world.client(world.mara).post(address, sent, follow=True).content.decode()
+    assert "4 items are prioritised." in world.client(world.mara).post(address, sent, follow=True).content.decode()
     assert Slot.objects.filter(urgent=True).count() == 4  # two items, two cohorts
     lifecycle.close(campaign, None, timezone.now())
     assert units.prioritise(campaign, [], None) == 0
@@ -197,7 +197,7 @@ def test_a_list_of_items_is_taken_whole_or_each_wrong_line_is_named(world: World
 def test_reviewers_look_and_managers_of_a_cohort_do_not(world: World, campaign: Campaign) -> None:
     address = f"/b/{world.benchmark.slug}/coverage/?by=item&row={world.items[0].pk}&cohort={place_of(campaign).pk}"
     html = world.client(world.reviewer).get(address).content.decode()
-    assert "Who could fill it" in html and "Bring this to the front" not in html and "Invite people" not in html
+    assert "Available people" in html and "Prioritise" not in html and "Invite people" not in html
     for user in (world.manager, world.nour, world.rival, world.stranger):
         assert world.client(user).get(address).status_code == 404
     assert "Invite people" in world.client(world.team_admin).get(address).content.decode()

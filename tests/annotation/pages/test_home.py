@@ -75,7 +75,7 @@ def test_home_says_why_there_is_nothing(client_of: ClientOf, world: World, campa
     place = CampaignCohort.objects.get(campaign=campaign, cohort=world.egypt)
     lifecycle.pause_cohort(place, world.owner)
     html = client_of(nour).get("/work/").content.decode()
-    assert "Your cohort has a pause in this campaign." in html
+    assert "Your cohort is paused in this campaign." in html
     assert "Nothing for you now" in html
 
 
@@ -149,7 +149,7 @@ def test_an_accepted_answer_stays(client_of: ClientOf, campaign: Campaign, nour:
     client = client_of(nour)
     assignment = rate(client, campaign, nour)
     Assignment.objects.filter(pk=assignment.pk).update(state="accepted")
-    assert "Change" not in client.get("/work/history/").content.decode()
+    assert "Edit" not in client.get("/work/history/").content.decode()
     assert (
         "cannot be changed any more"
         in client.post(f"/assignments/{assignment.pk}/change", follow=True).content.decode()
@@ -174,7 +174,7 @@ def test_a_surplus_answer_is_kept_and_says_so(client_of: ClientOf, campaign: Cam
     Annotation.objects.filter(assignment=given).update(counted=False, uncounted_because="surplus")
     html = client.get("/work/history/").content.decode()
     assert "Not counted" in html
-    assert "came after the wanted number" in html
+    assert "Enough answers had arrived already" in html
 
 
 def test_the_day_ruler_reaches_from_the_first_hour_to_the_last() -> None:

@@ -112,6 +112,6 @@ def test_files_on_the_server_come_in_by_the_command_line(world: World, tmp_path:
     assert "Added: 6" in out.getvalue() and "row 7 gone: nowhere.png: There is no file" in out.getvalue()
     assert KnowledgeBase.objects.get().name == "Colours" and KnowledgeImage.objects.count() == 11
     call_command("import_knowledge", world.team.slug, "colours", tmp_path / "kb.jsonl", **how)
-    assert "Already there: 6" in out.getvalue() and KnowledgeEntry.objects.count() == 6
+    assert "Already exists: 6" in out.getvalue() and KnowledgeEntry.objects.count() == 6
     with pytest.raises(CommandError, match="no team"):
         call_command("import_knowledge", "nobody", "colours", tmp_path / "kb.jsonl")
