@@ -27,7 +27,7 @@ from tests.samples import build
 from tests.test_strangers import BY_SECRET, Route, ask, every_route, path_of
 
 # Parameters that name something every benchmark has: a table, a figure, a file format.
-NAMES = {"key", "form", "what"}
+NAMES = {"key", "form", "example_name"}
 METHODS = ("get", "post")
 
 
@@ -86,22 +86,24 @@ def with_other_people(world: World, team: Team, word: str) -> World:
 ELSEWHERE = {"campaign": another_round, "benchmark": another_benchmark, "team": another_team}
 
 
-def crossings(route: Route, here: Mapping[str, Any], there: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def crossings(
+    route: Route, own_objects: Mapping[str, Any], other_objects: Mapping[str, Any]
+) -> Iterator[dict[str, Any]]:
     """The route's values with one id replaced by its counterpart elsewhere.
 
     Outer ids that are the same in both places (one benchmark, two campaigns) stand aside: an inner id alone is not
     crossed with anything.
     """
     ids = list(ids_of(route))
-    one, other = values_of(route, here), values_of(route, there)
-    while ids and one[ids[0]] == other[ids[0]]:
+    own_values, other = values_of(route, own_objects), values_of(route, other_objects)
+    while ids and own_values[ids[0]] == other[ids[0]]:
         del ids[0]
     if len(ids) > 1:
         for parameter in ids:
-            assert one[parameter] != other[parameter], (
+            assert own_values[parameter] != other[parameter], (
                 f"The samples of {route.name} have the same `{parameter}` in both places: it cannot be crossed."
             )
-            yield one | {parameter: other[parameter]}
+            yield own_values | {parameter: other[parameter]}
 
 
 def statuses(client: Client, route: Route, path: str) -> dict[str, int]:
@@ -124,12 +126,12 @@ def path_with(route: Route, values: Mapping[str, Any]) -> str:
 
 @pytest.mark.parametrize("where", sorted(ELSEWHERE))
 def test_ids_that_do_not_belong_together_open_nothing(world: World, where: str) -> None:
-    here, there = build(world), build(ELSEWHERE[where](world))
+    own_objects, other_objects = build(world), build(ELSEWHERE[where](world))
     clients = [world.client(world.owner), world.client(world.team_admin)]
     faults = []
     for route in routes_to_cross():
-        crossed = list(crossings(route, here, there))
-        client, methods = who_opens_both(clients, route, here, there) if crossed else (clients[0], set())
+        crossed = list(crossings(route, own_objects, other_objects))
+        client, methods = who_opens_both(clients, route, own_objects, other_objects) if crossed else (clients[0], set())
         if crossed and not methods:
             faults.append(f"{route.name}: nobody may open both addresses, so crossing them shows nothing.")
         for values in crossed:
@@ -143,22 +145,24 @@ def test_ids_that_do_not_belong_together_open_nothing(world: World, where: str) 
 
 
 def who_opens_both(
-    clients: list[Client], route: Route, here: Mapping[str, Any], there: Mapping[str, Any]
+    clients: list[Client], route: Route, own_objects: Mapping[str, Any], other_objects: Mapping[str, Any]
 ) -> tuple[Client, set[str]]:
     """A person's browser, and the methods with which both addresses open to them. Else the crossing would be refused
     because of the person."""
     for client in clients:
-        methods = opened(statuses(client, route, path_of(route, here)))
-        methods &= opened(statuses(client, route, path_of(route, there)))
+        methods = opened(statuses(client, route, path_of(route, own_objects)))
+        methods &= opened(statuses(client, route, path_of(route, other_objects)))
         if methods:
             return client, methods
     return clients[0], set()
 
 
 def test_every_route_with_two_ids_is_crossed(world: World) -> None:
-    here = build(world)
+    own_objects = build(world)
     elsewhere = [build(make(world)) for make in (another_benchmark, another_team)]
     left_out = [
-        route.name for route in routes_to_cross() if not any(list(crossings(route, here, there)) for there in elsewhere)
+        route.name
+        for route in routes_to_cross()
+        if not any(list(crossings(route, own_objects, there)) for there in elsewhere)
     ]
     assert left_out == []

@@ -166,7 +166,7 @@ def _conflict(
         newest = services.revision(stage, conflict.draft)
         html = render_to_string("annotation/composer/conflict.html", {"conflict": words, "newest": newest}, request)
         return JsonResponse({"conflict": html}, status=409)
-    return _redisplay(request, stage, content, conflict=words, seen=base_version, status=409)
+    return _redisplay(request, stage, content, conflict=words, revision=base_version, status=409)
 
 
 def _published(request: HttpRequest, stage: Stage, content: dict[str, Any]) -> HttpResponse:
