@@ -21,13 +21,13 @@ def table_forms(
     client: Client, slug: str, key: str, query: str = "", files: Sequence[str] = TABLE_FILES
 ) -> dict[str, str]:
     """The page and each file of a table that has numbers: each answers 200 and shows no missing value as a value."""
-    found = {"page": _read(client, f"/b/{slug}/tables/{key}/", query)}
-    found |= {form: _read(client, f"/b/{slug}/tables/{key}.{form}", query) for form in files}
-    assert 'id="latex"' in found["page"], f"{key}: the page has no table"
-    check_rows(key, found["page"])
-    check_files(key, found.get("csv", ""), found.get("tex", ""))
-    check_cells(key, json.loads(found["json"], parse_constant=_refuse))
-    return found
+    forms = {"page": _read(client, f"/b/{slug}/tables/{key}/", query)}
+    forms |= {form: _read(client, f"/b/{slug}/tables/{key}.{form}", query) for form in files}
+    assert 'id="latex"' in forms["page"], f"{key}: the page has no table"
+    check_rows(key, forms["page"])
+    check_files(key, forms.get("csv", ""), forms.get("tex", ""))
+    check_cells(key, json.loads(forms["json"], parse_constant=_refuse))
+    return forms
 
 
 def check_files(key: str, table: str, latex: str) -> None:
@@ -69,17 +69,17 @@ def check_cells(key: str, data: dict[str, Any]) -> None:
 
 def figure_forms(client: Client, slug: str, key: str, query: str = "") -> dict[str, bytes]:
     """Each file of a figure that is drawn."""
-    found = {}
+    forms = {}
     for form in FIGURE_FILES:
         reply = client.get(f"/b/{slug}/figures/{key}.{form}?{query}")
         assert reply.status_code == 200, f"{key}.{form}: {reply.status_code} {reply.content[:500]!r}"
-        found[form] = reply.content
-    assert found["png"].startswith(b"\x89PNG"), key
-    _clean(key, "svg", found["svg"].decode())
-    for row in csv.reader(io.StringIO(found["csv"].decode("utf-8-sig"))):
+        forms[form] = reply.content
+    assert forms["png"].startswith(b"\x89PNG"), key
+    _clean(key, "svg", forms["svg"].decode())
+    for row in csv.reader(io.StringIO(forms["csv"].decode("utf-8-sig"))):
         for text in row:
             _clean(key, "csv", text)
-    return found
+    return forms
 
 
 def figures_page(client: Client, slug: str, query: str = "") -> str:

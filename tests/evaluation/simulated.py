@@ -43,8 +43,8 @@ def long_file(study: Study) -> bytes:
     for model, scores in zip(MODELS, study.scores, strict=False):
         for image, row in enumerate(scores):
             for cohort, value in enumerate(row):
-                said = (key_of(image), COUNTRIES[cohort], "", model, "model", "main", "relevance", int(value))
-                write.writerow(said)
+                model_row = (key_of(image), COUNTRIES[cohort], "", model, "model", "main", "relevance", int(value))
+                write.writerow(model_row)
     return out.getvalue().encode()
 
 
@@ -91,7 +91,7 @@ def truths(recipe: StudyDesign, draws: int, seed: int = 0) -> list[dict[str, flo
 def held(table: Table, true: list[dict[str, float]]) -> list[bool]:
     """Of the intervals in Tables 2, 14 and 17, averages left aside: whether each holds the truth."""
     models = dict(zip(MODELS, true, strict=False))
-    found = []
+    coverage = []
     for number, row in enumerate(table.rows):
         cells = row.cells[: 2 * len(COUNTRIES)]
         if table.key == "table-14":
@@ -107,8 +107,8 @@ def held(table: Table, true: list[dict[str, float]]) -> list[bool]:
             )
         for cell, value in zip(cells[: len(wanted)], wanted, strict=True):
             if cell.estimate is not None and cell.estimate.low is not None and cell.estimate.high is not None:
-                found.append(cell.estimate.low <= value <= cell.estimate.high)
-    return found
+                coverage.append(cell.estimate.low <= value <= cell.estimate.high)
+    return coverage
 
 
 def _of(label: str, models: dict[str, dict[str, float]]) -> dict[str, float]:

@@ -49,26 +49,26 @@ def say(
     Tally.objects.filter(cohort__in=row, shard=0).update(changes=F("changes") + len(answers))
 
 
-def build_small(given: TableInputs) -> Table:
+def build_small(inputs: TableInputs) -> Table:
     """Alpha and percent agreement, by origin of the picture and cohort: numbers, a name, a gap and an undefined."""
-    seen = given.observed("relevance", "relevance", ("person",))
-    decimals = int(given.chosen["decimals"])
+    observations = inputs.observed("relevance", "relevance", ("person",))
+    decimals = int(inputs.chosen["decimals"])
     rows = []
-    for name in seen.cohorts:
-        of_cohort = seen.where(seen.cohort == seen.cohorts.index(name))
+    for name in observations.cohorts:
+        of_cohort = observations.where(observations.cohort == observations.cohorts.index(name))
         for origin in ("Egypt", "Brazil"):
             part = of_cohort.where(of_cohort.of_item({"origin": origin})).ratings
-            share = percent_agreement(part, interval=given.interval)
+            share = percent_agreement(part, interval=inputs.interval)
             cells = (
                 Cell(text=origin[:2].upper(), printed=PrintedValue("EG")),
-                Cell(alpha(part, "nominal", interval=given.interval), rounding=Rounding(decimals)),
+                Cell(alpha(part, "nominal", interval=inputs.interval), rounding=Rounding(decimals)),
                 Cell(
                     share, rounding=Rounding(1, 100), printed=PrintedValue("60.0", "The text has 60, the figure 61.")
                 ),
                 Cell(empty=True) if origin == "Brazil" else Cell(share, rounding=Rounding(0, 100, cut=True)),
             )  # fmt: skip
             rows.append(Row(origin, cells, group=name))
-    return given.table(
+    return inputs.table(
         corner="Origin", columns=["Sign", "Alpha & more", "Agree_%", "Cut"], rows=rows, words=["Alpha is nominal."]
     )
 
@@ -105,7 +105,7 @@ def table(benchmark: Benchmark, key: str, address: str = "") -> Table:
     return build_table(benchmark, spec, QueryDict(address), NOON)
 
 
-def cells(made: Table, label: str, group: str | None = None) -> dict[str, Cell]:
+def cells(built_table: Table, label: str, group: str | None = None) -> dict[str, Cell]:
     """One row's, by their columns."""
-    row = next(one for one in made.rows if one.label == label and group in (None, one.group))
-    return dict(zip(map(str, made.columns), row.cells, strict=True))
+    row = next(one for one in built_table.rows if one.label == label and group in (None, one.group))
+    return dict(zip(map(str, built_table.columns), row.cells, strict=True))

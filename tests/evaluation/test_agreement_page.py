@@ -268,10 +268,10 @@ def test_looking_again_costs_the_same_however_much_there_is(world: World, rated:
     def queries() -> Iterator[str]:
         with CaptureQueriesContext(
             connection,
-        ) as seen:
+        ) as captured:
             reply = client.get(url(world, f"agreement/live/?seen={watermark(world.benchmark)}"))
         assert reply.status_code == 204
-        yield from (query["sql"] for query in seen.captured_queries)
+        yield from (query["sql"] for query in captured.captured_queries)
 
     before = list(queries())
     natural = of_condition(world.items, "natural")

@@ -36,11 +36,11 @@ def no_requests_so_far() -> None:
 @pytest.fixture
 def campaign(world: World) -> Campaign:
     world.add_items(20)
-    made = an_open_campaign(world)
+    new_campaign = an_open_campaign(world)
     natural = of_condition(world.items, "natural")
-    table(made, world.egypt, natural[:5], {world.nour: "11223", world.tarek: "12233"})
-    table(made, world.brazil, natural[:2], {world.bia: "45"})
-    return made
+    table(new_campaign, world.egypt, natural[:5], {world.nour: "11223", world.tarek: "12233"})
+    table(new_campaign, world.brazil, natural[:2], {world.bia: "45"})
+    return new_campaign
 
 
 @pytest.fixture
@@ -94,12 +94,12 @@ def test_the_lists_name_ones_own_and_what_is_missing(tables: World) -> None:
     client = program(tables.mara)
     [line] = client.get(API).json()["benchmarks"]
     assert (line["slug"], line["tables"]) == ("sea-and-river", "/api/v1/benchmarks/sea-and-river/tables/")
-    found = client.get(line["tables"]).json()["tables"]
-    assert [(one["key"], one["lacking"]) for one in found] == [
+    table_list = client.get(line["tables"]).json()["tables"]
+    assert [(one["key"], one["lacking"]) for one in table_list] == [
         ("small", ""), ("empty", "There are no predictions for this table yet."),
     ]  # fmt: skip
-    assert found[0]["options"] == [{"key": "decimals", "label": "Decimals", "values": {"2": "two", "4": "four"}}]
-    assert client.get(found[0]["address"]).status_code == 200
+    assert table_list[0]["options"] == [{"key": "decimals", "label": "Decimals", "values": {"2": "two", "4": "four"}}]
+    assert client.get(table_list[0]["address"]).status_code == 200
 
 
 @pytest.mark.parametrize("rest", ["", "nothing/", "benchmarks/sea-and-river/", "benchmarks/sea-and-river/models/"])
@@ -155,7 +155,7 @@ def test_without_a_token_or_with_one_that_was_revoked_it_is_401(tables: World) -
 
 
 @pytest.mark.parametrize(
-    ("rest", "status", "said", "parameter"),
+    ("rest", "status", "detail", "parameter"),
     [
         ("tables/none/", 404, "nothing", None),
         ("tables/empty/", 409, "There are no predictions for this table yet.", None),
@@ -165,11 +165,11 @@ def test_without_a_token_or_with_one_that_was_revoked_it_is_401(tables: World) -
     ],
 )
 def test_errors_are_problem_documents(
-    tables: World, rest: str, status: int, said: str, parameter: str | None
+    tables: World, rest: str, status: int, detail: str, parameter: str | None
 ) -> None:  # fmt: skip
     reply = program(tables.mara).get(address(tables, rest))
     assert reply.status_code == status
-    assert said in problem(reply)["detail"]
+    assert detail in problem(reply)["detail"]
     assert problem(reply).get("parameter") == parameter
 
 
@@ -263,13 +263,13 @@ def test_answers_look_as_they_are_described_and_nothing_is_left_undescribed(
 
 def undescribed(data: Any, shape: Mapping[str, Any], schema: Any, at: str = "") -> Iterator[str]:
     """Keys of an answer that its description does not have."""
-    for one in shape.get("oneOf", shape.get("allOf", [])):
-        yield from undescribed(data, one, schema, at) if "$ref" in one else ()
+    for subschema in shape.get("oneOf", shape.get("allOf", [])):
+        yield from undescribed(data, subschema, schema, at) if "$ref" in subschema else ()
     if "$ref" in shape:
         yield from undescribed(data, schema["components"]["schemas"][shape["$ref"].rsplit("/", 1)[1]], schema, at)
     elif isinstance(data, list) and "items" in shape:
-        for one in data:
-            yield from undescribed(one, shape["items"], schema, at)
+        for subschema in data:
+            yield from undescribed(subschema, shape["items"], schema, at)
     elif isinstance(data, dict) and "properties" in shape:
         for key, value in data.items():
             if key not in shape["properties"]:

@@ -22,8 +22,8 @@ GOLD = "1221"  # the model is right in three of four; the last item has none
 
 
 def of_a_model(world: World, campaign: Campaign, codes: str, name: str = "heron", **more: str) -> None:
-    said = {"rater": name, "rater_kind": "model", "target": "Egypt", "field": "relevance", **more}
-    rows = [{**said, "item": item.key, "code": code} for item, code in zip(world.items, codes, strict=False)]
+    fields = {"rater": name, "rater_kind": "model", "target": "Egypt", "field": "relevance", **more}
+    rows = [{**fields, "item": item.key, "code": code} for item, code in zip(world.items, codes, strict=False)]
     job = bring(campaign, "\n".join(json.dumps(row) for row in rows).encode(), f"{name}.jsonl")
     assert job.result["counts"] == {"created": len(rows)}
 
@@ -170,8 +170,8 @@ def test_many_raters_of_a_file_make_a_report_kept_too(world: World, monkeypatch:
     assert stored_agreement.live_limit(selection) == 1
 
 
-@pytest.mark.parametrize("n_said", [5, 4])
-def test_image_wise_says_what_it_leaves_out(world: World, n_said: int) -> None:
+@pytest.mark.parametrize("n_answered", [5, 4])
+def test_image_wise_says_what_it_leaves_out(world: World, n_answered: int) -> None:
     """Two of five items have no answer for a third cohort, so they have no correlation over cohorts; one about which
     the model said nothing at all is left out no less."""
     china = make_cohort(world.team, "China", *(make_user(name) for name in ("Wei", "Lan")))
@@ -182,7 +182,7 @@ def test_image_wise_says_what_it_leaves_out(world: World, n_said: int) -> None:
         for member in cohort.members.all():
             give(campaign, cohort, member.user, dict(zip(world.items, codes, strict=False)))
     for cohort, codes in {"Egypt": "23451", "Brazil": "34512", "China": "12345"}.items():
-        of_a_model(world, campaign, codes[:n_said], target=cohort)
+        of_a_model(world, campaign, codes[:n_answered], target=cohort)
     [line] = json.loads(read(world, "models.json"))["models"]
     assert line["image_wise"]["n_units"] == 3
     assert "2 of 5 left out" in read(world, "models/")

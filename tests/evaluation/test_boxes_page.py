@@ -25,18 +25,18 @@ def campaign(world: World) -> Campaign:
     stage.save()
     world.add_items(3, images=True)
     Item.objects.filter(stage=stage).update(origin="Egypt")
-    made = an_open_campaign(world)
-    for who, drawn in (("one", (LEFT, LEFT, LEFT)), ("two", (LEFT, ALL, RIGHT))):
+    new_campaign = an_open_campaign(world)
+    for rater_name, drawn in (("one", (LEFT, LEFT, LEFT)), ("two", (LEFT, ALL, RIGHT))):
         rows = [
             {
-                "item": item.key, "rater": who, "cohort": "Egypt",
+                "item": item.key, "rater": rater_name, "cohort": "Egypt",
                 "answers": {"box": [dict(zip(("x0", "y0", "x1", "y1"), box, strict=True))]},
             }
             for item, box in zip(world.items, drawn, strict=True)
         ]  # fmt: skip
-        job = answers_come(made, "\n".join(map(json.dumps, rows)).encode(), f"{who}.jsonl")
+        job = answers_come(new_campaign, "\n".join(map(json.dumps, rows)).encode(), f"{rater_name}.jsonl")
         assert job.result["counts"] == {"created": 3}, job.result
-    return made
+    return new_campaign
 
 
 def coco(world: World, campaign: Campaign) -> None:

@@ -39,21 +39,25 @@ def test_it_says_that_a_stage_is_derived_and_how() -> None:
     ask, reply, cohort = asking()
     asked = book_of(ask, opened(ask, cohort))["stage"]["items"]
     assert asked == {"derived": False, "meaning": "The items were imported."}
-    said = book_of(reply, opened(reply, cohort))["stage"]["items"]
-    assert (said["derived"], said["kind"], said["params"]) == (True, "promote", reply.derivation["params"])
-    assert said["from"] == [{"key": "ask", "name": ask.name}]
-    assert said["meaning"].startswith("Each accepted answer")
+    items_info = book_of(reply, opened(reply, cohort))["stage"]["items"]
+    assert (items_info["derived"], items_info["kind"], items_info["params"]) == (
+        True,
+        "promote",
+        reply.derivation["params"],
+    )
+    assert items_info["from"] == [{"key": "ask", "name": ask.name}]
+    assert items_info["meaning"].startswith("Each accepted answer")
 
 
 def test_it_calls_a_pseudonym_text() -> None:
     ask, _reply, cohort = asking("by_review")
     campaign = opened(ask, cohort)
     answer(hand(a_person(cohort), campaign, cohort), question="What is it?", answer="Tea")
-    found = files(ask, campaign)
-    book = json.loads(found["codebook.json"])
+    contents = files(ask, campaign)
+    book = json.loads(contents["codebook.json"])
     types = {column["name"]: column["type"] for column in book["columns"]}
     assert (types["rater"], types["annotation"]) == ("text", "int8")
-    assert isinstance(lines(found["ratings.jsonl"])[0]["rater"], str)
+    assert isinstance(lines(contents["ratings.jsonl"])[0]["rater"], str)
     reviews = {column["name"]: column["type"] for column in book["further"]["reviews"]["columns"]}
     assert (reviews["author"], reviews["reviewer"]) == ("text", "text")
 
@@ -63,8 +67,8 @@ def test_it_has_pairs_materials_and_quiz_of_the_instructions(world: World) -> No
     campaign = an_open_campaign(world)
     version = campaign.instruction_versions.get()
     InstructionText.objects.create(version=version, language="ar", cohort=world.egypt, body="انظر", parts=PARTS)
-    [said] = book_of(world.stage, campaign)["instructions"]
-    texts = {(text["language"], text["cohort"]): text for text in said["texts"]}
+    [instructions] = book_of(world.stage, campaign)["instructions"]
+    texts = {(text["language"], text["cohort"]): text for text in instructions["texts"]}
     own = texts["ar", world.egypt.label]
     assert own["body"] == "انظر" and {name: own[name] for name in PARTS} == PARTS
     plain = texts["en", None]

@@ -13,14 +13,14 @@ from tests.personas import World
 
 def work(world: World, campaign: object, codes: str) -> None:
     row = campaign.cohorts.get(cohort=world.egypt)  # type: ignore[attr-defined]
-    for who in (world.nour, world.tarek):
+    for user in (world.nour, world.tarek):
         for number, code in enumerate(codes):
-            hand = get_or_claim_work(rater_of(who), row, timezone.now()).current
+            hand = get_or_claim_work(rater_of(user), row, timezone.now()).current
             assert hand is not None
-            said = Submission(
-                raw={"relevance": code}, client_key=f"{who.pk}-{number}", shown_at=timezone.now(), active_seconds=2
+            submission = Submission(
+                raw={"relevance": code}, client_key=f"{user.pk}-{number}", shown_at=timezone.now(), active_seconds=2
             )
-            submit(hand.pk, rater_of(who), said, timezone.now())
+            submit(hand.pk, rater_of(user), submission, timezone.now())
 
 
 def test_they_count_the_same(world: World) -> None:

@@ -12,7 +12,7 @@ from tests.personas import World
 from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, use
 from tests.predictions.scripted import Server
 
-SAID = (
+COVERED_TEXT = (
     "Probability of the codes together, of 4 answers by log-probabilities: least 5 %, median 70 %; less than half in 1."
 )
 
@@ -43,11 +43,11 @@ def test_it_is_counted_over_answers_by_log_probabilities_only(asked: Run) -> Non
 def test_run_models_and_judge_say_it_and_hand_it_on(world: World, asked: Run) -> None:
     mara, base = world.client(world.mara), f"/b/{world.benchmark.slug}"
     for page in (f"{base}/predictions/run/{asked.pk}/", f"{base}/models/", f"{base}/judge/"):
-        assert SAID in mara.get(page).content.decode(), page
-    told = {"n": 4, "least": 0.05, "median": pytest.approx(0.7), "below_half": 1}
+        assert COVERED_TEXT in mara.get(page).content.decode(), page
+    covered = {"n": 4, "least": 0.05, "median": pytest.approx(0.7), "below_half": 1}
     judge = json.loads(mara.get(f"{base}/judge.json").content)
     models = json.loads(mara.get(f"{base}/models.json").content)
-    assert judge["covered"] == told == models["models"][0]["covered"]
+    assert judge["covered"] == covered == models["models"][0]["covered"]
     Call.objects.filter(run=asked).update(how="likelihood")
     page = mara.get(f"{base}/models/").content.decode()
     assert "Answer methods: 5 from how likely the text is." in page and "log-probabilities" not in page

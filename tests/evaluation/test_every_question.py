@@ -56,23 +56,27 @@ def only(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_each_question_has_the_number_of_its_level(world: World, campaign: Campaign) -> None:
-    found = questions(world)
-    assert list(found) == KEYS, "in the order of the sheet"
-    assert [(row["level"], row["measure"]) for row in found.values()] == [
+    rows_by_question = questions(world)
+    assert list(rows_by_question) == KEYS, "in the order of the sheet"
+    assert [(row["level"], row["measure"]) for row in rows_by_question.values()] == [
         ("ordinal", "alpha_ordinal"), ("set", "alpha_masi"), ("box", "overlap"), ("text", "no_text_measure"),
         ("nominal", "alpha_nominal"),
     ]  # fmt: skip
-    assert only(found["seen"])["value"] == pytest.approx(alpha_of(SEEN, masi_distance))
+    assert only(rows_by_question["seen"])["value"] == pytest.approx(alpha_of(SEEN, masi_distance))
     # (1 + 1/2 + 1/2) / 3, (5/8 + 5/8 + 1) / 3, 1, (4/5 + 4/5 + 1) / 3, (1 + 1/2 + 1/2) / 3
-    assert only(found["main"])["value"] == pytest.approx((2 + 2.25 + 3 + 2.6 + 2) / 15)
-    assert only(found["why"])["value"] == pytest.approx(alpha_of(WHY, lambda a, b: float(a != b)))
-    assert (only(found["name"])["value"], only(found["name"])["reason"]) == (None, "free_text")
+    assert only(rows_by_question["main"])["value"] == pytest.approx((2 + 2.25 + 3 + 2.6 + 2) / 15)
+    assert only(rows_by_question["why"])["value"] == pytest.approx(alpha_of(WHY, lambda a, b: float(a != b)))
+    assert (only(rows_by_question["name"])["value"], only(rows_by_question["name"])["reason"]) == (None, "free_text")
     for key in ("fits", "seen", "main"):
-        estimate = only(found[key])
+        estimate = only(rows_by_question[key])
         assert (estimate["n_units"], estimate["n_raters"], estimate["n_ratings"]) == (5, 3, 15), key
         assert estimate["left_out"] == "Left out: 1 item with one answer.", key
         assert estimate["missing_share"] == 0, key
-    assert only(found["main"])["low"] < only(found["main"])["value"] < only(found["main"])["high"]
+    assert (
+        only(rows_by_question["main"])["low"]
+        < only(rows_by_question["main"])["value"]
+        < only(rows_by_question["main"])["high"]
+    )
 
 
 def test_a_question_that_is_shown_after_some_answers_counts_where_it_was_shown(
@@ -148,13 +152,13 @@ def test_page_files_and_rest_say_the_same_of_every_question(world: World, campai
 
 def test_every_question_can_be_looked_at_by_condition_and_on_the_people_page(world: World, campaign: Campaign) -> None:
     """`?field=main` answered 400."""
-    client, found = world.client(world.mara), questions(world)
+    client, rows_by_question = world.client(world.mara), questions(world)
     for key in KEYS:
         for rest in ("/", ".json", ".csv", ".tex", "/live/"):
             assert client.get(url(world, f"{rest}?field={key}")).status_code == 200, (rest, key)
         assert client.get(url(world, f"/?by=time&field={key}")).status_code == 200, key
         people = client.get(f"/b/{world.benchmark.slug}/people/?cohort={world.egypt.pk}&field={key}")
-        assert people.status_code == 200 and only(found[key])["shown"] in people.content.decode(), key
+        assert people.status_code == 200 and only(rows_by_question[key])["shown"] in people.content.decode(), key
     cut = client.get(url(world, ".json?by=field")).json()["rows"]
     assert [row["field"] for row in cut] == KEYS
 

@@ -129,14 +129,14 @@ def test_each_thing_that_a_rule_decided_on_has_its_row(judged: Judged) -> None:
 def test_the_csv_has_the_same_outcomes(judged: Judged) -> None:
     judged.by("00")
     judged.by("00")
-    [one, _other] = cells(files(judged.stage, judged.campaign, form="csv")["outcomes.csv"])
-    assert (one["state"], json.loads(one["failed"]), one["score"], one["decided_on"]) == (
+    [first, _other] = cells(files(judged.stage, judged.campaign, form="csv")["outcomes.csv"])
+    assert (first["state"], json.loads(first["failed"]), first["score"], first["decided_on"]) == (
         "rejected",
         ["good"],
         "0.0",
         "2",
     )
-    assert json.loads(one["numbers"])["failed"] == 2
+    assert json.loads(first["numbers"])["failed"] == 2
 
 
 def test_a_rule_that_decided_nothing_yet_has_its_file_all_the_same(judged: Judged) -> None:
@@ -170,8 +170,8 @@ def test_only_a_stage_that_is_decided_on_has_the_file(judged: Judged, scene: Sce
 def test_every_decision_is_there_also_on_earlier_versions_and_those_taken_back(scene: Scene) -> None:
     rows = lines(files(scene.ask, scene.campaign)["reviews.jsonl"])
     assert [list(row) for row in rows] == [[name for name, *_rest in REVIEWS if name[0] != "_"]] * 3
-    said = [(row["annotation"], row["version"], row["decision"], row["reason"]) for row in rows]
-    assert said == [
+    decisions = [(row["annotation"], row["version"], row["decision"], row["reason"]) for row in rows]
+    assert decisions == [
         (scene.first.pk, 1, "return", "unclear"),
         (scene.second.pk, 2, "accept", ""),
         (scene.other.pk, 1, "reject", "rules"),
@@ -231,17 +231,19 @@ def test_the_codebook_explains_the_other_files_and_has_their_checksums(judged: J
         (judged.stage, judged.campaign, ["versions", "outcomes", "items"]),
         (scene.ask, scene.campaign, ["versions", "reviews", "items"]),
     ):
-        found = files(stage, campaign, form="csv", versions=True)
-        book = json.loads(found["codebook.json"])
+        contents = files(stage, campaign, form="csv", versions=True)
+        book = json.loads(contents["codebook.json"])
         assert list(book["further"]) == keys
         for key in keys:
-            said, data = book["further"][key], found[f"{key}.csv"]
-            assert said["file"]["name"].endswith(f"/{key}.csv")
-            assert said["file"]["sha256"] == hashlib.sha256(data).hexdigest()
-            assert said["file"]["rows"] == len(cells(data))
+            description, data = book["further"][key], contents[f"{key}.csv"]
+            assert description["file"]["name"].endswith(f"/{key}.csv")
+            assert description["file"]["sha256"] == hashlib.sha256(data).hexdigest()
+            assert description["file"]["rows"] == len(cells(data))
             head = next(csv.reader(io.StringIO(data.decode("utf-8-sig"))))
-            assert [c["name"] for c in said["columns"]] == [name for name in head if not name.startswith("answer.")]
-        for row in cells(found["versions.csv"]):
+            assert [c["name"] for c in description["columns"]] == [
+                name for name in head if not name.startswith("answer.")
+            ]
+        for row in cells(contents["versions.csv"]):
             assert row["uncounted_because"] in book["uncounted"]
     assert set(book["further"]["reviews"]["values"]) == {"accept", "return", "reject"}
     assert {"rules", "unclear"} <= {row["code"] for row in book["further"]["reviews"]["reasons"]}

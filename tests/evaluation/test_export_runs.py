@@ -20,8 +20,8 @@ from tests.predictions.scripted import Server
 
 
 def exported(world: World, form: str) -> list[dict[str, Any]]:
-    said = {"stage": world.stage.pk, "form": form}
-    reply = world.client(world.owner).post(f"/b/{world.benchmark.slug}/export/", said)
+    form_data = {"stage": world.stage.pk, "form": form}
+    reply = world.client(world.owner).post(f"/b/{world.benchmark.slug}/export/", form_data)
     assert reply.status_code == 200, reply
     archive = zipfile.ZipFile(io.BytesIO(b"".join(reply)))  # type: ignore[call-overload]
     [name] = [one for one in archive.namelist() if one.rpartition("/")[2] == f"ratings.{form}"]

@@ -61,12 +61,12 @@ def cells(world: World, query: str = "") -> dict[str, dict[str, Any]]:
 
 def test_two_people_are_compared_within_their_cohort(world: World, compared: Campaign) -> None:
     """n11 1, 1, 1; A + B = 3 + 2, 1 + 1, 2 + 1: 2 x 3 / 10."""
-    found = cells(world)["Egypt"]
-    assert found["pairwise_f1"]["value"] == pytest.approx(0.6)
+    egypt_cells = cells(world)["Egypt"]
+    assert egypt_cells["pairwise_f1"]["value"] == pytest.approx(0.6)
     # (1 - 1) + (1 - 1/6) + (1 - 2/6) over (2.5 - 1) + (1 - 1/6) + (1.5 - 2/6)
-    assert found["adjusted_rand"]["value"] == pytest.approx((5 / 6 + 4 / 6) / (1.5 + 5 / 6 + 7 / 6))
-    assert found["keep_alpha"]["n_ratings"] == 6 and found["keep_alpha"]["extras"]["n_pictures"] == 13
-    assert found["pairwise_f1"]["interval_reason"] == "too_few_raters_for_interval"
+    assert egypt_cells["adjusted_rand"]["value"] == pytest.approx((5 / 6 + 4 / 6) / (1.5 + 5 / 6 + 7 / 6))
+    assert egypt_cells["keep_alpha"]["n_ratings"] == 6 and egypt_cells["keep_alpha"]["extras"]["n_pictures"] == 13
+    assert egypt_cells["pairwise_f1"]["interval_reason"] == "too_few_raters_for_interval"
     assert cells(world, "interval=units")["Egypt"]["pairwise_f1"]["low"] < 0.6
     assert cells(world)["Brazil"]["pairwise_f1"]["reason"] == "too_few_raters"
 

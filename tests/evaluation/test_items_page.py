@@ -115,10 +115,10 @@ def test_texts_are_compared_as_texts_and_shown_side_by_side(world: World) -> Non
     campaign = with_sheet(world, {**TEXT, "key": "relevance"})
     natural = of_condition(world.items, "natural")
     table(campaign, world.egypt, natural[:2], {world.nour: "11", world.tarek: "12"})
-    said = iter(["Pita bread", "Tea", " pita  Bread", "Coffee <b>"])
+    texts = iter(["Pita bread", "Tea", " pita  Bread", "Coffee <b>"])
     for one in Annotation.objects.order_by("pk"):
         one.ratings.all().delete()
-        Annotation.objects.filter(pk=one.pk).update(answers={"relevance": next(said)})
+        Annotation.objects.filter(pk=one.pk).update(answers={"relevance": next(texts)})
     page = page_of(world)
     assert keys(page) == [natural[1].key, natural[0].key]
     assert "case and spaces aside" in page

@@ -28,11 +28,13 @@ def study() -> Study:
 
 @pytest.fixture
 def campaign(world: World, study: Study) -> Campaign:
-    made = simulated.make_benchmark(study, world.team, world.mara)
+    new_campaign = simulated.make_benchmark(study, world.team, world.mara)
     rows = simulated.long_file(study).decode().splitlines()
     gone = [row for row in rows if ",Middling," in row and row < "item-00010"]  # what could not be read
-    assert simulated.bring(made, world.mara, "\n".join(r for r in rows if r not in gone).encode()).state == "done"
-    return made
+    assert (
+        simulated.bring(new_campaign, world.mara, "\n".join(r for r in rows if r not in gone).encode()).state == "done"
+    )
+    return new_campaign
 
 
 def judged_by(world: World, name: str, form: str = "json") -> Any:
@@ -46,11 +48,11 @@ def table(study: Study, cohort: int) -> np.ndarray:
 
 
 def test_alpha_without_and_with_the_judge(world: World, campaign: Campaign, study: Study) -> None:
-    found = judged_by(world, "Keen").json()
+    report = judged_by(world, "Keen").json()
     for cohort, label in enumerate(("Brazil", "China", "Egypt")):
         people = table(study, cohort)
         both = np.column_stack([people, study.scores[0][:, cohort]])
-        line = found["cohorts"][label]
+        line = report["cohorts"][label]
         assert line["alpha_people"]["value"] == pytest.approx(alpha(Ratings.from_matrix(people), "ordinal").value)
         assert line["alpha_with_judge"]["value"] == pytest.approx(alpha(Ratings.from_matrix(both), "ordinal").value)
         assert line["alpha_people"]["low"] < line["alpha_people"]["value"] < line["alpha_people"]["high"]
@@ -96,8 +98,10 @@ def test_people_who_never_vary_have_no_ceiling_for_that_reason(world: World) -> 
     campaign = an_open_campaign(world)
     for user in (world.nour, world.tarek):
         give(campaign, world.egypt, user, dict.fromkeys(world.items, "3"))
-    said = {"rater": "heron", "rater_kind": "model", "target": "Egypt", "field": "relevance"}
-    rows = [json.dumps({**said, "item": one.key, "code": code}) for one, code in zip(world.items, "12345", strict=True)]
+    fields = {"rater": "heron", "rater_kind": "model", "target": "Egypt", "field": "relevance"}
+    rows = [
+        json.dumps({**fields, "item": one.key, "code": code}) for one, code in zip(world.items, "12345", strict=True)
+    ]
     simulated.bring(campaign, world.mara, "\n".join(rows).encode(), "heron.jsonl")
     line = world.client(world.mara).get("/b/sea-and-river/judge.json").json()["cohorts"]["Egypt"]
     assert line["ceiling"]["reason"] == "constant_ratings"
@@ -129,11 +133,11 @@ def test_several_judges_err_together_or_apart(world: World, campaign: Campaign, 
 
 
 def test_page_json_and_csv_say_the_same(world: World, campaign: Campaign) -> None:
-    found, shown = judged_by(world, "Keen").json(), page(world, "Keen")
-    assert found["judge"] == {"model": "Keen", "setting": "main"}
+    report, shown = judged_by(world, "Keen").json(), page(world, "Keen")
+    assert report["judge"] == {"model": "Keen", "setting": "main"}
     rows = list(csv.DictReader(io.StringIO(judged_by(world, "Keen", "csv").content.decode().lstrip("\ufeff"))))
     for name in ("alpha_people", "alpha_with_judge", "judge_with_the_rest", "ceiling", "kappa"):
-        value = found["cohorts"]["Egypt"][name]["value"]
+        value = report["cohorts"]["Egypt"][name]["value"]
         [row] = [one for one in rows if (one["cohort"], one["number"]) == ("Egypt", name)]
         assert float(row["value"]) == value
         assert f"{value:.2f}".replace("-", "\u2212") in shown
@@ -141,17 +145,17 @@ def test_page_json_and_csv_say_the_same(world: World, campaign: Campaign) -> Non
 
 
 def test_one_person_leaves_values_undefined_with_reasons(world: World, study: Study) -> None:
-    made = simulated.make_benchmark(study, world.team, world.mara)
+    new_campaign = simulated.make_benchmark(study, world.team, world.mara)
     rows = simulated.long_file(study).decode().splitlines()
     kept = [rows[0], *(row for row in rows[1:] if ",Brazil 0," in row or ",Keen," in row)]
-    assert simulated.bring(made, world.mara, "\n".join(kept).encode()).state == "done"
-    found = judged_by(world, "Keen").json()
-    line = found["cohorts"]["Brazil"]
+    assert simulated.bring(new_campaign, world.mara, "\n".join(kept).encode()).state == "done"
+    report = judged_by(world, "Keen").json()
+    line = report["cohorts"]["Brazil"]
     assert (line["alpha_people"]["reason"], line["alpha_people"]["n_raters"]) == ("too_few_raters", 1)
     assert line["alpha_with_judge"]["value"] is not None
     assert line["ceiling"]["reason"] == "too_few_raters"
-    assert found["cohorts"]["China"]["judge_with_the_rest"]["value"] is None
-    assert found["panel"] == {}
+    assert report["cohorts"]["China"]["judge_with_the_rest"]["value"] is None
+    assert report["panel"] == {}
     text = page(world, "Keen")
     assert "No value:" in text
     assert "Several judges" not in text
@@ -159,11 +163,11 @@ def test_one_person_leaves_values_undefined_with_reasons(world: World, study: St
 
 def test_judge_errors_with_one_person_cannot_be_corrected(world: World, study: Study) -> None:
     """The uncorrected correlation stands nowhere in the place of the corrected one."""
-    made = simulated.make_benchmark(study, world.team, world.mara)
+    new_campaign = simulated.make_benchmark(study, world.team, world.mara)
     rows = simulated.long_file(study).decode().splitlines()
     several = (",Brazil 0,", ",Keen,", ",Middling,")
     kept = [rows[0], *(row for row in rows[1:] if any(name in row for name in several))]
-    assert simulated.bring(made, world.mara, "\n".join(kept).encode()).state == "done"
+    assert simulated.bring(new_campaign, world.mara, "\n".join(kept).encode()).state == "done"
     panel = judged_by(world, "Keen").json()["panel"]
     assert {one["reason"] for one in panel.values()} == {"no_pairable_units"}
     assert {one["value"] for one in panel.values()} == {None}

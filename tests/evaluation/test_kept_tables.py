@@ -29,18 +29,18 @@ from tests.evaluation.tabled import SMALL, tables_are
 from tests.personas import World
 
 
-def names(given: Any) -> Any:
+def names(inputs: Any) -> Any:
     """Which runs there are, and of what family."""
-    told = [f"{one.pk}{one.rater.about.get('family', '')}" for one in given.runs("retrieval")]
+    told = [f"{one.pk}{one.rater.about.get('family', '')}" for one in inputs.runs("retrieval")]
     row = Row(" ".join(told), (Cell(text=str(len(told))),))
-    return given.table(corner="Runs", columns=["n"], rows=[row])
+    return inputs.table(corner="Runs", columns=["n"], rows=[row])
 
 
 RUNS = TableSpec("runs", "Table 1", "Runs", "Runs of models.", names)
 
 
 @pytest.fixture
-def kept(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+def table_world(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     """As if every table were of large data."""
     monkeypatch.setattr(snapshots.get_or_compute, "__kwdefaults__", {"threshold": 0})
     with tables_are(world.benchmark, [SMALL, RUNS]):
@@ -48,17 +48,22 @@ def kept(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
 
 
 @pytest.fixture
-def campaign(kept: World) -> Campaign:
-    kept.add_items(20)
-    made = an_open_campaign(kept)
-    table(made, kept.egypt, of_condition(kept.items, "natural")[:5], {kept.nour: "11223", kept.tarek: "12233"})
+def campaign(table_world: World) -> Campaign:
+    table_world.add_items(20)
+    made = an_open_campaign(table_world)
+    table(
+        made,
+        table_world.egypt,
+        of_condition(table_world.items, "natural")[:5],
+        {table_world.nour: "11223", table_world.tarek: "12233"},
+    )
     return made
 
 
 @pytest.fixture
-def three(kept: World) -> list[Run]:
-    made = collection(kept.benchmark, {"e1": {}})
-    models = [Rater.objects.create(kind="model", team=kept.team, name=name) for name in "abc"]
+def three(table_world: World) -> list[Run]:
+    made = collection(table_world.benchmark, {"e1": {}})
+    models = [Rater.objects.create(kind="model", team=table_world.team, name=name) for name in "abc"]
     return [run(made, model) for model in models]
 
 
@@ -73,29 +78,29 @@ def shown(world: World) -> str:
     return str(reply.json()["rows"][0]["label"])
 
 
-def test_a_run_that_is_withdrawn_or_brought_back_is_another_table(kept: World, three: list[Run]) -> None:
+def test_a_run_that_is_withdrawn_or_brought_back_is_another_table(table_world: World, three: list[Run]) -> None:
     """Also where as many runs stand as before, and the newest is the same one."""
     first, second, third = three
-    result_runs.withdraw(first, kept.mara, timezone.now())
-    assert shown(kept) == f"{second.pk} {third.pk}"
-    result_runs.withdraw(second, kept.mara, timezone.now())
+    result_runs.withdraw(first, table_world.mara, timezone.now())
+    assert shown(table_world) == f"{second.pk} {third.pk}"
+    result_runs.withdraw(second, table_world.mara, timezone.now())
     first.refresh_from_db()
-    result_runs.restore(first, kept.mara)
-    assert shown(kept) == f"{first.pk} {third.pk}"
+    result_runs.restore(first, table_world.mara)
+    assert shown(table_world) == f"{first.pk} {third.pk}"
 
 
-def test_a_run_counts_as_soon_as_it_is_complete(kept: World, three: list[Run]) -> None:
+def test_a_run_counts_as_soon_as_it_is_complete(table_world: World, three: list[Run]) -> None:
     coming = three[1]
     Run.objects.filter(pk=coming.pk).update(complete=False)
-    assert str(coming.pk) not in shown(kept)
+    assert str(coming.pk) not in shown(table_world)
     Run.objects.filter(pk=coming.pk).update(complete=True)
-    assert str(coming.pk) in shown(kept)
+    assert str(coming.pk) in shown(table_world)
 
 
-def test_what_is_told_of_a_model_is_another_table(kept: World, three: list[Run]) -> None:
-    before = shown(kept)
+def test_what_is_told_of_a_model_is_another_table(table_world: World, three: list[Run]) -> None:
+    before = shown(table_world)
     Rater.objects.filter(pk=three[0].rater_id).update(about={"family": "CLIP"})
-    assert shown(kept) == before.replace(str(three[0].pk), f"{three[0].pk}CLIP", 1)
+    assert shown(table_world) == before.replace(str(three[0].pk), f"{three[0].pk}CLIP", 1)
 
 
 def an_answer_taken_back(world: World) -> None:
@@ -115,40 +120,42 @@ def an_item_told_more_of(world: World) -> None:
 
 @pytest.mark.parametrize("happens", [an_answer_taken_back, an_item_told_more_of])
 def test_a_kept_table_says_that_something_has_changed(
-    kept: World, campaign: Campaign, happens: Callable[[World], None]
+    table_world: World, campaign: Campaign, happens: Callable[[World], None]
 ) -> None:
-    assert "have changed since" not in read(kept, "small/")
-    before, seen = read(kept, "small.json"), watermark(kept.benchmark)
-    live = f"/b/{kept.benchmark.slug}/agreement/live/?seen={seen}"
-    happens(kept)
-    assert watermark(kept.benchmark) > seen
-    assert kept.client(kept.mara).get(live).status_code == 200, "what is looked at is drawn again"
-    page = read(kept, "small/")
+    assert "have changed since" not in read(table_world, "small/")
+    before, shown_watermark = read(table_world, "small.json"), watermark(table_world.benchmark)
+    live = f"/b/{table_world.benchmark.slug}/agreement/live/?seen={shown_watermark}"
+    happens(table_world)
+    assert watermark(table_world.benchmark) > shown_watermark
+    assert table_world.client(table_world.mara).get(live).status_code == 200, "what is looked at is drawn again"
+    page = read(table_world, "small/")
     assert "answers or items have changed since" in page and "fresh=1" in page
-    assert '"changed": true' in read(kept, "small.json").replace('"changed":true', '"changed": true')
-    assert before != read(kept, "small.json") and Snapshot.objects.filter(report="table small").count() == 1
+    assert '"changed": true' in read(table_world, "small.json").replace('"changed":true', '"changed": true')
+    assert before != read(table_world, "small.json") and Snapshot.objects.filter(report="table small").count() == 1
 
 
-def test_slow_table_is_recomputed_by_a_worker(kept: World, campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_table_is_recomputed_by_a_worker(
+    table_world: World, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sent: list[Any] = []
     monkeypatch.setattr(broker.current_app, "send_task", lambda name, args, **_more: sent.append(args))
-    read(kept, "small/?decimals=4")
-    an_answer_taken_back(kept)
+    read(table_world, "small/?decimals=4")
+    an_answer_taken_back(table_world)
     Snapshot.objects.update(computed_at=timezone.now() - timedelta(minutes=2), seconds=table_builder.AT_ONCE + 1)
     kept_at = Snapshot.objects.get().computed_at
-    page = read(kept, "small/?decimals=4&fresh=1")
+    page = read(table_world, "small/?decimals=4&fresh=1")
     assert "answers or items have changed since. The table is being recomputed. Reload the page in a minute." in page
     assert "fresh=1" not in page
-    assert sent == [(kept.benchmark.pk, "table small", "decimals=4", "UTC", "en")]
+    assert sent == [(table_world.benchmark.pk, "table small", "decimals=4", "UTC", "en")]
     assert Snapshot.objects.get().computed_at == kept_at
     assert tasks.recompute_report(*sent[0])
     assert Snapshot.objects.get().computed_at > kept_at
-    assert "have changed since" not in read(kept, "small/?decimals=4")
-    assert not tasks.recompute_report(kept.benchmark.pk, "table of nothing", "", "UTC")
+    assert "have changed since" not in read(table_world, "small/?decimals=4")
+    assert not tasks.recompute_report(table_world.benchmark.pk, "table of nothing", "", "UTC")
 
 
-def test_quick_table_is_recomputed_at_once(kept: World, campaign: Campaign) -> None:
-    read(kept, "small/")
-    an_answer_taken_back(kept)
+def test_quick_table_is_recomputed_at_once(table_world: World, campaign: Campaign) -> None:
+    read(table_world, "small/")
+    an_answer_taken_back(table_world)
     Snapshot.objects.update(computed_at=timezone.now() - timedelta(minutes=2))
-    assert "have changed since" not in read(kept, "small/?fresh=1")
+    assert "have changed since" not in read(table_world, "small/?fresh=1")

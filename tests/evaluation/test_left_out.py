@@ -27,7 +27,7 @@ from tests.personas import World
 from tests.predictions.model_file_samples import bring, jsonl, kept, lm_eval, run_of
 
 PEOPLE = {"nour": "1223412345", "tarek": "1123422345", "third": "1223412355"}
-SAID = ["1", "2", "2", "no idea", "4", "9", "", "3", "4", "1"]
+REPLIES = ["1", "2", "2", "no idea", "4", "9", "", "3", "4", "1"]
 SCORED = [[-1.0, False]] * 4 + [[-0.1, True]]
 
 
@@ -44,11 +44,13 @@ def campaign(world: World) -> Campaign:
     return world_with(world, an_open_campaign(world))
 
 
-def asked(world: World, campaign: Campaign, said: list[Any], name: str = "tiny") -> Any:
-    rows = [lm_eval({"id": item.key, "country": "Egypt"}, reply) for item, reply in zip(world.items, said, strict=True)]
+def asked(world: World, campaign: Campaign, replies: list[Any], name: str = "tiny") -> Any:
+    rows = [
+        lm_eval({"id": item.key, "country": "Egypt"}, reply) for item, reply in zip(world.items, replies, strict=True)
+    ]
     rows = [
         {**row, "filtered_resps": reply, "resps": [reply]} if isinstance(reply, list) else row
-        for row, reply in zip(rows, said, strict=True)
+        for row, reply in zip(rows, replies, strict=True)
     ]
     return run_of(bring(world, campaign, kept(jsonl(rows)), model=name, target="doc.country"))
 
@@ -65,7 +67,7 @@ def read_csv(world: World, rest: str) -> list[dict[str, str]]:
 
 
 def test_a_model_says_what_was_left_out_and_why(world: World, campaign: Campaign) -> None:
-    asked(world, campaign, SAID)
+    asked(world, campaign, REPLIES)
     [line] = read(world, "models.json?")["models"]
     states = {"unparseable": 1, "out_of_range": 1, "no_response": 1}
     assert line["left_out"] == {"n": 3, "states": states, "worst": None, "best": None, "n_undecided": 0}
@@ -82,7 +84,7 @@ def test_an_accuracy_lies_between_all_wrong_and_all_right(world: World) -> None:
     campaign = world_with(world, campaign) if len(world.items) == 10 else campaign
     Rating.objects.update(value=None)
     codes = sorted({one["code"] for one in NOMINAL["options"]})
-    asked(world, campaign, [one if one in codes or not one else "?" for one in SAID])
+    asked(world, campaign, [one if one in codes or not one else "?" for one in REPLIES])
     [line] = read(world, "models.json?")["models"]
     n, value = line["overall"]["n_units"], line["overall"]["value"]
     gone = line["left_out"]["n"]
@@ -95,7 +97,7 @@ def test_an_accuracy_lies_between_all_wrong_and_all_right(world: World) -> None:
 
 
 def test_ways_of_asking_are_never_one_number_silently(world: World, campaign: Campaign) -> None:
-    asked(world, campaign, [*SAID[:3], *[SCORED] * 7])
+    asked(world, campaign, [*REPLIES[:3], *[SCORED] * 7])
     words = "Answer methods: 7 from how likely the text is, 3 from its words."
     for page in (read(world, "models/?"), read(world, "judge/?")):
         assert words in page and "different ways of asking are different measurements" in page
@@ -114,7 +116,7 @@ def test_a_model_that_gave_nothing_readable_is_there(world: World, campaign: Cam
 
 
 def test_a_withdrawn_run_left_nothing_out(world: World, campaign: Campaign) -> None:
-    run = asked(world, campaign, SAID)
+    run = asked(world, campaign, REPLIES)
     answer_runs.withdraw(run, world.mara, timezone.now())
     assert read(world, "models.json?")["models"] == []
     answer_runs.restore(run, world.mara, timezone.now())
@@ -125,7 +127,7 @@ def test_a_withdrawn_run_left_nothing_out(world: World, campaign: Campaign) -> N
 def again(campaign: Campaign, name: str, table: list[str]) -> None:
     """What a model says each time: a word for each repeat, a letter for each item."""
     model = Rater.objects.get(kind="model", name=name)
-    desk, now, sheet = AnswerDestination.of(campaign, model), timezone.now(), sheet_of(campaign.sheet_version)
+    destination, now, sheet = AnswerDestination.of(campaign, model), timezone.now(), sheet_of(campaign.sheet_version)
     units = list(Unit.objects.filter(item__stage=campaign.stage, target="Egypt").order_by("item__key"))
     for repeat, codes in enumerate(table):
         some = [
@@ -133,7 +135,7 @@ def again(campaign: Campaign, name: str, table: list[str]) -> None:
                    sheet.parse({"relevance": code}, Shown(unit.item_id)), now, now)
             for unit, code in zip(units, codes, strict=True) if code != "-"
         ]  # fmt: skip
-        model_answers.write(desk, some, now)
+        model_answers.write(destination, some, now)
 
 
 def test_a_model_that_is_asked_again_is_set_against_itself(world: World, campaign: Campaign) -> None:
@@ -141,10 +143,10 @@ def test_a_model_that_is_asked_again_is_set_against_itself(world: World, campaig
     table = ["1223412345", "1223412344", "12234123-5"]
     again(campaign, "moody", table)
     [line] = read(world, "models.json?")["models"]
-    found = line["asked_again"]
-    assert (found["same"]["value"], found["same"]["n_units"], found["repeats"]) == (0.9, 10, 3)
-    matrix = np.array([[np.nan if c == "-" else float(c) for c in said] for said in table]).T
-    assert found["alpha"]["value"] == pytest.approx(alpha(Ratings.from_matrix(matrix), "ordinal").value)
+    repeated = line["asked_again"]
+    assert (repeated["same"]["value"], repeated["same"]["n_units"], repeated["repeats"]) == (0.9, 10, 3)
+    matrix = np.array([[np.nan if c == "-" else float(c) for c in codes] for codes in table]).T
+    assert repeated["alpha"]["value"] == pytest.approx(alpha(Ratings.from_matrix(matrix), "ordinal").value)
     assert line["overall"]["n_units"] == 10, "only the first answer counts beside people"
     page = read(world, "models/?")
     assert "Repeated requests" in page and "3 times" in page and "0.90" in page
@@ -192,13 +194,13 @@ def test_a_model_asked_in_two_campaigns_and_again_in_each_is_set_against_all_its
 
 def test_two_judges_are_averaged_here_and_are_no_rater(world: World, campaign: Campaign) -> None:
     first, second = "1233412345", "2223312355"
-    one = asked(world, campaign, list(first), name="one")
+    first_model = asked(world, campaign, list(first), name="one")
     other = asked(world, campaign, [*second[:-1], "prose"], name="other")
     n = Rater.objects.count()
-    key = f"{one.rater_id}%2B{other.rater_id}"
+    key = f"{first_model.rater_id}%2B{other.rater_id}"
     line = read(world, f"judge.json?judge={key}&")
-    mean = np.mean([[float(c) for c in said] for said in (first, second)], axis=0)[:-1]
-    people = np.mean([[float(c) for c in said] for said in PEOPLE.values()], axis=0)[:-1]
+    mean = np.mean([[float(c) for c in codes] for codes in (first, second)], axis=0)[:-1]
+    people = np.mean([[float(c) for c in codes] for codes in PEOPLE.values()], axis=0)[:-1]
     egypt = line["cohorts"]["Egypt"]
     assert egypt["judge_with_the_rest"]["value"] == pytest.approx(stats.spearmanr(mean, people)[0])
     assert egypt["left_out"]["n"] == 1 and egypt["n_unanswered"] == 1
@@ -206,7 +208,7 @@ def test_two_judges_are_averaged_here_and_are_no_rater(world: World, campaign: C
     assert [who["model"] for who in line["mean_of"]] == ["one", "other"] and Rater.objects.count() == n
     page = read(world, f"judge/?judge={key}&")
     assert "Judge: the mean of one + other, computed here" in page and "Agrees with the majority" not in page
-    alone = read(world, f"judge.json?judge={one.rater_id}&")["cohorts"]["Egypt"]
+    alone = read(world, f"judge.json?judge={first_model.rater_id}&")["cohorts"]["Egypt"]
     assert alone["agreement_with_majority"]["n_units"] > 0 and Call.objects.filter(run=other).count() == 10
 
 
@@ -216,12 +218,12 @@ def test_the_average_of_no_such_judges_is_refused(world: World, campaign: Campai
     assert world.client(world.mara).get(url).status_code == 400
 
 
-def named(world: World, campaign: Campaign, said: dict[str, str]) -> dict[str, int]:
+def named(world: World, campaign: Campaign, codes_by_model: dict[str, str]) -> dict[str, int]:
     """Models that rated, by name: their ids."""
-    made = {name: Rater.objects.create(kind="model", team=world.team, name=name).pk for name in said}
-    for name, codes in said.items():
+    rater_ids = {name: Rater.objects.create(kind="model", team=world.team, name=name).pk for name in codes_by_model}
+    for name, codes in codes_by_model.items():
         again(campaign, name, [codes])
-    return made
+    return rater_ids
 
 
 SEVEN = dict(zip("abcdefg", ("1233412345", "2223312355", "1111122222", "5432112345", "3333334444", "1212121212",
@@ -231,18 +233,18 @@ SEVEN = dict(zip("abcdefg", ("1233412345", "2223312355", "1111122222", "54321123
 @pytest.mark.parametrize("chosen", ["ab", "afe", "ag", "abcdefg"])
 def test_the_mean_of_any_judges_can_be_looked_at(world: World, campaign: Campaign, chosen: str) -> None:
     pks = named(world, campaign, SEVEN)
-    said = np.array([[np.nan if c == "-" else float(c) for c in SEVEN[name]] for name in chosen])
-    mean = said.mean(axis=0)
+    scores = np.array([[np.nan if c == "-" else float(c) for c in SEVEN[name]] for name in chosen])
+    mean = scores.mean(axis=0)
     read_by_all = np.isfinite(mean)
     people = np.mean([[float(c) for c in one] for one in PEOPLE.values()], axis=0)
     rho = stats.spearmanr(mean[read_by_all], people[read_by_all])[0]
     apart = "&".join(f"judge={pks[name]}" for name in chosen)
     joined = "judge=" + "%2B".join(str(pks[name]) for name in reversed(chosen))
     for query in (apart, joined):
-        found = read(world, f"judge.json?{query}&")
-        assert "".join(who["model"] for who in found["mean_of"]) == "".join(sorted(chosen))
-        assert found["cohorts"]["Egypt"]["judge_with_the_rest"]["value"] == pytest.approx(rho)
-        assert found["cohorts"]["Egypt"]["n_unanswered"] == int((~read_by_all).sum())
+        report = read(world, f"judge.json?{query}&")
+        assert "".join(who["model"] for who in report["mean_of"]) == "".join(sorted(chosen))
+        assert report["cohorts"]["Egypt"]["judge_with_the_rest"]["value"] == pytest.approx(rho)
+        assert report["cohorts"]["Egypt"]["n_unanswered"] == int((~read_by_all).sum())
     page = read(world, f"judge/?{apart}&")
     key = "+".join(str(pk) for pk in sorted(pks[name] for name in chosen))
     assert f'<option value="{key}" selected>' in page
@@ -298,10 +300,10 @@ def test_a_divided_unit_is_left_out_of_both_pages_alike(world: World, divided: C
     assert words in read(world, "models/?") and words in read(world, "judge/?")
 
 
-def of_some(world: World, campaign: Campaign, said: list[str]) -> Any:
+def of_some(world: World, campaign: Campaign, replies: list[str]) -> Any:
     """A model that was asked about the first items only."""
     rows = [
-        lm_eval({"id": item.key, "country": "Egypt"}, reply) for item, reply in zip(world.items, said, strict=False)
+        lm_eval({"id": item.key, "country": "Egypt"}, reply) for item, reply in zip(world.items, replies, strict=False)
     ]
     return run_of(bring(world, campaign, kept(jsonl(rows)), model="sampled", target="doc.country"))
 

@@ -26,10 +26,10 @@ def study() -> Study:
 
 @pytest.fixture
 def campaign(world: World, study: Study) -> Campaign:
-    made = simulated.make_benchmark(study, world.team, world.mara)
-    job = simulated.bring(made, world.mara, simulated.long_file(study))
+    new_campaign = simulated.make_benchmark(study, world.team, world.mara)
+    job = simulated.bring(new_campaign, world.mara, simulated.long_file(study))
     assert job.state == "done"
-    return made
+    return new_campaign
 
 
 def numbers(world: World, query: str = "") -> dict[str, Any]:
@@ -44,20 +44,22 @@ def mean_of(study: Study, cohort: int) -> Any:
 
 
 def test_each_model_is_compared_with_the_means_of_people(world: World, campaign: Campaign, study: Study) -> None:
-    found = numbers(world)
-    assert [one["model"] for one in found["models"]] == ["Guessing", "Keen", "Middling"]
-    assert found["n_units"] == 160
-    for one, place in zip(found["models"], (2, 0, 1), strict=True):
-        assert (one["setting"], one["answered"]["value"]) == ("main", 1)
+    report = numbers(world)
+    assert [one["model"] for one in report["models"]] == ["Guessing", "Keen", "Middling"]
+    assert report["n_units"] == 160
+    for model_row, place in zip(report["models"], (2, 0, 1), strict=True):
+        assert (model_row["setting"], model_row["answered"]["value"]) == ("main", 1)
         for cohort, label in enumerate(("Brazil", "China", "Egypt", "Germany")):
             rho = stats.spearmanr(study.scores[place][:, cohort], mean_of(study, cohort))[0]
-            assert one["by_cohort"][label]["value"] == pytest.approx(rho)
-            assert one["by_cohort"][label]["low"] < rho < one["by_cohort"][label]["high"]
+            assert model_row["by_cohort"][label]["value"] == pytest.approx(rho)
+            assert model_row["by_cohort"][label]["low"] < rho < model_row["by_cohort"][label]["high"]
         means = np.column_stack([mean_of(study, cohort) for cohort in range(4)])
-        assert one["overall"]["value"] == pytest.approx(stats.spearmanr(study.scores[place].ravel(), means.ravel())[0])
+        assert model_row["overall"]["value"] == pytest.approx(
+            stats.spearmanr(study.scores[place].ravel(), means.ravel())[0]
+        )
         rows = [stats.pearsonr(scores, row)[0] for scores, row in zip(study.scores[place], means, strict=True)
                 if np.ptp(scores) and np.ptp(row)]  # fmt: skip
-        assert one["image_wise"]["value"] == pytest.approx(np.mean(rows))
+        assert model_row["image_wise"]["value"] == pytest.approx(np.mean(rows))
 
 
 def test_places_are_bands_that_the_data_bear_out(world: World, campaign: Campaign) -> None:
@@ -67,16 +69,16 @@ def test_places_are_bands_that_the_data_bear_out(world: World, campaign: Campaig
 
 
 def test_page_json_and_csv_say_the_same(world: World, campaign: Campaign) -> None:
-    found = numbers(world, "statistic=pearson")
+    report = numbers(world, "statistic=pearson")
     page = world.client(world.mara).get("/b/simulated-caire/models/?statistic=pearson").content.decode()
     file = world.client(world.mara).get("/b/simulated-caire/models.csv?statistic=pearson").content.decode()
     rows = list(csv.DictReader(io.StringIO(file.lstrip("\ufeff"))))
-    for one in found["models"]:
-        value = one["by_cohort"]["Egypt"]["value"]
-        [row] = [r for r in rows if (r["model"], r["number"], r["cohort"]) == (one["model"], "pearson", "Egypt")]
+    for model_row in report["models"]:
+        value = model_row["by_cohort"]["Egypt"]["value"]
+        [row] = [r for r in rows if (r["model"], r["number"], r["cohort"]) == (model_row["model"], "pearson", "Egypt")]
         assert float(row["value"]) == value
         assert f"{value:.2f}".replace("-", "\u2212") in page
-        assert f"{one['overall']['value']:.2f}" in page
+        assert f"{model_row['overall']['value']:.2f}" in page
     assert "Pearson treats the steps of the scale as equally wide" in page
     assert len(rows) == 3 * (3 + 4)
 
@@ -94,16 +96,19 @@ def test_a_filter_narrows_both_sides(world: World, campaign: Campaign, study: St
 
 def test_one_rater_gives_no_interval_and_a_constant_model_no_value(world: World, study: Study) -> None:
     """Only one person of one country, and a model that says 3 to everything."""
-    made = simulated.make_benchmark(study, world.team, world.mara)
+    new_campaign = simulated.make_benchmark(study, world.team, world.mara)
     rows = simulated.long_file(study).decode().splitlines()
     kept = [rows[0], *(row for row in rows[1:] if ",Brazil 0," in row or ",Keen," in row)]
     kept += [row.replace(",Keen,", ",Flat,")[:-1] + "3" for row in kept if ",Keen," in row]
-    assert simulated.bring(made, world.mara, "\n".join(kept).encode()).state == "done"
-    found = {one["model"]: one for one in numbers(world)["models"]}
-    assert found["Keen"]["by_cohort"]["Brazil"]["interval_reason"] == "too_few_raters_for_interval"
-    assert found["Keen"]["by_cohort"]["China"]["reason"] == "no_ratings"
-    assert (found["Flat"]["overall"]["value"], found["Flat"]["overall"]["reason"]) == (None, "constant_side")
-    assert (found["Keen"]["place"], found["Flat"]["place"]) == ({"best": 1, "worst": 1}, None)
+    assert simulated.bring(new_campaign, world.mara, "\n".join(kept).encode()).state == "done"
+    rows_by_model = {one["model"]: one for one in numbers(world)["models"]}
+    assert rows_by_model["Keen"]["by_cohort"]["Brazil"]["interval_reason"] == "too_few_raters_for_interval"
+    assert rows_by_model["Keen"]["by_cohort"]["China"]["reason"] == "no_ratings"
+    assert (rows_by_model["Flat"]["overall"]["value"], rows_by_model["Flat"]["overall"]["reason"]) == (
+        None,
+        "constant_side",
+    )
+    assert (rows_by_model["Keen"]["place"], rows_by_model["Flat"]["place"]) == ({"best": 1, "worst": 1}, None)
     page = world.client(world.mara).get("/b/simulated-caire/models/").content.decode()
     assert "No value:" in page
     assert "No interval: fewer than 3 raters" in page
@@ -142,8 +147,8 @@ def test_too_many_models_and_ratings_go_without_intervals_then_not_at_all(
     whole = numbers(world)
     monkeypatch.setattr(models_report, "MOST_WITH_INTERVALS", 1000)
     bare = numbers(world)
-    assert any("Without intervals" in said for said in bare["words"])
-    assert not any("Without intervals" in said for said in whole["words"])
+    assert any("Without intervals" in note for note in bare["words"])
+    assert not any("Without intervals" in note for note in whole["words"])
     for one, other in zip(whole["models"], bare["models"], strict=True):
         assert other["overall"]["value"] == pytest.approx(one["overall"]["value"], abs=1e-12)
         assert (other["overall"]["low"], other["overall"]["interval_reason"]) == (None, "not_asked")
@@ -160,4 +165,4 @@ def test_models_too_many_to_test_have_no_place_and_the_page_says_so(
     monkeypatch.setattr(model_ranks, "MOST", 2)
     found = numbers(world)
     assert [one["place"] for one in found["models"]] == [None] * 3
-    assert any("3 models are too many" in said for said in found["words"])
+    assert any("3 models are too many" in note for note in found["words"])

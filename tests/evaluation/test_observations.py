@@ -28,14 +28,14 @@ def campaign(world: World) -> Campaign:
     """Egypt's two people rate five natural photos, Brazil's Bia two; a model rates three for Egypt, one for Peru."""
     world.add_items(20)
     Item.objects.filter(pk=world.items[0].pk).update(context={"survey": "wave 7"})
-    made = an_open_campaign(world)
+    new_campaign = an_open_campaign(world)
     natural = of_condition(world.items, "natural")
-    table(made, world.egypt, natural[:5], {world.nour: "11223", world.tarek: "12233"})
-    table(made, world.brazil, natural[:2], {world.bia: "45"})
+    table(new_campaign, world.egypt, natural[:5], {world.nour: "11223", world.tarek: "12233"})
+    table(new_campaign, world.brazil, natural[:2], {world.bia: "45"})
     judge = model(world.team, "Judge", "main", family="small")
-    say(made, judge, {(natural[0], "Egypt"): "1", (natural[1], "Egypt"): "2", (natural[2], "Egypt"): "5"})
-    say(made, judge, {(natural[0], "Peru"): "3"})
-    return made
+    say(new_campaign, judge, {(natural[0], "Egypt"): "1", (natural[1], "Egypt"): "2", (natural[2], "Egypt"): "5"})
+    say(new_campaign, judge, {(natural[0], "Peru"): "3"})
+    return new_campaign
 
 
 def chosen(world: World, query: str = "", **more: Any) -> Selection:
@@ -46,32 +46,35 @@ def everybody(world: World, query: str = "") -> Observations:
     return observe(chosen(world, query, raters=("person", "model")))
 
 
-def said(seen: Observations) -> dict[tuple[str, str, str], str]:
+def said(observations: Observations) -> dict[tuple[str, str, str], str]:
     """(item, target, rater) to code, read back through every tuple."""
-    rows = zip(seen.item, seen.target, seen.rater, seen.code, strict=True)
-    return {(seen.items[i].key, seen.targets[t], seen.raters[r].name): seen.codes[c] for i, t, r, c in rows}
+    rows = zip(observations.item, observations.target, observations.rater, observations.code, strict=True)
+    return {
+        (observations.items[i].key, observations.targets[t], observations.raters[r].name): observations.codes[c]
+        for i, t, r, c in rows
+    }
 
 
 def test_people_and_models_stand_in_one_table_each_about_its_target(world: World, campaign: Campaign) -> None:
-    seen = everybody(world)
+    observations = everybody(world)
     natural = of_condition(world.items, "natural")
     nour = world.benchmark.pseudonym(world.nour.rater.pk)
-    found = said(seen)
-    assert seen.n == len(found) == 10 + 2 + 3 + 1
-    assert [found[item.key, "Egypt", nour] for item in natural[:5]] == list("11223")
-    assert found[natural[2].key, "Egypt", "Judge"] == "5"
-    assert found[natural[0].key, "Peru", "Judge"] == "3"
-    assert seen.targets == ("Brazil", "Egypt", "Peru")
-    assert seen.cohorts == ("Egypt", "Brazil")
-    assert [seen.codes[c] for c in seen.code] == [f"{v:g}" for v in seen.value]
+    codes = said(observations)
+    assert observations.n == len(codes) == 10 + 2 + 3 + 1
+    assert [codes[item.key, "Egypt", nour] for item in natural[:5]] == list("11223")
+    assert codes[natural[2].key, "Egypt", "Judge"] == "5"
+    assert codes[natural[0].key, "Peru", "Judge"] == "3"
+    assert observations.targets == ("Brazil", "Egypt", "Peru")
+    assert observations.cohorts == ("Egypt", "Brazil")
+    assert [observations.codes[c] for c in observations.code] == [f"{v:g}" for v in observations.value]
 
 
 def test_people_bear_the_name_they_have_here_and_stand_before_the_models(world: World, campaign: Campaign) -> None:
-    seen = everybody(world)
-    assert [who.kind for who in seen.raters] == ["person"] * 3 + ["model"]
-    names = {who.name for who in seen.raters if not who.is_model}
+    observations = everybody(world)
+    assert [who.kind for who in observations.raters] == ["person"] * 3 + ["model"]
+    names = {who.name for who in observations.raters if not who.is_model}
     assert names == {world.benchmark.pseudonym(u.rater.pk) for u in (world.nour, world.tarek, world.bia)}
-    assert (seen.raters[-1].name, seen.raters[-1].setting, seen.raters[-1].about) == (
+    assert (observations.raters[-1].name, observations.raters[-1].setting, observations.raters[-1].about) == (
         "Judge",
         "main",
         {"family": "small"},
@@ -79,18 +82,18 @@ def test_people_bear_the_name_they_have_here_and_stand_before_the_models(world: 
 
 
 def test_a_model_belongs_to_no_cohort(world: World, campaign: Campaign) -> None:
-    seen = everybody(world)
-    assert set(seen.cohort[seen.by_model]) == {-1}
-    assert sorted(np.unique(seen.people.cohort).tolist()) == [0, 1]
-    assert seen.people.n == 12
+    observations = everybody(world)
+    assert set(observations.cohort[observations.by_model]) == {-1}
+    assert sorted(np.unique(observations.people.cohort).tolist()) == [0, 1]
+    assert observations.people.n == 12
     assert observe(chosen(world)).n == 12  # the selection of the pages asks for people alone
 
 
 def test_a_unit_is_an_item_for_a_target(world: World, campaign: Campaign) -> None:
-    seen = everybody(world)
+    observations = everybody(world)
     # Egypt 5 units, Brazil 2, and what the model alone said of Peru
-    assert np.unique(seen.unit).size == 5 + 2 + 1
-    egypt = seen.where(seen.target == seen.targets.index("Egypt"))
+    assert np.unique(observations.unit).size == 5 + 2 + 1
+    egypt = observations.where(observations.target == observations.targets.index("Egypt"))
     assert np.unique(egypt.unit).size == 5
 
 
@@ -129,30 +132,32 @@ def test_of_two_answers_to_one_unit_one_is_kept(world: World, campaign: Campaign
     judge = model(world.team, "Another")
     say(campaign, judge, {(first, "Egypt"): "1"})
     say(again, judge, {(first, "Egypt"): "5"})
-    seen = everybody(world, f"repeats={repeats}")
-    found = said(seen)
+    observations = everybody(world, f"repeats={repeats}")
+    codes = said(observations)
     nour = world.benchmark.pseudonym(world.nour.rater.pk)
-    assert found[first.key, "Egypt", nour] == found[first.key, "Egypt", "Another"] == code
-    assert seen.n == len(found) == 17
+    assert codes[first.key, "Egypt", nour] == codes[first.key, "Egypt", "Another"] == code
+    assert observations.n == len(codes) == 17
 
 
 def test_rows_are_cut_by_item_by_rater_and_by_model(world: World, campaign: Campaign) -> None:
-    seen = everybody(world)
+    observations = everybody(world)
     natural = of_condition(world.items, "natural")
-    egyptian = seen.of_item({"origin": "Egypt", "condition": "natural"})
-    keys = {seen.items[i].key for i in seen.item[egyptian]}
+    egyptian = observations.of_item({"origin": "Egypt", "condition": "natural"})
+    keys = {observations.items[i].key for i in observations.item[egyptian]}
     assert keys == {item.key for item in natural[:5] if item.origin == "Egypt"}
-    assert {seen.items[i].key for i in seen.item[seen.of_item({"survey": "wave 7"})]} == {"item-00000"}
-    assert seen.item_values("survey")[0] == "wave 7"
-    assert seen.item_values("survey")[1] is None
-    [(place, who)] = seen.models()
-    assert who.name == "Judge"
-    assert seen.of_rater(place).n == 4
-    assert seen.models("main") == [(place, who)]
-    assert seen.models("text_only") == []
+    assert {observations.items[i].key for i in observations.item[observations.of_item({"survey": "wave 7"})]} == {
+        "item-00000"
+    }
+    assert observations.item_values("survey")[0] == "wave 7"
+    assert observations.item_values("survey")[1] is None
+    [(place, rater)] = observations.models()
+    assert rater.name == "Judge"
+    assert observations.of_rater(place).n == 4
+    assert observations.models("main") == [(place, rater)]
+    assert observations.models("text_only") == []
     # a part in which the model said nothing has no model, though the tuples stay whole
-    assert seen.people.models() == []
-    assert seen.people.raters == seen.raters
+    assert observations.people.models() == []
+    assert observations.people.raters == observations.raters
 
 
 def test_models_of_one_name_are_told_apart_by_setting(world: World, campaign: Campaign) -> None:
@@ -167,10 +172,10 @@ def test_models_of_one_name_are_told_apart_by_setting(world: World, campaign: Ca
 def test_observations_without_answers_are_empty(world: World) -> None:
     world.add_items(4)
     an_open_campaign(world)
-    seen = everybody(world)
-    assert (seen.n, seen.items, seen.raters, seen.codes) == (0, (), (), ())
-    assert (seen.people.n, seen.models(), seen.of_item({"origin": "Egypt"}).size) == (0, [], 0)
-    given = seen.ratings
+    observations = everybody(world)
+    assert (observations.n, observations.items, observations.raters, observations.codes) == (0, (), (), ())
+    assert (observations.people.n, observations.models(), observations.of_item({"origin": "Egypt"}).size) == (0, [], 0)
+    given = observations.ratings
     assert (given.n_units, given.n_raters, given.n_ratings) == (0, 0, 0)
 
 
@@ -207,17 +212,17 @@ def test_texts_come_whole_with_who_wrote_them(world: World) -> None:
     world.add_items(3)
     campaign = lifecycle.create(stage, "Names", world.owner, {world.egypt: 2})
     lifecycle.open_campaign(campaign, world.owner, NOON)
-    one, two, _three = world.items
+    first, second, _three = world.items
     writer = model(world.team, "Writer", "vlm")
-    texts: Mapping[Any, Any] = {(two, "Egypt"): "koshary", (one, "Egypt"): "ful"}
+    texts: Mapping[Any, Any] = {(second, "Egypt"): "koshary", (first, "Egypt"): "ful"}
     say(campaign, writer, texts, field="title", codes=False)
     selection = select(catalogue_of(world.benchmark), QueryDict(), field="title")
     assert (selection.field, selection.level) == ("title", "text")
     both = replace(selection, raters=("person", "model"))
     found = list(answers(both))
     assert [(s.thing.key, s.target, s.who.name, s.who.setting, s.cohort, s.answer) for s in found] == [
-        (one.key, "Egypt", "Writer", "vlm", "", "ful"),
-        (two.key, "Egypt", "Writer", "vlm", "", "koshary"),
+        (first.key, "Egypt", "Writer", "vlm", "", "ful"),
+        (second.key, "Egypt", "Writer", "vlm", "", "koshary"),
     ]
     assert list(answers(selection)) == []  # people alone, and nobody wrote
     Annotation.objects.filter(answers__title="ful").update(counted=False, uncounted_because="surplus")

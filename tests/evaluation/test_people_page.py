@@ -265,8 +265,8 @@ def test_somebody_of_another_benchmark_is_not_found_here(world: World, campaign:
 
 
 def from_a_file(world: World, campaign: Campaign, **row: str) -> Job:
-    said = {"item": world.items[0].key, "rater": "Ana of the field trip", "target": "Egypt", "cohort": "Egypt", **row}
-    upload = SimpleUploadedFile("a.jsonl", json.dumps(said | {"answers": {"relevance": "2"}}).encode())
+    fields = {"item": world.items[0].key, "rater": "Ana of the field trip", "target": "Egypt", "cohort": "Egypt", **row}
+    upload = SimpleUploadedFile("a.jsonl", json.dumps(fields | {"answers": {"relevance": "2"}}).encode())
     job = answer_files.start(campaign, world.owner, upload)
     runner.run(job.pk)
     return job

@@ -31,12 +31,12 @@ DAY = timedelta(days=1)
 def again(campaign: Campaign, rater: Rater, item: Item, target: str, code: str, repeat: int, at: Any) -> None:
     """A model is asked the same once more: kept, and not counted."""
     unit = Unit.objects.get(item=item, target=target)
-    made = Assignment.objects.create(
+    assignment = Assignment.objects.create(
         campaign=campaign, unit=unit, rater=rater, state="submitted", in_hand=False, reserved_at=at, changed_at=at,
         repeat=repeat,
     )  # fmt: skip
     annotation = Annotation.objects.create(
-        assignment=made, rater=rater, version=1, client_key=f"r-{made.pk}", answers={"relevance": code},
+        assignment=assignment, rater=rater, version=1, client_key=f"r-{assignment.pk}", answers={"relevance": code},
         sheet_version=campaign.sheet_version, language="en", shown_at=at, submitted_at=at, counted=False,
         uncounted_because="repeat",
     )  # fmt: skip
@@ -130,24 +130,24 @@ def given(selection: Selection) -> Iterator[tuple[Any, Rating]]:
 
 def settled(rows: list[Rating], selection: Selection) -> list[Rating]:
     """Of several answers of one rater to a unit, the last or the first; by unit, then by rater."""
-    kept: dict[tuple[int, int], Rating] = {}
+    rows_by_pair: dict[tuple[int, int], Rating] = {}
     for row in rows:
-        if selection.repeats == "latest" or (row.unit_id, row.rater_id) not in kept:
-            kept[row.unit_id, row.rater_id] = row
-    return [row for _pair, row in sorted(kept.items())]
+        if selection.repeats == "latest" or (row.unit_id, row.rater_id) not in rows_by_pair:
+            rows_by_pair[row.unit_id, row.rater_id] = row
+    return [row for _pair, row in sorted(rows_by_pair.items())]
 
 
 def by_cohort(selection: Selection) -> dict[int, list[Rating]]:
     """People's with their own cohort, a model's with each that was asked for the unit; only what is a number."""
-    found: dict[int, list[Rating]] = {cohort: [] for cohort in selection.cohorts}
+    rows_by_cohort: dict[int, list[Rating]] = {cohort: [] for cohort in selection.cohorts}
     for (is_model, of), row in given(selection):
         asked = {of}
         if is_model:
             slots = row.unit.slots.filter(cohort__campaign__in=selection.campaigns)
             asked = set(slots.values_list("cohort__cohort", flat=True)) & set(selection.cohorts)
         for cohort in asked if row.value is not None or selection.level == "nominal" else ():
-            found[cohort].append(row)
-    return found
+            rows_by_cohort[cohort].append(row)
+    return rows_by_cohort
 
 
 def said(rows: list[Rating]) -> list[tuple[int, int, str]]:
@@ -195,13 +195,28 @@ def test_whole_answers_and_observations_are_those_of_a_plain_reading(awkward: Wo
 
 def compare_answers(chosen: Selection) -> None:
     rows = settled([row for _who, row in given(chosen)], chosen)
-    found = observe(chosen)
-    places = zip(found.unit_pk, found.item, found.target, found.rater, found.code, found.value, strict=True)
+    observations = observe(chosen)
+    places = zip(
+        observations.unit_pk,
+        observations.item,
+        observations.target,
+        observations.rater,
+        observations.code,
+        observations.value,
+        strict=True,
+    )
     assert [
-        (unit, found.items[i].pk, found.targets[t], found.raters[r].pk, found.codes[c], None if v != v else v)
+        (
+            unit,
+            observations.items[i].pk,
+            observations.targets[t],
+            observations.raters[r].pk,
+            observations.codes[c],
+            None if v != v else v,
+        )
         for unit, i, t, r, c, v in places
     ] == [(row.unit_id, row.unit.item_id, row.unit.target, row.rater_id, row.code, row.value) for row in rows]
-    assert list(found.codes) == sorted({row.code for _who, row in given(chosen)})
+    assert list(observations.codes) == sorted({row.code for _who, row in given(chosen)})
     by_unit: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for row in rows:
         by_unit[row.unit_id][row.code] += 1

@@ -29,27 +29,27 @@ def mean(values: Iterable[str]) -> float:
 
 
 def by(printed: Iterable[Mapping[str, str]], *keys: str) -> dict[tuple[str, ...], list[Mapping[str, str]]]:
-    found: dict[tuple[str, ...], list[Mapping[str, str]]] = defaultdict(list)
+    rows_by_key: dict[tuple[str, ...], list[Mapping[str, str]]] = defaultdict(list)
     for row in printed:
-        found[tuple(row[key] for key in keys)].append(row)
-    return found
+        rows_by_key[tuple(row[key] for key in keys)].append(row)
+    return rows_by_key
 
 
 @pytest.mark.parametrize("condition", ["natural", "generated"])
 def test_caires_table_2_averages_are_row_means_but_for_three(condition: str) -> None:
     """Cells and averages are both rounded to two decimals: they may differ by .005 + .005."""
-    seen = set()
+    blocks = set()
     for (block, model), cells in by(caire_rows("table_2"), "block", "model").items():
         [printed] = [float(row[condition]) for row in cells if row["country"] == "Avg."]
         own = mean(row[condition] for row in cells if row["country"] != "Avg.")
         assert len(cells) == 11
         if (block, model, condition) in CAIRE_TABLE_2:
-            seen.add((block, model, condition))
+            blocks.add((block, model, condition))
             assert own == pytest.approx(CAIRE_TABLE_2[block, model, condition], abs=1e-9)
             assert abs(own - printed) > 0.0101, "a known slip that is gone should leave the list"
         else:
             assert own == pytest.approx(printed, abs=0.0101), (block, model)
-    assert seen == {key for key in CAIRE_TABLE_2 if key[2] == condition}
+    assert blocks == {key for key in CAIRE_TABLE_2 if key[2] == condition}
 
 
 @pytest.mark.parametrize("condition", ["natural", "generated"])

@@ -97,11 +97,11 @@ def test_the_differences_of_table_2_follow_but_for_two() -> None:
 
 
 def test_the_averages_that_the_text_gives_by_country_fit_the_overall_one() -> None:
-    said = {row["country"]: float(row["accuracy"]) for row in rows("figure_3") if row["model"] == "Avg."}
-    assert max(said.values()) - min(said.values()) == pytest.approx(10.7)
+    accuracy_by_country = {row["country"]: float(row["accuracy"]) for row in rows("figure_3") if row["model"] == "Avg."}
+    assert max(accuracy_by_country.values()) - min(accuracy_by_country.values()) == pytest.approx(10.7)
     # Nine countries are named; the other four lie between, so the mean of all can be 62.6.
-    rest = (13 * 62.6 - sum(said.values())) / 4
-    assert min(said.values()) < rest < 67.2
+    rest = (13 * 62.6 - sum(accuracy_by_country.values())) / 4
+    assert min(accuracy_by_country.values()) < rest < 67.2
     main = column("table_2", "main")
     assert main["Gemini 3 Flash"] - main["Claude Haiku 4.5"] == pytest.approx(13.5)
 

@@ -64,7 +64,7 @@ def test_the_list_names_tables_options_and_what_is_missing(tables: World) -> Non
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "message"),
     [
         (["smal"], "has no table 'smal'. Did you mean 'small'?"),
         (["nine"], "There are: small, empty."),
@@ -75,10 +75,10 @@ def test_the_list_names_tables_options_and_what_is_missing(tables: World) -> Non
         (["empty"], "No value: There are no predictions for this table yet. It is made from: Runs of models."),
     ],
 )
-def test_wrong_name_is_reported_with_the_valid_names(tables: World, args: list[str], said: str) -> None:
+def test_wrong_name_is_reported_with_the_valid_names(tables: World, args: list[str], message: str) -> None:
     with pytest.raises(CommandError) as refused:
         report(tables, *args)
-    assert said in str(refused.value)
+    assert message in str(refused.value)
     assert refused.value.returncode == (3 if args == ["empty"] else 1)
 
 

@@ -99,10 +99,10 @@ TEX = re.compile(
 
 
 def of_latex(line: str) -> Shown:
-    found = TEX.search(line)
-    assert found, line
-    value, interval = (str(one or "").replace("-", MINUS) for one in found.groups()[:2])
-    return Shown(value, interval, int(found[3]), int(found[4]))
+    match = TEX.search(line)
+    assert match, line
+    value, interval = (str(one or "").replace("-", MINUS) for one in match.groups()[:2])
+    return Shown(value, interval, int(match[3]), int(match[4]))
 
 
 def question_on_the_page(field: str) -> Place:
@@ -158,11 +158,11 @@ def on_the_people_page(field: str) -> Place:
 
     def read(study: Study) -> Shown:
         page = study.text(f"people/?cohort={study.cohort}&field={field}")
-        found = re.search(
+        match = re.search(
             r'<dd><bdi dir="ltr">([^<]+)</bdi> <small><bdi dir="ltr">(\[[^]]*\])? ?n = (\d+) × (\d+)</bdi>', page
         )
-        assert found, page[page.index("<dl") : page.index("</dl")]
-        return Shown(found[1], found[2] or "", int(found[3]), int(found[4]))
+        assert match, page[page.index("<dl") : page.index("</dl")]
+        return Shown(match[1], match[2] or "", int(match[3]), int(match[4]))
 
     return read
 
@@ -187,11 +187,11 @@ def agreement_places(field: str, label: str) -> dict[str, Place]:
 def boxes_on_the_models_page(study: Study) -> Shown:
     page = study.text("models/?field=main")
     page = page[page.index("<bdi>Egypt</bdi>") :]
-    found = re.search(
+    match = re.search(
         r'<b><bdi dir="ltr">([^<]+)</bdi></b><small[^>]*>(\[[^<]*)?[^<]*</small><small[^>]*>n = (\d+) × (\d+)', page
     )
-    assert found, page[:800]
-    return Shown(found[1], found[2] or "", int(found[3]), int(found[4]))
+    assert match, page[:800]
+    return Shown(match[1], match[2] or "", int(match[3]), int(match[4]))
 
 
 def in_table_14(read: Callable[[Study], Any]) -> Place:

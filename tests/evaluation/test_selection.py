@@ -170,10 +170,10 @@ def test_every_question_is_measured_at_its_own_level(world: World) -> None:
     table(campaign, world.egypt, natural, {world.nour: "1123", world.tarek: "1223"})
     client = world.client(world.mara)
     report = read_json(world, "by=field")
-    found = {(row["part"], row["cohort"]["label"]): row for row in report["rows"]}
-    assert list(found["relevance", "Egypt"]["cells"][0]["estimates"]) == ["alpha_ordinal"]
-    assert list(found["sort", "Egypt"]["cells"][0]["estimates"]) == ["alpha_nominal"]
-    assert found["sort", "Egypt"]["cells"][0]["estimates"]["alpha_nominal"]["reason"] == "no_ratings"
+    rows_by_question = {(row["part"], row["cohort"]["label"]): row for row in report["rows"]}
+    assert list(rows_by_question["relevance", "Egypt"]["cells"][0]["estimates"]) == ["alpha_ordinal"]
+    assert list(rows_by_question["sort", "Egypt"]["cells"][0]["estimates"]) == ["alpha_nominal"]
+    assert rows_by_question["sort", "Egypt"]["cells"][0]["estimates"]["alpha_nominal"]["reason"] == "no_ratings"
     text = client.get(url(world, "agreement.csv?by=field")).content.decode("utf-8-sig")
     lines = list(csv.DictReader(io.StringIO(text)))
     assert {(line["part"], line["level"]) for line in lines} == {("relevance", "ordinal"), ("sort", "nominal")}

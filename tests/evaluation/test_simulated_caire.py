@@ -50,17 +50,19 @@ def test_tables_of_a_study_whose_truth_is_known(world: World) -> None:
             direct = mean_pairwise_pearson(of_condition(study, cohort, first))
             assert cell is not None
             assert (cell.value, cell.n_ratings) == (pytest.approx(direct.value), direct.n_ratings)
-    held = {key: simulated.held(tables[key], true) for key in ("table-2", "table-14", "table-17")}
+    coverage = {key: simulated.held(tables[key], true) for key in ("table-2", "table-14", "table-17")}
     cells = {"table-2": 60, "table-14": 60, "table-17": 120}  # few of them are of too little for an interval
-    assert all(0.9 * n <= len(held[key]) <= n for key, n in cells.items()), {key: len(held[key]) for key in cells}
-    assert all(np.mean(found) > 0.85 for found in held.values()), {k: np.mean(v) for k, v in held.items()}
+    assert all(0.9 * n <= len(coverage[key]) <= n for key, n in cells.items()), {
+        key: len(coverage[key]) for key in cells
+    }
+    assert all(np.mean(found) > 0.85 for found in coverage.values()), {k: np.mean(v) for k, v in coverage.items()}
 
 
 @pytest.mark.slow
 def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
     command = [sys.executable, "tests/performance/coverage.py", "--quick"]
-    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, env=os.environ).stdout
-    [row] = [line for line in said.splitlines() if line.split()[:1] == ["8"]]
+    output = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, env=os.environ).stdout
+    [row] = [line for line in output.splitlines() if line.split()[:1] == ["8"]]
     shares = [float(word[:-1]) for word in row.split() if word.endswith("%")]
     assert len(shares) == 7
-    assert all(share >= 85 for share in shares), said
+    assert all(share >= 85 for share in shares), output

@@ -208,12 +208,12 @@ def test_programs_are_told_what_is_kept_too(world: World, large: Campaign, sent:
 
 
 def test_the_same_numbers_to_the_last_digit(world: World, large: Campaign, sent: list[Any]) -> None:
-    kept = read_json(world, "measure=table")
+    stored_report = read_json(world, "measure=table")
     Tally.objects.update(submitted=0)
     live = read_json(world, "measure=table")
-    for report in (kept, live):
+    for report in (stored_report, live):
         del report["computed_at"]
-    assert kept == live
+    assert stored_report == live
 
 
 def test_correlations_of_many_raters_are_kept_too(
@@ -241,10 +241,10 @@ def test_nothing_is_made_when_nothing_changed_or_the_address_no_longer_holds(
     world: World, large: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page(world)
-    made: list[int] = []
+    calls: list[int] = []
     whole = stored_agreement.to_data
-    monkeypatch.setattr(tasks.stored_agreement, "to_data", lambda report: made.append(1) or whole(report))
-    assert tasks.recompute_report(world.benchmark.pk, "agreement", "", "UTC") and not made
+    monkeypatch.setattr(tasks.stored_agreement, "to_data", lambda report: calls.append(1) or whole(report))
+    assert tasks.recompute_report(world.benchmark.pk, "agreement", "", "UTC") and not calls
     assert not tasks.recompute_report(world.benchmark.pk, "agreement", "cohort=999999", "UTC")
     assert not tasks.recompute_report(world.benchmark.pk, "models", "", "UTC")
 

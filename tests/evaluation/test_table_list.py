@@ -25,44 +25,44 @@ pytestmark = pytest.mark.django_db
 def held(benchmark: Benchmark) -> dict[str, str]:
     """What each table lacks, after making it: the list may not promise what the table cannot keep."""
     catalogue, at, query = catalogue_of(benchmark), timezone.now(), QueryDict()
-    said = {}
+    messages = {}
     for spec in tables_of(benchmark):
         lack = missing_data(catalogue, spec, query, at)
-        said[spec.key] = str(lack.message) if lack else ""
+        messages[spec.key] = str(lack.message) if lack else ""
         try:
             build_table(benchmark, spec, query, at)
         except MissingData:
-            assert said[spec.key], spec.key
+            assert messages[spec.key], spec.key
         else:
-            assert not said[spec.key], (spec.key, said[spec.key])
-    return said
+            assert not messages[spec.key], (spec.key, messages[spec.key])
+    return messages
 
 
 def test_table_list_with_people_only_and_with_models(world: World) -> None:
     study = Caire(world)
-    said = held(study.benchmark)
-    assert said["table-14"] == "" and "No model has scored" in said["table-2"] == said["table-17"]
+    messages = held(study.benchmark)
+    assert messages["table-14"] == "" and "No model has scored" in messages["table-2"] == messages["table-17"]
     study.score("Keen", KEEN)
     assert held(study.benchmark)["table-2"] == ""
 
 
 def test_answers_judged_in_one_way_only(world: World) -> None:
     study = Vqa(world)
-    said = held(study.benchmark)
-    assert all(said[key] for key in ("accuracy", "table-6", "without-picture", "sub-categories"))
+    messages = held(study.benchmark)
+    assert all(messages[key] for key in ("accuracy", "table-6", "without-picture", "sub-categories"))
 
 
 def test_forced_choices_of_three_give_no_table_of_six(world: World) -> None:
     benchmark = create_from_recipe(world.team, "3xcm", "3XCM", "threex", world.owner)
     held(benchmark)
-    made = runs.collection(benchmark, {f"e{n}": {"country": "Japan", "language": "ja"} for n in range(3)})
+    new_collection = runs.collection(benchmark, {f"e{n}": {"country": "Japan", "language": "ja"} for n in range(3)})
     roles = {"correct": "e0", "language_biased": "e1", "irrelevant": "e2"}
-    asked = runs.query(made, "q0", {"country": "Japan", "concept": "tea"}, roles=roles)
-    runs.found(runs.run(made, model(world.team, "Lens"), "forced_choice"), asked, ["e0", "e1", "e2"])
-    said = held(benchmark)
-    assert said["association"] == ""
+    asked = runs.query(new_collection, "q0", {"country": "Japan", "concept": "tea"}, roles=roles)
+    runs.found(runs.run(new_collection, model(world.team, "Lens"), "forced_choice"), asked, ["e0", "e1", "e2"])
+    messages = held(benchmark)
+    assert messages["association"] == ""
     for key in ("descriptor", "tests", "drift", "prompts", "query-sets", "silhouettes", "languages-tiers"):
-        assert said[key], key
+        assert messages[key], key
 
 
 def test_a_row_that_lacks_something_names_the_stage_and_leads_to_where_it_is_brought(world: World) -> None:

@@ -37,11 +37,11 @@ EMPTY = TableSpec("empty", "Table 15", "Retrieval", "Runs of models.", lacks)
 @pytest.fixture
 def campaign(world: World) -> Campaign:
     world.add_items(20)
-    made = an_open_campaign(world)
+    new_campaign = an_open_campaign(world)
     natural = of_condition(world.items, "natural")
-    table(made, world.egypt, natural[:5], {world.nour: FIRST, world.tarek: SECOND})
-    table(made, world.brazil, natural[:2], {world.bia: "45"})
-    return made
+    table(new_campaign, world.egypt, natural[:5], {world.nour: FIRST, world.tarek: SECOND})
+    table(new_campaign, world.brazil, natural[:2], {world.bia: "45"})
+    return new_campaign
 
 
 @pytest.fixture
@@ -76,14 +76,14 @@ def cells(data: dict[str, Any]) -> dict[tuple[str, str, str], dict[str, Any]]:
 
 def test_a_number_is_the_one_worked_out_by_hand(tables: World) -> None:
     # Natural photos are 0, 1, 4, 5, 8; of Egyptian origin 0, 4, 8: codes 1-1, 2-2, 3-3, and of Brazilian 1-2, 2-3.
-    found = cells(of(tables))
-    assert found["Egypt", "Egypt", "Agree_%"]["estimate"]["value"] == 1.0
-    assert found["Egypt", "Egypt", "Agree_%"]["shown"] == "100.0"
-    assert found["Egypt", "Brazil", "Agree_%"]["estimate"]["value"] == 0.0
+    cells_by_name = cells(of(tables))
+    assert cells_by_name["Egypt", "Egypt", "Agree_%"]["estimate"]["value"] == 1.0
+    assert cells_by_name["Egypt", "Egypt", "Agree_%"]["shown"] == "100.0"
+    assert cells_by_name["Egypt", "Brazil", "Agree_%"]["estimate"]["value"] == 0.0
     # D_o = 2 x 2 / 4 = 1; counts of 1, 2, 3 are 1, 2, 1: D_e = (16 - 1 - 4 - 1) / 12 = 10 / 12; alpha = 1 - 12 / 10
-    assert found["Egypt", "Brazil", "Alpha & more"]["estimate"]["value"] == pytest.approx(-0.2)
-    assert found["Egypt", "Brazil", "Alpha & more"]["shown"] == "-0.20"
-    assert found["Egypt", "Brazil", "Cut"]["empty"]
+    assert cells_by_name["Egypt", "Brazil", "Alpha & more"]["estimate"]["value"] == pytest.approx(-0.2)
+    assert cells_by_name["Egypt", "Brazil", "Alpha & more"]["shown"] == "-0.20"
+    assert cells_by_name["Egypt", "Brazil", "Cut"]["empty"]
 
 
 def test_every_form_shows_the_same_digits(tables: World) -> None:
@@ -165,10 +165,10 @@ def test_the_address_narrows_who_is_counted(tables: World, campaign: Campaign) -
     key = ("Egypt", "Egypt", "Agree_%")
     assert cells(of(tables))[key]["estimate"]["n_raters"] == 2
     assert cells(of(tables, "counted=all"))[key]["estimate"]["n_raters"] == 3
-    one = of(tables, f"cohort={tables.egypt.pk}&interval=none")
-    assert {row["group"] for row in one["rows"]} == {"Egypt"}
-    assert "Only the cohorts: Egypt." in one["counted"]
-    assert cells(one)["Egypt", "Egypt", "Agree_%"]["estimate"]["interval_reason"] == "not_asked"
+    report = of(tables, f"cohort={tables.egypt.pk}&interval=none")
+    assert {row["group"] for row in report["rows"]} == {"Egypt"}
+    assert "Only the cohorts: Egypt." in report["counted"]
+    assert cells(report)["Egypt", "Egypt", "Agree_%"]["estimate"]["interval_reason"] == "not_asked"
     page = read(tables, f"small/?cohort={tables.egypt.pk}")
     assert f'<option value="{tables.egypt.pk}" selected>' in page
     assert "Only a part is shown" in page
@@ -249,10 +249,10 @@ def test_only_people_of_the_benchmark_see_them(tables: World) -> None:
         assert tables.client(tables.mara).post(url(tables, rest)).status_code == 405
 
 
-def named(given: Any) -> Any:
+def named(inputs: Any) -> Any:
     rows = [Row("=1+1", (Cell(text="+2"), Cell(text="a & b_{c}")), group="@home 100%")]
-    given.observed("relevance", "relevance", ("person",))
-    return given.table(corner="Who", columns=["-x", "<b>"], rows=rows)
+    inputs.observed("relevance", "relevance", ("person",))
+    return inputs.table(corner="Who", columns=["-x", "<b>"], rows=rows)
 
 
 def test_a_name_like_a_formula_is_only_a_name(tables: World) -> None:

@@ -28,23 +28,23 @@ def benchmark(world: World) -> Benchmark:
     return of_recipe(world, "3xcm")
 
 
-def trials(made: Collection, rater: Rater, won: str, n: int, **more: Any) -> Run:
+def trials(collection: Collection, rater: Rater, won: str, n: int, **more: Any) -> Run:
     """n trials of three, all won by one kind of candidate."""
-    of = runs.run(made, rater, "forced_choice", query_set="plain", **more)
+    of = runs.run(collection, rater, "forced_choice", query_set="plain", **more)
     for number in range(n):
         about = {"concept": f"c{number}", "country": "Japan", "language": "ja"}
         named = {role: f"{role}-{number}" for role in THREE}
-        asked, _new = made.queries.get_or_create(query_set="plain", key=f"t{number}", roles=named, about=about)
+        asked, _new = collection.queries.get_or_create(query_set="plain", key=f"t{number}", roles=named, about=about)
         runs.found(of, asked, list(named.values()), [1.0 if role == won else 0.5 for role in THREE])
     return of
 
 
 def version(benchmark: Benchmark, number: str, countries: dict[str, int]) -> Collection:
-    made = Collection.objects.create(benchmark=benchmark, key="trials", name="Trials", version=number)
+    new_collection = Collection.objects.create(benchmark=benchmark, key="trials", name="Trials", version=number)
     for country, n in countries.items():
         for place in range(n):
-            made.entries.create(key=f"{country}-{place}", about={"country": country, "concept": "train"})
-    return made
+            new_collection.entries.create(key=f"{country}-{place}", about={"country": country, "concept": "train"})
+    return new_collection
 
 
 @pytest.fixture
@@ -199,11 +199,11 @@ def test_campaigns_and_prompt_variants_are_chosen(world: World) -> None:
     with tables_are(world.benchmark, [SMALL]):
         both = read(world, "small")
         assert both["options"]["campaigns"] == "all"
-        one = read(world, "small", f"campaigns={first.pk}")
-        assert one["options"]["campaigns"] == str(first.pk) and one["selections"][0]["campaigns"] == [first.pk]
-        assert any("Campaigns: 1 of 2: Relevance rating: Round one." in words for words in one["words"])
+        report = read(world, "small", f"campaigns={first.pk}")
+        assert report["options"]["campaigns"] == str(first.pk) and report["selections"][0]["campaigns"] == [first.pk]
+        assert any("Campaigns: 1 of 2: Relevance rating: Round one." in words for words in report["words"])
         [share] = [
-            r["cells"][2]["estimate"]["value"] for r in one["rows"] if (r["group"], r["label"]) == ("Egypt",) * 2
+            r["cells"][2]["estimate"]["value"] for r in report["rows"] if (r["group"], r["label"]) == ("Egypt",) * 2
         ]
         assert share == pytest.approx(2 / 3)
         refused = world.client(world.mara).get(f"/b/{world.benchmark.slug}/tables/small.json?campaigns=0")

@@ -35,14 +35,14 @@ def benchmark(world: World) -> Benchmark:
 
 
 def opened(world: World, stage: Stage, items: Mapping[str, tuple[str, dict[str, Any]]]) -> tuple[Campaign, list[Item]]:
-    made = [
+    new_items = [
         Item.objects.create(stage=stage, key=key, concept=key, origin=country, context=context)
         for key, (country, context) in items.items()
     ]
-    stand_in(made)
+    stand_in(new_items)
     campaign = lifecycle.create(stage, stage.name, world.owner, dict.fromkeys((world.egypt, world.brazil), 1))
     lifecycle.open_campaign(campaign, world.owner, NOON)
-    return campaign, made
+    return campaign, new_items
 
 
 def draw(campaign: Campaign, cohort: Cohort, user: User, item: Item, box: Box) -> None:
@@ -65,16 +65,16 @@ def a_small_set(world: World, benchmark: Benchmark) -> tuple[Campaign, list[Item
     """Three items of Egypt and one of Brazil, each with the left box of a person (a quarter of the picture)."""
     names = {"koshari": "Egypt", "tabla": "Egypt", "galabeya": "Egypt", "acai": "Brazil"}
     items = {key: (country, {}) for key, country in names.items()}
-    campaign, made = opened(world, benchmark.stages.get(key="boxes"), items)
-    for item in made:
+    campaign, new_items = opened(world, benchmark.stages.get(key="boxes"), items)
+    for item in new_items:
         cohort, user = (world.brazil, world.bia) if item.origin == "Brazil" else (world.egypt, world.nour)
         draw(campaign, cohort, user, item, LEFT)
-    return campaign, made
+    return campaign, new_items
 
 
 def answer(world: World, campaign: Campaign, name: str, boxes: Mapping[Item, Box], **about: Any) -> None:
-    said = {(item, item.origin): drawn(box) for item, box in boxes.items()}
-    say(campaign, model(world.team, name, **about), said, field="box", codes=False)
+    boxes_by_unit = {(item, item.origin): drawn(box) for item, box in boxes.items()}
+    say(campaign, model(world.team, name, **about), boxes_by_unit, field="box", codes=False)
 
 
 def test_without_a_campaign_people_or_models_the_table_says_what_to_bring(world: World, benchmark: Benchmark) -> None:
@@ -94,17 +94,17 @@ def test_accuracy_counts_strictly_and_a_missing_box_as_wrong(world: World, bench
     campaign, items = a_small_set(world, benchmark)
     koshari, tabla, _galabeya, acai = items
     answer(world, campaign, "Grounding DINO", {koshari: LEFT, tabla: WHOLE, acai: MIDDLE}, family="Specialist")
-    made = table(benchmark, "grounding")
-    of = cells(made, "Grounding DINO")
+    built_table = table(benchmark, "grounding")
+    of = cells(built_table, "Grounding DINO")
     assert [cell.shown for cell in of.values()] == ["25.00", "0.458", "25.00"]
     accuracy = of["Accuracy, %"].estimate
     assert accuracy is not None and accuracy.extras["no_box"] == 1 and accuracy.extras["interval"] == "Wilson"
-    assert of["Accuracy, %"].printed is not None and made.rows[0].group == "Specialist"
+    assert of["Accuracy, %"].printed is not None and built_table.rows[0].group == "Specialist"
     assert cells(table(benchmark, "grounding", "strict=reached"), "Grounding DINO")["Accuracy, %"].shown == "50.00"
     assert cells(table(benchmark, "grounding", "threshold=0.25"), "Grounding DINO")["Accuracy, %"].shown == "75.00"
     left_out = cells(table(benchmark, "grounding", "no_box=left_out"), "Grounding DINO")
     assert [cell.shown for cell in left_out.values()] == ["33.33", "0.611", "25.00"]
-    assert any("has to be greater" in str(words) for words in made.words)
+    assert any("has to be greater" in str(words) for words in built_table.words)
 
 
 def test_regions_are_plain_means_of_their_countries(world: World, benchmark: Benchmark) -> None:

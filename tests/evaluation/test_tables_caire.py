@@ -74,12 +74,12 @@ class Study:
 
     def score(self, name: str, scores: Mapping[str, tuple[int, ...]], setting: str = "") -> None:
         rater = model(self.world.team, name, setting)
-        said = {
+        answers = {
             (self.items[key], label): str(code)
             for key, row in scores.items()
             for label, code in zip(LABELS, row, strict=True)
         }
-        say(self.campaign, rater, said)
+        say(self.campaign, rater, answers)
 
     def table(self, key: str, query: str = "") -> Table:
         spec = table_of(self.benchmark, key)
@@ -115,10 +115,14 @@ def test_every_table_of_the_spec_is_there(study: Study) -> None:
 def test_agreement_is_of_each_country_by_itself(study: Study) -> None:
     table = study.table("table-14")
     matrix = [[int(d) for d in PEOPLE[key]["Egypt"]] for key in PEOPLE]
-    found = cell(table, "Krippendorff's alpha, ordinal distance", "Egypt, Natural")
-    assert value(found) == alpha(Ratings.from_matrix(matrix), "ordinal").value
-    assert found.rounding.scale == 100 and found.printed is not None and found.printed.text == "35"
-    assert "not public" in str(found.printed.known)
+    agreement_cell = cell(table, "Krippendorff's alpha, ordinal distance", "Egypt, Natural")
+    assert value(agreement_cell) == alpha(Ratings.from_matrix(matrix), "ordinal").value
+    assert (
+        agreement_cell.rounding.scale == 100
+        and agreement_cell.printed is not None
+        and agreement_cell.printed.text == "35"
+    )
+    assert "not public" in str(agreement_cell.printed.known)
     first, second = zip(*matrix, strict=True)
     assert value(cell(table, "Mean pairwise Pearson", "Egypt, Natural")) == pytest.approx(r(first, second))
     means = [value(cell(table, "Mean pairwise Pearson", f"{label}, Natural")) for label in LABELS]
@@ -153,17 +157,17 @@ def test_table_2_is_image_wise_by_the_country_of_the_prompt(study: Study) -> Non
 def test_n_counts_included_pictures_and_exclusions_are_listed(study: Study) -> None:
     """Of Egypt's two pictures the model gives one the same score for all: one is in. Half has no score of China's c."""
     study.score("Half", {"a": KEEN["a"], "b": KEEN["b"], "d": KEEN["d"]})
-    made = study.table("table-2")
-    egypt, average = (cell(made, "Half", f"{name}, Natural").estimate for name in ("Egypt", "Average"))
+    built_table = study.table("table-2")
+    egypt, average = (cell(built_table, "Half", f"{name}, Natural").estimate for name in ("Egypt", "Average"))
     assert egypt is not None and egypt.n_units == 1
     assert average is not None and (average.n_units, average.extras["n_left_out"], average.extras["n_all"]) == (2, 1, 3)
-    data = to_json(made, catalogue_of(study.benchmark))
-    said = {c: one["left_out"] for c, one in zip(data["columns"], data["rows"][0]["cells"], strict=True)}
-    assert (said["Egypt, Natural"], said["Average, Natural"]) == ("1 of 2 left out", "1 of 3 left out")
+    data = to_json(built_table, catalogue_of(study.benchmark))
+    left_out = {c: one["left_out"] for c, one in zip(data["columns"], data["rows"][0]["cells"], strict=True)}
+    assert (left_out["Egypt, Natural"], left_out["Average, Natural"]) == ("1 of 2 left out", "1 of 3 left out")
     latex, lines = to_latex(data), list(csv.DictReader(io.StringIO("".join(to_csv(data)).lstrip("\ufeff"))))
     assert "1 of 3 left out" in latex
-    [said_there] = [one for one in lines if one["column"] == "Average, Natural" and one["row"].startswith("Half")]
-    assert (said_there["left_out"], said_there["n_ratings"]) == ("1", str(average.n_ratings))
+    [averages_line] = [one for one in lines if one["column"] == "Average, Natural" and one["row"].startswith("Half")]
+    assert (averages_line["left_out"], averages_line["n_ratings"]) == ("1", str(average.n_ratings))
     drawn = table_context({**data, "stored": False, "newer": 0, "changed": False}, QueryDict("detail=1"))
     of_egypt = drawn["table"]["groups"][0]["rows"][0]["cells"][data["columns"].index("Egypt, Natural")]
     assert "1 of 2 left out" in render_to_string("evaluation/tables/cell.html", {"cell": of_egypt})
@@ -172,8 +176,8 @@ def test_n_counts_included_pictures_and_exclusions_are_listed(study: Study) -> N
 
 def test_a_picture_seen_by_two_countries_only_says_that_it_needs_three(study: Study) -> None:
     rater = model(study.world.team, "Two")
-    said = {(study.items["a"], label): code for label, code in zip(LABELS[:2], "15", strict=True)}
-    say(study.campaign, rater, said)
+    answers = {(study.items["a"], label): code for label, code in zip(LABELS[:2], "15", strict=True)}
+    say(study.campaign, rater, answers)
     found = cell(study.table("table-2"), "Two", "Egypt, Natural").estimate
     assert found is not None and found.reason == "too_few_cohorts"
     assert "3 cohorts" in reason_sentence(found)
@@ -262,7 +266,7 @@ def test_without_models_it_says_what_to_bring(study: Study) -> None:
 
 GOLD = {"oni": "Japan|Akita", "kente": ["Ghana", "Ashanti"]}
 # by item: label -> (CAIRE, without retrieval, with the right article)
-SAID = {
+RARE_CODES = {
     "oni": {"Japan": (5, 4, 5), "Akita": (2, 1, 4), "Kyoto": (4, 1, 1)},
     "kente": {"Ghana": (4, 2, 4), "Mali": (1, 5, 1)},
 }
@@ -275,8 +279,10 @@ def rare(study: Study) -> None:
     campaign = study.open("specific")
     for place, setting in enumerate(("", "no_retrieval", "gold_context")):
         rater = model(study.world.team, "Keen", setting)
-        said = {(items[key], label): str(codes[place]) for key, row in SAID.items() for label, codes in row.items()}
-        say(campaign, rater, said)
+        answers = {
+            (items[key], label): str(codes[place]) for key, row in RARE_CODES.items() for label, codes in row.items()
+        }
+        say(campaign, rater, answers)
 
 
 def test_f1_on_the_specific_set_by_hand(study: Study) -> None:

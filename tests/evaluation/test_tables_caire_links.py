@@ -35,7 +35,9 @@ def table(benchmark: Benchmark) -> Table:
     return build_table(benchmark, table_of(benchmark, "table-3"), QueryDict(), NOON)
 
 
-def linked(world: World, benchmark: Benchmark, method: str, found: dict[str, tuple[Any, Sequence[str], str]]) -> Run:
+def linked(
+    world: World, benchmark: Benchmark, method: str, entries_by_image: dict[str, tuple[Any, Sequence[str], str]]
+) -> Run:
     """A run that found these entries: item key -> gold ids, ranked keys, dataset."""
     base = Run.objects.filter(task="linking").first()
     if base is None:
@@ -49,7 +51,7 @@ def linked(world: World, benchmark: Benchmark, method: str, found: dict[str, tup
         complete=True, options={"method": method}, selection={"stage": "specific"},
     )  # fmt: skip
     stage = benchmark.stages.get(key="specific")
-    for key, (gold, keys, dataset) in found.items():
+    for key, (gold, keys, dataset) in entries_by_image.items():
         context = {"gold_entity": gold} | ({"dataset": dataset} if dataset else {})
         item, _made = Item.objects.get_or_create(stage=stage, key=key, defaults={"context": context})
         reason = "" if keys else "nothing_near"
@@ -71,14 +73,16 @@ def test_recall_counts_the_first_right_entry_of_each_image(world: World, benchma
         "nobody knows": ("", ["a"], ""),
     })  # fmt: skip
     linked(world, benchmark, "lemma_vt", {"first": ("a", ["a"], ""), "fifth": ("b", ["b"], "")})
-    made = table(benchmark)
-    assert [row.label for row in made.rows] == [str(caire_links.METHODS[one]) for one in ("lemma_vt", "frequency_vt")]
-    assert shown(made)[str(caire_links.METHODS["frequency_vt"])] == ["20.00", "60.00", "60.00", "60.00"]
-    first = made.rows[1].cells[0].estimate
+    built_table = table(benchmark)
+    assert [row.label for row in built_table.rows] == [
+        str(caire_links.METHODS[one]) for one in ("lemma_vt", "frequency_vt")
+    ]
+    assert shown(built_table)[str(caire_links.METHODS["frequency_vt"])] == ["20.00", "60.00", "60.00", "60.00"]
+    first = built_table.rows[1].cells[0].estimate
     assert first is not None and first.n_units == 5 and first.extras["count"] == 1
     low, high = wilson(1, 5)
     assert (first.low, first.high) == (pytest.approx(low), pytest.approx(high)), "each entry has one image"
-    assert {run.pk for run in made.runs} == {run.pk for run in Run.objects.filter(benchmark=benchmark)}
+    assert {run.pk for run in built_table.runs} == {run.pk for run in Run.objects.filter(benchmark=benchmark)}
 
 
 def test_images_of_an_entry_are_drawn_together(world: World, benchmark: Benchmark) -> None:

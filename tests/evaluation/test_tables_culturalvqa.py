@@ -66,18 +66,18 @@ class Study:
         return made
 
     def lave(self, *labels: str) -> None:
-        said = {}
+        verdicts = {}
         for (name, setting), codes in JUDGED.items():
             for question, code in codes.items():
                 key = f"{question}/{name}/{setting}"
                 item = self.item("lave", key, question, candidate_by=name, setting=setting, candidate="x")
-                said[item, ""] = code
+                verdicts[item, ""] = code
         for question, codes in PEOPLE.items():
             for number, code in enumerate(codes):
                 item = self.item("lave", f"{question}/human/{number}", question, candidate_by="human", candidate="x")
-                said[item, ""] = code
+                verdicts[item, ""] = code
         judge = model(self.world.team, "Judge")
-        say(self.open("lave", *labels), judge, {what: code for what, code in said.items() if code}, field="lave")
+        say(self.open("lave", *labels), judge, {what: code for what, code in verdicts.items() if code}, field="lave")
 
     def answer(
         self, campaign: Campaign, place: int, item: Item, answers: dict[str, str], state: str = "submitted"
@@ -170,9 +170,9 @@ def test_a_later_judge_takes_no_earlier_ones_place_and_each_can_be_chosen_by_nam
     mean = judged.table("accuracy", "judge=mean")
     brazil = cell(mean, "Brazil", "GPT-4").estimate
     assert brazil is not None and brazil.value == 0.5 and brazil.extras["n_unreadable"] == 1
-    said = " ".join(map(str, mean.words))
-    assert "answers were read by some of the judges only, and so have no mean." in said
-    assert "Judge: Abel (text), Judge. In percent." in said
+    notes = " ".join(map(str, mean.words))
+    assert "answers were read by some of the judges only, and so have no mean." in notes
+    assert "Judge: Abel (text), Judge. In percent." in notes
     with pytest.raises(InvalidOption):
         judged.table("accuracy", "judge=999999")
 
@@ -350,9 +350,9 @@ def test_facets_openers_and_answers(judged: Study) -> None:
 def test_skips_are_counted_of_what_was_shown(study: Study) -> None:
     items = [study.item("questions", f"w{n}", q) for n, q in enumerate(("q1", "q1", "q1", "q3"))]
     campaign = study.open("questions")
-    said = {"familiarity": "familiar", "question": "What?", "answer": "it"}
+    answers = {"familiarity": "familiar", "question": "What?", "answer": "it"}
     for place, (item, state) in enumerate(zip(items, ("skipped", "submitted", "submitted", "submitted"), strict=True)):
-        study.answer(campaign, place % 3, item, said, state)
+        study.answer(campaign, place % 3, item, answers, state)
     table = study.table("skips")
     assert [one.text for one in table.rows[0].cells[:2]] == ["3", "1"] and value(table.rows[0].cells[2]) == 1 / 3
     assert value(table.rows[-1].cells[2]) == 1 / 4 and table.rows[-1].cells[2].printed.text == "19.64"
@@ -362,10 +362,10 @@ def test_verdicts_are_shares_and_are_shown_with_the_judge(judged: Study) -> None
     """q1: people 1 1 2, judge right. q2: 5 5 5, judge right. q3: 1 2, no majority. q5: 1 1 5, judge right: 2 of 3
     agree, the base rate is 2 of 3; and when anything but 5 is right, q3 counts, which the judge finds wrong: 2 of 4.
     """
-    said = {"q1": "112", "q2": "555", "q3": "12", "q5": "115"}
-    items = {q: judged.item("model-answers", f"{q}/a", q, model="GPT-4", candidate="x") for q in said}
+    codes_by_question = {"q1": "112", "q2": "555", "q3": "12", "q5": "115"}
+    items = {q: judged.item("model-answers", f"{q}/a", q, model="GPT-4", candidate="x") for q in codes_by_question}
     campaign = judged.open("model-answers")
-    for question, codes in said.items():
+    for question, codes in codes_by_question.items():
         for place, code in enumerate(codes):
             judged.answer(campaign, place, items[question], {"verdict": code})
     table = judged.table("verdicts")
@@ -385,11 +385,11 @@ def test_verdicts_are_shares_and_are_shown_with_the_judge(judged: Study) -> None
 def test_unreadable_judge_replies_are_listed(judged: Study) -> None:
     """InternVL: people find q1 right and q4 wrong; the judge finds q1 right and cannot be read about q4, nor about q5,
     which people are split about: 1 of 1 agrees, between 1 of 2 and 2 of 2."""
-    said = {"q1": "11", "q4": "55", "q5": "15"}
-    items = {q: judged.item("model-answers", f"{q}/b", q, model="InternVL", candidate="x") for q in said}
+    codes_by_question = {"q1": "11", "q4": "55", "q5": "15"}
+    items = {q: judged.item("model-answers", f"{q}/b", q, model="InternVL", candidate="x") for q in codes_by_question}
     campaign = judged.open("model-answers")
     Rating.objects.filter(unit__item__key="q5/InternVL/vlm").delete()
-    for question, codes in said.items():
+    for question, codes in codes_by_question.items():
         for place, code in enumerate(codes):
             judged.answer(campaign, place, items[question], {"verdict": code})
     found = cell(judged.table("judge"), "InternVL", "Agreement, percent").estimate

@@ -34,16 +34,16 @@ def a_small_set(benchmark: Benchmark, world: World, **about: Any) -> None:
     entries |= {
         f"m{n}": {"country": c, "universal": "music", "region": "A"} for n, c in ((2, "srilanka"), (3, "Sri Lanka"))
     }
-    made = runs.collection(benchmark, entries)
-    of = runs.run(made, model(world.team, "Alpha", family="Dual encoder", **about))
+    new_collection = runs.collection(benchmark, entries)
+    of = runs.run(new_collection, model(world.team, "Alpha", family="Dual encoder", **about))
     runs.found(
         of,
-        runs.query(made, "q1", {"universal": "dance"}),
+        runs.query(new_collection, "q1", {"universal": "dance"}),
         ["d0", "d1", "m2", "m3", "d5", "m0", "m1", "d2", "d3", "d4"],
     )
     runs.found(
         of,
-        runs.query(made, "q2", {"universal": "music"}),
+        runs.query(new_collection, "q2", {"universal": "music"}),
         ["m0", "m1", "m2", "m3", "d0", "d1", "d2", "d3", "d4", "d5"],
     )
 
@@ -92,15 +92,15 @@ def test_regions_come_from_the_versioned_table_or_as_stored(benchmark: Benchmark
 
 def test_the_first_ten_are_listed_with_what_the_paper_spells_otherwise(benchmark: Benchmark, world: World) -> None:
     a_small_set(benchmark, world)
-    made = table(benchmark, "first-countries")
-    assert [cells(made, str(rank), "Alpha")["dance"].text for rank in (1, 3, 4, 5)] == [
+    built_table = table(benchmark, "first-countries")
+    assert [cells(built_table, str(rank), "Alpha")["dance"].text for rank in (1, 3, 4, 5)] == [
         "Italy",
         "srilanka",
         "Sri Lanka",
         "us",
     ]
-    made = table(benchmark, "first-regions")
-    assert [cells(made, str(rank), "Alpha")["dance"].text for rank in (1, 3, 5)] == [
+    built_table = table(benchmark, "first-regions")
+    assert [cells(built_table, str(rank), "Alpha")["dance"].text for rank in (1, 3, 5)] == [
         "Europe",
         "South Asia",
         "North America",
@@ -109,11 +109,11 @@ def test_the_first_ten_are_listed_with_what_the_paper_spells_otherwise(benchmark
 
 def test_what_is_not_known_is_undefined_with_its_reason(benchmark: Benchmark, world: World) -> None:
     """Nobody said what is right, one picture has no country, one list is too short for ten: never 0, never a crash."""
-    made = runs.collection(
+    new_collection = runs.collection(
         benchmark, {**{f"a{n}": {"country": "Italy"} for n in range(5)}, "b": {}, "c": {"country": "X"}}
     )
-    of = runs.run(made, model(world.team, "Beta"))
-    runs.found(of, runs.query(made, "q1", {"universal": "dance"}), ["a0", "a1", "b", "c", "a2"])
+    of = runs.run(new_collection, model(world.team, "Beta"))
+    runs.found(of, runs.query(new_collection, "q1", {"universal": "dance"}), ["a0", "a1", "b", "c", "a2"])
     shown = cells(table(benchmark, "retrieval"), "Beta")
     assert {name: cell.estimate.reason for name, cell in shown.items() if cell.estimate} == {
         "Precision@5": "no_relevant",
@@ -139,11 +139,11 @@ def test_keys_named_as_relevant_go_before_the_label_and_ties_go_by_key(benchmark
 
 
 def test_runs_of_one_model_are_told_apart_and_incomplete_ones_left_out(benchmark: Benchmark, world: World) -> None:
-    made = runs.collection(benchmark, {key: {"country": "Italy", "universal": "dance"} for key in "abcde"})
-    asked = runs.query(made, "q", {"universal": "dance"})
+    new_collection = runs.collection(benchmark, {key: {"country": "Italy", "universal": "dance"} for key in "abcde"})
+    asked = runs.query(new_collection, "q", {"universal": "dance"})
     rater = model(world.team, "Delta")
     for query_set, more in (("", {}), ("casual", {}), ("late", {"complete": False}), ("gone", {"withdrawn_at": NOON})):
-        runs.found(runs.run(made, rater, query_set=query_set, **more), asked, list("abcde"))
+        runs.found(runs.run(new_collection, rater, query_set=query_set, **more), asked, list("abcde"))
     assert [row.label for row in table(benchmark, "retrieval").rows] == ["Delta (-)", "Delta (casual)"]
 
 
@@ -152,10 +152,10 @@ def test_the_papers_own_lists_give_the_papers_tables(benchmark: Benchmark, world
     printed = printed_rows("tables_8_9")
     models = list(dict.fromkeys(row["model"] for row in printed))
     entries = {f"{row['model']}/{u}/{row['rank']}": {"country": row[u]} for row in printed for u in UNIVERSALS}
-    made = runs.collection(benchmark, entries)
-    asked = {u: runs.query(made, u, {"universal": u}) for u in UNIVERSALS}
+    new_collection = runs.collection(benchmark, entries)
+    asked = {u: runs.query(new_collection, u, {"universal": u}) for u in UNIVERSALS}
     for name in models:
-        of = runs.run(made, model(world.team, name))
+        of = runs.run(new_collection, model(world.team, name))
         for universal in UNIVERSALS:
             runs.found(of, asked[universal], [f"{name}/{universal}/{rank}" for rank in range(1, 11)])
     by_universal = table(benchmark, "retrieval-universals")
@@ -182,23 +182,25 @@ def test_the_papers_own_lists_give_the_papers_tables(benchmark: Benchmark, world
 
 def test_what_is_known_of_the_models(benchmark: Benchmark, world: World) -> None:
     a_small_set(benchmark, world, training_data="LAION-2B", open=True)
-    made = table(benchmark, "models")
-    assert {name: cell.text for name, cell in cells(made, "Alpha").items()} == {
+    built_table = table(benchmark, "models")
+    assert {name: cell.text for name, cell in cells(built_table, "Alpha").items()} == {
         "Open": "yes",
         "Training data": "LAION-2B",
         "Collections": "set@1",
     }
-    assert made.rows[0].group == "Dual encoder"
+    assert built_table.rows[0].group == "Dual encoder"
 
 
 def test_each_universal_costs_its_own_list_and_not_the_whole_collection(
     benchmark: Benchmark, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """2,500 universals over 2,500 pictures took minutes when every cell went through all of both."""
-    made = runs.collection(benchmark, {f"e{n}": {"country": "Japan", "universal": f"u{n}"} for n in range(60)})
-    of = runs.run(made, model(world.team, "Alpha"))
+    new_collection = runs.collection(
+        benchmark, {f"e{n}": {"country": "Japan", "universal": f"u{n}"} for n in range(60)}
+    )
+    of = runs.run(new_collection, model(world.team, "Alpha"))
     for n in range(40):
-        runs.found(of, runs.query(made, f"q{n:02}", {"universal": f"u{n}"}), [f"e{k}" for k in range(10)])
+        runs.found(of, runs.query(new_collection, f"q{n:02}", {"universal": f"u{n}"}), [f"e{k}" for k in range(10)])
     counts = Counter[str]()
     for name in ("relevant_of", "universal_of", "_region"):
         counted(monkeypatch, globalrg, name, counts)

@@ -63,15 +63,15 @@ def opened(world: World, benchmark: Benchmark, key: str, items: Sequence[Item], 
 
 def pairs(benchmark: Benchmark, key: str, **context: object) -> dict[tuple[str, str], Item]:
     stage = benchmark.stages.get(key=key)
-    made = {}
+    items_by_pair = {}
     for question in SURVEY:
         for source in SOURCES:
             more = context if key != "choice" else {"survey": SURVEY[question], "options": _options(question)}
-            made[question, source] = Item.objects.create(
+            items_by_pair[question, source] = Item.objects.create(
                 stage=stage, key=f"{question}-{source}", concept=question, condition=source, text=f"{question}?",
                 context={"option_a": "Yes", "option_b": "No"} | dict(more),
             )  # fmt: skip
-    return made
+    return items_by_pair
 
 
 def _options(question: str) -> dict[str, str]:
@@ -86,39 +86,39 @@ def benchmark(world: World) -> Benchmark:
 @pytest.fixture
 def choice(world: World, benchmark: Benchmark) -> Campaign:
     items = pairs(benchmark, "choice")
-    made = opened(world, benchmark, "choice", list(items.values()), "Choices")
+    new_campaign = opened(world, benchmark, "choice", list(items.values()), "Choices")
     for name, by_question in MAIN.items():
-        said = {
+        answers = {
             (items[question, source], country): code
             for question, by_country in by_question.items()
             for country, codes in by_country.items()
             for source, code in zip(SOURCES, codes, strict=True)
             if code != "-"
         }
-        say(made, model(world.team, name, "main", family="Made up"), said, field="choice")
+        say(new_campaign, model(world.team, name, "main", family="Made up"), answers, field="choice")
     for name, by_question in TEXT.items():  # words have no source: their answers stand with the second one
         words = {
             (items[question, SOURCES[1]], country): code
             for question, by_country in by_question.items()
             for country, code in by_country.items()
         }
-        say(made, model(world.team, name, "text_only"), words, field="choice")
-    return made
+        say(new_campaign, model(world.team, name, "text_only"), words, field="choice")
+    return new_campaign
 
 
 @pytest.fixture
 def alignment(world: World, benchmark: Benchmark, choice: Campaign) -> Campaign:
     items = pairs(benchmark, "alignment")
-    made = opened(world, benchmark, "alignment", list(items.values()), "Alignments")
+    new_campaign = opened(world, benchmark, "alignment", list(items.values()), "Alignments")
     for name, by_question in ALIGNED.items():
-        said = {
+        answers = {
             (items[question, source], ""): ALIGNMENT[code]
             for question, codes in by_question.items()
             for source, code in zip(SOURCES, codes, strict=True)
             if code != "-"
         }
-        say(made, model(world.team, name, "alignment"), said, field="alignment")
-    return made
+        say(new_campaign, model(world.team, name, "alignment"), answers, field="alignment")
+    return new_campaign
 
 
 def row(made: Table, label: str) -> dict[str, Cell]:
@@ -137,20 +137,20 @@ def near(found: list[tuple[float | None, int]], expected: list[tuple[float, int]
 
 
 def test_the_labels_are_those_of_the_counts(benchmark: Benchmark, choice: Campaign) -> None:
-    made = table(benchmark, "labels")
+    built_table = table(benchmark, "labels")
     # Egypt: Q1 A, Q2 B, Q3 a tie, whose three answers of code 0 were left out.
-    egypt, brazil = row(made, "Egypt"), row(made, "Brazil")
+    egypt, brazil = row(built_table, "Egypt"), row(built_table, "Brazil")
     near(numbers(egypt), [(2 / 3, 3), (1, 3), (1, 3), (1, 3), (0, 3), (0, 3), (0, 3), (0, 3), (1, 3)])
     assert egypt["Not scorable"].text == "Q3"
     near(numbers(brazil), [(2 / 3, 3), (2, 3), (0, 3), (0, 3), (1, 3), (0, 3), (0, 3), (0, 3), (0, 3)])
-    assert any("4 of 6 pairs of question and country have a label; 2 sources" in str(one) for one in made.words)
-    assert any("1 exact tie, 1 without counts" in str(one) for one in made.words)
+    assert any("4 of 6 pairs of question and country have a label; 2 sources" in str(one) for one in built_table.words)
+    assert any("1 exact tie, 1 without counts" in str(one) for one in built_table.words)
     # "Yes" and "No" are shown, which the survey does not know: the ends of its options, and a word of doubt.
-    said = [str(one) for one in made.words]
+    notes = [str(one) for one in built_table.words]
     assert (
-        "Codes of A and B, taken from the two ends of the survey's options: Q1 (1, 4), Q2 (1, 4), Q3 (1, 10)." in said
+        "Codes of A and B, taken from the two ends of the survey's options: Q1 (1, 4), Q2 (1, 4), Q3 (1, 10)." in notes
     )
-    assert any("not among the survey's options" in one and one.endswith("Q1, Q2, Q3.") for one in said)
+    assert any("not among the survey's options" in one and one.endswith("Q1, Q2, Q3.") for one in notes)
 
 
 def test_the_codes_are_those_of_the_two_options_that_are_shown(benchmark: Benchmark, choice: Campaign) -> None:
@@ -162,66 +162,69 @@ def test_the_codes_are_those_of_the_two_options_that_are_shown(benchmark: Benchm
         "option_a": "better  off", "option_b": "2. Worse off",
     }  # fmt: skip
     Item.objects.filter(stage__key="choice", concept="Q2").update(context=about)
-    made = table(benchmark, "labels")
-    egypt, brazil = row(made, "Egypt"), row(made, "Brazil")
+    built_table = table(benchmark, "labels")
+    egypt, brazil = row(built_table, "Egypt"), row(built_table, "Brazil")
     assert [one["Label B"].shown for one in (egypt, brazil)] == ["1", "1"]
     assert [one["Mean outside the options"].shown for one in (egypt, brazil)] == ["0", "1"]
-    said = [str(one) for one in made.words]
-    assert "Codes of options A and B, of the texts shown: Q2 (1, 2)." in said
-    assert any("only the nearer one: Q2 Brazil." in one for one in said)
-    assert any("other codes than the texts shown" in one and one.endswith("Q2.") for one in said)
+    notes = [str(one) for one in built_table.words]
+    assert "Codes of options A and B, of the texts shown: Q2 (1, 2)." in notes
+    assert any("only the nearer one: Q2 Brazil." in one for one in notes)
+    assert any("other codes than the texts shown" in one and one.endswith("Q2.") for one in notes)
     del about["option_a"], about["option_b"]  # then those that `pair` names: a tie, and B
     Item.objects.filter(stage__key="choice", concept="Q2").update(context=about)
-    made = table(benchmark, "labels")
-    assert "Codes of A and B, as “pair” gives them: Q2 (1, 3)." in [str(one) for one in made.words]
-    assert row(made, "Egypt")["Exact tie"].shown == "2"
+    built_table = table(benchmark, "labels")
+    assert "Codes of A and B, as “pair” gives them: Q2 (1, 3)." in [str(one) for one in built_table.words]
+    assert row(built_table, "Egypt")["Exact tie"].shown == "2"
 
 
 def test_a_code_of_0_is_told_as_that_and_once(benchmark: Benchmark, choice: Campaign) -> None:
     about = {"survey": {"Egypt": {"0": 40, "1": 60}, "Brazil": {"0": 1, "1": 2}}, "options": {"0": "No", "1": "Yes"}}
     for shown in ({}, {"option_a": "No", "option_b": "Yes"}):
         Item.objects.filter(stage__key="choice", concept="Q2").update(context=about | shown)
-        made = table(benchmark, "labels")
+        built_table = table(benchmark, "labels")
         for country in ("Egypt", "Brazil"):
-            cells = row(made, country)
+            cells = row(built_table, country)
             assert cells["An option's code not above 0"].shown == "1"
             assert cells["Options without codes"].shown == "0"
-        assert row(made, "Brazil")["A code 0 left out"].shown == "0", "it is counted in one column only"
-        assert any("2 where an option's code is not above 0" in str(one) for one in made.words)
+        assert row(built_table, "Brazil")["A code 0 left out"].shown == "0", "it is counted in one column only"
+        assert any("2 where an option's code is not above 0" in str(one) for one in built_table.words)
     # An adjustment gives 0 its place: 40 x 1 + 60 x 2 of 100 is 1.6, nearer to Yes.
     placed = about | {"option_a": "No", "option_b": "Yes", "adjustment": {"0": 1, "1": 2}}
     Item.objects.filter(stage__key="choice", concept="Q2").update(context=placed)
-    made = table(benchmark, "labels")
-    assert row(made, "Egypt")["Label B"].shown == "1"
-    assert any("of the texts shown: Q2 (1, 2)." in str(one) for one in made.words)
+    built_table = table(benchmark, "labels")
+    assert row(built_table, "Egypt")["Label B"].shown == "1"
+    assert any("of the texts shown: Q2 (1, 2)." in str(one) for one in built_table.words)
 
 
 def test_accuracy_by_country(benchmark: Benchmark, choice: Campaign) -> None:
-    made = table(benchmark, "figure-3")
+    built_table = table(benchmark, "figure-3")
     # Alpha, Egypt (A, B): Q1 a right, b wrong; Q2 b b right: 3 of 4. Brazil (A, A): a a, a right, b wrong: 3 of 4.
-    near(numbers(row(made, "Alpha")), [(3 / 4, 4), (3 / 4, 4), (6 / 8, 8)])
+    near(numbers(row(built_table, "Alpha")), [(3 / 4, 4), (3 / 4, 4), (6 / 8, 8)])
     # Beta, Egypt: b b wrong, b right, a wrong: 1 of 4. Brazil: b wrong, a right, b wrong, one unanswered: 1 of 3.
-    beta = row(made, "Beta")
+    beta = row(built_table, "Beta")
     assert list(beta) == ["Brazil", "Egypt", "All"]
     near(numbers(beta), [(1 / 3, 3), (1 / 4, 4), (2 / 7, 7)])
     assert beta["All"].estimate is not None
     assert (beta["All"].estimate.extras["worst"], beta["All"].estimate.extras["best"]) == (2 / 8, 3 / 8)
-    near(numbers(row(made, "Average")), [((3 / 4 + 1 / 3) / 2, 4), ((3 / 4 + 1 / 4) / 2, 4), ((3 / 4 + 2 / 7) / 2, 8)])
+    near(
+        numbers(row(built_table, "Average")),
+        [((3 / 4 + 1 / 3) / 2, 4), ((3 / 4 + 1 / 4) / 2, 4), ((3 / 4 + 2 / 7) / 2, 8)],
+    )
     wrong = table(benchmark, "figure-3", "unreadable=wrong")
     near(numbers(row(wrong, "Beta")), [(1 / 4, 4), (1 / 4, 4), (2 / 8, 8)])
     assert any("count as wrong" in str(one) for one in wrong.words)
 
 
 def test_prompt_variants_are_columns_of_one_table(benchmark: Benchmark, alignment: Campaign) -> None:
-    made = table(benchmark, "table-2")
+    built_table = table(benchmark, "table-2")
     # Alpha. Words: a a right, Q2 Egypt a wrong, Brazil a right: 3 of 4. Alignment: 5 of 6.
     # With the pictures matched (all but Q2 gpt): Q1 E a b, B a a; Q2 E b, B a: main 5 of 6; words a throughout: 5 of 6.
-    near(numbers(row(made, "Alpha")), [(6 / 8, 8), (3 / 4, 4), (5 / 6, 6), (5 / 6, 6), (5 / 6, 6), (0, 6)])
+    near(numbers(row(built_table, "Alpha")), [(6 / 8, 8), (3 / 4, 4), (5 / 6, 6), (5 / 6, 6), (5 / 6, 6), (0, 6)])
     # Beta. Words: all four right. Alignment: x + | 2 + | + and one unanswered: 3 of the 4 that could be scored.
     # Matched: Q1 gpt and Q2 gpt: E b wrong, B a right; E a wrong, B unanswered: main 1 of 3, words 3 of 3.
-    near(numbers(row(made, "Beta")), [(2 / 7, 7), (1, 4), (3 / 4, 4), (1 / 3, 3), (1, 3), (-2 / 3, 3)])
+    near(numbers(row(built_table, "Beta")), [(2 / 7, 7), (1, 4), (3 / 4, 4), (1 / 3, 3), (1, 3), (-2 / 3, 3)])
     near(
-        numbers(row(made, "Average")),
+        numbers(row(built_table, "Average")),
         [((6 / 8 + 2 / 7) / 2, 8), ((3 / 4 + 1) / 2, 4), ((5 / 6 + 3 / 4) / 2, 6), ((5 / 6 + 1 / 3) / 2, 7),
          ((5 / 6 + 1) / 2, 7), (-1 / 3, 7)],
     )  # fmt: skip
@@ -240,13 +243,13 @@ def test_without_alignments_the_rest_of_the_table_stands(benchmark: Benchmark, c
 
 
 def test_reversals_and_their_identities(benchmark: Benchmark, choice: Campaign) -> None:
-    made = table(benchmark, "table-5")
+    built_table = table(benchmark, "table-5")
     # Alpha, 8 instances: Q1 E gpt a->b harmful; Q2 E a->b twice beneficial; Q2 B gpt a->b harmful.
-    near(numbers(row(made, "Alpha")), [(4 / 8, 8), (2 / 8, 8), (2 / 8, 8), (0, 8)])
+    near(numbers(row(built_table, "Alpha")), [(4 / 8, 8), (2 / 8, 8), (2 / 8, 8), (0, 8)])
     # Beta, 7: Q1 E twice, Q1 B gemini, Q2 E gpt, Q2 B gemini: five harmful.
-    near(numbers(row(made, "Beta")), [(5 / 7, 7), (5 / 7, 7), (0, 7), (5 / 7, 7)])
+    near(numbers(row(built_table, "Beta")), [(5 / 7, 7), (5 / 7, 7), (0, 7), (5 / 7, 7)])
     for name in ("Alpha", "Beta"):
-        reversal, harmful, beneficial, drop = (value for value, _n in numbers(row(made, name)))
+        reversal, harmful, beneficial, drop = (value for value, _n in numbers(row(built_table, name)))
         assert reversal == pytest.approx((harmful or 0) + (beneficial or 0))
         assert drop == pytest.approx((harmful or 0) - (beneficial or 0))
 
@@ -263,27 +266,30 @@ def test_reversals_by_country_are_pooled_or_averaged(benchmark: Benchmark, choic
 
 def test_reversals_by_margin(benchmark: Benchmark, choice: Campaign) -> None:
     # |u - 1/2| with u = (mean - 1) / 3: Egypt Q1 0.367, Q2 0.3; Brazil Q1 0.3, Q2 0.1. Equal ones stay together.
-    made = table(benchmark, "table-7", "bins=3")
-    assert [one.cells[0].text for one in made.rows] == ["[0.100, 0.300)", "[0.300, 0.367)", "[0.367, 0.367]"]
-    assert [one.cells[1].shown for one in made.rows] == ["1", "2", "1"]
+    built_table = table(benchmark, "table-7", "bins=3")
+    assert [one.cells[0].text for one in built_table.rows] == ["[0.100, 0.300)", "[0.300, 0.367)", "[0.367, 0.367]"]
+    assert [one.cells[1].shown for one in built_table.rows] == ["1", "2", "1"]
     # Brazil Q2: Alpha 1 of 2, Beta 1 of 1. Egypt Q2 and Brazil Q1: Alpha 2 of 2, 0 of 2; Beta 1 of 2, 1 of 2.
     # Egypt Q1: Alpha 1 of 2, Beta 2 of 2.
-    near([number for one in made.rows for number in numbers({"": one.cells[2]})], [(2 / 3, 3), (4 / 8, 8), (3 / 4, 4)])
+    near(
+        [number for one in built_table.rows for number in numbers({"": one.cells[2]})],
+        [(2 / 3, 3), (4 / 8, 8), (3 / 4, 4)],
+    )
     with pytest.raises(MissingData, match="Too few pairs"):
         table(benchmark, "table-7")
 
 
 def test_the_transfer_from_words_to_pictures(world: World, benchmark: Benchmark, choice: Campaign) -> None:
-    made = table(benchmark, "table-8")
+    built_table = table(benchmark, "table-8")
     # Two countries: no correlation. Alpha: Egypt 3/4 less 1/2, Brazil 3/4 less 1. Beta: 1/4 less 1, 1/3 less 1.
-    alpha, beta = row(made, "Alpha"), row(made, "Beta")
+    alpha, beta = row(built_table, "Alpha"), row(built_table, "Beta")
     assert [one.estimate.reason for one in list(alpha.values())[:2] if one.estimate] == ["too_few_points"] * 2
     near(numbers(alpha)[2:], [(0, 12)])  # answers: 8 in main, 4 in text-only
     assert alpha["Countries with main below text"].text == "1/2"
     near(numbers(beta)[2:], [((-3 / 4 - 2 / 3) / 2, 11)])
     assert beta["Countries with main below text"].text == "2/2"
     # All four points, (1/2, 3/4), (1, 3/4), (1, 1/4), (1, 1/3): products -11/96, squares 3/16 and 41/192.
-    pooled = row(made, "Pooled")
+    pooled = row(built_table, "Pooled")
     assert pooled["Pearson"].estimate is not None
     assert pooled["Pearson"].estimate.value == pytest.approx(-11 / 96 / (3 / 16 * 41 / 192) ** 0.5)
     assert pooled["Countries with main below text"].text == "3/4"
@@ -313,11 +319,11 @@ def test_a_mean_over_countries_is_one_number_in_every_table() -> None:
 
 
 def test_places_of_the_models(benchmark: Benchmark, choice: Campaign) -> None:
-    made = table(benchmark, "bands")
+    built_table = table(benchmark, "bands")
     # Seven instances that both answered: Alpha 6 right, Beta 2; two questions are too few to tell them apart.
-    near(numbers(row(made, "Alpha")), [(6 / 7, 7)])
-    near(numbers(row(made, "Beta")), [(2 / 7, 7)])
-    assert [one.cells[1].text for one in made.rows] == ["1–2", "1–2"]
+    near(numbers(row(built_table, "Alpha")), [(6 / 7, 7)])
+    near(numbers(row(built_table, "Beta")), [(2 / 7, 7)])
+    assert [one.cells[1].text for one in built_table.rows] == ["1–2", "1–2"]
     assert {one.label: one.group for one in table(benchmark, "models").rows} == {
         "Alpha (main)": "Made up", "Alpha (text_only)": "", "Beta (main)": "Made up", "Beta (text_only)": "",
     }  # fmt: skip
@@ -331,10 +337,10 @@ def test_labels_and_codes_come_in_other_ways_too(world: World, benchmark: Benchm
         context={"survey": counts, "pair": {"a": 10, "b": 1}, "adjustment": {"0": "1", "11": ""}}
     )
     items.filter(concept="Q2").update(context={"labels": {"Egypt": "a", "Brazil": "neither"}})
-    made = table(benchmark, "labels")
+    built_table = table(benchmark, "labels")
     # Q3: (7 x 1 + 3 x 10) / 10 = 3.7, nearer to 1, which is option B now. Q2: A as given.
-    near(numbers(row(made, "Egypt")), [(1, 3), (2, 3), (1, 3), (0, 3), (0, 3), (0, 3), (0, 3), (0, 3), (0, 3)])
-    assert row(made, "Brazil")["Not scorable"].text == "Q2, Q3"
+    near(numbers(row(built_table, "Egypt")), [(1, 3), (2, 3), (1, 3), (0, 3), (0, 3), (0, 3), (0, 3), (0, 3), (0, 3)])
+    assert row(built_table, "Brazil")["Not scorable"].text == "Q2, Q3"
     with pytest.raises(MissingData, match="Too few pairs"):
         table(benchmark, "table-7", "bins=4")
 
@@ -343,8 +349,8 @@ def test_printed_values_are_shown_at_the_row_of_the_same_name(
     world: World, benchmark: Benchmark, choice: Campaign
 ) -> None:
     items = {(one.concept, one.condition): one for one in Item.objects.filter(stage__key="choice")}
-    said = {(items["Q1", "gpt"], "Egypt"): "a", (items["Q2", "gpt"], "Egypt"): "b"}
-    say(choice, model(world.team, "GPT-5.4 mini", "main"), said, field="choice")
+    answers = {(items["Q1", "gpt"], "Egypt"): "a", (items["Q2", "gpt"], "Egypt"): "b"}
+    say(choice, model(world.team, "GPT-5.4 mini", "main"), answers, field="choice")
     cell = row(table(benchmark, "figure-3"), "GPT-5.4 mini")["All"]
     assert cell.printed is not None
     assert (cell.shown, cell.printed.text, cell.mark) == ("100.0", "66.6", "differs")

@@ -22,11 +22,11 @@ def test_the_mean_cost_of_making_a_pair(benchmark: Benchmark, items: list[Item])
     for item, cost in zip(items, ("0.10", 0.12, "0.2", "nothing"), strict=False):
         item.context = {**item.context, "cost": cost}
         item.save()
-    found = table(benchmark, "table-3")
-    rows = {(row.group, row.label): row.cells[0] for row in found.rows}
+    built_table = table(benchmark, "table-3")
+    rows = {(row.group, row.label): row.cells[0] for row in built_table.rows}
     assert rows["GPT", "Planner only"].shown == "0.1100" and rows["Gemini", "Planner+Critic"].shown == "0.2000"
     assert rows["GPT", "Planner only"].printed.text == "0.1100" and rows["GPT", "Planner only"].mark == "same"
-    assert any("left out: 3 of 6" in str(words) for words in found.words)
+    assert any("left out: 3 of 6" in str(words) for words in built_table.words)
 
 
 def test_the_mean_cost_of_judging_one(

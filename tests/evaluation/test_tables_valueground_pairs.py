@@ -107,34 +107,34 @@ def total(digits: str) -> float:
     return (a / 2 + b / 2 + match / 2 + cue) / 4
 
 
-def columns(said: Mapping[str, tuple[str, ...]], place: int) -> np.ndarray:
+def columns(scores_by_rater: Mapping[str, tuple[str, ...]], place: int) -> np.ndarray:
     """Pairs x raters; place 4 is the total."""
-    value = [[total(one) if place == 4 else float(one[place]) for one in codes] for codes in said.values()]
+    value = [[total(one) if place == 4 else float(one[place]) for one in codes] for codes in scores_by_rater.values()]
     return np.array(value).T
 
 
 def test_mean_scores_by_how_the_pairs_were_made(benchmark: Benchmark, judged: Campaign) -> None:
-    made = table(benchmark, "table-1")
-    assert [(one.group, one.label) for one in made.rows] == [
+    built_table = table(benchmark, "table-1")
+    assert [(one.group, one.label) for one in built_table.rows] == [
         ("GPT", "Planner only"), ("Gemini", "Planner+Critic"), ("", "gemini"), ("", "gpt"),
     ]  # fmt: skip
     # Two pairs. Match A: (2 + 2) / 2 and (2 + 1) / 2: mean 1.75. Match B 2 and 2. Pair match 2 and 1. No cue 1 and 1.
     # Totals: 1 and 1; 7/8 and 6/8: mean (1 + 13/16) / 2.
-    first = row(made, "Planner only")
+    first = row(built_table, "Planner only")
     near(numbers(first), [(1.75, 2), (2, 2), (1.5, 2), (1, 2), ((1 + 13 / 16) / 2, 2)])
     assert first["Total"].printed is not None
     assert (first["Total"].shown, first["Total"].printed.text) == ("0.906", "0.733")
     assert first["Match A"].estimate is not None
     assert first["Match A"].estimate.n_raters == 2
-    assert numbers(row(made, "gpt"))[0] == (1, 1)
+    assert numbers(row(built_table, "gpt"))[0] == (1, 1)
 
 
 def test_the_same_by_people(benchmark: Benchmark, both: Campaign) -> None:
-    made = table(benchmark, "table-1", "scored_by=person")
+    built_table = table(benchmark, "table-1", "scored_by=person")
     # Match A of the first two pairs: (2 + 2 + 1) / 3 and (2 + 2 + 2) / 3.
-    near(numbers(row(made, "Planner only"))[:1], [((5 / 3 + 2) / 2, 2)])
+    near(numbers(row(built_table, "Planner only"))[:1], [((5 / 3 + 2) / 2, 2)])
     # Bia gave the sixth pair no third point: she counts for the rest, and the total is of the two whole sheets.
-    sixth = dict(zip((*FIELDS, "total"), numbers(row(made, "gpt")), strict=True))
+    sixth = dict(zip((*FIELDS, "total"), numbers(row(built_table, "gpt")), strict=True))
     near([sixth["pair_match"], sixth["total"]], [((2 + 1) / 2, 1), ((total("2221") + total("1211")) / 2, 1)])
 
 
@@ -144,7 +144,7 @@ def test_the_judge_against_the_mean_of_people(
     whole = PEOPLE | {"bia": (*PEOPLE["bia"][:5], "1211")}
     for name, codes in whole.items():
         fill(judged, rater_of(getattr(world, name)), items, codes, world)
-    for place, found in enumerate(table(benchmark, "table-4").rows):
+    for place, table_row in enumerate(table(benchmark, "table-4").rows):
         judges, people = columns(JUDGES, place).mean(axis=1), columns(whole, place)
         expected = [
             stats.pearsonr(judges, people.mean(axis=1)).statistic,
@@ -155,10 +155,10 @@ def test_the_judge_against_the_mean_of_people(
                 Ratings.from_matrix(np.column_stack([people, judges])), people.shape[1]
             ).at_least_as_good.value,
         ]
-        values = [one.estimate.value for one in found.cells if one.estimate]
-        assert values == pytest.approx(expected), found.label
+        values = [one.estimate.value for one in table_row.cells if one.estimate]
+        assert values == pytest.approx(expected), table_row.label
         same = with_rater_means(judges, Ratings.from_matrix(people), "pearson")
-        first = found.cells[0].estimate
+        first = table_row.cells[0].estimate
         assert first is not None
         assert (first.n_units, first.n_raters, first.resampled) == (6, 3, "units and raters")
         assert (first.low, first.high) == (pytest.approx(same.low), pytest.approx(same.high))

@@ -18,10 +18,10 @@ from tests.personas import World
 
 __all__ = ["alignment", "benchmark", "choice"]  # fixtures
 pytestmark = pytest.mark.django_db
-Said = Mapping[tuple[str, str, str], str]  # question, source, country -> letter, or how the call ended without one
+Letters = Mapping[tuple[str, str, str], str]  # question, source, country -> letter, or how the call ended without one
 
 
-def ran(world: World, campaign: Campaign, name: str, setting: str, said: Said, prompt: str = "") -> Rater:
+def ran(world: World, campaign: Campaign, name: str, setting: str, letters: Letters, prompt: str = "") -> Rater:
     """A run with its calls."""
     benchmark = campaign.stage.benchmark
     items = {(one.concept, one.condition): one for one in Item.objects.filter(stage=campaign.stage)}
@@ -30,9 +30,9 @@ def ran(world: World, campaign: Campaign, name: str, setting: str, said: Said, p
         benchmark=benchmark, campaign=campaign, rater=rater, model="m", task="answers", source="here", state="done",
         complete=True, prompt=prompt,
     )  # fmt: skip
-    answered = {(items[q, s], country): code for (q, s, country), code in said.items() if code in "ab"}
+    answered = {(items[q, s], country): code for (q, s, country), code in letters.items() if code in "ab"}
     say(campaign, rater, answered, field="choice")
-    for (question, source, country), code in said.items():
+    for (question, source, country), code in letters.items():
         item, state = items[question, source], "answered" if code in "ab" else code
         unit, _new = Unit.objects.get_or_create(item=item, target=country)
         Call.objects.create(run=run, item=item, unit=unit, repeat=0, state=state, attempts_made=1, ended_at=NOON,
@@ -80,10 +80,10 @@ def test_items_without_a_readable_model_answer_count(world: World, benchmark: Be
 
 def test_a_model_that_gave_nothing_readable_is_a_row(world: World, benchmark: Benchmark, choice: Campaign) -> None:
     ran(world, choice, "Mute", "main", {("Q1", "gpt", "Egypt"): "refused", ("Q2", "gpt", "Egypt"): "refused"})
-    made = table(benchmark, "figure-3")
-    mute = row(made, "Mute")["All"].estimate
+    built_table = table(benchmark, "figure-3")
+    mute = row(built_table, "Mute")["All"].estimate
     assert mute is not None and mute.value is None and mute.extras["n_unreadable"] == 2
-    average = row(made, "Average")["All"].estimate
+    average = row(built_table, "Average")["All"].estimate
     assert average is not None and average.value == pytest.approx((3 / 4 + 2 / 7) / 2)
     assert (average.n_raters, average.extras["n_left_out"], average.extras["n_all"]) == (2, 1, 3)
     assert [one.label for one in table(benchmark, "bands").rows] == ["Alpha", "Beta"], "the others keep their places"
@@ -118,29 +118,31 @@ def test_a_setting_of_ones_own_is_a_rater_of_its_own(world: World, benchmark: Be
     ran(world, choice, "Alpha", "of mine", {("Q1", "gpt", "Egypt"): "a"}, prompt="valueground-text")
     ran(world, choice, "Alpha", "text-only, hot", {("Q1", "gpt", "Brazil"): "b"})
     ran(world, choice, "Alpha", "main_no_country", {("Q1", "gpt", "Brazil"): "a"}, prompt="valueground-main-no-country")
-    made = table(benchmark, "table-2")
+    built_table = table(benchmark, "table-2")
     for name in ("Alpha", "Beta"):
-        assert numbers(row(made, name)) == numbers(row(before, name)), "nobody's answers are mixed with another's"
-    near(numbers(row(made, "Alpha, main hot"))[:1], [(1 / 2, 2)])
-    near(numbers(row(made, "Alpha, of mine"))[1:2], [(1, 1)])
-    near(numbers(row(made, "Alpha, text-only, hot"))[1:2], [(0, 1)])
-    near(numbers(row(made, "Alpha, main_no_country"))[:1], [(1, 1)])
+        assert numbers(row(built_table, name)) == numbers(row(before, name)), (
+            "nobody's answers are mixed with another's"
+        )
+    near(numbers(row(built_table, "Alpha, main hot"))[:1], [(1 / 2, 2)])
+    near(numbers(row(built_table, "Alpha, of mine"))[1:2], [(1, 1)])
+    near(numbers(row(built_table, "Alpha, text-only, hot"))[1:2], [(0, 1)])
+    near(numbers(row(built_table, "Alpha, main_no_country"))[:1], [(1, 1)])
     assert [one.label for one in table(benchmark, "figure-3").rows] == [
         "Alpha", "Alpha, main hot", "Alpha, main_no_country", "Beta", "Average",
     ]  # fmt: skip
     for key in ("table-5", "table-6", "table-8"):
-        said = " ".join(map(str, table(benchmark, key).words))
-        assert "without answers in both settings, main and text_only: Alpha, main hot; Alpha, main_no_country;" in said
+        notes = " ".join(map(str, table(benchmark, key).words))
+        assert "without answers in both settings, main and text_only: Alpha, main hot; Alpha, main_no_country;" in notes
 
 
 def test_main_and_no_setting_are_two_ways_of_asking(world: World, benchmark: Benchmark, choice: Campaign) -> None:
     before = numbers(row(table(benchmark, "figure-3"), "Alpha"))
     ran(world, choice, "Alpha", "", {("Q1", "gemini", "Egypt"): "b", ("Q2", "gemini", "Egypt"): "b"})
     ran(world, choice, "Plain", "", {("Q1", "gemini", "Egypt"): "a"})
-    made = table(benchmark, "figure-3")
-    assert numbers(row(made, "Alpha")) == before
-    near(numbers({"": row(made, "Alpha, no setting")["All"]}), [(1 / 2, 2)])
-    near(numbers({"": row(made, "Plain")["All"]}), [(1, 1)])
+    built_table = table(benchmark, "figure-3")
+    assert numbers(row(built_table, "Alpha")) == before
+    near(numbers({"": row(built_table, "Alpha, no setting")["All"]}), [(1 / 2, 2)])
+    near(numbers({"": row(built_table, "Plain")["All"]}), [(1, 1)])
 
 
 def test_identities_hold_with_raters_of_all_kinds(world: World, benchmark: Benchmark, choice: Campaign) -> None:
@@ -148,8 +150,8 @@ def test_identities_hold_with_raters_of_all_kinds(world: World, benchmark: Bench
     ran(world, choice, "Vee", "text_only", {("Q1", "gpt", "Egypt"): "b", ("Q2", "gemini", "Egypt"): "b"})
     ran(world, choice, "Vee", "main hot", {("Q1", "gpt", "Egypt"): "b"})
     for key, address in (("table-5", ""), ("table-6", ""), ("table-6", "over_models=mean")):
-        for one in table(benchmark, key, address).rows:
-            reversal, harmful, beneficial, drop = (c.estimate.value for c in one.cells if c.estimate)
-            assert None not in (reversal, harmful, beneficial, drop), one.label
-            assert reversal == pytest.approx((harmful or 0) + (beneficial or 0)), one.label
-            assert drop == pytest.approx((harmful or 0) - (beneficial or 0)), one.label
+        for table_row in table(benchmark, key, address).rows:
+            reversal, harmful, beneficial, drop = (c.estimate.value for c in table_row.cells if c.estimate)
+            assert None not in (reversal, harmful, beneficial, drop), table_row.label
+            assert reversal == pytest.approx((harmful or 0) + (beneficial or 0)), table_row.label
+            assert drop == pytest.approx((harmful or 0) - (beneficial or 0)), table_row.label

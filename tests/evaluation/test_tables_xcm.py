@@ -45,7 +45,7 @@ def captions(benchmark: Benchmark, world: World) -> None:
 
 
 def trials(
-    made: Collection,
+    collection: Collection,
     rater: Rater,
     roles: Sequence[str],
     rows: Sequence[tuple[str, str, Sequence[float]]],
@@ -53,33 +53,33 @@ def trials(
     **more: Any,
 ) -> None:
     """Each row: concept, country, similarities by role; candidates are entries of their own, shared by query sets."""
-    of = runs.run(made, rater, "forced_choice", query_set=query_set, **more)
+    of = runs.run(collection, rater, "forced_choice", query_set=query_set, **more)
     for number, (concept, country, scores) in enumerate(rows):
         named = {role: f"{role}-{number}" for role in roles}
         about = {"concept": concept, "country": country, "language": {"Japan": "ja", "Thailand": "th"}[country]}
         if query_set.startswith("descriptor"):
             about["descriptor"] = "Kenya"
-        asked, _new = made.queries.get_or_create(query_set=query_set, key=f"t{number}", roles=named, about=about)
+        asked, _new = collection.queries.get_or_create(query_set=query_set, key=f"t{number}", roles=named, about=about)
         runs.found(of, asked, list(named.values())[::-1], list(scores)[::-1])  # joined by key, not by place
 
 
 def three(benchmark: Benchmark, world: World) -> Collection:
     """Japan: correct, correct, biased, and a tie of the two. Thailand: biased and irrelevant, never correct."""
-    made = runs.collection(benchmark, {"x": {"country": "Japan", "concept": "train"}})
+    new_collection = runs.collection(benchmark, {"x": {"country": "Japan", "concept": "train"}})
     rows: list[tuple[str, str, Sequence[float]]] = [
         ("train", "Japan", (0.9, 0.1, 0.2)), ("food", "Japan", (0.5, 0.4, 0.1)), ("bus", "Japan", (0.1, 0.4, 0.2)),
         ("map", "Japan", (0.3, 0.3, 0.2)), ("train", "Thailand", (0.1, 0.3, 0.2)),
         ("food", "Thailand", (0.1, 0.2, 0.3)),
     ]  # fmt: skip
-    trials(made, model(world.team, "CLIP-L/14", family="Contrastive"), THREE, rows)
-    return made
+    trials(new_collection, model(world.team, "CLIP-L/14", family="Contrastive"), THREE, rows)
+    return new_collection
 
 
 def six(benchmark: Benchmark, world: World) -> Rater:
     """Eight trials with a country's name: 3 correct, 1 object + bias, 2 object, 1 descriptor, 1 bias. The same trials
     without it: everything 0.25."""
     rater = model(world.team, "Jina-E-v4")
-    made = runs.collection(benchmark, {"x": {}}, "six")
+    new_collection = runs.collection(benchmark, {"x": {}}, "six")
     winners = (
         ["correct"] * 3
         + ["object_language_biased"]
@@ -90,8 +90,10 @@ def six(benchmark: Benchmark, world: World) -> Rater:
         ("train" if n < 4 else "food", "Japan" if n % 2 else "Thailand", [0.75 if role == won else 0.5 for role in SIX])
         for n, won in enumerate(winners)
     ]
-    trials(made, rater, SIX, rows, "descriptor")
-    trials(made, rater, SIX, [(concept, country, [0.25] * 6) for concept, country, _scores in rows], "plain six")
+    trials(new_collection, rater, SIX, rows, "descriptor")
+    trials(
+        new_collection, rater, SIX, [(concept, country, [0.25] * 6) for concept, country, _scores in rows], "plain six"
+    )
     return rater
 
 
@@ -106,20 +108,20 @@ def test_table_1_by_hand(benchmark: Benchmark, world: World) -> None:
     """Acc@5: 1 and 0. LBKL@10 of 3, 3, 3, 1: 3/4 ln(0.25/0.3) + 1/4 ln(0.25/0.1) = 0.0923, for both lists.
     NDCG@10: the discounts of places 2, 3, 7 and of 6, 9, 10 over those of the ideal's 1 to 4."""
     captions(benchmark, world)
-    made = table(benchmark, "languages")
-    of = cells(made, "CLIP-L/14")
+    built_table = table(benchmark, "languages")
+    of = cells(built_table, "CLIP-L/14")
     assert of["Acc@5"].shown == "0.500" and of["Acc@5"].printed is not None and of["Acc@5"].printed.text == "0.509"
     assert of["LBKL@10"].shown == "0.092"
     ideal = sum(1 / math.log2(rank + 1) for rank in (1, 2, 3, 4))
-    one, two = ((sum(1 / math.log2(rank + 1) for rank in ranks)) for ranks in ((2, 3, 7), (6, 9, 10)))
+    first, second = ((sum(1 / math.log2(rank + 1) for rank in ranks)) for ranks in ((2, 3, 7), (6, 9, 10)))
     ndcg = of["NDCG@10"].estimate
-    assert ndcg is not None and ndcg.value == pytest.approx((one + two) / 2 / ideal) and ndcg.n_units == 2
+    assert ndcg is not None and ndcg.value == pytest.approx((first + second) / 2 / ideal) and ndcg.n_units == 2
     own = sum(1 / math.log2(rank + 1) for rank in (1, 2, 3))
     other = cells(table(benchmark, "languages", "ideal=retrieved"), "CLIP-L/14")["NDCG@10"].estimate
-    assert other is not None and other.value == pytest.approx((one + two) / 2 / own)
+    assert other is not None and other.value == pytest.approx((first + second) / 2 / own)
     # ten places over four languages are at best 3, 3, 2, 2: 1/2 ln(0.25/0.3) + 1/2 ln(0.25/0.2) = 0.0204
-    assert cells(made, "Floor with 4 languages")["LBKL@10"].shown == "0.020"
-    assert cells(made, "Floor with 4 languages")["DLBKL@10"].empty
+    assert cells(built_table, "Floor with 4 languages")["LBKL@10"].shown == "0.020"
+    assert cells(built_table, "Floor with 4 languages")["DLBKL@10"].empty
 
 
 def test_two_languages_are_weighed_by_the_pool(benchmark: Benchmark, world: World) -> None:
@@ -134,14 +136,14 @@ def test_table_8_says_where_a_list_is_too_short(benchmark: Benchmark, world: Wor
     """Five places en, en, th, th, th leave ja and sw out: 1/4 [ln(.25/.4) + ln(.25/.6)] + 1/2 ln(.25e9) = 9.332; the
     other list's 2, 2, 1 leaves sw out."""
     captions(benchmark, world)
-    made = cells(table(benchmark, "languages-depths"), "CLIP-L/14")
-    one = (math.log(0.25 / 0.4) + math.log(0.25 / 0.6) + 2 * math.log(0.25e9)) / 4
-    two = (2 * math.log(0.25 / 0.4) + math.log(0.25 / 0.2) + math.log(0.25e9)) / 4
-    five = made["LBKL@5"].estimate
-    assert five is not None and five.value == pytest.approx((one + two) / 2)
+    depth_cells = cells(table(benchmark, "languages-depths"), "CLIP-L/14")
+    first = (math.log(0.25 / 0.4) + math.log(0.25 / 0.6) + 2 * math.log(0.25e9)) / 4
+    second = (2 * math.log(0.25 / 0.4) + math.log(0.25 / 0.2) + math.log(0.25e9)) / 4
+    five = depth_cells["LBKL@5"].estimate
+    assert five is not None and five.value == pytest.approx((first + second) / 2)
     for k in (25, 50, 99):
-        short = made[f"LBKL@{k}"].estimate
-        assert short is not None and short.reason == "list_too_short" and made[f"LBKL@{k}"].shown == ""
+        short = depth_cells[f"LBKL@{k}"].estimate
+        assert short is not None and short.reason == "list_too_short" and depth_cells[f"LBKL@{k}"].shown == ""
 
 
 def test_tiers_by_rank(benchmark: Benchmark, world: World) -> None:
@@ -156,10 +158,10 @@ def test_figure_8(benchmark: Benchmark, world: World) -> None:
     """Two lists of five out of 36 languages: LBKL 15.508 of both, DLBKL 15.518 and 15.515 (printed 15.514, cut)."""
     codes = [row["code"] for row in rows("table_5")]
     entries = {f"{code}{n}": {"language": code, "image": "arch"} for code in codes for n in "12"}
-    made = runs.collection(benchmark, entries, "captions")
-    asked = runs.query(made, "c4c286b83715da59", {"image": "arch"})
+    new_collection = runs.collection(benchmark, entries, "captions")
+    asked = runs.query(new_collection, "c4c286b83715da59", {"image": "arch"})
     for name, keys in (("CLIP", "nl1 nl2 pt1 pt2 fr1"), ("M-CLIP", "da1 sv1 da2 he1 sv2")):
-        runs.found(runs.run(made, model(world.team, name)), asked, keys.split())
+        runs.found(runs.run(new_collection, model(world.team, name)), asked, keys.split())
     listed = table(benchmark, "languages-list")
     assert {"CLIP: LBKL@5 15.508, DLBKL@5 15.518.", "M-CLIP: LBKL@5 15.508, DLBKL@5 15.515."} <= set(
         map(str, listed.words)
@@ -186,27 +188,27 @@ def test_table_2_by_hand_and_by_its_options(benchmark: Benchmark, world: World) 
     """Six trials: 3 correct (the tie among them), 2 biased, 1 irrelevant; SP 2/3. Ties to both: 3 biased, SP 1. The
     mean of Japan's 3/4 and Thailand's 0 is 37.5 %."""
     three(benchmark, world)
-    made = table(benchmark, "association")
-    assert shown(made, "CLIP-L/14") == ["50.00", "33.33", "16.67", "0.67"]
+    built_table = table(benchmark, "association")
+    assert shown(built_table, "CLIP-L/14") == ["50.00", "33.33", "16.67", "0.67"]
     assert shown(table(benchmark, "association", "ties=every"), "CLIP-L/14") == ["50.00", "50.00", "16.67", "1.00"]
     averaged = table(benchmark, "association", "pooling=countries")
     assert shown(averaged, "CLIP-L/14") == ["37.50", "37.50", "25.00", "0.67"]  # SP stays pooled
-    rate = cells(made, "CLIP-L/14")["Correct"].estimate
+    rate = cells(built_table, "CLIP-L/14")["Correct"].estimate
     assert rate is not None and rate.n_units == 6 and rate.extras["n_clusters"] == 6
     assert rate.low is not None and rate.resampled == "clusters of units"
-    assert cells(made, "CLIP-L/14")["SP"].printed.text == "0.80"  # type: ignore[union-attr]
+    assert cells(built_table, "CLIP-L/14")["SP"].printed.text == "0.80"  # type: ignore[union-attr]
 
 
 def test_self_preference_of_a_country_is_undefined_where_the_model_is_never_right(
     benchmark: Benchmark, world: World
 ) -> None:
     three(benchmark, world)
-    made = table(benchmark, "association-countries")
-    assert made.columns == ("JP", "TH")
-    assert shown(made, "SP") == ["0.33", ""]
-    thai = cells(made, "SP")["TH"].estimate
+    built_table = table(benchmark, "association-countries")
+    assert built_table.columns == ("JP", "TH")
+    assert shown(built_table, "SP") == ["0.33", ""]
+    thai = cells(built_table, "SP")["TH"].estimate
     assert thai is not None and thai.reason == "never_correct" and thai.extras["m_lb"] == 0.5
-    assert shown(made, "Correct") == ["75.00", "0.00"]  # M_cr stands beside SP
+    assert shown(built_table, "Correct") == ["75.00", "0.00"]  # M_cr stands beside SP
     wins = table(benchmark, "wins-countries")
     assert shown(wins, "Irrelevant", "CLIP-L/14") == ["0.00", "50.00"]
     assert cells(wins, "Irrelevant")["TH"].printed.text == "4.78"  # type: ignore[union-attr]
@@ -214,7 +216,7 @@ def test_self_preference_of_a_country_is_undefined_where_the_model_is_never_righ
 
 def test_silhouettes_are_shown_and_correlate(benchmark: Benchmark, world: World) -> None:
     """Texts of two languages at right angles are perfectly apart: 1 for both. With two countries there is no r."""
-    made = three(benchmark, world)
+    new_collection = three(benchmark, world)
     texts = runs.collection(
         benchmark, {f"{t}{n}": {"language": t, "concept": str(n)} for t in ("ja", "th") for n in range(2)}, "texts"
     )
@@ -225,7 +227,7 @@ def test_silhouettes_are_shown_and_correlate(benchmark: Benchmark, world: World)
     assert "Image silhouette" not in [row.label for row in by_country.rows if any(not c.empty for c in row.cells)]
     r = cells(table(benchmark, "silhouettes"), "CLIP-L/14")["SP and text silhouette"].estimate
     assert r is not None and r.value is None and r.reason == "too_few_points"
-    assert made.entries.count() == 1
+    assert new_collection.entries.count() == 1
 
 
 def test_picking_at_random(benchmark: Benchmark, world: World) -> None:
@@ -236,12 +238,12 @@ def test_picking_at_random(benchmark: Benchmark, world: World) -> None:
 
 
 def test_other_query_sets_and_prompts_stand_in_their_own_tables(benchmark: Benchmark, world: World) -> None:
-    made = three(benchmark, world)
+    new_collection = three(benchmark, world)
     rater = Rater.objects.get(name="CLIP-L/14")
     with pytest.raises(MissingData, match="one query set"):
         table(benchmark, "query-sets")
-    trials(made, rater, THREE, [("train", "Japan", (0.1, 0.9, 0.2))], "casual")
-    trials(made, rater, THREE, [("train", "Japan", (0.1, 0.2, 0.9))], "plain", system_prompt="semantics")
+    trials(new_collection, rater, THREE, [("train", "Japan", (0.1, 0.9, 0.2))], "casual")
+    trials(new_collection, rater, THREE, [("train", "Japan", (0.1, 0.2, 0.9))], "plain", system_prompt="semantics")
     assert [row.label for row in table(benchmark, "association").rows] == ["CLIP-L/14"]
     sets = table(benchmark, "query-sets")
     assert cells(sets, "casual")["Language-biased"].shown == "100.00" and cells(sets, "casual")["Object relevant"].empty

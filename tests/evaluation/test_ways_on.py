@@ -51,15 +51,15 @@ def test_models_and_judge_open_where_a_model_has_answered(world: World) -> None:
     assert first.key == "answers"
     slug = study.benchmark.slug
     for name in ("models", "judge"):
-        found = world.client(world.owner).get(f"/b/{slug}/{name}.json").json()
-        assert found["selection"]["stage"] == "answers", "no model has answered anywhere: the first stage"
+        report = world.client(world.owner).get(f"/b/{slug}/{name}.json").json()
+        assert report["selection"]["stage"] == "answers", "no model has answered anywhere: the first stage"
     study.lave()
     for name in ("models", "judge"):
-        found = world.client(world.owner).get(f"/b/{slug}/{name}.json").json()
-        assert found["selection"]["stage"] == "lave"
+        report = world.client(world.owner).get(f"/b/{slug}/{name}.json").json()
+        assert report["selection"]["stage"] == "lave"
         assert 'value="lave" selected' in read(world, f"/b/{slug}/{name}/")
-        found = world.client(world.owner).get(f"/b/{slug}/{name}.json?stage=answers").json()
-        assert found["selection"]["stage"] == "answers", "what the address names is shown"
+        report = world.client(world.owner).get(f"/b/{slug}/{name}.json?stage=answers").json()
+        assert report["selection"]["stage"] == "answers", "what the address names is shown"
 
 
 def test_an_import_leads_to_the_stage_that_it_answered(world: World) -> None:

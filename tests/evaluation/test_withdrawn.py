@@ -54,7 +54,7 @@ def test_agreement_is_that_of_the_same_data_without_the_person(world: World, thi
     with_all = numbers(world, f"counted={counted}&campaign={campaign.pk}")[0]
     withdraws(world, third)
     after, report = numbers(world, f"counted={counted}&campaign={campaign.pk}")
-    other = a_study(world, {user: said for user, said in codes.items() if user != third})
+    other = a_study(world, {user: code for user, code in codes.items() if user != third})
     without = numbers(world, f"counted={counted}&campaign={other.pk}")[0]
     assert after == without and after != with_all
     assert SENTENCE in report["counted"]

@@ -36,8 +36,8 @@ def study(
             codes = {item: near(truth[item, cohort.label], 0.8, chance) for item in things}
             give(campaign, cohort, user, codes, at=NOON + timedelta(weeks=place % 3))
     for number, name in enumerate(models):
-        said = {key: near(true, 0.6 + number, chance) for key, true in truth.items()}
-        say(campaign, model(world.team, name), said)
+        scores = {key: near(true, 0.6 + number, chance) for key, true in truth.items()}
+        say(campaign, model(world.team, name), scores)
     return campaign
 
 

@@ -87,11 +87,11 @@ def test_agreement_over_time_ends_at_what_the_agreement_page_says(world: World) 
         if row["until"] == max(r["until"] for r in rows_of(world, "over-time"))
     ]
     reply = world.client(world.mara).get(f"/b/{world.benchmark.slug}/agreement.json").json()
-    there = {
+    overall_values = {
         (row["cohort"]["label"], cell["condition"]): cell["estimates"]["alpha_ordinal"]["value"]
         for row in reply["rows"] for cell in row["cells"]
     }  # fmt: skip
-    assert sorted(float(row["value"]) for row in last) == pytest.approx(sorted(there.values()))
+    assert sorted(float(row["value"]) for row in last) == pytest.approx(sorted(overall_values.values()))
     assert len({row["until"] for row in rows_of(world, "over-time")}) == 3
 
 
@@ -248,8 +248,8 @@ def test_sentences_of_figures_end_once(world: World) -> None:
     campaign.name = "The same word?"
     campaign.save()
     for key in ("over-time", "annotators", "distribution", "cohorts-models"):
-        said = alt(svg_of(world, key)[0])
-        assert not re.search(r"\.[\u2069)]?[;.]", said), said
+        description = alt(svg_of(world, key)[0])
+        assert not re.search(r"\.[\u2069)]?[;.]", description), description
 
 
 def test_faulty_figure_shows_an_error_and_the_others_are_drawn(

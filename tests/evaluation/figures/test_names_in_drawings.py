@@ -72,10 +72,10 @@ def models(rows: tuple[str, ...], columns: tuple[str, ...]) -> heat_map.HeatMap:
 
 @pytest.mark.parametrize("room", [90.0, 118.0, 200.0, 250.0])
 def test_thirty_names_that_begin_alike_stay_apart(room: float) -> None:
-    made = distinct_names(LONG, 13, room)
-    assert len({name.lines for name in made}) == 30
-    assert all(width_of(line, 13) <= room for name in made for line in name.lines)
-    assert all(name.full == whole or " ".join(name.lines) == whole for name, whole in zip(made, LONG, strict=True))
+    distinct = distinct_names(LONG, 13, room)
+    assert len({name.lines for name in distinct}) == 30
+    assert all(width_of(line, 13) <= room for name in distinct for line in name.lines)
+    assert all(name.full == whole or " ".join(name.lines) == whole for name, whole in zip(distinct, LONG, strict=True))
 
 
 def test_names_of_one_beginning_and_one_end_stay_apart() -> None:

@@ -38,14 +38,14 @@ def svg_of(world: World, key: str) -> str:
 
 def trials(world: World) -> None:
     benchmark = of_recipe(world, "3xcm")
-    made = collection(benchmark, {name: {} for name in ("a", "b", "c")})
+    new_collection = collection(benchmark, {name: {} for name in ("a", "b", "c")})
     roles = {"correct": "a", "language_biased": "b", "irrelevant": "c"}
     clip, sig = model(world.team, "CLIP"), model(world.team, "SigLIP")
-    runs = [run(made, clip, "forced_choice"), run(made, sig, "forced_choice")]
+    runs = [run(new_collection, clip, "forced_choice"), run(new_collection, sig, "forced_choice")]
     best = "aaabbbca"  # Egypt: 3 correct, 1 biased; Brazil: 2 biased, 1 irrelevant, 1 correct
     for number, winner in enumerate(best):
         country = "Egypt" if number < 4 else "Brazil"
-        asked = query(made, f"q{number}", {"concept": "train", "country": country}, roles=roles)
+        asked = query(new_collection, f"q{number}", {"concept": "train", "country": country}, roles=roles)
         found(runs[0], asked, "abc", [1.0 if key == winner else 0.5 for key in "abc"])
         found(runs[1], asked, "abc", [1.0, 0.5, 0.2])
 
@@ -76,10 +76,10 @@ def test_wins_are_counted_pooled_and_by_country(world: World) -> None:
 def test_languages_by_rank_are_shares_of_lists(world: World) -> None:
     benchmark = of_recipe(world, "3xcm")
     about = {"e1": "en", "e2": "en", "j1": "ja", "k1": "ko", "x1": "xx"}  # xx is in no tier
-    made = collection(benchmark, {key: {"language": language} for key, language in about.items()})
-    clip = run(made, model(world.team, "CLIP"))
+    new_collection = collection(benchmark, {key: {"language": language} for key, language in about.items()})
+    clip = run(new_collection, model(world.team, "CLIP"))
     for number, keys in enumerate((["e1", "j1", "k1"], ["e2", "k1", "x1"])):
-        found(clip, query(made, f"q{number}", {}), keys)
+        found(clip, query(new_collection, f"q{number}", {}), keys)
     rows = rows_of(world, "ranks")
     assert [(row["rank"], row["High"], row["Medium"], row["Low"]) for row in rows] == [
         ("1", "1.0", "0.0", "0.0"), ("2", "0.0", "0.5", "0.5"), ("3", "0.0", "0.0", "1.0"),
@@ -97,10 +97,10 @@ def test_strips_show_the_first_five_with_country_score_and_diversity(world: Worl
         | ({"region": "Africa"} if c == "Egypt" else {})
         for n, (key, c) in enumerate(zip(keys, countries, strict=True))
     }
-    made = collection(benchmark, about)
-    clip = run(made, model(world.team, "CLIP"))
-    found(clip, query(made, "q1", {"universal": "wedding"}), keys, [0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
-    found(clip, query(made, "q0", {"universal": "dance"}), keys[::-1], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
+    new_collection = collection(benchmark, about)
+    clip = run(new_collection, model(world.team, "CLIP"))
+    found(clip, query(new_collection, "q1", {"universal": "wedding"}), keys, [0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
+    found(clip, query(new_collection, "q0", {"universal": "dance"}), keys[::-1], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
     rows = rows_of(world, "strips", "?universal=wedding")
     assert [row["country"] for row in rows] == countries[:5]
     assert [row["right"] for row in rows] == ["yes", "yes", "yes", "no", "no"]

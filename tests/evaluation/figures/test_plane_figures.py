@@ -54,20 +54,20 @@ def cross(world: World) -> None:
 
 def test_entries_lie_on_the_principal_components(benchmark: Benchmark, world: World) -> None:
     cross(world)
-    made = figure(benchmark, "plane")
-    texts = {str(row[2]): row[3:] for row in made.rows if row[1] == "Texts, by language"}
+    plane_figure = figure(benchmark, "plane")
+    texts = {str(row[2]): row[3:] for row in plane_figure.rows if row[1] == "Texts, by language"}
     assert {key: row[0] for key, row in texts.items()} == {"t0": "ja", "t1": "ja", "t2": "th", "t3": "th"}
     assert [texts[f"t{n}"][1:] for n in range(4)] == [pytest.approx(p) for p in ((3, 1), (3, -1), (-3, 1), (-3, -1))]
-    assert {row[2]: row[3] for row in made.rows if row[1] == "Pictures, by country"} == {"p0": "JP", "p1": "JP"}
+    assert {row[2]: row[3] for row in plane_figure.rows if row[1] == "Pictures, by country"} == {"p0": "JP", "p1": "JP"}
     # 36 of 40 squares lie along the first axis.
-    assert "90.0 % and 10.0 % of the variance" in made.alt
+    assert "90.0 % and 10.0 % of the variance" in plane_figure.alt
     # Cosines: to the other of its language 1 - 8/10, to the two of the other 1 + 10/10 and 1 + 8/10: (1.9 - 0.2) / 1.9
-    assert "ja\u2069: 0.89, n = 2" in made.alt
-    words = made.draw(760).texts
+    assert "ja\u2069: 0.89, n = 2" in plane_figure.alt
+    words = plane_figure.draw(760).texts
     assert {"First component, 90.0 % of the variance", "ja", "th", "JP", "0.89"} <= set(words)
-    assert "not UMAP" in str(made.title)
-    assert "Entries without language and country, left out: 1." in made.words
-    assert "t0" in "".join(made.csv())
+    assert "not UMAP" in str(plane_figure.title)
+    assert "Entries without language and country, left out: 1." in plane_figure.words
+    assert "t0" in "".join(plane_figure.csv())
 
 
 def test_one_model_is_shown_and_the_others_are_a_link_away(benchmark: Benchmark, world: World) -> None:
@@ -79,8 +79,8 @@ def test_one_model_is_shown_and_the_others_are_a_link_away(benchmark: Benchmark,
     for address in ("run=CLIP", "collection=set-clip@1"):
         first = figure(benchmark, "plane", address)
         assert first.links[0][0] == "CLIP" and "Collection: Set-Clip, version 1." in first.words
-    beside = run(Collection.objects.get(key="set-clip"), Rater.objects.get(name="SigLIP"), "embedding")
-    vectors(beside, {"t0": (1, 2)})
+    second_run = run(Collection.objects.get(key="set-clip"), Rater.objects.get(name="SigLIP"), "embedding")
+    vectors(second_run, {"t0": (1, 2)})
     links = figure(benchmark, "plane", "collection=set-clip@1").links
     assert [(name, shown) for name, _address, shown in links] == [("CLIP", True), ("SigLIP", False)]
     assert other.rows == (("SigLIP", "Texts, by language", "a", "en", 0.0, 0.0),)
@@ -95,11 +95,11 @@ def test_many_entries_are_sampled_by_a_seed_with_a_note(
     chance = np.random.default_rng(2)
     about = {f"t{n:02}": {"language": f"l{n % 50:02}"} for n in range(60)}
     embedded(benchmark, model(world.team, "CLIP"), about, {key: chance.normal(size=3) for key in about})
-    made, again = figure(benchmark, "plane"), figure(benchmark, "plane")
-    assert len(made.rows) == 20
-    assert made.rows == again.rows
-    assert "Texts, by language: 20 of 60 entries are drawn, picked at random by seed 6." in made.words
-    words = made.draw(760).texts
+    plane_figure, again = figure(benchmark, "plane"), figure(benchmark, "plane")
+    assert len(plane_figure.rows) == 20
+    assert plane_figure.rows == again.rows
+    assert "Texts, by language: 20 of 60 entries are drawn, picked at random by seed 6." in plane_figure.words
+    words = plane_figure.draw(760).texts
     assert f"{GROUPS}" in words and f"{GROUPS + 1}" not in words
     assert f"others, {50 - GROUPS} groups" in words
 
@@ -122,10 +122,10 @@ def test_entries_that_say_nothing_are_asked_for_their_language(benchmark: Benchm
 def test_tiers_found_are_the_tables_last_column(benchmark: Benchmark, world: World) -> None:
     """Of ten captions six are English, three Japanese, and one is in no tier."""
     about = {f"e{n}": {"language": "en"} for n in range(6)} | {f"j{n}": {"language": "ja"} for n in range(3)}
-    made = collection(benchmark, about | {"x": {"language": "xx"}})
-    clip = run(made, model(world.team, "CLIP"))
+    new_collection = collection(benchmark, about | {"x": {"language": "xx"}})
+    clip = run(new_collection, model(world.team, "CLIP"))
     for number in range(2):
-        found(clip, query(made, f"q{number}", {}), [*about, "x"])
+        found(clip, query(new_collection, f"q{number}", {}), [*about, "x"])
     drawn = figure(benchmark, "tiers-found")
     assert [(row[1], row[2], row[5]) for row in drawn.rows] == [
         ("High", pytest.approx(6 / 9), 18), ("Medium", pytest.approx(3 / 9), 18), ("Low", 0.0, 18),
@@ -135,12 +135,14 @@ def test_tiers_found_are_the_tables_last_column(benchmark: Benchmark, world: Wor
 
 
 def test_six_candidates_are_counted_by_country(benchmark: Benchmark, world: World) -> None:
-    made = collection(benchmark, {key: {} for key in "abcdef"})
-    clip = run(made, model(world.team, "CLIP"), "forced_choice")
+    new_collection = collection(benchmark, {key: {} for key in "abcdef"})
+    clip = run(new_collection, model(world.team, "CLIP"), "forced_choice")
     roles = dict(zip(SIX, "abcdef", strict=True))
     for number, winner in enumerate("aabf"):
         country = "Egypt" if number < 2 else "Brazil"
-        asked = query(made, f"q{number}", {"concept": "train", "country": country, "descriptor": "old"}, roles=roles)
+        asked = query(
+            new_collection, f"q{number}", {"concept": "train", "country": country, "descriptor": "old"}, roles=roles
+        )
         found(clip, asked, "abcdef", [1.0 if key == winner else 0.5 for key in "abcdef"])
     drawn = figure(benchmark, "wins-six")
     wins = {(row[1], row[2]): row[3:] for row in drawn.rows}

@@ -101,7 +101,7 @@ def test_a_model_whose_date_cannot_be_read_is_named_and_not_drawn(judged: vqa.St
     drawn = figure(judged.benchmark, "by-release")
     assert "Without a date that can be read, so not drawn: GPT-4." in drawn.words
     assert "GPT-4" not in drawn.draw(760).texts
-    assert [str(day_of(said)) for said in ("2024", "2024-02", "2024-02-29", "2023-02-29", "May")] == [
+    assert [str(day_of(date_text)) for date_text in ("2024", "2024-02", "2024-02-29", "2023-02-29", "May")] == [
         "2024-07-01", "2024-02-15", "2024-02-29", "None", "None",
     ]  # fmt: skip
 

@@ -21,20 +21,20 @@ def figure(of: Benchmark, key: str) -> Figure:
 
 
 def test_with_pictures_and_without_are_held_over_the_same_instances(benchmark: Benchmark, choice: Campaign) -> None:
-    made = figure(benchmark, "main-text")
+    built_figure = figure(benchmark, "main-text")
     # Alpha, text: Q1 right, Q2 right for Brazil alone. Main: 3 of 4 in both. Beta, text: right throughout; main: 1 of 4
     # for Egypt, 1 of 3 for Brazil, where one picture was left unanswered.
-    assert made.rows == (
+    assert built_figure.rows == (
         ("Alpha", "Brazil", 1.0, 0.75, 4), ("Alpha", "Egypt", 0.5, 0.75, 4),
         ("Beta", "Brazil", 1.0, pytest.approx(1 / 3), 3), ("Beta", "Egypt", 1.0, 0.25, 4),
     )  # fmt: skip
-    assert "No value" in made.alt  # two countries are too few for a correlation
-    assert {"Alpha", "Beta"} <= set(made.draw(760).texts)
+    assert "No value" in built_figure.alt  # two countries are too few for a correlation
+    assert {"Alpha", "Beta"} <= set(built_figure.draw(760).texts)
 
 
 def test_the_map_of_a_table_has_its_cells(benchmark: Benchmark, choice: Campaign) -> None:
-    made = figure(benchmark, "figure-3-map")
-    values = {(row[0], row[1]): row[2] for row in made.rows}
+    built_figure = figure(benchmark, "figure-3-map")
+    values = {(row[0], row[1]): row[2] for row in built_figure.rows}
     assert values["Alpha", "Egypt"] == 0.75
     assert values["Beta", "All"] == pytest.approx(2 / 7)
-    assert "0.29" in made.draw(760).texts
+    assert "0.29" in built_figure.draw(760).texts

@@ -18,10 +18,10 @@ KINDS = ("pearson", "spearman")
 
 def test_a_worked_example() -> None:
     # x 1 2 3 4, y 1 3 2 4: means 2.5; products 2.25 - 0.25 - 0.25 + 2.25 = 4; squares 5 and 5; r = 4 / 5.
-    found = pearson_of([1, 2, 3, 4], [1, 3, 2, 4])
-    assert found.value == pytest.approx(0.8)
+    estimate = pearson_of([1, 2, 3, 4], [1, 3, 2, 4])
+    assert estimate.value == pytest.approx(0.8)
     # z = atanh(0.8) = 1.0986; standard error 1 / sqrt(4 - 3) = 1; tanh(1.0986 -+ 1.96).
-    assert (found.low, found.high) == pytest.approx((np.tanh(1.0986 - 1.96), np.tanh(1.0986 + 1.96)), abs=1e-4)
+    assert (estimate.low, estimate.high) == pytest.approx((np.tanh(1.0986 - 1.96), np.tanh(1.0986 + 1.96)), abs=1e-4)
 
 
 def test_the_interval_of_rho_is_wider_by_half_its_square() -> None:
@@ -81,12 +81,12 @@ def test_cluster_replicates_equal_recomputation(kind: str, count: int) -> None:
     clusters = rng.permutation(np.repeat(np.arange(count), 7))
     x = rng.normal(size=count)[clusters] + rng.integers(0, 4, clusters.size)
     y = x + rng.normal(size=clusters.size)
-    found = correlation_of(x, y, kind, clusters=clusters)
+    estimate = correlation_of(x, y, kind, clusters=clusters)
     without = np.array([ORACLE[kind](x[clusters != c], y[clusters != c]).statistic for c in range(count)])
     error = ((count - 1) / count * ((without - without.mean()) ** 2).sum()) ** 0.5
-    expected = Scale("Fisher z").interval(found.value, error, stats.t.ppf(0.975, count - 1))
-    assert (found.low, found.high) == pytest.approx(expected)
-    assert found.extras["n_clusters"] == count and "seed" not in found.extras
+    expected = Scale("Fisher z").interval(estimate.value, error, stats.t.ppf(0.975, count - 1))
+    assert (estimate.low, estimate.high) == pytest.approx(expected)
+    assert estimate.extras["n_clusters"] == count and "seed" not in estimate.extras
 
 
 def test_too_few_clusters_and_no_correlation_without_one_of_them() -> None:
@@ -118,9 +118,9 @@ def _brute(score: np.ndarray, matrix: np.ndarray, kind: str) -> float:
 def _check(score: np.ndarray, matrix: np.ndarray, kind: str) -> None:
     """Every replicate against computing it anew."""
     ratings = Ratings.from_matrix(matrix)
-    found = replicates(score, ratings, kind)
+    result = replicates(score, ratings, kind)
     close = {"rtol": 0, "atol": 1e-9, "equal_nan": True}
-    np.testing.assert_allclose(found.whole, [_brute(score, matrix, kind)], **close)
+    np.testing.assert_allclose(result.whole, [_brute(score, matrix, kind)], **close)
     units, raters, ones = [], [], []
     for unit in np.unique(ratings.unit):
         left = matrix.copy()
@@ -134,9 +134,9 @@ def _check(score: np.ndarray, matrix: np.ndarray, kind: str) -> None:
         left = matrix.copy()
         left[unit, rater] = np.nan
         ones.append(_brute(score, left, kind))
-    np.testing.assert_allclose(found.units, units, **close)
-    np.testing.assert_allclose(found.raters, raters, **close)
-    np.testing.assert_allclose(found.ratings, ones, **close)
+    np.testing.assert_allclose(result.units, units, **close)
+    np.testing.assert_allclose(result.raters, raters, **close)
+    np.testing.assert_allclose(result.ratings, ones, **close)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -201,8 +201,8 @@ def test_the_jackknife_takes_any_function_of_sums() -> None:
     def mean_of_means(sums: np.ndarray) -> np.ndarray:
         return sums[:, 1] / sums[:, 0]
 
-    found = leave_out(ratings, lambda unit, mean: np.stack([np.ones(unit.size), mean], axis=1)).map(mean_of_means)
-    assert found.whole.tolist() == [3.5]
-    assert found.units.tolist() == [5, 2]
-    assert found.raters.tolist() == [3, 3]  # without rater 0 only unit 0 is left, with mean 3
-    assert found.ratings.tolist() == [4, 3, 2]
+    result = leave_out(ratings, lambda unit, mean: np.stack([np.ones(unit.size), mean], axis=1)).map(mean_of_means)
+    assert result.whole.tolist() == [3.5]
+    assert result.units.tolist() == [5, 2]
+    assert result.raters.tolist() == [3, 3]  # without rater 0 only unit 0 is left, with mean 3
+    assert result.ratings.tolist() == [4, 3, 2]

@@ -22,11 +22,11 @@ def of(*values: float | None) -> list[Estimate]:
 
 def test_mean_and_interval_by_hand() -> None:
     """.2 .4 .9: mean .5; s^2 = (.09 + .01 + .16) / 2 = .13; step t(2) x sqrt(.13 / 3)."""
-    found = mean_of(of(0.2, 0.4, 0.9), "cohorts")
+    estimate = mean_of(of(0.2, 0.4, 0.9), "cohorts")
     step = stats.t.ppf(0.975, 2) * np.sqrt(0.13 / 3)
-    assert found.value == pytest.approx(0.5)
-    assert (found.low, found.high) == (pytest.approx(0.5 - step), pytest.approx(0.5 + step))
-    assert (found.resampled, found.n_units, found.n_raters, found.n_ratings) == ("cohorts", 30, 4, 120)
+    assert estimate.value == pytest.approx(0.5)
+    assert (estimate.low, estimate.high) == (pytest.approx(0.5 - step), pytest.approx(0.5 + step))
+    assert (estimate.resampled, estimate.n_units, estimate.n_raters, estimate.n_ratings) == ("cohorts", 30, 4, 120)
 
 
 def test_it_is_scipys_t_interval_and_knows_no_order() -> None:
@@ -38,10 +38,10 @@ def test_it_is_scipys_t_interval_and_knows_no_order() -> None:
 
 
 def test_the_undefined_are_left_out_and_counted_not_taken_for_zero() -> None:
-    found = mean_of(of(0.4, None, 0.6, None), "cells")
-    assert found.value == pytest.approx(0.5)
-    assert (found.extras["n_averaged"], found.extras["n_undefined"]) == (2, 2)
-    assert found.interval_reason == "too_few_clusters_for_interval"
+    estimate = mean_of(of(0.4, None, 0.6, None), "cells")
+    assert estimate.value == pytest.approx(0.5)
+    assert (estimate.extras["n_averaged"], estimate.extras["n_undefined"]) == (2, 2)
+    assert estimate.interval_reason == "too_few_clusters_for_interval"
 
 
 @pytest.mark.parametrize("name, least", [("Fisher z", -1), ("logit", 0), ("log(1 - x)", -np.inf)])
@@ -49,9 +49,9 @@ def test_an_interval_keeps_inside_what_such_a_number_can_be(name: Any, least: fl
     """.75 .96 .97: the plain step would end at 1.20. On the scale: centre g(mean), step g'(mean) t s / sqrt(3)."""
     values = (0.75, 0.96, 0.97)
     assert mean_of(of(*values), "cohorts").high > 1
-    found = mean_of(of(*values), "cohorts", scale=Scale(name))
-    assert found.low is not None and found.high is not None
-    assert least < found.low < found.value < found.high < 1
+    estimate = mean_of(of(*values), "cohorts", scale=Scale(name))
+    assert estimate.low is not None and estimate.high is not None
+    assert least < estimate.low < estimate.value < estimate.high < 1
     mean, error = np.mean(values), stats.sem(values)
     step = stats.t.ppf(0.975, 2) * error
     expected = {
@@ -59,7 +59,7 @@ def test_an_interval_keeps_inside_what_such_a_number_can_be(name: Any, least: fl
         "logit": 1 / (1 + np.exp(-(np.log(mean / (1 - mean)) + step / (mean * (1 - mean))))),
         "log(1 - x)": 1 - (1 - mean) * np.exp(-step / (1 - mean)),
     }
-    assert found.high == pytest.approx(expected[name])
+    assert estimate.high == pytest.approx(expected[name])
     assert mean_of(of(1.0, 1.0, 1.0), "cohorts", scale=Scale(name)).interval_reason == "no_spread"
 
 

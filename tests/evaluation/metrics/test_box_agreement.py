@@ -18,14 +18,14 @@ def drawn(seed: int, units: int = 9, raters: int = 5, missing: float = 0.35, mos
     """Each person draws near the true box of a unit, in a style of their own; some draw a second box, some none."""
     rng = np.random.default_rng(seed)
     true, style = rng.uniform(0, 5, (units, 2)), rng.normal(0, 0.4, (raters, 2))
-    made: Drawn = []
+    boxes_by_unit: Drawn = []
     for unit in range(units):
-        here = {}
+        boxes_by_rater = {}
         for rater in np.flatnonzero(rng.random(raters) >= missing):
             corners = true[unit] + style[rater] + rng.normal(0, 0.1, (int(rng.integers(0, most + 1)), 2))
-            here[int(rater)] = [[x, y, x + 2, y + 2] for x, y in corners]
-        made.append(here)
-    return made
+            boxes_by_rater[int(rater)] = [[x, y, x + 2, y + 2] for x, y in corners]
+        boxes_by_unit.append(boxes_by_rater)
+    return boxes_by_unit
 
 
 def value(rows: Drawn) -> float:
@@ -47,14 +47,14 @@ def without(rows: Drawn, unit: int | None, rater: int | None) -> Drawn:
 def test_replicates_equal_deletion_and_recomputation(seed: int, most: int) -> None:
     rows = [of for of in drawn(seed, most=most) if len(of) > 1]
     raters = sorted({who for of in rows for who in of})
-    found = mean_pairwise_overlap(rows)
-    assert found.value == pytest.approx(value(rows), abs=1e-12)
+    estimate = mean_pairwise_overlap(rows)
+    assert estimate.value == pytest.approx(value(rows), abs=1e-12)
     units = np.array([value(without(rows, unit, None)) for unit in range(len(rows))])
     people = np.array([value(without(rows, None, who)) for who in raters])
     ones = np.array([value(without(rows, unit, who)) for unit, of in enumerate(rows) for who in of])
     expected = jackknife_interval(value(rows), units, people, ones, Interval(), Scale("logit"))
-    assert (found.low, found.high) == pytest.approx(expected, abs=1e-10)
-    assert (found.n_units, found.n_raters, found.n_ratings) == (len(rows), len(raters), sum(map(len, rows)))
+    assert (estimate.low, estimate.high) == pytest.approx(expected, abs=1e-10)
+    assert (estimate.n_units, estimate.n_raters, estimate.n_ratings) == (len(rows), len(raters), sum(map(len, rows)))
 
 
 def test_other_people_count_and_not_only_other_units() -> None:
@@ -69,14 +69,14 @@ def test_other_people_count_and_not_only_other_units() -> None:
 
 def test_names_order_and_the_unit_of_length_do_not_matter() -> None:
     rows = drawn(5)
-    found = mean_pairwise_overlap(rows)
+    estimate = mean_pairwise_overlap(rows)
     other = [
         {f"p{who}": [[3 * side for side in box] for box in reversed(one)] for who, one in reversed(of.items())}
         for of in reversed(rows)
     ]
     again = mean_pairwise_overlap(other)
-    assert (again.value, again.low, again.high) == pytest.approx((found.value, found.low, found.high))
-    assert again.n_ratings == found.n_ratings
+    assert (again.value, again.low, again.high) == pytest.approx((estimate.value, estimate.low, estimate.high))
+    assert again.n_ratings == estimate.n_ratings
 
 
 def test_nothing_to_box_is_an_answer() -> None:
@@ -124,10 +124,10 @@ def test_what_has_no_interval_says_why(rows: Drawn, reason: str) -> None:
 def test_a_model_is_compared_with_each_person() -> None:
     """Unit 1: (1 + 1/2) / 2. Unit 2: 1/2. The third has no answer of the model, the fourth none of people."""
     people: Drawn = [{1: HALF, 2: WHOLE}, {1: WHOLE}, {1: HALF}, {}]
-    found = mean_overlap_with_people([HALF, HALF, None, HALF], people)
-    assert found.value == pytest.approx((0.75 + 0.5) / 2)
-    assert (found.n_units, found.n_raters, found.n_ratings) == (2, 2, 3)
-    assert found.extras["n_left_out"] == 2
+    estimate = mean_overlap_with_people([HALF, HALF, None, HALF], people)
+    assert estimate.value == pytest.approx((0.75 + 0.5) / 2)
+    assert (estimate.n_units, estimate.n_raters, estimate.n_ratings) == (2, 2, 3)
+    assert estimate.extras["n_left_out"] == 2
     assert mean_overlap_with_people([None], [{1: HALF}]).reason == "no_ratings"
     with pytest.raises(ValueError, match="same units, got 1 and 2"):
         mean_overlap_with_people([HALF], [{}, {}])
@@ -143,13 +143,13 @@ def test_a_models_interval_is_that_of_other_units_and_other_people(seed: int) ->
     rows = [of for of in drawn(seed, units=12, missing=0.5) if of]
     model = [next(iter(of.values())) or WHOLE for of in rows]
     raters = sorted({who for of in rows for who in of})
-    found = mean_overlap_with_people(model, rows)
+    estimate = mean_overlap_with_people(model, rows)
     units = np.array([beside(model, without(rows, unit, None)) for unit in range(len(rows))])
     people = np.array([beside(model, without(rows, None, who)) for who in raters])
     ones = np.array([beside(model, without(rows, unit, who)) for unit, of in enumerate(rows) for who in of])
     expected = jackknife_interval(beside(model, rows), units, people, ones, Interval(), Scale("logit"))
-    assert (found.low, found.high) == pytest.approx(expected, abs=1e-10)
-    assert found.resampled == "units and raters"
+    assert (estimate.low, estimate.high) == pytest.approx(expected, abs=1e-10)
+    assert estimate.resampled == "units and raters"
 
 
 def test_what_is_no_box_and_what_cannot_be_drawn_are_refused() -> None:

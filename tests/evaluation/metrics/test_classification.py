@@ -10,35 +10,40 @@ from evaluation.metrics.proportions import wilson
 
 def test_a_worked_example() -> None:
     # Five answers, one unreadable, one question without a label: 2 right of 3 that could be scored.
-    found = accuracy([0, 1, 1, MISSING, 0], [0, 1, 0, 0, MISSING])
-    assert found.value == pytest.approx(2 / 3)
-    assert (found.n_units, found.extras["count"], found.extras["n_unreadable"], found.extras["n_without_gold"]) == (
+    estimate = accuracy([0, 1, 1, MISSING, 0], [0, 1, 0, 0, MISSING])
+    assert estimate.value == pytest.approx(2 / 3)
+    assert (
+        estimate.n_units,
+        estimate.extras["count"],
+        estimate.extras["n_unreadable"],
+        estimate.extras["n_without_gold"],
+    ) == (
         3,
         2,
         1,
         1,
     )
-    assert (found.extras["worst"], found.extras["best"]) == (2 / 4, 3 / 4)
-    assert (found.low, found.high) == wilson(2, 3)
+    assert (estimate.extras["worst"], estimate.extras["best"]) == (2 / 4, 3 / 4)
+    assert (estimate.low, estimate.high) == wilson(2, 3)
     assert accuracy([0, 1, 1, MISSING, 0], [0, 1, 0, 0, MISSING], unreadable="wrong").value == 2 / 4
 
 
 def test_scikit_learn_says_the_same() -> None:
     rng = np.random.default_rng(1)
-    said, gold = rng.integers(0, 4, 300), rng.integers(0, 4, 300)
-    assert accuracy(said, gold).value == pytest.approx(accuracy_score(gold, said))
+    labels, gold = rng.integers(0, 4, 300), rng.integers(0, 4, 300)
+    assert accuracy(labels, gold).value == pytest.approx(accuracy_score(gold, labels))
 
 
 def test_left_out_lies_between_worst_and_best() -> None:
     rng = np.random.default_rng(2)
     for _ in range(20):
-        said, gold = rng.integers(-1, 2, 30), rng.integers(0, 2, 30)
-        found = accuracy(said, gold)
-        assert found.value is not None
-        assert found.extras["worst"] <= found.value <= found.extras["best"]
-        assert accuracy(said, gold, unreadable="wrong").value == found.extras["worst"]
+        labels, gold = rng.integers(-1, 2, 30), rng.integers(0, 2, 30)
+        estimate = accuracy(labels, gold)
+        assert estimate.value is not None
+        assert estimate.extras["worst"] <= estimate.value <= estimate.extras["best"]
+        assert accuracy(labels, gold, unreadable="wrong").value == estimate.extras["worst"]
         order = rng.permutation(30)
-        assert accuracy(said[order], gold[order]).value == found.value
+        assert accuracy(labels[order], gold[order]).value == estimate.value
 
 
 def test_nothing_to_score_has_no_accuracy() -> None:

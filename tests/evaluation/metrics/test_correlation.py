@@ -27,13 +27,13 @@ KINDS = [
 
 def loop(ratings: Ratings, of: Callable[..., tuple[float, float]]) -> float:
     """Mean over the pairs with at least 3 shared units and no constant side; NaN without one."""
-    table, found = ratings.to_matrix(), []
+    table, correlations = ratings.to_matrix(), []
     for i in range(table.shape[1]):
         for j in range(i + 1, table.shape[1]):
             x, y = table[~np.isnan(table[:, i] + table[:, j])][:, [i, j]].T
             if x.size >= 3 and np.ptp(x) and np.ptp(y):
-                found.append(of(x, y)[0])
-    return float(np.mean(found)) if found else N
+                correlations.append(of(x, y)[0])
+    return float(np.mean(correlations)) if correlations else N
 
 
 @pytest.mark.parametrize(("measure", "pairs", "oracle"), KINDS)
@@ -43,12 +43,12 @@ def test_is_the_mean_over_pairs(
     measure: Callable[..., Estimate], pairs: object, oracle: Callable[..., tuple[float, float]], table: np.ndarray
 ) -> None:
     ratings = Ratings.from_matrix(table)
-    expected, found = loop(ratings, oracle), measure(ratings)
+    expected, estimate = loop(ratings, oracle), measure(ratings)
     if np.isnan(expected):
-        assert found.value is None
-        assert found.reason in ("no_pairs", "constant_ratings", "too_few_raters", "no_ratings")
+        assert estimate.value is None
+        assert estimate.reason in ("no_pairs", "constant_ratings", "too_few_raters", "no_ratings")
     else:
-        assert found.value == pytest.approx(expected, abs=1e-10)
+        assert estimate.value == pytest.approx(expected, abs=1e-10)
 
 
 @pytest.mark.parametrize(("measure", "pairs", "oracle"), KINDS)
@@ -75,13 +75,13 @@ def test_few_codes_take_the_same_interval_by_tables_as_pair_by_pair(
     table = gappy(np.random.default_rng(3), 40, 7, codes=5, missing=missing)
     table[:, 0] = np.where(np.isnan(table[:, 0]), np.nan, 3)  # one constant but for a unit: its pairs come and go
     table[5, 0] = 4
-    ratings, found = Ratings.from_matrix(table), []
+    ratings, results = Ratings.from_matrix(table), []
     for way in (True, False):
         monkeypatch.setattr(of, "tables_pay", lambda ratings, codes, way=way: way)
-        found.append(getattr(of, f"{of.__name__.rpartition('.')[2]}_pairs")(ratings, 3, True))
+        results.append(getattr(of, f"{of.__name__.rpartition('.')[2]}_pairs")(ratings, 3, True))
     for name in ("unit_sum", "unit_count", "rating_sum", "rating_count"):
-        np.testing.assert_allclose(getattr(found[0], name), getattr(found[1], name), atol=1e-12)
-    assert found[0].unit_count.min() < 0  # without unit 5 pairs are gone
+        np.testing.assert_allclose(getattr(results[0], name), getattr(results[1], name), atol=1e-12)
+    assert results[0].unit_count.min() < 0  # without unit 5 pairs are gone
     assert measure(ratings).low is not None or measure(ratings).interval_reason == "unstable"
 
 

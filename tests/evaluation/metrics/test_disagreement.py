@@ -30,11 +30,11 @@ def test_worked_by_hand() -> None:
 @pytest.mark.parametrize("level", LEVELS)
 def test_its_average_over_units_is_one_minus_alpha(level: Level) -> None:
     for seed in range(5):
-        found = disagreement(some(seed), level)
-        known = found.raters >= 2
-        mean = np.average(found.value[known], weights=found.raters[known])
+        result = disagreement(some(seed), level)
+        known = result.raters >= 2
+        mean = np.average(result.value[known], weights=result.raters[known])
         assert mean == pytest.approx(1 - (alpha(some(seed), level).value or 0))
-        assert np.isnan(found.value[~known]).all()
+        assert np.isnan(result.value[~known]).all()
 
 
 @pytest.mark.parametrize("level", LEVELS)

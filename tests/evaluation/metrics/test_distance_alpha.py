@@ -72,11 +72,13 @@ def test_krippendorffs_own_table_by_its_distances(level: Any) -> None:
     def between(first: Ints, second: Ints) -> Floats:
         return np.array([distance(table.distinct[i], table.distinct[j]) for i, j in zip(first, second, strict=True)])
 
-    found = distance_alpha(table, between, method="test")
+    estimate = distance_alpha(table, between, method="test")
     known = alpha(Ratings.from_matrix(KRIPPENDORFF_2011), level)
-    assert found.value == pytest.approx(printed, abs=5e-4)
-    assert (found.value, found.low, found.high) == pytest.approx((known.value, known.low, known.high), abs=1e-10)
-    assert (found.n_units, found.n_raters, found.n_ratings) == (known.n_units, known.n_raters, known.n_ratings)
+    assert estimate.value == pytest.approx(printed, abs=5e-4)
+    assert (estimate.value, estimate.low, estimate.high) == pytest.approx(
+        (known.value, known.low, known.high), abs=1e-10
+    )
+    assert (estimate.n_units, estimate.n_raters, estimate.n_ratings) == (known.n_units, known.n_raters, known.n_ratings)
 
 
 def test_masi_and_jaccard_as_passonneau_defines_them() -> None:
@@ -115,10 +117,10 @@ def test_the_interval_is_the_jackknife_of_tables_with_one_deletion_each() -> Non
     ones = [without(lambda row, one=one: row is not one) for one in paired]
     parts = (np.array(units), np.array(raters), np.array(ones))
     ends = jackknife_interval(value, *parts, Interval(), Scale("log(1 - x)"))
-    found = set_alpha(table)
-    assert (found.low, found.high) == pytest.approx(ends, abs=1e-10)
-    assert (found.n_units, found.n_raters, found.n_ratings) == (len(units), len(raters), len(paired))
-    assert found.extras["n_units_not_pairable"] == len({row[0] for row in rows}) - len(units)
+    estimate = set_alpha(table)
+    assert (estimate.low, estimate.high) == pytest.approx(ends, abs=1e-10)
+    assert (estimate.n_units, estimate.n_raters, estimate.n_ratings) == (len(units), len(raters), len(paired))
+    assert estimate.extras["n_units_not_pairable"] == len({row[0] for row in rows}) - len(units)
 
 
 def test_many_groups_at_once_give_the_same_sums(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,11 +208,11 @@ def test_alpha_of_boxes_equals_the_definition(most: int) -> None:
 def test_alpha_of_boxes_that_never_meet_elsewhere_is_their_overlap() -> None:
     """Boxes of different pictures lie apart, so D_e is 1: alpha is the mean overlap, each unit by its answers."""
     rows = [(unit, rater, ((unit, 0.0, unit + (1.0 if rater else 0.5), 1.0),)) for unit in range(4) for rater in (0, 1)]
-    found = box_alpha(AnswerTable.from_rows(rows), interval=NONE)
+    estimate = box_alpha(AnswerTable.from_rows(rows), interval=NONE)
     within = mean_pairwise_overlap([{rater: one for u, rater, one in rows if u == unit} for unit in range(4)])
     assert within.value == 0.5
     # half of the pairs within a picture are no pairs of different pictures: 7 - 1 of 7 expected pairs are apart by 1
-    assert found.value == pytest.approx(1 - 0.5 / ((6 + 0.5) / 7))
+    assert estimate.value == pytest.approx(1 - 0.5 / ((6 + 0.5) / 7))
 
 
 def test_found_boxes_are_those_that_overlap_by_half() -> None:
@@ -220,10 +222,10 @@ def test_found_boxes_are_those_that_overlap_by_half() -> None:
     small = [[(side / 100 for side in box)] for box in (LEFT, ALL)]
     assert found_f1(*[[tuple(box) for box in one] for one in small]) == 1, "a half is a half in any unit"
     rows = boxes(4, 3)
-    found = box_f1(AnswerTable.from_rows(rows))
+    estimate = box_f1(AnswerTable.from_rows(rows))
     units = [[one for u, _rater, one in rows if u == unit] for unit in range(8)]
     expected = np.mean([np.mean([found_f1(a, b) for a, b in combinations(one, 2)]) for one in units])
-    assert found.value == pytest.approx(expected) and (found.n_units, found.n_raters) == (8, 3)
+    assert estimate.value == pytest.approx(expected) and (estimate.n_units, estimate.n_raters) == (8, 3)
 
 
 # ---- texts ----------------------------------------------------------------------------------------------------------

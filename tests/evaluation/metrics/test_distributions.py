@@ -36,15 +36,15 @@ def test_is_scipys_over_all_pairs() -> None:
 
 def test_the_jackknife_is_the_brute_force_one(monkeypatch: pytest.MonkeyPatch) -> None:
     scores = np.random.default_rng(2).integers(1, 6, (9, 4)).astype(float)
-    seen = {}
+    replicates_by_kind = {}
 
     def spy(value: float, units: np.ndarray, *rest: object) -> str:
-        seen["units"] = units
+        replicates_by_kind["units"] = units
         return "unstable"
 
     monkeypatch.setattr("evaluation.metrics.distributions.jackknife_interval", spy)
     pairwise_distance(scores)
-    np.testing.assert_allclose(seen["units"], [loop(np.delete(scores, k, 0)) for k in range(9)])
+    np.testing.assert_allclose(replicates_by_kind["units"], [loop(np.delete(scores, k, 0)) for k in range(9)])
 
 
 def test_it_knows_no_order_and_no_scale() -> None:

@@ -21,10 +21,10 @@ def two(first: str, second: str) -> tuple[Ratings, np.ndarray]:
 def test_worked_by_hand() -> None:
     # The second rater's deviations: 0 0 1 0 0 | 1 1 2 1 1: means 0.2 and 1.2.
     ratings, order = two("1232112321", "1242123532")
-    found = drift(ratings, order, 1)
-    assert found.value == pytest.approx(1.0)
-    assert (found.extras["first"], found.extras["second"]) == (pytest.approx(0.2), pytest.approx(1.2))
-    assert (found.n_units, found.n_raters, found.resampled) == (10, 2, "units")
+    estimate = drift(ratings, order, 1)
+    assert estimate.value == pytest.approx(1.0)
+    assert (estimate.extras["first"], estimate.extras["second"]) == (pytest.approx(0.2), pytest.approx(1.2))
+    assert (estimate.n_units, estimate.n_raters, estimate.resampled) == (10, 2, "units")
     assert drift(ratings, order, 0).value == pytest.approx(-1.0), "of two, each is the other's mirror"
 
 
@@ -46,10 +46,10 @@ def test_the_order_is_that_of_the_answers_not_of_the_units() -> None:
 def test_codes_without_order_are_only_the_same_or_not() -> None:
     # The same as the other: yes five times, then yes once of five.
     ratings, order = two("1111111111", "1111112345")
-    found = drift(ratings, order, 1, nominal=True)
-    assert found.value == pytest.approx(1 / 5 - 1)
+    estimate = drift(ratings, order, 1, nominal=True)
+    assert estimate.value == pytest.approx(1 / 5 - 1)
     renamed = Ratings(ratings.unit, ratings.rater, 9 - ratings.value, 10, 2)
-    assert drift(renamed, order, 1, nominal=True).value == found.value
+    assert drift(renamed, order, 1, nominal=True).value == estimate.value
     assert drift(renamed, order, 1).value == pytest.approx(-drift(ratings, order, 1).value)
 
 
@@ -80,10 +80,10 @@ def test_no_value_and_no_interval_say_why() -> None:
 
 def test_share_of_others_with_the_same_answer() -> None:
     ratings = Ratings.from_matrix([[1, 1, 2], [2, 2, 2], [3, 1, 2], [1, 1, np.nan]])
-    found = share_agreeing_with_others(ratings, 0)  # 1/2, 1, 0, 1
-    assert found.value == pytest.approx(0.625)
+    estimate = share_agreeing_with_others(ratings, 0)  # 1/2, 1, 0, 1
+    assert estimate.value == pytest.approx(0.625)
     step = stats.t.ppf(0.975, 3) * np.std([0.5, 1, 0, 1], ddof=1) / 2
-    assert (found.low, found.high) == (pytest.approx(max(0.625 - step, 0)), 1.0)
+    assert (estimate.low, estimate.high) == (pytest.approx(max(0.625 - step, 0)), 1.0)
     assert (
         share_agreeing_with_others(Ratings.from_matrix([[1, 1], [2, 2]]), 0).interval_reason
         == "too_few_units_for_interval"

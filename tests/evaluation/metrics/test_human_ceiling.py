@@ -31,11 +31,11 @@ def test_a_worked_example() -> None:
     # Rater 0: 1 2 3 4 against means 1.5 2 4 5: rho 1. Rater 1: 1 2 4 5 against 1.5 2 3.5 4.5: rho 1.
     # Rater 2: 2 2 4 5 (ranks 1.5 1.5 3 4) against 1 2 3.5 4.5 (1 2 3 4): products 4.5, squares 4.5 and 5.
     people = Ratings.from_matrix([[1, 1, 2], [2, 2, 2], [3, 4, 4], [4, 5, 5]])
-    found = leave_one_annotator_out(people, "spearman")
-    assert found.value == pytest.approx((1 + 1 + 4.5 / (4.5 * 5) ** 0.5) / 3)
+    estimate = leave_one_annotator_out(people, "spearman")
+    assert estimate.value == pytest.approx((1 + 1 + 4.5 / (4.5 * 5) ** 0.5) / 3)
     each = [rater_against_others(people, rater).value for rater in range(3)]
-    assert found.value == pytest.approx(np.mean(each))
-    assert (found.extras["n_annotators"], found.resampled) == (3, "units and raters")
+    assert estimate.value == pytest.approx(np.mean(each))
+    assert (estimate.extras["n_annotators"], estimate.resampled) == (3, "units and raters")
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -49,10 +49,10 @@ def test_the_jackknife_with_weights_is_the_brute_force_one(level: Level) -> None
     def weighted(w: np.ndarray, v: np.ndarray) -> float | None:
         return alpha(ratings, level, unit_weights=w, rater_weights=v, interval=NONE).value
 
-    for u, found in enumerate(_values(without.units, "alpha", without.whole)):
-        assert found == pytest.approx(weighted(np.where(np.arange(w.size) == u, 0, w), v), abs=1e-11)
-    for r, found in enumerate(_values(without.raters, "alpha", without.whole)):
-        assert found == pytest.approx(weighted(w, np.where(np.arange(v.size) == r, 0, v)), abs=1e-11)
+    for u, replicate in enumerate(_values(without.units, "alpha", without.whole)):
+        assert replicate == pytest.approx(weighted(np.where(np.arange(w.size) == u, 0, w), v), abs=1e-11)
+    for r, replicate in enumerate(_values(without.raters, "alpha", without.whole)):
+        assert replicate == pytest.approx(weighted(w, np.where(np.arange(v.size) == r, 0, v)), abs=1e-11)
 
 
 def test_the_interval_is_the_one_documented() -> None:
@@ -109,11 +109,11 @@ def test_kappa_with_a_constant_rater_has_no_interval_of_width_zero() -> None:
 def test_the_same_agreement_in_every_unit_has_no_interval_over_units() -> None:
     """Two of three agree in every unit: 1/3, in the middle of the scale, with and without each unit."""
     ratings = Ratings.from_matrix([[1, 1, 2], [2, 3, 3], [1, 2, 1], [3, 3, 1]])
-    found = percent_agreement(ratings, interval=Interval("units"))
-    assert found.value == pytest.approx(1 / 3)
-    assert (found.low, found.interval_reason) == (None, "no_spread")
-    assert found.interval_reason_text is not None and found.interval_reason_text.startswith("There is no spread")
-    assert "no spread" in interval_sentence(found)
+    estimate = percent_agreement(ratings, interval=Interval("units"))
+    assert estimate.value == pytest.approx(1 / 3)
+    assert (estimate.low, estimate.interval_reason) == (None, "no_spread")
+    assert estimate.interval_reason_text is not None and estimate.interval_reason_text.startswith("There is no spread")
+    assert "no spread" in interval_sentence(estimate)
 
 
 @pytest.mark.parametrize(

@@ -50,21 +50,21 @@ def brute(people: np.ndarray, judges: np.ndarray) -> float:
 def test_by_hand() -> None:
     """Means 2, 4, 6; errors of one judge 1, 0, -1, of the other 1, -2, 1: variances 1 and 3, covariance 0. People
     differ by 2, 0, 2: s^2 = (2 + 0 + 2) / 3, v = 2 / 3. r = (0 - 2/3) / (2 - 2/3) = -1/2."""
-    found = error_correlation(*of(np.array([[1, 3], [4, 4], [5, 7]]), np.array([[3, 3], [4, 2], [5, 7]])))
-    assert found.value == pytest.approx(-1 / 2)
-    assert found.extras["noise_variance"] == pytest.approx(2 / 3) and found.extras["r_uncorrected"] == 0
-    assert (found.n_units, found.n_raters, found.n_ratings, found.extras["k"]) == (3, 2, 6, 2)
+    estimate = error_correlation(*of(np.array([[1, 3], [4, 4], [5, 7]]), np.array([[3, 3], [4, 2], [5, 7]])))
+    assert estimate.value == pytest.approx(-1 / 2)
+    assert estimate.extras["noise_variance"] == pytest.approx(2 / 3) and estimate.extras["r_uncorrected"] == 0
+    assert (estimate.n_units, estimate.n_raters, estimate.n_ratings, estimate.extras["k"]) == (3, 2, 6, 2)
     assert effective_panel(*of(*study(1))).extras["error_correlation"] == error_correlation(*of(*study(1))).value
 
 
 @pytest.mark.parametrize("people", [3, 20])
 def test_independent_judges_are_not_made_dependent_by_the_peoples_noise(people: int) -> None:
     """Three judges, independent: without the correction 1.6 to 2.3 judges, with it three."""
-    made = [of(*study(seed, 500, people)) for seed in range(40)]
-    r = [error_correlation(*one, interval=Interval(over="none")) for one in made]
+    studies = [of(*study(seed, 500, people)) for seed in range(40)]
+    r = [error_correlation(*one, interval=Interval(over="none")) for one in studies]
     assert np.mean([one.value for one in r]) == pytest.approx(0, abs=0.03)
     assert np.mean([one.extras["r_uncorrected"] for one in r]) == pytest.approx(1 / (people + 1), abs=0.03)
-    panels = [effective_panel(*one, interval=Interval(over="none")).value for one in made]
+    panels = [effective_panel(*one, interval=Interval(over="none")).value for one in studies]
     assert np.median(panels) == pytest.approx(3, abs=0.25)
 
 
@@ -73,8 +73,8 @@ def test_independent_judges_are_not_made_dependent_by_the_peoples_noise(people: 
 @pytest.mark.parametrize("seed", range(3))
 def test_interval_deletes_units_and_people_and_recomputes(seed: int, missing: float) -> None:
     people, judges = study(seed, units=30, people=5, shared=0.4, missing=missing)
-    found = error_correlation(*of(people, judges))
-    assert found.value == pytest.approx(brute(people, judges), abs=1e-10)
+    estimate = error_correlation(*of(people, judges))
+    assert estimate.value == pytest.approx(brute(people, judges), abs=1e-10)
     rated = ~np.isnan(people).all(axis=1) & ~np.isnan(judges).all(axis=1)
     units = np.array([brute(np.delete(people, u, 0), np.delete(judges, u, 0)) for u in np.flatnonzero(rated)])
     raters = np.array([brute(np.delete(people, r, 1), judges) for r in range(5)])
@@ -83,9 +83,9 @@ def test_interval_deletes_units_and_people_and_recomputes(seed: int, missing: fl
         less = people.copy()
         less[u, r] = N
         ones.append(brute(less, judges))
-    expected = jackknife_interval(found.value, units, raters, np.array(ones), Interval(), Scale("Fisher z"))
-    assert (found.low, found.high) == pytest.approx(expected, abs=1e-8)
-    assert found.resampled == "units and raters"
+    expected = jackknife_interval(estimate.value, units, raters, np.array(ones), Interval(), Scale("Fisher z"))
+    assert (estimate.low, estimate.high) == pytest.approx(expected, abs=1e-8)
+    assert estimate.resampled == "units and raters"
 
 
 def test_names_order_and_the_unit_of_the_scale_do_not_matter() -> None:
@@ -98,12 +98,12 @@ def test_names_order_and_the_unit_of_the_scale_do_not_matter() -> None:
 
 
 def test_a_panels_interval_is_that_of_r_turned_round() -> None:
-    one = of(*study(7, people=6, shared=0.5))
-    r, size = error_correlation(*one), effective_panel(*one)
+    panel_ratings = of(*study(7, people=6, shared=0.5))
+    r, size = error_correlation(*panel_ratings), effective_panel(*panel_ratings)
     assert size.value == pytest.approx(3 / (1 + 2 * r.value))
     assert size.low == pytest.approx(3 / (1 + 2 * r.high)) and size.high == pytest.approx(3 / (1 + 2 * r.low))
     assert size.method == "effective number of judges"
-    assert effective_panel(*one, interval=UNITS).resampled == "units"
+    assert effective_panel(*panel_ratings, interval=UNITS).resampled == "units"
 
 
 @pytest.mark.parametrize(

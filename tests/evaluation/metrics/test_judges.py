@@ -23,19 +23,19 @@ def panel(judge: str = "faithful") -> np.ndarray:
     rng = np.random.default_rng(3)
     truth = rng.integers(1, 6, 30).astype(float)
     people = np.clip(truth[:, None] + rng.integers(-1, 2, (30, 5)), 1, 5)
-    said = {"faithful": truth, "backwards": 6 - truth, "constant": np.full(30, 3.0)}[judge].copy()
-    said[20:] = N
-    return np.column_stack([people, said])
+    scores = {"faithful": truth, "backwards": 6 - truth, "constant": np.full(30, 3.0)}[judge].copy()
+    scores[20:] = N
+    return np.column_stack([people, scores])
 
 
 def test_both_alphas_speak_of_the_units_the_judge_saw() -> None:
     table = panel()
-    found = alpha_with_judge(Ratings.from_matrix(table), 5, "ordinal")
-    assert found.people.value == alpha(Ratings.from_matrix(table[:20, :5]), "ordinal").value
-    assert found.everybody.value == alpha(Ratings.from_matrix(table[:20]), "ordinal").value
-    assert (found.people.n_units, found.people.n_raters, found.everybody.n_raters) == (20, 5, 6)
-    assert found.people.missing_share == 0
-    assert found.everybody.value > found.people.value, "it knows the truth, so it raises agreement"
+    result = alpha_with_judge(Ratings.from_matrix(table), 5, "ordinal")
+    assert result.people.value == alpha(Ratings.from_matrix(table[:20, :5]), "ordinal").value
+    assert result.everybody.value == alpha(Ratings.from_matrix(table[:20]), "ordinal").value
+    assert (result.people.n_units, result.people.n_raters, result.everybody.n_raters) == (20, 5, 6)
+    assert result.people.missing_share == 0
+    assert result.everybody.value > result.people.value, "it knows the truth, so it raises agreement"
 
 
 def test_a_judge_that_turns_the_scale_round_lowers_it() -> None:
@@ -56,15 +56,15 @@ def test_its_place_is_counted_person_by_person() -> None:
     """Against each person's own yardstick: scipy's rho of person j with the mean of the others, and of the judge with
     the same mean."""
     table = panel()
-    found = judge_position(Ratings.from_matrix(table), 5)
-    seen, wins = table[:20], 0
-    for j, own in found.people:
-        rest = np.delete(seen[:, :5], j, axis=1).mean(axis=1)
-        assert own.value == pytest.approx(stats.spearmanr(seen[:, j], rest)[0])
-        wins += stats.spearmanr(seen[:, 5], rest)[0] >= own.value - 1e-12
-    assert found.judge.value == pytest.approx(stats.spearmanr(seen[:, 5], seen[:, :5].mean(axis=1))[0])
-    assert found.at_least_as_good.value == wins / 5 and wins >= 3
-    assert found.at_least_as_good.resampled == "raters" and found.at_least_as_good.n_raters == 5
+    position = judge_position(Ratings.from_matrix(table), 5)
+    judged_rows, wins = table[:20], 0
+    for j, own in position.people:
+        rest = np.delete(judged_rows[:, :5], j, axis=1).mean(axis=1)
+        assert own.value == pytest.approx(stats.spearmanr(judged_rows[:, j], rest)[0])
+        wins += stats.spearmanr(judged_rows[:, 5], rest)[0] >= own.value - 1e-12
+    assert position.judge.value == pytest.approx(stats.spearmanr(judged_rows[:, 5], judged_rows[:, :5].mean(axis=1))[0])
+    assert position.at_least_as_good.value == wins / 5 and wins >= 3
+    assert position.at_least_as_good.resampled == "raters" and position.at_least_as_good.n_raters == 5
 
 
 def test_a_constant_judge_has_no_place() -> None:
@@ -83,10 +83,10 @@ def test_base_rate_is_reported_with_agreement() -> None:
     """People say 1 1 1 1 2 and once disagree; the judge always says 1: it agrees on 4 of 5, which is the base rate, and
     its kappa is 0: D = 1, E = 4 x 0 + 1 x 5, 1 - 5 x 1 / 5."""
     table = np.array([[1, 1, 1]] * 4 + [[2, 2, 1], [1, 2, 1]], float)
-    found = against_majority(Ratings.from_matrix(table), 2)
-    assert found.agreement.value == found.base_rate.value == 4 / 5
-    assert found.kappa.value == 0 and found.base_code == 1 and found.n_tied == 1
-    assert found.agreement.n_units == 5 and found.agreement.n_raters == 2
+    comparison = against_majority(Ratings.from_matrix(table), 2)
+    assert comparison.agreement.value == comparison.base_rate.value == 4 / 5
+    assert comparison.kappa.value == 0 and comparison.base_code == 1 and comparison.n_tied == 1
+    assert comparison.agreement.n_units == 5 and comparison.agreement.n_raters == 2
     only = against_majority(Ratings.from_matrix(table), 2, codes=[2])
     assert only.agreement.value == 0 and only.agreement.n_units == 1
 

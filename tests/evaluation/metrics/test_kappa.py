@@ -18,24 +18,24 @@ WORDS = {"none": None, "linear": "linear", "quadratic": "quadratic"}
 
 def by_sklearn(ratings: Ratings, weights: str) -> float:
     """Mean over the pairs with a shared unit and a value; all codes are named, so that steps are those of the codes."""
-    table, found = ratings.to_matrix(), []
+    table, kappas = ratings.to_matrix(), []
     codes = np.arange(np.nanmin(table), np.nanmax(table) + 1) if ratings.n_ratings else np.zeros(0)
     for i, j in combinations(range(table.shape[1]), 2):
         x, y = table[~np.isnan(table[:, i] + table[:, j])][:, [i, j]].T
         if x.size and not (np.ptp(x) == np.ptp(y) == 0 and x[0] == y[0]):
-            found.append(cohen_kappa_score(x, y, labels=codes, weights=WORDS[weights]))
-    return float(np.mean(found)) if found else N
+            kappas.append(cohen_kappa_score(x, y, labels=codes, weights=WORDS[weights]))
+    return float(np.mean(kappas)) if kappas else N
 
 
 def test_the_arithmetic_of_cohens_formula() -> None:
     """50 grants, two readers, yes/no as 20 5 / 10 15: p_o = 35/50 = .7; p_e = (25 x 30 + 25 x 20) / 2500 = .5; so
     kappa = (.7 - .5) / (1 - .5) = .4."""
     rows = [(1, 1)] * 20 + [(1, 0)] * 5 + [(0, 1)] * 10 + [(0, 0)] * 15
-    found = cohen_kappa(Ratings.from_matrix(rows))
-    assert found.value == pytest.approx(0.4)
-    assert found.resampled == "units", "two raters have no spread between raters"
-    assert found.low is not None and found.low < 0.4 < found.high
-    assert (found.n_units, found.n_raters, found.n_ratings, found.extras["n_pairs"]) == (50, 2, 100, 1)
+    estimate = cohen_kappa(Ratings.from_matrix(rows))
+    assert estimate.value == pytest.approx(0.4)
+    assert estimate.resampled == "units", "two raters have no spread between raters"
+    assert estimate.low is not None and estimate.low < 0.4 < estimate.high
+    assert (estimate.n_units, estimate.n_raters, estimate.n_ratings, estimate.extras["n_pairs"]) == (50, 2, 100, 1)
 
 
 def test_weights_by_hand() -> None:
@@ -51,11 +51,11 @@ def test_weights_by_hand() -> None:
 @given(table=tables(codes=4))
 def test_is_scikit_learns_mean_over_pairs(weights: str, table: np.ndarray) -> None:
     ratings = Ratings.from_matrix(table)
-    expected, found = by_sklearn(ratings, weights), cohen_kappa(ratings, weights=weights, interval=NONE)
+    expected, estimate = by_sklearn(ratings, weights), cohen_kappa(ratings, weights=weights, interval=NONE)
     if np.isnan(expected):
-        assert found.reason in ("no_ratings", "too_few_raters", "no_pairs", "no_variation")
+        assert estimate.reason in ("no_ratings", "too_few_raters", "no_pairs", "no_variation")
     else:
-        assert found.value == pytest.approx(expected, abs=1e-10)
+        assert estimate.value == pytest.approx(expected, abs=1e-10)
 
 
 @pytest.mark.parametrize("weights", WEIGHTS)

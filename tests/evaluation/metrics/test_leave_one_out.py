@@ -27,12 +27,12 @@ def test_scipy_says_the_same_where_cells_are_missing(seed: int) -> None:
         others = np.delete(matrix, rater, axis=1)
         shared = ~np.isnan(matrix[:, rater]) & ~np.isnan(others).all(axis=1)
         expected = stats.spearmanr(matrix[shared, rater], np.nanmean(others[shared], axis=1)).statistic
-        found = rater_against_others(ratings, rater)
-        assert found.value == pytest.approx(expected, abs=1e-10)
-        assert found.n_units == shared.sum()
-        assert found.low is not None
-        assert found.high is not None
-        assert found.low < found.value < found.high
+        estimate = rater_against_others(ratings, rater)
+        assert estimate.value == pytest.approx(expected, abs=1e-10)
+        assert estimate.n_units == shared.sum()
+        assert estimate.low is not None
+        assert estimate.high is not None
+        assert estimate.low < estimate.value < estimate.high
 
 
 def test_why_there_is_no_value() -> None:

@@ -48,16 +48,18 @@ def study(seed: int = 0, images: int = 6, cohorts: int = 5, raters: int = 4, mis
 
 def loop(rows: Rows, row: Callable, column: Callable) -> float:
     """Mean over rows of r over columns. A cell is the mean of its things, a thing's people's side the raters' mean."""
-    given: Any = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
+    scores_by_group: Any = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     for one in rows:
-        given[row(one)][column(one)][one[0], one[1]].append((one[3], one[4]))
-    found = []
-    for cells in given.values():
-        people = [np.mean([np.mean([v for v, _s in said]) for said in things.values()]) for things in cells.values()]
-        model = [np.mean([said[0][1] for said in things.values()]) for things in cells.values()]
+        scores_by_group[row(one)][column(one)][one[0], one[1]].append((one[3], one[4]))
+    correlations = []
+    for cells in scores_by_group.values():
+        people = [
+            np.mean([np.mean([v for v, _s in scores]) for scores in things.values()]) for things in cells.values()
+        ]
+        model = [np.mean([scores[0][1] for scores in things.values()]) for things in cells.values()]
         if len(cells) >= 3 and np.ptp(people) > 1e-9 and np.ptp(model) > 1e-9:
-            found.append(stats.pearsonr(people, model)[0])
-    return float(np.mean(found)) if found else N
+            correlations.append(stats.pearsonr(people, model)[0])
+    return float(np.mean(correlations)) if correlations else N
 
 
 READINGS: dict[str, tuple[Callable, Callable, Callable, Callable]] = {
@@ -94,7 +96,7 @@ def test_the_interval_is_the_two_way_jackknife_by_brute_force(reading: str, seed
     """V = max(V_u + V_r - V_ur, V_u, V_r); t with Satterthwaite's degrees of freedom on Fisher's z."""
     measure, row, column, unit = READINGS[reading]
     rows = [one for one in study(seed, images=8, missing=0.1) if reading not in ("cohort", "annotator") or one[1] == 1]
-    found = measure(scored(rows), Interval())
+    result = measure(scored(rows), Interval())
     rows = [one for one in rows if not np.isnan(loop([r for r in rows if row(r) == row(one)], row, column))]
     keys: list[Callable] = [unit, lambda r: r[2], lambda r: (unit(r), r[2])]
     without = [
@@ -102,14 +104,14 @@ def test_the_interval_is_the_two_way_jackknife_by_brute_force(reading: str, seed
         for key in keys
     ]
     if not all(np.isfinite(part).all() for part in without):
-        assert found.interval_reason == "unstable"
+        assert result.interval_reason == "unstable"
         return
     units, raters, both = (jackknife_variance(part) for part in without)
     total = max(units + raters - both, units, raters)
-    error = np.sqrt(total) / (1 - found.value**2)
+    error = np.sqrt(total) / (1 - result.value**2)
     step = stats.t.ppf(0.975, freedom(total, units, raters, without[0].size, without[1].size)) * error
-    assert found.low == pytest.approx(np.tanh(np.arctanh(found.value) - step), abs=1e-9)
-    assert found.high == pytest.approx(np.tanh(np.arctanh(found.value) + step), abs=1e-9)
+    assert result.low == pytest.approx(np.tanh(np.arctanh(result.value) - step), abs=1e-9)
+    assert result.high == pytest.approx(np.tanh(np.arctanh(result.value) + step), abs=1e-9)
 
 
 def test_two_images_by_hand() -> None:
@@ -129,29 +131,31 @@ def test_two_images_by_hand() -> None:
 
 def test_each_annotator_by_hand() -> None:
     """Model 1 2 3; annotators 1 2 3 (r = 1), 3 2 1 (r = -1) and 2 1 3 (r = 1/2), and one who always says 3."""
-    said = {0: (1, 2, 3), 1: (3, 2, 1), 2: (2, 1, 3), 3: (3, 3, 3)}
-    rows: Rows = [(i, 0, r, float(v), float(i + 1)) for r, values in said.items() for i, v in enumerate(values)]
-    found = per_annotator(scored(rows))[0]
-    assert found.mean.value == pytest.approx(1 / 6)
-    assert (found.most.value, found.least.value, found.median.value) == (
+    values_by_rater = {0: (1, 2, 3), 1: (3, 2, 1), 2: (2, 1, 3), 3: (3, 3, 3)}
+    rows: Rows = [
+        (i, 0, r, float(v), float(i + 1)) for r, values in values_by_rater.items() for i, v in enumerate(values)
+    ]
+    correlations = per_annotator(scored(rows))[0]
+    assert correlations.mean.value == pytest.approx(1 / 6)
+    assert (correlations.most.value, correlations.least.value, correlations.median.value) == (
         pytest.approx(1),
         pytest.approx(-1),
         pytest.approx(0.5),
     )
-    assert found.deviation.value == pytest.approx(np.std([1, -1, 0.5], ddof=1))
-    assert found.mean.extras["n_rows_constant"] == 1 and found.mean.extras["n_rows"] == 3
-    assert found.most.interval_reason == found.deviation.interval_reason == "not_smooth"
+    assert correlations.deviation.value == pytest.approx(np.std([1, -1, 0.5], ddof=1))
+    assert correlations.mean.extras["n_rows_constant"] == 1 and correlations.mean.extras["n_rows"] == 3
+    assert correlations.most.interval_reason == correlations.deviation.interval_reason == "not_smooth"
 
 
 def test_a_constant_image_is_left_out_and_counted() -> None:
     rows: Rows = [(0, c, c, float(c), float(c)) for c in range(3)]
     rows += [(1, c, c, float(c), 4.0) for c in range(3)]
     rows += [(2, c, c, float(c), float(c)) for c in range(2)]
-    [found] = image_wise(scored(rows))
-    assert found.value == pytest.approx(1) and found.interval_reason == "too_few_units_for_interval"
-    assert (found.n_units, found.n_raters, found.n_ratings) == (1, 3, 3), "n is what the mean is over"
-    assert (found.extras["n_left_out"], found.extras["n_all"]) == (2, 3)
-    assert (found.extras["n_rows"], found.extras["n_rows_constant"], found.extras["n_rows_few"]) == (1, 1, 1)
+    [estimate] = image_wise(scored(rows))
+    assert estimate.value == pytest.approx(1) and estimate.interval_reason == "too_few_units_for_interval"
+    assert (estimate.n_units, estimate.n_raters, estimate.n_ratings) == (1, 3, 3), "n is what the mean is over"
+    assert (estimate.extras["n_left_out"], estimate.extras["n_all"]) == (2, 3)
+    assert (estimate.extras["n_rows"], estimate.extras["n_rows_constant"], estimate.extras["n_rows_few"]) == (1, 1, 1)
 
 
 def test_an_image_that_is_left_out_says_nothing_of_the_spread() -> None:

@@ -28,10 +28,10 @@ def test_right_and_wrong_is_tested_as_mcnemar_does() -> None:
     """9 units only the first has right, 1 only the second: exact p = 2 (1 + 10) / 2^10 = 0.0215."""
     first = np.array([1.0] * 9 + [0.0] + [1.0] * 20)
     second = np.array([0.0] * 9 + [1.0] + [1.0] * 20)
-    found = rank_models(np.column_stack([first, second]), np.arange(30))
+    ranking = rank_models(np.column_stack([first, second]), np.arange(30))
     assert mcnemar(first == 1, second == 1).extras["p"] == pytest.approx(22 / 1024)
-    assert found.p[0, 1] == pytest.approx(22 / 1024, abs=0.005)
-    assert (found.bands, found.n_tests) == ([(1, 1), (2, 2)], 1)
+    assert ranking.p[0, 1] == pytest.approx(22 / 1024, abs=0.005)
+    assert (ranking.bands, ranking.n_tests) == ([(1, 1), (2, 2)], 1)
 
 
 def test_bands_are_those_of_pair_by_pair_tests() -> None:

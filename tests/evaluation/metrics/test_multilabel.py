@@ -50,11 +50,11 @@ def test_is_scikit_learns(average: str, data: st.DataObject) -> None:
     shape = data.draw(st.tuples(st.integers(1, 7), st.integers(2, 5)))
     gold, score = rng.random(shape) < 0.4, rng.integers(1, 6, shape)
     expected = f1_score(gold, score >= 4, average=average, zero_division=np.nan)
-    found = f1(grid(gold, score), average)
+    estimate = f1(grid(gold, score), average)
     if not gold.any():
-        assert found.value is None and found.reason == "no_gold_asked"
+        assert estimate.value is None and estimate.reason == "no_gold_asked"
     else:
-        assert found.value == pytest.approx(expected, abs=1e-12)
+        assert estimate.value == pytest.approx(expected, abs=1e-12)
 
 
 def test_a_pair_without_a_score_is_no_negative() -> None:
@@ -91,14 +91,14 @@ def test_the_interval_is_the_jackknife_over_images(average: str) -> None:
     rng = np.random.default_rng(0)
     gold, score = rng.random((40, 5)) < 0.4, rng.integers(1, 6, (40, 5))
     gold[:, 0] |= ~gold.any(axis=1)  # every image has a positive, so that samples are those of scikit-learn
-    found = f1(grid(gold, score), average)
+    estimate = f1(grid(gold, score), average)
     without = np.array(
         [f1_score(np.delete(gold, k, 0), np.delete(score, k, 0) >= 4, average=average) for k in range(40)]
     )
     error = (39 / 40 * ((without - without.mean()) ** 2).sum()) ** 0.5
     expected = LOGIT.interval(f1_score(gold, score >= 4, average=average), error, stats.t.ppf(0.975, 39))
-    assert (found.low, found.high) == pytest.approx(expected)
-    assert found.resampled == "images"
+    assert (estimate.low, estimate.high) == pytest.approx(expected)
+    assert estimate.resampled == "images"
 
 
 @pytest.mark.parametrize("average", AVERAGES)

@@ -18,10 +18,10 @@ MEASURES = [pairwise_f1, adjusted_rand, keep_alpha]
 each = pytest.mark.parametrize("measure", MEASURES, ids=lambda one: one.__name__)
 
 
-def said(blocks: str, kept: str = "") -> Partition:
-    """ "aab" with "1 0": pictures 0 and 1 together, 2 alone; "?" in `kept` and "-" in `blocks`: unsure, dropped."""
+def said(blocks: str, keep_marks: str = "") -> Partition:
+    """ "aab" with "1 0": pictures 0 and 1 together, 2 alone; "?" in `keep_marks` and "-" in `blocks`: not sure, out."""
     block = {str(at): ord(letter) for at, letter in enumerate(blocks) if letter not in "-?"}
-    return Partition(block, {str(at): letter == "1" for at, letter in enumerate(kept) if letter in "01"})
+    return Partition(block, {str(at): letter == "1" for at, letter in enumerate(keep_marks) if letter in "01"})
 
 
 def of(*items: tuple[Partition, ...]) -> Partitions:
@@ -62,10 +62,10 @@ def test_what_is_dropped_or_unsure_for_one_is_left_out_of_the_pairs() -> None:
 
 @each
 def test_undefined_cases_say_why(measure: Any) -> None:
-    one = said("aabb", "1010")
+    partition = said("aabb", "1010")
     assert measure(of()).reason == "no_ratings"
-    assert measure(of((one,), (one,))).reason == "too_few_raters"
-    apart = Partitions.from_rows([(0, 0, one), (1, 1, one)])
+    assert measure(of((partition,), (partition,))).reason == "too_few_raters"
+    apart = Partitions.from_rows([(0, 0, partition), (1, 1, partition)])
     assert measure(apart).reason == "no_pairable_units"
     same = {pairwise_f1: "abcd", adjusted_rand: "aaaa", keep_alpha: "abcd"}[measure]
     reason = "no_pairs_joined" if measure is pairwise_f1 else "no_variation"

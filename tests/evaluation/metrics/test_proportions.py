@@ -71,13 +71,13 @@ def test_a_share_has_one_interval_however_it_is_asked_for() -> None:
 def test_few_clusters_and_many_have_one_method() -> None:
     """Three clusters, 1/2, 1 and 1/2 of two: t with two degrees of freedom on the logit; two clusters have none."""
     hits = [False, True, True, True, False, True]
-    found = share(hits, list("aabbcc"))
+    estimate = share(hits, list("aabbcc"))
     without = np.array([3 / 4, 2 / 4, 3 / 4])
     error = (2 / 3 * ((without - without.mean()) ** 2).sum()) ** 0.5
     step = 4.302653 * error / (2 / 3 * 1 / 3)
-    assert found.low == pytest.approx(1 / (1 + np.exp(-(np.log(2) - step))), rel=1e-6)
-    assert found.high == pytest.approx(1 / (1 + np.exp(-(np.log(2) + step))), rel=1e-6)
-    assert found.extras["interval"] == "jackknife over clusters"
+    assert estimate.low == pytest.approx(1 / (1 + np.exp(-(np.log(2) - step))), rel=1e-6)
+    assert estimate.high == pytest.approx(1 / (1 + np.exp(-(np.log(2) + step))), rel=1e-6)
+    assert estimate.extras["interval"] == "jackknife over clusters"
     two = share(hits[:4], list("aabb"))
     assert (two.value, two.interval_reason) == (0.75, "too_few_clusters_for_interval")
 

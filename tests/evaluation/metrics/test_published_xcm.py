@@ -98,13 +98,13 @@ def reached_with(n: int) -> dict[tuple[str, str], bool]:
     of = {row["model"]: row for row in rows("table_3")}
     pairs = (("object_relevant", "object_language_biased", "language"),
              ("descriptor_relevant", "language_biased", "descriptor"))  # fmt: skip
-    made = {}
+    significance = {}
     for row in rows("table_15"):
         for first, second, name in pairs:
             a, b = (counts(of[row["model"]][column], n) for column in (first, second))
             reached = {(f"{(x - y) / n:.3f}", f"{forced_choice.goodness_of_fit(x, y)[1]:.3f}") for x in a for y in b}
-            made[row["model"], name] = (row[f"{name}_difference"], row[f"{name}_p"]) in reached
-    return made
+            significance[row["model"], name] = (row[f"{name}_difference"], row[f"{name}_p"]) in reached
+    return significance
 
 
 def test_table_15_follows_from_table_3_with_another_number_of_trials() -> None:

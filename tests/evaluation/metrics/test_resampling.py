@@ -21,13 +21,13 @@ from evaluation.metrics.resampling import (
 def test_a_worked_example() -> None:
     """Clusters 1 + 3, 5, 7: mean 4. Without each: 12 / 2, 11 / 3, 9 / 3. V is two thirds of their squared deviations,
     and t with two degrees of freedom is 4.3027."""
-    found = mean([1, 3, 5, 7], ["q1", "q1", "q2", "q3"])
+    estimate = mean([1, 3, 5, 7], ["q1", "q1", "q2", "q3"])
     without = np.array([12 / 2, 11 / 3, 9 / 3])
     step = 4.302653 * (2 / 3 * ((without - without.mean()) ** 2).sum()) ** 0.5
-    assert found.value == 4
-    assert (found.low, found.high) == pytest.approx((4 - step, 4 + step))
-    assert (found.n_units, found.extras["n_clusters"], found.resampled) == (4, 3, "clusters of units")
-    assert found.extras["interval"] == "jackknife over clusters" and "seed" not in found.extras
+    assert estimate.value == 4
+    assert (estimate.low, estimate.high) == pytest.approx((4 - step, 4 + step))
+    assert (estimate.n_units, estimate.extras["n_clusters"], estimate.resampled) == (4, 3, "clusters of units")
+    assert estimate.extras["interval"] == "jackknife over clusters" and "seed" not in estimate.extras
     assert mean([1 / 4, 2 / 8], [0, 1], weights=[4, 8]).value == pytest.approx(3 / 12)
 
 
@@ -52,11 +52,11 @@ def test_the_difference_is_the_statistic_so_what_is_paired_stays_paired() -> Non
     question = np.repeat(rng.normal(size=12), 2)  # as hard for both
     first, clusters = np.tile([True, False], 12), np.repeat(np.arange(12), 2)
     values = question + 0.5 * first + 0.1 * rng.normal(size=24)
-    found = difference_of_means(values, first, clusters)
+    estimate = difference_of_means(values, first, clusters)
     gaps = values[first] - values[~first]
     low, high = stats.t.interval(0.95, 11, gaps.mean(), stats.sem(gaps))
-    assert (found.value, found.low, found.high) == pytest.approx((gaps.mean(), low, high))
-    assert (found.extras["n_first"], found.extras["n_second"]) == (12, 12)
+    assert (estimate.value, estimate.low, estimate.high) == pytest.approx((gaps.mean(), low, high))
+    assert (estimate.extras["n_first"], estimate.extras["n_second"]) == (12, 12)
 
 
 def test_with_one_unit_in_each_cluster_a_mean_has_the_usual_t_interval() -> None:
@@ -80,10 +80,10 @@ def test_it_does_not_matter_in_what_order_the_rows_come_or_how_clusters_are_call
     rng = np.random.default_rng(4)
     values, clusters = rng.integers(0, 9, 60), rng.integers(0, 9, 60)
     order = rng.permutation(60)
-    one, other = mean(values, clusters), mean(values[order], clusters[order])
-    assert (one.value, one.low, one.high) == pytest.approx((other.value, other.low, other.high))
+    first, other = mean(values, clusters), mean(values[order], clusters[order])
+    assert (first.value, first.low, first.high) == pytest.approx((other.value, other.low, other.high))
     named = mean(values, [f"c{label}" for label in clusters])
-    assert (named.low, named.high) == pytest.approx((one.low, one.high))
+    assert (named.low, named.high) == pytest.approx((first.low, first.high))
 
 
 def test_values_that_hang_together_in_clusters_make_the_interval_wider() -> None:

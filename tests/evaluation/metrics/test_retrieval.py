@@ -25,13 +25,13 @@ def test_precision_and_accuracy_count_the_right_places() -> None:
 
 def test_ndcg_by_hand() -> None:
     """Right at ranks 2 and 3 of k = 3, three right ones exist: (1/log2 3 + 1/log2 4) / (1 + 1/log2 3 + 1/log2 4)."""
-    found = 1 / math.log2(3) + 1 / 2
+    gain = 1 / math.log2(3) + 1 / 2
     gains = np.array([[0, 1, 1]])
-    assert r.ndcg(gains, [[1, 1, 1, 0]])[0] == pytest.approx(found / (1 + found))
+    assert r.ndcg(gains, [[1, 1, 1, 0]])[0] == pytest.approx(gain / (1 + gain))
     # the authors' ideal list is the list's own gains, put in order: two right ones on top
-    assert r.ndcg(gains)[0] == pytest.approx(found / (1 + 1 / math.log2(3)))
+    assert r.ndcg(gains)[0] == pytest.approx(gain / (1 + 1 / math.log2(3)))
     # one right one on top of the list: the authors' variant is content, whatever was missed
-    assert r.ndcg([[1, 0, 0]], [[1, 1, 1]])[0] == pytest.approx(1 / (1 + found))
+    assert r.ndcg([[1, 0, 0]], [[1, 1, 1]])[0] == pytest.approx(1 / (1 + gain))
     assert r.ndcg([[1, 0, 0]])[0] == 1
 
 

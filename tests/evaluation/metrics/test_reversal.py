@@ -14,27 +14,29 @@ codes = st.lists(st.tuples(st.integers(-1, 1), st.integers(-1, 1), st.integers(-
 
 def test_a_worked_example() -> None:
     # Gold a a a a b; words a a b b a; pictures b a a b b. Reversed: 1, 3, 5; harmful: 1; beneficial: 3 and 5.
-    found = reversals([0, 0, 1, 1, 0], [1, 0, 0, 1, 1], [0, 0, 0, 0, 1])
-    assert (found.reversal.value, found.harmful.value, found.beneficial.value) == (3 / 5, 1 / 5, 2 / 5)
-    assert (found.in_words.value, found.in_pictures.value, found.drop.value) == (2 / 5, 3 / 5, -1 / 5)
-    assert found.reversal.n_units == 5
-    assert found.drop.extras["p"] == 1  # 1 against 2: McNemar
+    result = reversals([0, 0, 1, 1, 0], [1, 0, 0, 1, 1], [0, 0, 0, 0, 1])
+    assert (result.reversal.value, result.harmful.value, result.beneficial.value) == (3 / 5, 1 / 5, 2 / 5)
+    assert (result.in_words.value, result.in_pictures.value, result.drop.value) == (2 / 5, 3 / 5, -1 / 5)
+    assert result.reversal.n_units == 5
+    assert result.drop.extras["p"] == 1  # 1 against 2: McNemar
 
 
 @given(codes)
 def test_the_papers_identities_hold_exactly(rows: list[tuple[int, int, int]]) -> None:
     words, pictures, gold = np.array(rows).T
-    found = reversals(words, pictures, gold)
-    kept = [row for row in rows if MISSING not in row]
-    if not kept:
-        assert found.reversal.reason == found.harmful.reason == found.drop.reason == "nothing_counted"
+    result = reversals(words, pictures, gold)
+    complete_rows = [row for row in rows if MISSING not in row]
+    if not complete_rows:
+        assert result.reversal.reason == result.harmful.reason == result.drop.reason == "nothing_counted"
         return
-    counts = [one.extras["count"] for one in (found.reversal, found.harmful, found.beneficial)]
+    counts = [one.extras["count"] for one in (result.reversal, result.harmful, result.beneficial)]
     assert counts[0] == counts[1] + counts[2]
-    assert found.in_words.extras["count"] - found.in_pictures.extras["count"] == counts[1] - counts[2]
-    assert found.drop.value == pytest.approx((counts[1] - counts[2]) / len(kept))
-    assert {one.n_units for one in (found.reversal, found.harmful, found.in_words, found.drop)} == {len(kept)}
-    assert found.reversal.extras["n_left_out"] == len(rows) - len(kept)
+    assert result.in_words.extras["count"] - result.in_pictures.extras["count"] == counts[1] - counts[2]
+    assert result.drop.value == pytest.approx((counts[1] - counts[2]) / len(complete_rows))
+    assert {one.n_units for one in (result.reversal, result.harmful, result.in_words, result.drop)} == {
+        len(complete_rows)
+    }
+    assert result.reversal.extras["n_left_out"] == len(rows) - len(complete_rows)
 
 
 def test_in_clusters_the_numbers_stay_and_the_intervals_change() -> None:
@@ -52,10 +54,10 @@ def test_in_clusters_the_numbers_stay_and_the_intervals_change() -> None:
 def test_to_call_the_options_otherwise_changes_nothing() -> None:
     rng = np.random.default_rng(4)
     words, pictures, gold = rng.integers(0, 2, (3, 50))
-    one, other = reversals(words, pictures, gold), reversals(1 - words, 1 - pictures, 1 - gold)
-    assert (one.harmful.value, one.drop.value) == (other.harmful.value, other.drop.value)
+    first, other = reversals(words, pictures, gold), reversals(1 - words, 1 - pictures, 1 - gold)
+    assert (first.harmful.value, first.drop.value) == (other.harmful.value, other.drop.value)
     back = reversals(pictures, words, gold)
-    assert (back.harmful.value, back.reversal.value) == (one.beneficial.value, one.reversal.value)
+    assert (back.harmful.value, back.reversal.value) == (first.beneficial.value, first.reversal.value)
     with pytest.raises(ValueError, match="one length"):
         reversals([1], [1, 0], [1])
 

@@ -32,11 +32,11 @@ MEASURES: dict[str, Callable[[Ratings], Estimate]] = {
 
 @pytest.mark.parametrize("key", list(MEASURES))
 def test_n_counts_what_entered_the_value(key: str) -> None:
-    found = MEASURES[key](TABLE)
-    assert found.value is not None
-    assert (found.n_units, found.n_raters, found.n_ratings) == (6, 3, 17)
-    assert found.missing_share == pytest.approx(1 - 17 / 18)
-    assert found.extras["n_units_not_pairable"] == 1
+    estimate = MEASURES[key](TABLE)
+    assert estimate.value is not None
+    assert (estimate.n_units, estimate.n_raters, estimate.n_ratings) == (6, 3, 17)
+    assert estimate.missing_share == pytest.approx(1 - 17 / 18)
+    assert estimate.extras["n_units_not_pairable"] == 1
 
 
 def test_units_of_pairs_without_a_value_are_left_out_and_counted() -> None:

@@ -60,17 +60,17 @@ def test_a_mean_outside_the_two_codes_is_flagged() -> None:
 @given(counted, st.integers(1, 9))
 def test_weights_common_to_all_and_the_order_of_the_options_change_nothing(counts: dict[int, int], times: int) -> None:
     pair, swapped = Pair(1, 10, "metadata"), Pair(10, 1, "metadata")
-    one = label(counts, pair)
-    assert label({code: n * times for code, n in counts.items()}, pair).side == one.side
+    first_label = label(counts, pair)
+    assert label({code: n * times for code, n in counts.items()}, pair).side == first_label.side
     other = label(counts, swapped)
-    assert other.margin == one.margin
-    assert {one.side, other.side} in ({"a", "b"}, {None})
+    assert other.margin == first_label.margin
+    assert {first_label.side, other.side} in ({"a", "b"}, {None})
     turned = label({11 - code: n for code, n in counts.items()}, pair)
-    assert turned.why == one.why
-    if one.side:
-        assert turned.side != one.side
+    assert turned.why == first_label.why
+    if first_label.side:
+        assert turned.side != first_label.side
         mean = np.average(list(counts), weights=list(counts.values()))
-        assert one.side == ("a" if abs(mean - 1) < abs(mean - 10) else "b")
+        assert first_label.side == ("a" if abs(mean - 1) < abs(mean - 10) else "b")
 
 
 def test_where_the_codes_of_the_options_come_from() -> None:

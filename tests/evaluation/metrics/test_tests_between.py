@@ -42,10 +42,10 @@ def test_statsmodels_says_the_same_of_mcnemar(b: int, c: int) -> None:
 
 def test_to_swap_the_two_turns_the_difference_and_leaves_p() -> None:
     one, other = _pair(6, 1)
-    there, back = mcnemar(one, other), mcnemar(other, one)
-    assert there.value == -(back.value or 0)
-    assert there.extras["p"] == back.extras["p"]
-    assert there.low == pytest.approx(-(back.high or 0))
+    forward, back = mcnemar(one, other), mcnemar(other, one)
+    assert forward.value == -(back.value or 0)
+    assert forward.extras["p"] == back.extras["p"]
+    assert forward.low == pytest.approx(-(back.high or 0))
 
 
 def test_no_item_one_item_and_no_difference() -> None:
@@ -69,10 +69,10 @@ def test_all_sign_patterns_by_hand() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_scipy_says_the_same_of_the_permutation_test(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    one, other = rng.normal(0.4, 1, 10), rng.normal(size=10)
-    p, _used, exact = permutation_p(one - other)
+    first, other = rng.normal(0.4, 1, 10), rng.normal(size=10)
+    p, _used, exact = permutation_p(first - other)
     theirs = stats.permutation_test(
-        (one, other), lambda x, y: (x - y).mean(), permutation_type="samples", n_resamples=np.inf
+        (first, other), lambda x, y: (x - y).mean(), permutation_type="samples", n_resamples=np.inf
     )
     assert p == pytest.approx(theirs.pvalue) and exact
 

@@ -39,14 +39,14 @@ def test_scikit_learn_gives_the_same(seed: int, distance: Distance) -> None:
     rng = np.random.default_rng(seed)
     labels = np.repeat([0, 1, 2], [2, 5, 9])
     vectors = rng.normal(size=(16, 4)) + labels[:, None]
-    made = silhouettes(vectors, labels, distance=distance)
-    assert made == pytest.approx(silhouette_samples(vectors, labels, metric=distance), abs=1e-7)
-    assert made.mean() == pytest.approx(silhouette_score(vectors, labels, metric=distance), abs=1e-7)
+    widths = silhouettes(vectors, labels, distance=distance)
+    assert widths == pytest.approx(silhouette_samples(vectors, labels, metric=distance), abs=1e-7)
+    assert widths.mean() == pytest.approx(silhouette_score(vectors, labels, metric=distance), abs=1e-7)
     order = rng.permutation(16)
     assert silhouettes(vectors[order], np.array(["c", "a", "b"])[labels[order]], distance=distance) == pytest.approx(
-        made[order], abs=1e-7
+        widths[order], abs=1e-7
     )
-    assert silhouettes(3 * vectors, labels, distance=distance) == pytest.approx(made, abs=1e-7)
+    assert silhouettes(3 * vectors, labels, distance=distance) == pytest.approx(widths, abs=1e-7)
 
 
 def test_silhouettes_that_say_nothing() -> None:
@@ -135,13 +135,13 @@ def test_a_mean_silhouette_says_why_it_has_no_interval() -> None:
 @settings(max_examples=30, deadline=None)
 def test_the_plane_is_that_of_scikit_learn_up_to_its_signs(seed: int) -> None:
     vectors = np.random.default_rng(seed).normal(size=(12, 5)) * [5, 3, 1, 0.5, 0.1]
-    made = principal_plane(vectors)
+    projection = principal_plane(vectors)
     theirs = PCA(2).fit(vectors)
-    assert np.abs(made.points) == pytest.approx(np.abs(theirs.transform(vectors)))
-    assert made.explained == pytest.approx(theirs.explained_variance_ratio_)
-    assert principal_plane(vectors + 7).points == pytest.approx(made.points)
+    assert np.abs(projection.points) == pytest.approx(np.abs(theirs.transform(vectors)))
+    assert projection.explained == pytest.approx(theirs.explained_variance_ratio_)
+    assert principal_plane(vectors + 7).points == pytest.approx(projection.points)
     order = np.random.default_rng(seed).permutation(12)
-    assert principal_plane(vectors[order]).points == pytest.approx(made.points[order])
+    assert principal_plane(vectors[order]).points == pytest.approx(projection.points[order])
 
 
 @pytest.mark.parametrize("shape", [(120, 300), (300, 120)])
