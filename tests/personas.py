@@ -162,8 +162,8 @@ def draw_image(item: Item, width: int = 320, height: int = 240) -> ItemImage:
     )
     if not default_storage.exists(image.original_name):
         default_storage.save(image.original_name, ContentFile(data))
-    said = {"image": image, "alt": f"A {item.concept}"}
-    return ItemImage.objects.update_or_create(item=item, role="image", defaults=said)[0]
+    defaults = {"image": image, "alt": f"A {item.concept}"}
+    return ItemImage.objects.update_or_create(item=item, role="image", defaults=defaults)[0]
 
 
 @dataclass

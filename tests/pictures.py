@@ -61,11 +61,11 @@ def turned(orientation: int, width: int = 400, height: int = 300) -> bytes:
 
 def corners(picture: Image.Image) -> tuple[str, ...]:
     width, height = picture.size
-    found = []
+    names = []
     for x, y in ((0.2, 0.2), (0.8, 0.2), (0.2, 0.8), (0.8, 0.8)):
         pixel = picture.convert("RGB").getpixel((int(width * x), int(height * y)))
-        found.append(min(COLOURS, key=lambda name: sum(abs(a - b) for a, b in zip(COLOURS[name], pixel, strict=True))))
-    return tuple(found)
+        names.append(min(COLOURS, key=lambda name: sum(abs(a - b) for a, b in zip(COLOURS[name], pixel, strict=True))))
+    return tuple(names)
 
 
 def bomb(width: int, height: int) -> bytes:

@@ -65,14 +65,16 @@ def rater(user: User) -> Rater:
 
 def assign(opened: CampaignCohort, user: User, slot: Slot, *, code: str = "") -> Assignment:
     """The slot's unit in this person's hand; with a code, already answered."""
-    at, who = timezone.now(), rater(user)
-    participation, _made = Participation.objects.get_or_create(cohort=opened, rater=who, defaults={"last_seen_at": at})
+    at, person = timezone.now(), rater(user)
+    participation, _made = Participation.objects.get_or_create(
+        cohort=opened, rater=person, defaults={"last_seen_at": at}
+    )
     assignment = Assignment.objects.create(
         campaign=opened.campaign,
         participation=participation,
         slot=slot,
         unit=slot.unit,
-        rater=who,
+        rater=person,
         state="submitted" if code else "reserved",
         in_hand=not code,
         lease_until=None if code else at + timedelta(minutes=30),

@@ -221,10 +221,10 @@ def test_bytes_that_are_not_utf_8_are_refused_with_their_line_and_a_byte_order_m
 
 def test_emic_says_in_one_sentence_which_catalogue_is_broken(tmp_path: Path) -> None:
     error = CatalogueError(catalogues.FOLDER / "sl/LC_MESSAGES/django.po", 10, "this is no comment.")
-    said = environment.explain_failure(
+    message = environment.explain_failure(
         f"Traceback\nconfig.catalogues.CatalogueError: {error}\n", "migrate", tmp_path, tmp_path
     )
-    assert said == (
+    assert message == (
         "Emic refuses to start, because a translation cannot be read. "
         "locale/sl/LC_MESSAGES/django.po, line 10: this is no comment."
     )

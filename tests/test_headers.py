@@ -14,14 +14,14 @@ def kept_by_nobody(value: str) -> bool:
     return "private" in value and "no-store" in value
 
 
-@pytest.mark.parametrize("who", ["owner", "nour", "site_admin"])
-def test_nobody_keeps_a_page_of_a_signed_in_person_and_no_page_uses_the_camera(world: World, who: str) -> None:
+@pytest.mark.parametrize("person_name", ["owner", "nour", "site_admin"])
+def test_nobody_keeps_a_page_of_a_signed_in_person_and_no_page_uses_the_camera(world: World, person_name: str) -> None:
     samples = build(world)
     wrong = []
-    client = world.client(getattr(world, who))
+    client = world.client(getattr(world, person_name))
     for route in every_route():
         if not client.cookies[settings.SESSION_COOKIE_NAME].value:  # the last route signed out
-            client = world.client(getattr(world, who))
+            client = world.client(getattr(world, person_name))
         response = client.get(path_of(route, samples))
         if response.headers.get("Permissions-Policy") != "camera=(), geolocation=(), microphone=()":
             wrong.append(f"{route.name}: no Permissions-Policy")

@@ -25,12 +25,12 @@ def test_every_script_of_a_kind_or_display_has_its_joined_file() -> None:
 
 @pytest.mark.parametrize("name", [*STYLES, *SCRIPTS])
 def test_a_joined_file_holds_its_sources_and_asks_only_for_joined_ones(name: str) -> None:
-    made, sources = read(name), (STYLES.get(name) or SCRIPTS[name])
+    bundle, sources = read(name), (STYLES.get(name) or SCRIPTS[name])
     for path in sources:
         for line in read(path).splitlines():
             if not line.startswith(("import ", "export ")):
-                assert line in made, (path, line)
-    asked = re.findall(r'^import \* as \w+ from "\./(.+)";$', made, re.MULTILINE)
+                assert line in bundle, (path, line)
+    asked = re.findall(r'^import \* as \w+ from "\./(.+)";$', bundle, re.MULTILINE)
     assert {f"js/joined/{one}" for one in asked} <= set(SCRIPTS)
     assert "sheet.js" not in asked, "the page's own script begins when all others stand"
 

@@ -145,25 +145,25 @@ def complaints(world: World, samples: Mapping[str, Any], user: User | None) -> I
         for method in METHODS:
             client = world.client(user) if open_to else shared  # an open route may sign out
             response = ask(client, route, method, path)
-            what = f"{method.upper()} {path} ({route.name}) answers {response.status_code}"
+            summary = f"{method.upper()} {path} ({route.name}) answers {response.status_code}"
             if (not open_to and not refused(route, response, user is not None)) or response.status_code >= 500:
-                yield what
+                yield summary
             body = b"".join(response.streaming_content) if response.streaming else response.content
             for text in hidden:
                 if text in body.decode(errors="replace"):
-                    yield f"{what} and says {text!r}"
+                    yield f"{summary} and says {text!r}"
 
 
-@pytest.mark.parametrize("who", ["visitor", "stranger", "rival"])
-def test_outsiders_get_nothing_and_change_nothing(world: World, who: str) -> None:
+@pytest.mark.parametrize("person_name", ["visitor", "stranger", "rival"])
+def test_outsiders_get_nothing_and_change_nothing(world: World, person_name: str) -> None:
     samples = build(world)
     before = snapshot()
-    user = None if who == "visitor" else getattr(world, who)
+    user = None if person_name == "visitor" else getattr(world, person_name)
     found = list(complaints(world, samples, user))
     assert not found, "\n".join(found)
     after = snapshot()
     changed = [label for label, rows in before.items() if rows != after[label]]
-    assert changed == [], f"{who} changed rows"
+    assert changed == [], f"{person_name} changed rows"
 
 
 def opens(client: Client, route: Route, path: str) -> bool:

@@ -32,10 +32,10 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if not wanted or reporter is None or hasattr(session.config, "workerinput"):
         return
-    found = {name: len(reporter.stats.get(name, [])) for name in ("passed", "xpassed")}
+    n_by_outcome = {name: len(reporter.stats.get(name, [])) for name in ("passed", "xpassed")}
     failures = reporter.stats.get("failed", []) + reporter.stats.get("error", [])
     counts = {
-        "passed": found["passed"] + found["xpassed"],
+        "passed": n_by_outcome["passed"] + n_by_outcome["xpassed"],
         "failed": len(failures),
         "nodes": sorted({report.nodeid for report in failures}),
     }

@@ -28,12 +28,12 @@ def every_workflow(world: World) -> dict[str, Campaign]:
     workflows.load(demo)
     release_expired(now)
     rate(world, demo)
-    made = {one.stage.key: one for one in Campaign.objects.select_related("stage__benchmark").order_by("pk")}
+    campaigns = {one.stage.key: one for one in Campaign.objects.select_related("stage__benchmark").order_by("pk")}
     for benchmark in Benchmark.objects.filter(team=world.team):
         for user, role in ((world.owner, Role.Name.OWNER), (world.reviewer, Role.Name.REVIEWER)):
             Role.objects.get_or_create(benchmark=benchmark, user=user, defaults={"name": role})
-    find(made["finding"], world.nour)
-    return made
+    find(campaigns["finding"], world.nour)
+    return campaigns
 
 
 def demo_of(world: World) -> Demo:

@@ -331,7 +331,7 @@ def cascades(path: str, text: str) -> Iterator[str]:
 
 def templates_are_strict(path: str, text: str) -> Iterator[str]:
     """The content policy forbids inline styles and scripts; what a person typed is never marked safe; POST has CSRF."""
-    for pattern, what in [
+    for pattern, problem in [
         (r"\sstyle\s*=", "an inline style"),
         (r"<style\b", "a style block"),
         (r"<script(?![^>]*\bsrc=)[^>]*>(?!\s*</script>)", "an inline script"),
@@ -340,10 +340,10 @@ def templates_are_strict(path: str, text: str) -> Iterator[str]:
     ]:
         if path.endswith(".txt"):
             continue
-        for found in re.finditer(pattern, text):
-            if what == "an inline script" and 'type="application/json"' in found[0]:
+        for match in re.finditer(pattern, text):
+            if problem == "an inline script" and 'type="application/json"' in match[0]:
                 continue
-            yield f"{path}:{text[: found.start()].count(chr(10)) + 1} has {what}"
+            yield f"{path}:{text[: match.start()].count(chr(10)) + 1} has {problem}"
     for form in re.finditer(r"<form\b[^>]*method=[\"']post[\"'][^>]*>.*?</form>", text, re.S | re.I):
         if "csrf_token" not in form[0]:
             yield f"{path}:{text[: form.start()].count(chr(10)) + 1} posts without a CSRF token"

@@ -134,11 +134,11 @@ def test_nothing_names_a_machine_or_a_registry() -> None:
         "pypi." + "org",
         "--index" + "-url",
     )
-    found = [
+    offenders = [
         f"{path}: {word}"
         for path in tracked()
         if not path.endswith((".png", ".webp", ".jpg"))
         for word in suspects
         if word in (ROOT / path).read_text(errors="ignore")
     ]
-    assert not found, "\n".join(found)
+    assert not offenders, "\n".join(offenders)

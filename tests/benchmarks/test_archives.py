@@ -60,16 +60,16 @@ def test_members_are_counted_not_believed(monkeypatch):
     monkeypatch.setattr(archive, "MOST_MEMBERS", 3)
     three = packed({f"{n}.png": b"x" for n in range(3)})
     four = packed({f"{n}.png": b"x" for n in range(4)})
-    made: list[Any] = []
+    opened: list[Any] = []
     real = zipfile.ZipFile
-    monkeypatch.setattr(zipfile, "ZipFile", lambda file: made.append(file) or real(file))
+    monkeypatch.setattr(zipfile, "ZipFile", lambda file: opened.append(file) or real(file))
     for good in (three, with_zip64(three), stating(three, 0)):
         assert names(good) == ["0.png", "1.png", "2.png"]
-    assert len(made) == 3
+    assert len(opened) == 3
     for bad in (four, stating(four, 1), with_zip64(four), stating(four, 0)):
         with pytest.raises(SourceProblem, match="more than 3 files"):
             names(bad)
-    assert len(made) == 3, "Python never read them"
+    assert len(opened) == 3, "Python never read them"
 
 
 def test_the_list_of_members_is_bounded_wherever_it_is_stated(monkeypatch):

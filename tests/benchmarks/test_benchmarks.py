@@ -16,23 +16,23 @@ pytestmark = pytest.mark.django_db
 
 @pytest.mark.parametrize("recipe", RECIPES, ids=lambda one: one.key)
 def test_a_recipe_writes_its_stages_and_makes_its_owner(world, recipe):
-    made = create_from_recipe(world.team, recipe.key, "Ours", "ours", world.mara)
-    made.refresh_from_db()
-    assert [stage.key for stage in made.stages.all()] == [stage.key for stage in recipe.stages]
-    for row, spec in zip(made.stages.all(), recipe.stages, strict=True):
+    benchmark = create_from_recipe(world.team, recipe.key, "Ours", "ours", world.mara)
+    benchmark.refresh_from_db()
+    assert [stage.key for stage in benchmark.stages.all()] == [stage.key for stage in recipe.stages]
+    for row, spec in zip(benchmark.stages.all(), recipe.stages, strict=True):
         assert (row.sheet, row.target_answers, row.instructions) == (spec.sheet, spec.target_answers, spec.instructions)
-    assert (made.recipe, made.recipe_version) == (recipe.key, recipe.version)
-    assert len(made.pseudonym_key) == 32
-    assert benchmark_for(world.mara, "ours", can="own") == made
-    event = Event.objects.get(scope=made.scope, verb="benchmark.created")
+    assert (benchmark.recipe, benchmark.recipe_version) == (recipe.key, recipe.version)
+    assert len(benchmark.pseudonym_key) == 32
+    assert benchmark_for(world.mara, "ours", can="own") == benchmark
+    event = Event.objects.get(scope=benchmark.scope, verb="benchmark.created")
     assert event.actor == world.mara and event.data["recipe"] == recipe.key
 
 
 def test_two_benchmarks_give_one_person_two_names(world):
-    one = create_from_recipe(world.team, "caire-universal", "One", "one", world.mara)
-    two = create_from_recipe(world.team, "caire-universal", "Two", "two", world.mara)
-    assert one.pseudonym(7) == one.pseudonym(7) != two.pseudonym(7)
-    assert re.fullmatch(r"R-[0-9a-f]{12}", one.pseudonym(7)), "long enough that thousands of people do not collide"
+    first = create_from_recipe(world.team, "caire-universal", "One", "one", world.mara)
+    second = create_from_recipe(world.team, "caire-universal", "Two", "two", world.mara)
+    assert first.pseudonym(7) == first.pseudonym(7) != second.pseudonym(7)
+    assert re.fullmatch(r"R-[0-9a-f]{12}", first.pseudonym(7)), "long enough that thousands of people do not collide"
 
 
 def test_a_taken_address_and_an_unknown_recipe_leave_nothing_behind(world):
@@ -45,10 +45,10 @@ def test_a_taken_address_and_an_unknown_recipe_leave_nothing_behind(world):
 
 
 def test_a_blank_one_asks_its_own_question(world):
-    made = create_blank(world.team, "Tea", "tea", world.mara, question="Would you find this tea in {target}?")
-    (field,) = made.stages.get().sheet["fields"]
+    benchmark = create_blank(world.team, "Tea", "tea", world.mara, question="Would you find this tea in {target}?")
+    (field,) = benchmark.stages.get().sheet["fields"]
     assert field["label"] == {"en": "Would you find this tea in {target}?"}
-    assert made.recipe == ""
+    assert benchmark.recipe == ""
 
 
 def test_roles_are_for_team_members_and_one_owner_stays(world):

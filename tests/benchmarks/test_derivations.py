@@ -19,11 +19,11 @@ def result(key: str, rater: str = "R-a", number: int = 1, **more: Any) -> Result
 
 
 def derive(results: list[Result], kind: str, params: dict[str, Any], **more: Any) -> list[ItemDraft]:
-    found = Derivation.from_json({"kind": kind, "from": ["one"], "params": params, **more})
-    assert found is not None
-    drafts = found.derive(results)
+    derivation = Derivation.from_json({"kind": kind, "from": ["one"], "params": params, **more})
+    assert derivation is not None
+    drafts = derivation.derive(results)
     shuffled = random.Random(1).sample(results, len(results))
-    assert found.derive(shuffled) == drafts
+    assert derivation.derive(shuffled) == drafts
     return drafts
 
 
@@ -33,10 +33,10 @@ def test_promote_makes_an_item_of_each_answer_where_it_uses_one() -> None:
         result("p1", "R-a", 1, answers={"question": "What?", "answer": "Tea"}, version=2),
     ]
     params = {"text": "question", "context": {"said": "answer", "from": "item.key"}}
-    one, two = derive(results, "promote", params)
-    assert {one.former, two.former} == {"p1/R-a", "p1/R-b"}
-    assert all(re.fullmatch("p1~[0-9a-f]{6}", draft.key) for draft in (one, two)) and one.key != two.key
-    first = next(draft for draft in (one, two) if draft.former == "p1/R-a")
+    first_draft, two = derive(results, "promote", params)
+    assert {first_draft.former, two.former} == {"p1/R-a", "p1/R-b"}
+    assert all(re.fullmatch("p1~[0-9a-f]{6}", draft.key) for draft in (first_draft, two)) and first_draft.key != two.key
+    first = next(draft for draft in (first_draft, two) if draft.former == "p1/R-a")
     assert (first.text, first.context, first.mark) == ("What?", {"said": "Tea", "from": "p1"}, "v2")
     assert first.sources == ((1, 1),) and first.images["image"].image == 1
 
@@ -66,12 +66,12 @@ def test_join_waits_for_all_its_parts() -> None:
         "needs": ["s1", "s2"],
         "roles": {"a1": "s1.image", "a2": "s2.image"},
     }
-    one = [
+    results_of_part = [
         result(f"Q1-{s}", "", n, item={"condition": s, "context": {"question": "Q1"}})
         for n, s in ((1, "s1"), (2, "s2"))
     ]
     half = result("Q2-s1", "", 3, item={"condition": "s1", "context": {"question": "Q2"}})
-    [draft] = derive([*one, half], "join", params)
+    [draft] = derive([*results_of_part, half], "join", params)
     assert draft.key == "Q1" and {role: p.image for role, p in draft.images.items()} == {"a1": 1, "a2": 2}
     assert {source for source, _annotation in draft.sources} == {1, 2}
 
@@ -153,10 +153,12 @@ def test_an_item_that_is_passed_on_keeps_its_key_for_any_number_of_targets() -> 
 def test_cluster_keeps_look_alikes_on_one_sheet() -> None:
     pictures = [result(f"p{n}", "", n + 1, item={"concept": "train"}) for n in range(5)]
     params = {"groups": [["p3", "p1"]], "near": {"p3": [["p1", 0.9]]}, "most": 3}
-    one, two = derive(pictures, "cluster", params)
-    assert (one.key, two.key) == ("train/1", "train/2")
-    assert one.context["groups"] == [["p001", "p002"]] and one.context["near"] == {"p001": [["p002", 0.9]]}
-    assert [one.context["pictures"][role]["key"] for role in ("p001", "p002", "p003")] == ["p3", "p1", "p0"]
+    first_sheet, two = derive(pictures, "cluster", params)
+    assert (first_sheet.key, two.key) == ("train/1", "train/2")
+    assert first_sheet.context["groups"] == [["p001", "p002"]] and first_sheet.context["near"] == {
+        "p001": [["p002", 0.9]]
+    }
+    assert [first_sheet.context["pictures"][role]["key"] for role in ("p001", "p002", "p003")] == ["p3", "p1", "p0"]
     assert len(two.images) == 2
 
 

@@ -79,7 +79,7 @@ class Elsewhere:
 def elsewhere() -> Iterator[Elsewhere]:
     safe_fetch.SERVERS.forget()
     with socket.create_server(("127.0.0.1", 0)) as door:
-        there = Elsewhere(door.getsockname()[1])
+        server = Elsewhere(door.getsockname()[1])
 
         def listen() -> None:
             while True:
@@ -87,11 +87,11 @@ def elsewhere() -> Iterator[Elsewhere]:
                     line, _address = door.accept()
                 except OSError:
                     return
-                threading.Thread(target=there.serve, args=(line,), daemon=True).start()
+                threading.Thread(target=server.serve, args=(line,), daemon=True).start()
 
         listener = threading.Thread(target=listen, daemon=True)
         listener.start()
-        yield there
+        yield server
         with contextlib.suppress(OSError):
             door.shutdown(socket.SHUT_RDWR)  # closing alone would leave it listening as long as accept() waits
         listener.join(5)

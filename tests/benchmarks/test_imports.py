@@ -174,8 +174,8 @@ def test_paths_say_what_a_picture_is(stage, blank):
     assert (first.origin, first.concept, first.condition) == ("Egypt", "head coverings", "natural")
     assert (second.origin, second.concept, second.condition) == ("Egypt", "dance", "generated")
     assert first.key == "set/natural/Egypt/head_coverings/1" and first.images.get().licence == "CC0"
-    beside = {"read me.txt": b"hello", "birds/owl.ogg": b"Ogg", "note.jpg": b"hello", "README": b"hello"}
-    job = bring(blank, packed({"birds/owl.png": draw.png(seed=4)} | beside))
+    other_files = {"read me.txt": b"hello", "birds/owl.ogg": b"Ogg", "note.jpg": b"hello", "README": b"hello"}
+    job = bring(blank, packed({"birds/owl.png": draw.png(seed=4)} | other_files))
     assert report(job) == {1: ("created", ""), 2: ("error", "text"), 3: ("error", "text")}
     assert job.result["notes"] == ["2 files are no pictures and were passed over."]
     assert blank.items.get().concept == "birds"
@@ -322,10 +322,10 @@ def test_two_imports_at_once_do_not_make_an_item_twice(blank):
     from benchmarks.services.images import store_image
 
     image, _made = store_image(blank.benchmark.team, draw.png(), name="a.png")
-    one = row_import.PreparedRow(Row(1, "a.png", Record(file="a.png", key="a")), image)
+    prepared = row_import.PreparedRow(Row(1, "a.png", Record(file="a.png", key="a")), image)
     with transaction.atomic():
-        first = row_import.import_batch(blank, [one, one])
-        second = row_import.import_batch(blank, [one])
+        first = row_import.import_batch(blank, [prepared, prepared])
+        second = row_import.import_batch(blank, [prepared])
     assert [row.outcome for row in first + second] == ["created", "unchanged", "unchanged"]
 
 

@@ -46,8 +46,8 @@ def test_neighbours_on_the_sheet_are_more_alike_than_strangers() -> None:
     scenes, _how, _pictures, prints = drawn()
     alike = looks.similarities(prints)
     order = [at for group in looks.clusters(alike) for at in group]
-    beside = [alike[a, b] for a, b in pairwise(order) if scenes[a] == scenes[b]]
-    assert np.mean(beside) > 1.4 * np.mean(alike[np.triu_indices(len(prints), 1)])
+    neighbour_similarities = [alike[a, b] for a, b in pairwise(order) if scenes[a] == scenes[b]]
+    assert np.mean(neighbour_similarities) > 1.4 * np.mean(alike[np.triu_indices(len(prints), 1)])
 
 
 def test_another_light_is_less_alike_and_still_the_same_group() -> None:
@@ -66,10 +66,10 @@ def test_copies_of_a_file_are_near_exact_and_look_alikes_are_not() -> None:
         copies.append(fingerprint(Image.open(buffer)))
     crop = next(at for at, how in enumerate(drawn()[1]) if how == "crop")
     names = ["a", "b", "c", "crop", "a2", "b2", "c2"]
-    found = looks.near_exact_duplicates(
+    duplicates = looks.near_exact_duplicates(
         names, [*prints[:1], *prints[10:11], *prints[20:21], prints[crop], *_copies(pictures)]
     )
-    assert found == {"a2": "a", "b2": "b", "c2": "c"}
+    assert duplicates == {"a2": "a", "b2": "b", "c2": "c"}
     assert len(copies) == 3
 
 
@@ -105,12 +105,12 @@ def test_an_item_keeps_its_groups_and_neighbours(world: World) -> None:
     from tests.browser.deduping import make_item
 
     stage = Stage.objects.create(benchmark=world.benchmark, key="sets", name="Sets", display="contact", sheet={})
-    made = []
+    images = []
     for number in (0, 1, 10):
         buffer = io.BytesIO()
         drawn()[2][number].convert("RGB").resize((400, 300)).save(buffer, "JPEG")
-        made.append((str(number), buffer.getvalue()))
-    item = make_item(stage, "market", made)
+        images.append((str(number), buffer.getvalue()))
+    item = make_item(stage, "market", images)
     item.refresh_from_db()
     assert sorted(map(sorted, item.context["groups"])) == [["p001", "p002"], ["p003"]]
     assert item.context["near"]["p001"][0][0] == "p002" and "truth" in item.context

@@ -19,31 +19,31 @@ def page(client, url: str) -> str:
 
 
 def opened(world, name: str):
-    made = lifecycle.create(
+    new_campaign = lifecycle.create(
         world.stage, name, world.owner, cohorts={world.egypt: 2, world.brazil: 1}, conditions=[], summary=""
     )
-    lifecycle.open_campaign(made, world.owner, timezone.now())
-    return made
+    lifecycle.open_campaign(new_campaign, world.owner, timezone.now())
+    return new_campaign
 
 
 def test_campaigns_under_way_and_waiting_problems_are_told(world):
     world.add_items(3)
-    client, here = world.client(world.mara), f"/b/{world.benchmark.slug}/"
-    assert "Campaigns under way" not in page(client, here)
+    client, url = world.client(world.mara), f"/b/{world.benchmark.slug}/"
+    assert "Campaigns under way" not in page(client, url)
     campaign = opened(world, "Autumn")
-    said = page(client, here)
-    assert "<b>0</b> of 9" in said and f"{here}campaigns/{campaign.pk}/" in said
-    assert "waits for an answer" not in said
+    html = page(client, url)
+    assert "<b>0</b> of 9" in html and f"{url}campaigns/{campaign.pk}/" in html
+    assert "waits for an answer" not in html
     world.client(world.nour).get(f"/work/{campaign.pk}/")
     work = Assignment.objects.filter(campaign=campaign, in_hand=True).get()
     ProblemReport.objects.create(assignment=work, rater=work.rater, text="upside down")
-    assert "1 reported problem waits for an answer" in page(client, here)
+    assert "1 reported problem waits for an answer" in page(client, url)
     ProblemReport.objects.update(answered_at=timezone.now(), answered_by=world.mara, answer="Thank you")
-    assert "waits for an answer" not in page(client, here)
+    assert "waits for an answer" not in page(client, url)
     lifecycle.pause(campaign, world.owner)
-    assert "Paused" in page(client, here)
+    assert "Paused" in page(client, url)
     lifecycle.close(campaign, world.owner, timezone.now())
-    assert "Campaigns under way" not in page(client, here)
+    assert "Campaigns under way" not in page(client, url)
 
 
 def test_another_benchmark_is_told_nothing_of_it(world):
@@ -65,5 +65,5 @@ def test_its_work_does_not_grow_with_campaigns(world):
     for number in range(6):
         opened(world, f"Further {number}")
     assert asked() == once
-    said = page(world.client(world.mara), f"/b/{world.benchmark.slug}/")
-    assert "2 more campaigns" in said and "Further 5" in said and "First" not in said
+    html = page(world.client(world.mara), f"/b/{world.benchmark.slug}/")
+    assert "2 more campaigns" in html and "Further 5" in html and "First" not in html

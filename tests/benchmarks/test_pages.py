@@ -23,10 +23,10 @@ def test_from_nothing_to_items_in_a_browser(world):
     client = world.client(world.mara)
     assert "Create benchmark" in page(client, "/benchmarks/")
     assert "CAIRE, universal set" in page(client, "/benchmarks/new/")
-    made = client.post(
+    response = client.post(
         "/benchmarks/new/", {"recipe": "caire-universal", "name": "Ten Countries", "team": world.team.pk}
     )
-    assert made.headers["Location"] == "/b/ten-countries/"
+    assert response.headers["Location"] == "/b/ten-countries/"
     overview = page(client, "/b/ten-countries/")
     assert "Import items" in overview and "Table 12" in overview and "not in the team yet" in overview
     assert "No items yet" in page(client, "/b/ten-countries/items/")
@@ -58,31 +58,31 @@ def _stage_of(slug: str) -> int:
 
 def test_a_blank_one_needs_a_question_and_a_free_address(world):
     client = world.client(world.mara)
-    said = {"recipe": "blank", "name": "شاي", "team": world.team.pk}
-    assert "Write the question" in client.post("/benchmarks/new/", said).content.decode()
-    said["question"] = "Is this tea from {target}?"
+    data = {"recipe": "blank", "name": "شاي", "team": world.team.pk}
+    assert "Write the question" in client.post("/benchmarks/new/", data).content.decode()
+    data["question"] = "Is this tea from {target}?"
     other = world.other_benchmark.slug
-    taken = client.post("/benchmarks/new/", said | {"slug": other}).content.decode()
+    taken = client.post("/benchmarks/new/", data | {"slug": other}).content.decode()
     assert f"“{other}-2” is free" in taken and "This address is taken" not in taken
     Benchmark.objects.filter(pk=world.benchmark.pk).update(slug=f"{other}-2")
-    assert f"“{other}-3” is free" in client.post("/benchmarks/new/", said | {"slug": other}).content.decode()
-    made = client.post("/benchmarks/new/", said)
+    assert f"“{other}-3” is free" in client.post("/benchmarks/new/", data | {"slug": other}).content.decode()
+    made = client.post("/benchmarks/new/", data)
     assert made.headers["Location"] == "/b/benchmark/"
     assert "Is this tea from this culture?" in page(client, "/b/benchmark/")
-    elsewhere = client.post("/benchmarks/new/", said | {"team": world.other_team.pk, "name": "X"})
+    elsewhere = client.post("/benchmarks/new/", data | {"team": world.other_team.pk, "name": "X"})
     assert elsewhere.status_code == 200 and not Benchmark.objects.filter(name="X").exists()
 
 
 def test_items_come_in_pages_by_key(world):
     world.add_items(130)
     client = world.client(world.reviewer)
-    url, seen = f"/b/{world.benchmark.slug}/items/", []
+    url, item_ids = f"/b/{world.benchmark.slug}/items/", []
     while url:
         answer = client.get(url)
-        seen += [item.pk for item in answer.context["items"]]
+        item_ids += [item.pk for item in answer.context["items"]]
         further = answer.context["further"]
         url = f"/b/{world.benchmark.slug}/items/?{further}" if further else ""
-    assert seen == sorted(set(seen)) and len(seen) == 130
+    assert item_ids == sorted(set(item_ids)) and len(item_ids) == 130
     assert client.get(f"/b/{world.benchmark.slug}/items/?after=x&stage__benchmark=1").status_code == 200
     assert client.get(f"/b/{world.benchmark.slug}/items/?stage=nothing").status_code == 404
     for name in ("stage", "concept", "origin", "condition", "after"):
@@ -121,24 +121,24 @@ WHO = {
 def test_who_finds_which_page(world, name):
     (item,) = world.add_items(1)
     client = world.client(getattr(world, name))
-    here = f"/b/{world.benchmark.slug}/"
+    base = f"/b/{world.benchmark.slug}/"
     see, work_on, roles = WHO[name]
     for url in ("", "items/", f"items/{item.pk}/"):
-        assert client.get(here + url).status_code == see, url
+        assert client.get(base + url).status_code == see, url
     for url in ("import/", "import/manifest.csv"):
-        assert client.get(here + url).status_code == work_on, url
-    assert client.get(f"{here}roles/").status_code == roles
+        assert client.get(base + url).status_code == work_on, url
+    assert client.get(f"{base}roles/").status_code == roles
     assert (world.benchmark.name in client.get("/benchmarks/").content.decode()) == (
         see == 200 and name != "site_admin"
     )
     role = world.benchmark.roles.get(user=world.reviewer)
-    posted = client.post(f"{here}roles/{role.pk}/", {"name": "researcher"})
+    posted = client.post(f"{base}roles/{role.pk}/", {"name": "researcher"})
     assert posted.status_code == (302 if roles == 200 else 404)
     role.refresh_from_db()
     assert role.name == ("researcher" if roles == 200 else "reviewer")
     if work_on == 404:
         archive = SimpleUploadedFile("a.zip", b"x")
-        assert client.post(f"{here}import/", {"archive": archive}).status_code == 404
+        assert client.post(f"{base}import/", {"archive": archive}).status_code == 404
         assert not Job.objects.exists()
 
 
@@ -162,50 +162,50 @@ def test_a_site_admin_leaves_a_trace_but_not_one_for_every_refresh(world):
 
 
 def test_roles_are_given_changed_and_taken(world):
-    client, here = world.client(world.owner), f"/b/{world.benchmark.slug}/roles/"
-    assert "Admin" in page(client, here)
-    client.post(here, {"user": world.team_admin.pk, "name": "reviewer"})
+    client, url = world.client(world.owner), f"/b/{world.benchmark.slug}/roles/"
+    assert "Admin" in page(client, url)
+    client.post(url, {"user": world.team_admin.pk, "name": "reviewer"})
     assert world.benchmark.roles.get(user=world.team_admin).name == Role.Name.REVIEWER
-    client.post(here, {"user": world.rival.pk, "name": "owner"})
+    client.post(url, {"user": world.rival.pk, "name": "owner"})
     assert not world.benchmark.roles.filter(user=world.rival).exists()
     own = world.benchmark.roles.get(user=world.owner)
-    answer = client.post(f"{here}{own.pk}/", {"name": "none"}, follow=True)
-    assert answer.redirect_chain == [(here, 302)] and "always has an owner" in answer.content.decode()
-    assert client.post(f"{here}{own.pk}/", {"name": "emperor"}).status_code == 302
+    answer = client.post(f"{url}{own.pk}/", {"name": "none"}, follow=True)
+    assert answer.redirect_chain == [(url, 302)] and "always has an owner" in answer.content.decode()
+    assert client.post(f"{url}{own.pk}/", {"name": "emperor"}).status_code == 302
     assert set(world.benchmark.roles.values_list("name", flat=True)) == {"owner", "researcher", "reviewer"}
     other = world.other_benchmark.roles.get()
-    assert client.post(f"{here}{other.pk}/", {"name": "none"}).status_code == 404
+    assert client.post(f"{url}{other.pk}/", {"name": "none"}).status_code == 404
     mara = world.benchmark.roles.get(user=world.mara)
-    client.post(f"{here}{mara.pk}/", {"name": "none"})
+    client.post(f"{url}{mara.pk}/", {"name": "none"})
     assert not world.benchmark.roles.filter(user=world.mara).exists()
 
 
 def test_who_gives_up_the_own_role_is_led_where_there_is_still_something_to_see(world):
-    here = f"/b/{world.benchmark.slug}/roles/"
+    url = f"/b/{world.benchmark.slug}/roles/"
     set_role(world.benchmark, world.mara, Role.Name.OWNER, world.owner)
     own = world.benchmark.roles.get(user=world.owner)
-    answer = world.client(world.owner).post(f"{here}{own.pk}/", {"name": "none"}, follow=True)
+    answer = world.client(world.owner).post(f"{url}{own.pk}/", {"name": "none"}, follow=True)
     assert answer.redirect_chain == [("/benchmarks/", 302)] and answer.status_code == 200
 
 
 def test_where_nobody_has_a_role_the_page_says_so(world):
-    here = f"/b/{world.benchmark.slug}/roles/"
+    url = f"/b/{world.benchmark.slug}/roles/"
     admin = world.client(world.team_admin)
-    assert "No roles yet" not in page(admin, here)
+    assert "No roles yet" not in page(admin, url)
     world.benchmark.roles.all().delete()
-    assert "No roles yet" in page(admin, here)
+    assert "No roles yet" in page(admin, url)
 
 
 def test_pictures_that_lead_somewhere_say_where_and_cards_differ(world):
-    one, two = world.add_items(2, images=True)
-    Item.objects.filter(pk__in=[one.pk, two.pk]).update(concept="dance", origin="Egypt", condition="natural")
+    first, second = world.add_items(2, images=True)
+    Item.objects.filter(pk__in=[first.pk, second.pk]).update(concept="dance", origin="Egypt", condition="natural")
     ItemImage.objects.update(alt="")
-    client, here = world.client(world.mara), f"/b/{world.benchmark.slug}/"
-    overview = page(client, here)
-    for item in (one, two):
-        assert f'<a href="{here}items/{item.pk}/" aria-label="dance, Egypt, natural">' in overview
-    items = page(client, f"{here}items/")
-    assert all(f'<span class="key"><bdi dir="ltr">{item.key}</bdi></span>' in items for item in (one, two))
+    client, base = world.client(world.mara), f"/b/{world.benchmark.slug}/"
+    overview = page(client, base)
+    for item in (first, second):
+        assert f'<a href="{base}items/{item.pk}/" aria-label="dance, Egypt, natural">' in overview
+    items = page(client, f"{base}items/")
+    assert all(f'<span class="key"><bdi dir="ltr">{item.key}</bdi></span>' in items for item in (first, second))
 
 
 def test_the_jobs_of_a_benchmark_are_seen_by_its_people(world):

@@ -8,7 +8,7 @@ from benchmarks.services.benchmarks import create_blank
 from jobs.models import Event
 
 pytestmark = pytest.mark.django_db
-SAID = {
+SETTINGS = {
     "name": "Rivers",
     "purpose": "To see which dances people know.",
     "citation": "Mara, 2026",
@@ -22,39 +22,39 @@ def page(client, url: str) -> str:
     return answer.content.decode()
 
 
-@pytest.mark.parametrize("who", ["owner", "mara"])
-def test_those_who_work_on_it_say_what_it_is(world, who):
-    here = f"/b/{world.benchmark.slug}/"
-    client = world.client(getattr(world, who))
-    assert f"{here}settings/" in page(client, here)
-    assert client.post(f"{here}settings/", SAID).status_code == 302
+@pytest.mark.parametrize("person_name", ["owner", "mara"])
+def test_those_who_work_on_it_say_what_it_is(world, person_name):
+    base = f"/b/{world.benchmark.slug}/"
+    client = world.client(getattr(world, person_name))
+    assert f"{base}settings/" in page(client, base)
+    assert client.post(f"{base}settings/", SETTINGS).status_code == 302
     benchmark = Benchmark.objects.get(pk=world.benchmark.pk)
-    assert {name: getattr(benchmark, name) for name in SAID} == SAID
+    assert {name: getattr(benchmark, name) for name in SETTINGS} == SETTINGS
     assert benchmark.slug == world.benchmark.slug
     event = Event.objects.get(verb="benchmark.changed")
-    assert (event.actor, event.scope) == (getattr(world, who), benchmark.scope)
+    assert (event.actor, event.scope) == (getattr(world, person_name), benchmark.scope)
     assert event.data == {"changed": ["name", "purpose", "citation", "licence"]}
-    said = page(client, here)
-    assert "To see which dances people know." in said and "CC BY 4.0" in said
-    client.post(f"{here}settings/", SAID)
+    html = page(client, base)
+    assert "To see which dances people know." in html and "CC BY 4.0" in html
+    client.post(f"{base}settings/", SETTINGS)
     assert Event.objects.filter(verb="benchmark.changed").count() == 1  # nothing changed, nothing to tell
 
 
 def test_nobody_else_does(world):
-    here = f"/b/{world.benchmark.slug}/settings/"
+    url = f"/b/{world.benchmark.slug}/settings/"
     for user in (world.reviewer, world.nour, world.team_admin, world.manager, world.stranger, world.rival):
-        assert world.client(user).get(here).status_code == 404, user
-        assert world.client(user).post(here, SAID).status_code == 404, user
-    assert world.client().post(here, SAID).status_code == 302
+        assert world.client(user).get(url).status_code == 404, user
+        assert world.client(user).post(url, SETTINGS).status_code == 404, user
+    assert world.client().post(url, SETTINGS).status_code == 302
     assert Benchmark.objects.get(pk=world.benchmark.pk).name == world.benchmark.name
     assert not Event.objects.filter(verb="benchmark.changed").exists()
-    assert here not in page(world.client(world.reviewer), f"/b/{world.benchmark.slug}/")
+    assert url not in page(world.client(world.reviewer), f"/b/{world.benchmark.slug}/")
 
 
 def test_a_benchmark_keeps_a_name_and_what_was_typed_stays(world):
     here = f"/b/{world.benchmark.slug}/settings/"
-    answer = world.client(world.mara).post(here, {**SAID, "name": " "})
-    assert answer.status_code == 400 and SAID["purpose"] in answer.content.decode()
+    answer = world.client(world.mara).post(here, {**SETTINGS, "name": " "})
+    assert answer.status_code == 400 and SETTINGS["purpose"] in answer.content.decode()
     assert Benchmark.objects.get(pk=world.benchmark.pk).purpose == world.benchmark.purpose
 
 
@@ -67,13 +67,13 @@ def test_a_new_blank_benchmark_can_be_composed_at_once(world):
 
 
 def test_open_step_is_listed_only_for_a_stage_with_items_or_a_derivation(world):
-    made = create_blank(world.team, "Blank", "blank-one", world.mara, question="How well known is it?")
+    benchmark = create_blank(world.team, "Blank", "blank-one", world.mara, question="How well known is it?")
     client = world.client(world.mara)
-    said = page(client, "/b/blank-one/stages/")
-    assert "Needs items" in said and "Can be opened" not in said
+    html = page(client, "/b/blank-one/stages/")
+    assert "Needs items" in html and "Can be opened" not in html
     world.add_items(1)
     assert "Can be opened" in page(client, f"/b/{world.benchmark.slug}/stages/")
-    [stage] = made.stages.all()
+    [stage] = benchmark.stages.all()
     assert not any(problem.blocks for problem in stages_of.problems(stage))
 
 
@@ -81,11 +81,11 @@ def test_a_derived_stage_offers_no_import(world):
     world.add_items(1)
     first = world.stage
     further = Stage.objects.create(benchmark=world.benchmark, key="further", name="Further", display="image", sheet={})
-    client, here = world.client(world.mara), f"/b/{world.benchmark.slug}/"
-    offer = f'href="{here}import/?stage='
-    assert page(client, here).count(offer) == 2  # one for each stage
+    client, base = world.client(world.mara), f"/b/{world.benchmark.slug}/"
+    offer = f'href="{base}import/?stage='
+    assert page(client, base).count(offer) == 2  # one for each stage
     Stage.objects.filter(pk=further.pk).update(derivation={"kind": "promote", "from": [first.key]})
-    said = page(client, here)
-    assert said.count(offer) == 1 and "They are made of what is accepted in earlier stages." in said
+    html = page(client, base)
+    assert html.count(offer) == 1 and "They are made of what is accepted in earlier stages." in html
     Stage.objects.filter(pk=first.pk).update(derivation={"kind": "promote", "from": ["earlier"]})
-    assert offer not in page(client, here)
+    assert offer not in page(client, base)

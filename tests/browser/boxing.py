@@ -88,16 +88,16 @@ def finger(page: Page, start: tuple[float, float], to: tuple[float, float], lift
 
 def by_keys(page: Page, target: tuple[int, int, int, int]) -> None:
     """Move the box in hand, then size it: coarse steps, then single pixels."""
-    for corner, held in (((0, 1), ""), ((2, 3), "Shift+")):
+    for corner, modifier in (((0, 1), ""), ((2, 3), "Shift+")):
         for side in corner:
             axis = side % 2
             coarse = round(SIZE[axis] / 100)
             left = target[side] - round(pixels(page)[0][side])
             name = [("ArrowLeft", "ArrowRight"), ("ArrowUp", "ArrowDown")][axis][left > 0]
             for _time in range(abs(left) // coarse):
-                page.keyboard.press(held + name)
+                page.keyboard.press(modifier + name)
             for _time in range(abs(left) % coarse):
-                page.keyboard.press(f"Alt+{held}{name}")
+                page.keyboard.press(f"Alt+{modifier}{name}")
 
 
 def typed(page: Page) -> list[list[str]]:

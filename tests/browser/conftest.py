@@ -83,7 +83,7 @@ def media(settings: Any, tmp_path: Path) -> None:
 def campaign(world: World, live_server: Any, media: None) -> Campaign:
     """Open to Egypt and Brazil, with drawn pictures."""
     dress(world)
-    made = lifecycle.create(
+    new_campaign = lifecycle.create(
         world.stage,
         "Relevance, natural photos",
         world.owner,
@@ -95,8 +95,8 @@ def campaign(world: World, live_server: Any, media: None) -> Campaign:
         },
         seed=5,
     )
-    lifecycle.open_campaign(made, world.owner, timezone.now())
-    return made
+    lifecycle.open_campaign(new_campaign, world.owner, timezone.now())
+    return new_campaign
 
 
 def dress(world: World, count: int = 8) -> None:
@@ -150,14 +150,14 @@ def attach(item: Item, data: bytes, role: str = "image") -> None:
     from PIL import Image as Pillow
 
     width, height = Pillow.open(io.BytesIO(data)).size
-    image, made = Image.objects.get_or_create(
+    image, created = Image.objects.get_or_create(
         team=item.stage.benchmark.team, sha256=hashlib.sha256(data).hexdigest(),
         defaults={"format": "jpeg", "bytes": len(data), "width": width, "height": height},
     )  # fmt: skip
-    if made:
+    if created:
         default_storage.save(image.original_name, ContentFile(data))
-    said = {"image": image, "alt": f"Drawing: a {item.concept}"}
-    ItemImage.objects.update_or_create(item=item, role=role, defaults=said)
+    defaults = {"image": image, "alt": f"Drawing: a {item.concept}"}
+    ItemImage.objects.update_or_create(item=item, role=role, defaults=defaults)
 
 
 def hand_of(user: User) -> Assignment:

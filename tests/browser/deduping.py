@@ -42,12 +42,12 @@ SHEET: dict[str, Any] = {
 @lru_cache(maxsize=2)
 def drawn(scenes: int) -> tuple[tuple[str, bytes], ...]:
     """What a picture is ("3 day": all with the same words are duplicates), and its bytes."""
-    made = []
-    for one in lookalikes(scenes, seed=3, size=SIZE):
+    pictures = []
+    for lookalike in lookalikes(scenes, seed=3, size=SIZE):
         buffer = io.BytesIO()
-        one.picture.convert("RGB").save(buffer, "JPEG", quality=88)
-        made.append((f"{one.scene} {'night' if one.night else 'day'}", buffer.getvalue()))
-    return tuple(made)
+        lookalike.picture.convert("RGB").save(buffer, "JPEG", quality=88)
+        pictures.append((f"{lookalike.scene} {'night' if lookalike.night else 'day'}", buffer.getvalue()))
+    return tuple(pictures)
 
 
 def make_stage(world: World) -> Stage:
@@ -57,11 +57,11 @@ def make_stage(world: World) -> Stage:
     )  # fmt: skip
 
 
-def make_item(stage: Stage, concept: str, made: Sequence[tuple[str, bytes]]) -> Item:
+def make_item(stage: Stage, concept: str, shown_pictures: Sequence[tuple[str, bytes]]) -> Item:
     """`truth` in the item's context says of each role what it shows."""
     item = Item.objects.create(stage=stage, key=concept, concept=concept, context={})
     truth = {}
-    for number, (shows, data) in enumerate(made, start=1):
+    for number, (shows, data) in enumerate(shown_pictures, start=1):
         image, new = Image.objects.get_or_create(
             team=stage.benchmark.team, sha256=hashlib.sha256(data).hexdigest(),
             defaults={"format": "jpeg", "bytes": len(data), "width": SIZE[0], "height": SIZE[1]},
@@ -79,10 +79,10 @@ def make_item(stage: Stage, concept: str, made: Sequence[tuple[str, bytes]]) -> 
 def make_campaign(world: World, *scenes: int) -> Campaign:
     """One item for each number of scenes; ten pictures of each scene."""
     stage = make_stage(world)
-    made = drawn(sum(scenes))
+    shown_pictures = drawn(sum(scenes))
     first = 0
     for number, count in enumerate(scenes):
-        make_item(stage, f"market stall {number}", made[first * 10 : (first + count) * 10])
+        make_item(stage, f"market stall {number}", shown_pictures[first * 10 : (first + count) * 10])
         first += count
     campaign = lifecycle.create(stage, "Look-alikes: market stall", world.owner, {world.egypt: 2}, seed=5)
     lifecycle.open_campaign(campaign, world.owner, timezone.now())
@@ -101,13 +101,13 @@ AT = """() => {
 }"""
 
 
-def decide(page: Page, truth: dict[str, str], kept: dict[str, str]) -> int:
+def decide(page: Page, truth: dict[str, str], names_of_shown: dict[str, str]) -> int:
     """What somebody who knows the truth presses: keep the first of its kind, call the others the same as it. If it
     is compared with another one: once on to the next, then by its number. Returns how many keys that took."""
     name, other, order = page.evaluate(AT)
     shows = truth[name]
-    if shows not in kept:
-        kept[shows] = name
+    if shows not in names_of_shown:
+        names_of_shown[shows] = name
         page.keyboard.press("k")
         return 1
     taken = 1
@@ -115,7 +115,7 @@ def decide(page: Page, truth: dict[str, str], kept: dict[str, str]) -> int:
         page.keyboard.press("w")
         taken += 1
         if truth.get(page.evaluate(AT)[1]) != shows:
-            number = str(order.index(kept[shows]) + 1)
+            number = str(order.index(names_of_shown[shows]) + 1)
             for key in number:
                 page.keyboard.press(key)
             taken += len(number)

@@ -32,9 +32,9 @@ def filled(world: World, roles: tuple[str, ...], **item: Any) -> None:
 
 
 def opened(world: World, **how: Any) -> Campaign:
-    made = lifecycle.create(
+    new_campaign = lifecycle.create(
         world.stage, "Pictures of Egypt", world.owner, {world.egypt: 2}, seed=5,
         instructions={"en": "Look first.", "ar": "انظر أولاً."}, **how,
     )  # fmt: skip
-    lifecycle.open_campaign(made, world.owner, timezone.now())
-    return made
+    lifecycle.open_campaign(new_campaign, world.owner, timezone.now())
+    return new_campaign

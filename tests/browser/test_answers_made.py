@@ -32,9 +32,9 @@ def test_a_file_is_looked_at_before_it_comes_in(
     an_open_campaign(world)
     page, name = open_as(mara, **how), request.node.callspec.id
     rows = [
-        lm_eval({"id": item.key, "country": "Egypt"}, said, filter_=kind)
+        lm_eval({"id": item.key, "country": "Egypt"}, reply, filter_=kind)
         for kind in ("digits", "strict")
-        for item, said in zip(world.items, REPLIES, strict=True)
+        for item, reply in zip(world.items, REPLIES, strict=True)
     ]
 
     def seen(what: str) -> None:

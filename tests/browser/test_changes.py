@@ -86,10 +86,10 @@ def test_the_header_says_what_was_done_and_does_not_move(open_as: OpenAs, campai
 def test_after_a_report_the_keys_go_to_the_sheet(open_as: OpenAs, campaign: Campaign, nour: User) -> None:
     page = open_as(nour)
     page.goto(f"/work/{campaign.pk}/")
-    here = assignment_on(page)
+    assignment_id = assignment_on(page)
     page.keyboard.press("r")
     page.keyboard.type("It is dark.")
     page.keyboard.press("Control+Enter")
     expect(page.locator("p.toast")).to_contain_text("Thank you")
     until(page, "document.getElementById('main').contains(document.activeElement)")
-    assert assignment_on(page) == here
+    assert assignment_on(page) == assignment_id

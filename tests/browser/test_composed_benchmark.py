@@ -97,15 +97,15 @@ def test_a_benchmark_of_two_stages_is_composed_opened_and_answered(
     shot(nour, "composed-sheet-phone", full_page=True)
     nour.get_by_role("button", name="Submit").tap()
     expect(nour.get_by_text("Your last answer:").or_(nour.locator(".idle")).first).to_be_visible()
-    given = Annotation.objects.get()
-    assert given.answers["what_is_it_called"] == "Fanous"
+    annotation = Annotation.objects.get()
+    assert annotation.answers["what_is_it_called"] == "Fanous"
 
     mara.goto(f"/b/{slug}/review/")
     mara.get_by_role("link", name="Start reviewing").click()
     mara.get_by_role("button", name="Accept").first.click()
     for _time in range(100):
-        given.assignment.refresh_from_db()
-        if given.assignment.state == "accepted":
+        annotation.assignment.refresh_from_db()
+        if annotation.assignment.state == "accepted":
             break
         mara.wait_for_timeout(100)
     derived_items.process_due(timezone.now())

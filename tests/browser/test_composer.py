@@ -82,29 +82,29 @@ def test_a_button_waits_for_the_running_save_and_a_second_press_moves_nothing_el
     page.set_default_timeout(60_000)
     page.goto(f"/b/{world.benchmark.slug}/stages/{world.stage.pk}/")
     page.locator(".q summary").first.click()
-    held: list[Route] = []
-    page.route(f"**/stages/{world.stage.pk}/", lambda one: held.append(one))
+    routes: list[Route] = []
+    page.route(f"**/stages/{world.stage.pk}/", lambda one: routes.append(one))
     acts: list[str] = []
 
     def released() -> None:
         """The oldest request that was sent goes on, as soon as there is one."""
-        soon(page, lambda: bool(held))
-        acts.append(re.findall(r'name="act"\s+([^\r\n]+)', held[0].request.post_data or "")[0])
-        held.pop(0).continue_()
+        soon(page, lambda: bool(routes))
+        acts.append(re.findall(r'name="act"\s+([^\r\n]+)', routes[0].request.post_data or "")[0])
+        routes.pop(0).continue_()
 
     page.locator("[name='w:sheet.fields[0].label.en']").fill("First of all")
-    soon(page, lambda: bool(held))  # it is being saved
+    soon(page, lambda: bool(routes))  # it is being saved
     up = page.locator("#at-sheet\\.fields\\[2\\] > .shift").get_by_role("button", name="Question 3: move up")
     up.click()
     up.evaluate("button => button.click()")
     page.keyboard.type("lost")
     page.wait_for_timeout(300)
-    assert len(held) == 1
+    assert len(routes) == 1
     released()
     released()
     expect(page.locator(".q summary b")).to_have_text(["First of all", "three", "two"])
     page.wait_for_timeout(300)
-    assert held == [] and acts == ["draft", "up:sheet.fields[2]"]
+    assert routes == [] and acts == ["draft", "up:sheet.fields[2]"]
     page.locator("[name='w:sheet.fields[1].label.en']").fill("Again to be written in")
     released()
     soon(page, lambda: StageDraft.objects.get().content["sheet"]["fields"][1]["label"]["en"].startswith("Again"))
@@ -226,10 +226,10 @@ def test_the_instructions_come_first_on_a_phone_by_touch_and_right_to_left(
     shot(page, "help-phone")
     world.tarek.language = "ar"
     world.tarek.save()
-    desk = open_as(world.tarek)
-    desk.goto(f"/work/{campaign.pk}/")
-    shot(desk, "ready-arabic", full_page=True)
-    assert desk.locator("html").get_attribute("dir") == "rtl"
+    desktop = open_as(world.tarek)
+    desktop.goto(f"/work/{campaign.pk}/")
+    shot(desktop, "ready-arabic", full_page=True)
+    assert desktop.locator("html").get_attribute("dir") == "rtl"
 
 
 def test_a_researcher_writes_a_protocol_in_the_browser(
@@ -265,14 +265,14 @@ def test_text_typed_during_a_redraw_stays_in_its_field(
     page.goto(f"/b/{world.benchmark.slug}/stages/{world.stage.pk}/")
     page.locator(".q summary").first.click()
     page.locator("#s-acceptance > summary").click()
-    held: list[Route] = []
-    page.route(f"**/stages/{world.stage.pk}/", lambda one: held.append(one))
+    routes: list[Route] = []
+    page.route(f"**/stages/{world.stage.pk}/", lambda one: routes.append(one))
     asked = page.locator("[name='w:sheet.fields[0].label.en']")
     page.locator("[name='s:acceptance']").select_option("by_review")
-    soon(page, lambda: bool(held))
+    soon(page, lambda: bool(routes))
     asked.fill("How close is it")
     asked.press_sequentially(" to home")
-    held.pop().continue_()
+    routes.pop().continue_()
     page.unroute(f"**/stages/{world.stage.pk}/")
     expect(page.get_by_text("Reasons to return or reject")).to_be_visible()
     expect(asked).to_have_value("How close is it to home")

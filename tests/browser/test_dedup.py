@@ -64,10 +64,10 @@ def test_the_answer_goes_out_and_the_next_concept_comes(open_as: OpenAs, twenty:
     dedupe(page, truth)
     answered(page, lambda: page.keyboard.press("Enter"))
     answer = Annotation.objects.get().answers["duplicates"]
-    found = [{truth[name] for name in group["images"]} for group in answer["groups"]]
-    assert all(len(shows) == 1 for shows in found) and len(found) == len(set(truth.values()))
+    groups = [{truth[name] for name in group["images"]} for group in answer["groups"]]
+    assert all(len(shows) == 1 for shows in groups) and len(groups) == len(set(truth.values()))
     assert all(len(group["kept"]) == 1 for group in answer["groups"])
-    expect(page.locator("#undo")).to_contain_text(f"pictures: {len(truth)}, groups: {len(found)}, kept: {len(found)}")
+    expect(page.locator("#undo")).to_contain_text(f"pictures: {len(truth)}, groups: {len(groups)}, kept: {len(groups)}")
     answered(page, lambda: page.keyboard.press("u"))  # nothing to take back here: it is the answer just given
     assert hand(page) == item
     expect(page.locator("[data-count]")).to_contain_text(f"{len(truth)} of {len(truth)}")
@@ -216,18 +216,18 @@ def test_pictures_are_looked_at_closely(open_as: OpenAs, twenty: Campaign, nour:
 def test_each_decision_is_announced(open_as: OpenAs, twenty: Campaign, nour: User) -> None:
     page = open_as(nour)
     open_sheet(page, twenty)
-    said = page.locator("#said")
+    announcement = page.locator("#said")
     page.keyboard.press("k")
-    expect(said).to_have_text("1: Keep. Picture 2, group 1")
+    expect(announcement).to_have_text("1: Keep. Picture 2, group 1")
     page.keyboard.press("c")
-    expect(said).to_have_text("2: Crop of 1. Picture 3, group 1")
+    expect(announcement).to_have_text("2: Crop of 1. Picture 3, group 1")
     page.keyboard.press("o")
-    expect(said).to_have_text("3: Keep: Other time of day. Picture 4, group 1")
+    expect(announcement).to_have_text("3: Keep: Other time of day. Picture 4, group 1")
     page.keyboard.press("u")
-    expect(said).to_have_text("Taken back: 3.")
+    expect(announcement).to_have_text("Taken back: 3.")
     page.keyboard.press("3")
     page.keyboard.press("5")
-    expect(said).to_contain_text("Beside 5")
+    expect(announcement).to_contain_text("Beside 5")
 
 
 @pytest.mark.parametrize("language", ["en", "ar"])

@@ -87,7 +87,7 @@ def shape(html: str) -> frozenset[tuple[str, str]]:
 
 def pages(world: World, samples: dict[str, Any]) -> Iterator[tuple[User | None, str]]:
     """Everything that somebody may open and that looks unlike what was opened before under the same name."""
-    seen: dict[str, set[frozenset[tuple[str, str]]]] = {}
+    visited: dict[str, set[frozenset[tuple[str, str]]]] = {}
     everybody: list[User | None] = [None, *(getattr(world, name) for name in PEOPLE)]
     clients = [(user, world.client(user)) for user in everybody]
     for name, path in addresses(world, samples):
@@ -96,8 +96,8 @@ def pages(world: World, samples: dict[str, Any]) -> Iterator[tuple[User | None, 
             if reply.status_code != 200 or "text/html" not in reply.headers["Content-Type"]:
                 continue
             found = shape(reply.getvalue().decode())
-            if all(len(found ^ one) > 6 for one in seen.setdefault(name, set())):
-                seen[name].add(found)
+            if all(len(found ^ one) > 6 for one in visited.setdefault(name, set())):
+                visited[name].add(found)
                 yield user, path
 
 
@@ -118,7 +118,7 @@ def test_every_page(
     if how == "arabic":
         User.objects.update(language="ar")
     windows: dict[User | None, Page] = {}
-    found: list[str] = []
+    problems: list[str] = []
     count = 0
     for count, (user, path) in enumerate(pages(world, samples), start=1):
         if how == "arabic" and count % 2:
@@ -128,9 +128,9 @@ def test_every_page(
             windows[user].set_default_timeout(60_000)
         page = windows[user]
         page.goto(path)
-        told = list(complaints(page, how != "desktop"))
-        if told:
+        page_problems = list(complaints(page, how != "desktop"))
+        if page_problems:
             shot(page, f"everywhere-{how}-{count}", full_page=True)
-        found += [f"{path} as {user}: {one}" for one in told]
+        problems += [f"{path} as {user}: {one}" for one in page_problems]
     assert count > 60, "the walk lost its way"
-    assert not found, "\n" + "\n".join(found)
+    assert not problems, "\n" + "\n".join(problems)

@@ -62,8 +62,8 @@ def speaks(page: Page, code: str) -> None:
     expect(page.locator("html")).to_have_attribute("lang", code)
     expect(page.locator("html")).to_have_attribute("dir", "ltr")
     if code == "am":
-        said = page.evaluate("document.body.innerText")
-        foreign = set(re.findall(r"[A-Za-zÀ-ÿ]{3,}", said)) - LATIN
+        text = page.evaluate("document.body.innerText")
+        foreign = set(re.findall(r"[A-Za-zÀ-ÿ]{3,}", text)) - LATIN
         assert not foreign, (page.url, foreign)
     fits(page)
 
@@ -156,8 +156,8 @@ def test_every_stage_of_the_recipes(
             page.goto(reverse("annotation:compose_preview", args=[made.slug, stage.pk]))
             shot(page, f"stage-{recipe.key}-{stage.key}-{code}", full_page=True)
             expect(page.locator("html")).to_have_attribute("lang", code)
-            said = page.locator("#main").inner_text()
+            text = page.locator("#main").inner_text()
             if code == "am":
-                foreign = set(re.findall(r"[A-Za-zÀ-ÿ]{3,}", said)) - LATIN - EXAMPLES
+                foreign = set(re.findall(r"[A-Za-zÀ-ÿ]{3,}", text)) - LATIN - EXAMPLES
                 assert not foreign, (recipe.key, stage.key, foreign)
             fits(page)

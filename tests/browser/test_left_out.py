@@ -10,7 +10,7 @@ from people.models import Rater, User
 from tests.browser.conftest import PHONE
 from tests.browser.test_rating import look
 from tests.evaluation.data import an_open_campaign
-from tests.evaluation.test_left_out import SAID, SCORED, again, asked, world_with
+from tests.evaluation.test_left_out import REPLIES, SCORED, again, asked, world_with
 from tests.personas import World
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -22,14 +22,14 @@ def test_left_out_and_asked_again(
 ) -> None:
     world.add_items(10)
     campaign = world_with(world, an_open_campaign(world))
-    one = asked(world, campaign, SAID, name="Qwen2-VL-7B")
-    other = asked(world, campaign, [*SAID[:3], *[SCORED] * 7], name="InternVL2")
+    first = asked(world, campaign, REPLIES, name="Qwen2-VL-7B")
+    other = asked(world, campaign, [*REPLIES[:3], *[SCORED] * 7], name="InternVL2")
     Rater.objects.create(kind="model", team=world.team, name="moody")
     again(campaign, "moody", ["1223412345", "1223412344", "1223412335"])
     mara.language = language
     mara.save()
     page = open_as(mara, **how)
-    for where in ("models/?", f"judge/?judge={one.rater_id}&", f"judge/?judge={one.rater_id}%2B{other.rater_id}&"):
+    for where in ("models/?", f"judge/?judge={first.rater_id}&", f"judge/?judge={first.rater_id}%2B{other.rater_id}&"):
         page.goto(f"/b/{world.benchmark.slug}/{where}cohort={world.egypt.pk}")
         expect(page.locator("main")).to_contain_text("3")
         name = where.split("/")[0] + ("-mean" if "%2B" in where else "")

@@ -29,22 +29,22 @@ def laid_out(world: World, media: None, settings: Any, tmp_path: Any) -> Run:
     opened = open_campaign(world, world.egypt)
     for slot, code in zip(opened.slots.order_by("position"), CODES, strict=True):
         assign(opened, world.nour, slot, code=code)
-    made = Collection.objects.create(benchmark=world.benchmark, key="everyday", name="Everyday")
+    collection = Collection.objects.create(benchmark=world.benchmark, key="everyday", name="Everyday")
     for item, score in zip(world.items, SCORES, strict=True):
         ItemFact.objects.create(item=item, key="clip_score", value=score, source="m", version="run 1")
         use = ItemImage.objects.get(item=item)
-        Entry.objects.create(collection=made, key=item.key, image=use.image, about={"concept": item.concept})
+        Entry.objects.create(collection=collection, key=item.key, image=use.image, about={"concept": item.concept})
     Query.objects.create(
-        collection=made, query_set="universals", key="wedding", text="wedding", relevant=["item-00000"]
+        collection=collection, query_set="universals", key="wedding", text="wedding", relevant=["item-00000"]
     )
     for kind in ("open_clip", "detector"):
         Endpoint.objects.create(team=world.team, kind=kind, name=f"Here: {kind}")
     model = Rater.objects.create(kind="model", team=world.team, name="ViT-B-32", setting="laion2b")
     facts = {"rows": 8, "missing": 0, "unread": 0, "numbers": 4, "vectors": "collections/1/shown"}
-    run = Run.objects.create(benchmark=world.benchmark, rater=model, collection=made, task="embedding", state="done",
-                             complete=True, source="here", options=facts)  # fmt: skip
+    run = Run.objects.create(benchmark=world.benchmark, rater=model, collection=collection, task="embedding",
+                             state="done", complete=True, source="here", options=facts)  # fmt: skip
     store = vector_store(facts["vectors"])
-    store.write_plan((entry.pk, 0) for entry in Entry.objects.filter(collection=made).order_by("pk"))
+    store.write_plan((entry.pk, 0) for entry in Entry.objects.filter(collection=collection).order_by("pk"))
     rows = [[1, 0.02 * number, 0, 0] if number % 4 == 0 else [0.4, number / 8, 1, 0] for number in range(8)]
     store.write(0, np.array(rows, np.float32))
     return run

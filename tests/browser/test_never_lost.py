@@ -239,22 +239,22 @@ def test_signing_out_in_one_window_empties_the_others(open_as: OpenAs, written: 
 
 def test_the_newer_of_two_windows_may_be_taken(open_as: OpenAs, campaign: Campaign, nour: User, shot: Shot) -> None:
     """A change opened in two windows: the one that is behind takes what the other saved, and submits that."""
-    one = open_as(nour)
-    begin_a_change(one, campaign, nour)
-    two = open_as(nour)
-    two.goto(one.url)
-    expect(two.locator("#main [value='2']")).to_be_checked()
-    with one.expect_response("**/draft"):  # "Draft saved" stands there from the beginning of a change
-        one.keyboard.press("5")
-    two.keyboard.press("1")
-    expect(two.locator("#conflict")).to_be_visible()
-    shot(two, "conflict-change-desktop")
-    two.get_by_role("button", name="Use the newer version").click()
-    expect(two.locator("#main [value='5']")).to_be_checked()
-    expect(two.locator("#conflict")).to_be_hidden()
-    expect(two.locator("#main")).to_contain_text("You are changing your answer of")
-    two.keyboard.press("Enter")
-    two.wait_for_url("**/work/history/")
+    first = open_as(nour)
+    begin_a_change(first, campaign, nour)
+    second = open_as(nour)
+    second.goto(first.url)
+    expect(second.locator("#main [value='2']")).to_be_checked()
+    with first.expect_response("**/draft"):  # "Draft saved" stands there from the beginning of a change
+        first.keyboard.press("5")
+    second.keyboard.press("1")
+    expect(second.locator("#conflict")).to_be_visible()
+    shot(second, "conflict-change-desktop")
+    second.get_by_role("button", name="Use the newer version").click()
+    expect(second.locator("#main [value='5']")).to_be_checked()
+    expect(second.locator("#conflict")).to_be_hidden()
+    expect(second.locator("#main")).to_contain_text("You are changing your answer of")
+    second.keyboard.press("Enter")
+    second.wait_for_url("**/work/history/")
     assert Annotation.objects.get(live=True).answers == {"relevance": "5"}
     assert codes() == ["5"] and Annotation.objects.count() == 2
 

@@ -84,14 +84,14 @@ def test_signed_out_underway_keeps_the_answer_until_the_person_is_back(
 ) -> None:
     page = open_as(nour)
     page.goto(f"/work/{campaign.pk}/")
-    kept = page.context.cookies()
+    cookies = page.context.cookies()
     Session.objects.all().delete()
     page.keyboard.press("4")
     page.keyboard.press("Enter")
     expect(page.locator("#line")).to_contain_text("Please sign in again")
     shot(page, "signed-out-desktop")
     assert not Annotation.objects.exists()
-    assert kept
+    assert cookies
     page.goto("/sign-in")
     page.context.add_cookies(open_as(nour).context.cookies())
     page.goto(f"/work/{campaign.pk}/")

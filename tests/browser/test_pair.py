@@ -45,10 +45,10 @@ def share(page: Page, side: str) -> list[float]:
 
 def too_narrow(page: Page) -> list[str]:
     """Buttons of the strip whose words do not fit into them."""
-    found: list[str] = page.locator(".tools .btn").evaluate_all(
+    buttons: list[str] = page.locator(".tools .btn").evaluate_all(
         "all => all.filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.textContent)"
     )
-    return found
+    return buttons
 
 
 def test_a_pair_is_judged_by_keys_alone(open_as: OpenAs, pairs: Campaign, nour: User, shot: Shot) -> None:

@@ -259,17 +259,17 @@ def test_a_reload_keeps_the_draft(open_as: OpenAs, campaign: Campaign, nour: Use
 def test_two_windows_are_told_and_none_is_overwritten(
     open_as: OpenAs, campaign: Campaign, nour: User, shot: Shot
 ) -> None:
-    one, two = open_as(nour), open_as(nour)
-    for page in (one, two):
+    first, second = open_as(nour), open_as(nour)
+    for page in (first, second):
         page.goto(f"/work/{campaign.pk}/")
-    one.keyboard.press("2")
-    expect(one.locator("#saved")).to_contain_text("Draft saved")
-    two.keyboard.press("5")
-    expect(two.locator("#conflict")).to_be_visible()
-    shot(two, "conflict-desktop")
+    first.keyboard.press("2")
+    expect(first.locator("#saved")).to_contain_text("Draft saved")
+    second.keyboard.press("5")
+    expect(second.locator("#conflict")).to_be_visible()
+    shot(second, "conflict-desktop")
     assert Draft.objects.get().answers == {"relevance": "2"}
-    two.get_by_role("button", name="Keep my version").click()
-    expect(two.locator("#saved")).to_contain_text("Draft saved")
+    second.get_by_role("button", name="Keep my version").click()
+    expect(second.locator("#saved")).to_contain_text("Draft saved")
     assert Draft.objects.get().answers == {"relevance": "5"}
 
 
@@ -326,14 +326,14 @@ def test_axe_finds_nothing(open_as: OpenAs, campaign: Campaign, nour: User, how:
 
     answered(page, rate)
     page.keyboard.press("2")
-    told = [look(page)]
+    findings = [look(page)]
     page.keyboard.press("s")
-    told.append(look(page))
+    findings.append(look(page))
     for url in ("/work/", "/work/history/"):
         page.goto(url)
-        told.append(look(page))
+        findings.append(look(page))
     shot(page, f"history-{'phone' if how else 'desktop'}", full_page=True)
-    assert told == ["", "", "", ""]
+    assert findings == ["", "", "", ""]
 
 
 def look(page: Page) -> str:

@@ -116,20 +116,20 @@ def test_submit_return_correct_accept_and_on_to_another_person(
 
 def several(world: World, asks: Campaign) -> list[Annotation]:
     texts = ["What is in the glass?", "Who pays for the feast?", "What do guests bring?", "When does it end?"]
-    who = [world.nour, world.tarek, world.nour, world.tarek]
-    found = [
+    users = [world.nour, world.tarek, world.nour, world.tarek]
+    annotations = [
         answer(hand(rater_of(one), asks, world.egypt), question=text, answer="Mint tea")
-        for one, text in zip(who, texts, strict=True)
+        for one, text in zip(users, texts, strict=True)
     ]
-    reviews.decide(found[3].pk, world.owner, "return", timezone.now(), reason="several", comment="Which guests?")
-    return found
+    reviews.decide(annotations[3].pk, world.owner, "return", timezone.now(), reason="several", comment="Which guests?")
+    return annotations
 
 
 @pytest.mark.parametrize("name", ["desktop", "phone", "arabic"])
 def test_the_queue_in_every_width_and_direction(
     open_as: OpenAs, chain: tuple[Campaign, Campaign], world: World, shot: Shot, name: str
 ) -> None:
-    given = several(world, chain[0])
+    annotations = several(world, chain[0])
     if name == "arabic":
         User.objects.filter(pk=world.reviewer.pk).update(language="ar")
     page = open_as(world.reviewer, **(PHONE if name == "phone" else {}))
@@ -138,7 +138,7 @@ def test_the_queue_in_every_width_and_direction(
     assert page.evaluate("document.documentElement.scrollWidth") <= page.evaluate("innerWidth")
     shot(page, f"review-queue-{name}", full_page=True)
     assert look(page) == ""
-    page.goto(f"/b/{world.benchmark.slug}/review/{given[0].pk}/")
+    page.goto(f"/b/{world.benchmark.slug}/review/{annotations[0].pk}/")
     expect(page.locator("#main")).to_contain_text("What is in the glass?")
     assert page.evaluate("document.documentElement.scrollWidth") <= page.evaluate("innerWidth")
     shot(page, f"review-{name}")
@@ -148,7 +148,7 @@ def test_the_queue_in_every_width_and_direction(
     expect(page.locator("#main")).to_contain_text("Who pays for the feast?")
     shot(page, f"review-next-{name}")
     page.locator("[data-undo]").click()
-    page.wait_for_url(f"**/review/{given[0].pk}/")
+    page.wait_for_url(f"**/review/{annotations[0].pk}/")
     assert Review.objects.filter(undone_at=None, decision="accept").count() == 0
 
 

@@ -27,14 +27,14 @@ LONG = "a-provider-with-a-long-name/a-family-of-models-2026-instruct-vision-prev
 @pytest.fixture
 def endpoint(world: World, scripted_server: Server) -> Endpoint:
     scripted_server.script.models = ["scripted", LONG]
-    who, at = world.team_admin, timezone.now()
-    made = endpoints.create(
-        world.team, who, at, kind="openai", name="Server of the tests", base_url=scripted_server.base_url,
+    admin, at = world.team_admin, timezone.now()
+    new_endpoint = endpoints.create(
+        world.team, admin, at, kind="openai", name="Server of the tests", base_url=scripted_server.base_url,
         offers=["images", "schema"],
     )  # fmt: skip
-    endpoints.set_prices(made, {"*": {"in": "2.5", "out": "10"}}, who, at)
-    endpoints.check(made, who, at)
-    return made
+    endpoints.set_prices(new_endpoint, {"*": {"in": "2.5", "out": "10"}}, admin, at)
+    endpoints.check(new_endpoint, admin, at)
+    return new_endpoint
 
 
 def some_fail(asked: Asked) -> Act | None:

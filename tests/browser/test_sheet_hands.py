@@ -58,7 +58,7 @@ def test_a_skip_asks_for_a_reason_that_nobody_chose_beforehand_and_is_undone_by_
 ) -> None:
     page = open_as(nour)
     page.goto(f"/work/{written.pk}/")
-    here = assignment_on(page)
+    assignment_id = assignment_on(page)
     story(page).fill("Half a")
     page.keyboard.press("Escape")
     page.keyboard.press("s")
@@ -73,11 +73,11 @@ def test_a_skip_asks_for_a_reason_that_nobody_chose_beforehand_and_is_undone_by_
     expect(page.locator("#undo")).to_contain_text("Skipped: It cannot be judged")
     shot(page, "skipped-desktop")
     page.keyboard.press("u")
-    expect(page.locator("#bench")).to_have_attribute("data-assignment", here)
+    expect(page.locator("#bench")).to_have_attribute("data-assignment", assignment_id)
     expect(story(page)).to_have_value("Half a")  # also what was typed a moment before the skip
     page.keyboard.press("u")
     expect(page.locator("p.toast")).to_contain_text("Under Your answers you can change answers")
-    assert hand_of(nour).pk == int(here)
+    assert hand_of(nour).pk == int(assignment_id)
 
 
 def test_what_was_skipped_is_answered_later_from_the_history(
@@ -85,18 +85,18 @@ def test_what_was_skipped_is_answered_later_from_the_history(
 ) -> None:
     page = open_as(nour, **PHONE)
     page.goto(f"/work/{campaign.pk}/")
-    here = assignment_on(page)
+    assignment_id = assignment_on(page)
     page.locator(".acts [data-dialog=why]").tap()
     page.locator("#why .opt").first.tap()
     answered(page, lambda: page.locator("#why .go").tap())
     page.goto("/work/history/")
     page.get_by_role("button", name="Answer it").tap()
-    page.wait_for_url(f"**/work/{campaign.pk}/?change={here}", wait_until="commit")
+    page.wait_for_url(f"**/work/{campaign.pk}/?change={assignment_id}", wait_until="commit")
     expect(page.locator(".msg.info:visible")).to_contain_text("You skipped this one: I do not know what it shows.")
     shot(page, "skipped-again-phone")
     page.locator(".opt").nth(2).tap()
     answered(page, lambda: page.get_by_role("button", name="Submit").tap())
-    assert Annotation.objects.get().assignment_id == int(here) and Annotation.objects.get().counted
+    assert Annotation.objects.get().assignment_id == int(assignment_id) and Annotation.objects.get().counted
 
 
 def test_a_report_sent_twice_in_a_hurry_is_one(open_as: OpenAs, campaign: Campaign, nour: User) -> None:

@@ -42,10 +42,10 @@ MODELS = {
 WHY = "The text has another number than the table: the mean of the row is 0.143."
 
 
-def build_wide(given: TableInputs) -> Table:
+def build_wide(inputs: TableInputs) -> Table:
     """Twenty columns, each with a value but for some."""
     chance = random.Random(5)
-    given.observed("relevance", "relevance", ("person",))
+    inputs.observed("relevance", "relevance", ("person",))
 
     def cell(row: int, column: int) -> Cell:
         if (row, column) == (1, 3):
@@ -66,7 +66,7 @@ def build_wide(given: TableInputs) -> Table:
     columns = [f"{country}, {kind}" for country in COUNTRIES for kind in ("Natural", "Generated")]
     names = [(group, name) for group, models in MODELS.items() for name in models]
     rows = [Row(name, tuple(cell(n, c) for c in range(20)), group) for n, (group, name) in enumerate(names)]
-    return given.table(corner="Model", columns=[*columns], rows=rows, words=["Pearson's correlation."])
+    return inputs.table(corner="Model", columns=[*columns], rows=rows, words=["Pearson's correlation."])
 
 
 WIDE = TableSpec(

@@ -23,13 +23,13 @@ def stories() -> list[str]:
 
 def two_tabs(open_as: OpenAs, user: User, url: str, **how: object) -> tuple[Page, Page]:
     """Two tabs of one browser, in both of which the sheet is drawn."""
-    one = open_as(user, **how)
-    one.goto(url)
-    two = one.context.new_page()
-    two.goto(url)
-    for page in (one, two):
+    first = open_as(user, **how)
+    first.goto(url)
+    second = first.context.new_page()
+    second.goto(url)
+    for page in (first, second):
         expect(page.locator("#twin")).to_contain_text(TWIN)
-    return one, two
+    return first, second
 
 
 @pytest.mark.parametrize("how", [{}, PHONE], ids=["desktop", "phone"])
@@ -40,22 +40,22 @@ def test_second_tabs_answer_is_shown_with_the_first_and_may_correct_it(
     shot: Shot,
     how: dict[str, object],
 ) -> None:
-    one, two = two_tabs(open_as, nour, f"/work/{written.pk}/", **how)
-    sheet = assignment_on(one)
-    shot(two, f"twin-{'phone' if how else 'desktop'}")
-    story(one).fill("Written in the first tab")
-    story(two).fill("Sent from the second tab")
-    answered(two, lambda: two.keyboard.press("Control+Enter"))
-    expect(one.locator("#bench[data-both]")).to_be_visible()  # without a hand on it
-    assert assignment_on(one) == sheet and stories() == ["Sent from the second tab"]
-    expect(story(one)).to_have_value("Written in the first tab")
-    expect(one.locator(".msg.err").first).to_contain_text("Sent from the second tab")
-    assert look(one) == ""
-    shot(one, f"both-{'phone' if how else 'desktop'}")
-    one.reload()
-    expect(story(one)).to_have_value("Written in the first tab")
-    one.get_by_role("button", name="Submit").click()
-    one.wait_for_url("**/work/history/", wait_until="commit")
+    first, second = two_tabs(open_as, nour, f"/work/{written.pk}/", **how)
+    sheet = assignment_on(first)
+    shot(second, f"twin-{'phone' if how else 'desktop'}")
+    story(first).fill("Written in the first tab")
+    story(second).fill("Sent from the second tab")
+    answered(second, lambda: second.keyboard.press("Control+Enter"))
+    expect(first.locator("#bench[data-both]")).to_be_visible()  # without a hand on it
+    assert assignment_on(first) == sheet and stories() == ["Sent from the second tab"]
+    expect(story(first)).to_have_value("Written in the first tab")
+    expect(first.locator(".msg.err").first).to_contain_text("Sent from the second tab")
+    assert look(first) == ""
+    shot(first, f"both-{'phone' if how else 'desktop'}")
+    first.reload()
+    expect(story(first)).to_have_value("Written in the first tab")
+    first.get_by_role("button", name="Submit").click()
+    first.wait_for_url("**/work/history/", wait_until="commit")
     assert stories() == ["Sent from the second tab", "Written in the first tab"]
     assert Annotation.objects.get(live=True).answers == {"story": "Written in the first tab"}
 
@@ -65,17 +65,17 @@ def test_on_another_device_the_same_holds_and_the_first_answer_may_stay(
     written: Campaign,  # noqa: F811
     nour: User,
 ) -> None:
-    one, two = open_as(nour), open_as(nour)
-    for page in (one, two):
+    first, second = open_as(nour), open_as(nour)
+    for page in (first, second):
         page.goto(f"/work/{written.pk}/")
-    story(one).fill("Sent")
-    answered(one, lambda: one.keyboard.press("Control+Enter"))
-    story(two).fill("Written beside it")
-    two.keyboard.press("Control+Enter")
-    expect(two.locator("#bench[data-both] .msg.err").first).to_contain_text("Sent")
-    expect(story(two)).to_have_value("Written beside it")
-    two.get_by_role("button", name="Keep the earlier answer").click()
-    two.wait_for_url("**/work/history/", wait_until="commit")
+    story(first).fill("Sent")
+    answered(first, lambda: first.keyboard.press("Control+Enter"))
+    story(second).fill("Written beside it")
+    second.keyboard.press("Control+Enter")
+    expect(second.locator("#bench[data-both] .msg.err").first).to_contain_text("Sent")
+    expect(story(second)).to_have_value("Written beside it")
+    second.get_by_role("button", name="Keep the earlier answer").click()
+    second.wait_for_url("**/work/history/", wait_until="commit")
     assert stories() == ["Sent"] and not Draft.objects.exists()
 
 
@@ -109,12 +109,12 @@ def test_a_draft_for_an_answered_sheet_shows_both_and_loses_no_key(
 
 
 def test_an_untouched_tab_goes_on_with_the_other(open_as: OpenAs, campaign: Campaign, nour: User) -> None:
-    one, two = two_tabs(open_as, nour, f"/work/{campaign.pk}/")
-    two.keyboard.press("4")
-    answered(one, lambda: two.keyboard.press("Enter"))
-    assert assignment_on(one) == str(hand_of(nour).pk)
-    two.close()
-    expect(one.locator("#twin")).to_have_count(0)
+    first, second = two_tabs(open_as, nour, f"/work/{campaign.pk}/")
+    second.keyboard.press("4")
+    answered(first, lambda: second.keyboard.press("Enter"))
+    assert assignment_on(first) == str(hand_of(nour).pk)
+    second.close()
+    expect(first.locator("#twin")).to_have_count(0)
 
 
 def test_which_of_two_drafts_it_is_to_be_is_asked_before_it_is_submitted(
@@ -122,17 +122,17 @@ def test_which_of_two_drafts_it_is_to_be_is_asked_before_it_is_submitted(
     written: Campaign,  # noqa: F811
     nour: User,
 ) -> None:
-    one, two = two_tabs(open_as, nour, f"/work/{written.pk}/")
-    story(one).fill("The first")
-    expect(one.locator("#saved")).to_contain_text("Draft saved")
-    story(two).fill("The second")
-    expect(two.locator("#conflict")).to_be_in_viewport()
-    two.keyboard.press("Control+Enter")
-    expect(two.locator("#conflict")).to_be_visible()
+    first, second = two_tabs(open_as, nour, f"/work/{written.pk}/")
+    story(first).fill("The first")
+    expect(first.locator("#saved")).to_contain_text("Draft saved")
+    story(second).fill("The second")
+    expect(second.locator("#conflict")).to_be_in_viewport()
+    second.keyboard.press("Control+Enter")
+    expect(second.locator("#conflict")).to_be_visible()
     assert stories() == []
-    story(one).fill("The first, longer")  # both keep it on the same device
-    two.get_by_role("button", name="Keep my version").click()
-    expect(story(two)).to_have_value("The second")
+    story(first).fill("The first, longer")  # both keep it on the same device
+    second.get_by_role("button", name="Keep my version").click()
+    expect(story(second)).to_have_value("The second")
 
 
 def test_once_it_is_decided_the_words_can_still_be_read(

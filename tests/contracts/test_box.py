@@ -21,11 +21,11 @@ def sheet(**config: Any) -> Sheet:
     return Sheet.from_json({"fields": [{"key": "q", "kind": "box", "label": {"en": "Where?"}, "config": config}]})
 
 
-def typed(one: Sheet, *values: str, **facts: Any) -> tuple[Any, ParsedSheet]:
+def typed(box_sheet: Sheet, *values: str, **facts: Any) -> tuple[Any, ParsedSheet]:
     posted = QueryDict(mutable=True)
     posted.setlist("a-q", list(values))
-    raw = one.read_form(posted)
-    return raw, one.parse(raw, Shown(1, facts=facts, images=(PICTURE,)))
+    raw = box_sheet.read_form(posted)
+    return raw, box_sheet.parse(raw, Shown(1, facts=facts, images=(PICTURE,)))
 
 
 @pytest.mark.parametrize("left", ["15.8", "15,8", " 15.80 % ", "١٥٫٨", "۱۵٫۸", "१५.८", "١٥٫٨٪", "015.8"])
@@ -36,10 +36,10 @@ def test_a_number_in_any_script(left: str) -> None:
 
 @pytest.mark.parametrize("left", ["abc", "1e1", "nan", "1.2.3", "--1", "15 8", "½", "九"])
 def test_what_is_no_number_is_refused_and_stays_as_it_was_typed(left: str) -> None:
-    one = sheet()
-    raw, parsed = typed(one, left, "20", "40", "71")
+    box_sheet = sheet()
+    raw, parsed = typed(box_sheet, left, "20", "40", "71")
     assert [problem.code for problem in parsed.errors["q"]] == ["box_not_numbers"]
-    field = bind_fields(one.fields, SPEECH, json.loads(json.dumps(raw)), parsed.errors)[0]
+    field = bind_fields(box_sheet.fields, SPEECH, json.loads(json.dumps(raw)), parsed.errors)[0]
     html = render_to_string(field.input, {"field": field})
     assert f'value="{left}"' in html
     assert 'value="71"' in html
@@ -54,10 +54,10 @@ def test_rows_left_empty_are_no_boxes_and_a_half_filled_one_is_told() -> None:
 
 
 def test_the_limit_is_strict_and_the_words_never_round_up_to_it() -> None:
-    one = sheet(max_area=0.3, min_area=0.01)
-    assert typed(one, "0", "0", "50", "59.9999")[1].ok
-    assert not typed(one, "0", "0", "50", "60")[1].ok
-    assert typed(one, "0", "0", "10", "10")[1].ok  # at least
+    box_sheet = sheet(max_area=0.3, min_area=0.01)
+    assert typed(box_sheet, "0", "0", "50", "59.9999")[1].ok
+    assert not typed(box_sheet, "0", "0", "50", "60")[1].ok
+    assert typed(box_sheet, "0", "0", "10", "10")[1].ok  # at least
     assert percent(0.299999) == "29.9"
     assert percent(0.3) == "30"
 
@@ -66,10 +66,10 @@ def test_the_limit_is_strict_and_the_words_never_round_up_to_it() -> None:
     ("facts", "ok"), [({}, True), ({"objects": 3}, True), ({"objects": 2}, False), ({"objects": "many"}, True)]
 )
 def test_a_fact_holds_only_when_it_is_known(facts: dict[str, Any], ok: bool) -> None:
-    one = sheet(facts=[{"key": "objects", "at_least": 3, "label": {"en": "Things"}}])
-    assert typed(one, "10", "10", "20", "20", **facts)[1].ok is ok
+    box_sheet = sheet(facts=[{"key": "objects", "at_least": 3, "label": {"en": "Things"}}])
+    assert typed(box_sheet, "10", "10", "20", "20", **facts)[1].ok is ok
     html = render_to_string(
-        (field := bind_fields(one.fields, SPEECH, {}, shown=Shown(1, facts=facts))[0]).input, {"field": field}
+        (field := bind_fields(box_sheet.fields, SPEECH, {}, shown=Shown(1, facts=facts))[0]).input, {"field": field}
     )
     assert ("not known yet" in html) is (not isinstance(facts.get("objects"), int))
 
@@ -92,17 +92,17 @@ def test_a_config_that_cannot_work_is_named(config: dict[str, Any], path: str) -
 
 
 def test_expressions_may_name_area_and_count() -> None:
-    one = sheet(most=2)
+    box_sheet = sheet(most=2)
     answer = [[0.1, 0.1, 0.2, 0.2], [0, 0, 0.5, 0.5]]
-    parsed = one.parse({"q": answer}, Shown(1)).answers["q"]
-    assert one.fields[0].spec.values(parsed, one.fields[0].config) == {".area": 0.25, ".count": 2.0}
+    parsed = box_sheet.parse({"q": answer}, Shown(1)).answers["q"]
+    assert box_sheet.fields[0].spec.values(parsed, box_sheet.fields[0].config) == {".area": 0.25, ".count": 2.0}
 
 
 def test_several_people_lie_over_the_picture_with_their_overlap() -> None:
-    one = sheet()
+    box_sheet = sheet()
     rows = []
     for who, box in (("R-1", [0, 0, 0.5, 1]), ("R-2", [0.25, 0, 0.75, 1]), ("R-3", [0.9, 0.9, 1, 1])):
-        given = answer_views(one.fields, SPEECH, {"q": one.parse({"q": [box]}, Shown(1)).answers["q"]})[0]
+        given = answer_views(box_sheet.fields, SPEECH, {"q": box_sheet.parse({"q": [box]}, Shown(1)).answers["q"]})[0]
         rows.append({"who": who, "data": given.data})
     html = render_to_string("annotation/fields/box/compare.html", {"rows": rows, "picture": PICTURE})
     assert '<rect x="250.00" y="0.00" width="500.00" height="750.00"' in html

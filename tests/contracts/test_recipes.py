@@ -14,20 +14,20 @@ from benchmarks.recipes.registry import RECIPES, UnknownRecipe, find, recipe
 from papers.caire import recipe as caire
 
 FOLDER = Path(contract.__file__).parent
-every = pytest.mark.parametrize("one", RECIPES, ids=lambda one: one.key)
+every = pytest.mark.parametrize("entry", RECIPES, ids=lambda one: one.key)
 
 
 @every
-def test_it_is_sound_and_can_be_found(one):
-    assert list(problems(one)) == []
-    assert recipe(one.key) is one and find(one.key) is one
-    assert [other.key for other in RECIPES].count(one.key) == 1
+def test_it_is_sound_and_can_be_found(entry):
+    assert list(problems(entry)) == []
+    assert recipe(entry.key) is entry and find(entry.key) is entry
+    assert [other.key for other in RECIPES].count(entry.key) == 1
 
 
 @every
-def test_its_sheets_can_be_shown_and_parsed(one):
+def test_its_sheets_can_be_shown_and_parsed(entry):
     sheets = pytest.importorskip("annotation.sheets.sheet")
-    for stage in one.stages:
+    for stage in entry.stages:
         as_stored = json.loads(json.dumps(stage.sheet))
         sheet = sheets.Sheet.from_json(as_stored)
         assert sheets.Sheet.from_json(sheet.to_json()).to_json() == sheet.to_json()
@@ -35,18 +35,18 @@ def test_its_sheets_can_be_shown_and_parsed(one):
 
 
 @every
-def test_its_display_exists(one):
+def test_its_display_exists(entry):
     displays = pytest.importorskip("annotation.displays.registry")
-    for stage in one.stages:
+    for stage in entry.stages:
         assert displays.display(stage.display)
 
 
 @every
-def test_its_items_have_keys_of_their_own_and_always_the_same(one):
-    items = list(one.expected_items())
-    assert items == list(one.expected_items())
+def test_its_items_have_keys_of_their_own_and_always_the_same(entry):
+    items = list(entry.expected_items())
+    assert items == list(entry.expected_items())
     assert len({item.key for item in items}) == len(items)
-    assert len(items) == len(one.concepts) * len(one.cohorts) * len(one.conditions)
+    assert len(items) == len(entry.concepts) * len(entry.cohorts) * len(entry.conditions)
 
 
 LANGUAGES = {"en", "ar", "pt", "am"}  # a language that is added to the interface later asks nothing of a recipe
@@ -67,24 +67,24 @@ def texts_within(value, path):
 
 
 @every
-def test_sheet_texts_exist_in_four_languages(one):
-    texts = [found for part in ("cohorts", "stages") for found in texts_within(getattr(one, part), part)]
-    assert len(texts) > len(one.cohorts) + len(one.stages)
+def test_sheet_texts_exist_in_four_languages(entry):
+    texts = [found for part in ("cohorts", "stages") for found in texts_within(getattr(entry, part), part)]
+    assert len(texts) > len(entry.cohorts) + len(entry.stages)
     lacking = [f"{where}: {sorted(LANGUAGES - set(text))}" for where, text in texts if LANGUAGES - set(text)]
     assert not lacking, "\n".join(lacking)
-    empty = [where for where, text in texts if not all(said.strip() for said in text.values())]
+    empty = [where for where, text in texts if not all(value.strip() for value in text.values())]
     assert not empty
 
 
 @every
-def test_a_placeholder_stands_in_every_language_or_in_none(one):
-    for where, text in texts_within(one, one.key):
-        assert len({"{target}" in said for said in text.values()}) == 1, where
+def test_a_placeholder_stands_in_every_language_or_in_none(entry):
+    for where, text in texts_within(entry, entry.key):
+        assert len({"{target}" in value for value in text.values()}) == 1, where
 
 
 @every
-def test_what_researchers_read_is_there_in_english_and_arabic(one):
-    for where, text in contract.texts(one):
+def test_what_researchers_read_is_there_in_english_and_arabic(entry):
+    for where, text in contract.texts(entry):
         assert set(text) >= {"en", "ar", "pt", "am"}, where
 
 

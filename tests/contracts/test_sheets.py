@@ -49,15 +49,15 @@ def test_two_fields_of_one_key_are_refused() -> None:
 
 
 def test_a_kind_that_is_gone_still_lists_and_exports_raw() -> None:
-    kept = sheet(RATING, GONE, stored=True)
-    assert kept.to_json()["fields"][1]["kind"] == "hologram"
+    stored_sheet = sheet(RATING, GONE, stored=True)
+    assert stored_sheet.to_json()["fields"][1]["kind"] == "hologram"
     answers = {"fit": "2", "old": {"angle": 40}}
-    assert kept.cells(answers)["old"] == {"angle": 40}
-    rows = answer_views(kept.fields, Localiser(), answers)
+    assert stored_sheet.cells(answers)["old"] == {"angle": 40}
+    rows = answer_views(stored_sheet.fields, Localiser(), answers)
     assert "angle" in render_to_string(rows[1].template, {"data": rows[1].data})
-    parsed = kept.parse({"fit": "2", "old": 1}, SHOWN)
+    parsed = stored_sheet.parse({"fit": "2", "old": 1}, SHOWN)
     assert [problem.code for problem in parsed.errors["old"]] == ["unknown_kind"]
-    field = bind_fields(kept.fields, Localiser(), {})[1]
+    field = bind_fields(stored_sheet.fields, Localiser(), {})[1]
     assert "cannot be answered" in render_to_string(field.input, {"field": field})
 
 

@@ -57,10 +57,10 @@ def test_demo_is_loaded_by_imports_and_shows_work_to_everybody(
     assert not Campaign.objects.filter(opened_at__gt=timezone.now()).exists()
     assert not Item.objects.filter(stage__benchmark__recipe="3xcm", stage__key="look-alikes", context__groups=None)
 
-    found = re.search(r"password  (\S+)", (folder / "demo-accounts.txt").read_text())
-    assert found is not None
+    match = re.search(r"password  (\S+)", (folder / "demo-accounts.txt").read_text())
+    assert match is not None
     for key, *_rest in people.ACCOUNTS:
-        assert User.objects.get(email=f"{key}@demo.emic").check_password(found[1])
+        assert User.objects.get(email=f"{key}@demo.emic").check_password(match[1])
         assert signed_in(key).get("/", follow=True).status_code == 200
     for key in ("nour", "bia", "wei"):
         page = signed_in(key).get("/work/").content.decode()

@@ -92,9 +92,9 @@ def candidates() -> list[Row]:
     for country in COUNTRIES:
         for facet in FACETS:
             question = f"{country}-{facet}"
-            said = [(model, setting) for model, settings in CANDIDATES.items() for setting in settings]
-            said += [(f"human-{n}", "") for n in range(3)]
-            for by, setting in said:
+            models = [(model, setting) for model, settings in CANDIDATES.items() for setting in settings]
+            models += [(f"human-{n}", "") for n in range(3)]
+            for by, setting in models:
                 rows.append({
                     "key": f"{question}/lave/{by}-{setting}", "file": f"{question}.png", "country": country,
                     "text": f"What {facet} is this?", "candidate": f"{facet} of {by}", "references": "Lamp|Lamps",

@@ -37,11 +37,11 @@ def file_of(name: str, data: bytes) -> SimpleUploadedFile:
 
 def cohort_of(world: World, country: str) -> Cohort:
     """The world's cohort of this name, with two people; made where there is none."""
-    found = Cohort.objects.filter(team=world.team, label=country).first()
-    if found is None:
-        found = make_cohort(world.team, country)
-        world.add_annotators(found, 2)
-    return found
+    cohort = Cohort.objects.filter(team=world.team, label=country).first()
+    if cohort is None:
+        cohort = make_cohort(world.team, country)
+        world.add_annotators(cohort, 2)
+    return cohort
 
 
 class PublicDoor:
@@ -79,10 +79,10 @@ class PublicDoor:
     def job(self, path: str, form: Mapping[str, Any]) -> Job:
         """Sends a form that starts a job, and lets a worker do it: every row is taken."""
         reply = self.post(path, form)
-        found = re.fullmatch(r"/jobs/(\d+)/", reply["Location"])
-        assert found, f"{path} leads to {reply['Location']}"
-        runner.run(int(found[1]))
-        job = Job.objects.get(pk=found[1])
+        match = re.fullmatch(r"/jobs/(\d+)/", reply["Location"])
+        assert match, f"{path} leads to {reply['Location']}"
+        runner.run(int(match[1]))
+        job = Job.objects.get(pk=match[1])
         assert job.state == "done", job.error
         wrong = job.rows.filter(outcome="error")
         assert not wrong.exists(), list(wrong.values_list("number", "reason", "message"))
@@ -155,8 +155,8 @@ class PublicDoor:
         self, campaign: Campaign, model: str, rows: Sequence[Row], setting: str = "", **about: Any
     ) -> None:
         """A file of a model's answers: `item`, `target` and the questions' answers."""
-        said = {"rater": model, "rater_kind": "model", "setting": setting, "about": about}
-        data = jsonl([{**said, **row} for row in rows])
+        fields = {"rater": model, "rater_kind": "model", "setting": setting, "about": about}
+        data = jsonl([{**fields, **row} for row in rows])
         form = {"file": file_of(f"{model}-{setting}.jsonl", data)}
         self.job(self.at(f"campaigns/{campaign.pk}/answers/import/"), form)
 
@@ -193,16 +193,16 @@ class PublicDoor:
 
     def encoder(self) -> Endpoint:
         """A place where a CLIP runs here. What it computes is the test's own."""
-        found = Endpoint.objects.filter(team=self.world.team, kind=Endpoint.Kind.OPEN_CLIP).first()
-        if found is None:
+        endpoint = Endpoint.objects.filter(team=self.world.team, kind=Endpoint.Kind.OPEN_CLIP).first()
+        if endpoint is None:
             form = {"kind": "open_clip", "name": "Encoder", "most_in_flight": 1, "timeout_seconds": 60}
             admin = self.world.client(self.world.team_admin)
             reply = admin.post(f"/teams/{self.world.team.slug}/models/new/", form)
             assert reply.status_code == 302, _errors(reply)
-            found = Endpoint.objects.filter(team=self.world.team).latest("pk")
-        return found
+            endpoint = Endpoint.objects.filter(team=self.world.team).latest("pk")
+        return endpoint
 
-    def model_run(self, campaign: Campaign, endpoint: Endpoint, **said: Any) -> Run:
+    def model_run(self, campaign: Campaign, endpoint: Endpoint, **fields: Any) -> Run:
         """Planned, started and driven to its end."""
         address = self.at("predictions/run/new/")
         first = {"campaign": campaign.pk, "endpoint": endpoint.pk}
@@ -212,7 +212,7 @@ class PublicDoor:
         form: dict[str, Any] = {}
         for name, value in inputs_of(page):
             form.setdefault(name, []).append(value)
-        form |= first | {"model": "scripted", **said, "do": "start"}
+        form |= first | {"model": "scripted", **fields, "do": "start"}
         self.post(address, form)
         run = Run.objects.filter(benchmark__slug=self.slug).latest("pk")
         for _slice in range(50):
@@ -248,7 +248,7 @@ class PublicDoor:
 def _errors(reply: Any) -> str:
     """What a refused form says."""
     page = reply.content.decode(errors="replace")
-    found = re.findall(
+    errors = re.findall(
         r'class="(?:errorlist|error|wrong|msg [a-z]*)[^"]*"[^>]*>(.*?)</(?:ul|p|div|span)>', page, re.DOTALL
     )
-    return re.sub(r"<[^>]*>|\s+", " ", " | ".join(found))[:600] or page[:300]
+    return re.sub(r"<[^>]*>|\s+", " ", " | ".join(errors))[:600] or page[:300]

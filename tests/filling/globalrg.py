@@ -31,15 +31,15 @@ def lists(door: PublicDoor, version: str, shift: int) -> None:
         for universal in UNIVERSALS for country in COUNTRIES for n in (1, 2)
     ]  # fmt: skip
     queries: list[Row] = [{"kind": "query", "key": one, "text": one, "universal": one} for one in UNIVERSALS]
-    made = door.collection("Pictures", [*entries, *queries], version)
+    collection = door.collection("Pictures", [*entries, *queries], version)
     keys = [entry["key"] for entry in entries]
     for place, model in enumerate(("CLIP", "FLAVA")):
-        found = []
+        rankings = []
         for n, query in enumerate(queries):
             start = (5 * n + 3 * place + shift) % len(keys)
             order = keys[start:] + keys[:start]
-            found.append({"query": query["key"], "keys": order, "scores": [1 - k / 100 for k in range(len(order))]})
-        door.run(made, "retrieval", model, found, about={"family": "Dual encoder"})
+            rankings.append({"query": query["key"], "keys": order, "scores": [1 - k / 100 for k in range(len(order))]})
+        door.run(collection, "retrieval", model, rankings, about={"family": "Dual encoder"})
 
 
 def screening(door: PublicDoor) -> None:
@@ -49,8 +49,8 @@ def screening(door: PublicDoor) -> None:
     campaign = door.open_campaign("screening", {door.first: 2, door.second: 2})
     door.everybody_answers(campaign, keep)
     items = Item.objects.filter(stage=campaign.stage)
-    said = [{"item": one.key, "target": one.origin, "answers": {"keep": "yes"}} for one in items]
-    door.model_answers(campaign, "CLIP", said, family="Dual encoder")
+    answers = [{"item": one.key, "target": one.origin, "answers": {"keep": "yes"}} for one in items]
+    door.model_answers(campaign, "CLIP", answers, family="Dual encoder")
 
 
 def keep(item: Item, user: User) -> Mapping[str, str]:

@@ -80,10 +80,10 @@ def choices(door: PublicDoor, name: str, shift: int) -> None:
     for place, model in enumerate(("Alpha", "Beta", "Gamma")):
         for setting in ("main", "text_only"):
             rows = [
-                {"item": one.key, "target": target, "answers": {"choice": "ab"[(n + place * k + shift) % 2]}}
-                for n, one in enumerate(items_of(campaign))
+                {"item": item.key, "target": target, "answers": {"choice": "ab"[(n + place * k + shift) % 2]}}
+                for n, item in enumerate(items_of(campaign))
                 for k, target in enumerate(("Egypt", "Brazil"))
-                if setting == "main" or one.condition == SOURCES[1]
+                if setting == "main" or item.condition == SOURCES[1]
             ]
             door.model_answers(campaign, model, rows, setting, family="Tests")
 

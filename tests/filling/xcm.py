@@ -38,8 +38,8 @@ def merges(door: PublicDoor) -> None:
     door.import_items("merges", rows)
     campaign = door.open_campaign("merges", {door.first: 2, door.second: 2})
     door.everybody_answers(campaign, lambda item, _user: same(item.pk))
-    said = [{"item": f"{a}-{b}", "answers": same(n)} for n, (a, b) in enumerate(words)]
-    door.model_answers(campaign, "CLIP-L/14", said, **MODELS["CLIP-L/14"])
+    answers = [{"item": f"{a}-{b}", "answers": same(n)} for n, (a, b) in enumerate(words)]
+    door.model_answers(campaign, "CLIP-L/14", answers, **MODELS["CLIP-L/14"])
 
 
 def same(number: int) -> Mapping[str, str]:
@@ -56,14 +56,14 @@ def captions(door: PublicDoor, version: str, shift: int) -> None:
         {"kind": "query", "key": f"q{n}", "query_set": "plain", "text": f"picture {n}", "image": f"i{n}"}
         for n in (1, 2, 3)
     ]
-    made = door.collection("Captions", [*entries, *queries], version)
+    collection = door.collection("Captions", [*entries, *queries], version)
     keys = [entry["key"] for entry in entries]
     for place, (model, about) in enumerate(MODELS.items()):
         lists = []
         for n, query in enumerate(queries):
             start = (place + n + shift) % len(keys)
             lists.append({"query": query["key"], "keys": keys[start:] + keys[:start], "scores": falling(len(keys))})
-        door.run(made, "retrieval", model, lists, query_set="plain", about=about)
+        door.run(collection, "retrieval", model, lists, query_set="plain", about=about)
 
 
 def falling(n: int) -> list[float]:
@@ -85,14 +85,14 @@ def trials(door: PublicDoor, version: str, shift: int) -> None:
                 key = f"{country}-{concept}" + ("-six" if roles == SIX else "")
                 queries.append({"kind": "query", "key": key, "query_set": query_set, **about, **roles_of})
             entries += [{"kind": "entry", "key": f"{country}-{concept}-{role}", **where} for role in SIX]
-    made = door.collection("Trials", [*entries, *queries], version)
+    collection = door.collection("Trials", [*entries, *queries], version)
     for place, (model, about) in enumerate(MODELS.items()):
         for query_set, prompt in (
             ("plain", ""), ("casual", ""), ("plain", "semantics"), ("descriptor", ""), ("plain six", ""),
         ):  # fmt: skip
             asked = [one for one in queries if one["query_set"] == query_set]
             rows = [similar(one, number + place + shift) for number, one in enumerate(asked)]
-            door.run(made, "forced_choice", model, rows, query_set=query_set, system_prompt=prompt, about=about)
+            door.run(collection, "forced_choice", model, rows, query_set=query_set, system_prompt=prompt, about=about)
 
 
 def similar(query: Row, number: int) -> Mapping[str, Any]:
@@ -117,8 +117,8 @@ def embeddings(door: PublicDoor, version: str, shift: int) -> None:
 
 
 def vectors(entries: Sequence[Row], shift: int) -> list[Row]:
-    found: list[Row] = []
+    rows: list[Row] = []
     for number, entry in enumerate(entries):
         group = list(SPOKEN.values()).index(entry["language"]) if "language" in entry else number % 4
-        found.append({"key": entry["key"], "vector": [1.0 + group, (group * 7 + number + shift) % 5, number % 3 - 1.0]})
-    return found
+        rows.append({"key": entry["key"], "vector": [1.0 + group, (group * 7 + number + shift) % 5, number % 3 - 1.0]})
+    return rows

@@ -22,20 +22,20 @@ def measure(campaign: Any) -> dict[str, int]:
     sql.execute("UPDATE annotation_participation SET cursor = 0")
     sql.execute("UPDATE annotation_slot SET reserved = 0, submitted = 0 WHERE cohort_id = %s", [seat.pk])
     vacuum()
-    found = {"a newcomer": claims(a_person(seat.cohort), seat)}
+    counts = {"a newcomer": claims(a_person(seat.cohort), seat)}
     half = walked(campaign, seat, 0.5)
-    found["half way through"] = claims(half, seat)
+    counts["half way through"] = claims(half, seat)
     last = walked(campaign, seat, 1)
-    found["one item left"] = claims(last, seat)
+    counts["one item left"] = claims(last, seat)
     sql.execute(
         "UPDATE annotation_slot SET submitted = wanted WHERE cohort_id = %s AND position %% 100 <> 0", [seat.pk]
     )
-    found["99 % full, half way, not vacuumed"] = claims(half, seat)
+    counts["99 % full, half way, not vacuumed"] = claims(half, seat)
     vacuum()
-    found["99 % full, half way"] = claims(half, seat)
-    found["99 % full, a newcomer"] = claims(a_person(seat.cohort), seat)
-    found["99 % full, one item left"] = claims(last, seat)
-    return found
+    counts["99 % full, half way"] = claims(half, seat)
+    counts["99 % full, a newcomer"] = claims(a_person(seat.cohort), seat)
+    counts["99 % full, one item left"] = claims(last, seat)
+    return counts
 
 
 def vacuum() -> None:

@@ -100,10 +100,10 @@ def annotators(port: int, sessions: Sequence[str], seconds: float, **plan: Any) 
     )  # fmt: skip
     if done.returncode:
         raise RuntimeError(done.stderr[-3000:])
-    found: dict[str, Any] = json.loads(done.stdout)
+    report: dict[str, Any] = json.loads(done.stdout)
     if done.stderr:
         raise RuntimeError(done.stderr[-3000:])
-    return found
+    return report
 
 
 def session_of(user: Any) -> str:

@@ -20,24 +20,24 @@ KILLED = ("Web server", "Worker", "PostgreSQL")
 
 
 def work(instance: Instance, world: dict[str, Any], seconds: float = 420) -> dict[str, Any]:
-    found = annotators(
+    report = annotators(
         instance.port, world["sessions"], seconds, campaign=world["campaign"], patient=True, spans=True
     )  # fmt: skip
-    assert found["took"] < seconds, "the server never came back"
-    refused = [one for person in found["people"] for one in person["refused"]]
+    assert report["took"] < seconds, "the server never came back"
+    refused = [one for person in report["people"] for one in person["refused"]]
     assert refused == []
-    return found
+    return report
 
 
 def acknowledged(found: dict[str, Any]) -> dict[str, str]:
     return {key: code for person in found["people"] for key, code in person["acknowledged"].items()}
 
 
-def settled(instance: Instance, items: int, found: dict[str, Any]) -> None:
+def settled(instance: Instance, items: int, report: dict[str, Any]) -> None:
     counted = instance.world("count")
     assert counted["differences"] == []
     assert counted["twice"] == 0
-    assert counted["stored"] == acknowledged(found)
+    assert counted["stored"] == acknowledged(report)
     assert counted["slots"] == [[3, 0, 3]]
     assert counted["counted"] == counted["annotations"] == 3 * items
 
@@ -63,13 +63,13 @@ def test_what_was_acknowledged_is_stored_though_everything_is_killed() -> None:
             time.sleep(dice.uniform(1, 3))
             assert not working.done(), f"the work was over after {len(kills)} kills"
             kills.append((name, instance.kill(name)))
-        found = working.result()
+        report = working.result()
         for name, at in kills:
-            in_flight = sum(begun <= at <= ended for begun, ended in found["spans"])
+            in_flight = sum(begun <= at <= ended for begun, ended in report["spans"])
             print(f"{name} was killed with {in_flight} requests in flight")
             assert in_flight >= IN_FLIGHT
-        retries = sum(person["retries"] for person in found["people"])
+        retries = sum(person["retries"] for person in report["people"])
         assert retries >= len(KILLED)  # the kills were felt
         wait_until_healthy(instance.port, 120)
-        settled(instance, 2000, found)
-        print(f"6,000 ratings in {found['took']:.1f} s through {len(kills)} kills and {retries} retries")
+        settled(instance, 2000, report)
+        print(f"6,000 ratings in {report['took']:.1f} s through {len(kills)} kills and {retries} retries")

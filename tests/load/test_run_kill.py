@@ -30,20 +30,20 @@ def wait_for(server: Remote, total: int, seconds: float = 240) -> dict[str, Any]
 def in_flight_now(server: Remote) -> int:
     """The most that were in flight within the time that an answer takes: replies that have come and are not kept yet
     are no longer the server's, and not yet the database's."""
-    end, seen = time.monotonic() + DELAY, [0]
+    end, counts = time.monotonic() + DELAY, [0]
     while time.monotonic() < end:
-        seen.append(server.counts()["in_flight"])
+        counts.append(server.counts()["in_flight"])
         time.sleep(0.02)
-    return max(seen)
+    return max(counts)
 
 
 def finished(instance: Instance, run: int, seconds: float = 240) -> dict[str, Any]:
-    end, found = time.monotonic() + seconds, looked(instance, run)
-    while found.get("state", "running") == "running":
-        assert time.monotonic() < end, found
+    end, status = time.monotonic() + seconds, looked(instance, run)
+    while status.get("state", "running") == "running":
+        assert time.monotonic() < end, status
         time.sleep(2)
-        found = looked(instance, run)
-    return found
+        status = looked(instance, run)
+    return status
 
 
 def looked(instance: Instance, run: int) -> dict[str, Any]:
@@ -66,14 +66,14 @@ def test_what_was_answered_is_not_asked_again_though_everything_is_killed() -> N
             in_flight.append(in_flight_now(server))
             instance.kill(name)
             print(f"{name} was killed with {in_flight[-1]} calls in flight, after {after} requests")
-        found, counts = finished(instance, run), server.counts()
+        status, counts = finished(instance, run), server.counts()
     repeats = counts["total"] - counts["distinct"]
     print(f"{counts['total']} requests for {CALLS} calls: {repeats} repeats, {sum(in_flight)} in flight at the kills")
-    print(found)
-    assert (found["state"], found["states"], found["answers"]) == ("done", {"answered": CALLS}, CALLS)
+    print(status)
+    assert (status["state"], status["states"], status["answers"]) == ("done", {"answered": CALLS}, CALLS)
     assert counts["distinct"] == CALLS, "every unit was asked"
     assert repeats <= sum(in_flight)
-    assert found["replies"] == CALLS and found["replaced"] == found["asked_again"] == 0
-    assert Decimal(found["cost"]) == Decimal(found["counted"]) == CALLS * EACH
-    lost = counts["total"] - sum(found["attempts"].values())
-    assert 0 <= lost <= sum(in_flight) and lost * EACH <= Decimal(found["unaccounted"])
+    assert status["replies"] == CALLS and status["replaced"] == status["asked_again"] == 0
+    assert Decimal(status["cost"]) == Decimal(status["counted"]) == CALLS * EACH
+    lost = counts["total"] - sum(status["attempts"].values())
+    assert 0 <= lost <= sum(in_flight) and lost * EACH <= Decimal(status["unaccounted"])

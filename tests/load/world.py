@@ -100,11 +100,11 @@ def ran(run: int) -> dict[str, Any]:
     from predictions.models import Attempt, Call, Reply, Run
 
     calls, attempts = Call.objects.filter(run=run), Attempt.objects.filter(call__run=run)
-    found = Run.objects.get(pk=run)
+    stored_run = Run.objects.get(pk=run)
     asked_again = attempts.filter(outcome="reply").values("call").annotate(n=Count("pk")).filter(n__gt=1)
     return {
-        "state": found.state,
-        "because": found.stopped_because,
+        "state": stored_run.state,
+        "because": stored_run.stopped_because,
         "states": dict(calls.values_list("state").annotate(n=Count("pk"))),
         "replies": Reply.objects.count(),
         "replaced": Reply.objects.filter(number__gt=1).count(),
@@ -113,7 +113,7 @@ def ran(run: int) -> dict[str, Any]:
         "attempts": dict(attempts.values_list("outcome").annotate(n=Count("pk"))),
         "cost": str(attempts.aggregate(all=Sum("cost"))["all"] or 0),
         "counted": str(calls.aggregate(all=Sum("cost"))["all"] or 0),
-        "unaccounted": str(found.unaccounted),
+        "unaccounted": str(stored_run.unaccounted),
     }
 
 

@@ -41,10 +41,10 @@ def nothing_printed_before(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> DataFolder:
-    found = DataFolder(tmp_path)
+    home = DataFolder(tmp_path)
     for name in ("run", "logs"):
         (tmp_path / name).mkdir()
-    return found
+    return home
 
 
 def test_notes_that_cannot_be_written_are_told_once_and_stop_nothing(
@@ -60,9 +60,9 @@ def test_notes_that_cannot_be_written_are_told_once_and_stop_nothing(
     folder.write_notes()  # there is room again
     assert folder.current_run() == {"address": "http://127.0.0.1:1"}
     assert (folder.path / "run" / "children.json").exists()
-    said = capsys.readouterr().out
-    assert said.count("children.json was not written: No space left on device.") == 1
-    assert said.count("now.json was not written") == 1
+    output = capsys.readouterr().out
+    assert output.count("children.json was not written: No space left on device.") == 1
+    assert output.count("now.json was not written") == 1
 
 
 class Broken:
@@ -232,11 +232,11 @@ def test_a_site_whose_disk_is_full_to_the_last_byte_goes_on_and_recovers(tmp_pat
         filler = disk / "filler"
         fill(filler)
         instance.kill("Worker")
-        found = annotators(instance.port, world["sessions"], 60, campaign=world["campaign"], patient=True)
+        report = annotators(instance.port, world["sessions"], 60, campaign=world["campaign"], patient=True)
         assert instance.home.current_run()["pid"] == instance.pid and is_alive(instance.pid)
         filler.unlink()
         assert eventually(lambda: has_heartbeat(instance.home), 35)
-        acknowledged = {key: code for person in found["people"] for key, code in person["acknowledged"].items()}
+        acknowledged = {key: code for person in report["people"] for key, code in person["acknowledged"].items()}
         assert acknowledged
         stored = instance.world("count")["stored"]
         assert {key: stored.get(key) for key in acknowledged} == acknowledged

@@ -33,8 +33,8 @@ def test_every_recipe_of_the_page_passes_the_checks_and_fails_without_its_proxy(
         environment = dict(setting.split("=", 1) for setting in recipe.split())
         environment.pop("EMIC_DATA", None)
         assert environment.pop("EMIC_PROXY") == "1"
-        said = checked(**environment)
-        assert "emic.E005" in said and "EMIC_HTTPS is set, and EMIC_PROXY is not." in said
+        output = checked(**environment)
+        assert "emic.E005" in output and "EMIC_HTTPS is set, and EMIC_PROXY is not." in output
     assert checked(**environment, EMIC_PROXY="1") == ""
 
 

@@ -23,7 +23,7 @@ OLD = NOW - timedelta(days=8)
 
 
 @pytest.fixture
-def kept(settings: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+def store(settings: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
     """Keep a file that was uploaded at that time, in a storage of this test's own."""
     monkeypatch.setattr(default_storage, "location", str(tmp_path), raising=False)
     monkeypatch.setattr(default_storage, "base_location", str(tmp_path), raising=False)
@@ -41,17 +41,17 @@ def job(state: str, finished_at: datetime | None = None, **params: object) -> Jo
 
 
 @pytest.mark.django_db
-def test_files_go_a_week_after_their_job_stopped_whatever_its_kind(kept: Callable[..., str]) -> None:
-    gone = [kept() for _ in range(6)]
+def test_files_go_a_week_after_their_job_stopped_whatever_its_kind(store: Callable[..., str]) -> None:
+    gone = [store() for _ in range(6)]
     job("cancelled", OLD, archive="", manifest=gone[0])  # the manifest of an import without an archive
     job("failed", OLD, archive=gone[1])
     job("failed", OLD, file={"name": gone[2], "names": gone[3]})
     job("done", NOW, vectors=gone[4])  # no job names the last one: its upload was cut off
-    staying = [kept() for _ in range(3)]
+    staying = [store() for _ in range(3)]
     job("queued", None, file=staying[0])
     job("running", None, file=staying[1])
     job("failed", NOW - timedelta(days=6), archive=staying[2])
-    staying.append(kept(NOW - timedelta(days=6)))
+    staying.append(store(NOW - timedelta(days=6)))
     assert uploads.sweep(NOW) == 6
     assert [name for name in gone if default_storage.exists(name)] == []
     assert all(map(default_storage.exists, staying))
@@ -59,22 +59,22 @@ def test_files_go_a_week_after_their_job_stopped_whatever_its_kind(kept: Callabl
 
 
 @pytest.mark.django_db
-def test_files_in_folders_of_their_own_are_swept_as_well(kept: Callable[..., str]) -> None:
-    name = kept(folder="uploads/looked-at")
+def test_files_in_folders_of_their_own_are_swept_as_well(store: Callable[..., str]) -> None:
+    name = store(folder="uploads/looked-at")
     tasks.sweep_uploads()
     assert not default_storage.exists(name)
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_backup_has_the_files_of_waiting_jobs_only(kept: Callable[..., str], tmp_path: Path) -> None:
-    names = {state: kept() for state in ("queued", "running", "failed", "cancelled", "done")}
+def test_a_backup_has_the_files_of_waiting_jobs_only(store: Callable[..., str], tmp_path: Path) -> None:
+    names = {state: store() for state in ("queued", "running", "failed", "cancelled", "done")}
     for state, name in names.items():
         job(state, None if state in Job.LIVE else timezone.now(), file={"name": name})
     original = tmp_path / "originals" / "aa"
     original.parent.mkdir()
     original.write_bytes(b"picture")
-    found = {
+    names_in_backup = {
         path.relative_to(tmp_path).as_posix()
         for path in media_files(tmp_path, needed_uploads(Database(database_url())))
     }
-    assert found == {"originals/aa", names["queued"], names["running"]}
+    assert names_in_backup == {"originals/aa", names["queued"], names["running"]}

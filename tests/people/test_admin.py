@@ -84,19 +84,19 @@ def events(verb: str) -> list[tuple[Any, str, str]]:
 
 
 def test_looks_and_changes_say_who_from_where_and_what(world: World) -> None:
-    client, admins_pk, here = world.client(world.site_admin), world.site_admin.pk, "127.0.0.1"
+    client, admins_pk, local_address = world.client(world.site_admin), world.site_admin.pk, "127.0.0.1"
     password = reverse("admin:auth_user_password_change", args=[world.nour.pk])
     new = {"usable_password": "true", "password1": "quite another word", "password2": "quite another word"}
     assert client.post(password, new).status_code == 302
     nour = f"user:{world.nour.pk}"
-    assert events("admin.changed") == [(admins_pk, nour, here)]
+    assert events("admin.changed") == [(admins_pk, nour, local_address)]
     assert Event.objects.get(verb="admin.changed").data == {"fields": ["password"]}
     assert client.get(reverse("admin:annotation_annotation_changelist"), {"live__exact": "1"}).status_code == 200
     assert client.get(reverse("admin:people_user_change", args=[world.tarek.pk])).status_code == 200
     assert client.get(reverse("admin:people_user_history", args=[world.tarek.pk])).status_code == 200
     tarek = f"user:{world.tarek.pk}"
     assert events("admin.looked") == [
-        (admins_pk, "annotation", here), (admins_pk, tarek, here), (admins_pk, tarek, here),
+        (admins_pk, "annotation", local_address), (admins_pk, tarek, local_address), (admins_pk, tarek, local_address),
     ]  # fmt: skip
     assert [event.data for event in Event.objects.filter(verb="admin.looked").order_by("pk")] == [
         {"filter": ["live__exact"]}, {}, {"filter": ["history"]},

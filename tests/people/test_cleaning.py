@@ -16,12 +16,12 @@ from tests.personas import World
 
 
 def test_ended_sessions_are_deleted_and_others_stay(world: World) -> None:
-    here, old = world.client(world.nour), world.client(world.tarek)
-    assert signed_in(here)
+    current, old = world.client(world.nour), world.client(world.tarek)
+    assert signed_in(current)
     Session.objects.filter(pk=old.session.session_key).update(expire_date=timezone.now() - timedelta(seconds=1))
     clean_up()
     assert Session.objects.count() == 1
-    assert signed_in(here)
+    assert signed_in(current)
     assert not signed_in(old)
 
 

@@ -36,7 +36,7 @@ def test_behind_a_proxy_a_guesser_locks_out_only_themselves(world: World, settin
 
 
 @pytest.mark.parametrize(
-    ("proxy", "said", "address"),
+    ("proxy", "forwarded", "address"),
     [
         (False, "203.0.113.7", "127.0.0.1"),
         (True, "203.0.113.7", "203.0.113.7"),
@@ -46,11 +46,12 @@ def test_behind_a_proxy_a_guesser_locks_out_only_themselves(world: World, settin
     ],
 )
 def test_the_forwarded_address_is_believed_only_behind_a_proxy(
-    settings: Any, proxy: bool, said: str, address: str
+    settings: Any, proxy: bool, forwarded: str, address: str
 ) -> None:
     settings.PROXY = proxy
     assert (
-        login_throttle_keys.client_address(RequestFactory().post(SIGN_IN, headers={"x-forwarded-for": said})) == address
+        login_throttle_keys.client_address(RequestFactory().post(SIGN_IN, headers={"x-forwarded-for": forwarded}))
+        == address
     )
 
 
@@ -83,10 +84,10 @@ def test_a_content_type_that_cannot_be_read_is_refused_by_the_server(world: Worl
     from config.wsgi import application
 
     def status(content_type: str) -> str:
-        said: list[str] = []
+        statuses: list[str] = []
         environ = RequestFactory()._base_environ(PATH_INFO=SIGN_IN, QUERY_STRING="next=/me", CONTENT_TYPE=content_type)
-        list(application(environ, lambda line, headers, *rest: said.append(line)))
-        return said[0]
+        list(application(environ, lambda line, headers, *rest: statuses.append(line)))
+        return statuses[0]
 
     assert status(kind) == "400 Bad Request"
     assert status("text/plain; charset=utf-8") == "200 OK"
@@ -115,10 +116,10 @@ def sent(client: Client, path: str, length: str, **headers: str) -> tuple[Any, b
             return b""
 
     body = Coming()
-    said = {"CONTENT_LENGTH": length, "wsgi.input": body, "CONTENT_TYPE": "multipart/form-data; boundary=b"}
+    environ = {"CONTENT_LENGTH": length, "wsgi.input": body, "CONTENT_TYPE": "multipart/form-data; boundary=b"}
     client.cookies["csrftoken"] = "x" * 32  # so that the token is looked for in the body
     client.handler.enforce_csrf_checks = True
-    reply = client.generic("POST", path, "", **{**said, **headers})  # type: ignore[arg-type]
+    reply = client.generic("POST", path, "", **{**environ, **headers})  # type: ignore[arg-type]
     return reply, body.asked
 
 
@@ -264,15 +265,15 @@ def test_loading_again_makes_no_second_link_and_shows_none(world: World, door: t
 def test_the_link_is_for_this_person_on_this_page_for_a_minute(world: World, door: tuple[Any, str, str]) -> None:
     user, url, page = door
     client = world.client(user)
-    kept = client.post(url, {"team_role": "member"}).cookies["fresh_link"]
-    assert (kept["path"], kept["max-age"], kept["httponly"], kept["samesite"]) == (page, 60, True, "Strict")
+    cookie = client.post(url, {"team_role": "member"}).cookies["fresh_link"]
+    assert (cookie["path"], cookie["max-age"], cookie["httponly"], cookie["samesite"]) == (page, 60, True, "Strict")
     other_page = reverse("people:cohort_invite", args=[world.brazil.pk])
     for reader, where in ((world.team_admin, other_page), (world.site_admin, page)):
         other = world.client(reader)
-        other.cookies["fresh_link"] = kept.value
+        other.cookies["fresh_link"] = cookie.value
         assert 'id="fresh"' not in other.get(where).content.decode()
     tampered = world.client(user)
-    tampered.cookies["fresh_link"] = kept.value[:-1] + ("A" if kept.value[-1] != "A" else "B")
+    tampered.cookies["fresh_link"] = cookie.value[:-1] + ("A" if cookie.value[-1] != "A" else "B")
     assert 'id="fresh"' not in tampered.get(page).content.decode()
     assert shown_link(client.get(page))
 
@@ -285,12 +286,12 @@ def test_a_former_manager_is_named_again_by_e_mail_and_a_stranger_is_not(world: 
     memberships.add_manager(world.egypt, world.manager, world.team_admin)
     memberships.remove_manager(world.egypt, world.manager, world.team_admin, timezone.now())
     client, url = world.client(world.team_admin), reverse("people:manager_add", args=[world.egypt.pk])
-    said = []
+    counts = []
     for email in ("stranger@example.org", "rival@example.org", "rolf@example.org", "nobody@example.org", ""):
         page = client.post(url, {"email": email}, follow=True).content.decode()
         assert "belongs or belonged to this team" in page
-        said.append(page.count("msg"))
-    assert not world.egypt.managers.exists() and len(set(said)) == 1
+        counts.append(page.count("msg"))
+    assert not world.egypt.managers.exists() and len(set(counts)) == 1
     client.post(url, {"email": "manager@example.org", "user": world.tarek.pk})
     assert not world.egypt.managers.exists(), "one person at a time"
     client.post(url, {"email": "MANAGER@example.org"})

@@ -109,8 +109,8 @@ def test_a_person_who_is_signed_in_just_joins(world: World) -> None:
 def test_a_taken_email_must_sign_in_first(world: World) -> None:
     link = invite_to_egypt(world)
     page = register(world.client(), link, world, email="BIA@example.org")
-    said = page.content.decode()
-    assert "This address cannot be used with this invitation." in said and "There is an account" not in said
+    html = page.content.decode()
+    assert "This address cannot be used with this invitation." in html and "There is an account" not in html
     assert links.link_state(Invitation.objects.get(), timezone.now()) == "open"
 
 

@@ -18,7 +18,7 @@ TEXT = "Two days are left.\nThe <b>market</b> pictures come first."
 
 
 @pytest.fixture
-def said(world: World) -> Message:
+def message(world: World) -> Message:
     return messages.send(world.egypt, world.manager, TEXT, timezone.now())
 
 
@@ -26,11 +26,11 @@ def home(world: World, user: Any) -> str:
     return world.client(user).get(reverse("annotation:work")).content.decode()
 
 
-def test_members_see_it_until_they_have_read_it(world: World, said: Message) -> None:
+def test_members_see_it_until_they_have_read_it(world: World, message: Message) -> None:
     html = home(world, world.nour)
     assert "Two days are left.<br>The &lt;b&gt;market" in html and "Manager" in html
     assert "Two days are left." not in home(world, world.bia)
-    read = reverse("people:message_read", args=[said.pk])
+    read = reverse("people:message_read", args=[message.pk])
     for user in (world.bia, world.rival, world.stranger, world.manager):
         assert world.client(user).post(read).status_code == 404
     assert world.client(world.nour).post(read).url == reverse("annotation:work")
@@ -53,7 +53,7 @@ def test_message_time_is_shown_in_the_readers_time_zone(world: World) -> None:
         assert "14 Jan 2025, 20:30</time>" in world.client(user).get(page).content.decode()
 
 
-def test_who_joined_later_or_left_is_not_spoken_to(world: World, said: Message) -> None:
+def test_who_joined_later_or_left_is_not_spoken_to(world: World, message: Message) -> None:
     CohortMember.objects.filter(user=world.nour).update(joined_at=timezone.now() + timedelta(minutes=1))
     CohortMember.objects.filter(user=world.tarek).update(left_at=timezone.now())
     assert not messages.unread(world.nour) and not messages.unread(world.tarek)
@@ -64,11 +64,11 @@ def test_it_goes_by_mail_to_active_members_each_in_their_language(world: World, 
     world.tarek.save()
     world.nour.language = "ar"
     world.nour.save()
-    said = messages.send(world.egypt, world.manager, TEXT, timezone.now())
+    message = messages.send(world.egypt, world.manager, TEXT, timezone.now())
     page = reverse("people:messages", args=[world.egypt.pk])
     assert "1 waiting" in world.client(world.manager).get(page).content.decode()
     assert send_mail() == 1
-    [letter] = OutMail.objects.filter(target=f"message:{said.pk}")
+    [letter] = OutMail.objects.filter(target=f"message:{message.pk}")
     assert mail_server.recipients == ["nour@example.org"]
     assert TEXT in mail_server.text().replace("\r\n", "\n")
     assert "مصر" in letter.subject
@@ -76,8 +76,8 @@ def test_it_goes_by_mail_to_active_members_each_in_their_language(world: World, 
 
 
 def test_one_taken_back_is_on_no_page_and_not_mailed(world: World, mail_server: MailServer) -> None:
-    said = messages.send(world.egypt, world.manager, TEXT, timezone.now())
-    url = reverse("people:message_withdraw", args=[said.pk])
+    message = messages.send(world.egypt, world.manager, TEXT, timezone.now())
+    url = reverse("people:message_withdraw", args=[message.pk])
     for user in (world.mara, world.nour, world.rival):
         assert world.client(user).post(url).status_code == 404
     world.client(world.manager).post(url)

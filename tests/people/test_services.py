@@ -134,15 +134,15 @@ def test_a_cohort_is_made_and_changed_with_an_event_each(world: World) -> None:
     data = cohorts.CohortData(
         label="Yoruba", names={}, country="", languages=["yo"], direction="ltr", time_zone="Africa/Lagos"
     )
-    made = cohorts.create_cohort(world.team, data, world.team_admin)
-    cohorts.update_cohort(made, {**data, "label": "Yorùbá", "names": {"en": "Yoruba"}}, world.team_admin)
-    made.refresh_from_db()
-    assert made.label == "Yorùbá"
-    verbs = Event.objects.filter(target=f"cohort:{made.pk}").order_by("pk").values_list("verb", flat=True)
+    cohort = cohorts.create_cohort(world.team, data, world.team_admin)
+    cohorts.update_cohort(cohort, {**data, "label": "Yorùbá", "names": {"en": "Yoruba"}}, world.team_admin)
+    cohort.refresh_from_db()
+    assert cohort.label == "Yorùbá"
+    verbs = Event.objects.filter(target=f"cohort:{cohort.pk}").order_by("pk").values_list("verb", flat=True)
     assert list(verbs) == ["cohort.created", "cohort.changed"]
-    said = Event.objects.get(verb="cohort.changed").data
-    assert said["before"] == {"label": "Yoruba", "names": {}}
-    assert said["now"] == {"label": "Yorùbá", "names": {"en": "Yoruba"}}
+    event_data = Event.objects.get(verb="cohort.changed").data
+    assert event_data["before"] == {"label": "Yoruba", "names": {}}
+    assert event_data["now"] == {"label": "Yorùbá", "names": {"en": "Yoruba"}}
 
 
 def test_a_token_is_not_stored(world: World) -> None:

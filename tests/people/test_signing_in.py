@@ -120,13 +120,13 @@ def test_asking_for_an_unknown_address_looks_the_same_and_sends_nothing(world: W
 
 
 def test_changing_the_password_signs_other_devices_out(world: World) -> None:
-    here, there = world.client(world.nour), world.client(world.nour)
+    this_device, other_device = world.client(world.nour), world.client(world.nour)
     new = {"old_password": PASSWORD, "new_password1": "eleven calm ibises", "new_password2": "eleven calm ibises"}
     url = reverse("people:password_change")
-    assert here.post(url, new | {"old_password": "wrong"}).status_code == 200
-    assert here.post(url, new).status_code == 302
-    assert here.get(reverse("people:me")).status_code == 200
-    assert there.get(reverse("people:me")).status_code == 302
+    assert this_device.post(url, new | {"old_password": "wrong"}).status_code == 200
+    assert this_device.post(url, new).status_code == 302
+    assert this_device.get(reverse("people:me")).status_code == 200
+    assert other_device.get(reverse("people:me")).status_code == 302
 
 
 def test_visitors_choose_a_language_and_members_keep_theirs(world: World) -> None:

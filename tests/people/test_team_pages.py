@@ -105,13 +105,13 @@ def test_a_manager_changes_what_a_cohort_speaks_and_not_what_it_is_called(world:
     before = (world.egypt.label, world.egypt.names)
     page = world.client(world.manager).get(edit).content.decode()
     assert "only an admin of the team changes it" in page
-    said = COHORT | {"label": "Norway", "names": "en: Norway\nar: Norway"}
-    assert world.client(world.manager).post(edit, said).status_code == 302
+    data = COHORT | {"label": "Norway", "names": "en: Norway\nar: Norway"}
+    assert world.client(world.manager).post(edit, data).status_code == 302
     world.egypt.refresh_from_db()
     assert (world.egypt.label, world.egypt.names) == before
     assert world.egypt.languages == ["yo", "en"]
     assert "only an admin" not in world.client(world.team_admin).get(edit).content.decode()
-    assert world.client(world.team_admin).post(edit, said).status_code == 302
+    assert world.client(world.team_admin).post(edit, data).status_code == 302
     world.egypt.refresh_from_db()
     assert (world.egypt.label, world.egypt.names["ar"]) == ("Norway", "Norway")
     told = Event.objects.filter(verb="cohort.changed").latest("pk").data

@@ -42,10 +42,10 @@ def test_a_token_is_shown_once_and_only_its_digest_is_kept(world: World) -> None
     assert text not in again
     assert token.prefix in again
     assert "not used yet" in again
-    found = tokens.find_token(text, timezone.now())
-    assert found == token
-    assert found
-    assert found.user == world.mara
+    found_token = tokens.find_token(text, timezone.now())
+    assert found_token == token
+    assert found_token
+    assert found_token.user == world.mara
 
 
 def test_each_person_sees_and_revokes_their_own(world: World) -> None:

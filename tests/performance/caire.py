@@ -25,7 +25,7 @@ def main() -> None:
     options.add_argument("--images", type=int, default=400)
     options.add_argument("--raters", type=int, default=20)
     options.add_argument("--draws", type=int, default=40, help="studies the true values are means of")
-    said = options.parse_args()
+    arguments = options.parse_args()
     print(f"load average {os.getloadavg()[0]:.1f} of {os.cpu_count()} cores")
     with server.database():
         import numpy as np
@@ -39,7 +39,7 @@ def main() -> None:
         from people.models import Team, TeamMember, User
         from tests.evaluation import simulated
 
-        recipe = StudyDesign(images=said.images, raters=said.raters)
+        recipe = StudyDesign(images=arguments.images, raters=arguments.raters)
         study = draw(recipe, np.random.default_rng(2026))
         actor = User.objects.create_user("a@example.org", "A")
         team = Team.objects.create(name="A", slug="a")
@@ -53,7 +53,7 @@ def main() -> None:
         print(
             f"import of {rows:,} rows: {job.state}, {took:.1f} s, {rows / took:,.0f} a second, {job.result['counts']}"
         )
-        true = simulated.truths(recipe, said.draws)
+        true = simulated.truths(recipe, arguments.draws)
         benchmark = campaign.stage.benchmark
         for spec in tables_of(benchmark):
             if spec.key not in KEYS:

@@ -61,7 +61,7 @@ def caire(runs: int, seed: int, images: int, shapes: tuple[int, ...]) -> dict[in
         f"\nCAIRE's form: {images} images x 10 cohorts, 10 % missing, {runs} studies a row; share that holds the truth"
     )
     print(f"{'raters':>7}" + "".join(f"{name:>22}" for name in MEASURED) + f"{'seconds':>9}")
-    found: dict[int, dict[str, float]] = {}
+    coverage: dict[int, dict[str, float]] = {}
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
         for raters in shapes:
             began, recipe = time.perf_counter(), StudyDesign(images=images, raters=raters)
@@ -70,7 +70,7 @@ def caire(runs: int, seed: int, images: int, shapes: tuple[int, ...]) -> dict[in
             rngs = [np.random.default_rng([seed, raters, 100 + run]) for run in range(runs)]
             held = list(pool.map(covers, [recipe] * runs, [true] * runs, rngs, chunksize=5))
             cells = {name: np.array([one[name] for one in held]) for name in MEASURED}
-            found[raters] = {name: float(np.nanmean(of[:, 0])) for name, of in cells.items()}
+            coverage[raters] = {name: float(np.nanmean(of[:, 0])) for name, of in cells.items()}
             shown = [f"{100 * np.nanmean(of[:, 0]):.1f}% +-{np.nanmean(of[:, 1]) / 2:.2f}" for of in cells.values()]
             none = sum(int(np.isnan(of[:, 0]).sum()) for of in cells.values())
             words = f"  {none} without an interval" if none else ""
@@ -78,7 +78,7 @@ def caire(runs: int, seed: int, images: int, shapes: tuple[int, ...]) -> dict[in
                 f"{raters:>7}" + "".join(f"{one:>22}" for one in shown) + f"{time.perf_counter() - began:>9.0f}{words}"
             )
             print("  truth" + "".join(f"{true[name]:>22.3f}" for name in MEASURED), flush=True)
-    return found
+    return coverage
 
 
 def mean_of(parts: list[dict[str, float]]) -> dict[str, float]:

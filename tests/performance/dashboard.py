@@ -145,11 +145,11 @@ def part(name: str) -> None:
 
 
 def measured(name: str) -> list[float]:
-    said = subprocess.run(
+    process = subprocess.run(
         [sys.executable, str(Path(__file__).resolve()), "--part", name],
         cwd=server.ROOT, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    return [float(word) for word in said.stdout.split()]
+    return [float(word) for word in process.stdout.split()]
 
 
 def main() -> None:

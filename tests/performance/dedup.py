@@ -49,14 +49,14 @@ def group(page: Any, truth: dict[str, str], pause: float, wrong: int = 0) -> lis
     """By keys alone; every `wrong`-th picture is kept although it is a duplicate."""
     from tests.browser.deduping import decide
 
-    kept: dict[str, str] = {}
+    names_of_shown: dict[str, str] = {}
     taken = []
     for number in range(len(truth)):
         if wrong and number % wrong == wrong - 1:
             page.keyboard.press("k")
             taken.append(1)
         else:
-            taken.append(decide(page, truth, kept))
+            taken.append(decide(page, truth, names_of_shown))
         page.wait_for_timeout(pause)
     return taken
 
@@ -108,8 +108,8 @@ def measure(base: str, campaign: Any, sessions: list[str], truth: dict[str, str]
                 print(spoken("key to paint as Chromium times events (those over 16)", events))
             parts = ", ".join(f"{name.removesuffix('Duration').lower()} {value:.1f}" for name, value in used.items())
             print(f"  processor time of the page's thread for each key, not slowed down, in ms: {parts}")
-            said = page.locator("[data-pace]").inner_text().replace("\n", " ")
-            print(f"  the page says: {said}")
+            pace_text = page.locator("[data-pace]").inner_text().replace("\n", " ")
+            print(f"  the page says: {pace_text}")
             cdp.send("Emulation.setCPUThrottlingRate", {"rate": 1})
             page.wait_for_timeout(300)
             page.keyboard.press("Enter")
@@ -148,10 +148,11 @@ def main() -> None:
             "assignment__unit_id", "rater_id", "answers__duplicates"
         )
         both = Partitions.from_rows((unit, rater, Partition.of(answer)) for unit, rater, answer in rows)
-        for found in (pairwise_f1(both), adjusted_rand(both), keep_alpha(both)):
-            value = "no value" if found.value is None else f"{found.value:.3f}"
+        for estimate in (pairwise_f1(both), adjusted_rand(both), keep_alpha(both)):
+            value = "no value" if estimate.value is None else f"{estimate.value:.3f}"
             print(
-                f"{found.method}: {value}, {found.extras['n_pictures']} pictures, no interval: {found.interval_reason}"
+                f"{estimate.method}: {value}, {estimate.extras['n_pictures']} pictures, "
+                f"no interval: {estimate.interval_reason}"
             )
 
 

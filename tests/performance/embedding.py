@@ -60,7 +60,7 @@ def collection(count: int) -> Any:
     from tests.personas import make_world
 
     world = make_world()
-    made = Collection.objects.create(benchmark=world.benchmark, key="photographs", name="Photographs")
+    new_collection = Collection.objects.create(benchmark=world.benchmark, key="photographs", name="Photographs")
     entries = []
     for number in range(count):
         data = photograph(number)
@@ -73,9 +73,9 @@ def collection(count: int) -> Any:
             height=480,
         )
         storage.store(image.original_name, data)
-        entries.append(Entry(collection=made, key=f"p{number:05}", image=image))
+        entries.append(Entry(collection=new_collection, key=f"p{number:05}", image=image))
     Entry.objects.bulk_create(entries)
-    return world, made
+    return world, new_collection
 
 
 def bare(folder: Path, paths: list[Path]) -> Any:
@@ -87,15 +87,15 @@ def bare(folder: Path, paths: list[Path]) -> Any:
 
     clip, preprocess = open_clip.create_model_from_pretrained(f"local-dir:{folder}")
     clip.eval()
-    began, made = time.perf_counter(), []
+    began, vectors = time.perf_counter(), []
     with torch.inference_mode():
         for at in range(0, len(paths), BATCH):
             batch = torch.stack([preprocess(Image.open(path).convert("RGB")) for path in paths[at : at + BATCH]])
-            made.append(clip.encode_image(batch, normalize=True).numpy())
-    return time.perf_counter() - began, np.concatenate(made)
+            vectors.append(clip.encode_image(batch, normalize=True).numpy())
+    return time.perf_counter() - began, np.concatenate(vectors)
 
 
-def ours(world: Any, made: Any) -> Any:
+def ours(world: Any, collection_row: Any) -> Any:
     from django.conf import settings
     from django.utils import timezone
 
@@ -109,7 +109,7 @@ def ours(world: Any, made: Any) -> Any:
     shutil.rmtree(settings.VECTORS_ROOT, ignore_errors=True)
     Run.objects.update(withdrawn_at=timezone.now())
     endpoint, _made = Endpoint.objects.get_or_create(team=world.team, kind="open_clip", name="Here")
-    plan = encoder_runs.EncoderPlan(made, endpoint, "local-dir:timed", "Timed", "embedding")
+    plan = encoder_runs.EncoderPlan(collection_row, endpoint, "local-dir:timed", "Timed", "embedding")
     run = encoder_runs.open_run(plan, world.mara, timezone.now())
     began = time.perf_counter()
     runner.run(run.job_id)
@@ -136,13 +136,13 @@ def main() -> int:
         model(home / "models" / "timed")
         if asked.threads:
             torch_setup.torch().set_num_threads(asked.threads)
-        world, made = collection(asked.pictures)
+        world, collection_row = collection(asked.pictures)
         paths = [settings.MEDIA_ROOT / image.original_name for image in Image.objects.order_by("pk")]
         plain, own = [], []
         for number in range(asked.rounds):
             seconds, wanted = bare(home / "models" / "timed", paths)
             plain.append(seconds)
-            seconds, found = ours(world, made)
+            seconds, found = ours(world, collection_row)
             own.append(seconds)
             apart = float(np.abs(found - wanted.astype(np.float16)).max())
             rates = f"bare loop {asked.pictures / plain[-1]:6.1f} pictures/s, run {asked.pictures / own[-1]:6.1f}"

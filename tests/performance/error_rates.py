@@ -71,16 +71,16 @@ def coverage_of_silhouettes(studies: int) -> tuple[float, float, float]:
     each = silhouettes(vectors_of(rng, 3_000, language), names)
     truth = [*(each[names == place].mean() for place in range(LANGUAGES)), each.mean()]
     names, concepts = np.tile(np.arange(LANGUAGES), CONCEPTS), np.repeat(np.arange(CONCEPTS), LANGUAGES)
-    held, widths, missing = [], [], 0
+    covered, widths, missing = [], [], 0
     for _study in range(studies):
         means = mean_silhouettes(vectors_of(rng, CONCEPTS, language), names, concepts)
         for estimate, true in zip([*means.by_cluster.values(), means.overall], truth, strict=True):
             if estimate.low is None or estimate.high is None:
                 missing += 1
                 continue
-            held.append(estimate.low <= true <= estimate.high)
+            covered.append(estimate.low <= true <= estimate.high)
             widths.append(estimate.high - estimate.low)
-    return float(np.mean(held)), float(np.mean(widths)), missing / (missing + len(held))
+    return float(np.mean(covered)), float(np.mean(widths)), missing / (missing + len(covered))
 
 
 def pages_with_marks(pages: int, raters: int = 200, units: int = 40) -> tuple[float, float]:

@@ -64,12 +64,12 @@ def measure(name: str, job: Any) -> None:
     from jobs.models import Job
     from jobs.services import runner
 
-    seen: list[int] = []
+    progress_values: list[int] = []
     over = threading.Event()
 
     def watch() -> None:
         while not over.wait(0.5):
-            seen.append(Job.objects.get(pk=job.pk).done)
+            progress_values.append(Job.objects.get(pk=job.pk).done)
 
     watcher = threading.Thread(target=watch)
     watcher.start()
@@ -82,7 +82,8 @@ def measure(name: str, job: Any) -> None:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(
         f"{name:<28}{job.state:>8}  {job.done:>5} rows  {took:7.1f} s  {job.done / took:6.1f}/s  "
-        f"cpu {cpu:6.1f} s  peak {peak:5.0f} MB  {len(set(seen))} different progress values  {job.result['counts']}",
+        f"cpu {cpu:6.1f} s  peak {peak:5.0f} MB  {len(set(progress_values))} different progress values  "
+        f"{job.result['counts']}",
         flush=True,
     )
     reasons = Counter(job.rows.filter(outcome="error").values_list("reason", flat=True))
@@ -193,7 +194,7 @@ def main() -> None:
     options.add_argument("--texts", type=int, nargs="*", default=[])
     options.add_argument("--step", type=int, help="rows of a step without pictures")
     options.add_argument("--every", type=float, help="seconds between two looks at the job")
-    said = options.parse_args()
+    arguments = options.parse_args()
     with server.database() as home:
         from benchmarks.imports.records import Defaults
         from benchmarks.models import Image
@@ -203,30 +204,33 @@ def main() -> None:
         from jobs.services import runner
         from people.models import Team, User
 
-        if said.step:
-            imports.TEXT_STEP_ROWS = said.step
-        if said.every is not None:
-            runner.CHECK_SECONDS = said.every
-        if said.texts:
+        if arguments.step:
+            imports.TEXT_STEP_ROWS = arguments.step
+        if arguments.every is not None:
+            runner.CHECK_SECONDS = arguments.every
+        if arguments.texts:
             actor = User.objects.create_user("t@example.org", "T")
             team = Team.objects.create(name="T", slug="t")
-            for count in said.texts:
+            for count in arguments.texts:
                 measure_texts(home, team, actor, count)
             return
         archive = home / "photos.zip"
-        pack(archive, said.pictures)
-        print(f"{said.pictures} JPEGs of 12 megapixels, {archive.stat().st_size / 1024**2:.0f} MB, orientations 1 to 8")
+        pack(archive, arguments.pictures)
+        print(
+            f"{arguments.pictures} JPEGs of 12 megapixels, "
+            f"{archive.stat().st_size / 1024**2:.0f} MB, orientations 1 to 8"
+        )
         actor = User.objects.create_user("a@example.org", "A")
         team = Team.objects.create(name="A", slug="a")
         stage = create_blank(team, "Load", "load", actor, question="Is it?").stages.get()
         for again in ("", ", again"):
             job = imports.start_path(stage, actor, path=archive, manifest=None, defaults=Defaults())
             measure(f"12-megapixel JPEGs{again}", job)
-        for again in ("", ", again") if said.folder else ():
-            job = imports.start_path(stage, actor, path=said.folder, manifest=None, defaults=Defaults())
-            measure(f"{said.folder.name}{again}", job)
+        for again in ("", ", again") if arguments.folder else ():
+            job = imports.start_path(stage, actor, path=arguments.folder, manifest=None, defaults=Defaults())
+            measure(f"{arguments.folder.name}{again}", job)
         other = create_blank(Team.objects.create(name="B", slug="b"), "Shot", "shot", actor, question="Is it?")
-        killed(other.stages.get(), actor, archive, said.pictures)
+        killed(other.stages.get(), actor, archive, arguments.pictures)
         turned = Counter(Image.objects.values_list("orientation", flat=True))
         print("orientations stored:", dict(sorted(turned.items())))
         some = list(Image.objects.filter(width__gte=3000)[:16])

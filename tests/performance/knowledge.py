@@ -64,14 +64,14 @@ def killed(job: Any, index: Any) -> None:
             time.sleep(0.3)  # in the middle of the next
             worker.kill()
         worker.wait()
-        there = {file.name: file.stat().st_mtime_ns for file in store.folder.glob("0*.npy")}
-        assert before.items() <= there.items(), "a shard was written twice"
-        held = Job.objects.get(pk=job.pk)
+        times = {file.name: file.stat().st_mtime_ns for file in store.folder.glob("0*.npy")}
+        assert before.items() <= times.items(), "a shard was written twice"
+        stored_job = Job.objects.get(pk=job.pk)
         print(
-            f"    worker {'shot' if wanted else 'done'} after {time.perf_counter() - began:4.1f} s: {len(there)} of"
-            f" {store.shards()} shards, {len(before)} of them from before; {held.done} of {held.total} rows"
+            f"    worker {'shot' if wanted else 'done'} after {time.perf_counter() - began:4.1f} s: {len(times)} of"
+            f" {store.shards()} shards, {len(before)} of them from before; {stored_job.done} of {stored_job.total} rows"
         )
-        before = there
+        before = times
         Job.objects.filter(pk=job.pk, state="running").update(lease_until=timezone.now())  # instead of waiting
     job.refresh_from_db()
     assert job.state == "done" and not list(store.missing()), job.error
@@ -93,12 +93,13 @@ def entries(path: Path, rows: list[dict[str, Any]], synthetic: int) -> None:
 
 def facts(index: Any) -> None:
     index.refresh_from_db()
-    told = index.facts
+    values = index.facts
     print(
-        f"    {told['kind']} ({told['chosen']}): {index.count} x {index.dimensions}; recall against exact"
-        f" {told['recall']} at {told['recall_at']}, n = {told['recall_n']}, breadth {told['search']},"
-        f" {told['milliseconds']} ms a query; {told['seconds_vectors']} s to encode + {told['seconds_index']} s to"
-        f" build; {told['bytes'] / 1e6:.1f} MB + {told['bytes_vectors'] / 1e6:.1f} MB of vectors"
+        f"    {values['kind']} ({values['chosen']}): {index.count} x {index.dimensions}; recall against exact"
+        f" {values['recall']} at {values['recall_at']}, n = {values['recall_n']}, breadth {values['search']},"
+        f" {values['milliseconds']} ms a query; {values['seconds_vectors']} s to encode +"
+        f" {values['seconds_index']} s to build; {values['bytes'] / 1e6:.1f} MB +"
+        f" {values['bytes_vectors'] / 1e6:.1f} MB of vectors"
     )
 
 
@@ -125,11 +126,11 @@ def linked(benchmark: Any, stage: Any, index: Any, actor: Any) -> None:
             f"link {stage.items.count()} images, {method}",
             lambda run=run: finished(Job.objects.get(pk=run.options["job"])),
         )
-        found = [ranks_of(run).recall(k) for k in AT]
-        said = ", ".join(
-            f"@{k} {one.value:.2f} [{one.low:.2f}, {one.high:.2f}]" for k, one in zip(AT, found, strict=True)
+        estimates = [ranks_of(run).recall(k) for k in AT]
+        recall_text = ", ".join(
+            f"@{k} {one.value:.2f} [{one.low:.2f}, {one.high:.2f}]" for k, one in zip(AT, estimates, strict=True)
         )
-        print(f"    recall of the right entry {said}, n = {found[0].n_units}")
+        print(f"    recall of the right entry {recall_text}, n = {estimates[0].n_units}")
     exact(index, run)
 
 
@@ -158,7 +159,7 @@ def main() -> None:
     options.add_argument("--synthetic", type=int, default=100_000)
     options.add_argument("--drawn", type=int, default=2_000)
     options.add_argument("--asked", type=int, default=100)
-    said = options.parse_args()
+    arguments = options.parse_args()
     with server.database() as home:
         from django.conf import settings
 
@@ -175,10 +176,10 @@ def main() -> None:
         benchmark = create_from_recipe(team, "caire-universal", "CAIRE", "caire", actor)
         settings.MODELS_ROOT.mkdir(parents=True, exist_ok=True)
         did("train the encoder", lambda: tiny_clip.train(settings.MODELS_ROOT / "tiny"))
-        stage = asked_items(benchmark, said.asked)
-        drawn = of_drawn(home, team, actor, said.drawn)
+        stage = asked_items(benchmark, arguments.asked)
+        drawn = of_drawn(home, team, actor, arguments.drawn)
         linked(benchmark, stage, drawn, actor)
-        linked(benchmark, stage, of_vectors(home, team, actor, drawn, said), actor)
+        linked(benchmark, stage, of_vectors(home, team, actor, drawn, arguments), actor)
 
 
 def of_drawn(home: Path, team: Any, actor: Any, count: int) -> Any:
@@ -199,7 +200,7 @@ def of_drawn(home: Path, team: Any, actor: Any, count: int) -> Any:
     return index
 
 
-def of_vectors(home: Path, team: Any, actor: Any, drawn: Any, said: argparse.Namespace) -> Any:
+def of_vectors(home: Path, team: Any, actor: Any, drawn: Any, arguments: argparse.Namespace) -> Any:
     import numpy as np
     from django.core.files import File
 
@@ -209,16 +210,16 @@ def of_vectors(home: Path, team: Any, actor: Any, drawn: Any, said: argparse.Nam
     from predictions.services.knowledge.indexes import store_of
     from tests.predictions.knowledge import shapes
 
-    entries(home / "all.jsonl", shapes.entries(said.drawn), said.synthetic)
+    entries(home / "all.jsonl", shapes.entries(arguments.drawn), arguments.synthetic)
     base, _new = bases.make(team, actor, key="all", name="Drawn and synthetic")
     job = bases.start_path(base, actor, home / "all.jsonl")
-    did(f"import {said.synthetic + 24} entries without pictures", lambda: finished(job))
+    did(f"import {arguments.synthetic + 24} entries without pictures", lambda: finished(job))
     real = np.concatenate([part for _first, part in store_of(drawn).parts()])
     rng = np.random.default_rng(1)
-    near = real[rng.integers(0, len(real), said.synthetic)]
+    near = real[rng.integers(0, len(real), arguments.synthetic)]
     made = unit(near + 0.15 * rng.standard_normal(near.shape))
     np.save(home / "v.npy", np.concatenate([real, made]).astype(np.float16))
-    names = [shapes.name_of(n) for n in range(said.drawn)] + [f"s/{n}.jpg" for n in range(said.synthetic)]
+    names = [shapes.name_of(n) for n in range(arguments.drawn)] + [f"s/{n}.jpg" for n in range(arguments.synthetic)]
     (home / "names.txt").write_text("\n".join(names))
     with (home / "v.npy").open("rb") as vectors, (home / "names.txt").open("rb") as rows:
         job = indexes.start_vectors(

@@ -31,13 +31,13 @@ def said(count: int, took: float, seconds: Sequence[float]) -> str:
 
 def over_http(home: Path, port: int, sessions: Sequence[str], seconds: float, **plan: Any) -> str:
     before = [server.cpu_seconds(mark) for mark in (f":{port}", str(home))]
-    found = server.annotators(port, sessions, seconds, **plan)
+    report = server.annotators(port, sessions, seconds, **plan)
     after = [server.cpu_seconds(mark) for mark in (f":{port}", str(home))]
-    times = [one for person in found["people"] for one in person["seconds"]]
-    refused = [one for person in found["people"] for one in person.get("refused", [])]
+    times = [one for person in report["people"] for one in person["seconds"]]
+    refused = [one for person in report["people"] for one in person.get("refused", [])]
     assert not refused, refused[:3]
     spent = "+".join(f"{1000 * (b - a) / len(times):.1f}" for a, b in zip(before, after, strict=True))
-    return f"{said(len(times), found['took'], times)}  {spent:>8}"
+    return f"{said(len(times), report['took'], times)}  {spent:>8}"
 
 
 def make_campaign(items: int, people: int) -> tuple[Any, list[Any]]:

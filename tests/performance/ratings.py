@@ -32,8 +32,8 @@ def ratings(items: int, raters: int, form: str) -> bytes:
         for culture in CULTURES:
             for rater in range(raters):
                 code = draw.choice("12345")
-                said = ("answer", code) if form == "long" else (code,)
-                write.writerow((f"item-{item:05}", culture, f"{culture} {rater}", "person", *said))
+                cells = ("answer", code) if form == "long" else (code,)
+                write.writerow((f"item-{item:05}", culture, f"{culture} {rater}", "person", *cells))
     return out.getvalue().encode()
 
 
@@ -57,7 +57,7 @@ def main() -> None:
     options.add_argument("--items", type=int, default=400)
     options.add_argument("--raters", type=int, default=20)
     options.add_argument("--form", choices=("long", "wide"), default="long")
-    said = options.parse_args()
+    arguments = options.parse_args()
     with server.database():
         from django.core.files.uploadedfile import SimpleUploadedFile
         from django.utils import timezone
@@ -71,14 +71,14 @@ def main() -> None:
         actor = User.objects.create_user("a@example.org", "A")
         team = Team.objects.create(name="A", slug="a")
         stage = create_blank(team, "Load", "load", actor, question="Is it?").stages.get()
-        make_items(stage, said.items)
-        asked = {Cohort.objects.create(team=team, label=culture): said.raters for culture in CULTURES}
+        make_items(stage, arguments.items)
+        asked = {Cohort.objects.create(team=team, label=culture): arguments.raters for culture in CULTURES}
         campaign = lifecycle.create(stage, "Elsewhere", actor, asked)
         lifecycle.open_campaign(campaign, actor, timezone.now())
-        data = ratings(said.items, said.raters, said.form)
+        data = ratings(arguments.items, arguments.raters, arguments.form)
         for again in ("", ", again"):
             upload = SimpleUploadedFile("ratings.csv", data)
-            measure(f"{said.form}{again}", answer_files.start(campaign, actor, upload))
+            measure(f"{arguments.form}{again}", answer_files.start(campaign, actor, upload))
 
 
 if __name__ == "__main__":

@@ -102,31 +102,31 @@ def main() -> None:
     options.add_argument("--delay", type=float, default=1.0)
     options.add_argument("--threads", type=int, default=64)
     options.add_argument("--profile", action="store_true")
-    said = options.parse_args()
-    ideal = said.delay * -(-said.calls // said.threads)
+    arguments = options.parse_args()
+    ideal = arguments.delay * -(-arguments.calls // arguments.threads)
     from tests.predictions.scripted import serving_apart
 
-    with server.database() as home, serving_apart(delay=said.delay) as there:
+    with server.database() as home, serving_apart(delay=arguments.delay) as remote:
         valkey = Valkey(home)
         valkey.start()
         try:
             from django.conf import settings
 
             settings.LIMITS_URL = valkey.url
-            measure(said, ideal, there)
+            measure(arguments, ideal, remote)
         finally:
             valkey.stop()
 
 
-def measure(said: Any, ideal: float, there: Any) -> None:
+def measure(arguments: Any, ideal: float, remote: Any) -> None:
     from jobs.services import runner
     from predictions.queries.progress import progress_of
 
     began = time.perf_counter()
-    run = a_run(said.calls, said.threads, there.base_url)
-    print(f"{said.calls} calls of a run made in {time.perf_counter() - began:.1f} s")
+    run = a_run(arguments.calls, arguments.threads, remote.base_url)
+    print(f"{arguments.calls} calls of a run made in {time.perf_counter() - began:.1f} s")
     memory, profile = Memory(), cProfile.Profile()
-    if said.profile:
+    if arguments.profile:
         profile.enable()
     began, cpu = time.perf_counter(), time.process_time()
     runner.run(run.job_id)
@@ -134,17 +134,17 @@ def measure(said: Any, ideal: float, there: Any) -> None:
     profile.disable()
     first, last = memory.stop()
     run.refresh_from_db()
-    found = progress_of(run)
-    counts = there.counts()
-    print(f"{run.state}: {dict(found.by_state)}; the server was asked {counts['total']} times, most at once "
-          f"{counts['most_in_flight']}; ${found.cost}")  # fmt: skip
-    alone, alone_cpu = bare(run, said.calls, said.threads)
-    each = 1000 / said.calls
+    progress = progress_of(run)
+    counts = remote.counts()
+    print(f"{run.state}: {dict(progress.by_state)}; the server was asked {counts['total']} times, most at once "
+          f"{counts['most_in_flight']}; ${progress.cost}")  # fmt: skip
+    alone, alone_cpu = bare(run, arguments.calls, arguments.threads)
+    each = 1000 / arguments.calls
     print(f"ideal {ideal:.1f} s; run {took:.1f} s = {ideal / took:.0%} of it (aim {ENOUGH:.0%})")
     print(f"bare client {alone:.1f} s = {ideal / alone:.0%}")
     print(f"processor time a call: {cpu * each:.2f} ms (aim {MOST_CPU:.0f}); of the bare client {alone_cpu * each:.2f}")
     print(f"memory {first:.0f} MB after a third, {last:.0f} MB at the end")
-    if said.profile:
+    if arguments.profile:
         pstats.Stats(profile).sort_stats("tottime").print_stats(35)
 
 

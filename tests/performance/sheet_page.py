@@ -81,18 +81,18 @@ class Cost:
 
     def over(self, slow: bool) -> list[str]:
         """What is over budget; times only on the line that the budget is for."""
-        found = []
+        problems = []
         if self.requests > REQUESTS:
-            found.append(f"{self.requests} requests, {REQUESTS} are the budget")
+            problems.append(f"{self.requests} requests, {REQUESTS} are the budget")
         if self.kb > (most := KB + MORE.get(self.stage, 0)):
-            found.append(f"{self.kb:.1f} kB, {most} are the budget")
+            problems.append(f"{self.kb:.1f} kB, {most} are the budget")
         if slow and self.interactive > INTERACTIVE:
-            found.append(f"keys work after {self.interactive:.0f} ms, {INTERACTIVE} are the budget")
+            problems.append(f"keys work after {self.interactive:.0f} ms, {INTERACTIVE} are the budget")
         if self.after != 1:
-            found.append(f"{self.after} requests to the next sheet, one is the budget")
+            problems.append(f"{self.after} requests to the next sheet, one is the budget")
         if self.stage == "look-alikes" and max(self.pictures) > THUMBNAIL:
-            found.append(f"a thumbnail of {max(self.pictures):.1f} kB, {THUMBNAIL} are the budget")
-        return found
+            problems.append(f"a thumbnail of {max(self.pictures):.1f} kB, {THUMBNAIL} are the budget")
+        return problems
 
     def line(self) -> str:
         pictures = f"{len(self.pictures):>3} {sum(self.pictures):>7.1f}"
@@ -142,7 +142,7 @@ def main() -> int:
         campaigns = every_workflow(world)
         nour, bia = server.session_of(world.nour), server.session_of(world.bia)
         assert set(STAGES) == set(campaigns), "a recipe has a stage that is not measured"
-        found = []
+        costs = []
         os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
         print(f"{asked.kbit} kbit/s, {asked.latency} ms; load of the machine {os.getloadavg()[0]:.1f}; times in ms")
         print("stage          requests     kB   drawn  interactive   pictures kB   next requests, ms")
@@ -150,11 +150,11 @@ def main() -> int:
             browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGS)
             for key in asked.stages or STAGES:
                 session = bia if key == "finding" else nour  # Nour has found what she boxes
-                found.append(measure(browser, f"http://127.0.0.1:{port}", campaigns[key], session, asked))
-                print(found[-1].line(), flush=True)
+                costs.append(measure(browser, f"http://127.0.0.1:{port}", campaigns[key], session, asked))
+                print(costs[-1].line(), flush=True)
             browser.close()
     slow = asked.kbit >= 400 and asked.latency <= 400
-    over = [f"{cost.stage}: {why}" for cost in found for why in cost.over(slow)]
+    over = [f"{cost.stage}: {why}" for cost in costs for why in cost.over(slow)]
     print("\n".join(over) or "every sheet is within its budget")
     return 1 if over else 0
 

@@ -25,26 +25,26 @@ def answer_all(campaign: Any, rater: Any, slots: list[Any], *, surplus: bool) ->
     at = timezone.now()
     row = campaign.cohorts.get()
     seat = Participation.objects.create(cohort=row, rater=rater, last_seen_at=at)
-    given = {"campaign": campaign, "participation": seat, "rater": rater, "state": "submitted", "in_hand": False}
+    fields = {"campaign": campaign, "participation": seat, "rater": rater, "state": "submitted", "in_hand": False}
     moments = {"reserved_at": at, "shown_at": at, "changed_at": at}
     assignments = Assignment.objects.bulk_create(
-        Assignment(slot=slot, unit_id=slot.unit_id, **given, **moments) for slot in slots
+        Assignment(slot=slot, unit_id=slot.unit_id, **fields, **moments) for slot in slots
     )
     because = "surplus" if surplus else ""
-    made = Annotation.objects.bulk_create(
+    annotations = Annotation.objects.bulk_create(
         Annotation(
-            assignment=one, rater=rater, version=1, client_key=f"{one.pk}", answers={"relevance": "4"},
+            assignment=assignment, rater=rater, version=1, client_key=f"{assignment.pk}", answers={"relevance": "4"},
             sheet_version=campaign.sheet_version, cohort=row.cohort, language="en", shown_at=at, submitted_at=at,
             counted=not surplus, uncounted_because=because,
         )
-        for one in assignments
+        for assignment in assignments
     )  # fmt: skip
     Rating.objects.bulk_create(
         Rating(
-            annotation=one, campaign=campaign, cohort=row.cohort, unit_id=one.assignment.unit_id, rater=rater,
-            field="relevance", code="4", value=4.0, counted=not surplus,
+            annotation=annotation, campaign=campaign, cohort=row.cohort, unit_id=annotation.assignment.unit_id,
+            rater=rater, field="relevance", code="4", value=4.0, counted=not surplus,
         )
-        for one in made
+        for annotation in annotations
     )  # fmt: skip
 
 

@@ -40,12 +40,12 @@ def emic_started(data: Path, *arguments: str, **more: str) -> subprocess.Popen[s
 def read_until(program: subprocess.Popen[str], words: str) -> str:
     """What it prints up to the line with these words, or to its end."""
     assert program.stdout
-    seen = ""
+    output = ""
     for line in program.stdout:
-        seen += line
+        output += line
         if words in line:
             break
-    return seen
+    return output
 
 
 def eventually(happened: Callable[[], bool], seconds: float = 60.0) -> bool:

@@ -69,15 +69,15 @@ def test_secrets_and_servers_are_for_the_owner_only(instance: Instance) -> None:
 
 
 def test_a_second_run_is_refused_in_the_same_folder(instance: Instance) -> None:
-    said = one_sentence(emic(instance.data, "run", "--port", "0"))
-    assert said.startswith(f"Emic already runs on {instance.data}, at {instance.address}")
+    message = one_sentence(emic(instance.data, "run", "--port", "0"))
+    assert message.startswith(f"Emic already runs on {instance.data}, at {instance.address}")
     assert instance.is_healthy()
 
 
 def test_a_taken_port_is_refused_in_another_folder(instance: Instance, tmp_path: Path) -> None:
     port = instance.address.rpartition(":")[2]
-    said = one_sentence(emic(tmp_path / "data", "run", "--port", port))
-    assert said.startswith(f"Port {port} is taken by another program.")
+    message = one_sentence(emic(tmp_path / "data", "run", "--port", port))
+    assert message.startswith(f"Port {port} is taken by another program.")
 
 
 def test_a_dead_worker_and_a_dead_database_come_back(instance: Instance) -> None:

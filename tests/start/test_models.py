@@ -18,16 +18,16 @@ CPU = {"install": [{"metadata": {"name": "torch", "version": "2.13.0+cpu"}}]}
 @pytest.fixture
 def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]:
     """A machine where nothing is installed yet; what pip was told is kept, and nothing is fetched."""
-    told: list[list[str]] = []
+    commands: list[list[str]] = []
     monkeypatch.delenv("EMIC_INSTALLED", raising=False)
     for name in ("ensure", "ensure_pip"):
         monkeypatch.setattr(setup, name, lambda: None)
-    monkeypatch.setattr(setup, "run_quietly", lambda command, purpose: told.append(command))
+    monkeypatch.setattr(setup, "run_quietly", lambda command, purpose: commands.append(command))
     monkeypatch.setattr(models, "STAMP", tmp_path / "stamp.json")
     monkeypatch.setattr(models, "works", lambda: True)
     monkeypatch.setattr(models, "has_gpu", lambda: False)
     monkeypatch.setattr(models, "check_room", lambda wanted: None)
-    return told
+    return commands
 
 
 def answers(monkeypatch: pytest.MonkeyPatch, *reports: dict[str, object]) -> None:

@@ -78,9 +78,9 @@ def test_a_failure_is_a_sentence_and_the_log_has_everything(tmp_path: Path, monk
     monkeypatch.setattr(
         environment, "run_command", lambda _c, env, seen: run_command([sys.executable, "-c", code], env, seen)
     )
-    seen: list[str] = []
+    lines: list[str] = []
     with pytest.raises(EmicError, match="It broke"):
-        manage(home, dict(os.environ), "load_demo", on_line=seen.append)
-    assert seen == ["some"]
+        manage(home, dict(os.environ), "load_demo", on_line=lines.append)
+    assert lines == ["some"]
     log = (tmp_path / "logs" / "setup.log").read_text()
     assert "$ manage.py load_demo" in log and "some" in log and "It broke." in log

@@ -31,8 +31,8 @@ def test_an_old_python_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_nearly_full_disk_is_refused_before_anything_starts(tmp_path: Path) -> None:
-    said = one_sentence(emic(tmp_path / "data", "run", "--port", "0", EMIC_MIN_FREE_MB="99999999"))
-    assert "MB are free on the disk of" in said
+    message = one_sentence(emic(tmp_path / "data", "run", "--port", "0", EMIC_MIN_FREE_MB="99999999"))
+    assert "MB are free on the disk of" in message
     assert not (tmp_path / "data" / "postgres").exists()
 
 
@@ -42,13 +42,13 @@ def test_a_folder_that_cannot_be_is_refused(place: str) -> None:
 
 
 def test_the_network_needs_a_name(tmp_path: Path) -> None:
-    said = one_sentence(emic(tmp_path / "data", "run", "--host", "0.0.0.0"))
-    assert "Set EMIC_HOSTS" in said
+    message = one_sentence(emic(tmp_path / "data", "run", "--host", "0.0.0.0"))
+    assert "Set EMIC_HOSTS" in message
 
 
 def test_an_address_that_is_not_ours_is_refused(tmp_path: Path) -> None:
-    said = one_sentence(emic(tmp_path / "data", "run", "--host", "192.0.2.1"))
-    assert "cannot listen on 192.0.2.1" in said
+    message = one_sentence(emic(tmp_path / "data", "run", "--host", "192.0.2.1"))
+    assert "cannot listen on 192.0.2.1" in message
 
 
 def test_debug_with_a_public_host_refuses_to_start(tmp_path: Path) -> None:
@@ -58,13 +58,13 @@ def test_debug_with_a_public_host_refuses_to_start(tmp_path: Path) -> None:
 
 def test_a_silent_database_is_named_without_its_password(tmp_path: Path) -> None:
     url = "postgres://someone:s3cret@127.0.0.1:9/emic"
-    said = one_sentence(emic(tmp_path / "data", "run", "--port", "0", DATABASE_URL=url))
-    assert said.startswith("The database does not answer")
-    assert "s3cret" not in said
+    message = one_sentence(emic(tmp_path / "data", "run", "--port", "0", DATABASE_URL=url))
+    assert message.startswith("The database does not answer")
+    assert "s3cret" not in message
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("output", "told"),
     [
         (
             "NewConnectionError('[Errno -3] Temporary failure in name resolution')",
@@ -76,13 +76,13 @@ def test_a_silent_database_is_named_without_its_password(tmp_path: Path) -> None
         ("ERROR: something nobody foresaw", "something nobody foresaw"),
     ],
 )
-def test_a_failed_installation_is_told_by_its_cause(said: str, told: str) -> None:
-    assert told in setup.explain_failure(said, "install the packages", Path("log"))
+def test_a_failed_installation_is_told_by_its_cause(output: str, told: str) -> None:
+    assert told in setup.explain_failure(output, "install the packages", Path("log"))
 
 
 def test_a_disk_that_fills_up_on_the_way_is_told_as_that() -> None:
-    said = "psycopg.errors.DiskFull: could not extend file: No space left on device"
-    assert "is full" in environment.explain_failure(said, "migrate", Path("/data"), Path("log"))
+    output = "psycopg.errors.DiskFull: could not extend file: No space left on device"
+    assert "is full" in environment.explain_failure(output, "migrate", Path("/data"), Path("log"))
 
 
 def backup_file(path: Path, members: dict[str, bytes], *, link: str = "") -> Path:
@@ -101,8 +101,8 @@ def backup_file(path: Path, members: dict[str, bytes], *, link: str = "") -> Pat
 @pytest.mark.parametrize("name", ["../outside", "/tmp/outside", "media/../../outside", "settings.py"])
 def test_a_backup_that_reaches_outside_its_folder_is_refused(tmp_path: Path, name: str) -> None:
     source = backup_file(tmp_path / "evil.tar", {name: b"x"})
-    said = one_sentence(emic(tmp_path / "in" / "data", "restore", str(source)))
-    assert "which no backup of Emic does" in said
+    message = one_sentence(emic(tmp_path / "in" / "data", "restore", str(source)))
+    assert "which no backup of Emic does" in message
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["evil.tar", "in"]
 
 
@@ -115,12 +115,12 @@ def test_a_damaged_backup_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
     manifest = {"format": 1, "rows": {}, "files": {"database.dump": {"bytes": 4, "sha256": "0" * 64}}}
     members = {"database.dump": b"dump", "manifest.json": json.dumps(manifest).encode()}
     source = backup_file(tmp_path / "damaged.tar", members)
-    said = one_sentence(emic(tmp_path / "data", "restore", str(source)))
-    assert "is damaged: database.dump is not what was saved" in said
+    message = one_sentence(emic(tmp_path / "data", "restore", str(source)))
+    assert "is damaged: database.dump is not what was saved" in message
     assert not (tmp_path / "data").exists()
 
 
 def test_a_file_that_is_no_backup_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.tar").write_text("shopping list")
-    said = one_sentence(emic(tmp_path / "data", "restore", str(tmp_path / "notes.tar")))
-    assert "is not a whole backup of Emic" in said
+    message = one_sentence(emic(tmp_path / "data", "restore", str(tmp_path / "notes.tar")))
+    assert "is not a whole backup of Emic" in message

@@ -71,11 +71,11 @@ def test_the_image_runs_as_an_account_of_its_own_in_two_stages() -> None:
 def test_the_image_holds_every_app_and_nothing_of_a_local_instance() -> None:
     ignore = (ROOT / ".dockerignore").read_text().splitlines()
     assert "*" in ignore
-    kept = {line[1:] for line in ignore if line.startswith("!")}
+    included = {line[1:] for line in ignore if line.startswith("!")}
     apps = {name.split(".")[0] for name in settings.INSTALLED_APPS}
-    assert {name for name in apps if (ROOT / name).is_dir()} <= kept
-    assert {"static", "templates", "locale", "requirements", "deploy", "manage.py", "emic"} <= kept
-    assert not kept & {"data", ".venv", ".git", ".env", "tests"}
+    assert {name for name in apps if (ROOT / name).is_dir()} <= included
+    assert {"static", "templates", "locale", "requirements", "deploy", "manage.py", "emic"} <= included
+    assert not included & {"data", ".venv", ".git", ".env", "tests"}
 
 
 def test_the_container_refuses_to_boot_with_the_default_key() -> None:

@@ -98,8 +98,8 @@ def test_where_namespaces_are_refused_root_runs_postgres_as_another_account(
 def test_the_supervisor_restarts_what_died_and_says_so_in_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    seen: list[tuple[str, int]] = []
-    supervisor = Supervisor(note=lambda name, pid: seen.append((name, pid)))
+    notes: list[tuple[str, int]] = []
+    supervisor = Supervisor(note=lambda name, pid: notes.append((name, pid)))
     server = Valkey(tmp_path)
     supervisor.start(server)
     try:
@@ -114,8 +114,8 @@ def test_the_supervisor_restarts_what_died_and_says_so_in_one_line(
         watched.again_at = 0.0
         supervisor.check()
         assert server.is_ready()
-        assert [name for name, _ in seen] == ["Valkey", "Valkey"]
-        assert seen[1][1] != first
+        assert [name for name, _ in notes] == ["Valkey", "Valkey"]
+        assert notes[1][1] != first
     finally:
         supervisor.stop()
     assert not server.is_ready()

@@ -78,9 +78,9 @@ def sheet(page: Page, campaign: Campaign) -> int:
 
 
 def on_bench(page: Page) -> int:
-    bench = page.locator("#bench[data-assignment]")
-    expect(bench).to_be_visible()
-    return int(bench.get_attribute("data-assignment") or 0)
+    work_area = page.locator("#bench[data-assignment]")
+    expect(work_area).to_be_visible()
+    return int(work_area.get_attribute("data-assignment") or 0)
 
 
 def drafted(page: Page, assignment: int) -> None:

@@ -105,7 +105,7 @@ def test_a_picture_is_found_boxed_and_boxed_again_by_another(
 ) -> None:
     benchmark = steps.make(world, "globalrg-grounding")
     researcher = open_as(world.mara)
-    rows = [{"key": f"brazil-{key}", "country": "Brazil", "concept": key, "text": said} for key, said in WORDS.items()]
+    rows = [{"key": f"brazil-{key}", "country": "Brazil", "concept": key, "text": text} for key, text in WORDS.items()]
     steps.bring(researcher, benchmark.stages.get(key="finding"), tmp_path, rows)
     users = [world.bia, world.caio, steps.speaks_arabic(world)]
     pages = [open_as(users[0]), open_as(users[1], **PHONE), open_as(users[2])]
@@ -116,11 +116,11 @@ def test_a_picture_is_found_boxed_and_boxed_again_by_another(
     researcher.goto(f"/b/{benchmark.slug}/")
     shot(researcher, "grounding-chain-desktop", full_page=True)
     files = [steps.exported(world, campaign.stage) for campaign in done]
-    made = live_items(benchmark)
+    items_before = live_items(benchmark)
     for campaign, archive in zip(done, files, strict=True):
         steps.back(researcher, campaign, archive)
     derived_items.process_due(timezone.now())
-    assert live_items(benchmark) == made  # the same people said the same: nothing new follows from it
+    assert live_items(benchmark) == items_before  # the same people said the same: nothing new follows from it
 
 
 def live_items(benchmark: Benchmark) -> list[tuple[str, str]]:

@@ -47,13 +47,13 @@ def touch(page: Page, act: str) -> None:
     page.locator(f"#bench [data-act={act}]").tap()
 
 
-def grouped_by_touch(page: Page, truth: Truth, most: int, kept: dict[str, str]) -> None:
+def grouped_by_touch(page: Page, truth: Truth, most: int, names_of_shown: dict[str, str]) -> None:
     """As `deduping.decide`, with buttons: on to another one to compare with until it is the right one."""
     for _time in range(most):
         name, _other, order = page.evaluate(AT)
         shows = truth[name]
-        if shows not in kept:
-            kept[shows] = name
+        if shows not in names_of_shown:
+            names_of_shown[shows] = name
             touch(page, "keep")
             continue
         for _other_one in order:
@@ -91,16 +91,16 @@ def test_look_alikes(open_as: Callable[..., Page], world: World, tmp_path: Path,
     hand = steps.sheet(bia, campaign)
     item = begun(bia)
     expect(bia.locator(".told")).to_contain_text(item.concept)
-    kept: dict[str, str] = {}
+    names_of_shown: dict[str, str] = {}
     for _time in range(5):
-        decide(bia, truth[item.key], kept)
+        decide(bia, truth[item.key], names_of_shown)
     half = written(bia)
     steps.drafted(bia, hand)
     begun(bia)
     assert written(bia) == half
     expect(bia.locator("[data-count]")).to_have_text(f"5 of {len(truth[item.key])} pictures")
     for _time in range(len(truth[item.key]) - 5):
-        decide(bia, truth[item.key], kept)
+        decide(bia, truth[item.key], names_of_shown)
     bia.wait_for_timeout(600)
     shot(bia, "lookalikes-desktop")
     before = steps.on_bench(bia)
@@ -117,15 +117,15 @@ def test_look_alikes(open_as: Callable[..., Page], world: World, tmp_path: Path,
     for number in range(2):
         item = begun(caio)
         sees = day_and_night_alike(truth[item.key])
-        kept = {}
-        grouped_by_touch(caio, sees, 6, kept)
+        names_of_shown = {}
+        grouped_by_touch(caio, sees, 6, names_of_shown)
         if number == 0:
             shot(caio, "lookalikes-phone")
             written(caio)
             steps.drafted(caio, hand)
             begun(caio)
             expect(caio.locator("[data-count]")).to_contain_text(f"6 of {len(sees)}")
-        grouped_by_touch(caio, sees, len(sees) - 6, kept)
+        grouped_by_touch(caio, sees, len(sees) - 6, names_of_shown)
         if number == 0:
             shot(caio, "lookalikes-done-phone", full_page=True)
         steps.submit(caio)

@@ -20,18 +20,18 @@ ROWS = [
     {"key": "bread-cake", "first": "bread", "second": "cake", "similarity": "0.91"},
 ]
 # What Bia, Caio and Lina say.
-SAID = {"train-railway": ("same", "same", "not_sure"), "bread-cake": ("different", "same", "different")}
+CODES = {"train-railway": ("same", "same", "not_sure"), "bread-cake": ("different", "same", "different")}
 
 
-def said_by(page: Page, who: int) -> str:
+def said_by(page: Page, person: int) -> str:
     item = Item.objects.get(units__assignments__pk=steps.on_bench(page))
     expect(page.locator("#view")).to_contain_text(item.context["second"])
-    return SAID[item.key][who]
+    return CODES[item.key][person]
 
 
-def by_keys(page: Page, said: str) -> None:
-    page.keyboard.press({"same": "1", "different": "2", "not_sure": "3"}[said])
-    if said == "same":
+def by_keys(page: Page, code: str) -> None:
+    page.keyboard.press({"same": "1", "different": "2", "not_sure": "3"}[code])
+    if code == "same":
         page.keyboard.press("1")  # the first word stays
 
 
@@ -53,12 +53,12 @@ def test_merges(open_as: Callable[..., Page], world: World, tmp_path: Path, shot
     bia.keyboard.press("2")
     bia.locator("[name=a-same][value=different]").check()
     expect(which).to_be_hidden()
-    said = said_by(bia, 0)
-    bia.locator(f"[name=a-same][value={said}]").check()
-    if said == "same":
+    code = said_by(bia, 0)
+    bia.locator(f"[name=a-same][value={code}]").check()
+    if code == "same":
         bia.locator("[name=a-name][value=first]").check()
     steps.drafted(bia, hand)
-    expect(bia.locator(f"[name=a-same][value={said}]")).to_be_checked()
+    expect(bia.locator(f"[name=a-same][value={code}]")).to_be_checked()
     steps.submit(bia)
     by_keys(bia, said_by(bia, 0))
     bia.keyboard.press("Control+Enter")
@@ -68,9 +68,9 @@ def test_merges(open_as: Callable[..., Page], world: World, tmp_path: Path, shot
     steps.sheet(caio, campaign)
     shot(caio, "merges-begin-phone")
     for _time in range(2):
-        said = said_by(caio, 1)
-        caio.locator(f"label:has([name=a-same][value={said}])").tap()
-        if said == "same":
+        code = said_by(caio, 1)
+        caio.locator(f"label:has([name=a-same][value={code}])").tap()
+        if code == "same":
             caio.locator("label:has([name=a-name][value=first])").tap()
         shot(caio, "merges-phone", full_page=True)
         steps.submit(caio)
@@ -97,5 +97,5 @@ def test_merges(open_as: Callable[..., Page], world: World, tmp_path: Path, shot
     archive = steps.exported(world, stage)
     steps.back(open_as(world.mara), campaign, archive)
     rows = steps.rows_of(archive, "ratings.jsonl")
-    assert sorted(row["codes"]["same"] for row in rows) == sorted(one for three in SAID.values() for one in three)
+    assert sorted(row["codes"]["same"] for row in rows) == sorted(one for three in CODES.values() for one in three)
     assert all("name" not in row["codes"] for row in rows if row["codes"]["same"] != "same")

@@ -28,7 +28,7 @@ ROWS = [
     {"key": TRUST, "role": "b", "file": "Q57/b.jpg", "condition": "source1"},
 ]  # fmt: skip
 # What each of the three says of match A, match B, pair match, no cue. Two sheets of three decide.
-SAID = {FAMILY: ("2221", "1221", "2211"), TRUST: ("2211", "1111", "2221")}
+CODES = {FAMILY: ("2221", "1221", "2211"), TRUST: ("2211", "1111", "2221")}
 LIVE = {  # what the sheet says meanwhile: the total, and what is not met
     "2221": ("1.00", []),
     "1221": ("0.88", []),
@@ -74,7 +74,7 @@ def test_pair_review(open_as: Callable[..., Page], world: World, tmp_path: Path,
     bia = open_as(world.bia)
     hand = steps.sheet(bia, campaign)
     looks_closely(bia, shot)
-    codes = SAID[item_of(hand)][0]
+    codes = CODES[item_of(hand)][0]
     by_keys(bia, codes)
     sees_the_verdict(bia, codes)
     steps.drafted(bia, hand)
@@ -82,7 +82,7 @@ def test_pair_review(open_as: Callable[..., Page], world: World, tmp_path: Path,
     sees_the_verdict(bia, codes)
     shot(bia, "pair-desktop")
     steps.submit(bia)
-    by_keys(bia, SAID[item_of(steps.on_bench(bia))][0])
+    by_keys(bia, CODES[item_of(steps.on_bench(bia))][0])
     bia.keyboard.press("Control+Enter")
     expect(bia.locator("#main")).to_contain_text("You have answered everything here.")
 
@@ -92,7 +92,7 @@ def test_pair_review(open_as: Callable[..., Page], world: World, tmp_path: Path,
     caio.locator("[data-swap]").tap()
     expect(caio.locator(".duo")).to_have_class("duo swapped")
     for number in range(2):
-        codes = SAID[item_of(steps.on_bench(caio))][1]
+        codes = CODES[item_of(steps.on_bench(caio))][1]
         by_touch(caio, codes)
         sees_the_verdict(caio, codes)
         if number == 0:
@@ -107,7 +107,7 @@ def test_pair_review(open_as: Callable[..., Page], world: World, tmp_path: Path,
     third = open_as(lina)
     steps.sheet(third, campaign)
     for number in range(2):
-        codes = SAID[item_of(steps.on_bench(third))][2]
+        codes = CODES[item_of(steps.on_bench(third))][2]
         by_keys(third, codes)
         expect(third.locator("[data-score]")).not_to_have_text("")
         if number == 0:
@@ -130,7 +130,7 @@ def test_pair_review(open_as: Callable[..., Page], world: World, tmp_path: Path,
     steps.back(open_as(world.mara), campaign, archive)
     rows = steps.rows_of(archive, "ratings.jsonl")
     given = {(row["item"], "".join(row["codes"][field] for field in FIELDS)) for row in rows}
-    assert given == {(key, codes) for key, three in SAID.items() for codes in three}
+    assert given == {(key, codes) for key, three in CODES.items() for codes in three}
     assert {row["rule_version"] for row in rows} == {"by_rule 1"}
 
 

@@ -40,8 +40,8 @@ def asked(world: World, researcher: Page, folder: Path) -> tuple[Stage, Campaign
     stage = steps.make(world, "culturalvqa").stages.get(key="questions")
     rows = [
         {"file": name, "key": f"brazil-{facet}-{number}", "country": "Brazil", "concept": concept, "facet": facet,
-         "assertion": said, "source": "https://example.org/page", "licence": "CC BY 4.0"}
-        for number, (name, (concept, facet, said)) in enumerate(zip(photos(), FACTS, strict=True))
+         "assertion": assertion, "source": "https://example.org/page", "licence": "CC BY 4.0"}
+        for number, (name, (concept, facet, assertion)) in enumerate(zip(photos(), FACTS, strict=True))
     ]  # fmt: skip
     steps.bring(researcher, stage, folder, rows, photos())
     return stage, steps.opened(stage, world.mara, {world.brazil: 1})

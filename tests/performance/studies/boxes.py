@@ -42,27 +42,27 @@ def study(style: float, noise: float, raters: int, missing: float, rng: np.rando
     difficulty = np.exp(0.4 * rng.normal(size=(UNITS, 1)))
     boxes = drawn(rng, styles, np.broadcast_to(difficulty, (UNITS, raters)), noise)
     unit, rater = np.nonzero(rng.random((UNITS, raters)) >= missing)
-    given = boxes[unit, rater]
+    boxes_of_unit = boxes[unit, rater]
     return mean_over_pairs(
         Answers(unit, rater, UNITS, raters),
-        lambda one, other: iou_of_pairs(given[one], given[other]),
+        lambda one, other: iou_of_pairs(boxes_of_unit[one], boxes_of_unit[other]),
         method="mean pairwise IoU",
     )
 
 
 def designs(rng: np.random.Generator) -> list[Design]:
-    made = []
+    study_designs = []
     for name, (style, noise) in STYLES.items():
         true = truth(style, noise, rng)
         for raters, band in RATERS.items():
-            made.append(
+            study_designs.append(
                 Design(
                     f"{UNITS} units x {raters}, {name} styles", partial(study, style, noise, raters, 0.0), true, band
                 )
             )
-        made.append(
+        study_designs.append(
             Design(
                 f"{UNITS} units x 8, {name} styles, 30 % missing", partial(study, style, noise, 8, 0.3), true, RATERS[8]
             )
         )
-    return made
+    return study_designs

@@ -30,13 +30,13 @@ def study(people: int, r: float, levels: float, missing: float, rng: np.random.G
 
 
 def designs() -> list[Design]:
-    made = []
+    study_designs = []
     for r in (0.0, 0.5):
         for people in PEOPLE:
             name = f"{UNITS} units, {people} people, r = {r:g}"
-            made.append(Design(name, partial(study, people, r, 0.0, 0.0), r, BAND, 0.05))
+            study_designs.append(Design(name, partial(study, people, r, 0.0, 0.0), r, BAND, 0.05))
         name = f"{UNITS} units, 5 people, r = {r:g}, 40 % missing"
-        made.append(Design(name, partial(study, 5, r, 0.0, 0.4), r, BAND, 0.05))
+        study_designs.append(Design(name, partial(study, 5, r, 0.0, 0.4), r, BAND, 0.05))
         name = f"{UNITS} units, 5 people with levels, r = {r:g}"  # levels count as noise: a known bias, not asked for
-        made.append(Design(name, partial(study, 5, r, 0.5, 0.0), r, BAND))
-    return made
+        study_designs.append(Design(name, partial(study, 5, r, 0.5, 0.0), r, BAND))
+    return study_designs

@@ -83,11 +83,11 @@ def run(design: Design, studies: int, seed: Sequence[int]) -> Outcome:
     """Every study has a generator of its own, by the number of the study after `seed`."""
     values, ends = np.full(studies, np.nan), np.full((studies, 2), np.nan)
     for number in range(studies):
-        found = design.study(np.random.default_rng([*seed, number]))
-        if found.value is not None:
-            values[number] = found.value
-        if found.low is not None and found.high is not None:
-            ends[number] = found.low, found.high
+        estimate = design.study(np.random.default_rng([*seed, number]))
+        if estimate.value is not None:
+            values[number] = estimate.value
+        if estimate.low is not None and estimate.high is not None:
+            ends[number] = estimate.low, estimate.high
     return Outcome(design, values, ends)
 
 
