@@ -5,12 +5,12 @@ from django.http import QueryDict
 from django.utils import timezone, translation
 
 from benchmarks.models import Benchmark
-from evaluation import status
-from evaluation.catalogue import catalogue_of
+from evaluation.queries import status
 from evaluation.reports import stored_agreement
 from evaluation.reports.agreement import agreement
-from evaluation.selection import SelectionError, select
-from evaluation.snapshots import compute_if_unlocked, key_of
+from evaluation.selections.catalogue import catalogue_of
+from evaluation.selections.selection import SelectionError, select
+from evaluation.services.snapshots import compute_if_unlocked, key_of
 from evaluation.tables import table_builder
 
 

@@ -5,7 +5,7 @@ class PapersConfig(AppConfig):
     name = "papers"
 
     def ready(self) -> None:
-        from evaluation.status import register_status_part
+        from evaluation.queries.status import register_status_part
         from papers import plugins
         from papers.plugin_status import add_plugins
 

@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext as _
 
-from evaluation.status import Problem, Status
+from evaluation.queries.status import Problem, Status
 from papers.plugins import BUILT_IN, FAILURES, REGISTERED
 
 

@@ -202,7 +202,11 @@ def test_texts_are_found_in_code_and_in_templates(tmp_path: Path) -> None:
 
 
 def test_each_file_has_one_audience_and_each_place_has_files() -> None:
-    names = ["templates/annotation/fields/new/input.html", "annotation/forms/campaigns.py", "evaluation/reason_text.py"]
+    names = [
+        "templates/annotation/fields/new/input.html",
+        "annotation/forms/campaigns.py",
+        "evaluation/rendering/reason_text.py",
+    ]
     assert [audience(name) for name in names] == ["annotators", "managers", "researchers"]
     empty = [place for place in ANNOTATORS + MANAGERS if not any(lies_in(name, (place,)) for name in source_files())]
     assert not empty, f"no file lies in these places any more: {empty}"

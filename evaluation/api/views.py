@@ -16,13 +16,13 @@ from rest_framework.views import APIView
 from annotation.pages.status_text import time_zone_for
 from benchmarks.access import benchmark_for, visible_benchmarks
 from benchmarks.models import Benchmark
-from evaluation.alpha_check import requested_check
 from evaluation.api import schemas
 from evaluation.api.problems import KIND, NoData, document, not_found_response
-from evaluation.catalogue import Catalogue, catalogue_of
 from evaluation.reports.agreement_formats import to_json
+from evaluation.reports.alpha_check import requested_check
 from evaluation.reports.stored_agreement import load_report
-from evaluation.selection import select
+from evaluation.selections.catalogue import Catalogue, catalogue_of
+from evaluation.selections.selection import select
 from evaluation.tables.registry import table_of, tables_of
 from evaluation.tables.spec import TableSpec
 from evaluation.tables.table_builder import build_or_load, missing_data

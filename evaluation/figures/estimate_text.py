@@ -14,9 +14,9 @@ from evaluation.figures.drawing.axis import Value
 from evaluation.figures.drawing.text import isolate_direction
 from evaluation.figures.figure import Datum
 from evaluation.metrics.estimate import Estimate
-from evaluation.observations import ObservedRater
-from evaluation.reason_text import interval_sentence, reason_sentence, reason_title
+from evaluation.queries.observations import ObservedRater
 from evaluation.rendering.number_format import format_interval, format_number
+from evaluation.rendering.reason_text import interval_sentence, reason_sentence, reason_title
 from evaluation.tables.spec import MissingData
 
 MOST_IN_WORDS = 8

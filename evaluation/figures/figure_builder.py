@@ -14,13 +14,13 @@ from django.utils.translation import gettext as _
 
 from annotation.queries.answers import watermark
 from benchmarks.models import Benchmark
-from evaluation.catalogue import catalogue_of
 from evaluation.figures.figure import NARROW, Figure, Words
 from evaluation.figures.pictures import signed_address
 from evaluation.figures.registry import figures_of
 from evaluation.figures.spec import OWN_OPTIONS, FigureData, FigureSpec, no_table
 from evaluation.reports.filters import build_select, filters
-from evaluation.selection import NAMES, Params, SelectionError, refuse_unknown
+from evaluation.selections.catalogue import catalogue_of
+from evaluation.selections.selection import NAMES, Params, SelectionError, refuse_unknown
 from evaluation.tables.page import action_links
 from evaluation.tables.ranked_lists import labels_of
 from evaluation.tables.sources import COLLECTION, by_collection, name_of, title_of

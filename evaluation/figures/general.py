@@ -30,8 +30,8 @@ from evaluation.figures.figure import Datum, Figure
 from evaluation.figures.spec import FigureData, FigureSpec
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.leave_one_out import rater_against_others
-from evaluation.observations import Observations
-from evaluation.readers import RatingTables, weekly
+from evaluation.queries.observations import Observations
+from evaluation.queries.ratings import RatingTables, weekly
 from evaluation.tables.spec import MissingData
 
 MOST_TIED = 3  # answers of a tie that are named

@@ -26,7 +26,7 @@ from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import Interval
 from evaluation.metrics.proportions import share
 from evaluation.metrics.rater_means import with_rater_means
-from evaluation.observations import Observations
+from evaluation.queries.observations import Observations
 from evaluation.reports.model_comparison import MAJORITY, ModelComparison
 from evaluation.reports.models_report import MOST, MOST_WITH_INTERVALS
 from evaluation.tables.spec import MissingData

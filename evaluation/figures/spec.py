@@ -10,8 +10,8 @@ from urllib.parse import urlencode
 from django.utils.translation import gettext as _
 
 from evaluation.figures.figure import Figure, Words
-from evaluation.observations import Observations, observe
-from evaluation.selection import NAMES, Selection, select
+from evaluation.queries.observations import Observations, observe
+from evaluation.selections.selection import NAMES, Selection, select
 from evaluation.tables.inclusion_text import counted_words
 from evaluation.tables.ranked_lists import labels_of
 from evaluation.tables.sources import CAMPAIGNS, COLLECTION, name_of

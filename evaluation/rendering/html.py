@@ -10,9 +10,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from evaluation.metrics.estimate import Estimate
-from evaluation.reason_text import interval_sentence, not_counted_sentence, resampled_text
 from evaluation.rendering.axis import Axis
 from evaluation.rendering.number_format import MINUS, format_interval, format_number
+from evaluation.rendering.reason_text import interval_sentence, not_counted_sentence, resampled_text
 from evaluation.rendering.report import Cell, Report, ReportColumn, Row, Words, number
 
 MARK_WORDS: Mapping[str, str | Promise] = {

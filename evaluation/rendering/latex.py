@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from evaluation.metrics.estimate import Estimate
-from evaluation.reason_text import interval_sentence, reason_title
 from evaluation.rendering.number_format import MINUS, format_interval, format_number
+from evaluation.rendering.reason_text import interval_sentence, reason_title
 
 _TEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",

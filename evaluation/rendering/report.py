@@ -11,9 +11,9 @@ from typing import Any, Literal
 from django.utils.functional import Promise
 
 from evaluation.metrics.estimate import Estimate
-from evaluation.reason_text import reason_sentence, reason_title
 from evaluation.rendering.axis import Axis
 from evaluation.rendering.number_format import format_interval, format_number
+from evaluation.rendering.reason_text import reason_sentence, reason_title
 
 Words = str | Promise
 Facts = Mapping[str, Any]

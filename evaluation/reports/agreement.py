@@ -9,19 +9,19 @@ import numpy as np
 from django.utils.translation import gettext as _
 
 from annotation.queries.answers import watermark
-from evaluation.catalogue import CampaignEntry, Catalogue
-from evaluation.hidden_places import Hidden
-from evaluation.measures import CODED, Measure
 from evaluation.metrics.counts import Ratings
 from evaluation.metrics.distance_alpha import AnswerTable
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.partitions import Partitions
 from evaluation.metrics.texts import LONG
-from evaluation.partitions import answer_tables, cohort_answer_tables, weekly_answer_tables
-from evaluation.questions import of_question
-from evaluation.rating_rows import Rows, rating_rows
-from evaluation.readers import RatingTables, asked_units, by_cohort, ratings, weekly
-from evaluation.selection import Selection
+from evaluation.queries.answer_tables import answer_tables, cohort_answer_tables, weekly_answer_tables
+from evaluation.queries.hidden_places import Hidden
+from evaluation.queries.rating_rows import Rows, rating_rows
+from evaluation.queries.ratings import RatingTables, asked_units, by_cohort, ratings, weekly
+from evaluation.selections.catalogue import CampaignEntry, Catalogue
+from evaluation.selections.measures import CODED, Measure
+from evaluation.selections.questions import of_question
+from evaluation.selections.selection import Selection
 from people.models import Cohort
 
 SameEstimates = Mapping[int, tuple[Estimate, ...]]

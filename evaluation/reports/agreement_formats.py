@@ -4,16 +4,16 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from evaluation.measures import LEVEL_LABELS
 from evaluation.metrics.estimate import Estimate
-from evaluation.reason_text import not_counted_sentence
 from evaluation.rendering import json_file
 from evaluation.rendering.latex import MIDRULE, booktabs, tex, tex_estimate
 from evaluation.rendering.number_format import format_percent
+from evaluation.rendering.reason_text import not_counted_sentence
 from evaluation.rendering.report import number
 from evaluation.reports.agreement import AgreementReport, Cell, QuestionRow, Row
 from evaluation.reports.agreement_tables import question_label
-from evaluation.selection import BY_LABELS
+from evaluation.selections.measures import LEVEL_LABELS
+from evaluation.selections.selection import BY_LABELS
 from people.models import Cohort
 
 

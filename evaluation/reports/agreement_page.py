@@ -8,12 +8,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.pages.status_text import format_moment
-from evaluation.measures import LEVEL_LABELS, default_measure, measure_labels
 from evaluation.rendering.html import page_table
 from evaluation.reports.agreement import AgreementReport, QuestionRow
 from evaluation.reports.agreement_formats import to_latex
 from evaluation.reports.agreement_tables import conditions_table, question_label, questions_table
-from evaluation.snapshots import MOST, ReportState
+from evaluation.selections.measures import LEVEL_LABELS, default_measure, measure_labels
+from evaluation.services.snapshots import MOST, ReportState
 
 
 def report_context(report: AgreementReport, language: str) -> dict[str, Any]:

@@ -10,16 +10,16 @@ from django.utils.translation import ngettext
 
 from annotation.sheets.conditions import condition_name
 from annotation.sheets.sheet import Field, localise
-from evaluation.measures import Measure, option_of
 from evaluation.metrics.estimate import Estimate
-from evaluation.reason_text import not_counted_sentence
 from evaluation.rendering.axis import axis_for
 from evaluation.rendering.number_format import format_percent
+from evaluation.rendering.reason_text import not_counted_sentence
 from evaluation.rendering.report import NOTHING, Cell, Report, ReportColumn, number
 from evaluation.rendering.report import Row as ReportRow
 from evaluation.reports import agreement
 from evaluation.reports.agreement import AgreementReport, QuestionRow, Row
-from evaluation.selection import BY_LABELS
+from evaluation.selections.measures import Measure, option_of
+from evaluation.selections.selection import BY_LABELS
 
 CONDITION_COLUMNS = (
     "cohort", "condition", "measure", "value", "low", "high", "shown", "shown_interval",

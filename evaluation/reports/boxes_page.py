@@ -9,15 +9,15 @@ from typing import Any
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
-from evaluation.call_statistics import CallStatistics, call_statistics
-from evaluation.catalogue import Catalogue
 from evaluation.metrics.box_agreement import mean_overlap_with_people, mean_pairwise_overlap
 from evaluation.metrics.estimate import Estimate
-from evaluation.partitions import field_answers, one_per_rater
+from evaluation.queries.answer_tables import field_answers, one_per_rater
+from evaluation.queries.call_statistics import CallStatistics, call_statistics
 from evaluation.rendering.html import page_table
 from evaluation.rendering.report import Cell, Reason, Report, ReportColumn, Row, number
 from evaluation.reports.comparison_filters import EVERYBODY
-from evaluation.selection import Selection, select
+from evaluation.selections.catalogue import Catalogue
+from evaluation.selections.selection import Selection, select
 from people.models import Rater
 
 Boxes = list[list[float]]

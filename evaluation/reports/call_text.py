@@ -6,7 +6,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from evaluation.call_statistics import MissingAnswers
+from evaluation.queries.call_statistics import MissingAnswers
 from evaluation.rendering.number_format import format_number
 from predictions.models import Call
 from predictions.texts.call_reasons import GOT, sample_words

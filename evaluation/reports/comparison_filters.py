@@ -10,9 +10,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.sheets.sheet import localise
-from evaluation.catalogue import Catalogue
 from evaluation.reports.filters import build_select, dates, other_params, rater_selects, task_selects
-from evaluation.selection import COUNTED_LABELS, INTERVAL_LABELS, Selection
+from evaluation.selections.catalogue import Catalogue
+from evaluation.selections.selection import COUNTED_LABELS, INTERVAL_LABELS, Selection
 
 EVERYBODY = ("person", "model")
 OWN_LABELS: dict[str, str | Promise] = {

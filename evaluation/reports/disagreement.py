@@ -15,13 +15,13 @@ from annotation.fields.bound import AnswerView, answer_views
 from annotation.fields.form import Localiser
 from annotation.models import Rating, Unit
 from annotation.sheets.sheet import Field
-from evaluation.catalogue import CampaignEntry, Catalogue
-from evaluation.measures import CODED
 from evaluation.metrics.disagreement import between_boxes, between_groupings, between_texts, disagreement
 from evaluation.metrics.partitions import Partition
-from evaluation.partitions import field_answers, one_per_rater
-from evaluation.readers import all_together, inclusion_filter
-from evaluation.selection import Params, Selection, SelectionError, select
+from evaluation.queries.answer_tables import field_answers, one_per_rater
+from evaluation.queries.ratings import all_together, inclusion_filter
+from evaluation.selections.catalogue import CampaignEntry, Catalogue
+from evaluation.selections.measures import CODED
+from evaluation.selections.selection import Params, Selection, SelectionError, select
 
 PAGE = 50
 LEAST = ("2", "3", "5", "10")

@@ -8,9 +8,9 @@ from django.utils.translation import pgettext
 
 from annotation.sheets.conditions import condition_name
 from annotation.sheets.sheet import localise
-from evaluation.catalogue import CampaignEntry, Catalogue, StageEntry
-from evaluation.measures import measure_labels
-from evaluation.selection import (
+from evaluation.selections.catalogue import CampaignEntry, Catalogue, StageEntry
+from evaluation.selections.measures import measure_labels
+from evaluation.selections.selection import (
     COUNTED_LABELS,
     INTERVAL_LABELS,
     RATERS,

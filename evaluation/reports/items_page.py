@@ -18,8 +18,6 @@ from annotation.services.sheets.sheet_versions import sheet_of
 from annotation.sheets.conditions import condition_name
 from annotation.sheets.sheet import Field, localise
 from benchmarks.models import Benchmark, Stage
-from evaluation.catalogue import Catalogue
-from evaluation.measures import CODED
 from evaluation.rendering.number_format import format_number
 from evaluation.reports.disagreement import (
     EXPLAINED,
@@ -32,7 +30,9 @@ from evaluation.reports.disagreement import (
     units_of,
 )
 from evaluation.reports.filters import build_select, dates, other_params, rater_selects, task_selects
-from evaluation.selection import COUNTED_LABELS, Selection
+from evaluation.selections.catalogue import Catalogue
+from evaluation.selections.measures import CODED
+from evaluation.selections.selection import COUNTED_LABELS, Selection
 
 WHY: dict[str, Any] = {
     "surplus": gettext_lazy("over the wanted number"),

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from evaluation.metrics.estimate import Estimate
-from evaluation.observations import ObservedRater
+from evaluation.queries.observations import ObservedRater
 from evaluation.rendering import json_file
 from evaluation.rendering.axis import SHARE, axis_for
 from evaluation.rendering.html import page_table, short_number

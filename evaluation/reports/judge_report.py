@@ -12,9 +12,6 @@ import numpy as np
 from django.utils.translation import gettext as _
 
 from annotation.queries.answers import watermark
-from evaluation.call_statistics import CallStatistics, MissingAnswers, missing_answers
-from evaluation.call_statistics import call_statistics as asked_of
-from evaluation.catalogue import Catalogue
 from evaluation.metrics.agreement import Level
 from evaluation.metrics.association import FISHER
 from evaluation.metrics.counts import Floats, Ratings
@@ -30,9 +27,12 @@ from evaluation.metrics.judges import (
     select_ratings,
 )
 from evaluation.metrics.resampling import LOGIT, mean
-from evaluation.observations import Observations, ObservedRater, observe
+from evaluation.queries.call_statistics import CallStatistics, MissingAnswers, missing_answers
+from evaluation.queries.call_statistics import call_statistics as asked_of
+from evaluation.queries.observations import Observations, ObservedRater, observe
 from evaluation.reports.model_comparison import MAJORITY, ModelComparison
-from evaluation.selection import Selection, SelectionError, refuse_unknown
+from evaluation.selections.catalogue import Catalogue
+from evaluation.selections.selection import Selection, SelectionError, refuse_unknown
 from people.models import Cohort
 from predictions.queries.code_mass import CodeMass
 

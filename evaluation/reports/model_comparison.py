@@ -12,7 +12,7 @@ import numpy as np
 from evaluation.metrics.counts import Floats, Ints, Ratings
 from evaluation.metrics.judges import majority
 from evaluation.metrics.model_human import RatedScores
-from evaluation.observations import Observations
+from evaluation.queries.observations import Observations
 
 MAJORITY, GOLD = "people", "gold"
 

@@ -8,12 +8,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext, pgettext
 
 from evaluation.metrics.estimate import Estimate
-from evaluation.observations import ObservedRater
-from evaluation.reason_text import left_out_sentence
+from evaluation.queries.observations import ObservedRater
 from evaluation.rendering import json_file
 from evaluation.rendering.axis import SHARE, axis_for
 from evaluation.rendering.html import page_table
 from evaluation.rendering.number_format import format_number, format_percent
+from evaluation.rendering.reason_text import left_out_sentence
 from evaluation.rendering.report import NOTHING, Cell, Reason, Report, ReportColumn, Row, number
 from evaluation.reports import call_text
 from evaluation.reports.comparison_filters import inclusion_text

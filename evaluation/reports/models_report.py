@@ -11,9 +11,6 @@ import numpy as np
 from django.utils.translation import gettext as _
 
 from annotation.queries.answers import watermark
-from evaluation.call_statistics import CallStatistics, MissingAnswers, missing_answers, repeated_answers
-from evaluation.call_statistics import call_statistics as asked_of
-from evaluation.catalogue import Catalogue
 from evaluation.metrics.agreement import Level
 from evaluation.metrics.association import Kind
 from evaluation.metrics.counts import Bools, Floats
@@ -23,9 +20,12 @@ from evaluation.metrics.model_ranks import ModelRanking, closeness, rank_models
 from evaluation.metrics.proportions import share, share_of
 from evaluation.metrics.rater_means import with_rater_means
 from evaluation.metrics.self_agreement import SelfAgreement, self_agreement
-from evaluation.observations import Observations, ObservedRater, observe, observed_raters
+from evaluation.queries.call_statistics import CallStatistics, MissingAnswers, missing_answers, repeated_answers
+from evaluation.queries.call_statistics import call_statistics as asked_of
+from evaluation.queries.observations import Observations, ObservedRater, observe, observed_raters
 from evaluation.reports.model_comparison import GOLD, MAJORITY, ModelComparison, has_gold
-from evaluation.selection import Selection, SelectionError
+from evaluation.selections.catalogue import Catalogue
+from evaluation.selections.selection import Selection, SelectionError
 from people.models import Cohort
 from predictions.queries.code_mass import CodeMass
 

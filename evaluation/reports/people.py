@@ -9,20 +9,20 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from annotation.sheets.sheet import localise
-from evaluation.catalogue import Catalogue
-from evaluation.measures import CODED
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.leave_one_out import rater_against_others
 from evaluation.metrics.rater_drift import drift, share_agreeing_with_others, significant_drifts
-from evaluation.partitions import cohort_answer_tables
-from evaluation.raters import RaterRow
-from evaluation.readers import cohort_ratings
-from evaluation.reason_text import interval_sentence, reason_sentence, reason_title
+from evaluation.queries.answer_tables import cohort_answer_tables
+from evaluation.queries.raters import RaterRow
+from evaluation.queries.ratings import cohort_ratings
 from evaluation.rendering.axis import Axis, axis_for
 from evaluation.rendering.html import estimate_bar
 from evaluation.rendering.number_format import format_interval, format_number, format_percent
+from evaluation.rendering.reason_text import interval_sentence, reason_sentence, reason_title
 from evaluation.reports.filters import build_select as a_select
-from evaluation.selection import Selection, SelectionError, select
+from evaluation.selections.catalogue import Catalogue
+from evaluation.selections.measures import CODED
+from evaluation.selections.selection import Selection, SelectionError, select
 from people.models import Cohort
 
 

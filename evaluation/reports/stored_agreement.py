@@ -9,12 +9,19 @@ from django.db.models import Count, Max
 
 from annotation.models import Assignment, Participation, Rating
 from benchmarks.models import Benchmark
-from evaluation.catalogue import Catalogue
-from evaluation.measures import measure_of
 from evaluation.metrics.estimate import Estimate
 from evaluation.reports.agreement import AgreementReport, Cell, QuestionRow, Row, agreement
-from evaluation.selection import Selection
-from evaluation.snapshots import THRESHOLD, ReportState, get_or_compute, key_of, needs_recompute, request_recompute
+from evaluation.selections.catalogue import Catalogue
+from evaluation.selections.measures import measure_of
+from evaluation.selections.selection import Selection
+from evaluation.services.snapshots import (
+    THRESHOLD,
+    ReportState,
+    get_or_compute,
+    key_of,
+    needs_recompute,
+    request_recompute,
+)
 
 REPORT = "agreement"
 PAIRED = 100

@@ -6,9 +6,9 @@ from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
 
 from annotation.sheets.conditions import condition_name
-from evaluation.call_statistics import sampled_runs
-from evaluation.catalogue import Catalogue
-from evaluation.selection import INTERVAL_LABELS, Selection
+from evaluation.queries.call_statistics import sampled_runs
+from evaluation.selections.catalogue import Catalogue
+from evaluation.selections.selection import INTERVAL_LABELS, Selection
 from people.models import Rater
 from predictions.models import Run
 from predictions.texts.call_reasons import sample_words

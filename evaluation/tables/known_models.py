@@ -8,7 +8,7 @@ from functools import partial
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from evaluation.observations import ObservedRater
+from evaluation.queries.observations import ObservedRater
 from evaluation.rendering.report import Cell, Row
 from evaluation.tables.sources import ALL, COLLECTION, by_collection, name_of, title_of
 from evaluation.tables.spec import MissingData, Table, TableSpec, Words

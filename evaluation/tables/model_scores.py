@@ -11,7 +11,7 @@ from django.utils.translation import get_language
 from annotation.sheets.conditions import condition_name, sort_conditions
 from evaluation.metrics.counts import Floats, Ints
 from evaluation.metrics.model_human import RatedScores
-from evaluation.observations import Observations, ObservedRater
+from evaluation.queries.observations import Observations, ObservedRater
 from evaluation.tables.table_inputs import TableInputs
 
 PLAIN = ("", "main")  # settings that need no word: how the paper's own method asks

@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 
 from annotation.sheets.conditions import condition_name
 from benchmarks.models import Benchmark
-from evaluation.catalogue import Catalogue, StageEntry
 from evaluation.rendering.html import page_table
-from evaluation.selection import COUNTED_LABELS, INTERVAL_LABELS, Params
+from evaluation.selections.catalogue import Catalogue, StageEntry
+from evaluation.selections.selection import COUNTED_LABELS, INTERVAL_LABELS, Params
 from evaluation.tables.sources import CLEARS, SOURCES
 from evaluation.tables.spec import MissingData, TableSpec, Words
 from evaluation.tables.table_builder import names_of

@@ -13,7 +13,7 @@ from evaluation.rendering.report import Row
 
 if TYPE_CHECKING:
     from benchmarks.models import Benchmark
-    from evaluation.selection import Selection
+    from evaluation.selections.selection import Selection
     from evaluation.tables.sources import Choice
     from evaluation.tables.table_inputs import TableInputs
     from predictions.models import Run

@@ -13,10 +13,10 @@ from django.utils.translation import get_language
 
 from annotation.models import Annotation, Rating
 from benchmarks.models import Benchmark
-from evaluation import snapshots
-from evaluation.catalogue import Catalogue, catalogue_of
-from evaluation.observations import Observations, RawAnswer
-from evaluation.selection import Params, SelectionError
+from evaluation.queries.observations import Observations, RawAnswer
+from evaluation.selections.catalogue import Catalogue, catalogue_of
+from evaluation.selections.selection import Params, SelectionError
+from evaluation.services import snapshots
 from evaluation.tables.registry import tables_of
 from evaluation.tables.sources import COLLECTION, SOURCES, Usable, every
 from evaluation.tables.spec import MissingData, TableSpec

@@ -7,12 +7,18 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from evaluation.catalogue import Catalogue
 from evaluation.metrics.estimate import Estimate
-from evaluation.reason_text import interval_sentence, left_out_sentence, reason_sentence, reason_title, resampled_text
 from evaluation.rendering import csv_file
 from evaluation.rendering.latex import MIDRULE, booktabs, tex
+from evaluation.rendering.reason_text import (
+    interval_sentence,
+    left_out_sentence,
+    reason_sentence,
+    reason_title,
+    resampled_text,
+)
 from evaluation.rendering.report import Cell, Rounding, Row
+from evaluation.selections.catalogue import Catalogue
 from evaluation.tables.inclusion_text import counted_words
 from evaluation.tables.spec import Table
 from evaluation.tables.table_report import Data, table_report

@@ -17,11 +17,11 @@ from django.utils.translation import gettext_lazy
 from annotation.models import Annotation
 from annotation.queries.answers import watermark
 from benchmarks.models import Benchmark
-from evaluation.catalogue import CampaignEntry, Catalogue, StageEntry, catalogue_of
 from evaluation.metrics.intervals import Interval
-from evaluation.observations import Observations, RawAnswer, answers, observe
+from evaluation.queries.observations import Observations, RawAnswer, answers, observe
 from evaluation.rendering.report import Row
-from evaluation.selection import Params, Selection, select
+from evaluation.selections.catalogue import CampaignEntry, Catalogue, StageEntry, catalogue_of
+from evaluation.selections.selection import Params, Selection, select
 from evaluation.tables.ranked_lists import labels_of
 from evaluation.tables.sources import (
     CAMPAIGNS,

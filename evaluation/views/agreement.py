@@ -18,19 +18,19 @@ from annotation.pages.status_text import time_zone_for
 from annotation.queries.answers import watermark
 from benchmarks.access import benchmark_for, may
 from benchmarks.pages.tabs import tabs_for
-from evaluation.alpha_check import requested_check
-from evaluation.catalogue import Catalogue, catalogue_of
-from evaluation.measures import CODED
 from evaluation.rendering.csv_file import to_csv
 from evaluation.reports import stored_agreement
 from evaluation.reports.agreement import AgreementReport
 from evaluation.reports.agreement_formats import questions_to_latex, to_json, to_latex
 from evaluation.reports.agreement_page import cached_state, client_state, report_context
 from evaluation.reports.agreement_tables import conditions_table, questions_table
+from evaluation.reports.alpha_check import requested_check
 from evaluation.reports.filters import filters
 from evaluation.reports.stored_agreement import load_report
-from evaluation.selection import Selection, SelectionError, select
-from evaluation.snapshots import ReportState, may_request
+from evaluation.selections.catalogue import Catalogue, catalogue_of
+from evaluation.selections.measures import CODED
+from evaluation.selections.selection import Selection, SelectionError, select
+from evaluation.services.snapshots import ReportState, may_request
 from evaluation.views.downloads import as_table, download
 from people.access import may_manage
 from people.views.request_helpers import current_user

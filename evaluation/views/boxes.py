@@ -6,8 +6,8 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 
 from annotation.pages.status_text import time_zone_for
-from evaluation.catalogue import Catalogue
 from evaluation.reports.boxes_page import box_selection, boxes_context
+from evaluation.selections.catalogue import Catalogue
 from people.views.request_helpers import current_user
 
 

@@ -6,8 +6,8 @@ from typing import TypeVar
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
 from benchmarks.access import benchmark_for
-from evaluation.catalogue import Catalogue, catalogue_of
-from evaluation.selection import SelectionError
+from evaluation.selections.catalogue import Catalogue, catalogue_of
+from evaluation.selections.selection import SelectionError
 
 Report = TypeVar("Report")
 

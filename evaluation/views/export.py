@@ -10,7 +10,7 @@ from annotation.queries.answers import withdrawn_of
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark
 from benchmarks.pages.tabs import tabs_for
-from evaluation.forms import ExportForm
+from evaluation.forms.exports import ExportForm
 from evaluation.services.exports import export
 
 

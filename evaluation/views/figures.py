@@ -23,7 +23,7 @@ from evaluation.figures.figure_builder import build_figure, check_own_options, f
 from evaluation.figures.pictures import data_address
 from evaluation.figures.registry import figure_of
 from evaluation.figures.spec import FigureData
-from evaluation.selection import SelectionError
+from evaluation.selections.selection import SelectionError
 from evaluation.tables.spec import MissingData
 from evaluation.views.tables import reader_zone
 

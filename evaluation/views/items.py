@@ -15,10 +15,10 @@ from annotation.pages.status_text import time_zone_for
 from benchmarks.access import benchmark_for, may
 from benchmarks.models import Benchmark, Stage
 from benchmarks.pages.tabs import tabs_for
-from evaluation.catalogue import Catalogue, catalogue_of
 from evaluation.reports.disagreement import disagreement_selection, order_units
 from evaluation.reports.items_page import list_context, list_filters, unit_context
-from evaluation.selection import Selection, SelectionError
+from evaluation.selections.catalogue import Catalogue, catalogue_of
+from evaluation.selections.selection import Selection, SelectionError
 from jobs.formats.numbers import parse_int
 
 

@@ -11,12 +11,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from benchmarks.access import benchmark_for
-from evaluation.catalogue import Catalogue, catalogue_of
 from evaluation.rendering.csv_file import to_csv
 from evaluation.reports.comparison_filters import comparison_filters
 from evaluation.reports.judge_page import chosen_of, judge_context, judge_table, judges_of, panel_table, to_json
 from evaluation.reports.judge_report import JudgeReport, judge_report
-from evaluation.selection import SelectionError
+from evaluation.selections.catalogue import Catalogue, catalogue_of
+from evaluation.selections.selection import SelectionError
 from evaluation.tables.registry import tables_of
 from evaluation.tables.spec import TableSpec
 from evaluation.tables.table_builder import missing_data

@@ -16,12 +16,12 @@ from annotation.pages.status_text import time_zone_for
 from benchmarks.access import benchmark_for, may
 from benchmarks.models import Benchmark
 from benchmarks.pages.tabs import tabs_for
-from evaluation.catalogue import Catalogue, catalogue_of
 from evaluation.rendering.csv_file import to_csv
 from evaluation.reports.comparison_filters import EVERYBODY, comparison_filters, page_options
 from evaluation.reports.models_page import STATISTIC_LABELS, TRUTH_LABELS, models_context, models_table, to_json
 from evaluation.reports.models_report import ModelsReport, models_report
-from evaluation.selection import Selection, SelectionError, refuse_unknown, select
+from evaluation.selections.catalogue import Catalogue, catalogue_of
+from evaluation.selections.selection import Selection, SelectionError, refuse_unknown, select
 from evaluation.views.boxes import boxes_response
 from evaluation.views.downloads import as_table, download
 

@@ -4,7 +4,7 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from evaluation.my_statistics import my_statistics
+from evaluation.queries.my_statistics import my_statistics
 from people.pages.tabs import tabs_for
 
 

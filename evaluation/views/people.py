@@ -16,10 +16,10 @@ from annotation.services.answers.exclusions import exclude, lift_exclusion
 from benchmarks.access import benchmark_for, may
 from benchmarks.models import Benchmark
 from benchmarks.pages.tabs import tabs_for
-from evaluation.catalogue import catalogue_of
-from evaluation.forms import ReasonForm
-from evaluation.raters import RaterRow, cohorts_of, exclusion_effect_text, exclusions_of, raters_of
+from evaluation.forms.raters import ReasonForm
+from evaluation.queries.raters import RaterRow, cohorts_of, exclusion_effect_text, exclusions_of, raters_of
 from evaluation.reports.people import numbers, people_context, people_filters
+from evaluation.selections.catalogue import catalogue_of
 from jobs.formats.numbers import parse_int
 from people.models import Cohort
 

@@ -5,7 +5,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from evaluation.status import status
+from evaluation.queries.status import status
 from people.pages.tabs import tabs_for
 
 

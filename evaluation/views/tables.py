@@ -14,8 +14,8 @@ from annotation.pages.status_text import time_zone_for
 from benchmarks.access import benchmark_for, may
 from benchmarks.models import Benchmark
 from benchmarks.pages.tabs import tabs_for
-from evaluation.catalogue import catalogue_of
-from evaluation.selection import SelectionError
+from evaluation.selections.catalogue import catalogue_of
+from evaluation.selections.selection import SelectionError
 from evaluation.tables.page import action_links, form_context, query_of, table_context
 from evaluation.tables.registry import has_paper, table_of, tables_of
 from evaluation.tables.spec import MissingData, TableSpec

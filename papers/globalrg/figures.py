@@ -21,7 +21,7 @@ from evaluation.figures.spec import FigureData, FigureSpec
 from evaluation.figures.table_figures import ACCURACY, bars_spec, heat_spec, spec_of
 from evaluation.metrics import retrieval
 from evaluation.metrics.boxes import overlap
-from evaluation.observations import ObservedItem, RawAnswer
+from evaluation.queries.observations import ObservedItem, RawAnswer
 from evaluation.rendering.number_format import format_number
 from evaluation.tables.ranked_lists import RankedLists, precisions, ranked_lists, relevant_of
 from evaluation.tables.spec import MissingData

@@ -139,13 +139,6 @@ def printed_values(path: str, text: str) -> Iterator[str]:
 
 
 ROOT_FILES = {"__init__", "access", "admin", "apps", "tasks", "urls"}
-# Files at the root of an app that are older than this rule. The list only gets shorter.
-OLD_ROOT_FILES = {
-    "evaluation": """
-        alpha_check binary_rows call_statistics catalogue forms hidden_places measures my_statistics observations
-        partitions questions raters rating_rows readers reason_text selection snapshots status
-    """,
-}
 
 
 def roots(path: str, text: str) -> Iterator[str]:
@@ -153,8 +146,7 @@ def roots(path: str, text: str) -> Iterator[str]:
     parts = PurePosixPath(path).parts
     if len(parts) != 2 or parts[0] not in {*LAYERS} - {"papers"}:
         return
-    stem = PurePosixPath(path).stem
-    if stem not in ROOT_FILES and stem not in OLD_ROOT_FILES.get(parts[0], "").split():
+    if PurePosixPath(path).stem not in ROOT_FILES:
         yield f"{path} lies at the root of {parts[0]}; move it into a folder such as queries/ or services/"
 
 

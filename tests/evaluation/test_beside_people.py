@@ -6,7 +6,7 @@ import pytest
 
 from annotation.models import Campaign, Rating
 from evaluation.reports import stored_agreement
-from evaluation.snapshots import THRESHOLD
+from evaluation.services.snapshots import THRESHOLD
 from evaluation.views import people as people_page
 from tests.annotation.files.test_answer_files import bring
 from tests.evaluation.data import an_open_campaign, give
@@ -157,8 +157,8 @@ def test_weeks_lead_to_their_line(world: World) -> None:
 def test_many_raters_of_a_file_make_a_report_kept_too(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     from django.http import QueryDict
 
-    from evaluation.catalogue import catalogue_of
-    from evaluation.selection import select
+    from evaluation.selections.catalogue import catalogue_of
+    from evaluation.selections.selection import select
 
     world.add_items(2)
     campaign = an_open_campaign(world)

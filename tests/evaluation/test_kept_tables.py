@@ -12,9 +12,10 @@ from annotation.models import Campaign
 from annotation.queries.answers import watermark
 from benchmarks.imports.records import Defaults
 from benchmarks.services import imports
-from evaluation import snapshots, tasks
+from evaluation import tasks
 from evaluation.models import Snapshot
 from evaluation.rendering.report import Cell, Row
+from evaluation.services import snapshots
 from evaluation.tables import table_builder
 from evaluation.tables.spec import TableSpec
 from jobs.connections import broker

@@ -7,15 +7,15 @@ from django.http import QueryDict
 from django.utils import timezone, translation
 
 from annotation.models import Annotation, Campaign, Rating
-from evaluation.catalogue import catalogue_of
-from evaluation.measures import MEASURES, default_measure, offered, select_measures
 from evaluation.metrics.estimate import REASONS, Estimate
-from evaluation.reason_text import NO_INTERVAL, NO_VALUE, interval_sentence, reason_sentence, reason_title
 from evaluation.rendering.axis import FULL, SHORT, axis_for
 from evaluation.rendering.html import estimate_bar
 from evaluation.rendering.number_format import format_number, format_percent
+from evaluation.rendering.reason_text import NO_INTERVAL, NO_VALUE, interval_sentence, reason_sentence, reason_title
 from evaluation.reports.agreement import agreement
-from evaluation.selection import SelectionError, select
+from evaluation.selections.catalogue import catalogue_of
+from evaluation.selections.measures import MEASURES, default_measure, offered, select_measures
+from evaluation.selections.selection import SelectionError, select
 from tests.evaluation.data import an_open_campaign, of_condition, table
 from tests.personas import World
 

@@ -1,7 +1,7 @@
 """Menus name a campaign with its stage: people may know either name."""
 
-from evaluation.catalogue import catalogue_of
-from evaluation.forms import ExportForm
+from evaluation.forms.exports import ExportForm
+from evaluation.selections.catalogue import catalogue_of
 from tests.evaluation.data import an_open_campaign
 from tests.personas import World
 

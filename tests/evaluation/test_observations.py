@@ -13,11 +13,11 @@ from django.test.utils import CaptureQueriesContext
 from annotation.models import Annotation, Campaign
 from annotation.services.campaigns import lifecycle
 from benchmarks.models import Item
-from evaluation.catalogue import catalogue_of
 from evaluation.metrics.agreement import alpha
-from evaluation.observations import Observations, answers, observe
-from evaluation.readers import ratings
-from evaluation.selection import Selection, select
+from evaluation.queries.observations import Observations, answers, observe
+from evaluation.queries.ratings import ratings
+from evaluation.selections.catalogue import catalogue_of
+from evaluation.selections.selection import Selection, select
 from tests.evaluation.data import NOON, an_open_campaign, give, of_condition, table
 from tests.evaluation.tabled import model, say
 from tests.personas import World

@@ -13,13 +13,13 @@ from django.http import QueryDict
 
 from annotation.models import Annotation, Assignment, Campaign, Rating, SheetVersion, Unit
 from benchmarks.models import Item
-from evaluation.catalogue import catalogue_of
-from evaluation.observations import answers, observe
-from evaluation.partitions import field_answers
-from evaluation.rating_rows import Units
-from evaluation.readers import all_together, cohort_ratings, ratings, weekly
+from evaluation.queries.answer_tables import field_answers
+from evaluation.queries.observations import answers, observe
+from evaluation.queries.rating_rows import Units
+from evaluation.queries.ratings import all_together, cohort_ratings, ratings, weekly
 from evaluation.reports.disagreement import codes_of
-from evaluation.selection import Selection, select
+from evaluation.selections.catalogue import catalogue_of
+from evaluation.selections.selection import Selection, select
 from people.models import Rater
 from tests.evaluation.data import NOON, an_open_campaign, give
 from tests.evaluation.tabled import model, say

@@ -8,13 +8,13 @@ import pytest
 from django.http import QueryDict
 
 from annotation.models import Annotation, Campaign
-from evaluation.catalogue import catalogue_of
 from evaluation.metrics.agreement import alpha
-from evaluation.observations import answers, observe
-from evaluation.partitions import field_answers
-from evaluation.readers import cohort_ratings, ratings
+from evaluation.queries.answer_tables import field_answers
+from evaluation.queries.observations import answers, observe
+from evaluation.queries.ratings import cohort_ratings, ratings
 from evaluation.reports.disagreement import codes_of
-from evaluation.selection import Selection, select
+from evaluation.selections.catalogue import catalogue_of
+from evaluation.selections.selection import Selection, select
 from tests.evaluation.data import NOON, an_open_campaign, give, of_condition
 from tests.personas import World
 

@@ -13,9 +13,9 @@ from django.http import QueryDict
 from django.utils import timezone
 
 from annotation.models import Campaign
-from evaluation.catalogue import catalogue_of
-from evaluation.readers import ratings
-from evaluation.selection import select
+from evaluation.queries.ratings import ratings
+from evaluation.selections.catalogue import catalogue_of
+from evaluation.selections.selection import select
 from evaluation.services.exports import export
 from tests.evaluation.data import an_open_campaign
 from tests.personas import World

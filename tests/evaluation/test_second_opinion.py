@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from annotation.models import Campaign
-from evaluation import alpha_check as module
-from evaluation.alpha_check import bytes_needed, check_alpha, same_decimals
 from evaluation.metrics.agreement import alpha
 from evaluation.metrics.counts import Ratings
 from evaluation.metrics.estimate import Estimate
+from evaluation.reports import alpha_check as module
+from evaluation.reports.alpha_check import bytes_needed, check_alpha, same_decimals
 from tests.evaluation.data import an_open_campaign, of_condition, table
 from tests.personas import World
 

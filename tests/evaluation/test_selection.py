@@ -10,8 +10,8 @@ from django.http import QueryDict
 
 from annotation.models import Annotation, Assignment, Campaign, Rating, SheetVersion, Unit
 from benchmarks.models import Item
-from evaluation.catalogue import catalogue_of
-from evaluation.selection import SelectionError, select
+from evaluation.selections.catalogue import catalogue_of
+from evaluation.selections.selection import SelectionError, select
 from people.models import Rater
 from tests.evaluation.data import NOON, an_open_campaign, give, of_condition, table
 from tests.evaluation.test_agreement_page import NOMINAL, cells, read_json, url

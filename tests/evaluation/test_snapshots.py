@@ -13,11 +13,12 @@ from django.utils import timezone
 from annotation.models import Campaign, Tally
 from annotation.services.answers.submit import Submission, submit
 from annotation.services.queue.claim import get_or_claim_work
-from evaluation import snapshots, tasks
-from evaluation.catalogue import catalogue_of
+from evaluation import tasks
 from evaluation.models import Snapshot
 from evaluation.reports import stored_agreement
-from evaluation.selection import select
+from evaluation.selections.catalogue import catalogue_of
+from evaluation.selections.selection import select
+from evaluation.services import snapshots
 from jobs.connections import broker
 from people.services.raters import rater_of
 from tests.evaluation.data import an_open_campaign, of_condition, table

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from annotation.models import Assignment
 from annotation.services.queue.claim import get_or_claim_work
-from evaluation import status as module
+from evaluation.queries import status as module
 from jobs.connections.broker import WORKER_KEY
 from jobs.models import Job
 from jobs.services import kinds, runner

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from benchmarks.models import Benchmark
 from benchmarks.services.benchmarks import create_from_recipe
-from evaluation.catalogue import catalogue_of
+from evaluation.selections.catalogue import catalogue_of
 from evaluation.tables.registry import tables_of
 from evaluation.tables.spec import MissingData
 from evaluation.tables.table_builder import missing_data

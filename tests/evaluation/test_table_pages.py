@@ -12,11 +12,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from annotation.models import Campaign
-from evaluation import snapshots
 from evaluation.models import Snapshot
 from evaluation.rendering.latex import tex
 from evaluation.rendering.number_format import MINUS
 from evaluation.rendering.report import Cell, Row
+from evaluation.services import snapshots
 from evaluation.tables.spec import MissingData, TableSpec
 from people.models import Cohort, User
 from tests.evaluation.data import an_open_campaign, give, of_condition, table

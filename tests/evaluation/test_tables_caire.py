@@ -15,11 +15,11 @@ from annotation.models import Campaign, Rating
 from annotation.services.campaigns import lifecycle
 from benchmarks.models import Item
 from benchmarks.services.benchmarks import create_from_recipe
-from evaluation.catalogue import catalogue_of
 from evaluation.metrics.agreement import alpha
 from evaluation.metrics.counts import Ratings
-from evaluation.reason_text import reason_sentence
+from evaluation.rendering.reason_text import reason_sentence
 from evaluation.rendering.report import Cell
+from evaluation.selections.catalogue import catalogue_of
 from evaluation.tables.page import table_context
 from evaluation.tables.registry import table_of, tables_of
 from evaluation.tables.spec import MissingData, Table

@@ -56,7 +56,7 @@ def test_without_the_list_the_table_says_which_to_bring_and_where(study: Study, 
         study.table(key)
     assert words in str(missing.value) and missing.value.action.route == "predictions:collection_new"
     spec = table_of(study.benchmark, key)
-    from evaluation.catalogue import catalogue_of
+    from evaluation.selections.catalogue import catalogue_of
 
     assert "Bring the list" in str(missing_data(catalogue_of(study.benchmark), spec, {}, NOON).message)  # type: ignore[arg-type,union-attr]
 

@@ -9,11 +9,11 @@ from django.http import QueryDict
 
 from annotation.models import Campaign
 from benchmarks.models import Benchmark
-from evaluation.catalogue import catalogue_of
 from evaluation.reports.agreement import agreement
 from evaluation.reports.judge_report import judge_report
 from evaluation.reports.models_report import models_report
-from evaluation.selection import select
+from evaluation.selections.catalogue import catalogue_of
+from evaluation.selections.selection import select
 from evaluation.tables.general import GENERAL_TABLES
 from evaluation.tables.registry import tables_of
 from tests.evaluation.data import NOON, an_open_campaign, table

@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from annotation.models import Rating
 from annotation.services.campaigns import lifecycle
-from evaluation.catalogue import catalogue_of
+from evaluation.selections.catalogue import catalogue_of
 from people.models import User
 from predictions.services.files import answer_import
 from tests.evaluation.data import an_open_campaign, give

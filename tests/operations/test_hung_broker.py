@@ -14,7 +14,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
 from config.local.servers import Valkey
-from evaluation import status as status_page
+from evaluation.queries import status as status_page
 from jobs.connections import broker
 from jobs.models import Job
 from tests.personas import World

@@ -1,11 +1,11 @@
 """A million ratings from the database to the agreement report: `python tests/performance/dashboard.py [--items 5000]`.
 
 5,000 items, ten cohorts, twenty people of each. In one run, each part in a process of its own: the bare COPY of the
-same rows, a row at a time as psycopg gives them; the rows as `evaluation/rating_rows.py` reads them, in packs; the
-agreement report (alpha with its two-way interval, every cohort and condition), and Table 14's measures; `observe()`.
-All parts are run in turn, several times over. Printed are medians: of the seconds, of how many times the bare COPY of
-the same turn, of the processor time of this process; and the most memory the process held, with how much of it was
-there before the first row (Python, Django, SciPy).
+same rows, a row at a time as psycopg gives them; the rows as `evaluation.queries.rating_rows` reads them, in packs;
+the agreement report (alpha with its two-way interval, every cohort and condition), and Table 14's measures;
+`observe()`. All parts are run in turn, several times over. Printed are medians: of the seconds, of how many times the
+bare COPY of the same turn, of the processor time of this process; and the most memory the process held, with how much
+of it was there before the first row (Python, Django, SciPy).
 """
 
 import argparse
@@ -85,9 +85,9 @@ def rows() -> int:
     from django.http import QueryDict
 
     from benchmarks.models import Benchmark
-    from evaluation.catalogue import catalogue_of
-    from evaluation.rating_rows import rating_rows
-    from evaluation.selection import select
+    from evaluation.queries.rating_rows import rating_rows
+    from evaluation.selections.catalogue import catalogue_of
+    from evaluation.selections.selection import select
 
     return int(rating_rows(select(catalogue_of(Benchmark.objects.get()), QueryDict(""))).size)
 
@@ -97,9 +97,9 @@ def report(measure: str) -> int:
     from django.utils import timezone
 
     from benchmarks.models import Benchmark
-    from evaluation.catalogue import catalogue_of
     from evaluation.reports.agreement import agreement
-    from evaluation.selection import select
+    from evaluation.selections.catalogue import catalogue_of
+    from evaluation.selections.selection import select
 
     catalogue = catalogue_of(Benchmark.objects.get())
     return agreement(catalogue, select(catalogue, QueryDict(measure)), timezone.now()).n_ratings
@@ -109,9 +109,9 @@ def observed() -> int:
     from django.http import QueryDict
 
     from benchmarks.models import Benchmark
-    from evaluation.catalogue import catalogue_of
-    from evaluation.observations import observe
-    from evaluation.selection import select
+    from evaluation.queries.observations import observe
+    from evaluation.selections.catalogue import catalogue_of
+    from evaluation.selections.selection import select
 
     return observe(select(catalogue_of(Benchmark.objects.get()), QueryDict(""))).n
 
@@ -132,7 +132,7 @@ def part(name: str) -> None:
     django.setup()
     from django.db import connection
 
-    import evaluation.observations
+    import evaluation.queries.observations
     import evaluation.reports.agreement  # noqa: F401
 
     with connection.cursor() as cursor:

@@ -10,8 +10,8 @@ from django.http import QueryDict
 from django.utils import timezone
 
 from benchmarks.models import Benchmark
-from evaluation.catalogue import catalogue_of
-from evaluation.selection import SelectionError
+from evaluation.selections.catalogue import catalogue_of
+from evaluation.selections.selection import SelectionError
 from evaluation.tables.registry import table_of, tables_of
 from evaluation.tables.spec import MissingData, TableSpec
 from evaluation.tables.table_builder import build_or_load, missing_data, names_of

@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy
 from evaluation.metrics.counts import Floats
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.multilabel import Average, Pairs, f1, f1_difference, f1_ratio
-from evaluation.observations import Observations, ObservedItem, ObservedRater
+from evaluation.queries.observations import Observations, ObservedItem, ObservedRater
 from evaluation.rendering.report import Cell, Rounding, Row
 from evaluation.tables.model_scores import PLAIN, model_label
 from evaluation.tables.spec import MissingData, Option, Table, TableSpec, Words

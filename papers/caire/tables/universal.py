@@ -27,7 +27,7 @@ from evaluation.metrics.model_human import (
     per_annotator,
     per_cohort,
 )
-from evaluation.observations import Observations, ObservedRater
+from evaluation.queries.observations import Observations, ObservedRater
 from evaluation.rendering.report import Cell, PrintedValue, Rounding, Row
 from evaluation.tables.known_models import about_models
 from evaluation.tables.model_scores import (

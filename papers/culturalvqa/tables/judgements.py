@@ -19,14 +19,14 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.models import Rating, Unit
 from benchmarks.models import Benchmark, Item
-from evaluation.call_statistics import CallStatistics
-from evaluation.call_statistics import call_statistics as calls_of
 from evaluation.metrics.counts import Bools, Floats
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.resampling import SHARES_APART, difference_of_means
-from evaluation.observations import Observations, ObservedRater
+from evaluation.queries.call_statistics import CallStatistics
+from evaluation.queries.call_statistics import call_statistics as calls_of
+from evaluation.queries.observations import Observations, ObservedRater
 from evaluation.reports.call_text import methods_text
-from evaluation.selection import Selection
+from evaluation.selections.selection import Selection
 from evaluation.tables.sources import CAMPAIGNS
 from evaluation.tables.spec import MissingData, Option, Words
 from evaluation.tables.table_inputs import TableInputs

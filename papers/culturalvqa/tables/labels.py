@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 
 from annotation.models import Rating
 from evaluation.metrics.proportions import share_of
-from evaluation.observations import Observations
+from evaluation.queries.observations import Observations
 from evaluation.rendering.report import Cell, Rounding, Row
 from evaluation.tables.model_scores import model_label
 from evaluation.tables.spec import MissingData, Table, TableSpec, Words

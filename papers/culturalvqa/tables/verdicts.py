@@ -15,7 +15,7 @@ from evaluation.metrics.agreement import alpha
 from evaluation.metrics.counts import Ratings
 from evaluation.metrics.judges import against_majority
 from evaluation.metrics.proportions import share
-from evaluation.observations import Observations
+from evaluation.queries.observations import Observations
 from evaluation.rendering.report import Cell, PrintedValue, Rounding, Row
 from evaluation.tables.spec import MissingData, Option, Table, TableSpec, Words
 from evaluation.tables.table_inputs import TableInputs

@@ -21,7 +21,7 @@ from evaluation.metrics import boxes, proportions, resampling
 from evaluation.metrics.counts import Floats
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import Scale
-from evaluation.observations import ObservedRater, RawAnswer
+from evaluation.queries.observations import ObservedRater, RawAnswer
 from evaluation.rendering.report import Cell, Rounding, Row
 from evaluation.tables.known_models import about_models
 from evaluation.tables.spec import MissingData, Option, Table, TableSpec, Words

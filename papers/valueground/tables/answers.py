@@ -21,7 +21,7 @@ from benchmarks.rules.regions import country_code
 from evaluation.metrics.classification import MISSING, Unreadable, alignment_codes
 from evaluation.metrics.counts import Bools, Floats, Ints
 from evaluation.metrics.estimate import Estimate
-from evaluation.observations import ObservedItem
+from evaluation.queries.observations import ObservedItem
 from evaluation.tables.spec import MissingData
 from evaluation.tables.table_inputs import TableInputs
 from papers.valueground.survey_labels import Found, Label, Pair, Side, Why, adjust, label, matched, propose, resolve

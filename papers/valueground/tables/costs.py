@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy
 
 from benchmarks.models import Item
 from evaluation.metrics.resampling import mean
-from evaluation.observations import ObservedItem, observed_items
+from evaluation.queries.observations import ObservedItem, observed_items
 from evaluation.rendering.report import Cell, Rounding, Row
 from evaluation.tables.spec import MissingData, Option, Table, TableSpec, Words
 from evaluation.tables.table_inputs import TableInputs

@@ -13,10 +13,10 @@ import numpy as np
 from django.utils.translation import gettext as _
 
 from annotation.models import Unit
-from evaluation.call_statistics import call_statistics as calls_of
 from evaluation.metrics.classification import MISSING
 from evaluation.metrics.counts import Ints
-from evaluation.observations import ObservedItem, ObservedRater, observed_items, observed_raters
+from evaluation.queries.call_statistics import call_statistics as calls_of
+from evaluation.queries.observations import ObservedItem, ObservedRater, observed_items, observed_raters
 from evaluation.tables.table_inputs import TableInputs
 from people.models import Rater
 from predictions.models import Run

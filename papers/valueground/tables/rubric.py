@@ -25,7 +25,7 @@ from evaluation.metrics.intervals import Interval
 from evaluation.metrics.judges import judge_position
 from evaluation.metrics.rater_means import with_rater_means
 from evaluation.metrics.resampling import mean
-from evaluation.observations import ObservedItem
+from evaluation.queries.observations import ObservedItem
 from evaluation.rendering.report import Cell, Rounding, Row
 from evaluation.tables.spec import MissingData, Option, Table, TableSpec, Words
 from evaluation.tables.table_inputs import TableInputs

@@ -10,7 +10,7 @@ from evaluation.metrics.bootstrap import bootstrap_sums
 from evaluation.metrics.counts import Ratings, count_table
 from evaluation.metrics.intervals import Scale, jackknife_variance
 from evaluation.metrics.kappa import cohen_kappa
-from evaluation.reason_text import interval_sentence
+from evaluation.rendering.reason_text import interval_sentence
 from tests.evaluation.metrics.tables import KRIPPENDORFF_2011, delete_one, freedom, gappy
 
 NONE = Interval("none")

@@ -12,7 +12,7 @@ from django.db.models import Count, Q, QuerySet
 
 from annotation.models import Rating
 from evaluation.metrics.counts import Bools, Floats, Ints, Ratings
-from evaluation.selection import Selection
+from evaluation.selections.selection import Selection
 from people.models import Rater
 from predictions.models import Call, Run
 from predictions.models.calls import INCOMPLETE

@@ -23,7 +23,7 @@ from annotation.models import Annotation, Tally
 from annotation.queries.answers import watermark
 from benchmarks.models import Benchmark
 from evaluation.models import Snapshot
-from evaluation.selection import Selection
+from evaluation.selections.selection import Selection
 from jobs.connections.broker import dispatch
 
 THRESHOLD = 200_000  # answers of a benchmark: see docs/reference/measurements.md

@@ -19,7 +19,7 @@ from evaluation.metrics.counts import Ratings
 from evaluation.metrics.estimate import Estimate
 from evaluation.rendering.number_format import MINUS
 from evaluation.reports.agreement import AgreementReport, row_groups
-from evaluation.selection import Params
+from evaluation.selections.selection import Params
 
 package: Any = import_module("krippendorff") if find_spec("krippendorff") else None
 

@@ -12,10 +12,10 @@ from django.db.models import Q, QuerySet
 
 from annotation.models import Annotation
 from annotation.queries.consent_withdrawal import NEVER_SELECTED
-from evaluation.hidden_places import Hidden, hidden_places
 from evaluation.metrics.counts import Floats, Ints, Ratings
-from evaluation.rating_rows import Rows, params_of, rating_rows
-from evaluation.selection import Selection
+from evaluation.queries.hidden_places import Hidden, hidden_places
+from evaluation.queries.rating_rows import Rows, params_of, rating_rows
+from evaluation.selections.selection import Selection
 from people.models import Rater
 
 Cell = tuple[int, str]  # cohort, condition

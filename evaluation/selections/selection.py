@@ -12,9 +12,9 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from annotation.sheets.rules import ShowIf
 from annotation.sheets.sheet import localise
-from evaluation.catalogue import CampaignEntry, Catalogue, StageEntry
-from evaluation.measures import BY_KEY, Labels, Measure, default_measure, measure_labels, select_measures
 from evaluation.metrics.intervals import Interval, Over
+from evaluation.selections.catalogue import CampaignEntry, Catalogue, StageEntry
+from evaluation.selections.measures import BY_KEY, Labels, Measure, default_measure, measure_labels, select_measures
 
 INTERVALS: dict[str, Over] = {
     "units-and-raters": "units and raters",

@@ -13,9 +13,9 @@ import numpy.typing as npt
 from django.db import connection
 
 from annotation.queries.consent_withdrawal import NEVER_SELECTED
-from evaluation.binary_rows import fetch_packed, pack_sql, unpack
 from evaluation.metrics.counts import Bools, Ints
-from evaluation.selection import Selection
+from evaluation.queries.binary_rows import fetch_packed, pack_sql, unpack
+from evaluation.selections.selection import Selection
 
 Rows = npt.NDArray[np.void]
 Columns = dict[str, tuple[str, str]]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from django.db.models import QuerySet
 
 from annotation.models import Annotation
-from evaluation.selection import Selection
+from evaluation.selections.selection import Selection
 
 Place = tuple[int, int]  # unit, rater
 

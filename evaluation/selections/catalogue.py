@@ -10,7 +10,7 @@ from annotation.queries.answers import Withdrawn, withdrawn_of
 from annotation.sheets.conditions import sort_conditions
 from annotation.sheets.sheet import Field, Sheet
 from benchmarks.models import Benchmark, Item, Stage
-from evaluation.measures import CODED
+from evaluation.selections.measures import CODED
 from people.models import Cohort, Rater
 
 

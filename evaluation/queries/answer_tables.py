@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.hidden_places import hidden_places
 from evaluation.metrics.distance_alpha import AnswerTable
 from evaluation.metrics.partitions import Partition, Partitions
-from evaluation.rating_rows import asked_by_cohort, units_of
-from evaluation.readers import WEEKS, Cell, RatingTables, counted_annotations, until_week, week_end, weeks_of
-from evaluation.selection import Selection
+from evaluation.queries.hidden_places import hidden_places
+from evaluation.queries.rating_rows import asked_by_cohort, units_of
+from evaluation.queries.ratings import WEEKS, Cell, RatingTables, counted_annotations, until_week, week_end, weeks_of
+from evaluation.selections.selection import Selection
 from people.models import Rater
 
 Row = tuple[int, str, int, int, datetime, Any]  # cohort, condition, unit, rater, submitted, answer

@@ -54,13 +54,3 @@ class ExportForm(forms.Form):
         of_stage = self.opened.filter(stage=self.cleaned_data["stage"]).order_by("pk")
         wanted = of_stage.filter(pk=picked.pk) if picked else of_stage
         return list(wanted.select_related("sheet_version", "rule_version").prefetch_related("cohorts__cohort"))
-
-
-class ReasonForm(forms.Form):
-    """Why a person's answers shall not count. It is kept, and shown to those who ask."""
-
-    reason = forms.CharField(
-        label=_("Reason"),
-        max_length=500,
-        widget=forms.Textarea(attrs={"class": "in", "rows": 3, "dir": "auto"}),
-    )

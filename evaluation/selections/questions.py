@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from evaluation.catalogue import CampaignEntry
-from evaluation.measures import default_measure
-from evaluation.selection import Selection
+from evaluation.selections.catalogue import CampaignEntry
+from evaluation.selections.measures import default_measure
+from evaluation.selections.selection import Selection
 
 
 def of_question(selection: Selection, entry: CampaignEntry, key: str) -> Selection:

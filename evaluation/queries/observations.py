@@ -14,9 +14,9 @@ import numpy as np
 
 from benchmarks.models import Benchmark, Item
 from evaluation.metrics.counts import Bools, Floats, Ints, Ratings
-from evaluation.rating_rows import coded_rows
-from evaluation.readers import counted_annotations, renumber, select_repeats
-from evaluation.selection import Selection
+from evaluation.queries.rating_rows import coded_rows
+from evaluation.queries.ratings import counted_annotations, renumber, select_repeats
+from evaluation.selections.selection import Selection
 from people.models import Cohort, Rater
 
 
