@@ -28,7 +28,7 @@ def begin_a_change(page: Page, campaign: Campaign, nour: User) -> None:
     page.goto(f"/work/{campaign.pk}/")
     rate(page, "2")
     page.goto("/work/history/")
-    page.get_by_role("button", name=re.compile("^Change")).click()
+    page.get_by_role("button", name=re.compile("^Edit")).click()
     expect(page.locator("#main [value='2']")).to_be_checked()
     expect(page.locator("#main")).to_contain_text("You are changing your answer of")
     page.wait_for_load_state()  # from here on the script hears keys
