@@ -30,4 +30,4 @@ def build_shown(unit: Unit, cohort: Cohort | None, uploads: Iterable[ShownImage]
 
 def upload_info(image: Image, source: str = "") -> ShownImage:
     """A picture that somebody brought, by "file" or "url" if that is known."""
-    return ShownImage("upload", image.pk, image.sha256, image.width, image.height, came_by=source)
+    return ShownImage("upload", image.pk, image.sha256, image.width, image.height, source=source)

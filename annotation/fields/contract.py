@@ -52,7 +52,7 @@ class ShownImage:
     width: int
     height: int
     alt: str = ""
-    came_by: str = ""
+    source: str = ""
     """Of a picture somebody brought: "file" or "url"; empty where nobody knows."""
 
 

@@ -93,7 +93,7 @@ def _drawn(sheet: Sheet, fields: list[BoundField], rule: int | None, speech: Loc
 
 def join_with_fold(pieces: Pieces, layout: ResolvedLayout) -> str:
     """With the fold behind its gate; without one, before all fields."""
-    fold = render_to_string("annotation/displays/fold.html", {"said": layout}) if layout.part else ""
+    fold = render_to_string("annotation/displays/fold.html", {"layout": layout}) if layout.part else ""
     at = next((number for number, (key, _html) in enumerate(pieces, start=1) if key and key == layout.gate), 0)
     html = [html for _key, html in pieces]
     return SafeString("".join([*html[:at], fold, *html[at:]]))

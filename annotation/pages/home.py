@@ -68,7 +68,7 @@ class HomePage:
     greeting: str
     zone: ZoneInfo
     cohorts: list[Cohort]
-    said: list[Message]
+    messages: list[Message]
     left: bool
     day: DayTimeline
     open: list[OpenCampaign]
@@ -94,7 +94,7 @@ def home_of(user: User, at: datetime) -> HomePage:
         greeting=greeting(at.astimezone(zone).hour),
         zone=zone,
         cohorts=cohorts,
-        said=list(messages.unread(user)),
+        messages=list(messages.unread(user)),
         left=not cohorts and CohortMember.objects.filter(user=user).exists(),
         day=day_of(today, at.astimezone(zone)),
         open=open_campaigns(user, cohorts, today, zone, at),

@@ -102,7 +102,7 @@ class ReviewSheet:
     chip: Chip
     shown: Shown
     display: Any
-    said: ResolvedLayout
+    layout: ResolvedLayout
     versions: list[Version]
     rows: list[tuple[str, list[VersionCell]]]
     open: bool
@@ -208,7 +208,7 @@ def sheet_for(answer: Annotation, benchmark: Benchmark, at: datetime, zone: Zone
         chip=state_chip(assignment, answer),
         shown=shown,
         display=display(stage.display),
-        said=resolve_layout(Layout.from_json(stage.layout), shown, language),
+        layout=resolve_layout(Layout.from_json(stage.layout), shown, language),
         versions=[
             Version(
                 version.version,

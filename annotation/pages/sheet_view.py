@@ -43,7 +43,7 @@ class SheetView:
     base: str
     shown: Shown
     display: Display
-    said: ResolvedLayout
+    layout: ResolvedLayout
     fields: str
     many: bool
     facts: str
@@ -133,7 +133,7 @@ def build_sheet_view(assignment: Assignment, at: datetime, refusal: RejectedAnsw
         base=reverse("annotation:submit", args=[assignment.pk]).removesuffix("submit"),
         shown=shown,
         display=display(stage.display),
-        said=words,
+        layout=words,
         fields=fields_of(assignment, shown, words, draft, refusal),
         many=len(sheet.fields) > MANY,
         facts=json.dumps(shown.facts) if sheet.checks and shown.facts else "",

@@ -164,7 +164,7 @@ def unit_context(catalogue: Catalogue, stage: Stage, unit: Unit, selection: Sele
     return {
         "display": display(stage.display),
         "shown": shown_item,
-        "said": resolve_layout(Layout.from_json(stage.layout), shown_item, language),
+        "layout": resolve_layout(Layout.from_json(stage.layout), shown_item, language),
         "n": len(rows),
         "questions": [
             {

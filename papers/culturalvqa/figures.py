@@ -41,7 +41,7 @@ class Released:
     """A model's release: what stands with it, the day it is drawn at, and whether it is open (None: not known)."""
 
     name: str
-    said: str
+    date_text: str
     day: date | None
     is_open: bool | None
     western: Estimate
@@ -90,14 +90,14 @@ def by_release(ground: FigureData) -> Figure:
         (points.Trend((0, 1, 2), INDIGO), points.Trend((3, 4, 5), MADDER, "7 4")),
         SIGNS,
     )  # fmt: skip
-    pairs = [(f"{release.name} ({release.said})", _pair_words(release)) for release in dated]
+    pairs = [(f"{release.name} ({release.date_text})", _pair_words(release)) for release in dated]
     return Figure(
         key="by-release",
         title=_("Accuracy by release date"),
         alt=list_text(pairs, _("Accuracy, Western and other countries:")),
         columns=(_("model"), _("released"), _("open"), _("countries"), *number_columns()),
         rows=tuple(
-            (release.name, release.said, _open_words(release.is_open), side, *numbers(estimate))
+            (release.name, release.date_text, _open_words(release.is_open), side, *numbers(estimate))
             for release in releases
             for side, estimate in ((_("Western"), release.western), (_("other"), release.other))
         ),

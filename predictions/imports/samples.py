@@ -38,12 +38,12 @@ class Boxes:
 
 @dataclass(frozen=True)
 class Sample:
-    """One answer as the file has it. `key`: what its item is known by there. `said`: text, answers by field,
+    """One answer as the file has it. `key`: what its item is known by there. `answer`: text, answers by field,
     likelihoods or boxes; None where the model said nothing. `raw`: its reply, to be kept."""
 
     number: int
     key: str
-    said: Any
+    answer: Any
     target: str = ""
     raw: str = ""
     rater: str = ""
@@ -123,7 +123,7 @@ def codes_of(field: Field) -> Sequence[str]:
 
 def answers(sample: Sample, sheet: Sheet, key: str) -> Mapping[str, Any]:
     """What the sheet's `parse` takes. `key`: the field that is answered, or WHOLE. Raises UnreadableReply."""
-    answer = sample.said
+    answer = sample.answer
     if isinstance(answer, Mapping):
         return answer
     if answer is None or (isinstance(answer, str) and not answer.strip()):

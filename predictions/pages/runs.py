@@ -94,7 +94,7 @@ def progress_context(run: Run, progress: Progress) -> dict[str, Any]:
         "live": live,
         "chip": "back" if progress.silence else RUN_CHIPS[run.state],
         "state": _("Waiting") if progress.silence else run.get_state_display(),
-        "said": _said(run, progress),
+        "said": _state_text(run, progress),
         "percent": min(100.0, 100 * progress.ended / progress.total) if progress.total else 0.0,
         "spent": _spent(run, progress),
         "left": format_remaining(progress.seconds_left),
@@ -143,7 +143,7 @@ def format_remaining(seconds: float | None) -> str:
     return _("about %(n)s hours") % {"n": round(seconds / 3600)}
 
 
-def _said(run: Run, progress: Progress) -> str:
+def _state_text(run: Run, progress: Progress) -> str:
     if progress.silence and progress.since:
         return str(SILENCES[progress.silence]) % {"at": _moment(progress.since)}
     if run.state == Run.State.DONE and progress.total:
@@ -294,8 +294,8 @@ def _tied_codes(shares: Any) -> list[str]:
 def reply_excerpts(numbers: Sequence[int]) -> dict[int, str]:
     """The beginning of what replies say, by their id."""
     text, refusal = (Left(KeyTextTransform(name, "body"), EXCERPT) for name in ("text", "refusal"))
-    rows = Reply.objects.filter(pk__in=numbers).annotate(said=text, declined=refusal)
-    return {pk: reply or declined or "" for pk, reply, declined in rows.values_list("pk", "said", "declined")}
+    rows = Reply.objects.filter(pk__in=numbers).annotate(reply_text=text, declined=refusal)
+    return {pk: reply or declined or "" for pk, reply, declined in rows.values_list("pk", "reply_text", "declined")}
 
 
 def kept_replies(call: Call) -> list[Reply]:

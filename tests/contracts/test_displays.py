@@ -25,7 +25,7 @@ def shown_for_display(spec: Display) -> Shown:
 
 def drawn(spec: Display, shown: Shown, layout: Layout = PLAIN) -> str:
     """All of it: on the stage, at the head of the panel, in the strip of tools."""
-    data = {"shown": shown, "said": resolve_layout(layout, shown, "en")}
+    data = {"shown": shown, "layout": resolve_layout(layout, shown, "en")}
     return "".join(render_to_string(name, data) for name in (spec.template, spec.aside, spec.tools) if name)
 
 

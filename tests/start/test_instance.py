@@ -21,8 +21,8 @@ class Instance:
     def __init__(self, data: Path) -> None:
         self.data = data
         self.program = emic_started(data, "run", "--port", "0", "--no-demo")
-        self.said = read_until(self.program, "Stop: Ctrl-C")
-        assert "Emic is ready" in self.said, self.said
+        self.output = read_until(self.program, "Stop: Ctrl-C")
+        assert "Emic is ready" in self.output, self.output
         self.address = str(self.now()["address"])
 
     def now(self) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def instance(module_folder: Path) -> Iterator[Instance]:
 
 
 def test_it_answers_at_the_address_it_prints(instance: Instance) -> None:
-    assert instance.address in instance.said
+    assert instance.address in instance.output
     assert instance.is_healthy()
     assert set(instance.children()) == {"PostgreSQL", "Valkey", "Web server", "Worker"}
 
@@ -126,7 +126,7 @@ def test_stopping_leaves_nothing_and_the_next_start_goes_on(instance: Instance) 
 
     again = Instance(instance.data)
     try:
-        assert "static files" not in again.said  # nothing to do twice
+        assert "static files" not in again.output  # nothing to do twice
         count = "from people.models import Team; print(Team.objects.count())"
         listed = emic(again.data, "manage", "shell", "-v", "0", "-c", count)
         assert listed.stdout.strip() == "1"

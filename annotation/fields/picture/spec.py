@@ -142,7 +142,7 @@ class PictureSpec(Spec[Config, Answer]):
         picture = next((upload for upload in shown.uploads if upload.sha == draft["sha"]), None)
         if picture is None:
             raise InvalidAnswer("not_brought")
-        draft["kind"] = picture.came_by or draft["kind"]
+        draft["kind"] = picture.source or draft["kind"]
         if (draft["source"] and not PAGE.fullmatch(draft["source"])) or len(draft["source"]) > LONGEST_SOURCE:
             raise InvalidAnswer("not_an_address")
         if len(draft["licence"]) > LONGEST_LICENCE:

@@ -51,7 +51,7 @@ class ParsedAnswer:
     """An answer that was understood."""
 
     gathered: AnswerRowGroup
-    said: AnswerRow
+    row: AnswerRow
     item: Item
     cohort: Cohort | None
     target: str

@@ -86,7 +86,7 @@ def analyze() -> None:
 
 
 def _name(one: ParsedAnswer) -> Name:
-    return one.said.kind, one.said.rater, one.said.setting
+    return one.row.kind, one.row.rater, one.row.setting
 
 
 def _reported_model_info(
@@ -98,14 +98,14 @@ def _reported_model_info(
     for answer in ready:
         name = _name(answer)
         if name not in raters:
-            refused[answer.number] = (Outcome.ERROR, "is_a_person", model_as_person_problem(answer.said.rater))
+            refused[answer.number] = (Outcome.ERROR, "is_a_person", model_as_person_problem(answer.row.rater))
             continue
         so_far = known.get(name, dict(raters[name].about))
-        if at := model_conflict(so_far, answer.said.about):
-            words = model_info_problem(answer.said.rater, at, so_far[at], answer.said.about[at])
+        if at := model_conflict(so_far, answer.row.about):
+            words = model_info_problem(answer.row.rater, at, so_far[at], answer.row.about[at])
             refused[answer.number] = (Outcome.ERROR, "known_otherwise", words)
-        elif answer.said.about:
-            known[name] = {**so_far, **answer.said.about}
+        elif answer.row.about:
+            known[name] = {**so_far, **answer.row.about}
     return known, refused
 
 
@@ -133,15 +133,15 @@ def _pair(one: ParsedAnswer, raters: Mapping[Name, Rater], units: Mapping[tuple[
 def _units(ready: Sequence[ParsedAnswer]) -> dict[tuple[int, str], int]:
     wanted = {(one.item.pk, one.target) for one in ready}
 
-    def found() -> dict[tuple[int, str], int]:
+    def find_units() -> dict[tuple[int, str], int]:
         rows = Unit.objects.filter(item__in={item for item, _target in wanted})
         return {(item, target): pk for pk, item, target in rows.values_list("pk", "item_id", "target")}
 
-    missing = wanted - set(known := found())
+    missing = wanted - set(known := find_units())
     if not missing:
         return known
     Unit.objects.bulk_create([Unit(item_id=item, target=target) for item, target in missing], ignore_conflicts=True)
-    return found()
+    return find_units()
 
 
 def _step(
@@ -182,7 +182,7 @@ def _assignments_of(
         [
             Assignment(
                 campaign=place.campaign, unit_id=unit, rater_id=rater, state=Assignment.State.SUBMITTED, in_hand=False,
-                reserved_at=one.said.shown_at, shown_at=one.said.shown_at, changed_at=now,
+                reserved_at=one.row.shown_at, shown_at=one.row.shown_at, changed_at=now,
             )
             for (unit, rater), one in missing.items()
         ],
@@ -206,7 +206,7 @@ def _classify(step: FileWriteBatch, answer: ParsedAnswer, pair: Pair) -> Judged:
             "“%(rater)s” with this setting is asked here by a run, and answers are not mixed. Withdraw the run first, "
             "or give another “setting”."
         )
-        return Outcome.ERROR, "of_a_run", message % {"rater": answer.said.rater}
+        return Outcome.ERROR, "of_a_run", message % {"rater": answer.row.rater}
     key = step.place.key(answer.number)
     for known in step.known[assignment]:
         if known.client_key == key and not known.live and known.uncounted_because == WITHDRAWN:
@@ -219,7 +219,7 @@ def _classify(step: FileWriteBatch, answer: ParsedAnswer, pair: Pair) -> Judged:
                 "“%(rater)s” has a different answer to this already. The current answer was not "
                 "changed. Withdraw the earlier import, then import one file with everything."
             )
-            return Outcome.ERROR, "answered", message % {"rater": answer.said.rater}
+            return Outcome.ERROR, "answered", message % {"rater": answer.row.rater}
     _create(step, answer, pair, assignment, key)
     return Outcome.CREATED, "", ""
 
@@ -229,12 +229,12 @@ def _assigned_in_campaign(step: FileWriteBatch, answer: ParsedAnswer, assignment
     if any(known.live and known.answers == answer.parsed.answers for known in step.known[assignment]):
         return Outcome.UNCHANGED, "", ""
     message = _("“%(rater)s” was given this item in the campaign itself. What is there stays; take the row out.")
-    return Outcome.ERROR, "already_there", message % {"rater": answer.said.rater}
+    return Outcome.ERROR, "already_there", message % {"rater": answer.row.rater}
 
 
 def _not_counted_reason(step: FileWriteBatch, one: ParsedAnswer) -> str:
     """Why an answer of a file cannot count: what the file says of it, or that the campaign is closed."""
-    return one.said.because or (CLOSED if step.place.campaign.state == Campaign.State.CLOSED else "")
+    return one.row.because or (CLOSED if step.place.campaign.state == Campaign.State.CLOSED else "")
 
 
 def _state(because: str) -> str:
@@ -247,18 +247,18 @@ def _create(step: FileWriteBatch, answer: ParsedAnswer, pair: Pair, assignment: 
     annotation = Annotation(
         assignment_id=assignment,
         rater_id=pair[1],
-        version=max(answer.said.version, earlier + 1),
+        version=max(answer.row.version, earlier + 1),
         client_key=key,
         answers=answer.parsed.answers,
         sheet_version_id=step.place.campaign.sheet_version_id,
-        rule_version=step.rule if answer.said.rule is None else answer.said.rule,
+        rule_version=step.rule if answer.row.rule is None else answer.row.rule,
         cohort=answer.cohort,
-        language=answer.said.language,
-        shown_at=answer.said.shown_at,
-        submitted_at=answer.said.at,
-        active_seconds=answer.said.seconds,
+        language=answer.row.language,
+        shown_at=answer.row.shown_at,
+        submitted_at=answer.row.at,
+        active_seconds=answer.row.seconds,
         confirmed=list(answer.confirmed),
-        trace=dict(answer.said.trace),
+        trace=dict(answer.row.trace),
         live=True,
         counted=not because,
         uncounted_because=because,
@@ -283,7 +283,7 @@ def _save(step: FileWriteBatch) -> None:
     Rating.objects.bulk_create([rating for made in step.made for rating in _ratings(step.place, *made)])
     for annotation, one, _unit in step.made:
         for image in one.pictures:
-            made = {"at": one.said.at}
+            made = {"at": one.row.at}
             Upload.objects.get_or_create(assignment_id=annotation.assignment_id, image=image, defaults=made)
     _save_restored(step)
     recompute_counted([one.pk for one, *_rest in step.made] + [known.pk for known, _state in step.back])
@@ -316,8 +316,8 @@ def _tally(place: ImportTarget, changed: Sequence[ParsedAnswer]) -> None:
     """Imported answers take no place, and pages of numbers see that there are new ones: also those of no cohort."""
     if not changed:
         return
-    touched = {place.cohorts[one.said.cohort].pk for one in changed if one.said.cohort}
-    if any(not one.said.cohort for one in changed) and not touched:
+    touched = {place.cohorts[one.row.cohort].pk for one in changed if one.row.cohort}
+    if any(not one.row.cohort for one in changed) and not touched:
         touched = {min(cohort.pk for cohort in place.cohorts.values())} if place.cohorts else set()
     for cohort in sorted(touched):
         slots.update_tally(cohort, 0)

@@ -140,11 +140,11 @@ def _name(pair: Pair) -> str:
 def _draft(pair: Pair, params: Mapping[str, Any], seed: int, near: Mapping[frozenset[str], Any]) -> ItemDraft:
     a, b = sorted(pair, key=lambda side: seeded_random(seed, f"{_name(pair)}:{side.name}"))
 
-    def said(where: str) -> Any:
+    def value_at(where: str) -> Any:
         return None if where == NOTHING else read_path(where[2:], a.first if where.startswith("a.") else b.first)
 
-    members = {key: words(said(params.get(key, f"a.item.{key}"))) for key in promote.MEMBERS}
-    context = {name: said(where) for name, where in params.get("context", {}).items() if where != NOTHING}
+    members = {key: words(value_at(params.get(key, f"a.item.{key}"))) for key in promote.MEMBERS}
+    context = {name: value_at(where) for name, where in params.get("context", {}).items() if where != NOTHING}
     alike = near.get(frozenset((a.first.item.key, b.first.item.key)))
     if alike is not None:
         context["similarity"] = alike

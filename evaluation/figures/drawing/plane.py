@@ -18,12 +18,13 @@ GROUPS = 35  # with a sign of their own
 
 @dataclass(frozen=True)
 class Cluster:
-    """`n`: all that belong to it, drawn or not; `beside`: a number in words that stands in the legend's last column."""
+    """`n`: all that belong to it, drawn or not; `legend_value`: a number as text, shown in the legend's
+    last column."""
 
     name: str
     points: tuple[tuple[float, float], ...]
     n: int
-    beside: str = ""
+    legend_value: str = ""
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Panel:
     """`others`: the points of the groups beyond `GROUPS`, without numbers, and how they are called together."""
 
     title: str
-    said: str
+    subtitle: str
     x: str
     y: str
     clusters: tuple[Cluster, ...]
@@ -40,11 +41,11 @@ class Panel:
 
 @dataclass(frozen=True)
 class Plane:
-    """`counted` and `beside` head the legend's columns of numbers."""
+    """`counted` and `legend_value` head the legend's columns of numbers."""
 
     panels: tuple[Panel, ...]
     counted: str = "n"
-    beside: str = ""
+    legend_value: str = ""
 
 
 def draw(data: Plane, width: float) -> Scene:
@@ -61,7 +62,7 @@ def _panel(canvas: Canvas, data: Plane, panel: Panel, y: float) -> float:
     side = min(canvas.width * 0.58 - LEFT, MOST_WIDE) if wide else canvas.width - LEFT - 6
     level, upright = _scales(panel, LEFT, y + HEAD, side)
     canvas.add(label(0, y + 14, panel.title, canvas.width, bold=True), fill=INK)
-    canvas.add(label(0, y + 31, panel.said, canvas.width, size=12), fill=INK_2)
+    canvas.add(label(0, y + 31, panel.subtitle, canvas.width, size=12), fill=INK_2)
     bottom = y + HEAD + side
     x_axis(canvas, level, _marks(level), y + HEAD, bottom)
     y_axis(canvas, upright, _marks(upright), LEFT, LEFT + side)
@@ -124,20 +125,24 @@ def _free(x: float, y: float, wide: float, taken: Sequence[tuple[float, float, f
 def _legend(canvas: Canvas, data: Plane, panel: Panel, x: float, y: float) -> float:
     """Number, sign, name, n and the number beside. Returns where it ends."""
     right = canvas.width
-    last = max([width_of(one.beside, 12) for one in panel.clusters] + [width_of(data.beside, 12)]) if data.beside else 0
-    counts = right - last - (12 if data.beside else 0)
+    last = (
+        max([width_of(one.legend_value, 12) for one in panel.clusters] + [width_of(data.legend_value, 12)])
+        if data.legend_value
+        else 0
+    )
+    counts = right - last - (12 if data.legend_value else 0)
     rows: list[tuple[str, Sign, Cluster]] = [(f"{k}", sign(k - 1), one) for k, one in enumerate(panel.clusters, 1)]
     rows += [("", OTHERS, panel.others)] if panel.others else []
     n_wide = max([width_of(f"{one.n:,}", 12) for _k, _s, one in rows] + [width_of(data.counted, 12)])
     canvas.add(Text(round(counts, 1), round(y + 10, 1), data.counted, "end", size=12), fill=INK_3)
-    if data.beside:
-        canvas.add(Text(round(right, 1), round(y + 10, 1), data.beside, "end", size=12), fill=INK_3)
+    if data.legend_value:
+        canvas.add(Text(round(right, 1), round(y + 10, 1), data.legend_value, "end", size=12), fill=INK_3)
     for number, of, cluster in rows:
         y += LINE
         canvas.add(Text(round(x + 18, 1), round(y + 10, 1), number, "end", size=12, bold=True), fill=INK)
         add_signs(canvas, of, [(x + 29, y + 6)], 9)
         canvas.add(label(x + 40, y + 10, cluster.name, counts - n_wide - 8 - x - 40, size=12), fill=INK)
         canvas.add(Text(round(counts, 1), round(y + 10, 1), f"{cluster.n:,}", "end", size=12), fill=INK_2)
-        if cluster.beside:
-            canvas.add(Text(round(right, 1), round(y + 10, 1), cluster.beside, "end", size=12), fill=INK_2)
+        if cluster.legend_value:
+            canvas.add(Text(round(right, 1), round(y + 10, 1), cluster.legend_value, "end", size=12), fill=INK_2)
     return y + LINE

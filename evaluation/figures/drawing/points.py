@@ -46,7 +46,7 @@ class Trend:
 @dataclass(frozen=True)
 class Panel:
     title: str
-    said: str
+    subtitle: str
     series: tuple[Series, ...]
 
 
@@ -83,7 +83,7 @@ def draw(data: Points, width: float) -> Scene:
 
 def _panel(canvas: Canvas, data: Points, panel: Panel, x: float, y: float, wide: float) -> None:
     canvas.add(label(x, y + 14, panel.title, wide, bold=True), fill=INK)
-    canvas.add(label(x, y + 31, panel.said, wide, size=12), fill=INK_2)
+    canvas.add(label(x, y + 31, panel.subtitle, wide, size=12), fill=INK_2)
     top, bottom = y + 44, y + 44 + HIGH
     level = Scale(data.across[0][0], data.across[-1][0], x + LEFT + 8, x + wide - 22)
     upright = Scale(data.upwards[0], data.upwards[-1], bottom, top)

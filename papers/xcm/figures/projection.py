@@ -119,7 +119,10 @@ def _panel(of: Part, run: str) -> plane.Panel:
         _("Silhouette %(mean)s") % {"mean": estimate_text(of.mean)},
         _("First component, %(share)s of the variance") % {"share": _percent(of.at.explained[0])},
         _("Second component, %(share)s") % {"share": _percent(of.at.explained[1])},
-        tuple(plane.Cluster(name, tuple(where[name]), of.counts[name], _beside(of.own.get(name))) for name in named),
+        tuple(
+            plane.Cluster(name, tuple(where[name]), of.counts[name], _silhouette_text(of.own.get(name)))
+            for name in named
+        ),
         plane.Cluster(_("others, %(n)s groups") % {"n": len(rest)}, others, sum(of.counts[name] for name in rest))
         if rest
         else None,
@@ -130,7 +133,7 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def _beside(found: Estimate | None) -> str:
+def _silhouette_text(found: Estimate | None) -> str:
     return "" if found is None or found.value is None else format_number(found.value)
 
 
@@ -140,7 +143,9 @@ def _alt(of: Part, run: str) -> str:
     }  # fmt: skip
     head += "; " + _("mean silhouette %(mean)s. By group:") % {"mean": estimate_text(of.mean)}
     by_size = sorted(of.own, key=lambda name: (-of.counts[name], name))
-    return list_text([(name, f"{_beside(of.own[name]) or '–'}, n = {of.counts[name]:,}") for name in by_size], head)
+    return list_text(
+        [(name, f"{_silhouette_text(of.own[name]) or '–'}, n = {of.counts[name]:,}") for name in by_size], head
+    )
 
 
 def _rows(of: Part, run: str) -> list[tuple[Datum, ...]]:

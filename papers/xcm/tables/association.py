@@ -78,22 +78,22 @@ ROUNDED_UP = gettext_lazy("The paper's own shares are 4.11 and 91.95: 0.04.")
 DOUBTFUL: dict[tuple[str, str], Words] = {("XLM-R-B/16plus", "US"): ROUNDED_UP}
 
 
-def three_candidate_runs(given: TableInputs, *, main: bool = True) -> list[TrialScores]:
+def three_candidate_runs(inputs: TableInputs, *, main: bool = True) -> list[TrialScores]:
     """Runs over trials of three whose queries name no country, of one collection. Raises MissingData without any."""
-    runs = given.runs("forced_choice", PLAIN_THREE)
+    runs = inputs.runs("forced_choice", PLAIN_THREE)
     score_sets = [one for one in choices_of(runs, THREE) if not one.described]
     if not score_sets:
         raise MissingData(_("No run has trials of three candidates. Import trials and similarities."))
     return select_query_sets(score_sets, "plain") if main else score_sets
 
 
-def credit_of(given: TableInputs, choices: TrialScores) -> Floats:
-    return forced_choice.winners(choices.similarity, ties="every" if given.chosen["ties"] == "every" else "first")
+def credit_of(inputs: TableInputs, choices: TrialScores) -> Floats:
+    return forced_choice.winners(choices.similarity, ties="every" if inputs.chosen["ties"] == "every" else "first")
 
 
-def wins(given: TableInputs, choices: TrialScores, credit: Floats) -> list[Estimate]:
+def wins(inputs: TableInputs, choices: TrialScores, credit: Floats) -> list[Estimate]:
     """The win rate of each type: of all trials, or the mean of the countries' rates, with the countries as drawn."""
-    if given.chosen.get("pooling") != "countries":
+    if inputs.chosen.get("pooling") != "countries":
         return forced_choice.win_rates(credit, choices.clusters)
     known = ~np.isnan(credit).any(axis=1)
     by_country = []
@@ -123,9 +123,9 @@ def build_overall(inputs: TableInputs) -> Table:
     return inputs.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 
 
-def build_wins_by_country(given: TableInputs) -> Table:
-    found = three_candidate_runs(given)
-    return wins_by_country(given, found, THREE, "table_13")
+def build_wins_by_country(inputs: TableInputs) -> Table:
+    found = three_candidate_runs(inputs)
+    return wins_by_country(inputs, found, THREE, "table_13")
 
 
 def wins_by_country(
@@ -235,10 +235,10 @@ def _means(
 
 
 def preferences(
-    given: TableInputs, scores: TrialScores, countries: Sequence[str]
+    inputs: TableInputs, scores: TrialScores, countries: Sequence[str]
 ) -> dict[str, tuple[Estimate, Estimate]]:
     """SP and M_cr of each country."""
-    credit = credit_of(given, scores)
+    credit = credit_of(inputs, scores)
     by_country = {}
     for country in countries:
         mask = scores.countries == country
@@ -368,12 +368,12 @@ def _alike(one: TrialScores, other: TrialScores) -> bool:
     return one.run.rater_id == other.run.rater_id and one.roles == other.roles
 
 
-def build_query_sets(given: TableInputs) -> Table:
-    return _by(given, "query_set", ONE_SET)
+def build_query_sets(inputs: TableInputs) -> Table:
+    return _by(inputs, "query_set", ONE_SET)
 
 
-def build_prompts(given: TableInputs) -> Table:
-    return _by(given, "system_prompt", ONE_PROMPT)
+def build_prompts(inputs: TableInputs) -> Table:
+    return _by(inputs, "system_prompt", ONE_PROMPT)
 
 
 TABLES = (

@@ -356,11 +356,11 @@ def store_upload(upload: Upload[Any], names: Upload[Any] | None) -> AnswerFile:
     upload.seek(0)
     summary = coco.summarise_release(names, names.size) if names is not None and kind == coco.KEY else b""  # type: ignore[arg-type]
     uploads.delete_stale(LOOKED_AT, timezone.now() - KEPT, _files_in_use)
-    kept = AnswerFile(uploads.store_upload(upload, LOOKED_AT), kind)
+    stored_file = AnswerFile(uploads.store_upload(upload, LOOKED_AT), kind)
     return (
-        AnswerFile(kept.name, kind, uploads.store_upload(ContentFile(summary, "names.json"), LOOKED_AT))
+        AnswerFile(stored_file.name, kind, uploads.store_upload(ContentFile(summary, "names.json"), LOOKED_AT))
         if summary
-        else kept
+        else stored_file
     )
 
 

@@ -165,7 +165,7 @@ class PreviewRow:
     number: int
     item: str
     target: str
-    said: str
+    text: str
     answers: Mapping[str, Any]
     unread: str = ""
     wrong: str = ""

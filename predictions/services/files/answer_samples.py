@@ -182,12 +182,18 @@ def _placed(
             text = _("Its culture, “%(name)s”, is none that is asked about in this stage.")
             problem = RowProblem("no_target", text % {"name": str(row["target"])[:80]})
             return FileAnswer(AnswerRowGroup([line.number], {"item": line.key}, {line.number: problem}), line.raw)
-    how = "likelihood" if isinstance(line.said, samples.Likelihoods) else "" if isinstance(line.said, Boxes) else "text"
+    how = (
+        "likelihood"
+        if isinstance(line.answer, samples.Likelihoods)
+        else ""
+        if isinstance(line.answer, Boxes)
+        else "text"
+    )
     answer = FileAnswer(
         AnswerRowGroup([line.number], row, partial=description.field != samples.WHOLE), line.raw, how=how
     )
     try:
-        row["answers"] = _boxes(line.said, item, description, answer) if isinstance(line.said, Boxes) else (
+        row["answers"] = _boxes(line.answer, item, description, answer) if isinstance(line.answer, Boxes) else (
             samples.answers(line, sheet, description.field)
         )  # fmt: skip
     except UnreadableReply as unread:
