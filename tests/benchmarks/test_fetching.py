@@ -362,12 +362,12 @@ def test_the_certificate_is_that_of_the_name_though_the_number_is_asked(certifie
 def test_strange_servers_hold_no_more_than_two_of_us(elsewhere: Elsewhere, monkeypatch: Any) -> None:
     elsewhere.pages["/"] = silent
     elsewhere.names |= {"one.example": [["93.184.215.15"]], "two.example": [["93.184.215.16"]]}
-    with held(elsewhere, "one.example"), held(elsewhere, "two.example"):
+    with occupied(elsewhere, "one.example"), occupied(elsewhere, "two.example"):
         assert elsewhere.refuses("http://pictures.example/", seconds=3.0).code == "busy"
 
 
 @contextlib.contextmanager
-def held(elsewhere: Elsewhere, name: str) -> Iterator[None]:
+def occupied(elsewhere: Elsewhere, name: str) -> Iterator[None]:
     """Somebody waits for an answer of this server meanwhile, and gets none in three seconds."""
     waiting = threading.Thread(target=elsewhere.refuses, args=(f"http://{name}/",), kwargs={"seconds": 3.0})
     waiting.start()
@@ -382,7 +382,7 @@ def test_one_server_holds_one_of_us_and_another_is_asked_meanwhile(elsewhere: El
         "slow.example": [["2a00:1450:4001::1"]], "same.example": [["2a00:1450:4001::2"]],
         "other.example": [["93.184.215.16"]],
     }  # fmt: skip
-    with held(elsewhere, "slow.example"):
+    with occupied(elsewhere, "slow.example"):
         assert elsewhere.refuses("http://same.example/tea", seconds=3.0).code == "busy"
         assert elsewhere.fetch("http://other.example/tea").data == b"tea"
 

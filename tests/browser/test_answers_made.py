@@ -37,13 +37,13 @@ def test_a_file_is_looked_at_before_it_comes_in(
         for item, reply in zip(world.items, REPLIES, strict=True)
     ]
 
-    def seen(what: str) -> None:
+    def take_shot(what: str) -> None:
         shot(page, f"answers-made-{what}-{name}", full_page=True)
         assert look(page) == ""
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
     page.goto(f"/b/{world.benchmark.slug}/predictions/answers/import/")
-    seen("file")
+    take_shot("file")
     data = {"name": "samples_relevance.jsonl", "mimeType": "x/x", "buffer": jsonl(rows)}
     page.locator("input[name=file]").set_input_files(data)
     page.locator("form .btn.go").click()
@@ -51,11 +51,11 @@ def test_a_file_is_looked_at_before_it_comes_in(
     page.locator("select[name=only]").select_option("strict")
     page.locator("button[value=look]").click()
     expect(page.locator("select[name=only]")).to_have_value("strict")
-    seen("rows")
+    take_shot("rows")
     page.locator("input[name=model]").fill("Qwen2-VL-7B")
     page.locator("button[value=begin]").click()
     page.wait_for_url("**/jobs/*/")
     runner.run(Job.objects.latest("pk").pk)
     page.goto(page.url)
     expect(page.locator("main")).to_contain_text(REPLIES[1][:40])
-    seen("job")
+    take_shot("job")

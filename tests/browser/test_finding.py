@@ -57,7 +57,7 @@ def bring(page: Page, data: bytes, name: str = "tea.jpg") -> None:
     page.locator("[type=file]").set_input_files(file_of(data, name))
 
 
-def came(page: Page) -> None:
+def expect_picture(page: Page) -> None:
     expect(page.locator("[data-came]")).to_be_visible()
     until(page, "document.querySelector('[data-came] img').naturalWidth > 0")
 
@@ -70,7 +70,7 @@ def test_a_file_is_brought_looked_at_and_submitted(open_as: OpenAs, finding: Cam
     page.keyboard.press("Control+Enter")
     expect(page.locator("[data-missing]").first).to_be_visible()
     bring(page, photo())
-    came(page)
+    expect_picture(page)
     expect(page.locator("#said")).to_contain_text("The picture is here: 1000 × 750 pixels.")
     page.get_by_label("The page it is from").fill("https://example.org/tea")
     page.get_by_label("Licence", exact=True).select_option("CC BY 4.0")
@@ -78,7 +78,7 @@ def test_a_file_is_brought_looked_at_and_submitted(open_as: OpenAs, finding: Cam
     shot(page, "finding-desktop", full_page=True)
     assert look(page) == ""
     page.reload()  # what was brought comes back with the draft
-    came(page)
+    expect_picture(page)
     expect(page.get_by_label("The page it is from")).to_have_value("https://example.org/tea")
     expect(page.get_by_label("Licence", exact=True)).to_have_value("CC BY 4.0")
     answered(page, lambda: page.get_by_role("button", name="Submit").click())
@@ -107,7 +107,7 @@ def test_by_keys_alone_with_an_address_and_a_licence_in_words(
     page.get_by_label("Or the address").focus()
     page.keyboard.type("https://example.org/tea.jpg")
     page.keyboard.press("Enter")
-    came(page)
+    expect_picture(page)
     assert not Annotation.objects.exists()  # Enter brought the picture, and sent nothing
     expect(page.get_by_role("button", name="Another picture")).to_be_focused()
     page.get_by_label("The page it is from").focus()
@@ -129,7 +129,7 @@ def test_by_touch_on_a_phone(open_as: OpenAs, finding: Campaign, nour: User, sho
     page.goto(f"/work/{finding.pk}/")
     shot(page, "finding-empty-phone", full_page=True)
     bring(page, photo())
-    came(page)
+    expect_picture(page)
     page.get_by_label("Licence", exact=True).select_option("own")
     page.locator(".seg label", has_text="Rare").tap()
     shot(page, "finding-phone", full_page=True)
@@ -146,7 +146,7 @@ def test_right_to_left(open_as: OpenAs, finding: Campaign, nour: User, shot: Sho
     page = open_as(nour)
     page.goto(f"/work/{finding.pk}/")
     bring(page, photo())
-    came(page)
+    expect_picture(page)
     shot(page, "finding-ar-desktop", full_page=True)
     page.set_viewport_size({"width": 390, "height": 844})
     shot(page, "finding-ar-phone", full_page=True)
@@ -157,12 +157,12 @@ def test_it_is_replaced_and_cleared(open_as: OpenAs, finding: Campaign, nour: Us
     page = open_as(nour)
     page.goto(f"/work/{finding.pk}/")
     bring(page, photo())
-    came(page)
+    expect_picture(page)
     first = page.locator("[data-sha]").input_value()
     page.get_by_role("button", name="Another picture").click()
     bring(page, pictures.png(640, 480))
     until(page, "before => document.querySelector('[data-sha]').value !== before", first)
-    came(page)
+    expect_picture(page)
     expect(page.locator("[data-size]")).to_have_text("640 × 480")
     page.get_by_role("button", name="Clear").click()
     expect(page.locator("[data-came]")).to_be_hidden()
@@ -198,7 +198,7 @@ def test_without_a_line_it_goes_out_when_the_line_is_back(
     expect(page.locator(".brings [data-failed]")).to_contain_text("No connection")
     shot(page, "finding-offline-desktop", full_page=True)
     page.context.set_offline(False)
-    came(page)
+    expect_picture(page)
     assert Upload.objects.count() == 1
 
 
@@ -229,7 +229,7 @@ def test_signed_out_underway_the_picture_goes_out_after_signing_in(
     bring(page, photo())
     expect(page.locator("#session")).to_be_visible()
     sign_in(page)
-    came(page)
+    expect_picture(page)
     assert Upload.objects.count() == 1
 
 

@@ -25,14 +25,14 @@ def test_an_endpoint_is_connected(
     page, name = open_as(world.team_admin, **how), request.node.callspec.id
     scripted_server.script.models, scripted_server.script.secret = ["scripted", LONG], "sk-right"
 
-    def seen(what: str) -> None:
+    def take_shot(what: str) -> None:
         shot(page, f"models-{what}-{name}", full_page=True)
         assert look(page) == ""
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
     page.goto(f"/teams/{world.team.slug}/")
     page.get_by_role("link", name="Endpoints").click()
-    seen("empty")
+    take_shot("empty")
     page.get_by_role("link", name="Add an endpoint").click()
     page.get_by_label("Name").fill("Server of the tests")
     page.get_by_label("Pictures").check()
@@ -42,14 +42,14 @@ def test_an_endpoint_is_connected(
     expect(page.locator("main")).to_contain_text("Give the address that answers")
     expect(page.get_by_label("Name")).to_have_value("Server of the tests")
     expect(page.get_by_label("Pictures")).to_be_checked()
-    seen("new-refused")
+    take_shot("new-refused")
     page.get_by_label("Address").fill(scripted_server.base_url)
     page.get_by_role("textbox", name="Key", exact=True).fill("sk-wrong")
     page.get_by_role("button", name="Save endpoint").click()
     expect(page.locator("main")).to_contain_text("never checked")
     page.get_by_role("button", name="Check the connection").click()
     expect(page.locator("main")).to_contain_text("It answered, but not as it should.")
-    seen("refused")
+    take_shot("refused")
     page.get_by_role("textbox", name="Key", exact=True).fill("sk-right")
     page.get_by_role("button", name="Replace API key").click()
     page.get_by_role("button", name="Check the connection").click()
@@ -60,10 +60,10 @@ def test_an_endpoint_is_connected(
     page.get_by_label("$ per million tokens out 1").fill("10")
     page.get_by_role("button", name="Save prices as a new version").click()
     expect(page.locator("main")).to_contain_text("Version 1, since")
-    seen("endpoint")
+    take_shot("endpoint")
     assert "sk-right" not in page.content()
     page.get_by_role("link", name="Endpoints").first.click()
-    seen("list")
+    take_shot("list")
     assert Endpoint.objects.get().prices.get().table == {"scripted": {"in": "2.5", "out": "10"}}
     if not how:
         User.objects.filter(pk=world.team_admin.pk).update(language="ar")

@@ -34,22 +34,22 @@ def test_a_collection_and_a_run_are_brought_and_withdrawn(
     page, name = open_as(mara, **how), request.node.callspec.id
     home = f"/b/{world.benchmark.slug}/predictions/"
 
-    def seen(what: str) -> None:
+    def take_shot(what: str) -> None:
         shot(page, f"predictions-{what}-{name}", full_page=True)
         assert look(page) == ""
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
     page.goto(home)
-    seen("empty")
+    take_shot("empty")
     page.get_by_role("link", name="Import a collection").click()
     page.get_by_label("Name").fill("Dishes")
-    seen("collection")
+    take_shot("collection")
     send(page, "File of entries and queries", jsonl([*ENTRIES, *QUERIES]))
     page.get_by_role("link", name="See the predictions").click()
     page.get_by_role("link", name="Import a run").click()
     page.get_by_label("Model", exact=True).fill("CLIP ViT-L/14")
     page.get_by_label("Task").select_option("retrieval")
-    seen("run")
+    take_shot("run")
     send(page, "File of the run", jsonl([FOUND[0], {**FOUND[1], "keys": ["e9"]}]))
     expect(page.locator("main")).to_contain_text("There is no entry “e9”")
     shot(page, f"predictions-job-{name}", full_page=True)
@@ -62,12 +62,12 @@ def test_a_collection_and_a_run_are_brought_and_withdrawn(
         page.get_by_label("Setting").fill(setting)
         send(page, "File of the run", jsonl(FOUND))
         page.get_by_role("link", name="See the predictions").click()
-    seen("index")
+    take_shot("index")
     assert len(runs_of(world.benchmark, "retrieval")) == 2
     page.get_by_role("button", name="Withdraw the run CLIP ViT-L/14 text_only").click()
     expect(page.locator("main")).to_contain_text("It is kept, and does not count")
     assert len(runs_of(world.benchmark, "retrieval")) == 1
-    seen("withdrawn")
+    take_shot("withdrawn")
     if not how:
         User.objects.filter(pk=mara.pk).update(language="ar")
         page = open_as(mara)

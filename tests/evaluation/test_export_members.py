@@ -183,12 +183,12 @@ def test_every_decision_is_there_also_on_earlier_versions_and_those_taken_back(s
 
 
 def test_reviewers_are_numbers_or_the_pseudonyms_they_have_and_never_names(scene: Scene) -> None:
-    def told() -> list[str]:
+    def reviewers() -> list[str]:
         return [row["reviewer"] for row in lines(files(scene.ask, scene.campaign)["reviews.jsonl"])]
 
-    assert told() == ["reviewer-1", "reviewer-2", "reviewer-1"]
+    assert reviewers() == ["reviewer-1", "reviewer-2", "reviewer-1"]
     pseudonym = scene.ask.benchmark.pseudonym(rater_of(scene.rita).pk)
-    assert told() == [pseudonym, "reviewer-2", pseudonym]  # nobody else's number moves
+    assert reviewers() == [pseudonym, "reviewer-2", pseudonym]  # nobody else's number moves
     for form in ("csv", "jsonl"):
         text = b"".join(files(scene.ask, scene.campaign, form=form, versions=True).values()).decode()
         for user in (scene.rita, scene.rami):

@@ -46,7 +46,7 @@ def everybody(world: World, query: str = "") -> Observations:
     return observe(chosen(world, query, raters=("person", "model")))
 
 
-def said(observations: Observations) -> dict[tuple[str, str, str], str]:
+def codes_by_triple(observations: Observations) -> dict[tuple[str, str, str], str]:
     """(item, target, rater) to code, read back through every tuple."""
     rows = zip(observations.item, observations.target, observations.rater, observations.code, strict=True)
     return {
@@ -59,7 +59,7 @@ def test_people_and_models_stand_in_one_table_each_about_its_target(world: World
     observations = everybody(world)
     natural = of_condition(world.items, "natural")
     nour = world.benchmark.pseudonym(world.nour.rater.pk)
-    codes = said(observations)
+    codes = codes_by_triple(observations)
     assert observations.n == len(codes) == 10 + 2 + 3 + 1
     assert [codes[item.key, "Egypt", nour] for item in natural[:5]] == list("11223")
     assert codes[natural[2].key, "Egypt", "Judge"] == "5"
@@ -133,7 +133,7 @@ def test_of_two_answers_to_one_unit_one_is_kept(world: World, campaign: Campaign
     say(campaign, judge, {(first, "Egypt"): "1"})
     say(again, judge, {(first, "Egypt"): "5"})
     observations = everybody(world, f"repeats={repeats}")
-    codes = said(observations)
+    codes = codes_by_triple(observations)
     nour = world.benchmark.pseudonym(world.nour.rater.pk)
     assert codes[first.key, "Egypt", nour] == codes[first.key, "Egypt", "Another"] == code
     assert observations.n == len(codes) == 17

@@ -105,7 +105,7 @@ def selections(awkward: World) -> Iterator[Selection]:
             yield replace(chosen, raters=raters)
 
 
-def given(selection: Selection) -> Iterator[tuple[Any, Rating]]:
+def selected_ratings(selection: Selection) -> Iterator[tuple[Any, Rating]]:
     """One instance for each row, and every condition in Python."""
     rows = Rating.objects.select_related("annotation", "unit__item", "rater").order_by(
         "annotation__submitted_at", "annotation_id"
@@ -140,7 +140,7 @@ def settled(rows: list[Rating], selection: Selection) -> list[Rating]:
 def by_cohort(selection: Selection) -> dict[int, list[Rating]]:
     """People's with their own cohort, a model's with each that was asked for the unit; only what is a number."""
     rows_by_cohort: dict[int, list[Rating]] = {cohort: [] for cohort in selection.cohorts}
-    for (is_model, of), row in given(selection):
+    for (is_model, of), row in selected_ratings(selection):
         asked = {of}
         if is_model:
             slots = row.unit.slots.filter(cohort__campaign__in=selection.campaigns)
@@ -150,13 +150,13 @@ def by_cohort(selection: Selection) -> dict[int, list[Rating]]:
     return rows_by_cohort
 
 
-def said(rows: list[Rating]) -> list[tuple[int, int, str]]:
+def rating_triples(rows: list[Rating]) -> list[tuple[int, int, str]]:
     """Units and raters by their place among those that are there, as measures see them."""
     units, raters = (sorted({getattr(row, name) for row in rows}) for name in ("unit_id", "rater_id"))
     return [(units.index(row.unit_id), raters.index(row.rater_id), row.code) for row in rows]
 
 
-def seen(read: Any, codes: list[str] | None = None) -> list[tuple[int, int, str]]:
+def read_triples(read: Any, codes: list[str] | None = None) -> list[tuple[int, int, str]]:
     rows = zip(read.unit.tolist(), read.rater.tolist(), read.value.tolist(), strict=True)
     return [(unit, rater, codes[int(value) - 1] if codes else f"{value:g}") for unit, rater, value in rows]
 
@@ -169,23 +169,23 @@ def test_every_door_reads_what_a_plain_reading_finds(awkward: World) -> None:
 def compare_ratings(chosen: Selection) -> None:
     plain = by_cohort(chosen)
     cells = {
-        (cohort, condition): said(settled([r for r in rows if r.unit.item.condition == condition], chosen))
+        (cohort, condition): rating_triples(settled([r for r in rows if r.unit.item.condition == condition], chosen))
         for cohort, rows in plain.items()
         for condition in chosen.conditions
     }
     read = ratings(chosen)
-    assert {cell: seen(one) for cell, one in read.cells.items()} == cells
+    assert {cell: read_triples(one) for cell, one in read.cells.items()} == cells
     assert read.raters == {cohort: len({row.rater_id for row in rows}) for cohort, rows in plain.items()}
     for cohort, rows in plain.items():
         of_cohort = cohort_ratings(chosen, cohort)
-        assert seen(of_cohort.ratings) == said(settled(rows, chosen))
+        assert read_triples(of_cohort.ratings) == rating_triples(settled(rows, chosen))
         moments = [row.annotation.submitted_at.timestamp() * 1e6 for row in settled(rows, chosen)]
         assert of_cohort.at.tolist() == moments
     everything = settled(sorted({r for rows in plain.values() for r in rows}, key=moment), chosen)
     together, units = all_together(chosen)
-    assert (seen(together), units) == (said(everything), sorted({row.unit_id for row in everything}))
+    assert (read_triples(together), units) == (rating_triples(everything), sorted({row.unit_id for row in everything}))
     if everything:
-        assert {cell: seen(one) for cell, one in weekly(chosen)[-1][1].cells.items()} == cells
+        assert {cell: read_triples(one) for cell, one in weekly(chosen)[-1][1].cells.items()} == cells
 
 
 def test_whole_answers_and_observations_are_those_of_a_plain_reading(awkward: World) -> None:
@@ -194,7 +194,7 @@ def test_whole_answers_and_observations_are_those_of_a_plain_reading(awkward: Wo
 
 
 def compare_answers(chosen: Selection) -> None:
-    rows = settled([row for _who, row in given(chosen)], chosen)
+    rows = settled([row for _who, row in selected_ratings(chosen)], chosen)
     observations = observe(chosen)
     places = zip(
         observations.unit_pk,
@@ -216,14 +216,14 @@ def compare_answers(chosen: Selection) -> None:
         )
         for unit, i, t, r, c, v in places
     ] == [(row.unit_id, row.unit.item_id, row.unit.target, row.rater_id, row.code, row.value) for row in rows]
-    assert list(observations.codes) == sorted({row.code for _who, row in given(chosen)})
+    assert list(observations.codes) == sorted({row.code for _who, row in selected_ratings(chosen)})
     by_unit: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for row in rows:
         by_unit[row.unit_id][row.code] += 1
     assert codes_of(chosen, sorted(by_unit)) == {unit: sorted(codes.items()) for unit, codes in by_unit.items()}
     whole = sorted((one.thing.pk, one.target, one.who.pk, one.answer) for one in answers(chosen))
     assert whole == sorted((row.unit.item_id, row.unit.target, row.rater_id, row.code) for row in rows)
-    assert len(field_answers(chosen)) == len(list(given(chosen)))
+    assert len(field_answers(chosen)) == len(list(selected_ratings(chosen)))
 
 
 def moment(row: Rating) -> Any:
@@ -241,7 +241,7 @@ def test_unordered_codes_are_distinguished_by_their_text(awkward: World) -> None
 def compare_codes(chosen: Selection, codes: list[str]) -> None:
     for (cohort, condition), one in ratings(chosen).cells.items():
         rows = [row for row in by_cohort(chosen)[cohort] if row.unit.item.condition == condition]
-        assert seen(one, codes) == said(settled(rows, chosen))
+        assert read_triples(one, codes) == rating_triples(settled(rows, chosen))
 
 
 def test_a_model_that_was_asked_again_says_one_thing_and_the_selection_says_which(awkward: World) -> None:

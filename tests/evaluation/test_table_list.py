@@ -22,7 +22,7 @@ from tests.personas import World
 pytestmark = pytest.mark.django_db
 
 
-def held(benchmark: Benchmark) -> dict[str, str]:
+def missing_messages(benchmark: Benchmark) -> dict[str, str]:
     """What each table lacks, after making it: the list may not promise what the table cannot keep."""
     catalogue, at, query = catalogue_of(benchmark), timezone.now(), QueryDict()
     messages = {}
@@ -40,26 +40,26 @@ def held(benchmark: Benchmark) -> dict[str, str]:
 
 def test_table_list_with_people_only_and_with_models(world: World) -> None:
     study = Caire(world)
-    messages = held(study.benchmark)
+    messages = missing_messages(study.benchmark)
     assert messages["table-14"] == "" and "No model has scored" in messages["table-2"] == messages["table-17"]
     study.score("Keen", KEEN)
-    assert held(study.benchmark)["table-2"] == ""
+    assert missing_messages(study.benchmark)["table-2"] == ""
 
 
 def test_answers_judged_in_one_way_only(world: World) -> None:
     study = Vqa(world)
-    messages = held(study.benchmark)
+    messages = missing_messages(study.benchmark)
     assert all(messages[key] for key in ("accuracy", "table-6", "without-picture", "sub-categories"))
 
 
 def test_forced_choices_of_three_give_no_table_of_six(world: World) -> None:
     benchmark = create_from_recipe(world.team, "3xcm", "3XCM", "threex", world.owner)
-    held(benchmark)
+    missing_messages(benchmark)
     new_collection = runs.collection(benchmark, {f"e{n}": {"country": "Japan", "language": "ja"} for n in range(3)})
     roles = {"correct": "e0", "language_biased": "e1", "irrelevant": "e2"}
     asked = runs.query(new_collection, "q0", {"country": "Japan", "concept": "tea"}, roles=roles)
     runs.found(runs.run(new_collection, model(world.team, "Lens"), "forced_choice"), asked, ["e0", "e1", "e2"])
-    messages = held(benchmark)
+    messages = missing_messages(benchmark)
     assert messages["association"] == ""
     for key in ("descriptor", "tests", "drift", "prompts", "query-sets", "silhouettes", "languages-tiers"):
         assert messages[key], key

@@ -245,7 +245,7 @@ def door(request: Any, world: World) -> tuple[Any, str, str]:
     }[request.param]
 
 
-def made() -> int:
+def count_links() -> int:
     return Invitation.objects.count() + SignInLink.objects.count()
 
 
@@ -258,7 +258,7 @@ def test_loading_again_makes_no_second_link_and_shows_none(world: World, door: t
     assert shown_link(first) and "no-store" in first.headers["Cache-Control"]
     assert 'id="fresh"' not in client.get(page).content.decode()
     assert page == url or client.get(url).url == page, "the address itself leads back"
-    assert made() == 1
+    assert count_links() == 1
     assert world.client(world.rival).get(url).status_code == 404
 
 

@@ -34,7 +34,7 @@ def agreed_once(world: World) -> None:
     Consent.objects.create(user=world.nour, version=version, language="en", withdrawn_at=timezone.now())
 
 
-def came_by_invitation(world: World) -> None:
+def was_invited(world: World) -> None:
     invitation, _token = links.invite(world.other_team, world.rival, timezone.now(), team_role="member")
     Invitation.objects.filter(pk=invitation.pk).update(used_by=world.nour, used_at=timezone.now())
 
@@ -55,7 +55,7 @@ def answered(world: World, stage: Any = None) -> None:
     )
 
 
-@pytest.mark.parametrize("elsewhere", [was_member, agreed_once, came_by_invitation, answered])
+@pytest.mark.parametrize("elsewhere", [was_member, agreed_once, was_invited, answered])
 def test_no_link_leads_to_what_a_person_did_for_another_team(world: World, elsewhere: Any) -> None:
     at = timezone.now()
     _link, token = links.make_sign_in_link(world.nour, world.egypt, world.manager, at)

@@ -23,7 +23,7 @@ def line(name: str, rates: Sequence[str]) -> None:
     print(f"{name:<44}" + "".join(f"{rate:>41}" for rate in rates), flush=True)
 
 
-def said(count: int, took: float, seconds: Sequence[float]) -> str:
+def summary(count: int, took: float, seconds: Sequence[float]) -> str:
     ordered = sorted(seconds)
     p50, p95 = (1000 * ordered[min(len(ordered) - 1, int(share * len(ordered)))] for share in (0.5, 0.95))
     return f"{count / took:7.1f}/s  {p50:6.1f} {p95:6.1f} ms"
@@ -37,7 +37,7 @@ def over_http(home: Path, port: int, sessions: Sequence[str], seconds: float, **
     refused = [one for person in report["people"] for one in person.get("refused", [])]
     assert not refused, refused[:3]
     spent = "+".join(f"{1000 * (b - a) / len(times):.1f}" for a, b in zip(before, after, strict=True))
-    return f"{said(len(times), report['took'], times)}  {spent:>8}"
+    return f"{summary(len(times), report['took'], times)}  {spent:>8}"
 
 
 def make_campaign(items: int, people: int) -> tuple[Any, list[Any]]:
@@ -77,7 +77,7 @@ def bare_sql(campaign: Any, people: Sequence[Any], seconds: float) -> str:
         connection.close()
 
     took = together(work, people)
-    return said(len(times), took, times)
+    return summary(len(times), took, times)
 
 
 def together(work: Callable[[Any], None], people: Sequence[Any]) -> float:

@@ -42,14 +42,14 @@ def a_collection(world: World, data: bytes | None = None, *, version: str = "1",
     return done(collection_import.start(world.benchmark, world.mara, upload, **facts))
 
 
-def told(**more: Any) -> RunFileInfo:
+def run_info(**more: Any) -> RunFileInfo:
     about = {"model": "CLIP", "setting": "main", "about": {}, "task": "retrieval", "query_set": "plain"}
     rest = {"system_prompt": "", "score_kind": "cosine"}
     return RunFileInfo(**{"collection": Collection.objects.latest("pk"), **about, **rest, **more})
 
 
 def a_run(world: World, data: bytes, **more: Any) -> Job:
-    job = result_runs.start(world.benchmark, world.mara, SimpleUploadedFile("run.jsonl", data), told(**more))
+    job = result_runs.start(world.benchmark, world.mara, SimpleUploadedFile("run.jsonl", data), run_info(**more))
     assert job is not None
     return done(job)
 

@@ -169,7 +169,7 @@ def instance_of(schema: dict[str, Any]) -> Any:
     )
 
 
-def _said(asked: Asked, act: Act) -> str:
+def _reply_text(asked: Asked, act: Act) -> str:
     if act.text is not None:
         return act.text
     if asked.choices:
@@ -188,7 +188,7 @@ def _top(asked: Asked, act: Act, text: str) -> dict[str, float]:
 
 
 def _chat(asked: Asked, act: Act) -> dict[str, Any]:
-    text = _said(asked, act)
+    text = _reply_text(asked, act)
     message: dict[str, Any] = {"role": "assistant", "content": text}
     if act.refusal:
         message |= {"content": None, "refusal": act.refusal}
@@ -227,7 +227,7 @@ def _prompt_logprobs(asked: Asked) -> list[dict[str, Any] | None]:
 
 def _completion(asked: Asked, act: Act) -> dict[str, Any]:
     prompt = str(asked.body.get("prompt", ""))
-    text = _said(asked, act) if asked.body.get("max_tokens", 16) else ""
+    text = _reply_text(asked, act) if asked.body.get("max_tokens", 16) else ""
     echoed = prompt if asked.body.get("echo") else ""
     choice: dict[str, Any] = {"index": 0, "text": echoed + text, "finish_reason": act.finish, "logprobs": None}
     if asked.body.get("logprobs") is not None:

@@ -16,7 +16,7 @@ from predictions.models import Run
 from tests.evaluation.data import an_open_campaign, give
 from tests.personas import World
 from tests.predictions.model_file_samples import inspect, jsonl, lm_eval, sample
-from tests.predictions.test_coco_files import BOX, found
+from tests.predictions.test_coco_files import BOX, coco_box
 
 URL = "/b/{}/predictions/answers/import/"
 CODES = "12345"
@@ -151,7 +151,7 @@ def test_detections_are_recognised(world: World) -> None:
     stage.items.update(origin="Egypt")
     campaign = an_open_campaign(world)
     client = world.client(world.mara)
-    page = sent(client, world, campaign, json.dumps([found(world.items[0].key, 0, 0, 32, 24)]).encode())
+    page = sent(client, world, campaign, json.dumps([coco_box(world.items[0].key, 0, 0, 32, 24)]).encode())
     assert "Read as COCO" in page and world.items[0].key in page
     begun(client, world, page)
     assert Annotation.objects.get(live=True, rater__kind="model").answers["box"][0]["x1"] == 0.1

@@ -31,7 +31,7 @@ def campaign(world: World) -> Campaign:
     return an_open_campaign(world)
 
 
-def found(image: Any, *box: float, score: float = 0.9, category: int = 1) -> dict[str, Any]:
+def coco_box(image: Any, *box: float, score: float = 0.9, category: int = 1) -> dict[str, Any]:
     return {"image_id": image, "category_id": category, "bbox": list(box), "score": score}
 
 
@@ -43,8 +43,8 @@ def boxes() -> dict[str, list[float]]:
 def test_the_best_scored_box_of_an_image_by_its_items_key(world: World, campaign: Campaign) -> None:
     first, second, three, _four = (item.key for item in world.items)
     rows = [
-        found(first, 0, 0, 32, 24, score=0.3), found(second, 160, 120, 160, 120),
-        found(first, 32, 24, 64, 48, score=0.8), found(three, 300, 200, 60, 60), found("nowhere", 0, 0, 5, 5),
+        coco_box(first, 0, 0, 32, 24, score=0.3), coco_box(second, 160, 120, 160, 120),
+        coco_box(first, 32, 24, 64, 48, score=0.8), coco_box(three, 300, 200, 60, 60), coco_box("nowhere", 0, 0, 5, 5),
     ]  # fmt: skip
     job = bring(world, campaign, kept(json.dumps(rows).encode()), **TOLD)
     assert job.state == "done", job.error
@@ -76,8 +76,8 @@ def test_ids_and_categories_go_through_the_releases_file(world: World, campaign:
         "categories": [{"id": 1, "name": first.concept.title()}, {"id": 2, "name": "dog"}],
     }
     rows = [
-        found(7, 16, 12, 32, 24, score=0.4, category=1), found(7, 0, 0, 9, 9, score=0.9, category=2),
-        found(8, 0, 0, 80, 60, category=2),
+        coco_box(7, 16, 12, 32, 24, score=0.4, category=1), coco_box(7, 0, 0, 9, 9, score=0.9, category=2),
+        coco_box(8, 0, 0, 80, 60, category=2),
     ]  # fmt: skip
     job = bring(world, campaign, kept(json.dumps(rows).encode(), json.dumps(release).encode()), **TOLD)
     assert boxes() == {first.key: [0.1, 0.1, 0.3, 0.3]}, job.rows.values_list("message", flat=True)
@@ -87,8 +87,9 @@ def test_ids_and_categories_go_through_the_releases_file(world: World, campaign:
 def test_what_is_no_detection_is_told_by_its_number(world: World, campaign: Campaign) -> None:
     one, two, three, _four = (item.key for item in world.items)
     rows: list[Any] = [
-        "text", {"bbox": [0, 0, 1, 1], "score": 1}, found(one, 1, 2, 3), {**found(two, 0, 0, 9, 9), "score": None},
-        found(three, 0, 0, 0, 9),
+        "text", {"bbox": [0, 0, 1, 1], "score": 1}, coco_box(one, 1, 2, 3),
+        {**coco_box(two, 0, 0, 9, 9), "score": None},
+        coco_box(three, 0, 0, 0, 9),
     ]  # fmt: skip
     job = bring(
         world, campaign, kept(b"[" + b",\n".join(json.dumps(row).encode() for row in reversed(rows)) + b"]"), **TOLD
@@ -100,7 +101,7 @@ def test_what_is_no_detection_is_told_by_its_number(world: World, campaign: Camp
 
 
 def test_a_file_that_was_cut_off_says_so(world: World, campaign: Campaign) -> None:
-    whole = json.dumps([found(item.key, 0, 0, 32, 24) for item in world.items]).encode()
+    whole = json.dumps([coco_box(item.key, 0, 0, 32, 24) for item in world.items]).encode()
     job = bring(world, campaign, kept(whole[:-20]), **TOLD)
     assert job.state == "failed" and "cut off" in job.error and boxes() == {}
 

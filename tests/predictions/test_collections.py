@@ -48,11 +48,11 @@ def test_a_table_says_the_same_as_json_lines(world: World) -> None:
     a_collection(world, jsonl([*ENTRIES, *QUERIES]), version="json")
     assert set(outcomes(a_collection(world, out.getvalue().encode(), version="table")).values()) == {("created", "")}
 
-    def said(version: str) -> Any:
+    def content_of(version: str) -> Any:
         rows = Query.objects.filter(collection__version=version).order_by("key")
         return list(rows.values_list("key", "query_set", "text", "relevant", "roles", "about"))
 
-    assert said("table") == said("json")
+    assert content_of("table") == content_of("json")
 
 
 def test_the_same_file_again_adds_nothing_and_another_version_is_its_own(world: World) -> None:

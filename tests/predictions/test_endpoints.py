@@ -31,11 +31,11 @@ Make = Callable[..., Endpoint]
 
 @pytest.fixture
 def make(world: World, scripted_server: Server) -> Make:
-    def made(**fields: Any) -> Endpoint:
+    def build(**fields: Any) -> Endpoint:
         told = {"name": "Our vLLM", "base_url": scripted_server.base_url, "timeout_seconds": 5, **fields}
         return endpoints.create(world.team, world.team_admin, timezone.now(), **told)
 
-    return made
+    return build
 
 
 def last_event() -> Event:

@@ -28,14 +28,14 @@ def taken(world: World, name: str, pk: int) -> bytes:
     return b"".join(page.streaming_content)
 
 
-def held(collection: Collection) -> Any:
+def rows_of_collection(collection: Collection) -> Any:
     names = ("query_set", "key", "text", "relevant", "roles", "about")
     return entries_of(collection), list(
         Query.objects.filter(collection=collection).order_by("query_set", "key").values(*names)
     )
 
 
-def said(run: Run) -> Any:
+def rows_of_run(run: Run) -> Any:
     entries, vectors = vectors_of(run)
     found = [(one.query.key, one.keys, one.scores) for one in lists_of(run)]
     return found, [one.key for one in entries], np.asarray(vectors).tolist()
@@ -57,12 +57,12 @@ def test_a_collection_and_its_runs_come_in_again_elsewhere_as_the_same(
     runs = [of(a_run(world, jsonl(rows), task=task)) for task, rows in TASKS]
     assert a_collection(elsewhere, taken(world, "collections", collection.pk)).result["counts"] == {"created": 8}
     other = Collection.objects.latest("pk")
-    assert other != collection and held(other) == held(collection)
+    assert other != collection and rows_of_collection(other) == rows_of_collection(collection)
     for run in runs:
         data = taken(world, "runs", run.pk)
         again = of(a_run(elsewhere, data, task=run.task))
         assert run.complete and again.complete and again.collection == other
-        assert said(again) == said(run) and any(said(run))
+        assert rows_of_run(again) == rows_of_run(run) and any(rows_of_run(run))
         assert (b'"score"' in data) == (run.task == "retrieval" and most == 3)
 
 

@@ -28,10 +28,10 @@ def make() -> Make:
     """Limiters of one endpoint, as different workers have them. Nothing is read from the database."""
     number = next(NUMBERS)
 
-    def made(**fields: Any) -> Limiter:
+    def build(**fields: Any) -> Limiter:
         return Limiter(Endpoint(pk=number, **{"most_in_flight": 4, "timeout_seconds": 5, **fields}))
 
-    return made
+    return build
 
 
 def go_by(one: Limiter, seconds: float) -> None:

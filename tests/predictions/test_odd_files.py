@@ -31,7 +31,7 @@ for _n in range(300):
     DEEP = [DEEP, "x"]
 
 
-def made(world: World, *, boxes: bool) -> Campaign:
+def open_campaign(world: World, *, boxes: bool) -> Campaign:
     if boxes:
         stage = world.stage
         stage.sheet, stage.has_target, stage.own_items_only = {"fields": [BOX]}, True, True
@@ -64,7 +64,7 @@ def first_and_last(job: Job) -> set[str]:
 
 
 def test_odd_detections(world: World) -> None:
-    campaign = made(world, boxes=True)
+    campaign = open_campaign(world, boxes=True)
     one, two = (item.key for item in world.items)
     fine = [{"image_id": key, "category_id": 1, "bbox": [1, 2, 30, 40], "score": 0.5} for key in (one, two)]
     odd: list[Any] = [
@@ -83,7 +83,7 @@ def test_odd_detections(world: World) -> None:
     "choices", [{"a": 1}, [{"message": [1]}], [{"message": "x"}], "abc", [[]], 7, [{"message": None}]]
 )
 def test_odd_logs_of_inspect(world: World, choices: Any) -> None:
-    campaign = made(world, boxes=False)
+    campaign = open_campaign(world, boxes=False)
     key, two = (item.key for item in world.items)
     odd = {**sample("x", "4"), "output": {"choices": choices}}
     more = [
@@ -99,7 +99,7 @@ def test_odd_logs_of_inspect(world: World, choices: Any) -> None:
 
 
 def test_odd_logs_of_lm_eval(world: World) -> None:
-    campaign = made(world, boxes=False)
+    campaign = open_campaign(world, boxes=False)
     first, second = ({"id": item.key, "country": "Egypt"} for item in world.items)
     replies: list[Any] = [
         [[HUGE, "False"], [1, "True"]], DEEP, HUGE, {"a": HUGE}, [[]], [[None, None]], "nul\0", "\ud800", [[["x"]]],
@@ -112,7 +112,7 @@ def test_odd_logs_of_lm_eval(world: World) -> None:
 
 
 def test_odd_rows_of_a_table(world: World) -> None:
-    campaign = made(world, boxes=False)
+    campaign = open_campaign(world, boxes=False)
     odd: list[Any] = [HUGE, [HUGE], {"a": DEEP}, "nul\0", "\ud800", 1.5, None, True]
     rows = [{"item": world.items[0].key, "cohort": "Egypt", "rater": "tiny", "answers": {"relevance": "4"}}]
     rows += [{**rows[0], "answers": {"relevance": one}} for one in odd] + [{**rows[0], "answers": one} for one in odd]
@@ -124,7 +124,7 @@ def test_odd_rows_of_a_table(world: World) -> None:
 
 @pytest.mark.parametrize("width", [HUGE, float("inf"), float("nan"), -1, "wide", [1]])
 def test_a_release_with_an_odd_size_is_refused_in_words(world: World, width: Any) -> None:
-    campaign = made(world, boxes=True)
+    campaign = open_campaign(world, boxes=True)
     release = {"images": [{"id": 1, "file_name": "a", "width": width, "height": 2}], "categories": []}
     rows = [{"image_id": 1, "category_id": 1, "bbox": [1, 2, 3, 4], "score": 0.5}]
     files = {"file": SimpleUploadedFile("a", json.dumps(rows).encode()),
@@ -144,7 +144,7 @@ def test_a_release_that_is_too_large_is_refused_in_words(monkeypatch: pytest.Mon
 
 
 def test_what_was_only_looked_at_is_forgotten_after_a_day(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    campaign = made(world, boxes=False)
+    campaign = open_campaign(world, boxes=False)
     rows = [lm_eval({"id": item.key, "country": "Egypt"}, "4") for item in world.items]
     monkeypatch.setattr(door, "KEPT", timedelta(days=-1))  # whatever there is is old
     left, begun = kept(jsonl(rows[:1])), kept(jsonl(rows))

@@ -31,7 +31,7 @@ def asked(world, monkeypatch, scripted_server):
     return asked
 
 
-def said(usage):
+def reply_with_usage(usage):
     body = {"choices": [{"message": {"content": "3"}, "finish_reason": "stop"}], "usage": usage}
     return Act(raw=json.dumps(body))
 
@@ -68,7 +68,7 @@ def test_a_likelihood_of_any_size_is_a_number(value):
 
 @pytest.mark.parametrize("odd", [True, 2**31 - 1, 10**30, -1, 1.5, "5"])
 def test_a_number_of_tokens_that_is_none_is_unknown(asked, odd):
-    run = asked(6, Rule(said({"prompt_tokens": odd, "completion_tokens": 1}), every=2))
+    run = asked(6, Rule(reply_with_usage({"prompt_tokens": odd, "completion_tokens": 1}), every=2))
     assert states(run) == {"answered": 6} and run.state == "done"
     assert set(Attempt.objects.values_list("tokens_in", flat=True)) > {None}
 

@@ -17,7 +17,7 @@ from predictions.queries.results import lists_of, runs_of, vectors_of
 from predictions.services.files import result_import
 from predictions.services.runs import result_runs
 from tests.personas import World
-from tests.predictions.file_helpers import a_collection, a_run, jsonl, of, outcomes, told
+from tests.predictions.file_helpers import a_collection, a_run, jsonl, of, outcomes, run_info
 
 FOUND = [
     {"query": "q1", "keys": ["e4", "e3", "e2", "e1"], "scores": [0.1, 0.5, 0.9, 0.5]},
@@ -142,11 +142,11 @@ def test_embeddings_are_of_one_length_and_finite(world: World) -> None:
 def test_the_same_file_again_is_unchanged_and_another_asks_to_withdraw_the_older(world: World) -> None:
     first = of(a_run(world, jsonl(FOUND)))
     upload = SimpleUploadedFile("again.jsonl", jsonl(FOUND))
-    assert result_runs.start(world.benchmark, world.mara, upload, told(about={"open": True})) is None
+    assert result_runs.start(world.benchmark, world.mara, upload, run_info(about={"open": True})) is None
     assert Rater.objects.get(name="CLIP").about == {"open": True}
     other = SimpleUploadedFile("other.jsonl", jsonl([FOUND[1], FOUND[0]]))
     with pytest.raises(result_runs.FileRunRefused, match="Withdraw it first"):
-        result_runs.start(world.benchmark, world.mara, other, told())
+        result_runs.start(world.benchmark, world.mara, other, run_info())
     result_runs.withdraw(first, world.mara, first.created_at)
     second = of(a_run(world, jsonl([FOUND[1], FOUND[0]])))
     assert runs_of(world.benchmark, "retrieval") == [second]
@@ -154,11 +154,11 @@ def test_the_same_file_again_is_unchanged_and_another_asks_to_withdraw_the_older
     with pytest.raises(result_runs.FileRunRefused, match="Withdraw that run first"):
         result_runs.restore(first, world.mara)
     with pytest.raises(result_runs.FileRunRefused, match="Restore that run instead"):
-        result_runs.start(world.benchmark, world.mara, SimpleUploadedFile("a", jsonl(FOUND)), told())
+        result_runs.start(world.benchmark, world.mara, SimpleUploadedFile("a", jsonl(FOUND)), run_info())
     for name, value in (("setting", "text"), ("query_set", "other"), ("system_prompt", "x"), ("task", "forced_choice")):
-        assert result_runs.start(world.benchmark, world.mara, SimpleUploadedFile("a", b"x"), told(**{name: value})), (
-            name
-        )
+        assert result_runs.start(
+            world.benchmark, world.mara, SimpleUploadedFile("a", b"x"), run_info(**{name: value})
+        ), name
 
 
 def test_a_withdrawn_run_is_kept_and_comes_back(world: World) -> None:
@@ -191,13 +191,13 @@ def test_a_kill_between_steps_loses_nothing_and_nothing_counts_before_the_end(
     monkeypatch.setattr(result_import, "rankings", stops)
     table = b"query,key,score\nq2,e2,0.25\nq1,e1,0.5\nq1,e2,0.9\nq1,e3,0.5\nq1,e4,0.1\n"
     upload = SimpleUploadedFile("a", jsonl(FOUND) if form == "lines" else table)
-    job = result_runs.start(world.benchmark, world.mara, upload, told())
+    job = result_runs.start(world.benchmark, world.mara, upload, run_info())
     assert job is not None
     with pytest.raises(KeyboardInterrupt):
         runner.run(job.pk)
     assert Ranking.objects.count() == 1 and runs_of(world.benchmark, "retrieval") == []
     with pytest.raises(result_runs.FileRunRefused, match="coming in now"):
-        result_runs.start(world.benchmark, world.mara, SimpleUploadedFile("b", b"x"), told())
+        result_runs.start(world.benchmark, world.mara, SimpleUploadedFile("b", b"x"), run_info())
     Job.objects.filter(pk=job.pk).update(lease_until=F("started_at"))
     runner.run(job.pk)
     [run] = runs_of(world.benchmark, "retrieval")
@@ -232,7 +232,7 @@ def test_the_forms_bring_files_and_keep_what_was_typed(world: World) -> None:
         f"{home}collection/", {"name": "Tea", "version": "1", "file": SimpleUploadedFile("a", b"key\nx\n")}
     )
     assert reply.status_code == 302 and reply.url.startswith("/jobs/")
-    data = {"collection": told().collection.pk, "task": "retrieval", "query_set": "plain", "model": "SigLIP"}
+    data = {"collection": run_info().collection.pk, "task": "retrieval", "query_set": "plain", "model": "SigLIP"}
     wrong = mara.post(f"{home}run/", {**data, "about": "{", "file": SimpleUploadedFile("a", b"x")})
     assert wrong.status_code == 400 and "no JSON object" in wrong.content.decode()
     assert 'value="SigLIP"' in wrong.content.decode()
@@ -248,7 +248,7 @@ def test_a_run_adds_what_was_not_known_of_its_model_and_changes_nothing(world: W
     a_run(world, jsonl([{"query": "q9", "keys": ["e1"], "scores": [1]}]), about={"family": "VANDAL"})
     assert Rater.objects.get(name="CLIP").about == {}
     a_run(world, jsonl(FOUND), about={"family": "CLIP"})
-    home, collection_id = f"/b/{world.benchmark.slug}/predictions/", told().collection.pk
+    home, collection_id = f"/b/{world.benchmark.slug}/predictions/", run_info().collection.pk
 
     def again(about: str) -> str:
         data = {

@@ -410,7 +410,7 @@ def test_export_marks_raters_imported_from_a_file(world: World, campaign: Campai
     again = an_open_campaign(world, name="Empty")
     bring(again, exported(world, campaign, "csv"))
 
-    def said(of: Campaign) -> Found:
+    def exported_rows(of: Campaign) -> Found:
         files = take(world.client(world.mara), world, "csv", campaign=of.pk)
         rows = csv.DictReader(io.StringIO(files["ratings.csv"].decode("utf-8-sig")))
         read = list(rows)
@@ -419,6 +419,6 @@ def test_export_marks_raters_imported_from_a_file(world: World, campaign: Campai
         return sorted(tuple(value for name, value in row.items() if name not in new) for row in read)
 
     consents: list[set[str]] = []
-    assert said(again) == said(campaign)
+    assert exported_rows(again) == exported_rows(campaign)
     assert consents == [{"in_file"}, {"agreed"}]
     assert Unit.objects.count() == Unit.objects.values("item", "target").distinct().count()

@@ -55,7 +55,7 @@ def rates(world: World, campaign: Campaign, user: object, most: int = 99) -> lis
     return slot_ids
 
 
-def who(campaign: Campaign, slots: list[int] | None = None) -> dict[str, int]:
+def member_counts(campaign: Campaign, slots: list[int] | None = None) -> dict[str, int]:
     place = place_of(campaign)
     slots = slots or list(Slot.objects.filter(cohort=place).values_list("pk", flat=True))
     return {one.key: one.n for one in describe_gap(place, slots, timezone.now()).who}
@@ -96,21 +96,21 @@ def test_a_withdrawn_item_is_no_row_and_pages_hold_fifty(world: World, campaign:
 def test_gap_lists_eligible_members_and_why_others_are_not(world: World, campaign: Campaign) -> None:
     place = place_of(campaign)
     at = timezone.now()
-    assert who(campaign) == {"new": 2}
+    assert member_counts(campaign) == {"new": 2}
     [slot] = rates(world, campaign, world.nour, most=1)
-    assert who(campaign) == {"room": 1, "new": 1}
-    assert who(campaign, [slot]) == {"new": 1, "had": 1}
+    assert member_counts(campaign) == {"room": 1, "new": 1}
+    assert member_counts(campaign, [slot]) == {"new": 1, "had": 1}
     Participation.objects.update(last_seen_at=at - timedelta(days=8))
-    assert who(campaign) == {"idle": 1, "new": 1}
+    assert member_counts(campaign) == {"idle": 1, "new": 1}
     Participation.objects.update(last_seen_at=at)
     lifecycle.set_limits(place, None, 1, None)
-    assert who(campaign) == {"day": 1, "new": 1}
+    assert member_counts(campaign) == {"day": 1, "new": 1}
     lifecycle.set_limits(place, 1, None, None)
-    assert who(campaign) == {"share": 1, "new": 1}
+    assert member_counts(campaign) == {"share": 1, "new": 1}
     Consent.objects.filter(user=world.tarek).update(withdrawn_at=at)
-    assert who(campaign) == {"share": 1, "consent": 1}
+    assert member_counts(campaign) == {"share": 1, "consent": 1}
     exclusions.exclude(world.benchmark, rater_of(world.nour), "All threes.", world.owner, at)
-    assert who(campaign) == {"consent": 1, "excluded": 1}
+    assert member_counts(campaign) == {"consent": 1, "excluded": 1}
 
 
 def test_one_person_has_room_and_two_have(world: World, campaign: Campaign) -> None:
@@ -141,9 +141,9 @@ def test_a_stage_for_others_leaves_out_who_had_a_part(world: World, campaign: Ca
     world.benchmark.stages.update(staffing="others")
     for item in world.items:
         ItemContributor.objects.create(item=item, rater=rater_of(world.nour))
-    assert who(campaign) == {"new": 1, "authors": 1}
+    assert member_counts(campaign) == {"new": 1, "authors": 1}
     world.benchmark.stages.update(staffing="contributors")
-    assert who(campaign) == {"new": 1, "others": 1}
+    assert member_counts(campaign) == {"new": 1, "others": 1}
 
 
 def test_skips_are_told_with_their_reasons_and_set_aside_units_come_back(world: World, campaign: Campaign) -> None:

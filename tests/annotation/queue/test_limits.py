@@ -159,7 +159,7 @@ def skipped(person: Rater, seat: CampaignCohort, count: int) -> list[Assignment]
     return list(person.assignments.filter(state="skipped").order_by("pk"))
 
 
-def kept(late: Assignment) -> tuple[bool, str]:
+def submit_late(late: Assignment) -> tuple[bool, str]:
     annotation = rate(late, at=NOON).annotation
     return annotation.counted, annotation.uncounted_because
 
@@ -174,9 +174,9 @@ def test_skipping_first_and_answering_later_gets_nobody_past_a_limit(limits: tup
     person = a_person(seat.cohort)
     first, *others = skipped(person, seat, 4)
     assert claim.get_or_claim_work(person, seat, NOON).current
-    assert kept(first) == (False, "surplus")  # what is in hand has the one place that is left
+    assert submit_late(first) == (False, "surplus")  # what is in hand has the one place that is left
     assert rates(person, seat)[0] == 1
-    assert [kept(one) for one in others] == [(False, "surplus")] * 3
+    assert [submit_late(one) for one in others] == [(False, "surplus")] * 3
     assert counted(seat) == 1
 
 
@@ -186,7 +186,7 @@ def test_late_work_counts_as_far_as_there_is_room() -> None:
     late = skipped(person, seat, 4)
     person.assignments.filter(state="reserved").update(lease_until=NOON)
     leases.release_expired(NOON)
-    assert [kept(one)[0] for one in late] == [True, False, False, False]  # the next has come into hand
+    assert [submit_late(one)[0] for one in late] == [True, False, False, False]  # the next has come into hand
     hand = claim.get_or_claim_work(person, seat, NOON).current
     assert hand and rate(hand, at=NOON).annotation.counted
     assert counted(seat) == 2
@@ -198,9 +198,9 @@ def test_what_waits_for_room_waits_though_it_is_changed_or_taken_back() -> None:
     first, second = skipped(person, seat, 2)
     person.assignments.filter(state="reserved").update(lease_until=NOON)
     leases.release_expired(NOON)
-    assert (kept(first), kept(second)) == ((True, ""), (False, "surplus"))
+    assert (submit_late(first), submit_late(second)) == ((True, ""), (False, "surplus"))
     submit.undo(second.pk, person, NOON)
-    assert kept(second) == (False, "surplus")
+    assert submit_late(second) == (False, "surplus")
     tomorrow = NOON + timedelta(days=1)
     submit.reopen(second.pk, person, tomorrow)
     assert not rate(second, "2", at=tomorrow).annotation.counted
@@ -227,5 +227,5 @@ def test_what_was_handed_on_is_kept_in_a_pause_and_does_not_count(stop: str, sta
             Cohort.objects.filter(pk=seat.cohort_id).update(paused_at=NOON)
         case _:
             Campaign.objects.update(closes_on=NOON.date() - timedelta(days=1))
-    assert kept(late) == (False, "surplus")
-    assert kept(hand) == (True, "")  # whoever holds a place finishes
+    assert submit_late(late) == (False, "surplus")
+    assert submit_late(hand) == (True, "")  # whoever holds a place finishes

@@ -31,13 +31,13 @@ def carried_out(seat: CampaignCohort) -> None:
 
 
 def in_the_background(deed: Callable[[], object]) -> threading.Thread:
-    def one() -> None:
+    def run_in_thread() -> None:
         try:
             deed()
         finally:
             connection.close()
 
-    thread = threading.Thread(target=one)
+    thread = threading.Thread(target=run_in_thread)
     thread.start()
     return thread
 

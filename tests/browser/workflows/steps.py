@@ -74,10 +74,10 @@ def opened(stage: Stage, actor: User, cohorts: Mapping[Cohort, int], **how: Any)
 def sheet(page: Page, campaign: Campaign) -> int:
     """Go to the sheet; says which assignment is before the person."""
     page.goto(f"/work/{campaign.pk}/")
-    return on_bench(page)
+    return current_assignment_id(page)
 
 
-def on_bench(page: Page) -> int:
+def current_assignment_id(page: Page) -> int:
     work_area = page.locator("#bench[data-assignment]")
     expect(work_area).to_be_visible()
     return int(work_area.get_attribute("data-assignment") or 0)
@@ -93,7 +93,7 @@ def drafted(page: Page, assignment: int) -> None:
     else:
         raise AssertionError("no draft arrived")
     page.reload()
-    assert on_bench(page) == assignment
+    assert current_assignment_id(page) == assignment
 
 
 def submit(page: Page) -> None:

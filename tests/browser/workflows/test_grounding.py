@@ -14,7 +14,7 @@ from benchmarks.models import Benchmark, Item
 from people.models import User
 from tests.browser import boxing
 from tests.browser.conftest import PHONE, drawings, until
-from tests.browser.test_finding import came
+from tests.browser.test_finding import expect_picture
 from tests.browser.workflows import steps
 from tests.personas import World
 
@@ -34,11 +34,11 @@ FIRST = ((200, 150), (600, 450))  # pixels of a picture of 1000 by 750: 16 % of 
 SECOND = ((240, 180), (640, 480))
 
 
-def found(page: Page, data: bytes, common: str) -> None:
+def find_picture(page: Page, data: bytes, common: str) -> None:
     """A picture is sent, and said to be one's own."""
     sent: Any = {"name": "mine.jpg", "mimeType": "image/jpeg", "buffer": data}
     page.locator("[type=file]").set_input_files(sent)
-    came(page)
+    expect_picture(page)
     page.locator("#c-picture").select_option("own")
     page.locator(f"[data-field=prevalent] label:has([value={common}])").click()
 
@@ -50,14 +50,14 @@ def finding(world: World, benchmark: Benchmark, people: list[Page], shot: Shot) 
         hand = steps.sheet(page, campaign)
         if name == "phone":
             shot(page, "grounding-find-empty-phone", full_page=True)
-        found(page, photos.pop(), "yes")
+        find_picture(page, photos.pop(), "yes")
         shot(page, f"grounding-find-{name}", full_page=True)
         steps.drafted(page, hand)
-        came(page)
+        expect_picture(page)
         expect(page.locator("#c-picture")).to_have_value("own")
         expect(page.locator("[data-field=prevalent] [value=yes]")).to_be_checked()
         steps.submit(page)
-    found(people[0], photos.pop(), "no")
+    find_picture(people[0], photos.pop(), "no")
     steps.submit(people[0])
     derived_items.process_due(timezone.now())
     judged = list(Outcome.objects.filter(campaign=campaign).order_by("state").values_list("state", "failed"))

@@ -22,7 +22,7 @@ LABELS = {
 
 def proposed(page: Page) -> list[str]:
     """What the picture in hand is said to show."""
-    item = Item.objects.get(units__assignments__pk=steps.on_bench(page))
+    item = Item.objects.get(units__assignments__pk=steps.current_assignment_id(page))
     labels = LABELS[item.key].split(" | ")
     options = page.locator("[data-field=labels] input")
     assert options.evaluate_all("all => all.map(one => one.value)") == labels
@@ -63,7 +63,7 @@ def test_labels(open_as: Callable[..., Page], world: World, tmp_path: Path, shot
     assert Annotation.objects.get().answers == {"labels": left, "others": "scales, a dog"}
     for _time in range(2):
         proposed(bia)
-        before = steps.on_bench(bia)
+        before = steps.current_assignment_id(bia)
         bia.keyboard.press("Enter")
         expect(bia.locator(f'#bench[data-assignment="{before}"]')).to_have_count(0)
     expect(bia.locator("#main")).to_contain_text("You have answered everything here.")

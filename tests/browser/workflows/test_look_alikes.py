@@ -35,7 +35,7 @@ def bring(page: Page, stage: Stage, folder: Path) -> dict[str, Truth]:
 
 def begun(page: Page) -> Item:
     until(page, "performance.getEntriesByName('sheet-ready').length > 0")
-    return Item.objects.get(units__assignments__pk=steps.on_bench(page))
+    return Item.objects.get(units__assignments__pk=steps.current_assignment_id(page))
 
 
 def day_and_night_alike(truth: Truth) -> Truth:
@@ -103,7 +103,7 @@ def test_look_alikes(open_as: Callable[..., Page], world: World, tmp_path: Path,
         decide(bia, truth[item.key], names_of_shown)
     bia.wait_for_timeout(600)
     shot(bia, "lookalikes-desktop")
-    before = steps.on_bench(bia)
+    before = steps.current_assignment_id(bia)
     bia.keyboard.press("Enter")
     expect(bia.locator(f'#bench[data-assignment="{before}"]')).to_have_count(0)
     second = begun(bia)

@@ -23,8 +23,8 @@ ROWS = [
 CODES = {"train-railway": ("same", "same", "not_sure"), "bread-cake": ("different", "same", "different")}
 
 
-def said_by(page: Page, person: int) -> str:
-    item = Item.objects.get(units__assignments__pk=steps.on_bench(page))
+def planned_code(page: Page, person: int) -> str:
+    item = Item.objects.get(units__assignments__pk=steps.current_assignment_id(page))
     expect(page.locator("#view")).to_contain_text(item.context["second"])
     return CODES[item.key][person]
 
@@ -53,14 +53,14 @@ def test_merges(open_as: Callable[..., Page], world: World, tmp_path: Path, shot
     bia.keyboard.press("2")
     bia.locator("[name=a-same][value=different]").check()
     expect(which).to_be_hidden()
-    code = said_by(bia, 0)
+    code = planned_code(bia, 0)
     bia.locator(f"[name=a-same][value={code}]").check()
     if code == "same":
         bia.locator("[name=a-name][value=first]").check()
     steps.drafted(bia, hand)
     expect(bia.locator(f"[name=a-same][value={code}]")).to_be_checked()
     steps.submit(bia)
-    by_keys(bia, said_by(bia, 0))
+    by_keys(bia, planned_code(bia, 0))
     bia.keyboard.press("Control+Enter")
     expect(bia.locator("#main")).to_contain_text("You have answered everything here.")
 
@@ -68,7 +68,7 @@ def test_merges(open_as: Callable[..., Page], world: World, tmp_path: Path, shot
     steps.sheet(caio, campaign)
     shot(caio, "merges-begin-phone")
     for _time in range(2):
-        code = said_by(caio, 1)
+        code = planned_code(caio, 1)
         caio.locator(f"label:has([name=a-same][value={code}])").tap()
         if code == "same":
             caio.locator("label:has([name=a-name][value=first])").tap()
@@ -80,7 +80,7 @@ def test_merges(open_as: Callable[..., Page], world: World, tmp_path: Path, shot
     third = open_as(lina)
     steps.sheet(third, campaign)
     for _time in range(2):
-        by_keys(third, said_by(third, 2))
+        by_keys(third, planned_code(third, 2))
         shot(third, "merges-ar-desktop")
         steps.submit(third)
     derived_items.process_due(timezone.now())

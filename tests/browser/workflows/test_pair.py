@@ -82,7 +82,7 @@ def test_pair_review(open_as: Callable[..., Page], world: World, tmp_path: Path,
     sees_the_verdict(bia, codes)
     shot(bia, "pair-desktop")
     steps.submit(bia)
-    by_keys(bia, CODES[item_of(steps.on_bench(bia))][0])
+    by_keys(bia, CODES[item_of(steps.current_assignment_id(bia))][0])
     bia.keyboard.press("Control+Enter")
     expect(bia.locator("#main")).to_contain_text("You have answered everything here.")
 
@@ -92,7 +92,7 @@ def test_pair_review(open_as: Callable[..., Page], world: World, tmp_path: Path,
     caio.locator("[data-swap]").tap()
     expect(caio.locator(".duo")).to_have_class("duo swapped")
     for number in range(2):
-        codes = CODES[item_of(steps.on_bench(caio))][1]
+        codes = CODES[item_of(steps.current_assignment_id(caio))][1]
         by_touch(caio, codes)
         sees_the_verdict(caio, codes)
         if number == 0:
@@ -107,7 +107,7 @@ def test_pair_review(open_as: Callable[..., Page], world: World, tmp_path: Path,
     third = open_as(lina)
     steps.sheet(third, campaign)
     for number in range(2):
-        codes = CODES[item_of(steps.on_bench(third))][2]
+        codes = CODES[item_of(steps.current_assignment_id(third))][2]
         by_keys(third, codes)
         expect(third.locator("[data-score]")).not_to_have_text("")
         if number == 0:

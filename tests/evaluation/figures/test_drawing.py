@@ -79,7 +79,7 @@ def cards(count: int) -> boxes.Overlays:
     return boxes.Overlays(tuple(boxes.Card(f"drum {n}", "a" * 64, 400, 300, drawn) for n in range(count)))
 
 
-def found(count: int) -> picture_strips.Strips:
+def strips_of(count: int) -> picture_strips.Strips:
     tiles = tuple(
         picture_strips.StripPicture("Egypt", 0.5, kind(n), "a" * 64, f"image {n}", bool(n % 2)) for n in range(count)
     )
@@ -116,7 +116,7 @@ ALL: list[tuple[str, Callable[[Any, float], Scene], Callable[[int], Any]]] = [
     ("bars", bars.draw_bars, lambda n: bars.Bars(tuple(bars.Bar(f"b{k}", Value(0.5, 0.4, 0.6, k)) for k in range(n)))),
     ("ranks", ranks.draw, ranked),
     ("boxes", boxes.draw, cards),
-    ("lists", picture_strips.draw, found),
+    ("lists", picture_strips.draw, strips_of),
     ("plane", plane.draw, planes),
     ("points", points.draw, dated),
 ]

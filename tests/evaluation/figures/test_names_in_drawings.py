@@ -36,7 +36,7 @@ def texts(scene: Scene) -> list[Text]:
     return list(dict.fromkeys(mark for mark in scene.marks if isinstance(mark, Text)))
 
 
-def held(scene: Scene, width: float) -> None:
+def check_texts_fit(scene: Scene, width: float) -> None:
     """The drawing is as wide as asked, and so is all that is written in it, also what is turned."""
     assert scene.width == width
     for text in texts(scene):
@@ -89,7 +89,7 @@ def test_names_of_one_beginning_and_one_end_stay_apart() -> None:
 @pytest.mark.parametrize(("rows", "columns"), [(LONG, COHORTS), (COHORTS, LONG), (LONG[:7], LONG), (LONG[:3], COHORTS)])
 def test_a_heat_map_is_never_wider_than_asked(rows: tuple[str, ...], columns: tuple[str, ...], width: float) -> None:
     scene = heat_map.draw(models(rows, columns), width)
-    held(scene, width)
+    check_texts_fit(scene, width)
     assert on_each_other(scene) == []
     assert scene.texts.count("0.25") == len(rows) * len(columns)
 
@@ -120,7 +120,7 @@ def test_what_hatched_means_is_never_cut() -> None:
     for width in WIDTHS:
         scene = heat_map.draw(data, width)
         assert "".join(scene.texts).count("…") == 0
-        held(scene, width)
+        check_texts_fit(scene, width)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -128,7 +128,7 @@ def test_a_segment_has_its_share_alone(width: float) -> None:
     rows = tuple(bars.Stack(name, (0.22, 0.18, 0.57, 0.03), 40) for name in LONG)
     data = bars.Stacks(("not", "a little", "much", "very"), tuple(steps(4)), rows, ("1", "2", "3", "4"))
     scene = bars.draw_stacks(data, width)
-    held(scene, width)
+    check_texts_fit(scene, width)
     assert on_each_other(scene) == []
     assert {"1: not", "2: a little", "3: much", "4: very"} <= set(scene.texts)  # the legend names the codes
     shares = [text for text in scene.texts if text.endswith("%")]
@@ -188,7 +188,7 @@ def test_panels_of_models_with_long_names_have_different_titles(width: float) ->
     r = "r = 0.76 [0.10, 0.90], n = 1,234. No interval: fewer than 4 points"
     clouds = tuple(scatter.Cloud(name, points, r) for name in LONG[:12])
     scene = scatter.draw(scatter.Scatter(clouds, "Mean of people", "Model", 1, 5, True), width)
-    held(scene, width)
+    check_texts_fit(scene, width)
     titles = [text.words for text in texts(scene) if text.bold]
     assert len(set(pairwise(titles))) >= 12
     assert on_each_other(scene) == []

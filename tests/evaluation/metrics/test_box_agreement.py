@@ -133,7 +133,7 @@ def test_a_model_is_compared_with_each_person() -> None:
         mean_overlap_with_people([HALF], [{}, {}])
 
 
-def beside(model: list[Any], rows: Drawn) -> float:
+def overlap_with_people(model: list[Any], rows: Drawn) -> float:
     means = [np.mean([overlap(own, one) for one in of.values()]) for own, of in zip(model, rows, strict=True) if of]
     return float(np.mean(means)) if means else np.nan
 
@@ -144,10 +144,12 @@ def test_a_models_interval_is_that_of_other_units_and_other_people(seed: int) ->
     model = [next(iter(of.values())) or WHOLE for of in rows]
     raters = sorted({who for of in rows for who in of})
     estimate = mean_overlap_with_people(model, rows)
-    units = np.array([beside(model, without(rows, unit, None)) for unit in range(len(rows))])
-    people = np.array([beside(model, without(rows, None, who)) for who in raters])
-    ones = np.array([beside(model, without(rows, unit, who)) for unit, of in enumerate(rows) for who in of])
-    expected = jackknife_interval(beside(model, rows), units, people, ones, Interval(), Scale("logit"))
+    units = np.array([overlap_with_people(model, without(rows, unit, None)) for unit in range(len(rows))])
+    people = np.array([overlap_with_people(model, without(rows, None, who)) for who in raters])
+    ones = np.array(
+        [overlap_with_people(model, without(rows, unit, who)) for unit, of in enumerate(rows) for who in of]
+    )
+    expected = jackknife_interval(overlap_with_people(model, rows), units, people, ones, Interval(), Scale("logit"))
     assert (estimate.low, estimate.high) == pytest.approx(expected, abs=1e-10)
     assert estimate.resampled == "units and raters"
 

@@ -18,7 +18,7 @@ MEASURES = [pairwise_f1, adjusted_rand, keep_alpha]
 each = pytest.mark.parametrize("measure", MEASURES, ids=lambda one: one.__name__)
 
 
-def said(blocks: str, keep_marks: str = "") -> Partition:
+def partition_of(blocks: str, keep_marks: str = "") -> Partition:
     """ "aab" with "1 0": pictures 0 and 1 together, 2 alone; "?" in `keep_marks` and "-" in `blocks`: not sure, out."""
     block = {str(at): ord(letter) for at, letter in enumerate(blocks) if letter not in "-?"}
     return Partition(block, {str(at): letter == "1" for at, letter in enumerate(keep_marks) if letter in "01"})
@@ -38,43 +38,49 @@ def test_a_stored_answer_is_taken_apart() -> None:
 
 def test_worked_by_hand() -> None:
     """123 together and 4 alone, against 12 and 34: n11 = 1, A = 3, B = 2, T = 6."""
-    pair = of((said("aaab"), said("aabb")))
+    pair = of((partition_of("aaab"), partition_of("aabb")))
     assert pairwise_f1(pair).value == pytest.approx(2 * 1 / 5)
     assert adjusted_rand(pair).value == pytest.approx((1 - 3 * 2 / 6) / (2.5 - 1))
     # Hubert & Arabie: 6 pictures, abc|def against abcd|ef: n11 = 3 + 1 = 4, A = 6, B = 7, T = 15
-    pair = of((said("aaabbb"), said("aaaabb")))
+    pair = of((partition_of("aaabbb"), partition_of("aaaabb")))
     assert pairwise_f1(pair).value == pytest.approx(8 / 13)
     assert adjusted_rand(pair).value == pytest.approx((4 - 42 / 15) / (6.5 - 42 / 15))
-    kept = of((said("", "1100"), said("", "1000")))
+    kept = of((partition_of("", "1100"), partition_of("", "1000")))
     assert keep_alpha(kept).value == pytest.approx(1 - (2 / 8) / (30 / 56))
 
 
 def test_items_are_pooled_before_the_quotient() -> None:
-    first, second = (said("aaab"), said("aabb")), (said("aa"), said("aa"))
+    first, second = (partition_of("aaab"), partition_of("aabb")), (partition_of("aa"), partition_of("aa"))
     assert pairwise_f1(of(first, second)).value == pytest.approx((2 + 2) / (5 + 2))
     assert adjusted_rand(of(first, second)).value == pytest.approx((0 + 0) / (1.5 + 0))
 
 
 def test_what_is_dropped_or_unsure_for_one_is_left_out_of_the_pairs() -> None:
-    assert pairwise_f1(of((said("aaa-"), said("aabb")))).value == pairwise_f1(of((said("aaa"), said("aab")))).value
-    assert keep_alpha(of((said("", "1?00"), said("", "1100")))).extras["n_pictures"] == 3
+    assert (
+        pairwise_f1(of((partition_of("aaa-"), partition_of("aabb")))).value
+        == pairwise_f1(of((partition_of("aaa"), partition_of("aab")))).value
+    )
+    assert keep_alpha(of((partition_of("", "1?00"), partition_of("", "1100")))).extras["n_pictures"] == 3
 
 
 @each
 def test_undefined_cases_say_why(measure: Any) -> None:
-    partition = said("aabb", "1010")
+    partition = partition_of("aabb", "1010")
     assert measure(of()).reason == "no_ratings"
     assert measure(of((partition,), (partition,))).reason == "too_few_raters"
     apart = Partitions.from_rows([(0, 0, partition), (1, 1, partition)])
     assert measure(apart).reason == "no_pairable_units"
     same = {pairwise_f1: "abcd", adjusted_rand: "aaaa", keep_alpha: "abcd"}[measure]
     reason = "no_pairs_joined" if measure is pairwise_f1 else "no_variation"
-    assert measure(of((said(same, "1111"), said(same, "1111")))).reason == reason
+    assert measure(of((partition_of(same, "1111"), partition_of(same, "1111")))).reason == reason
 
 
 @each
 def test_intervals_need_three_of_what_they_speak_of(measure: Any) -> None:
-    items = [(said("aaab", "1001"), said("aabb", "1010")), (said("aabb", "1010"), said("aabb", "1010"))] * 2
+    items = [
+        (partition_of("aaab", "1001"), partition_of("aabb", "1010")),
+        (partition_of("aabb", "1010"), partition_of("aabb", "1010")),
+    ] * 2
     assert measure(of(*items)).interval_reason == "too_few_raters_for_interval"
     units = measure(of(*items, *items), interval=Interval(over="units"))
     assert units.low < units.value < units.high
@@ -148,7 +154,7 @@ def test_pairs_counted_one_by_one_give_the_same(labels: list[tuple[int, int]]) -
 @settings(max_examples=100, deadline=None)
 def test_keep_or_drop_is_alpha_of_the_pictures(rows: list[list[str]]) -> None:
     """Against the alpha of the other pages, with a picture as the unit."""
-    people = [said("", "".join(row[rater] for row in rows)) for rater in range(3)]
+    people = [partition_of("", "".join(row[rater] for row in rows)) for rater in range(3)]
     table = np.array([[np.nan if one == "?" else float(one) for one in row] for row in rows])
     plain = alpha(Ratings.from_matrix(table), "nominal", interval=Interval(over="none"))
     assert keep_alpha(of(tuple(people))).value == (None if plain.value is None else pytest.approx(plain.value))

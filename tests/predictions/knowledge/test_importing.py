@@ -17,18 +17,18 @@ from tests.personas import World
 from tests.predictions.knowledge.colours import PICTURES, ROWS, a_base, brought, done, jsonl, row
 
 
-def told(job: Job) -> dict[int, tuple[str, str]]:
+def outcomes_by_row(job: Job) -> dict[int, tuple[str, str]]:
     return {one.number: (one.outcome, one.reason) for one in job.rows.all()}
 
 
-def there() -> list[Any]:
+def stored_entries() -> list[Any]:
     return [list(model.objects.order_by("pk").values()) for model in (KnowledgeBase, KnowledgeEntry, KnowledgeImage)]
 
 
 def test_entries_come_with_their_names_texts_and_pictures(world: World) -> None:
     job = brought(world)
     assert (job.state, job.done, job.total) == ("done", 6, 6), job.error
-    assert set(told(job).values()) == {("created", "")}
+    assert set(outcomes_by_row(job).values()) == {("created", "")}
     blue = KnowledgeEntry.objects.get(key="blue")
     assert (blue.lemmas, blue.gloss, blue.title) == (["azul", "blue"], "A blue thing", "Blue")
     assert [one.name for one in blue.images.order_by("pk")] == ["blue.png", "cold.png"]
@@ -40,10 +40,10 @@ def test_entries_come_with_their_names_texts_and_pictures(world: World) -> None:
 
 def test_the_same_file_again_adds_nothing_and_a_longer_one_the_rest(world: World) -> None:
     brought(world)
-    before = there()
-    assert set(told(brought(world)).values()) == {("unchanged", "")} and there() == before
+    before = stored_entries()
+    assert set(outcomes_by_row(brought(world)).values()) == {("unchanged", "")} and stored_entries() == before
     more = [*ROWS, row("white", "green.png"), {**ROWS[2], "images": ["green.png", "blue.png"]}]
-    outcomes = told(brought(world, more))
+    outcomes = outcomes_by_row(brought(world, more))
     assert outcomes[7] == ("created", "") and outcomes[8] == ("updated", "") and outcomes[1] == ("unchanged", "")
 
 
@@ -57,7 +57,7 @@ def test_what_cannot_be_taken_is_told_by_row_and_file_and_the_rest_goes_on(world
     data = jsonl(rows) + b"\nnot json\n"
     job = brought(world, data, bad)
     assert job.state == "done", job.error
-    reasons = {number: reason for number, (outcome, reason) in told(job).items() if outcome == "error"}
+    reasons = {number: reason for number, (outcome, reason) in outcomes_by_row(job).items() if outcome == "error"}
     assert reasons == {
         2: "missing", 3: "text", 4: "damaged", 5: "no_key", 6: "no_lemma", 7: "unsafe_path", 8: "too_long",
         9: "not_text", 10: "differs", 12: "unreadable",
@@ -69,7 +69,7 @@ def test_what_cannot_be_taken_is_told_by_row_and_file_and_the_rest_goes_on(world
 def test_names_alone_come_first_and_their_pictures_later(world: World) -> None:
     job = brought(world, pictures=None)
     assert job.state == "done" and not KnowledgeImage.objects.exclude(sha256="").exists()
-    assert told(brought(world))[1] == ("updated", "")
+    assert outcomes_by_row(brought(world))[1] == ("updated", "")
     assert not KnowledgeImage.objects.filter(image=None).exists()
 
 
@@ -93,7 +93,9 @@ def test_a_stopped_import_goes_on_where_it_was(world: World, monkeypatch: pytest
     Job.objects.filter(pk=job.pk).update(state="queued", finished_at=None)
     done(job)
     assert (job.state, job.done) == ("done", 6)
-    assert sorted(told(job).items()) == [(number, ("created", "")) for number in range(1, 7)], "each row once"
+    assert sorted(outcomes_by_row(job).items()) == [(number, ("created", "")) for number in range(1, 7)], (
+        "each row once"
+    )
 
 
 def test_a_version_is_its_own(world: World) -> None:

@@ -129,7 +129,7 @@ class Case:
         return self.sheet.parse(read.answers, self.shown, partial=True)
 
 
-def said(words: str) -> Reply:
+def text_reply(words: str) -> Reply:
     return Reply(words, finish="stop")
 
 
@@ -143,78 +143,91 @@ PAIRED = {"text": "How important is family in your life?", "context": PAIR, "ima
 SCORED = {"options": {"linked": LINKED}, "concept": "ritual"}
 EXAMPLE = {"item": "item-2", "image": "ee" * 32, "text": "What is this bread?", "answer": "Naan", "target": "India"}
 CASES = (
-    Case("culturalvqa-vlm", (CVQA, "answers"), said("Diya"), {"answer": "Diya"}, **LAMPS),
+    Case("culturalvqa-vlm", (CVQA, "answers"), text_reply("Diya"), {"answer": "Diya"}, **LAMPS),
     Case(
         "culturalvqa-few-shot",
         (CVQA, "answers"),
-        said("Diya"),
+        text_reply("Diya"),
         {"answer": "Diya"},
         **LAMPS,
         options={"examples": [EXAMPLE]},
     ),
-    Case("culturalvqa-llm", (CVQA, "answers"), said("Answer: Diya"), {"answer": "Diya"}, **LAMPS),
-    Case("culturalvqa-llm-country", (CVQA, "answers"), said('"Diya"'), {"answer": "Diya"}, **LAMPS),
+    Case("culturalvqa-llm", (CVQA, "answers"), text_reply("Answer: Diya"), {"answer": "Diya"}, **LAMPS),
+    Case("culturalvqa-llm-country", (CVQA, "answers"), text_reply('"Diya"'), {"answer": "Diya"}, **LAMPS),
     Case(
         "culturalvqa-llm-entities",
         (CVQA, "answers"),
-        said("Diya"),
+        text_reply("Diya"),
         {"answer": "Diya"},
         **LAMPS,
         context={"entities": ["oil lamp", "clay"]},
     ),
     Case(
-        "culturalvqa-subcategory", "sub", said("celebration"), {"sub_category": "celebration"}, **LAMPS, context=JUDGED
+        "culturalvqa-subcategory",
+        "sub",
+        text_reply("celebration"),
+        {"sub_category": "celebration"},
+        **LAMPS,
+        context=JUDGED,
     ),
-    Case("culturalvqa-verdict", (CVQA, "model-answers"), said("3"), {"verdict": "3"}, **LAMPS, context=JUDGED),
+    Case("culturalvqa-verdict", (CVQA, "model-answers"), text_reply("3"), {"verdict": "3"}, **LAMPS, context=JUDGED),
     Case(
         "culturalvqa-stereotype",
         "stereotype",
-        said('{"stereotype": "neither", "about": null}'),
+        text_reply('{"stereotype": "neither", "about": null}'),
         {"stereotype": "neither"},
         **LAMPS,
     ),
     Case(
         "lave",
         (CVQA, "lave"),
-        said("rating=2\nThe candidate is one of the references."),
+        text_reply("rating=2\nThe candidate is one of the references."),
         {"lave": "2"},
         **LAMPS,
         context=JUDGED,
     ),
-    Case("lave-original", "lave-3", said("It is a reference. So rating=3"), {"lave": "3"}, **LAMPS, context=JUDGED),
-    Case("valueground-main", (VG, "choice"), said("A\nBecause of the table."), {"choice": "a"}, **PAIRED),
-    Case("valueground-text", (VG, "choice"), said("A\nBecause."), {"choice": "a"}, **PAIRED),
-    Case("valueground-main-no-country", (VG, "choice"), said("B, because"), {"choice": "b"}, **PAIRED),
+    Case(
+        "lave-original", "lave-3", text_reply("It is a reference. So rating=3"), {"lave": "3"}, **LAMPS, context=JUDGED
+    ),
+    Case("valueground-main", (VG, "choice"), text_reply("A\nBecause of the table."), {"choice": "a"}, **PAIRED),
+    Case("valueground-text", (VG, "choice"), text_reply("A\nBecause."), {"choice": "a"}, **PAIRED),
+    Case("valueground-main-no-country", (VG, "choice"), text_reply("B, because"), {"choice": "b"}, **PAIRED),
     Case(
         "valueground-alignment",
         (VG, "alignment"),
-        said('{"image_1": "A", "image_2": "B"}'),
+        text_reply('{"image_1": "A", "image_2": "B"}'),
         {"alignment": "aligned"},
         **PAIRED,
     ),
     Case(
         "valueground-rubric",
         (VG, "pair-review"),
-        said('{"match_a": "2", "match_b": 1, "pair_match": "2", "no_cue": "1"}'),
+        text_reply('{"match_a": "2", "match_b": 1, "pair_match": "2", "no_cue": "1"}'),
         {"match_a": "2", "match_b": "1", "pair_match": "2", "no_cue": "1"},
         **PAIRED,
     ),
-    Case("valueground-safety", (VG, "pair-review"), said('{"safety": ["person"]}'), {"safety": ["person"]}, **PAIRED),
+    Case(
+        "valueground-safety",
+        (VG, "pair-review"),
+        text_reply('{"safety": ["person"]}'),
+        {"safety": ["person"]},
+        **PAIRED,
+    ),
     *(
-        Case(f"caire-digit{end}", (CAIRE, "relevance"), said("4"), {"relevance": "4"}, **SCORED)
+        Case(f"caire-digit{end}", (CAIRE, "relevance"), text_reply("4"), {"relevance": "4"}, **SCORED)
         for end in ("", "-titles", "-text", "-plain")
     ),
     *(
         Case(
             f"caire-reason{end}",
             (CAIRE, "relevance"),
-            said("It has horns. A 2 at first.\nFinal Score: 4"),
+            text_reply("It has horns. A 2 at first.\nFinal Score: 4"),
             {"relevance": "4"},
             **SCORED,
         )
         for end in ("", "-titles", "-text", "-plain")
     ),
-    Case("caire-entity", "entity", said("Title: Oni"), {"entity": "Oni"}),
+    Case("caire-entity", "entity", text_reply("Title: Oni"), {"entity": "Oni"}),
     Case(
         "caire-probe",
         (CAIRE, "relevance"),
@@ -236,7 +249,7 @@ CASES = (
     Case(
         "globalrg-grounding",
         ("globalrg-grounding", "verification"),
-        said("[100, 200, 300, 400]"),
+        text_reply("[100, 200, 300, 400]"),
         {"box": [[0.1, 0.2, 0.3, 0.4]]},
         concept="ajrak",
         target="Pakistan",
@@ -252,7 +265,7 @@ CASES = (
     Case(
         "xcm-labels",
         ("3xcm", "labels"),
-        said('{"labels": ["Fruit", "market"]}'),
+        text_reply('{"labels": ["Fruit", "market"]}'),
         {"labels": ["fruit", "market"]},
         concept="market",
         context={"labels": ["market", "fruit", "street"]},
@@ -261,7 +274,7 @@ CASES = (
     Case(
         "xcm-queries",
         "query",
-        said("ฉันต้องการรูปรถไฟสำหรับการบ้าน"),
+        text_reply("ฉันต้องการรูปรถไฟสำหรับการบ้าน"),
         {"query": "ฉันต้องการรูปรถไฟสำหรับการบ้าน"},
         target="Thailand",
         concept="train",
@@ -271,7 +284,7 @@ CASES = (
     Case(
         "sheet",
         "three",
-        said('{"keep": "yes", "why": null, "tone": 2}'),
+        text_reply('{"keep": "yes", "why": null, "tone": 2}'),
         {"keep": "yes", "tone": "2"},
         text="What do you see?",
     ),

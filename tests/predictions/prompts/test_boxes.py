@@ -4,7 +4,7 @@ import pytest
 
 from predictions.prompts.boxes import BoxScale, box_scale, parse_boxes, patch_box
 from predictions.prompts.contract import DetectedBox, MissingInput, Reply, UnparsedReply
-from tests.predictions.prompts.cases import case, said
+from tests.predictions.prompts.cases import case, text_reply
 
 BOX = pytest.approx((0.1, 0.2, 0.3, 0.4))
 GROUNDING = case("globalrg-grounding")
@@ -187,7 +187,7 @@ def test_the_best_scored_of_a_detectors_boxes_is_taken() -> None:
 def test_a_reply_without_a_box_that_was_cut_off_says_so() -> None:
     found = GROUNDING.read(Reply("The ajrak is at [100, 200", finish="length"))
     assert isinstance(found, UnparsedReply) and found.reason == "cut_off"
-    assert GROUNDING.read(said("I see no ajrak.")).reason == "no_box"  # type: ignore[union-attr]
+    assert GROUNDING.read(text_reply("I see no ajrak.")).reason == "no_box"  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("scale", ["100", "1000", "1024", "pixels"])

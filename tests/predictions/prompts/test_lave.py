@@ -8,7 +8,7 @@ import pytest
 
 from papers.culturalvqa.prompts.lave import OPEN, YES_NO, demonstrations, drop_rare_references, is_binary
 from predictions.prompts.contract import MissingInput, ParsedReply, UnparsedReply
-from tests.predictions.prompts.cases import case, said
+from tests.predictions.prompts.cases import case, text_reply
 
 LAVE, ORIGINAL = case("lave"), case("lave-original")
 GIVEN = [
@@ -98,7 +98,7 @@ def test_a_rating_is_stated_or_there_is_none(words: str, outcome: object) -> Non
 
 
 def test_the_reasons_are_kept_with_the_rating() -> None:
-    found = LAVE.read(said("rating=1\nToo general."))
+    found = LAVE.read(text_reply("rating=1\nToo general."))
     assert isinstance(found, ParsedReply) and "Too general." in found.notes["rationale"]
 
 

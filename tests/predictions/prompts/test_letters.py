@@ -5,7 +5,7 @@ import pytest
 from papers.valueground.prompts import draw_order
 from predictions.prompts.contract import ParsedReply, Reply, Token, UnparsedReply
 from predictions.prompts.letters import letter
-from tests.predictions.prompts.cases import case, said
+from tests.predictions.prompts.cases import case, text_reply
 
 
 def read(text: str) -> str:
@@ -207,7 +207,7 @@ def test_the_rubric_asks_for_safety_only_where_it_is_wanted() -> None:
 def test_a_rubric_keeps_what_is_readable(
     reply: str, answers: dict[str, str], incomplete: dict[str, str] | None
 ) -> None:
-    parsed_reply = case("valueground-rubric").read(said(reply))
+    parsed_reply = case("valueground-rubric").read(text_reply(reply))
     assert isinstance(parsed_reply, ParsedReply) and dict(parsed_reply.answers) == answers
     wanted = incomplete or {"match_b": "outside_scale", "pair_match": "missing_answer", "no_cue": "outside_scale"}
     assert parsed_reply.notes["incomplete"] == wanted
@@ -229,4 +229,4 @@ def test_nothing_wrong_with_a_pair_is_an_answer() -> None:
     safety = case("valueground-safety")
     assert safety.says('{"safety": []}') == {"safety": []}
     assert safety.says('{"safety": null}') == {"safety": []}
-    assert safety.read(said("{}")).reason == "missing_answer"  # type: ignore[union-attr]
+    assert safety.read(text_reply("{}")).reason == "missing_answer"  # type: ignore[union-attr]

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from predictions.prompts.reply_text import LONGEST
-from tests.predictions.prompts.cases import case, said
+from tests.predictions.prompts.cases import case, text_reply
 
 PIECES = (
     " ", "\n", "\t\n", "\n ", "*", "(", "[", "<", '"', "'", "`", "{", "#", "\\", "|", "-", ".", ",", ":", "=", "(*",
@@ -30,7 +30,7 @@ def test_no_reply_takes_long(key: str, before: int) -> None:
     prompt_case, (head, tail) = case(key), ROUND[before]
     scene, asked = prompt_case.scene(), prompt_case.asked()
     for piece in PIECES if before < 2 else PIECES[:24]:
-        reply = said(head + (piece * (LONGEST // len(piece)))[: LONGEST - len(head + tail)] + tail)
+        reply = text_reply(head + (piece * (LONGEST // len(piece)))[: LONGEST - len(head + tail)] + tail)
         began = time.process_time()
         prompt_case.prompt.read(scene, asked, [reply])
         assert time.process_time() - began < SLOW, piece

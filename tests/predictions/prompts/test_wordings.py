@@ -9,7 +9,7 @@ from predictions.prompts import registry
 from predictions.prompts.contract import MissingInput, ParsedReply, UnparsedReply
 from predictions.prompts.examples import choose_examples
 from predictions.prompts.prompt_templates import fence, fill_template, single_line
-from tests.predictions.prompts.cases import CASES, EXAMPLE, case, said
+from tests.predictions.prompts.cases import CASES, EXAMPLE, case, text_reply
 
 OWN = '{image}\nWhat is it in {target}? {entity} {article} {levels} {"a": 1}'
 VLM, FEW = case("culturalvqa-vlm"), case("culturalvqa-few-shot")
@@ -134,7 +134,7 @@ def test_any_sheet_of_one_question_is_asked_by_its_codes() -> None:
 def test_any_sheet_with_a_box_is_asked_too() -> None:
     boxes = replace(case("sheet"), stage=("globalrg-grounding", "verification"))
     reply = '{"box": [{"x0": 0.1, "y0": 0.2, "x1": 0.3, "y1": 0.4}]}'
-    found = boxes.read(said(reply))
+    found = boxes.read(text_reply(reply))
     assert isinstance(found, ParsedReply) and not boxes.parsed(found).errors
 
 
@@ -150,9 +150,9 @@ def test_what_the_item_says_cannot_pose_as_the_question() -> None:
 
 def test_labels_keep_their_order_and_strange_ones_leave_the_reply_unread() -> None:
     labels = case("xcm-labels")
-    found = labels.read(said('["street", "Market", "street"]'))
+    found = labels.read(text_reply('["street", "Market", "street"]'))
     assert isinstance(found, ParsedReply) and found.notes["ordered"] == ["street", "market"]
-    strange = labels.read(said('{"labels": ["market", "temple"]}'))
+    strange = labels.read(text_reply('{"labels": ["market", "temple"]}'))
     assert isinstance(strange, UnparsedReply) and strange.notes["labels"] == ["temple"]
     assert labels.says('{"0": ["market"]}') == {"labels": ["market"]}
     assert labels.says("market, fruit") == "bad_json"
