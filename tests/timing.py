@@ -1,4 +1,4 @@
-"""A pytest plugin for `./emic test`: time of each top-level folder, how many tests passed and which failed."""
+"""A pytest plugin for `./emic test`: time of each top-level folder, the slowest tests and files, and the counts."""
 
 import json
 import os
@@ -9,6 +9,10 @@ import pytest
 
 SECONDS: dict[str, float] = defaultdict(float)
 TESTS: Counter[str] = Counter()
+SLOWEST = 25  # files and tests that the summary lists
+WORTH_LISTING = 300.0  # seconds of a run from which on they are listed
+BY_FILE: dict[str, float] = defaultdict(float)  # seconds with set-up and tear-down
+BY_TEST: dict[str, float] = defaultdict(float)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
@@ -16,6 +20,8 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     parts = report.nodeid.split("::")[0].split("/")
     folder = parts[1] if len(parts) > 2 else parts[-1]
     SECONDS[folder] += report.duration
+    BY_FILE[report.nodeid.split("::")[0]] += report.duration
+    BY_TEST[report.nodeid] += report.duration
     TESTS[folder] += report.when == "call"
 
 
@@ -25,6 +31,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     terminalreporter.section("time per folder")
     for folder, seconds in sorted(SECONDS.items(), key=lambda pair: -pair[1]):
         terminalreporter.write_line(f"{seconds:8.1f} s  {TESTS[folder]:5d} tests  tests/{folder}")
+    if sum(SECONDS.values()) < WORTH_LISTING:
+        return
+    for title, times in (("slowest files", BY_FILE), ("slowest tests", BY_TEST)):
+        terminalreporter.section(title)
+        for name, seconds in sorted(times.items(), key=lambda pair: -pair[1])[:SLOWEST]:
+            terminalreporter.write_line(f"{seconds:8.1f} s  {name}")
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
