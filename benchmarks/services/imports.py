@@ -34,8 +34,8 @@ from benchmarks.services.picture_arrangement import arrange
 from benchmarks.services.row_import import PreparedRow, import_batch
 from jobs.models import Job, record
 from jobs.services import lifecycle as jobs
+from jobs.services.job_context import JobContext, JobFailed, SiteFailure
 from jobs.services.kinds import JobKind, NextLink
-from jobs.services.runner import JobContext, JobFailed, SiteFailure
 from people.models import Team, User
 
 log = logging.getLogger(__name__)

@@ -1,14 +1,11 @@
 """What kinds of work there are. Apps name theirs in AppConfig.ready; a job whose kind is gone fails with a sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from jobs.models import Job
-    from jobs.services.runner import JobContext
+from jobs.models import Job
+from jobs.services.job_context import JobContext
 
 
 @dataclass(frozen=True)

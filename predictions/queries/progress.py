@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from annotation.queries.sql import fetch
 from jobs.models import Job
-from jobs.services.runner import LEASE
+from jobs.services.job_context import LEASE
 from predictions.models import Attempt, Call, Run
 from predictions.models.calls import INCOMPLETE
 

@@ -15,7 +15,7 @@ from benchmarks.imports.records import Defaults
 from benchmarks.services import imports
 from benchmarks.services.benchmarks import create_blank
 from jobs.models import Job
-from jobs.services import lifecycle, runner
+from jobs.services import job_context, lifecycle, runner
 from tests import pictures as draw
 from tests.archives import packed
 
@@ -115,10 +115,10 @@ def test_a_manifest_has_a_bound_in_bytes_and_in_lines(blank, monkeypatch):
 
 def test_counting_can_be_stopped_and_keeps_its_lease(blank, world, monkeypatch):
     monkeypatch.setattr(imports, "STEP_SECONDS", 0.0)
-    monkeypatch.setattr(runner, "CHECK_SECONDS", 0.0)
+    monkeypatch.setattr(job_context, "CHECK_SECONDS", 0.0)
     data = packed({"manifest.csv": b"file\n" + b"\n" * 5000 + b"a.png\n", "a.png": draw.png()})
     beats: list[int] = []
-    real = runner.JobContext.beat
+    real = job_context.JobContext.beat
 
     def beating(work):
         beats.append(1)
@@ -128,10 +128,10 @@ def test_counting_can_be_stopped_and_keeps_its_lease(blank, world, monkeypatch):
         if len(beats) == 3:
             lifecycle.request_cancel(work.job, world.mara)
 
-    monkeypatch.setattr(runner.JobContext, "beat", beating)
+    monkeypatch.setattr(job_context.JobContext, "beat", beating)
     job = bring(blank, data)
     assert (job.state, job.total, len(beats)) == ("cancelled", None, 4)
-    monkeypatch.setattr(runner.JobContext, "beat", real)
+    monkeypatch.setattr(job_context.JobContext, "beat", real)
     lifecycle.resume(job, world.mara)
     runner.run(job.pk)
     job.refresh_from_db()

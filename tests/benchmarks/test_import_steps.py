@@ -14,7 +14,7 @@ from benchmarks.imports.records import Defaults
 from benchmarks.models import Stage
 from benchmarks.services import imports
 from jobs.models import Job
-from jobs.services import lifecycle, runner
+from jobs.services import job_context, lifecycle, runner
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
@@ -71,7 +71,7 @@ def test_a_cancellation_is_obeyed_within_a_step(words: Stage, world: World, monk
     """Time passes by a tenth of a second with each row: half a second is five rows."""
     job, real, clock, after = queued(words, world, 200), imports._prepare, itertools.count(1), []
     monkeypatch.setattr(imports, "STEP_SECONDS", 1e9)
-    monkeypatch.setattr(runner.time, "monotonic", lambda: next(clock) / 20)
+    monkeypatch.setattr(job_context.time, "monotonic", lambda: next(clock) / 20)
 
     def preparing(team: Any, source: Any, row: Any) -> Any:
         if row.number == 70:

@@ -14,7 +14,7 @@ from annotation.services.queue.claim import get_or_claim_work
 from evaluation.queries import status as module
 from jobs.connections.broker import WORKER_KEY
 from jobs.models import Job
-from jobs.services import kinds, runner
+from jobs.services import job_context, kinds, runner
 from people.services.raters import rater_of
 from tests.evaluation.data import an_open_campaign
 from tests.personas import World
@@ -147,8 +147,8 @@ def test_a_file_that_was_refused_is_no_failure_of_the_site(world: World, broker:
 
 
 def test_a_full_disk_is_a_failure_of_the_site(world: World, broker: FakeBroker) -> None:
-    def full(work: runner.JobContext) -> None:
-        raise runner.SiteFailure("The disk is full.")
+    def full(work: job_context.JobContext) -> None:
+        raise job_context.SiteFailure("The disk is full.")
 
     job = Job.objects.create(kind="k", title="Stamps", scope=world.benchmark.scope)
     with pytest.MonkeyPatch.context() as patch:

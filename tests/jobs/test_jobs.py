@@ -14,7 +14,7 @@ from jobs.connections import broker
 from jobs.formats.csv_safety import csv_lines, escape_formula, unescape_formula
 from jobs.models import Event, Job, JobRow
 from jobs.services import kinds, lifecycle, runner
-from jobs.services.runner import JobContext, JobFailed, LeaseLost, Requeue
+from jobs.services.job_context import JobContext, JobFailed, LeaseLost, Requeue
 
 pytestmark = pytest.mark.django_db
 

@@ -201,13 +201,13 @@ def main() -> None:
         from benchmarks.services import imports
         from benchmarks.services.benchmarks import create_blank
         from benchmarks.services.derivatives import derivative
-        from jobs.services import runner
+        from jobs.services import job_context
         from people.models import Team, User
 
         if arguments.step:
             imports.TEXT_STEP_ROWS = arguments.step
         if arguments.every is not None:
-            runner.CHECK_SECONDS = arguments.every
+            job_context.CHECK_SECONDS = arguments.every
         if arguments.texts:
             actor = User.objects.create_user("t@example.org", "T")
             team = Team.objects.create(name="T", slug="t")

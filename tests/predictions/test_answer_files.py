@@ -9,7 +9,7 @@ from django.utils import timezone
 from annotation.models import Annotation, Campaign, Rating
 from annotation.services.queue import recount
 from jobs.models import Job
-from jobs.services import runner
+from jobs.services import job_context, runner
 from people.models import Rater
 from predictions.models import Call, Reply, Run
 from predictions.services.files import answer_import as door
@@ -154,7 +154,7 @@ def test_an_import_that_stopped_goes_on_where_it_was(
     def stops(*args: Any) -> Any:
         steps.append(1)
         if len(steps) == 3:
-            raise runner.LeaseLost
+            raise job_context.LeaseLost
         return real(*args)
 
     monkeypatch.setattr(door, "import_batch", stops)

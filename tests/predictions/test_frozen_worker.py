@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 
 from jobs.models import Job
-from jobs.services import runner
+from jobs.services import job_context, runner
 from predictions.models import Call, Run
 from predictions.queries.progress import progress_of
 from predictions.services.runs.engine import settle
@@ -31,7 +31,7 @@ def run(world: World, scripted_server: Server, monkeypatch: Any) -> Run:
 def claimed(run: Run, sign_of_life: datetime) -> None:
     """A worker took the job, and renewed its lease at that moment for the last time."""
     job = Job.objects.filter(pk=run.job_id)
-    job.update(state="running", attempts=1, started_at=sign_of_life, lease_until=sign_of_life + runner.LEASE)
+    job.update(state="running", attempts=1, started_at=sign_of_life, lease_until=sign_of_life + job_context.LEASE)
 
 
 def listed(world: World) -> str:

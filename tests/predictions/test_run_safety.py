@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from annotation.models import Annotation
 from jobs.models import Job
+from jobs.services import job_context, runner
 from jobs.services import lifecycle as jobs
-from jobs.services import runner
 from predictions.models import Call, Endpoint, Run
 from predictions.services.endpoints import endpoints
 from predictions.services.runs import answer_runs
@@ -162,14 +162,14 @@ class TestWithdrawn:
         scripted_server.rules(Rule(scripted.PROSE))
         run = driven(opening(2))
         job = answer_runs.start_reparse(run, world.mara, now())
-        check, looks = runner.JobContext.check, []
+        check, looks = job_context.JobContext.check, []
 
         def checking(work):
             looks.append(check(work))
             if len(looks) == 2:  # the first is before the job begins
                 assert answer_runs.retry_failed(run, world.mara, now(), ["unparseable"]) == 2
 
-        monkeypatch.setattr(runner.JobContext, "check", checking)
+        monkeypatch.setattr(job_context.JobContext, "check", checking)
         runner.run(job.pk)
         assert states(run) == {"pending": 2}
 

@@ -27,8 +27,8 @@ from benchmarks.imports.problems import RowProblem, SourceProblem
 from benchmarks.services import storage
 from jobs.models import Job, JobRow, record
 from jobs.services import lifecycle as jobs
+from jobs.services.job_context import JobContext, JobFailed, SiteFailure
 from jobs.services.kinds import JobKind, NextLink
-from jobs.services.runner import JobContext, JobFailed, SiteFailure
 from people.models import Team, User
 
 KIND = "import_answers"

@@ -16,8 +16,8 @@ from benchmarks.imports.problems import RowProblem
 from benchmarks.models import Benchmark
 from jobs.models import Job, JobRow, record
 from jobs.services import lifecycle as jobs
+from jobs.services.job_context import JobContext
 from jobs.services.kinds import JobKind, NextLink
-from jobs.services.runner import JobContext
 from people.models import User
 from predictions.imports.collections import TRIAL, EntryRow, QueryRow, read
 from predictions.models import Collection, Entry, Query, Run

@@ -19,8 +19,8 @@ from django.utils.translation import gettext as _
 
 from jobs.models import Job, JobRow, record
 from jobs.services import lifecycle as jobs
+from jobs.services.job_context import JobContext, JobFailed, TimeSlice
 from jobs.services.kinds import JobKind, NextLink
-from jobs.services.runner import JobContext, JobFailed, TimeSlice
 from people.models import Team, User
 from people.services.raters import add_model_info, models_of
 from predictions.backends import clip

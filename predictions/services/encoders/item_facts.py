@@ -18,8 +18,8 @@ from annotation.services.review.outcomes import judge_items
 from benchmarks.models import Item, ItemFact, ItemImage, Stage
 from jobs.models import Job, JobRow, record
 from jobs.services import lifecycle as jobs
+from jobs.services.job_context import JobContext, TimeSlice
 from jobs.services.kinds import JobKind, NextLink
-from jobs.services.runner import JobContext, TimeSlice
 from people.models import Team, User
 from people.services.raters import models_of
 from predictions.backends import clip, detector

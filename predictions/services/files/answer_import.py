@@ -31,8 +31,8 @@ from benchmarks.imports.problems import RowProblem
 from benchmarks.services import storage
 from jobs.models import Job, JobRow, record
 from jobs.services import lifecycle as jobs
+from jobs.services.job_context import JobContext, JobFailed
 from jobs.services.kinds import JobKind, NextLink
-from jobs.services.runner import JobContext, JobFailed
 from people.models import Team, User
 from people.services.raters import add_model_info, model_conflict, models_of
 from predictions.imports import coco

@@ -14,8 +14,8 @@ from annotation.imports.source import Row
 from annotation.imports.staging import group_by_key
 from benchmarks.imports.problems import RowProblem
 from jobs.models import Job, JobRow, record
+from jobs.services.job_context import JobContext, JobFailed
 from jobs.services.kinds import JobKind, NextLink
-from jobs.services.runner import JobContext, JobFailed
 from people.services.raters import add_model_info
 from predictions.imports import results
 from predictions.imports.results import Found

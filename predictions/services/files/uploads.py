@@ -17,7 +17,7 @@ from annotation.imports import source
 from benchmarks.imports.problems import RowProblem, SourceProblem
 from benchmarks.services import storage
 from jobs.models import JobRow
-from jobs.services.runner import JobContext, JobFailed, SiteFailure
+from jobs.services.job_context import JobContext, JobFailed, SiteFailure
 
 Outcome = JobRow.Outcome
 

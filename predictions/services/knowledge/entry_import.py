@@ -25,8 +25,8 @@ from benchmarks.models import Image
 from benchmarks.services import storage
 from benchmarks.services.images import ImageRefused, store_image
 from jobs.models import Job, JobRow, record
+from jobs.services.job_context import JobContext, SiteFailure, TimeSlice
 from jobs.services.kinds import JobKind, NextLink
-from jobs.services.runner import JobContext, SiteFailure, TimeSlice
 from people.models import Team
 from predictions.imports.knowledge import KnowledgeRow, read
 from predictions.models import KnowledgeBase, KnowledgeEntry, KnowledgeImage

@@ -19,8 +19,8 @@ from django.utils.translation import gettext as _
 from benchmarks.services import storage
 from jobs.models import Job, record
 from jobs.services import lifecycle as jobs
+from jobs.services.job_context import JobContext, JobFailed, TimeSlice
 from jobs.services.kinds import JobKind, NextLink
-from jobs.services.runner import JobContext, JobFailed, TimeSlice
 from people.models import User
 from predictions.backends.contract import CallError, Encoder, Vectors
 from predictions.models import Endpoint, KnowledgeBase, KnowledgeEntry, KnowledgeImage, KnowledgeIndex, Run

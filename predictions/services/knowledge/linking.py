@@ -17,8 +17,8 @@ from benchmarks.models import Benchmark, Image, Item, ItemImage, Stage
 from benchmarks.services import storage
 from jobs.models import Job, record
 from jobs.services import lifecycle as jobs
+from jobs.services.job_context import JobCancelled, JobContext, JobFailed, TimeSlice
 from jobs.services.kinds import JobKind, NextLink
-from jobs.services.runner import JobCancelled, JobContext, JobFailed, TimeSlice
 from people.models import Team, User
 from people.services.raters import models_of
 from predictions.backends.contract import Encoder

@@ -16,7 +16,7 @@ from annotation.imports.rows import model_info_problem
 from benchmarks.models import Benchmark
 from jobs.models import Job, record
 from jobs.services import lifecycle as jobs
-from jobs.services.runner import JobCancelled, JobContext, JobFailed
+from jobs.services.job_context import JobCancelled, JobContext, JobFailed
 from people.models import Rater, Team, User
 from people.services.raters import add_model_info, model_conflict, models_of
 from predictions.backends.contract import CallError

@@ -13,8 +13,8 @@ from annotation.models import Campaign
 from annotation.services.answers import model_answers
 from annotation.services.answers.model_answers import ModelAnswer
 from jobs.models import Job, record
+from jobs.services.job_context import JobCancelled, JobContext, JobFailed, Requeue
 from jobs.services.kinds import JobKind, NextLink
-from jobs.services.runner import JobCancelled, JobContext, JobFailed, Requeue
 from predictions.models import Call, Reply, Run
 from predictions.prompts.contract import MissingInput
 from predictions.prompts.registry import UnknownPrompt
@@ -34,7 +34,7 @@ READ = ("answered", "no_response", "refused", "unparseable", "out_of_range")
 
 
 def run(work: JobContext) -> None:
-    """A slice of a run; see jobs.services.runner.Requeue."""
+    """A slice of a run; see jobs.services.job_context.Requeue."""
     active_run = _load_active_run(work)
     if (
         active_run.endpoint

@@ -16,7 +16,7 @@ from django.db.models import Min, Q
 from django.utils import timezone
 
 from annotation.models import Unit
-from jobs.services.runner import LEASE, JobContext
+from jobs.services.job_context import LEASE, JobContext
 from predictions.models import Call, Run
 from predictions.prompts.contract import MissingInput
 from predictions.services.runs.engine import claim
