@@ -23,7 +23,7 @@ SCRIPTS: Mapping[str, tuple[str, ...]] = {
         "js/sheet-parts.js", "js/sheet-session.js", "js/sheet-outbox.js", "js/sheet-windows.js", "js/stage.js",
     ),
     "js/joined/contact.js": (
-        "js/displays/contact.js", "js/fields/grouping-pace.js", "js/fields/partition.js", "js/fields/grouping.js",
+        "js/displays/contact.js", "js/fields/partition.js", "js/fields/grouping.js",
     ),
     **{
         f"js/joined/{name}.js": (path,)

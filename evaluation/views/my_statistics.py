@@ -14,5 +14,7 @@ from people.pages.tabs import tabs_for
 def page(request: HttpRequest) -> HttpResponse:
     """Each person's own. There is no address for anybody else's."""
     assert request.user.is_authenticated
-    context = {"rows": my_statistics(request.user), "nav": tabs_for(request.user, "history")}
+    rows = my_statistics(request.user)
+    grouped = any(row.pictures_per_hour is not None for row in rows)
+    context = {"rows": rows, "grouped": grouped, "nav": tabs_for(request.user, "history")}
     return render(request, "evaluation/my_statistics.html", context)

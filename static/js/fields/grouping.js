@@ -2,12 +2,10 @@
 // back. All of it happens in the page; drafts and the answer travel in one hidden input.
 import { alike, choosesWith, compareWith, contact, moveTo, onMove, say } from "../displays/contact.js";
 import { changed, onKey, onSheet } from "../sheet-parts.js";
-import { count, drawn, pace } from "./grouping-pace.js";
 import { Partition } from "./partition.js";
 
 let field = null, input = null, words = {}, roles = new Map(), partition = null;
 let root = null; // the contact sheet that the partition is of
-let pressed = 0; // keys since the last decision
 let late = 0; // a timer for what need not be there before the next paint
 
 /** The display begins before the field: until then the partition is still that of the sheet before, with its own pictures. */
@@ -26,14 +24,13 @@ function begin({ form, bench }) {
   words = Object.fromEntries([...field.querySelector("[data-words]").content.children].map((one) => [one.dataset.w, one.textContent]));
   roles = new Map([...field.querySelectorAll("[data-role]")].map((one) =>
     [one.dataset.role, { label: one.querySelector("bdi").textContent, keeps: "keeps" in one.dataset, key: one.dataset.keyOf }]));
-  for (const part of field.querySelectorAll("[data-pace], [data-done], [data-facing]")) part.hidden = false;
+  for (const part of field.querySelectorAll("[data-done], [data-facing]")) part.hidden = false;
   const tools = bench.querySelector(".tools");
   tools.prepend(field.querySelector("[data-tools]").content.cloneNode(true));
   root = sheet.root;
   partition = new Partition(sheet.pics.map((pic) => pic.name));
   partition.load(parsed(input.value));
   sheet.pics.forEach((_pic, index) => caption(index));
-  pressed = 0;
   const open = partition.nextOpen(-1);
   moveTo(Math.max(0, open), { focus: false });
   tell();
@@ -69,7 +66,6 @@ function another() {
   const { at, against } = contact();
   const all = candidates(at);
   if (!all.length) return;
-  pressed += 1;
   compareWith(all[(all.indexOf(against) + 1) % all.length]);
   const now = contact();
   say(now.root.dataset.beside, { n: now.pics[now.against].number, a: alike() || "–" });
@@ -128,7 +124,6 @@ const ACTS = {
 /** One act at the picture at hand, and on to the next that is open. */
 function decide(act, role = "") {
   const { pics, at, against } = contact();
-  pressed += 1;
   if (act === "same" && against < 0) return say(words.first, {});
   const before = partition.decided;
   const changes = role && act === "keep" ? partition.keep(at, role) : role ? partition.same(at, against, role) : ACTS[act](at, against);
@@ -140,20 +135,15 @@ function decide(act, role = "") {
   else compareWith(partition.get(at).act === "same" ? partition.keptOf(at) : against);
   const now = contact();
   say(next < 0 ? `${said} ${words.all}` : `${said} ${now.root.dataset.at}`, { n: now.pics[now.at].number, g: now.pics[now.at].group });
-  if (changes) count(partition.decided - before, pressed);
-  pressed = changes ? 0 : pressed;
   soon();
 }
 
 function undo() {
-  pressed += 1;
   const back = partition.undo();
   if (!back) return say(words.nothing, {});
   for (const one of back.changed) caption(one);
   moveTo(back.index);
   say(words.undone, { n: contact().pics[back.index].number });
-  count(-back.count, pressed);
-  pressed = 0;
   soon();
 }
 
@@ -188,20 +178,7 @@ function tell() {
   halt.hidden = open < 0 || !done;
   if (!halt.hidden) halt.textContent = fill("left", { count: all - done, n: contact().pics[open].number });
   else halt.className = "vh";
-  const now = pace();
-  const box = field.querySelector("[data-pace]");
-  box.querySelector("[data-rate]").textContent = now ? Math.round(now.rate) : "–";
-  box.querySelector("[data-note]").textContent = now
-    ? fill("pace", { minutes: Math.max(1, Math.round(now.minutes)), keys: now.keys.toFixed(2), all: Math.round(now.all) })
-    : words.pace_first;
-  if (!now) return;
-  const { path, end } = drawn(now);
-  box.querySelector(".line").setAttribute("d", path);
-  box.querySelector(".now").setAttribute("cx", Math.min(end[0], 295));
-  box.querySelector(".now").setAttribute("cy", end[1]);
 }
-
-setInterval(() => partition && !document.hidden && input.isConnected && tell(), 5000);
 
 // ---- hands ---------------------------------------------------------------------------------------------------------
 
@@ -226,10 +203,6 @@ addEventListener("click", (event) => {
   else if (button.dataset.act === "another") another();
   else if (button.dataset.act === "undo") undo();
   else decide(button.dataset.act);
-});
-// Arrows and numbers are keys, too.
-addEventListener("keydown", (event) => {
-  if (partition && !event.repeat && /^(Arrow|\d$)/.test(event.key) && !event.target.matches("input, select, textarea")) pressed += 1;
 });
 // Before the sheet looks at its form, what is decided is written. It then stops at what is open, and says which.
 addEventListener("submit", (event) => {
