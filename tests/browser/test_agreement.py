@@ -85,7 +85,7 @@ def test_it_rests_while_hidden_and_goes_on_afterwards(world: World, campaign: Ca
     page.goto(address(world))
     expect(page.locator("#live")).to_contain_text("Live")
     page.evaluate(hide, True)
-    expect(page.locator("#live")).to_contain_text("Resting")
+    expect(page.locator("#live")).to_contain_text("Updates paused")
     page.wait_for_timeout(500)  # a look that was on its way
     before = len(looks)
     page.wait_for_timeout(4_000)

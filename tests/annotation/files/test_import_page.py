@@ -39,7 +39,7 @@ def test_the_job_says_what_stands_and_where_to_go(world: World, campaign: Campai
     data = world.client(world.mara).get(path(campaign) + "?example=1").content
     job = bring(campaign, data, "ratings.csv")
     page = world.client(world.mara).get(f"/jobs/{job.pk}/").content.decode()
-    assert "answers 6, raters 3, items 2" in page
+    assert "6, of 3 raters to 2 items" in page
     assert f'href="/b/{world.benchmark.slug}/agreement/"' in page and "See the numbers" in page
 
 
