@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
 from evaluation.selections.selection import SelectionError
-from evaluation.tables.spec import MissingData
+from evaluation.tables.table import MissingData
 from evaluation.tables.table_inputs import InvalidOption
 
 KIND = "application/problem+json"

@@ -17,7 +17,7 @@ from evaluation.metrics.estimate import Estimate
 from evaluation.queries.observations import ObservedRater
 from evaluation.rendering.number_format import format_interval, format_number
 from evaluation.rendering.reason_text import interval_sentence, reason_sentence, reason_title
-from evaluation.tables.spec import MissingData
+from evaluation.tables.table import MissingData
 
 MOST_IN_WORDS = 8
 

@@ -17,14 +17,14 @@ from benchmarks.models import Benchmark
 from evaluation.figures.figure import NARROW, Figure, Words
 from evaluation.figures.pictures import signed_address
 from evaluation.figures.registry import figures_of
-from evaluation.figures.spec import OWN_OPTIONS, FigureData, FigureSpec, no_table
+from evaluation.figures.spec import OWN_OPTIONS, FigureData, FigureSpec
 from evaluation.reports.filters import build_select, filters
 from evaluation.selections.catalogue import catalogue_of
 from evaluation.selections.selection import NAMES, Params, SelectionError, refuse_unknown
 from evaluation.tables.page import action_links
 from evaluation.tables.ranked_lists import labels_of
 from evaluation.tables.sources import COLLECTION, by_collection, name_of, title_of
-from evaluation.tables.spec import MissingData, TableSpec
+from evaluation.tables.table import MissingData, TableHeading
 from evaluation.tables.table_inputs import InvalidOption
 from predictions.models import Collection, Run
 from predictions.queries.results import runs_of
@@ -37,7 +37,7 @@ HIDDEN = ("by", "raters")  # each figure says itself what it is cut by, and whos
 
 def figure_data(benchmark: Benchmark, params: Params, at: datetime, zone: tzinfo = UTC) -> FigureData:
     return FigureData(
-        spec=TableSpec("", "", "", "", no_table),
+        heading=TableHeading("", "", ""),
         benchmark=benchmark,
         catalogue=catalogue_of(benchmark),
         params=params,

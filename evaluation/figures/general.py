@@ -32,7 +32,7 @@ from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.leave_one_out import rater_against_others
 from evaluation.queries.observations import Observations
 from evaluation.queries.ratings import RatingTables, weekly
-from evaluation.tables.spec import MissingData
+from evaluation.tables.table import MissingData
 
 MOST_TIED = 3  # answers of a tie that are named
 WEEKS = 8  # points of a line; of more weeks, these many evenly spread, the last one among them

@@ -29,7 +29,7 @@ from evaluation.metrics.rater_means import with_rater_means
 from evaluation.queries.observations import Observations
 from evaluation.reports.model_comparison import MAJORITY, ModelComparison
 from evaluation.reports.models_report import MOST, MOST_WITH_INTERVALS
-from evaluation.tables.spec import MissingData
+from evaluation.tables.table import MissingData
 
 CLOUDS = 12  # panels of a scatter; more models are in the heat map
 

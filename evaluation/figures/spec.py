@@ -15,7 +15,7 @@ from evaluation.selections.selection import NAMES, Selection, select
 from evaluation.tables.inclusion_text import counted_words
 from evaluation.tables.ranked_lists import labels_of
 from evaluation.tables.sources import CAMPAIGNS, COLLECTION, name_of
-from evaluation.tables.spec import MissingData, Table, TableSpec
+from evaluation.tables.table import MissingData, TableHeading
 from evaluation.tables.table_inputs import EVERYBODY, TableInputs
 from predictions.models import Collection, Run
 
@@ -40,7 +40,7 @@ class FigureData(TableInputs):
     """What all figures of a page are made from: each question is read once. `begin` before each figure."""
 
     def begin(self, spec: FigureSpec) -> None:
-        self.spec = TableSpec(spec.key, spec.number, spec.title, spec.needs, no_table)
+        self.heading = TableHeading(spec.key, spec.number, spec.title)
         self.used_selections, self.used_runs, self.choices = [], {}, {}
 
     @property
@@ -101,7 +101,3 @@ class FigureData(TableInputs):
         used = list(dict.fromkeys(self.used_selections))
         runs = list(self.used_runs.values())
         return (*self.source_words(), *counted_words(used, runs, self.catalogue))
-
-
-def no_table(_given: TableInputs) -> Table:
-    raise AssertionError("a figure is not built as a table")

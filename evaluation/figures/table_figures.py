@@ -23,14 +23,15 @@ from evaluation.figures.figure import Figure, Words
 from evaluation.figures.spec import FigureData, FigureSpec
 from evaluation.metrics.estimate import Estimate
 from evaluation.rendering.report import Row
-from evaluation.tables.spec import MissingData, Table, TableSpec
+from evaluation.tables.spec import TableSpec
+from evaluation.tables.table import MissingData, Table
 
 Cells = list[tuple[str, str, Estimate]]  # row, column, number
 
 
 def table_of(ground: FigureData, spec: TableSpec) -> Table:
     """The table with its options as they are by default. Raises MissingData."""
-    ground.spec, ground.chosen = spec, {option.key: option.default for option in spec.options}
+    ground.heading, ground.chosen = spec.heading, {option.key: option.default for option in spec.options}
     return spec.build(ground)
 
 
@@ -86,7 +87,7 @@ def heat_of(ground: FigureData, *, key: str, spec: TableSpec, title: Words, meas
 
 
 def option_words(ground: FigureData) -> Iterator[str]:
-    for option in ground.spec.options:
+    for option in ground.heading.options:
         yield f"{option.label}: {strip_full_stop(str(option.values[ground.chosen[option.key]]))}."
 
 

@@ -16,14 +16,15 @@ from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.medians import median_of_raters
 from evaluation.queries.observations import ObservedRater
 from evaluation.queries.ratings import counted_annotations
-from evaluation.rendering.report import Cell, Rounding, Row
+from evaluation.rendering.report import Cell, Rounding, Row, Words
 from evaluation.reports.agreement import entry_of, question_rows
 from evaluation.reports.judge_report import JudgeRow, judge_report
 from evaluation.reports.models_report import ModelsReport, models_report
 from evaluation.selections.catalogue import StageEntry
 from evaluation.selections.measures import CODED
 from evaluation.selections.selection import Selection
-from evaluation.tables.spec import MissingData, Table, TableSpec, Words
+from evaluation.tables.spec import TableSpec
+from evaluation.tables.table import MissingData, Table
 from evaluation.tables.table_inputs import EVERYBODY, TableInputs
 
 PEOPLE = ("person",)

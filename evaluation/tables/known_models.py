@@ -9,9 +9,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from evaluation.queries.observations import ObservedRater
-from evaluation.rendering.report import Cell, Row
+from evaluation.rendering.report import Cell, Row, Words
 from evaluation.tables.sources import ALL, COLLECTION, by_collection, name_of, title_of
-from evaluation.tables.spec import MissingData, Table, TableSpec, Words
+from evaluation.tables.spec import TableSpec
+from evaluation.tables.table import MissingData, Table
 from evaluation.tables.table_inputs import TableInputs
 from people.models import Rater
 from predictions.models import Run

@@ -14,10 +14,12 @@ from django.utils.translation import gettext as _
 from annotation.sheets.conditions import condition_name
 from benchmarks.models import Benchmark
 from evaluation.rendering.html import page_table
+from evaluation.rendering.report import Words
 from evaluation.selections.catalogue import Catalogue, StageEntry
 from evaluation.selections.selection import COUNTED_LABELS, INTERVAL_LABELS, Params
 from evaluation.tables.sources import CLEARS, SOURCES
-from evaluation.tables.spec import MissingData, TableSpec, Words
+from evaluation.tables.spec import TableSpec
+from evaluation.tables.table import MissingData
 from evaluation.tables.table_builder import names_of
 from evaluation.tables.table_formats import cells, heading, to_latex
 from evaluation.tables.table_inputs import NARROWING

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from evaluation.rendering.report import PrintedValue
-from evaluation.tables.spec import Words
+from evaluation.rendering.report import PrintedValue, Words
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from evaluation.tables.spec import Words
+from evaluation.rendering.report import Words
 from predictions.models import Collection, Run
 
 COLLECTION, RUNS, CAMPAIGNS, SETTINGS = "collection", "runs", "campaigns", "settings"

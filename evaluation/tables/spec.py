@@ -1,65 +1,14 @@
-"""A table of a paper, and how it is made."""
+"""How a table is made: its heading, what it needs, and the function that builds it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
-from django.utils.functional import Promise
-
-from evaluation.rendering.report import Row
-
-if TYPE_CHECKING:
-    from benchmarks.models import Benchmark
-    from evaluation.selections.selection import Selection
-    from evaluation.tables.sources import Choice
-    from evaluation.tables.table_inputs import TableInputs
-    from predictions.models import Run
-
-Words = str | Promise
-
-
-@dataclass(frozen=True)
-class Table:
-    """`words` are the sentences that stand under it: what was counted, and every option that was in force."""
-
-    key: str
-    number: str
-    title: Words
-    corner: Words  # what the rows are
-    columns: tuple[Words, ...]
-    rows: tuple[Row, ...]
-    words: tuple[Words, ...] = ()
-    counted: tuple[Selection, ...] = ()  # every selection that was read
-    runs: tuple[Run, ...] = ()  # every run that was read
-    chosen: Mapping[str, str] = field(default_factory=dict)  # option to value
-    choices: tuple[Choice, ...] = ()  # of collections, runs, campaigns and prompt variants
-    computed_at: datetime | None = None
-    watermark: int = 0
-
-
-@dataclass(frozen=True)
-class Option:
-    """A choice that changes the numbers: printed under the table, carried in its address. The first is the default.
-
-    `more`: values that are the benchmark's own, such as its judges; `within` adds them.
-    """
-
-    key: str
-    label: Words
-    values: Mapping[str, Words]
-    more: Callable[[Benchmark], Mapping[str, Words]] | None = None
-
-    def within(self, benchmark: Benchmark) -> Option:
-        if self.more is None:
-            return self
-        return replace(self, values={**self.values, **self.more(benchmark)}, more=None)
-
-    @property
-    def default(self) -> str:
-        return next(iter(self.values))
+from benchmarks.models import Benchmark
+from evaluation.rendering.report import Words
+from evaluation.tables.table import Option, Table, TableHeading
+from evaluation.tables.table_inputs import TableInputs
 
 
 @dataclass(frozen=True)
@@ -82,23 +31,6 @@ class TableSpec:
         """With the values that its options have in this benchmark."""
         return replace(self, options=tuple(option.within(benchmark) for option in self.options))
 
-
-@dataclass(frozen=True)
-class ActionLink:
-    """Where what is missing is brought: a route, its arguments after the benchmark's, its query, and its name.
-    `campaign`: over which a run of a model brings it too."""
-
-    route: str
-    label: Words
-    args: tuple[int, ...] = ()
-    query: str = ""
-    campaign: int | None = None
-
-
-class MissingData(Exception):
-    """There is nothing to make the table from; `message` says what to bring, in the reader's language, `action` where.
-    `by_people`: no run of a model brings it."""
-
-    def __init__(self, message: Words, action: ActionLink | None = None, *, by_people: bool = False) -> None:
-        super().__init__(str(message))
-        self.message, self.action, self.by_people = message, action, by_people
+    @property
+    def heading(self) -> TableHeading:
+        return TableHeading(self.key, self.number, self.title, self.options)

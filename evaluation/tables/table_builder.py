@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 from django.utils.translation import get_language
 
 from annotation.models import Annotation, Rating
+from annotation.queries.answers import watermark
 from benchmarks.models import Benchmark
 from evaluation.queries.observations import Observations, RawAnswer
 from evaluation.selections.catalogue import Catalogue, catalogue_of
@@ -19,9 +20,10 @@ from evaluation.selections.selection import Params, SelectionError
 from evaluation.services import snapshots
 from evaluation.tables.registry import tables_of
 from evaluation.tables.sources import COLLECTION, SOURCES, Usable, every
-from evaluation.tables.spec import MissingData, TableSpec
+from evaluation.tables.spec import TableSpec
+from evaluation.tables.table import MissingData, Table
 from evaluation.tables.table_formats import to_json
-from evaluation.tables.table_inputs import EVERYBODY, NARROWING, InvalidOption, TableInputs, build_table
+from evaluation.tables.table_inputs import EVERYBODY, NARROWING, InvalidOption, TableInputs, invalid_option
 from evaluation.tables.table_report import Data
 from predictions.models import Run
 from predictions.queries.results import state_of
@@ -85,6 +87,45 @@ def _key(benchmark: Benchmark, spec: TableSpec, params: Params, zone: tzinfo) ->
     return hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()
 
 
+def build_table(
+    benchmark: Benchmark,
+    spec: TableSpec,
+    params: Params,
+    at: datetime,
+    catalogue: Catalogue | None = None,
+    zone: tzinfo = UTC,
+) -> Table:
+    """One door for page, file, REST and command line: so all have the same numbers. `zone`: of who reads.
+
+    Raises MissingData, InvalidOption and SelectionError.
+    """
+    spec = spec.within(benchmark)
+    given = TableInputs(
+        heading=spec.heading,
+        benchmark=benchmark,
+        catalogue=catalogue or catalogue_of(benchmark),
+        params=params,
+        chosen={option.key: _value(option, params.getlist(option.key)) for option in spec.options},
+        at=at,
+        watermark=watermark(benchmark),
+        zone=zone,
+    )
+    try:
+        return spec.build(given)
+    except MissingData as missing:
+        missing.action = missing.action or given.action_for(missing)
+        raise
+
+
+def _value(option: Any, given: list[Any]) -> str:
+    values = [str(one) for one in given if one]
+    if not values:
+        return str(option.default)
+    if len(values) > 1 or values[0] not in option.values:
+        raise invalid_option(option.key, ", ".join(values), list(option.values))
+    return values[0]
+
+
 def names_of(spec: TableSpec) -> list[str]:
     """What of an address changes the table: its options, and who is counted."""
     return [*(option.key for option in spec.options), *spec.parameters, *SOURCES, *NARROWING]
@@ -94,7 +135,7 @@ def missing_data(catalogue: Catalogue, spec: TableSpec, params: Params, at: date
     """What is missing: of the first thing the table reads, then of all it requires besides. Nothing is
     computed."""
     chosen = {option.key: option.default for option in spec.options}
-    probe = _DataProbe(spec, catalogue.benchmark, catalogue, params, chosen, at, watermark=0)
+    probe = _DataProbe(spec.heading, catalogue.benchmark, catalogue, params, chosen, at, watermark=0)
     try:
         with suppress(_DataFound, SelectionError):
             spec.build(probe)

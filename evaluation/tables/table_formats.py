@@ -20,7 +20,7 @@ from evaluation.rendering.reason_text import (
 from evaluation.rendering.report import Cell, Rounding, Row
 from evaluation.selections.catalogue import Catalogue
 from evaluation.tables.inclusion_text import counted_words
-from evaluation.tables.spec import Table
+from evaluation.tables.table import Table
 from evaluation.tables.table_report import Data, table_report
 from predictions.models import Run
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
-from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
@@ -15,12 +14,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.models import Annotation
-from annotation.queries.answers import watermark
 from benchmarks.models import Benchmark
 from evaluation.metrics.intervals import Interval
 from evaluation.queries.observations import Observations, RawAnswer, answers, observe
-from evaluation.rendering.report import Row
-from evaluation.selections.catalogue import CampaignEntry, Catalogue, StageEntry, catalogue_of
+from evaluation.rendering.report import Row, Words
+from evaluation.selections.catalogue import CampaignEntry, Catalogue, StageEntry
 from evaluation.selections.selection import Params, Selection, select
 from evaluation.tables.ranked_lists import labels_of
 from evaluation.tables.sources import (
@@ -39,7 +37,7 @@ from evaluation.tables.sources import (
     setting_of,
     title_of,
 )
-from evaluation.tables.spec import ActionLink, MissingData, Table, TableSpec, Words
+from evaluation.tables.table import ActionLink, MissingData, Table, TableHeading
 from people.models import Rater
 from predictions.models import Collection, Run
 from predictions.queries.results import runs_of
@@ -62,9 +60,9 @@ def _bring_answers(campaign: int, *, by_people: bool) -> ActionLink:
 
 @dataclass
 class TableInputs:
-    """`params` is the address's query; `chosen` the options, each checked against the specification."""
+    """`params` is the address's query; `chosen` the options, each checked against those of the heading."""
 
-    spec: TableSpec
+    heading: TableHeading
     benchmark: Benchmark
     catalogue: Catalogue
     params: Params
@@ -222,14 +220,14 @@ class TableInputs:
         try:
             self.choices[key] = choose_one(key, values, self._asked(key, list(values)), default)
         except SourceError as error:
-            raise _unknown(error.name, error.value, error.known) from None
+            raise invalid_option(error.name, error.value, error.known) from None
         return self.choices[key].chosen[0]
 
     def _some(self, key: str, values: Mapping[str, Words], asked: Sequence[str], known: Sequence[str]) -> Choice:
         try:
             choice = choose_some(key, values, asked, known)
         except SourceError as error:
-            raise _unknown(error.name, error.value, error.known) from None
+            raise invalid_option(error.name, error.value, error.known) from None
         if key != CAMPAIGNS:  # whose default is not all of them
             self.choices[key] = choice
         return choice
@@ -245,9 +243,9 @@ class TableInputs:
     def table(self, *, corner: Words, columns: list[Words], rows: list[Row], words: list[Words] | None = None) -> Table:
         """The table with what stands beside it: what was counted, and the options."""
         return Table(
-            key=self.spec.key,
-            number=self.spec.number,
-            title=self.spec.title,
+            key=self.heading.key,
+            number=self.heading.number,
+            title=self.heading.title,
             corner=corner,
             columns=tuple(columns),
             rows=tuple(rows),
@@ -267,7 +265,7 @@ class TableInputs:
                 yield choice.sentence()
 
     def _options(self) -> Iterator[str]:
-        for option in self.spec.options:
+        for option in self.heading.options:
             yield f"{option.label}: {option.values[self.chosen[option.key]]}."
 
 
@@ -279,45 +277,6 @@ class InvalidOption(ValueError):
         self.name, self.message = name, message
 
 
-def build_table(
-    benchmark: Benchmark,
-    spec: TableSpec,
-    params: Params,
-    at: datetime,
-    catalogue: Catalogue | None = None,
-    zone: tzinfo = UTC,
-) -> Table:
-    """One door for page, file, REST and command line: so all have the same numbers. `zone`: of who reads.
-
-    Raises MissingData, InvalidOption and SelectionError.
-    """
-    spec = spec.within(benchmark)
-    given = TableInputs(
-        spec=spec,
-        benchmark=benchmark,
-        catalogue=catalogue or catalogue_of(benchmark),
-        params=params,
-        chosen={option.key: _value(option, params.getlist(option.key)) for option in spec.options},
-        at=at,
-        watermark=watermark(benchmark),
-        zone=zone,
-    )
-    try:
-        return spec.build(given)
-    except MissingData as missing:
-        missing.action = missing.action or given.action_for(missing)
-        raise
-
-
-def _value(option: Any, given: list[Any]) -> str:
-    values = [str(one) for one in given if one]
-    if not values:
-        return str(option.default)
-    if len(values) > 1 or values[0] not in option.values:
-        raise _unknown(option.key, ", ".join(values), list(option.values))
-    return values[0]
-
-
-def _unknown(name: str, value: str, known: Sequence[str]) -> InvalidOption:
+def invalid_option(name: str, value: str, known: Sequence[str]) -> InvalidOption:
     text = _("“%(value)s” is not a value of “%(name)s” here. There are: %(known)s.")
     return InvalidOption(name, text % {"value": value[:60], "name": name, "known": ", ".join(known) or "-"})

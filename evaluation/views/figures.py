@@ -24,7 +24,7 @@ from evaluation.figures.pictures import data_address
 from evaluation.figures.registry import figure_of
 from evaluation.figures.spec import FigureData
 from evaluation.selections.selection import SelectionError
-from evaluation.tables.spec import MissingData
+from evaluation.tables.table import MissingData
 from evaluation.views.tables import reader_zone
 
 # A drawing that is opened by itself may show the pictures inside it, and nothing else.

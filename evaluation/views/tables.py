@@ -18,7 +18,8 @@ from evaluation.selections.catalogue import catalogue_of
 from evaluation.selections.selection import SelectionError
 from evaluation.tables.page import action_links, form_context, query_of, table_context
 from evaluation.tables.registry import has_paper, table_of, tables_of
-from evaluation.tables.spec import MissingData, TableSpec
+from evaluation.tables.spec import TableSpec
+from evaluation.tables.table import MissingData
 from evaluation.tables.table_builder import build_or_load, missing_data
 from evaluation.tables.table_formats import to_csv, to_latex
 from evaluation.tables.table_inputs import InvalidOption

@@ -19,7 +19,7 @@ from evaluation.figures.figure import Figure
 from evaluation.figures.spec import FigureData, FigureSpec
 from evaluation.figures.table_figures import ACCURACY, heat_spec, option_words, spec_of, table_of
 from evaluation.metrics.estimate import Estimate
-from evaluation.tables.spec import MissingData
+from evaluation.tables.table import MissingData
 from papers.culturalvqa.tables.accuracy import TABLES
 from papers.culturalvqa.tables.data import Profile, counted_questions
 from papers.culturalvqa.tables.judgements import WESTERN, asked_as, judged_answers

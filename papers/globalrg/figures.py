@@ -24,7 +24,7 @@ from evaluation.metrics.boxes import overlap
 from evaluation.queries.observations import ObservedItem, RawAnswer
 from evaluation.rendering.number_format import format_number
 from evaluation.tables.ranked_lists import RankedLists, precisions, ranked_lists, relevant_of
-from evaluation.tables.spec import MissingData
+from evaluation.tables.table import MissingData
 from papers.globalrg.tables.boxes import GROUNDING_TABLES, read_boxes
 
 CARDS = 9

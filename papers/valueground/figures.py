@@ -12,7 +12,7 @@ from evaluation.figures.figure import Figure
 from evaluation.figures.spec import FigureData, FigureSpec
 from evaluation.figures.table_figures import ACCURACY, heat_spec, spec_of
 from evaluation.metrics.association import pearson_of
-from evaluation.tables.spec import MissingData
+from evaluation.tables.table import MissingData
 from papers.valueground.tables.answers import known_answers, load_instances
 from papers.valueground.tables.labels import TABLES
 

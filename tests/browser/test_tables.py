@@ -11,7 +11,8 @@ from playwright.sync_api import Page, expect
 from annotation.models import Campaign
 from evaluation.metrics.estimate import Estimate
 from evaluation.rendering.report import Cell, PrintedValue, Rounding, Row
-from evaluation.tables.spec import Option, Table, TableSpec
+from evaluation.tables.spec import TableSpec
+from evaluation.tables.table import Option, Table
 from evaluation.tables.table_inputs import TableInputs
 from people.models import User
 from tests.browser.conftest import PHONE

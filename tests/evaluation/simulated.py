@@ -14,7 +14,7 @@ from annotation.services.files import answer_files
 from benchmarks.models import Item
 from benchmarks.services.benchmarks import create_from_recipe
 from evaluation.metrics.simulation import Study, StudyDesign, truth
-from evaluation.tables.spec import Table
+from evaluation.tables.table import Table
 from jobs.models import Job
 from jobs.services import runner
 from people.models import Cohort, Team, User

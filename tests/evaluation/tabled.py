@@ -14,8 +14,10 @@ from benchmarks.models import Benchmark, Item
 from evaluation.metrics.agreement import alpha, percent_agreement
 from evaluation.rendering.report import Cell, PrintedValue, Rounding, Row
 from evaluation.tables import registry
-from evaluation.tables.spec import Option, Table, TableSpec
-from evaluation.tables.table_inputs import TableInputs, build_table
+from evaluation.tables.spec import TableSpec
+from evaluation.tables.table import Option, Table
+from evaluation.tables.table_builder import build_table
+from evaluation.tables.table_inputs import TableInputs
 from people.models import Rater, Team
 from tests.evaluation.data import NOON
 from tests.personas import World

@@ -15,8 +15,8 @@ from evaluation.metrics.correlation import mean_pairwise_pearson
 from evaluation.metrics.counts import Ratings
 from evaluation.metrics.simulation import Study, StudyDesign, draw
 from evaluation.tables.registry import table_of
-from evaluation.tables.spec import Table
-from evaluation.tables.table_inputs import build_table
+from evaluation.tables.table import Table
+from evaluation.tables.table_builder import build_table
 from tests.evaluation import simulated
 from tests.personas import World
 

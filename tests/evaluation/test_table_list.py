@@ -9,9 +9,8 @@ from benchmarks.models import Benchmark
 from benchmarks.services.benchmarks import create_from_recipe
 from evaluation.selections.catalogue import catalogue_of
 from evaluation.tables.registry import tables_of
-from evaluation.tables.spec import MissingData
-from evaluation.tables.table_builder import missing_data
-from evaluation.tables.table_inputs import build_table
+from evaluation.tables.table import MissingData
+from evaluation.tables.table_builder import build_table, missing_data
 from tests.evaluation import runs
 from tests.evaluation.tabled import model
 from tests.evaluation.test_tables_caire import KEEN

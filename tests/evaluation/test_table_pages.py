@@ -17,7 +17,8 @@ from evaluation.rendering.latex import tex
 from evaluation.rendering.number_format import MINUS
 from evaluation.rendering.report import Cell, Row
 from evaluation.services import snapshots
-from evaluation.tables.spec import MissingData, TableSpec
+from evaluation.tables.spec import TableSpec
+from evaluation.tables.table import MissingData
 from people.models import Cohort, User
 from tests.evaluation.data import an_open_campaign, give, of_condition, table
 from tests.evaluation.tabled import SMALL, tables_are

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from evaluation.metrics.estimate import Estimate
 from evaluation.rendering.report import Cell, PrintedValue, Rounding
-from evaluation.tables.spec import Option
+from evaluation.tables.table import Option
 
 
 def number(value: float) -> Estimate:

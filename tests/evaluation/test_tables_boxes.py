@@ -12,8 +12,8 @@ from annotation.services.campaigns import lifecycle
 from benchmarks.models import Benchmark, Item, ItemFact, Stage
 from benchmarks.services.benchmarks import create_from_recipe
 from evaluation.tables.registry import tables_of
-from evaluation.tables.spec import MissingData
-from evaluation.tables.table_inputs import build_table
+from evaluation.tables.table import MissingData
+from evaluation.tables.table_builder import build_table
 from people.models import Cohort, User
 from people.services.raters import rater_of
 from tests.evaluation.data import NOON

@@ -22,9 +22,10 @@ from evaluation.rendering.report import Cell
 from evaluation.selections.catalogue import catalogue_of
 from evaluation.tables.page import table_context
 from evaluation.tables.registry import table_of, tables_of
-from evaluation.tables.spec import MissingData, Table
+from evaluation.tables.table import MissingData, Table
+from evaluation.tables.table_builder import build_table
 from evaluation.tables.table_formats import to_csv, to_json, to_latex
-from evaluation.tables.table_inputs import InvalidOption, build_table
+from evaluation.tables.table_inputs import InvalidOption
 from people.models import Cohort, Rater
 from tests.evaluation.data import NOON, give
 from tests.evaluation.rendered import table_forms

@@ -12,8 +12,8 @@ from benchmarks.models import Benchmark, Item
 from benchmarks.services.benchmarks import create_from_recipe
 from evaluation.metrics.proportions import wilson
 from evaluation.tables.registry import table_of
-from evaluation.tables.spec import MissingData, Table
-from evaluation.tables.table_inputs import build_table
+from evaluation.tables.table import MissingData, Table
+from evaluation.tables.table_builder import build_table
 from papers.caire.printed_values import rows as published
 from papers.caire.tables import links as caire_links
 from people.models import Rater

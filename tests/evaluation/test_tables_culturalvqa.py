@@ -12,8 +12,9 @@ from benchmarks.models import Item
 from benchmarks.services.benchmarks import create_from_recipe
 from evaluation.rendering.report import Cell
 from evaluation.tables.registry import table_of, tables_of
-from evaluation.tables.spec import MissingData, Table
-from evaluation.tables.table_inputs import InvalidOption, build_table
+from evaluation.tables.table import MissingData, Table
+from evaluation.tables.table_builder import build_table
+from evaluation.tables.table_inputs import InvalidOption
 from people.models import Cohort, Rater
 from people.services.raters import rater_of
 from predictions.models import Call, Run

@@ -7,7 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from evaluation.tables.registry import table_of
-from evaluation.tables.spec import MissingData
+from evaluation.tables.table import MissingData
 from evaluation.tables.table_builder import missing_data
 from papers.culturalvqa.tables.word_lists import words_of
 from predictions.models import Collection, Entry

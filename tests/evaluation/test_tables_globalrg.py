@@ -8,8 +8,9 @@ from django.http import QueryDict
 
 from benchmarks.models import Benchmark
 from evaluation.tables.registry import tables_of
-from evaluation.tables.spec import MissingData
-from evaluation.tables.table_inputs import InvalidOption, build_table
+from evaluation.tables.table import MissingData
+from evaluation.tables.table_builder import build_table
+from evaluation.tables.table_inputs import InvalidOption
 from papers.globalrg.printed_values import rows as printed_rows
 from papers.globalrg.recipe import UNIVERSALS
 from papers.globalrg.tables import retrieval as globalrg

@@ -21,8 +21,8 @@ from evaluation.metrics.averages import DIFFERENCES, mean_over_countries
 from evaluation.metrics.estimate import Estimate
 from evaluation.rendering.report import Cell
 from evaluation.tables.registry import tables_of
-from evaluation.tables.spec import MissingData, Table
-from evaluation.tables.table_inputs import build_table
+from evaluation.tables.table import MissingData, Table
+from evaluation.tables.table_builder import build_table
 from papers.culturalvqa.tables import accuracy as culturalvqa
 from papers.valueground.tables.accuracy import ModelOutcomes, mean_of
 from papers.valueground.tables.reversal import _transfer_cells

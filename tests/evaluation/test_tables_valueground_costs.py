@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from annotation.models import Campaign
 from benchmarks.models import Benchmark, Item
-from evaluation.tables.spec import MissingData
+from evaluation.tables.table import MissingData
 from people.models import Rater
 from predictions.models import Attempt, Call, Run
 from tests.evaluation.data import NOON

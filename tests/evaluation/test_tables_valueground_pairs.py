@@ -16,7 +16,7 @@ from evaluation.metrics.counts import Ratings
 from evaluation.metrics.human_ceiling import leave_one_annotator_out
 from evaluation.metrics.judges import judge_position
 from evaluation.metrics.rater_means import with_rater_means
-from evaluation.tables.spec import MissingData
+from evaluation.tables.table import MissingData
 from papers.valueground.recipe import RULE
 from papers.valueground.tables.rubric import FIELDS
 from people.models import Rater

@@ -9,8 +9,8 @@ from django.http import QueryDict
 
 from benchmarks.models import Benchmark
 from evaluation.tables.registry import tables_of
-from evaluation.tables.spec import MissingData, Table
-from evaluation.tables.table_inputs import build_table
+from evaluation.tables.table import MissingData, Table
+from evaluation.tables.table_builder import build_table
 from papers.xcm.printed_values import rows
 from papers.xcm.tables.trials import SIX, THREE
 from people.models import Rater

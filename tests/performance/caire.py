@@ -35,7 +35,7 @@ def main() -> None:
 
         from evaluation.metrics.simulation import StudyDesign, draw
         from evaluation.tables.registry import tables_of
-        from evaluation.tables.table_inputs import build_table
+        from evaluation.tables.table_builder import build_table
         from people.models import Team, TeamMember, User
         from tests.evaluation import simulated
 

@@ -13,7 +13,8 @@ from benchmarks.models import Benchmark
 from evaluation.selections.catalogue import catalogue_of
 from evaluation.selections.selection import SelectionError
 from evaluation.tables.registry import table_of, tables_of
-from evaluation.tables.spec import MissingData, TableSpec
+from evaluation.tables.spec import TableSpec
+from evaluation.tables.table import MissingData
 from evaluation.tables.table_builder import build_or_load, missing_data, names_of
 from evaluation.tables.table_formats import heading, to_csv, to_latex, to_text
 from evaluation.tables.table_inputs import InvalidOption

@@ -15,9 +15,10 @@ from django.utils.translation import gettext_lazy, ngettext
 from benchmarks.models import Item
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.proportions import share
-from evaluation.rendering.report import Cell, Rounding, Row
+from evaluation.rendering.report import Cell, Rounding, Row, Words
 from evaluation.tables.sources import STAGE
-from evaluation.tables.spec import ActionLink, MissingData, Table, TableSpec, Words
+from evaluation.tables.spec import TableSpec
+from evaluation.tables.table import ActionLink, MissingData, Table
 from evaluation.tables.table_inputs import TableInputs
 from papers.caire.printed_values import printed
 from predictions.models import EntityLink, Run

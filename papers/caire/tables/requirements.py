@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchmarks.models import Item
 from evaluation.tables.requirements import Requirements, answers_of
-from evaluation.tables.spec import MissingData
+from evaluation.tables.table import MissingData
 from evaluation.tables.table_inputs import TableInputs
 from papers.caire.tables import specific as caire_specific
 from papers.caire.tables import universal as caire

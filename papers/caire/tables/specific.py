@@ -17,9 +17,10 @@ from evaluation.metrics.counts import Floats
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.multilabel import Average, Pairs, f1, f1_difference, f1_ratio
 from evaluation.queries.observations import Observations, ObservedItem, ObservedRater
-from evaluation.rendering.report import Cell, Rounding, Row
+from evaluation.rendering.report import Cell, Rounding, Row, Words
 from evaluation.tables.model_scores import PLAIN, model_label
-from evaluation.tables.spec import MissingData, Option, Table, TableSpec, Words
+from evaluation.tables.spec import TableSpec
+from evaluation.tables.table import MissingData, Option, Table
 from evaluation.tables.table_inputs import TableInputs
 from papers.caire.printed_values import printed
 from papers.caire.tables.links import LINK_TABLES

@@ -28,7 +28,7 @@ from evaluation.metrics.model_human import (
     per_cohort,
 )
 from evaluation.queries.observations import Observations, ObservedRater
-from evaluation.rendering.report import Cell, PrintedValue, Rounding, Row
+from evaluation.rendering.report import Cell, PrintedValue, Rounding, Row, Words
 from evaluation.tables.known_models import about_models
 from evaluation.tables.model_scores import (
     RatedAndScored,
@@ -38,7 +38,8 @@ from evaluation.tables.model_scores import (
     model_label,
     target_positions,
 )
-from evaluation.tables.spec import MissingData, Option, Table, TableSpec, Words
+from evaluation.tables.spec import TableSpec
+from evaluation.tables.table import MissingData, Option, Table
 from evaluation.tables.table_inputs import TableInputs
 from papers.caire.printed_values import PRINTED, printed
 from papers.caire.tables.specific import SPECIFIC_TABLES

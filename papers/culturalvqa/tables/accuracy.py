@@ -17,9 +17,10 @@ from evaluation.metrics.averages import DIFFERENCES, SHARES, mean_of, mean_over_
 from evaluation.metrics.counts import Floats
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import Scale
-from evaluation.rendering.report import Cell, Rounding, Row
+from evaluation.rendering.report import Cell, Rounding, Row, Words
 from evaluation.tables.known_models import about_models
-from evaluation.tables.spec import MissingData, Option, Table, TableSpec, Words
+from evaluation.tables.spec import TableSpec
+from evaluation.tables.table import MissingData, Option, Table
 from evaluation.tables.table_inputs import TableInputs
 from papers.culturalvqa.printed_values import printed
 from papers.culturalvqa.printed_values import rows as printed_rows

@@ -21,8 +21,9 @@ from benchmarks.models import Item, ItemImage
 from evaluation.metrics import resampling
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.proportions import share_of
-from evaluation.rendering.report import Cell, PrintedValue, Rounding, Row
-from evaluation.tables.spec import MissingData, Option, Table, TableSpec, Words
+from evaluation.rendering.report import Cell, PrintedValue, Rounding, Row, Words
+from evaluation.tables.spec import TableSpec
+from evaluation.tables.table import MissingData, Option, Table
 from evaluation.tables.table_inputs import TableInputs
 from papers.culturalvqa.printed_values import PRINTED, printed
 from papers.culturalvqa.prompts.lave import drop_rare_references

@@ -25,10 +25,11 @@ from evaluation.metrics.resampling import SHARES_APART, difference_of_means
 from evaluation.queries.call_statistics import CallStatistics
 from evaluation.queries.call_statistics import call_statistics as calls_of
 from evaluation.queries.observations import Observations, ObservedRater
+from evaluation.rendering.report import Words
 from evaluation.reports.call_text import methods_text
 from evaluation.selections.selection import Selection
 from evaluation.tables.sources import CAMPAIGNS
-from evaluation.tables.spec import MissingData, Option, Words
+from evaluation.tables.table import MissingData, Option
 from evaluation.tables.table_inputs import TableInputs
 from papers.culturalvqa.metrics import Scale, human_ceiling, lave_accuracy, scores_of
 from papers.culturalvqa.tables.labels import sub_categories

@@ -14,9 +14,10 @@ from django.utils.translation import gettext_lazy
 from annotation.models import Rating
 from evaluation.metrics.proportions import share_of
 from evaluation.queries.observations import Observations
-from evaluation.rendering.report import Cell, Rounding, Row
+from evaluation.rendering.report import Cell, Rounding, Row, Words
 from evaluation.tables.model_scores import model_label
-from evaluation.tables.spec import MissingData, Table, TableSpec, Words
+from evaluation.tables.spec import TableSpec
+from evaluation.tables.table import MissingData, Table
 from evaluation.tables.table_inputs import TableInputs
 from papers.culturalvqa.recipe_labels import STEREOTYPE_SHEET, SUB_CATEGORY_SHEET
 from people.models import Rater

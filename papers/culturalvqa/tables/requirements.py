@@ -8,7 +8,7 @@ from typing import Any
 from annotation.models import Rating
 from benchmarks.models import Item
 from evaluation.tables.requirements import Requirements
-from evaluation.tables.spec import MissingData
+from evaluation.tables.table import MissingData
 from evaluation.tables.table_inputs import TableInputs
 from papers.culturalvqa.tables import accuracy as culturalvqa
 from papers.culturalvqa.tables import judgements as culturalvqa_judged

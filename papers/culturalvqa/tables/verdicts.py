@@ -16,8 +16,9 @@ from evaluation.metrics.counts import Ratings
 from evaluation.metrics.judges import against_majority
 from evaluation.metrics.proportions import share
 from evaluation.queries.observations import Observations
-from evaluation.rendering.report import Cell, PrintedValue, Rounding, Row
-from evaluation.tables.spec import MissingData, Option, Table, TableSpec, Words
+from evaluation.rendering.report import Cell, PrintedValue, Rounding, Row, Words
+from evaluation.tables.spec import TableSpec
+from evaluation.tables.table import MissingData, Option, Table
 from evaluation.tables.table_inputs import TableInputs
 from papers.culturalvqa.printed_values import PRINTED
 from papers.culturalvqa.tables.judgements import JUDGE, STAGE, UNREADABLE, JudgedAnswers, chosen_judges, judged_answers

@@ -23,9 +23,10 @@ from evaluation.metrics.counts import Floats
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.proportions import share_of, share_of_sums
 from evaluation.metrics.resampling import cluster_sums
-from evaluation.rendering.report import Cell, PrintedValue, Rounding, Row
+from evaluation.rendering.report import Cell, PrintedValue, Rounding, Row, Words
 from evaluation.tables.sources import COLLECTION, name_of, title_of
-from evaluation.tables.spec import ActionLink, MissingData, Table, TableSpec, Words
+from evaluation.tables.spec import TableSpec
+from evaluation.tables.table import ActionLink, MissingData, Table
 from evaluation.tables.table_inputs import TableInputs
 from papers.culturalvqa.printed_values import PRINTED
 from papers.culturalvqa.tables.data import OTHER_QUESTIONS, OWN_ANSWER, SHARE, Question, questions_of

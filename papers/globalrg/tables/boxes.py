@@ -22,9 +22,10 @@ from evaluation.metrics.counts import Floats
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import Scale
 from evaluation.queries.observations import ObservedRater, RawAnswer
-from evaluation.rendering.report import Cell, Rounding, Row
+from evaluation.rendering.report import Cell, Rounding, Row, Words
 from evaluation.tables.known_models import about_models
-from evaluation.tables.spec import MissingData, Option, Table, TableSpec, Words
+from evaluation.tables.spec import TableSpec
+from evaluation.tables.table import MissingData, Option, Table
 from evaluation.tables.table_inputs import TableInputs
 from papers.globalrg.printed_values import PRINTED, printed
 from papers.globalrg.printed_values import rows as rows_printed

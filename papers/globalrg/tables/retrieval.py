@@ -16,7 +16,7 @@ from benchmarks.rules.regions import RETRIEVAL, country_code
 from evaluation.metrics import retrieval
 from evaluation.metrics.counts import Floats
 from evaluation.metrics.estimate import Estimate
-from evaluation.rendering.report import Cell, PrintedValue, Rounding, Row
+from evaluation.rendering.report import Cell, PrintedValue, Rounding, Row, Words
 from evaluation.tables.known_models import about_models
 from evaluation.tables.ranked_lists import (
     About,
@@ -27,7 +27,8 @@ from evaluation.tables.ranked_lists import (
     ranked_lists,
     relevant_of,
 )
-from evaluation.tables.spec import MissingData, Option, Table, TableSpec, Words
+from evaluation.tables.spec import TableSpec
+from evaluation.tables.table import MissingData, Option, Table
 from evaluation.tables.table_inputs import TableInputs
 from papers.globalrg.printed_values import printed
 from papers.globalrg.recipe import UNIVERSALS

@@ -28,8 +28,8 @@ from evaluation.metrics.resampling import (
     mean,
     ratio,
 )
-from evaluation.rendering.report import Cell, Rounding, Row
-from evaluation.tables.spec import MissingData, Option, Table, Words
+from evaluation.rendering.report import Cell, Rounding, Row, Words
+from evaluation.tables.table import MissingData, Option, Table
 from evaluation.tables.table_inputs import TableInputs
 from papers.valueground.printed_values import PRINTED, printed
 from papers.valueground.tables.answers import Instances, counted_words, known_answers, load_instances

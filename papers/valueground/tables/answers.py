@@ -22,7 +22,7 @@ from evaluation.metrics.classification import MISSING, Unreadable, alignment_cod
 from evaluation.metrics.counts import Bools, Floats, Ints
 from evaluation.metrics.estimate import Estimate
 from evaluation.queries.observations import ObservedItem
-from evaluation.tables.spec import MissingData
+from evaluation.tables.table import MissingData
 from evaluation.tables.table_inputs import TableInputs
 from papers.valueground.survey_labels import Found, Label, Pair, Side, Why, adjust, label, matched, propose, resolve
 from papers.valueground.tables.raters import (

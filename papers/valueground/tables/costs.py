@@ -16,8 +16,9 @@ from django.utils.translation import gettext_lazy
 from benchmarks.models import Item
 from evaluation.metrics.resampling import mean
 from evaluation.queries.observations import ObservedItem, observed_items
-from evaluation.rendering.report import Cell, Rounding, Row
-from evaluation.tables.spec import MissingData, Option, Table, TableSpec, Words
+from evaluation.rendering.report import Cell, Rounding, Row, Words
+from evaluation.tables.spec import TableSpec
+from evaluation.tables.table import MissingData, Option, Table
 from evaluation.tables.table_inputs import TableInputs
 from papers.valueground.printed_values import printed, rows
 from predictions.models import Attempt

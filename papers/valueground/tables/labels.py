@@ -9,9 +9,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from evaluation.metrics.proportions import share
-from evaluation.rendering.report import Cell, Row
+from evaluation.rendering.report import Cell, Row, Words
 from evaluation.tables.known_models import about_models
-from evaluation.tables.spec import Table, TableSpec, Words
+from evaluation.tables.spec import TableSpec
+from evaluation.tables.table import Table
 from evaluation.tables.table_inputs import TableInputs
 from papers.valueground.tables.accuracy import (
     PERCENT,

@@ -7,7 +7,7 @@ from functools import partial
 from django.utils.translation import gettext as _
 
 from evaluation.tables.requirements import Requirements, answers_of
-from evaluation.tables.spec import MissingData
+from evaluation.tables.table import MissingData
 from evaluation.tables.table_inputs import TableInputs
 from papers.valueground.tables.raters import CHOICE, MAIN, TEXT, rows_of
 from people.models import Rater

@@ -17,8 +17,8 @@ from evaluation.metrics.averages import DIFFERENCES, mean_over_countries
 from evaluation.metrics.classification import MISSING
 from evaluation.metrics.counts import Bools, Floats, Ints
 from evaluation.metrics.estimate import Estimate
-from evaluation.rendering.report import Cell, PrintedValue, Row
-from evaluation.tables.spec import MissingData, Option, Table, Words
+from evaluation.rendering.report import Cell, PrintedValue, Row, Words
+from evaluation.tables.table import MissingData, Option, Table
 from evaluation.tables.table_inputs import TableInputs
 from papers.valueground.metrics import equal_frequency, reversals
 from papers.valueground.printed_values import PRINTED, printed

@@ -26,8 +26,9 @@ from evaluation.metrics.judges import judge_position
 from evaluation.metrics.rater_means import with_rater_means
 from evaluation.metrics.resampling import mean
 from evaluation.queries.observations import ObservedItem
-from evaluation.rendering.report import Cell, Rounding, Row
-from evaluation.tables.spec import MissingData, Option, Table, TableSpec, Words
+from evaluation.rendering.report import Cell, Rounding, Row, Words
+from evaluation.tables.spec import TableSpec
+from evaluation.tables.table import MissingData, Option, Table
 from evaluation.tables.table_inputs import TableInputs
 from papers.valueground.printed_values import printed
 from papers.valueground.recipe import RULE

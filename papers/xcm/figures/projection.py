@@ -21,7 +21,7 @@ from evaluation.metrics.projection import Plane, principal_plane
 from evaluation.metrics.silhouette import mean_silhouettes
 from evaluation.rendering.number_format import format_number
 from evaluation.tables.ranked_lists import labels_of
-from evaluation.tables.spec import MissingData
+from evaluation.tables.table import MissingData
 from papers.xcm.tables.association import concept_of
 from predictions.models import Run
 from predictions.queries.results import entries_with_vectors, vectors_by

@@ -12,7 +12,7 @@ from evaluation.figures.figure import Figure
 from evaluation.figures.spec import FigureData, FigureSpec
 from evaluation.figures.table_figures import spec_of, table_of
 from evaluation.metrics.estimate import Estimate
-from evaluation.tables.spec import MissingData
+from evaluation.tables.table import MissingData
 from papers.xcm.tables.collection import TABLES
 from papers.xcm.tables.prevalence import TIERS
 

@@ -16,7 +16,7 @@ from evaluation.figures.figure import Datum, Figure
 from evaluation.figures.spec import FigureData, FigureSpec
 from evaluation.metrics.counts import Floats
 from evaluation.tables.ranked_lists import RankedLists, labels_at, ranked_lists
-from evaluation.tables.spec import MissingData
+from evaluation.tables.table import MissingData
 from papers.xcm.metrics import winners
 from papers.xcm.tables.prevalence import TIERS, tier
 from papers.xcm.tables.trials import SIX, THREE, TrialScores, choices_of, countries_of, with_trials

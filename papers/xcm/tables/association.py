@@ -21,9 +21,10 @@ from evaluation.metrics.averages import SHARES, mean_over_countries
 from evaluation.metrics.counts import Bools, Floats
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.silhouette import Distance, TooLarge, mean_silhouettes
-from evaluation.rendering.report import Cell, Rounding, Row
+from evaluation.rendering.report import Cell, Rounding, Row, Words
 from evaluation.tables.sources import PICTURES, TEXTS, by_collection
-from evaluation.tables.spec import MissingData, Option, Table, TableSpec, Words
+from evaluation.tables.spec import TableSpec
+from evaluation.tables.table import MissingData, Option, Table
 from evaluation.tables.table_inputs import TableInputs
 from papers.xcm import metrics as forced_choice
 from papers.xcm.printed_values import printed

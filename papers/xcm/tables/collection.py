@@ -14,7 +14,8 @@ from evaluation.metrics.estimate import Estimate
 from evaluation.rendering.report import Cell, Rounding, Row
 from evaluation.tables.known_models import about_models
 from evaluation.tables.ranked_lists import CollectionEntries
-from evaluation.tables.spec import MissingData, Table, TableSpec
+from evaluation.tables.spec import TableSpec
+from evaluation.tables.table import MissingData, Table
 from evaluation.tables.table_inputs import TableInputs
 from papers.xcm.printed_values import printed
 from papers.xcm.tables import association as xcm_association

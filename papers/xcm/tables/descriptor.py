@@ -20,8 +20,9 @@ from evaluation.metrics.counts import Bools, Floats
 from evaluation.metrics.drift import similarity_drift
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.paired_tests import adjusted
-from evaluation.rendering.report import Cell, Rounding, Row
-from evaluation.tables.spec import MissingData, Option, Table, TableSpec, Words
+from evaluation.rendering.report import Cell, Rounding, Row, Words
+from evaluation.tables.spec import TableSpec
+from evaluation.tables.table import MissingData, Option, Table
 from evaluation.tables.table_inputs import TableInputs
 from papers.xcm import metrics as forced_choice
 from papers.xcm.printed_values import printed

@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy
 from evaluation.metrics import proportions, retrieval
 from evaluation.metrics.counts import Bools, Floats, Ints
 from evaluation.metrics.estimate import Estimate
-from evaluation.rendering.report import Cell, Rounding, Row
+from evaluation.rendering.report import Cell, Rounding, Row, Words
 from evaluation.tables.ranked_lists import (
     About,
     NoQueryScores,
@@ -29,7 +29,8 @@ from evaluation.tables.ranked_lists import (
     ranked_lists,
     relevant_of,
 )  # fmt: skip
-from evaluation.tables.spec import MissingData, Option, Table, TableSpec, Words
+from evaluation.tables.spec import TableSpec
+from evaluation.tables.table import MissingData, Option, Table
 from evaluation.tables.table_inputs import TableInputs
 from papers.xcm.printed_values import printed
 from papers.xcm.printed_values import rows as printed_rows

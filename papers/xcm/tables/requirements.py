@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 
 from evaluation.tables.requirements import Requirements
 from evaluation.tables.sources import PICTURES, TEXTS
-from evaluation.tables.spec import MissingData
+from evaluation.tables.table import MissingData
 from evaluation.tables.table_inputs import TableInputs
 from papers.xcm.tables.association import PLAIN_THREE, embeddings_of
 

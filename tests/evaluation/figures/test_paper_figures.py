@@ -9,7 +9,7 @@ import pytest
 from benchmarks.models import Benchmark, Item
 from evaluation.figures.figure_builder import build_figure, figure_data
 from evaluation.figures.registry import figure_of
-from evaluation.tables.spec import MissingData
+from evaluation.tables.table import MissingData
 from tests.evaluation.data import NOON
 from tests.evaluation.figures.study import boxes, read
 from tests.evaluation.runs import collection, found, query, run

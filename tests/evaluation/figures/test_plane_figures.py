@@ -11,7 +11,7 @@ from evaluation.figures.drawing.plane import GROUPS
 from evaluation.figures.figure import Figure
 from evaluation.figures.figure_builder import build_figure, figure_data
 from evaluation.figures.registry import figure_of
-from evaluation.tables.spec import MissingData
+from evaluation.tables.table import MissingData
 from papers.xcm.figures import projection
 from papers.xcm.tables.trials import SIX
 from people.models import Rater

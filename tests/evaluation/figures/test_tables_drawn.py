@@ -4,7 +4,7 @@ import pytest
 
 from benchmarks.models import Benchmark
 from evaluation.figures.figure import Figure
-from evaluation.tables.spec import MissingData
+from evaluation.tables.table import MissingData
 from papers.culturalvqa.figures import SIGNS, day_of
 from people.models import Rater
 from tests.evaluation import test_tables_caire as caire

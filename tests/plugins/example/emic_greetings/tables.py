@@ -5,7 +5,8 @@ from pathlib import Path
 from evaluation.metrics.agreement import alpha
 from evaluation.rendering.report import Cell, Rounding, Row
 from evaluation.tables.printed_values import PrintedFolder
-from evaluation.tables.spec import Table, TableSpec
+from evaluation.tables.spec import TableSpec
+from evaluation.tables.table import Table
 from evaluation.tables.table_inputs import TableInputs
 
 PRINTED = PrintedFolder(Path(__file__).with_name("printed"))
