@@ -2,7 +2,8 @@
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 from annotation.fields import registry
@@ -116,6 +117,34 @@ def papers(path: str, text: str) -> Iterator[str]:
             yield f"{path}:{line} imports {name}; register it by papers/plugins.py"
         elif parts[1] in PAPERS and pieces[1] in PAPERS - {parts[1]} and not _is_pure_module(name):
             yield f"{path}:{line} imports {name} of another paper"
+
+
+PAPER_PARTS = ("README.md", "recipe.py", "plugin.py", "printed/sources.csv")
+
+
+def paper_parts(paths: Iterable[str]) -> Iterator[str]:
+    """The folder of a paper says what the paper did, and holds its recipe, its plugin object and its printed values."""
+    present = set(paths)
+    for name in sorted(PAPERS):
+        for part in PAPER_PARTS:
+            if f"papers/{name}/{part}" not in present:
+                yield f"papers/{name} has no {part}"
+
+
+SERVICE_FILES = 15
+LARGER_SERVICE_FOLDERS = {"people/services": 20}  # older than the rule. The numbers only get smaller.
+
+
+def service_folders(paths: Iterable[str]) -> Iterator[str]:
+    """A service folder with more than 15 modules gets subfolders by feature."""
+    counts = Counter(
+        str(PurePosixPath(path).parent)
+        for path in paths
+        if "/services/" in path and path.endswith(".py") and not path.endswith("__init__.py")
+    )
+    for folder, count in sorted(counts.items()):
+        if count > LARGER_SERVICE_FOLDERS.get(folder, SERVICE_FILES):
+            yield f"{folder} has {count} modules; put them into subfolders by feature"
 
 
 DECIMAL = re.compile(r"-?\d+(\.\d+)?")

@@ -117,6 +117,20 @@ def test_no_modules_import_each_other() -> None:
     assert circles == []
 
 
+def test_each_paper_has_its_parts() -> None:
+    paths = tracked("papers/*")
+    without_readme = [path for path in paths if path != "papers/xcm/README.md"]
+    assert list(rules.paper_parts(without_readme)) == ["papers/xcm has no README.md"]
+    assert not list(rules.paper_parts(paths))
+    assert {path.split("/")[1] for path in paths if path.endswith("/recipe.py")} == rules.PAPERS
+
+
+def test_large_service_folders_have_subfolders() -> None:
+    sixteen = [f"jobs/services/x{number}.py" for number in range(16)]
+    assert list(rules.service_folders(sixteen)) and not list(rules.service_folders(sixteen[:15]))
+    assert not list(rules.service_folders(CODE))
+
+
 def test_nothing_names_a_machine_or_a_registry() -> None:
     """Paths of machines and hosts of registries have no place in the repository."""
     suspects = (
