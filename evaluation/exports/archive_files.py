@@ -48,19 +48,19 @@ def archive_files(
     ids, benchmark = [campaign.pk for campaign in campaigns], stage.benchmark
     cells = list(dict.fromkeys(c.suffix for sheet in sheets.values() for c in sheet.columns()))
     consents = _consents(benchmark, ids)
-    found = [ArchiveFile("ratings", RATINGS, COLUMNS, rows(ids, benchmark.pseudonym, sheets, consents), cells)]
+    files = [ArchiveFile("ratings", RATINGS, COLUMNS, rows(ids, benchmark.pseudonym, sheets, consents), cells)]
     if versions:
         earlier = rows(ids, benchmark.pseudonym, sheets, consents, live=False)
-        found.append(ArchiveFile("versions", VERSIONS, (*COLUMNS, WITHDRAWN_AT), earlier, cells))
+        files.append(ArchiveFile("versions", VERSIONS, (*COLUMNS, WITHDRAWN_AT), earlier, cells))
     if stage.acceptance == Stage.Acceptance.BY_RULE:
-        found.append(ArchiveFile("outcomes", OUTCOMES, decisions.OUTCOMES, decisions.outcomes(ids)))
+        files.append(ArchiveFile("outcomes", OUTCOMES, decisions.OUTCOMES, decisions.outcomes(ids)))
     if stage.acceptance == Stage.Acceptance.BY_REVIEW:
-        found.append(ArchiveFile("reviews", REVIEWS, decisions.REVIEWS, decisions.reviews(benchmark, ids)))
-    found.append(ArchiveFile("items", ITEMS, items.ITEMS, items.items(stage)))
+        files.append(ArchiveFile("reviews", REVIEWS, decisions.REVIEWS, decisions.reviews(benchmark, ids)))
+    files.append(ArchiveFile("items", ITEMS, items.ITEMS, items.items(stage)))
     for one in record_files(benchmark.recipe, stage.key):
         ratings = rows(ids, benchmark.pseudonym, sheets, consents)
-        found.append(ArchiveFile(f"records-{one.key}", one.meaning, one.columns, one.records(ratings)))
-    return found
+        files.append(ArchiveFile(f"records-{one.key}", one.meaning, one.columns, one.records(ratings)))
+    return files
 
 
 def _consents(benchmark: Benchmark, campaigns: Sequence[int]) -> dict[int, str]:

@@ -44,11 +44,11 @@ def missing_reasons(estimates: Iterable[Estimate]) -> MissingData:
     whys = Counter(reason_sentence(one) or reason_title(one) for one in estimates)
     if len(whys) == 1:
         return MissingData(_("There is no value to draw. %(reason)s") % {"reason": next(iter(whys))})
-    said = " ".join(
+    reasons = " ".join(
         _("%(reason)s (%(n)s of %(all)s).") % {"reason": strip_full_stop(why), "n": n, "all": whys.total()}
         for why, n in whys.most_common()
     )
-    return MissingData(_("There is no value to draw. %(reason)s") % {"reason": said})
+    return MissingData(_("There is no value to draw. %(reason)s") % {"reason": reasons})
 
 
 def strip_full_stop(words: str) -> str:
@@ -79,22 +79,22 @@ def estimate_text(estimate: Estimate) -> str:
 
 def list_text(parts: Sequence[tuple[str, str]], head: str) -> str:
     """A sentence of names with what is said of each; of many the first, and how many more there are."""
-    said = "; ".join(f"{isolate_direction(name)}: {strip_full_stop(words)}" for name, words in parts[:MOST_IN_WORDS])
+    listed = "; ".join(f"{isolate_direction(name)}: {strip_full_stop(words)}" for name, words in parts[:MOST_IN_WORDS])
     more = len(parts) - MOST_IN_WORDS
     if more > 0:
-        said += "; " + ngettext("%(n)s more in the table", "%(n)s more in the table", more) % {"n": more}
-    return f"{head} {said}." if said else head
+        listed += "; " + ngettext("%(n)s more in the table", "%(n)s more in the table", more) % {"n": more}
+    return f"{head} {listed}." if listed else head
 
 
 def model_name(who: ObservedRater) -> str:
     return f"{who.name} ({who.setting})" if who.setting else who.name
 
 
-def codes_of(sheet: Sheet, field: str, said: Iterable[str]) -> dict[str, str]:
+def codes_of(sheet: Sheet, field: str, codes: Iterable[str]) -> dict[str, str]:
     """Codes of a question in the order of its sheet, with their labels; what was said beside them comes last."""
     one = sheet.field(field)
     known: dict[str, str] = {}
     for listed_ in one.spec.config_json(one.config).values():
         if isinstance(listed_, list) and all(isinstance(x, dict) and {"code", "label"} <= x.keys() for x in listed_):
             known |= {str(x["code"]): localise(x["label"], get_language() or "en") for x in listed_}
-    return known | {code: code for code in said if code not in known}
+    return known | {code: code for code in codes if code not in known}

@@ -97,12 +97,12 @@ def _point(day: date, estimate: Estimate) -> lines.Point:
 
 def annotators(ground: FigureData) -> Figure:
     """Each person against the mean of the others of their cohort."""
-    seen = ground.everybody.people
-    if seen.level == "nominal":
+    observations = ground.everybody.people
+    if observations.level == "nominal":
         raise MissingData(
             _("One person against the mean of the others needs codes with an order; this question has none.")
         )
-    groups = [(name, _against_the_rest(part)) for name, part in _by_cohort(ground, seen)]
+    groups = [(name, _against_the_rest(part)) for name, part in _by_cohort(ground, observations)]
     if not groups:
         raise MissingData(_("No person of a cohort has answered yet."))
     if all(e.value is None for _name, group in groups for _who, e in group):
@@ -137,29 +137,37 @@ def _range(estimates: list[Estimate]) -> str:
     people = ngettext("%(n)s person", "%(n)s people", len(estimates)) % {"n": len(estimates)}
     if not values:
         return _("%(people)s, no value yet") % {"people": people}
-    said = {"people": people, "low": f"{values[0]:.2f}", "high": f"{values[-1]:.2f}", "mid": f"{np.median(values):.2f}"}
-    return _("%(people)s, median %(mid)s, from %(low)s to %(high)s") % said
+    parts = {
+        "people": people,
+        "low": f"{values[0]:.2f}",
+        "high": f"{values[-1]:.2f}",
+        "mid": f"{np.median(values):.2f}",
+    }
+    return _("%(people)s, median %(mid)s, from %(low)s to %(high)s") % parts
 
 
-def _by_cohort(ground: FigureData, seen: Observations) -> list[tuple[str, Observations]]:
+def _by_cohort(ground: FigureData, observations: Observations) -> list[tuple[str, Observations]]:
     """Each cohort's part under its name, by name; answers that belong to none are left out."""
     names = {cohort.label: cohort.name for cohort in ground.catalogue.cohorts.values()}
-    parts = [(names.get(one, one), seen.where(seen.cohort == place)) for place, one in enumerate(seen.cohorts)]
+    parts = [
+        (names.get(one, one), observations.where(observations.cohort == place))
+        for place, one in enumerate(observations.cohorts)
+    ]
     return sorted([(name, part) for name, part in parts if part.n], key=lambda pair: pair[0])
 
 
 def distribution(ground: FigureData) -> Figure:
     """Shares of the codes, by cohort, and below them of each model."""
-    seen = ground.everybody
+    observations = ground.everybody
     entry = next(stage for stage in ground.catalogue.stages if stage.key == ground.asked.stage)
     campaign = next(c for c in entry.campaigns if c.id in ground.asked.campaigns)
-    labels = codes_of(campaign.sheet, ground.asked.field, seen.codes)
+    labels = codes_of(campaign.sheet, ground.asked.field, observations.codes)
     if not labels or len(labels) > 20:
         raise MissingData(_("This question has no codes to count."))
-    people = [(_("People"), name, part) for name, part in _by_cohort(ground, seen.people)]
-    models = [(_("Models"), model_name(who), seen.of_rater(place)) for place, who in seen.models()]
+    people = [(_("People"), name, part) for name, part in _by_cohort(ground, observations.people)]
+    models = [(_("Models"), model_name(who), observations.of_rater(place)) for place, who in observations.models()]
     counts = [(head, name, _counts(part, list(labels))) for head, name, part in people + models]
-    looks = tuple(kind(n) for n in range(len(labels))) if seen.level == "nominal" else tuple(steps(len(labels)))
+    looks = tuple(kind(n) for n in range(len(labels))) if observations.level == "nominal" else tuple(steps(len(labels)))
     keys = tuple(code if len(code) <= 3 else "" for code in labels)
     drawing = bars.Stacks(tuple(labels.values()), looks, tuple(_stacks(counts)), keys, "n")
     often = [(name, _often(count, list(labels.values()))) for _head, name, count in counts]
@@ -185,26 +193,26 @@ def _counts(part: Observations, codes: list[str]) -> list[int]:
 
 def _stacks(counts: list[tuple[str, str, list[int]]]) -> list[bars.Stack]:
     several = len({head for head, _name, _count in counts}) > 1
-    made = []
+    stacks = []
     for head, group in groupby(counts, key=lambda one: one[0]):
         for place, (_head, name, count) in enumerate(group):
             n = sum(count)
             shares = tuple(one / n for one in count) if n else None
-            made.append(bars.Stack(name, shares, n, _("no answers"), head if several and not place else ""))
-    return made
+            stacks.append(bars.Stack(name, shares, n, _("no answers"), head if several and not place else ""))
+    return stacks
 
 
 def _often(count: list[int], labels: list[str]) -> str:
     """The answer given most often with its share; of a tie all of its answers, or how many they are."""
     n, most = sum(count), max(count)
     tied = [isolate_direction(label) for label, number in zip(labels, count, strict=True) if number == most]
-    said = {"percent": f"{100 * most / n:.0f}", "n": f"{n:,}", "count": len(tied), "label": tied[0]}
+    values = {"percent": f"{100 * most / n:.0f}", "n": f"{n:,}", "count": len(tied), "label": tied[0]}
     if len(tied) == 1:
-        return _("%(label)s (%(percent)s %% of %(n)s)") % said
+        return _("%(label)s (%(percent)s %% of %(n)s)") % values
     if len(tied) > MOST_TIED:
-        return _("a tie of %(count)s answers (%(percent)s %% of %(n)s each)") % said
-    said["labels"] = get_text_list(tied, _("and"))
-    return _("%(labels)s (a tie, %(percent)s %% of %(n)s each)") % said
+        return _("a tie of %(count)s answers (%(percent)s %% of %(n)s each)") % values
+    values["labels"] = get_text_list(tied, _("and"))
+    return _("%(labels)s (a tie, %(percent)s %% of %(n)s each)") % values
 
 
 def _rows(name: str, count: list[int], labels: dict[str, str]) -> list[tuple[Datum, ...]]:

@@ -41,24 +41,24 @@ def cohorts_by_models(ground: FigureData) -> Figure:
     models, cohorts = _models(against.observed), _cohorts(ground, against)
     ordered = against.observed.level != "nominal"
     wanted, fewer = _bounded(against, len(models), ground)
-    found = [[_of_cohort(against, place, model, wanted) for model, _name in models] for place, _cohort in cohorts]
-    low = agreement_ticks(value_of(e) for row in found for e in row)[0] if ordered else 0.0
+    estimates = [[_of_cohort(against, place, model, wanted) for model, _name in models] for place, _cohort in cohorts]
+    low = agreement_ticks(value_of(e) for row in estimates for e in row)[0] if ordered else 0.0
     measure = _measure(against.observed.level)
     drawing = heat_map.HeatMap(
         tuple(name for _place, name in cohorts),
         tuple(name for _place, name in models),
-        tuple(tuple(value_of(e) for e in row) for row in found),
+        tuple(tuple(value_of(e) for e in row) for row in estimates),
         low,
         1.0,
         measure,
         _("No value: see the table"),
         _("n: items of each value"),
     )
-    if all(e.value is None for row in found for e in row):
-        raise missing_reasons([e for row in found for e in row])
+    if all(e.value is None for row in estimates for e in row):
+        raise missing_reasons([e for row in estimates for e in row])
     flat = [
         (cohort, model, e)
-        for (_place, cohort), row in zip(cohorts, found, strict=True)
+        for (_place, cohort), row in zip(cohorts, estimates, strict=True)
         for (_model, model), e in zip(models, row, strict=True)
     ]
     return Figure(
@@ -82,8 +82,8 @@ def _bounded(against: ModelComparison, models: int, ground: FigureData) -> tuple
         )
     if work <= MOST_WITH_INTERVALS or wanted.over == "none":
         return wanted, []
-    said = _("Without intervals: there are too many models and ratings for them. Choose one campaign or cohort.")
-    return replace(wanted, over="none"), [said]
+    note = _("Without intervals: there are too many models and ratings for them. Choose one campaign or cohort.")
+    return replace(wanted, over="none"), [note]
 
 
 def _models(seen: Observations) -> list[tuple[int, str]]:
@@ -96,11 +96,13 @@ def _models(seen: Observations) -> list[tuple[int, str]]:
 def _cohorts(ground: FigureData, against: ModelComparison) -> list[tuple[int, str]]:
     """Places and names of the cohorts whose people answered, by name."""
     names = {cohort.label: cohort.name for cohort in ground.catalogue.cohorts.values()}
-    there = np.unique(against.cohort).tolist()
-    if not there:
+    cohort_places = np.unique(against.cohort).tolist()
+    if not cohort_places:
         raise MissingData(_("No person of a cohort has answered yet."))
     labels = against.observed.cohorts
-    return sorted(((place, names.get(labels[place], labels[place])) for place in there), key=lambda pair: pair[1])
+    return sorted(
+        ((place, names.get(labels[place], labels[place])) for place in cohort_places), key=lambda pair: pair[1]
+    )
 
 
 def _measure(level: str) -> str:
@@ -125,13 +127,13 @@ def _of_cohort(against: ModelComparison, cohort: int, model: int, wanted: Interv
 def point_by_point(ground: FigureData) -> Figure:
     """Every unit of a cohort: the mean of its people across, the model's score upwards."""
     against = ModelComparison.of(ground.everybody)
-    seen = against.observed
-    if seen.level == "nominal":
+    observations = against.observed
+    if observations.level == "nominal":
         raise MissingData(_("Points need codes with an order; this question has none."))
-    models, _there = _models(seen)[:CLOUDS], _cohorts(ground, against)
+    models, _there = _models(observations)[:CLOUDS], _cohorts(ground, against)
     wanted, fewer = _bounded(against, len(models), ground)
     mean, names = against.means, _names(against)
-    clouds, rows, found = [], [], []
+    clouds, rows, correlations = [], [], []
     for place, name in models:
         score = against.scores(place)
         estimate = with_rater_means(score, against.ratings, "pearson", interval=wanted)
@@ -140,15 +142,15 @@ def point_by_point(ground: FigureData) -> Figure:
         r = scatter.correlation_words("r", value_of(estimate))
         clouds.append(scatter.Cloud(name, dots, r, scatter.fitted(dots)))
         rows += [(name, d.name, d.x, d.y) for d in dots]
-        found.append(
+        correlations.append(
             (name, "r = " + estimate_text(estimate) if estimate.value is not None else estimate_text(estimate))
         )
-    low, high = float(np.nanmin(seen.value)), float(np.nanmax(seen.value))
+    low, high = float(np.nanmin(observations.value)), float(np.nanmax(observations.value))
     drawing = scatter.Scatter(tuple(clouds), _("Mean of people"), _("Model"), low, high, diagonal=True)
     return Figure(
         key="models-people",
         title=_("Models against people"),
-        alt=list_text(found, _("Model's score against the mean of people, Pearson:")),
+        alt=list_text(correlations, _("Model's score against the mean of people, Pearson:")),
         columns=(_("model"), _("item"), _("mean of people"), _("model's score")),
         rows=tuple(rows),
         draw=lambda width: scatter.draw(drawing, width),
@@ -165,10 +167,10 @@ def point_by_point(ground: FigureData) -> Figure:
 
 def _names(against: ModelComparison) -> list[str]:
     """Of each thing: the item, and whom it was shown to where there are several."""
-    seen = against.observed
-    several = len(seen.cohorts) > 1
+    observations = against.observed
+    several = len(observations.cohorts) > 1
     return [
-        f"{seen.items[item].key}, {seen.cohorts[cohort]}" if several else seen.items[item].key
+        f"{observations.items[item].key}, {observations.cohorts[cohort]}" if several else observations.items[item].key
         for item, cohort in zip(against.item_of.tolist(), against.cohort_of.tolist(), strict=True)
     ]
 

@@ -58,7 +58,7 @@ def heat_of(ground: FigureData, *, key: str, spec: TableSpec, title: Words, meas
     cells = numbers_of(table)
     if not cells:
         raise MissingData(spec.needs)
-    kept = {(row, column): estimate for row, column, estimate in cells}
+    estimates = {(row, column): estimate for row, column, estimate in cells}
     rows = list(dict.fromkeys(row for row, *_rest in cells))
     columns = list(dict.fromkeys(column for _row, column, *_rest in cells))
     values = [e.value for _r, _c, e in cells if e.value is not None]
@@ -68,7 +68,7 @@ def heat_of(ground: FigureData, *, key: str, spec: TableSpec, title: Words, meas
     drawing = heat_map.HeatMap(
         tuple(rows),
         tuple(columns),
-        tuple(tuple(_value(kept.get((row, column))) for column in columns) for row in rows),
+        tuple(tuple(_value(estimates.get((row, column))) for column in columns) for row in rows),
         agreement_ticks(map(Value, values))[0] if min(values, default=0) < 0 else 0.0,
         high,
         str(measure),

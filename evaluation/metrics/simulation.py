@@ -128,10 +128,10 @@ def covers(recipe: StudyDesign, true: dict[str, float], rng: np.random.Generator
     study, intervals = draw(recipe, rng), {}
     for name, measured in MEASURED.items():
         estimate = measured(study, TWO_WAY)
-        held = (
+        value_and_se = (
             None
             if estimate.low is None or estimate.high is None
             else (estimate.low <= true[name] <= estimate.high, estimate.high - estimate.low)
         )
-        intervals[name] = (np.nan, np.nan) if held is None else (float(held[0]), held[1])
+        intervals[name] = (np.nan, np.nan) if value_and_se is None else (float(value_and_se[0]), value_and_se[1])
     return intervals

@@ -52,13 +52,13 @@ def my_statistics(user: User) -> list[MyCampaignRow]:
     with connection.cursor() as cursor:
         cursor.execute(_PACE, [user.pk])
         paces = dict(cursor.fetchall())
-    found = [row for row in rows if row["done"] or row["skipped"]]
-    campaigns = Campaign.objects.select_related("sheet_version").in_bulk([row["campaign"] for row in found])
+    active_rows = [row for row in rows if row["done"] or row["skipped"]]
+    campaigns = Campaign.objects.select_related("sheet_version").in_bulk([row["campaign"] for row in active_rows])
     return [
         MyCampaignRow(
             campaign.name, row["done"], row["skipped"], paces.get(campaign.pk), _pictures_per_hour(user, campaign)
         )
-        for row in found
+        for row in active_rows
         for campaign in [campaigns[row["campaign"]]]
     ]
 

@@ -85,19 +85,19 @@ def raters_of(
         taking_part = taking_part.filter(cohort__cohort=cohort)
     if rater is not None:
         taking_part = taking_part.filter(rater=rater)
-    seen: dict[tuple[int, int | None], datetime | None] = dict.fromkeys(
+    last_answers: dict[tuple[int, int | None], datetime | None] = dict.fromkeys(
         _from_files(benchmark, campaigns, cohort, rater)
     )
-    seen |= {
+    last_answers |= {
         (row["rater"], row["cohort__cohort"]): row["seen"]
         for row in taking_part.values("rater", "cohort__cohort").annotate(seen=Max("last_seen_at"))
     }
-    ids = sorted({r for r, _c in seen})
+    ids = sorted({r for r, _c in last_answers})
     left_out = list(answers_left_out(benchmark).filter(rater__in=ids).values_list("pk", "rater", "cohort"))
     done = _done(ids, campaigns, [answer for answer, _rater, _cohort in left_out])
     skipped = _skipped(ids, campaigns)
     raters = Rater.objects.filter(pk__in=ids).select_related("user").in_bulk()
-    cohorts = Cohort.objects.in_bulk([c for _r, c in seen if c is not None])
+    cohorts = Cohort.objects.in_bulk([c for _r, c in last_answers if c is not None])
     # Who has no answers but those is not listed: the page does not say who withdrew.
     gone = {(rater, cohort) for _answer, rater, cohort in left_out}
     excluded = {e.rater_id: e for e in Exclusion.objects.filter(benchmark=benchmark, lifted_at__isnull=True)}
@@ -114,7 +114,7 @@ def raters_of(
             idle=last is not None and last < at - IDLE,
             left=last is not None and (r, c) not in members,
         )
-        for (r, c), last in seen.items()
+        for (r, c), last in last_answers.items()
         if (r, c) in done or (r, c) not in gone or r in excluded
     ]
     return sorted(lines, key=lambda line: (line.is_model, line.cohort.name if line.cohort else "", line.pseudonym))
@@ -179,6 +179,6 @@ def exclusion_effect_text(benchmark: Benchmark, rater: Rater) -> str:
     if event is None:
         return ""
     answers, places = event.data.get("answers", 0), event.data.get("places", 0)
-    said = ngettext("%(n)s answer no longer counts", "%(n)s answers no longer count", answers) % {"n": answers}
+    answers_text = ngettext("%(n)s answer no longer counts", "%(n)s answers no longer count", answers) % {"n": answers}
     opened = ngettext("%(n)s answer reopened", "%(n)s answers reopened", places) % {"n": places}
-    return _("%(answers)s; %(places)s.") % {"answers": said, "places": opened}
+    return _("%(answers)s; %(places)s.") % {"answers": answers_text, "places": opened}

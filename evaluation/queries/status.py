@@ -49,10 +49,10 @@ class Status:
 
 
 def status(at: datetime) -> Status:
-    found = Status(at)
+    status = Status(at)
     for part in (_versions, _queue, _jobs, _leases, _mail, _sign_ins, _disk, *_MORE_PARTS):
-        part(found)
-    return found
+        part(status)
+    return status
 
 
 _MORE_PARTS: list[Callable[[Status], None]] = []  # of other apps; filled by `register_status_part` only
@@ -63,11 +63,11 @@ def register_status_part(part: Callable[[Status], None]) -> None:
     _MORE_PARTS.append(part)
 
 
-def _versions(found: Status) -> None:
+def _versions(status: Status) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SHOW server_version")
         postgres = cursor.fetchone()[0]
-    found.versions = [
+    status.versions = [
         ("Emic", settings.VERSION),
         ("Python", platform.python_version()),
         ("Django", django.get_version()),
@@ -85,13 +85,13 @@ def record_heartbeat(at: datetime) -> None:
     broker(lambda client: client.set(BEAT_KEY, at.isoformat(), ex=86_400))
 
 
-def _queue(found: Status) -> None:
+def _queue(status: Status) -> None:
     asked = broker(
         lambda client: (client.info("server"), client.llen("celery"), client.get(BEAT_KEY), worker_seen(client))
     )
     if asked is None:
-        found.figures.append((_("Broker"), _("does not answer")))
-        found.problems.append(
+        status.figures.append((_("Broker"), _("does not answer")))
+        status.problems.append(
             Problem(
                 _("The broker does not answer, so nothing is done in the background."),
                 _("See that Valkey runs and CELERY_BROKER_URL names it. Nothing is lost: work waits in the database."),
@@ -100,25 +100,25 @@ def _queue(found: Status) -> None:
         return
     info, waiting, beat, worker = asked
     name = info.get("server_name", "redis").title()
-    found.versions.append((name, str(info.get("valkey_version") or info.get("redis_version", "?"))))
-    found.figures.append((_("Messages waiting in the broker"), f"{waiting:,}"))
+    status.versions.append((name, str(info.get("valkey_version") or info.get("redis_version", "?"))))
+    status.figures.append((_("Messages waiting in the broker"), f"{waiting:,}"))
     if waiting > MANY_WAITING:
-        found.problems.append(
+        status.problems.append(
             Problem(_("Many messages wait in the broker."), _("See that a worker runs; start a second one if it does."))
         )
-    _worker(found, worker)
-    _scheduler(found, datetime.fromisoformat(beat.decode()) if beat else None)
+    _worker(status, worker)
+    _scheduler(status, datetime.fromisoformat(beat.decode()) if beat else None)
 
 
-def _worker(found: Status, seen: datetime | None) -> None:
-    ago = found.at - seen if seen else None
-    if (ago is None or ago > WORKER_LATE) and found.at - STARTED < WORKER_LATE:
-        found.figures.append((_("Worker last seen"), _("not yet since the start")))
+def _worker(status: Status, seen: datetime | None) -> None:
+    ago = status.at - seen if seen else None
+    if (ago is None or ago > WORKER_LATE) and status.at - STARTED < WORKER_LATE:
+        status.figures.append((_("Worker last seen"), _("not yet since the start")))
         return
-    said = _("never") if ago is None else _("%(n)s s ago") % {"n": max(0, round(ago.total_seconds()))}
-    found.figures.append((_("Worker last seen"), said))
+    ago_text = _("never") if ago is None else _("%(n)s s ago") % {"n": max(0, round(ago.total_seconds()))}
+    status.figures.append((_("Worker last seen"), ago_text))
     if ago is None or ago > WORKER_LATE:
-        found.problems.append(
+        status.problems.append(
             Problem(
                 _("The worker does not respond: nothing is done in the background, and jobs wait."),
                 _("./emic run replaces it within a minute. In containers, restart the service “worker”."),
@@ -126,16 +126,16 @@ def _worker(found: Status, seen: datetime | None) -> None:
         )
 
 
-def _scheduler(found: Status, last: datetime | None) -> None:
-    ago = found.at - last if last else None
+def _scheduler(status: Status, last: datetime | None) -> None:
+    ago = status.at - last if last else None
     fresh = ago is not None and ago <= BEAT_LATE
-    if not fresh and found.at - STARTED < SETTLING:
-        found.figures.append((_("Scheduler last seen"), _("not yet since the start")))
+    if not fresh and status.at - STARTED < SETTLING:
+        status.figures.append((_("Scheduler last seen"), _("not yet since the start")))
         return
-    said = _("never") if ago is None else _("%(n)s s ago") % {"n": max(0, round(ago.total_seconds()))}
-    found.figures.append((_("Scheduler last seen"), said))
+    ago_text = _("never") if ago is None else _("%(n)s s ago") % {"n": max(0, round(ago.total_seconds()))}
+    status.figures.append((_("Scheduler last seen"), ago_text))
     if not fresh:
-        found.problems.append(
+        status.problems.append(
             Problem(
                 _(
                     "The scheduler has not responded for five minutes. Expired reservations are not "
@@ -146,22 +146,22 @@ def _scheduler(found: Status, last: datetime | None) -> None:
         )
 
 
-def _jobs(found: Status) -> None:
+def _jobs(status: Status) -> None:
     for state, label in Job.State.choices:
-        found.figures.append((_("Jobs: %(state)s") % {"state": label}, f"{Job.objects.filter(state=state).count():,}"))
-    found.failed = list(site_failures(found.at - timedelta(days=7))[:20])
-    if found.failed:
-        what = ngettext(
-            "%(n)s job failed in the last seven days.", "%(n)s jobs failed in the last seven days.", len(found.failed)
+        status.figures.append((_("Jobs: %(state)s") % {"state": label}, f"{Job.objects.filter(state=state).count():,}"))
+    status.failed = list(site_failures(status.at - timedelta(days=7))[:20])
+    if status.failed:
+        text = ngettext(
+            "%(n)s job failed in the last seven days.", "%(n)s jobs failed in the last seven days.", len(status.failed)
         )
-        found.problems.append(
+        status.problems.append(
             Problem(
-                what % {"n": len(found.failed)}, _("Read its message below, set right what it names, and resume it.")
+                text % {"n": len(status.failed)}, _("Read its message below, set right what it names, and resume it.")
             )
         )
-    stalled = Job.objects.filter(state=Job.State.RUNNING, lease_until__lt=found.at - BEAT_LATE).count()
+    stalled = Job.objects.filter(state=Job.State.RUNNING, lease_until__lt=status.at - BEAT_LATE).count()
     if stalled:
-        found.problems.append(
+        status.problems.append(
             Problem(
                 ngettext("%(n)s job has stopped.", "%(n)s jobs have stopped.", stalled) % {"n": stalled},
                 _("Its worker stopped. The job resumes when a worker and the scheduler run."),
@@ -169,13 +169,13 @@ def _jobs(found: Status) -> None:
         )
 
 
-def _leases(found: Status) -> None:
+def _leases(status: Status) -> None:
     reserved = Assignment.objects.filter(state=Assignment.State.RESERVED)
-    late = reserved.filter(lease_until__lt=found.at - BEAT_LATE).count()
-    found.figures.append((_("Open reservations"), f"{reserved.count():,}"))
-    found.figures.append((_("Expired reservations"), f"{late:,}"))
+    late = reserved.filter(lease_until__lt=status.at - BEAT_LATE).count()
+    status.figures.append((_("Open reservations"), f"{reserved.count():,}"))
+    status.figures.append((_("Expired reservations"), f"{late:,}"))
     if late:
-        found.problems.append(
+        status.problems.append(
             Problem(
                 _("Reservations have expired and were not released."),
                 _("Check that the worker and the scheduler run. They release expired reservations."),
@@ -183,13 +183,13 @@ def _leases(found: Status) -> None:
         )
 
 
-def _mail(found: Status) -> None:
+def _mail(status: Status) -> None:
     mail = mail_status.overview()
     if not mail.server:
-        found.figures.append((_("Mail"), _("no mail server is set up")))
+        status.figures.append((_("Mail"), _("no mail server is set up")))
         if not mail_status.is_public_site():
             return
-        found.problems.append(
+        status.problems.append(
             Problem(
                 _("No mail server is set up: invitations and password links are not mailed."),
                 _("Set EMAIL_URL to your mail server and start Emic again. Until then, pass links on yourself."),
@@ -197,25 +197,25 @@ def _mail(found: Status) -> None:
         )
         return
     last = _time(mail.accepted_at) if mail.accepted_at else _("never")
-    found.figures.append((_("Mail: waiting"), f"{mail.waiting:,}"))
-    found.figures.append((_("Mail: last accepted by the mail server"), last))
-    if mail.oldest and mail.oldest < found.at - MAIL_LATE:
+    status.figures.append((_("Mail: waiting"), f"{mail.waiting:,}"))
+    status.figures.append((_("Mail: last accepted by the mail server"), last))
+    if mail.oldest and mail.oldest < status.at - MAIL_LATE:
         do = _(
             "See that the worker runs and that EMAIL_URL is right; the mail page says what the mail server answered."
         )
         if mail.fault:
             do = _("The last try failed: %(fault)s.") % {"fault": mail.fault} + " " + do
-        found.problems.append(Problem(_("Mail has been waiting for more than 10 minutes."), do))
+        status.problems.append(Problem(_("Mail has been waiting for more than 10 minutes."), do))
 
 
-def _sign_ins(found: Status) -> None:
-    alarm = sign_in_limit.latest_alarm(found.at - timedelta(days=1))
+def _sign_ins(status: Status) -> None:
+    alarm = sign_in_limit.latest_alarm(status.at - timedelta(days=1))
     if alarm:
-        said = {"names": alarm.data["names"], "at": _time(alarm.at)}
-        found.problems.append(
+        values = {"names": alarm.data["names"], "at": _time(alarm.at)}
+        status.problems.append(
             Problem(
                 _("Passwords are being guessed: sign-ins with %(names)s different names failed in an hour (%(at)s).")
-                % said,
+                % values,
                 _("Each address is slowed by itself. If it goes on, close the site to these addresses at your proxy."),
             )
         )
@@ -225,26 +225,26 @@ def _time(at: datetime) -> str:
     return formats.date_format(timezone.localtime(at), "SHORT_DATETIME_FORMAT")
 
 
-def _disk(found: Status) -> None:
+def _disk(status: Status) -> None:
     folder = Path(settings.DATA_DIR)
     disk = shutil.disk_usage(folder if folder.exists() else folder.parent)
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_database_size(current_database())")
         database = int(cursor.fetchone()[0])
-    found.figures.append((_("Database"), _size(database)))
-    found.figures.append((_("Data folder"), f"{folder} ({_size(folder_size(folder))})"))
-    found.figures.append(
+    status.figures.append((_("Database"), _size(database)))
+    status.figures.append((_("Data folder"), f"{folder} ({_size(folder_size(folder))})"))
+    status.figures.append(
         (_("Free on its disk"), _("%(free)s of %(all)s") % {"free": _size(disk.free), "all": _size(disk.total)})
     )
     if disk.free < NO_SPACE:
-        found.problems.append(
+        status.problems.append(
             Problem(
                 _("The disk of the data folder is full: answers and uploads are not saved, or will soon not be."),
                 _("Make room now. What was saved is safe, and all goes on by itself once there is room."),
             )
         )
     elif disk.free < LITTLE_SPACE:
-        found.problems.append(
+        status.problems.append(
             Problem(
                 _("Less than 2 GiB are free on the disk of the data folder."),
                 _("Make room, or move the data folder (EMIC_DATA) to a larger disk. Answers stop when it is full."),

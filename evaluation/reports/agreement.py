@@ -169,10 +169,10 @@ def question_rows(
         )
         known = same if same and chosen and question.measure == selection.measure else {}
         for cohort in question.cohorts:
-            given, hidden = read.cells[cohort, ""], read.hidden[cohort, ""]
+            table, hidden = read.cells[cohort, ""], read.hidden[cohort, ""]
             yield QuestionRow(
                 field_.key, question.level, question.measure, catalogue.cohorts[cohort], question.measures,
-                known.get(cohort) or _estimates(given, question, hidden), given.n_ratings, hidden.n_units,
+                known.get(cohort) or _estimates(table, question, hidden), table.n_ratings, hidden.n_units,
             )  # fmt: skip
 
 
@@ -244,11 +244,11 @@ def _row(catalogue: Catalogue, part: RowGroup, cohort: int, asked: dict[tuple[in
 
 
 def _cell(
-    condition: str, given: Ratings | Partitions | AnswerTable, n_asked: int, selection: Selection, hidden: Hidden
+    condition: str, table: Ratings | Partitions | AnswerTable, n_asked: int, selection: Selection, hidden: Hidden
 ) -> Cell:
-    estimates = _estimates(given, selection, hidden)
-    pairable = int(np.count_nonzero(np.bincount(np.asarray(given.unit, np.int64)) > 1))
+    estimates = _estimates(table, selection, hidden)
+    pairable = int(np.count_nonzero(np.bincount(np.asarray(table.unit, np.int64)) > 1))
     return Cell(
-        condition, estimates, given.n_units, given.n_raters, given.n_ratings, n_asked, pairable, hidden.n_all,
+        condition, estimates, table.n_units, table.n_raters, table.n_ratings, n_asked, pairable, hidden.n_all,
         hidden.n_units,
     )  # fmt: skip

@@ -74,26 +74,26 @@ def client_state(found: ReportState) -> str:
     return f"{found.watermark}-{found.now}" if found.stored else str(found.watermark)
 
 
-def cached_state(found: ReportState, zone: ZoneInfo) -> dict[str, Any]:
+def cached_state(state: ReportState, zone: ZoneInfo) -> dict[str, Any]:
     """Of a kept report: since when, and what has come since. Nothing of a live one."""
-    if not found.stored:
+    if not state.stored:
         return {}
-    said = _("As of %(moment)s; nothing has changed since.")
-    if found.newer >= MOST:
-        said = _("As of %(moment)s; more than %(n)s newer answers are not in it.")
-    elif found.newer:
-        said = ngettext(
+    text = _("As of %(moment)s; nothing has changed since.")
+    if state.newer >= MOST:
+        text = _("As of %(moment)s; more than %(n)s newer answers are not in it.")
+    elif state.newer:
+        text = ngettext(
             "As of %(moment)s; %(n)s newer answer is not in it.",
             "As of %(moment)s; %(n)s newer answers are not in it.",
-            found.newer,
+            state.newer,
         )
-    elif found.changed:
-        said = _("As of %(moment)s; answers have been taken back or counted otherwise since, or items came in.")
-    moment = format_moment(found.computed_at, zone)
+    elif state.changed:
+        text = _("As of %(moment)s; answers have been taken back or counted otherwise since, or items came in.")
+    moment = format_moment(state.computed_at, zone)
     return {
-        "watermark": client_state(found),
-        "kept": said % {"moment": moment, "n": f"{found.newer:,}"},
-        "behind": found.changed,
+        "watermark": client_state(state),
+        "kept": text % {"moment": moment, "n": f"{state.newer:,}"},
+        "behind": state.changed,
     }
 
 

@@ -123,17 +123,17 @@ def _of_row(row: Any, read: Any) -> Iterator[dict[str, Any]]:
     for cell in row.cells:
         for measure, ours in zip(row.measures, cell.estimates, strict=True):
             if measure.key in ALPHAS:
-                found = check_alpha(read.cells[row.cohort.pk, cell.condition], ALPHAS[measure.key], ours)
+                check = check_alpha(read.cells[row.cohort.pk, cell.condition], ALPHAS[measure.key], ours)
                 yield {
                     "cohort": row.cohort.label,
                     "part": row.part,
                     "condition": cell.condition,
                     "measure": measure.key,
                     "ours": ours.value,
-                    "theirs": found.value,
+                    "theirs": check.value,
                     "ours_shown": _shown(ours.value),
-                    "theirs_shown": _shown(found.value),
-                    "same": found.same,
-                    "reason": found.reason,
-                    "words": found.words,
+                    "theirs_shown": _shown(check.value),
+                    "same": check.same,
+                    "reason": check.reason,
+                    "words": check.words,
                 }

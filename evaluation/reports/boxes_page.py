@@ -95,12 +95,12 @@ def model_overlap(drawn: Mapping[int, Boxes], people: Mapping[int, Mapping[int, 
 
 def _boxes_by_rater(selection: Selection) -> tuple[dict[int, dict[int, dict[int, Boxes]]], dict[int, dict[int, Boxes]]]:
     """Of people by cohort, unit and rater; of models by rater and unit."""
-    kept = one_per_rater(field_answers(selection), selection.repeats)
-    seen = {rater for _unit, rater in kept}
+    answers_by_pair = one_per_rater(field_answers(selection), selection.repeats)
+    seen = {rater for _unit, rater in answers_by_pair}
     machines = set(Rater.objects.filter(pk__in=seen, kind=Rater.Kind.MODEL).values_list("pk", flat=True))
     cohorts: dict[int, dict[int, dict[int, Boxes]]] = defaultdict(lambda: defaultdict(dict))
     models: dict[int, dict[int, Boxes]] = defaultdict(dict)
-    for (unit, rater), (cohort, *_when, answer) in kept.items():
+    for (unit, rater), (cohort, *_when, answer) in answers_by_pair.items():
         boxes = [[one["x0"], one["y0"], one["x1"], one["y1"]] for one in answer]
         if rater in machines:
             models[rater][unit] = boxes

@@ -30,7 +30,11 @@ def methods_text(ways: Mapping[str, int]) -> str:
 
 def sample_sentences(samples: Sequence[Mapping[str, Any]]) -> list[str]:
     """How the units were drawn, for each run that asked a sample of them only."""
-    return [_("It was asked about %(sample)s.") % {"sample": said} for one in samples if (said := sample_words(one))]
+    return [
+        _("It was asked about %(sample)s.") % {"sample": sample_text}
+        for one in samples
+        if (sample_text := sample_words(one))
+    ]
 
 
 def incomplete_sentence(n: int) -> str:
@@ -50,17 +54,17 @@ def missing_answers_text(of: MissingAnswers) -> str:
     labels = dict(Call.State.choices)
     states = _(", ").join(f"{str(labels[state]).lower()} {n:,}" for state, n in of.states.items())
     text = ngettext("Left out %(n)s: %(states)s.", "Left out %(n)s: %(states)s.", of.n)
-    said = text % {"n": f"{of.n:,}", "states": states}
+    sentence = text % {"n": f"{of.n:,}", "states": states}
     if of.n_undecided:
         text = ngettext(
             "For %(n)s of them no answer is correct.",
             "For %(n)s of them no answer is correct.",
             of.n_undecided,
         )
-        said = f"{said} {text % {'n': f'{of.n_undecided:,}'}}"
+        sentence = f"{sentence} {text % {'n': f'{of.n_undecided:,}'}}"
     if of.worst is None or of.best is None:
-        return said
+        return sentence
     ends = _("Bounds if all were wrong or right: %(worst)s to %(best)s.")
     if of.n_undecided:
         ends = _("Bounds if the others were all wrong or right: %(worst)s to %(best)s.")
-    return f"{said} {ends % {'worst': format_number(of.worst), 'best': format_number(of.best)}}"
+    return f"{sentence} {ends % {'worst': format_number(of.worst), 'best': format_number(of.best)}}"

@@ -90,11 +90,11 @@ def disagreement_selection(catalogue: Catalogue, params: Params, zone: Any) -> t
 
 def order_units(selection: Selection, least: int) -> DisagreementOrder:
     """Ties by the number of raters, then by unit, so that the order is the same each time."""
-    found = list(_coded(selection) if selection.level in CODED else _whole(selection))
-    enough = [(unit, value, n) for unit, value, n in found if n >= least]
+    disagreements = list(_coded(selection) if selection.level in CODED else _whole(selection))
+    enough = [(unit, value, n) for unit, value, n in disagreements if n >= least]
     places = [UnitDisagreement(unit, value, n) for unit, value, n in enough if value is not None]
     places.sort(key=lambda one: (-one.value, -one.n, one.unit))
-    return DisagreementOrder(places, len(found) - len(enough), len(enough) - len(places))
+    return DisagreementOrder(places, len(disagreements) - len(enough), len(enough) - len(places))
 
 
 def _coded(selection: Selection) -> Iterable[tuple[int, float | None, int]]:
@@ -106,10 +106,10 @@ def _coded(selection: Selection) -> Iterable[tuple[int, float | None, int]]:
 
 def _whole(selection: Selection) -> Iterable[tuple[int, float | None, int]]:
     """Boxes, groupings and texts have no code; each answer is compared with each other one."""
-    said: dict[int, dict[int, Any]] = defaultdict(dict)
+    answers_by_unit: dict[int, dict[int, Any]] = defaultdict(dict)
     for (unit, rater), row in one_per_rater(field_answers(selection), selection.repeats).items():
-        said[unit][rater] = row[5]
-    for unit, answers in said.items():
+        answers_by_unit[unit][rater] = row[5]
+    for unit, answers in answers_by_unit.items():
         yield unit, _between(selection.level, list(answers.values())), len(answers)
 
 
@@ -134,13 +134,13 @@ def codes_of(selection: Selection, units: list[int]) -> dict[int, list[tuple[str
         campaign__in=selection.campaigns,
         field=selection.field,
     )
-    kept: dict[tuple[int, int], str] = {}
+    codes_by_pair: dict[tuple[int, int], str] = {}
     given = rows.order_by("annotation__submitted_at", "annotation_id").values_list("unit_id", "rater_id", "code")
     for unit, rater, code in given:
-        if selection.repeats == "latest" or (unit, rater) not in kept:
-            kept[unit, rater] = code
+        if selection.repeats == "latest" or (unit, rater) not in codes_by_pair:
+            codes_by_pair[unit, rater] = code
     numbers: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    for (unit, _rater), code in kept.items():
+    for (unit, _rater), code in codes_by_pair.items():
         numbers[unit][code] += 1
     return {unit: sorted(found.items()) for unit, found in numbers.items()}
 

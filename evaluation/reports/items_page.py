@@ -57,18 +57,18 @@ def list_context(
     names = {c: condition_name(catalogue.benchmark, c, language) for c in selection.conditions}
     rows = [
         {
-            "unit": units[one.unit],
-            "picture": next(iter(build_shown(units[one.unit], None).images), None),
-            "condition": names.get(units[one.unit].item.condition, ""),
-            "value": format_number(one.value),
-            "n": one.n,
-            "codes": codes.get(one.unit, []),
+            "unit": units[place.unit],
+            "picture": next(iter(build_shown(units[place.unit], None).images), None),
+            "condition": names.get(units[place.unit].item.condition, ""),
+            "value": format_number(place.value),
+            "n": place.n,
+            "codes": codes.get(place.unit, []),
         }
-        for one in places
+        for place in places
     ]
     of_measure = {str(measure.explained) for measure in selection.measures}
-    said = [words for words in selection.description(catalogue, language)[:-1] if words not in of_measure]
-    said.append(str(EXPLAINED.get(selection.level, EXPLAINED["coded"])))
+    texts = [words for words in selection.description(catalogue, language)[:-1] if words not in of_measure]
+    texts.append(str(EXPLAINED.get(selection.level, EXPLAINED["coded"])))
     return {
         "rows": rows,
         "first": start + 1,
@@ -78,18 +78,18 @@ def list_context(
         "later": page + 1 if start + PAGE < len(order.places) else 0,
         "total": len(order.places),
         "apart": _unranked(order),
-        "counted": said,
+        "counted": texts,
         "has_codes": bool(codes),
     }
 
 
 def _unranked(order: DisagreementOrder) -> list[str]:
     """What stands in no order, and why."""
-    said = []
+    notes = []
     if order.places and order.places[0].value == 0:
-        said.append(_("No two raters differ on any of these items, so their order has no meaning."))
+        notes.append(_("No two raters differ on any of these items, so their order has no meaning."))
     if order.n_too_few_raters:
-        said.append(
+        notes.append(
             ngettext(
                 "%(n)s item with fewer raters is left out.",
                 "%(n)s items with fewer raters are left out.",
@@ -98,7 +98,7 @@ def _unranked(order: DisagreementOrder) -> list[str]:
             % {"n": f"{order.n_too_few_raters:,}"}
         )
     if order.n_undefined:
-        said.append(
+        notes.append(
             ngettext(
                 "%(n)s item has no value: chance alone would give the same.",
                 "%(n)s items have no value: chance alone would give the same.",
@@ -106,7 +106,7 @@ def _unranked(order: DisagreementOrder) -> list[str]:
             )
             % {"n": f"{order.n_undefined:,}"}
         )
-    return said
+    return notes
 
 
 def list_filters(catalogue: Catalogue, selection: Selection, least: int, language: str) -> dict[str, Any]:
@@ -134,18 +134,22 @@ class UnitAnswerRow:
 
 def answers_to(benchmark: Benchmark, unit: Unit, selection: Selection) -> list[UnitAnswerRow]:
     """All that stands in the selection's campaigns, counted or not: people by cohort and name here, then models."""
-    found = Annotation.objects.filter(assignment__unit=unit, assignment__campaign__in=selection.campaigns, live=True)
-    found = found.exclude(uncounted_because__in=NEVER_SELECTED)
+    annotations = Annotation.objects.filter(
+        assignment__unit=unit, assignment__campaign__in=selection.campaigns, live=True
+    )
+    annotations = annotations.exclude(uncounted_because__in=NEVER_SELECTED)
     rows = []
-    for one in found.select_related("rater", "cohort", "sheet_version"):
-        model = one.rater.kind == one.rater.Kind.MODEL
+    for annotation in annotations.select_related("rater", "cohort", "sheet_version"):
+        model = annotation.rater.kind == annotation.rater.Kind.MODEL
         name = (
-            " ".join(filter(None, [one.rater.name, one.rater.setting])) if model else benchmark.pseudonym(one.rater_id)
+            " ".join(filter(None, [annotation.rater.name, annotation.rater.setting]))
+            if model
+            else benchmark.pseudonym(annotation.rater_id)
         )
-        group = _("Models") if model else one.cohort.name if one.cohort else _("no cohort")
-        why = WHY.get(one.uncounted_because, one.uncounted_because)
-        note = "" if one.counted else _("not counted: %(why)s") % {"why": why}
-        rows.append(UnitAnswerRow(one, name, group, note))
+        group = _("Models") if model else annotation.cohort.name if annotation.cohort else _("no cohort")
+        why = WHY.get(annotation.uncounted_because, annotation.uncounted_because)
+        note = "" if annotation.counted else _("not counted: %(why)s") % {"why": why}
+        rows.append(UnitAnswerRow(annotation, name, group, note))
     return sorted(rows, key=lambda row: (row.annotation.rater.kind == "model", bool(row.note), row.group, row.who))
 
 
@@ -170,9 +174,9 @@ def unit_context(catalogue: Catalogue, stage: Stage, unit: Unit, selection: Sele
             {
                 "label": localise(field.label, language).replace("{target}", shown_item.target_name or "…"),
                 "template": f"annotation/fields/{field.spec.key}/compare.html",
-                "rows": said_by,
+                "rows": answer_rows,
             }
-            for field, said_by in fields.values()
+            for field, answer_rows in fields.values()
         ],
         **_distribution(rows, selection, language),
     }

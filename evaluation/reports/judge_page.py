@@ -127,19 +127,19 @@ def _shared(report: JudgeReport) -> dict[str, Any]:
     return named | {"watermark": report.watermark, "computed_at": report.computed_at.isoformat()}
 
 
-def _row(one: JudgeRow, judge: dict[str, str]) -> Row:
-    standing, majority = one.standing, one.majority
-    left_out = tuple(filter(None, (_ties_text(one), " ".join(_unanswered(one)))))
+def _row(row: JudgeRow, judge: dict[str, str]) -> Row:
+    standing, majority = row.standing, row.majority
+    left_out = tuple(filter(None, (_ties_text(row), " ".join(_unanswered(row)))))
     rates = [NOTHING] * 3
     if majority is not None:
         rates = [
             compared(majority.agreement, notes=left_out), compared(majority.base_rate), compared(majority.kappa),
         ]  # fmt: skip
     return Row(
-        one.cohort.label,
+        row.cohort.label,
         (
-            compared(one.alpha.people),
-            compared(one.alpha.everybody),
+            compared(row.alpha.people),
+            compared(row.alpha.everybody),
             compared(
                 standing.judge, people=standing.people, ceiling=standing.ceiling,
                 notes=(" ".join(_sentences(standing)),),
@@ -148,8 +148,8 @@ def _row(one: JudgeRow, judge: dict[str, str]) -> Row:
             number(standing.at_least_as_good),
             *rates,
         ),
-        name=one.cohort.name,
-        facts={**judge, "cohort": one.cohort.label},
+        name=row.cohort.name,
+        facts={**judge, "cohort": row.cohort.label},
     )  # fmt: skip
 
 
@@ -174,9 +174,9 @@ def _ties_text(one: JudgeRow) -> str:
     return text % {"n": n} if n else ""
 
 
-def _unanswered(one: JudgeRow) -> Iterator[str]:
+def _unanswered(row: JudgeRow) -> Iterator[str]:
     """Of what people rated, what the judge has no answer for: not asked, or no value came of it. A sum of the two."""
-    n = one.n_unanswered
+    n = row.n_unanswered
     if not n:
         return
     text = ngettext(
@@ -185,13 +185,13 @@ def _unanswered(one: JudgeRow) -> Iterator[str]:
         n,
     )
     yield text % {"n": n}
-    if one.n_unasked is None:
+    if row.n_unasked is None:
         yield _("Whether it was asked is not known.")
-    elif one.n_unasked:
-        text = ngettext("Not asked about %(n)s.", "Not asked about %(n)s.", one.n_unasked)
-        yield text % {"n": one.n_unasked}
-    if said := missing_answers_text(one.left_out):
-        yield said
+    elif row.n_unasked:
+        text = ngettext("Not asked about %(n)s.", "Not asked about %(n)s.", row.n_unasked)
+        yield text % {"n": row.n_unasked}
+    if missing_text := missing_answers_text(row.left_out):
+        yield missing_text
 
 
 def _panel(report: JudgeReport) -> dict[str, Any] | None:
@@ -219,45 +219,45 @@ def words(report: JudgeReport, language: str = "en") -> list[str]:
     """What was counted and by which rule."""
     if report.judge is None:
         return []
-    *said, interval = inclusion_text(report.selection, report.catalogue, language)
+    *texts, interval = inclusion_text(report.selection, report.catalogue, language)
     if report.mean_of:
         text = _("Judge: the mean of %(names)s, computed here. An item without an answer of one of them is left out.")
-        said.append(text % {"names": report.judge.name})
+        texts.append(text % {"names": report.judge.name})
     if len([how for how in report.ways if how]) > 1:
-        said.append(_("Answers that came by different ways of asking are different measurements: compare with care."))
-    said.append(_("Both alphas use the items that the judge rated. The second includes the judge as one more rater."))
+        texts.append(_("Answers that came by different ways of asking are different measurements: compare with care."))
+    texts.append(_("Both alphas use the items that the judge rated. The second includes the judge as one more rater."))
     if report.selection.level == "nominal":
-        said.append(_("Rank among people: how often each agrees with the majority of the others, ties left out."))
+        texts.append(_("Rank among people: how often each agrees with the majority of the others, ties left out."))
     else:
-        said.append(_("Rank among people: the Spearman correlation of each with the mean of the others."))
-        said.append(
+        texts.append(_("Rank among people: the Spearman correlation of each with the mean of the others."))
+        texts.append(
             _(
                 "The drawing compares the judge with the mean of all people, and each person with "
                 "the mean of the others. The count leaves each person out of both."
             )
         )
-        said.append(_("The interval of the judge is over items, for these people."))
-    said.append(_("Ceiling: the people's own, on average; its interval is for other people."))
+        texts.append(_("The interval of the judge is over items, for these people."))
+    texts.append(_("Ceiling: the people's own, on average; its interval is for other people."))
     if not report.mean_of:
-        said.append(_("Base rate: what always giving the commonest code would reach."))
+        texts.append(_("Base rate: what always giving the commonest code would reach."))
     if report.panel is not None and report.selection.level == "nominal":
-        said.append(_("An error of a judge is an answer that differs from the majority of the people."))
-        said.append(
+        texts.append(_("An error of a judge is an answer that differs from the majority of the people."))
+        texts.append(
             _(
                 "Codes without an order: people's noise cannot be taken off, so the correlation of the errors is an "
                 "upper bound, and the number of independent judges a lower bound."
             )
         )
     elif report.panel is not None:
-        said.append(_("An error of a judge is its code less the mean of the people's."))
-        said.append(
+        texts.append(_("An error of a judge is its code less the mean of the people's."))
+        texts.append(
             _(
                 "All errors share the noise of that mean. It is estimated from the people who rated "
                 "the same item, and subtracted from the correlation of the errors. Its interval is "
                 "over items and raters."
             )
         )
-    return [*said, interval]
+    return [*texts, interval]
 
 
 def to_json(report: JudgeReport) -> dict[str, Any]:
@@ -289,11 +289,11 @@ def _estimates(table: Report, row: Row) -> dict[str, Estimate | None]:
     return {column.key: cell.estimate for column, cell in cells if not cell.empty}
 
 
-def _json(one: JudgeRow) -> dict[str, Any]:
+def _json(row: JudgeRow) -> dict[str, Any]:
     return {
-        "people": one.standing.people,
-        **({"n_tied": one.majority.n_tied} if one.majority else {}),
-        "n_unanswered": one.n_unanswered,
-        "n_unasked": one.n_unasked,
-        "left_out": one.left_out.to_json(),
+        "people": row.standing.people,
+        **({"n_tied": row.majority.n_tied} if row.majority else {}),
+        "n_unanswered": row.n_unanswered,
+        "n_unasked": row.n_unasked,
+        "left_out": row.left_out.to_json(),
     }

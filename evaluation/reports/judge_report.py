@@ -226,8 +226,10 @@ def _panel(against: ModelComparison, observed: Observations, selection: Selectio
         judges.append(np.full(both.size, number))
         values.append((score[both] != truth[both]).astype(np.float64) if nominal else score[both])
     thing, judge, value = (np.concatenate(part) for part in (things, judges, values))
-    made = Ratings(thing, judge, value, against.n_things, len(models))
+    model_ratings = Ratings(thing, judge, value, against.n_things, len(models))
     if nominal:
-        return mistake_correlation(made, interval=wanted), least_panel(made, interval=wanted)
+        return mistake_correlation(model_ratings, interval=wanted), least_panel(model_ratings, interval=wanted)
     people = against.ratings
-    return error_correlation(people, made, interval=wanted), effective_panel(people, made, interval=wanted)
+    return error_correlation(people, model_ratings, interval=wanted), effective_panel(
+        people, model_ratings, interval=wanted
+    )

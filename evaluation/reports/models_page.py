@@ -89,75 +89,75 @@ def models_table(report: ModelsReport) -> Report:
     return Report(_("Model"), tuple(columns), rows, shared, CSV_COLUMNS)
 
 
-def _row(one: ModelRow, report: ModelsReport) -> Row:
-    wise, left_out = one.image_wise, one.left_out
-    band = rank_band(one.band, sum(other.band is not None for other in report.lines))
+def _row(row: ModelRow, report: ModelsReport) -> Row:
+    wise, left_out = row.image_wise, row.left_out
+    band = rank_band(row.band, sum(other.band is not None for other in report.lines))
     return Row(
-        one.who.name,
+        row.who.name,
         (
-            number(one.answered, text=format_percent(one.answered.value), notes=tuple(_asked(one, report.n_things))),
-            number(one.asked),
+            number(row.answered, text=format_percent(row.answered.value), notes=tuple(_asked(row, report.n_things))),
+            number(row.asked),
             compared(
-                one.overall,
-                notes=tuple(filter(None, _said_of_asking(one))),
+                row.overall,
+                notes=tuple(filter(None, _said_of_asking(row))),
                 facts={"left_out": left_out.n, "worst": left_out.worst, "best": left_out.best},
             ),
             compared(wise, notes=tuple(filter(None, [left_out_sentence(wise)]))) if wise is not None else NOTHING,
             Cell(text=band, empty=not band),
-            *(compared(estimate) for estimate in one.by_cohort),
-            *_again(one),
+            *(compared(estimate) for estimate in row.by_cohort),
+            *_again(row),
         ),
-        setting=one.who.setting,
-        about=about(one.who),
-        facts=_row_facts(one),
+        setting=row.who.setting,
+        about=about(row.who),
+        facts=_row_facts(row),
     )
 
 
-def _row_facts(one: ModelRow) -> dict[str, Any]:
-    best, worst = one.band or (None, None)
+def _row_facts(row: ModelRow) -> dict[str, Any]:
+    best, worst = row.band or (None, None)
     facts = {
-        "model": one.who.name,
-        "setting": one.who.setting,
+        "model": row.who.name,
+        "setting": row.who.setting,
         "best_place": best,
         "worst_place": worst,
-        "ways": ", ".join(f"{how or 'unknown'} {n}" for how, n in sorted(one.ways.items())),
-        "sample": " ".join(call_text.sample_sentences(one.samples)),
-        "incomplete": one.incomplete or None,
+        "ways": ", ".join(f"{how or 'unknown'} {n}" for how, n in sorted(row.ways.items())),
+        "sample": " ".join(call_text.sample_sentences(row.samples)),
+        "incomplete": row.incomplete or None,
     }
-    if one.covered is None:
+    if row.covered is None:
         return facts
-    least, median, low = one.covered.least, one.covered.median, one.covered.low
+    least, median, low = row.covered.least, row.covered.median, row.covered.low
     return facts | {"least_covered": least, "median_covered": median, "covered_below_half": low}
 
 
-def _asked(one: ModelRow, n_things: int) -> list[str]:
+def _asked(row: ModelRow, n_things: int) -> list[str]:
     """What the share answered is of, and how much of what people rated that is."""
-    n = {"n": f"{one.answered.extras['count']:,}", "of": f"{one.answered.n_units:,}", "things": f"{n_things:,}"}
-    if one.asked is None:
-        rest = one.answered.value != 1
+    n = {"n": f"{row.answered.extras['count']:,}", "of": f"{row.answered.n_units:,}", "things": f"{n_things:,}"}
+    if row.asked is None:
+        rest = row.answered.value != 1
         return [_("%(n)s of %(things)s") % n, *([_("what else it was asked is not known")] if rest else [])]
-    said = [_("%(n)s of %(of)s asked") % n]
-    if one.answered.n_units < n_things:
-        said.append(_("%(of)s of %(things)s items sent") % n)
-    return said
+    texts = [_("%(n)s of %(of)s asked") % n]
+    if row.answered.n_units < n_things:
+        texts.append(_("%(of)s of %(things)s items sent") % n)
+    return texts
 
 
-def _said_of_asking(one: ModelRow) -> tuple[str, ...]:
-    samples = call_text.sample_sentences(one.samples)
-    incomplete = call_text.incomplete_sentence(one.incomplete)
-    ways = call_text.methods_text(one.ways)
-    return _without_value(one), incomplete, ways, code_mass.code_mass_text(one.covered), *samples
+def _said_of_asking(row: ModelRow) -> tuple[str, ...]:
+    samples = call_text.sample_sentences(row.samples)
+    incomplete = call_text.incomplete_sentence(row.incomplete)
+    ways = call_text.methods_text(row.ways)
+    return _without_value(row), incomplete, ways, code_mass.code_mass_text(row.covered), *samples
 
 
 def _without_value(one: ModelRow) -> str:
     return call_text.missing_answers_text(one.left_out)
 
 
-def _again(one: ModelRow) -> tuple[Cell, Cell, Cell]:
+def _again(row: ModelRow) -> tuple[Cell, Cell, Cell]:
     """How often it was asked, the share of the same answers, and alpha; empty where it was asked once."""
-    if one.again is None:
+    if row.again is None:
         return NOTHING, NOTHING, NOTHING
-    same, repeats = one.again.same, one.again.repeats
+    same, repeats = row.again.same, row.again.repeats
     extras, lost = same.extras, ""
     if extras["n_unreadable"]:
         text = ngettext(
@@ -172,14 +172,14 @@ def _again(one: ModelRow) -> tuple[Cell, Cell, Cell]:
     return (
         Cell(text=ngettext("%(n)s time", "%(n)s times", repeats) % {"n": repeats}),
         compared(same, n=f"n = {same.n_units:,}", notes=(lost,) if lost else (), facts=facts),
-        compared(one.again.alpha),
+        compared(row.again.alpha),
     )
 
 
-def about(who: ObservedRater) -> str:
+def about(rater: ObservedRater) -> str:
     """What is known of a model, in a line."""
     names = ("family", "parameters", "released")
-    return " · ".join(str(who.about[name]) for name in names if who.about.get(name))
+    return " · ".join(str(rater.about[name]) for name in names if rater.about.get(name))
 
 
 def rank_band(places: tuple[int, int] | None, count: int) -> str:
@@ -203,14 +203,14 @@ def compared(estimate: Estimate, **more: Any) -> Cell:
 
 def words(report: ModelsReport, language: str = "en") -> list[str]:
     """What was counted and by which rule."""
-    said = inclusion_text(report.selection, report.catalogue, language)
+    texts = inclusion_text(report.selection, report.catalogue, language)
     n = report.n_things
     text = ngettext(
         "%(n)s item that people of one cohort rated.",
         "%(n)s items, each rated by people of one cohort.",
         n,
     )
-    return [*said[:-1], text % {"n": f"{n:,}"}, *_rules(report), *_interval(report, said[-1]), *_places(report)]
+    return [*texts[:-1], text % {"n": f"{n:,}"}, *_rules(report), *_interval(report, texts[-1]), *_places(report)]
 
 
 def _rules(report: ModelsReport) -> Iterator[str]:
@@ -275,25 +275,25 @@ def to_json(report: ModelsReport) -> dict[str, Any]:
     return document
 
 
-def _json(one: ModelRow, report: ModelsReport) -> dict[str, Any]:
+def _json(row: ModelRow, report: ModelsReport) -> dict[str, Any]:
     again = None
-    if one.again is not None:
-        again = {"same": one.again.same, "alpha": one.again.alpha, "repeats": one.again.repeats}
-        again["n_without_value"] = one.again.same.extras["n_unreadable"]
+    if row.again is not None:
+        again = {"same": row.again.same, "alpha": row.again.alpha, "repeats": row.again.repeats}
+        again["n_without_value"] = row.again.same.extras["n_unreadable"]
     return {
-        "model": one.who.name,
-        "setting": one.who.setting,
-        "about": one.who.about,
-        "answered": one.answered,
-        "asked": one.asked,
-        "overall": one.overall,
-        "image_wise": one.image_wise,
-        "by_cohort": {cohort.label: e for cohort, e in zip(report.cohorts, one.by_cohort, strict=True)},
-        "place": {"best": one.band[0], "worst": one.band[1]} if one.band else None,
-        "ways": one.ways,
-        "covered": one.covered.to_json() if one.covered else None,
-        "samples": one.samples,
-        "incomplete": one.incomplete,
-        "left_out": one.left_out.to_json(),
+        "model": row.who.name,
+        "setting": row.who.setting,
+        "about": row.who.about,
+        "answered": row.answered,
+        "asked": row.asked,
+        "overall": row.overall,
+        "image_wise": row.image_wise,
+        "by_cohort": {cohort.label: e for cohort, e in zip(report.cohorts, row.by_cohort, strict=True)},
+        "place": {"best": row.band[0], "worst": row.band[1]} if row.band else None,
+        "ways": row.ways,
+        "covered": row.covered.to_json() if row.covered else None,
+        "samples": row.samples,
+        "incomplete": row.incomplete,
+        "left_out": row.left_out.to_json(),
         "asked_again": again,
     }

@@ -67,8 +67,10 @@ def numbers(
     )
 
 
-def people_context(found: CohortNumbers | None, lines: list[RaterRow], here: list[RaterRow]) -> dict[str, Any]:
-    """What templates/evaluation/people.html takes when a cohort was picked. `here`: the lines of this page."""
+def people_context(
+    cohort_numbers: CohortNumbers | None, lines: list[RaterRow], page_rows: list[RaterRow]
+) -> dict[str, Any]:
+    """What templates/evaluation/people.html takes when a cohort was picked. `page_rows`: the lines of this page."""
     paces = [one.median_seconds for one in lines if one.median_seconds is not None]
     shown = sum(one.done + one.skipped for one in lines)
     context: dict[str, Any] = {
@@ -78,21 +80,21 @@ def people_context(found: CohortNumbers | None, lines: list[RaterRow], here: lis
         "skipped": format_percent(sum(one.skipped for one in lines) / shown) if shown else "",
         "shown": shown,
     }
-    if found is None:
+    if cohort_numbers is None:
         return context
-    nominal = found.selection.level == "nominal"
-    axis = axis_for(list(found.rest.values()), from_zero=nominal)
-    drawn = {rater: _drawn(estimate, axis) for rater, estimate in found.rest.items()}
-    marked, tested = significant_drifts(found.drift)
-    drifts = {rater: _drift(estimate) | {"marked": rater in marked} for rater, estimate in found.drift.items()}
-    together = estimate_bar(found.together, axis_for([found.together]))
+    nominal = cohort_numbers.selection.level == "nominal"
+    axis = axis_for(list(cohort_numbers.rest.values()), from_zero=nominal)
+    drawn = {rater: _drawn(estimate, axis) for rater, estimate in cohort_numbers.rest.items()}
+    marked, tested = significant_drifts(cohort_numbers.drift)
+    drifts = {rater: _drift(estimate) | {"marked": rater in marked} for rater, estimate in cohort_numbers.drift.items()}
+    together = estimate_bar(cohort_numbers.together, axis_for([cohort_numbers.together]))
     return context | {
-        "axis": axis if found.rest else None,
+        "axis": axis if cohort_numbers.rest else None,
         "nominal": nominal,
-        "rows": [(one, drawn.get(one.rater.pk), drifts.get(one.rater.pk)) for one in here],
+        "rows": [(one, drawn.get(one.rater.pk), drifts.get(one.rater.pk)) for one in page_rows],
         "drifts_tested": tested,
         "together": together,
-        "measure": found.selection.measures[0].label,
+        "measure": cohort_numbers.selection.measures[0].label,
     }
 
 
@@ -114,17 +116,17 @@ def _drift(estimate: Estimate) -> dict[str, Any]:
     }
 
 
-def people_filters(found: CohortNumbers | None, catalogue: Catalogue, language: str) -> list[dict[str, Any]]:
+def people_filters(cohort_numbers: CohortNumbers | None, catalogue: Catalogue, language: str) -> list[dict[str, Any]]:
     """Which question people are compared by, where there are several."""
-    if found is None:
+    if cohort_numbers is None:
         return []
-    stage = next(one for one in catalogue.stages if one.key == found.selection.stage)
+    stage = next(one for one in catalogue.stages if one.key == cohort_numbers.selection.stage)
     selects = []
     if len(catalogue.stages) > 1:
         called = {one.key: one.called for one in catalogue.stages}
         selects.append(a_select("stage", _("Stage"), called, stage.key, clears="field"))
-    fields = next(one for one in stage.campaigns if one.id in found.selection.campaigns).sheet.fields
+    fields = next(one for one in stage.campaigns if one.id in cohort_numbers.selection.campaigns).sheet.fields
     if len(fields) > 1:
         asked = {one.key: localise(one.label, language).replace("{target}", "…") for one in fields}
-        selects.append(a_select("field", _("Question"), asked, found.selection.field))
+        selects.append(a_select("field", _("Question"), asked, cohort_numbers.selection.field))
     return selects

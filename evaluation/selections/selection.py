@@ -122,22 +122,22 @@ class Selection:
     def description(self, catalogue: Catalogue, language: str) -> list[str]:
         """The sentences that stand beside the numbers."""
         stage = next(s for s in catalogue.stages if s.key == self.stage)
-        said = [self.who_words(catalogue, "" if self.by == "field" else language)]
+        texts = [self.who_words(catalogue, "" if self.by == "field" else language)]
         if "model" in self.raters:
-            said.append(_("A model is one more rater in every cohort that was asked about the same item."))
-        said.append(self.inclusion_text())
-        said += [catalogue.withdrawn.words] if catalogue.withdrawn.answers else []
+            texts.append(_("A model is one more rater in every cohort that was asked about the same item."))
+        texts.append(self.inclusion_text())
+        texts += [catalogue.withdrawn.words] if catalogue.withdrawn.answers else []
         if self.may_repeat:
-            said.append(self.repeats_text())
-        said.extend(self._narrowed(stage))
+            texts.append(self.repeats_text())
+        texts.extend(self._narrowed(stage))
         if self.concepts:
-            said.append(_("Only the concepts: %(concepts)s.") % {"concepts": ", ".join(self.concepts)})
+            texts.append(_("Only the concepts: %(concepts)s.") % {"concepts": ", ".join(self.concepts)})
         if self.by == "field":
-            said.append(_("Each question by the measure of its own level."))
+            texts.append(_("Each question by the measure of its own level."))
         else:
-            said.extend(dict.fromkeys(str(measure.explained) for measure in self.measures))
-        said.append(self.interval_words())
-        return said
+            texts.extend(dict.fromkeys(str(measure.explained) for measure in self.measures))
+        texts.append(self.interval_words())
+        return texts
 
     def who_words(self, catalogue: Catalogue, language: str) -> str:
         """Whose ratings, of the question in a language; without one, of every question."""
@@ -274,10 +274,10 @@ def _ask_as(params: Params, entry: CampaignEntry) -> tuple[tuple[str, str], ...]
         for one in entry.sheet.fields
         for measure in measure_labels(entry.sheet.agreement_level(one.key), entry.options_of(one.key))
     }
-    found = [known[value] for value in _multiple(params, "as", known)]
-    if len(dict(found)) < len(found):
+    pairs = [known[value] for value in _multiple(params, "as", known)]
+    if len(dict(pairs)) < len(pairs):
         raise SelectionError("as", _("Choose one measure for each question, not several."))
-    return tuple(found)
+    return tuple(pairs)
 
 
 def rater_labels(stage: StageEntry, level: str) -> Labels:
@@ -315,18 +315,18 @@ def _period(params: Params, zone: tzinfo) -> tuple[datetime | None, datetime | N
 
 
 def _day(params: Params, name: str) -> date | None:
-    given = [value for value in params.getlist(name) if value]
-    if len(given) > 1:
+    values = [value for value in params.getlist(name) if value]
+    if len(values) > 1:
         raise SelectionError(name, _("Choose one value of “%(name)s”, not several.") % {"name": name})
     try:
-        day = date.fromisoformat(given[0]) if given else None
+        day = date.fromisoformat(values[0]) if values else None
     except ValueError:
         day = date.min
     if day and not date(1970, 1, 2) <= day <= date(9000, 1, 1):
         raise SelectionError(
             name,
             _("“%(value)s” is not a day for “%(name)s”. Write it as 2026-03-01.")
-            % {"value": given[0][:60], "name": name},
+            % {"value": values[0][:60], "name": name},
         )
     return day
 
@@ -357,18 +357,18 @@ def _campaigns(stage: StageEntry, params: Params) -> list[CampaignEntry]:
 
 
 def _multiple(params: Params, name: str, known: Mapping[str, Any]) -> list[str]:
-    given = [value for value in params.getlist(name) if value]
-    for value in given:
+    values = [value for value in params.getlist(name) if value]
+    for value in values:
         if value not in known:
             raise SelectionError(name, _unknown(name, value, known))
-    return [value for value in known if value in given]
+    return [value for value in known if value in values]
 
 
 def _single(params: Params, name: str, known: Mapping[str, Any], default: str) -> str:
-    given = _multiple(params, name, known)
-    if len(given) > 1:
+    values = _multiple(params, name, known)
+    if len(values) > 1:
         raise SelectionError(name, _("Choose one value of “%(name)s”, not several.") % {"name": name})
-    return given[0] if given else default
+    return values[0] if values else default
 
 
 def refuse_unknown(name: str, value: str, known: Iterable[str]) -> None:

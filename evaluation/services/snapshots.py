@@ -120,10 +120,10 @@ def compute_if_unlocked(benchmark: Benchmark, report: str, key: str, compute: Co
 def _made(benchmark: Benchmark, report: str, key: str, compute: Compute, at: datetime) -> Snapshot:
     """The watermark and the last answer are read first: what comes meanwhile counts as newer."""
     mark = watermark(benchmark)
-    found = Snapshot.objects.filter(benchmark=benchmark, report=report, key=key).first()
-    if found and found.watermark == mark:
-        _mark_requested(found, None)
-        return found
+    snapshot = Snapshot.objects.filter(benchmark=benchmark, report=report, key=key).first()
+    if snapshot and snapshot.watermark == mark:
+        _mark_requested(snapshot, None)
+        return snapshot
     last = Annotation.objects.aggregate(last=Max("pk"))["last"] or 0
     answers = size_of(benchmark)
     began = perf_counter()

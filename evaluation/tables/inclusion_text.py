@@ -16,12 +16,12 @@ from predictions.texts.call_reasons import sample_words
 
 def counted_words(selections: Sequence[Selection], runs: Sequence[Run], catalogue: Catalogue) -> list[str]:
     """For each stage and question one sentence; what all share is said once."""
-    said = [_read(one, catalogue) for one in selections]
+    texts = [_read(one, catalogue) for one in selections]
     for one in selections[:1]:
-        said += _shared(one, catalogue)
+        texts += _shared(one, catalogue)
     if runs:
-        said.append(_runs(runs))
-    return [*said, *_samples(selections)]
+        texts.append(_runs(runs))
+    return [*texts, *_samples(selections)]
 
 
 def _samples(selections: Sequence[Selection]) -> list[str]:
@@ -30,40 +30,44 @@ def _samples(selections: Sequence[Selection]) -> list[str]:
     return [f"{_name(run)}: {sample_words(run.selection)}." for run in found.values()]
 
 
-def _read(one: Selection, catalogue: Catalogue) -> str:
-    stage = next(s for s in catalogue.stages if s.key == one.stage)
+def _read(selection: Selection, catalogue: Catalogue) -> str:
+    stage = next(s for s in catalogue.stages if s.key == selection.stage)
     names = {c.id: c.name for c in stage.campaigns}
-    people, models = (kind in one.raters for kind in (Rater.Kind.PERSON, Rater.Kind.MODEL))
+    people, models = (kind in selection.raters for kind in (Rater.Kind.PERSON, Rater.Kind.MODEL))
     whose = _("people and models") if people and models else _("models") if models else _("people")
     return _("Answers of %(whose)s to “%(field)s” in the stage “%(stage)s”, from: %(campaigns)s.") % {
         "whose": whose,
-        "field": one.field,
+        "field": selection.field,
         "stage": stage.name,
-        "campaigns": "; ".join(names[c] for c in one.campaigns),
+        "campaigns": "; ".join(names[c] for c in selection.campaigns),
     }
 
 
-def _shared(one: Selection, catalogue: Catalogue) -> Iterator[str]:
-    stage = next(s for s in catalogue.stages if s.key == one.stage)
-    yield one.inclusion_text()
+def _shared(selection: Selection, catalogue: Catalogue) -> Iterator[str]:
+    stage = next(s for s in catalogue.stages if s.key == selection.stage)
+    yield selection.inclusion_text()
     if catalogue.withdrawn.answers:
         yield catalogue.withdrawn.words
-    if one.may_repeat:
-        yield one.repeats_text()
-    if len(one.cohorts) < len({c for campaign in stage.current for c in campaign.cohorts}):
-        yield _("Only the cohorts: %(names)s.") % {"names": ", ".join(catalogue.cohorts[c].name for c in one.cohorts)}
-    if len(one.conditions) < len(stage.conditions):
-        names = [condition_name(catalogue.benchmark, c, get_language() or "en") for c in one.conditions]
+    if selection.may_repeat:
+        yield selection.repeats_text()
+    if len(selection.cohorts) < len({c for campaign in stage.current for c in campaign.cohorts}):
+        yield _("Only the cohorts: %(names)s.") % {
+            "names": ", ".join(catalogue.cohorts[c].name for c in selection.cohorts)
+        }
+    if len(selection.conditions) < len(stage.conditions):
+        names = [condition_name(catalogue.benchmark, c, get_language() or "en") for c in selection.conditions]
         yield _("Only the conditions: %(names)s.") % {"names": ", ".join(names)}
-    if one.concepts:
-        yield _("Only the concepts: %(concepts)s.") % {"concepts": ", ".join(one.concepts)}
-    yield from one.dates_text()
-    yield _("Interval: %(label)s. Values with another interval say so.") % {"label": INTERVAL_LABELS[one.interval]}
+    if selection.concepts:
+        yield _("Only the concepts: %(concepts)s.") % {"concepts": ", ".join(selection.concepts)}
+    yield from selection.dates_text()
+    yield _("Interval: %(label)s. Values with another interval say so.") % {
+        "label": INTERVAL_LABELS[selection.interval]
+    }
 
 
 def _runs(runs: Sequence[Run]) -> str:
-    said = ngettext("%(n)s run of predictions: %(names)s.", "%(n)s runs of predictions: %(names)s.", len(runs))
-    return said % {"n": len(runs), "names": ", ".join(dict.fromkeys(_name(run) for run in runs))}
+    text = ngettext("%(n)s run of predictions: %(names)s.", "%(n)s runs of predictions: %(names)s.", len(runs))
+    return text % {"n": len(runs), "names": ", ".join(dict.fromkeys(_name(run) for run in runs))}
 
 
 def _name(run: Run) -> str:

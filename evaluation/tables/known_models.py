@@ -32,12 +32,12 @@ def about_models(tasks: tuple[str, ...] = (), stage: tuple[str, str] | None = No
     )
 
 
-def _build(tasks: tuple[str, ...], stage: tuple[str, str] | None, given: TableInputs) -> Table:
+def _build(tasks: tuple[str, ...], stage: tuple[str, str] | None, inputs: TableInputs) -> Table:
     """A row is a model and no number: models of several collections stand here together, each with its collections."""
-    runs = _runs(given, tasks)
+    runs = _runs(inputs, tasks)
     raters: dict[int, ObservedRater | Rater] = {run.rater_id: run.rater for run in runs}
     if stage:
-        raters = {said.who.pk: said.who for said in given.answers(*stage, ("model",))}
+        raters = {answer.who.pk: answer.who for answer in inputs.answers(*stage, ("model",))}
     if not raters:
         raise MissingData(_("There are no predictions of this kind yet."))
     listed = sorted(raters.values(), key=lambda one: (str(one.about.get("family") or ""), one.name, one.setting))
@@ -52,19 +52,19 @@ def _build(tasks: tuple[str, ...], stage: tuple[str, str] | None, given: TableIn
     ]
     names: list[Words] = [column.replace("_", " ").capitalize() for column in columns]
     names += [_("Collections")] if runs else []
-    return given.table(corner=_("Model"), columns=names, rows=rows)
+    return inputs.table(corner=_("Model"), columns=names, rows=rows)
 
 
-def _runs(given: TableInputs, tasks: tuple[str, ...]) -> list[Run]:
+def _runs(inputs: TableInputs, tasks: tuple[str, ...]) -> list[Run]:
     """Over the collection that the reader chose; over all of them by default."""
-    runs = [run for task in tasks for run in runs_of(given.benchmark, task)]
+    runs = [run for task in tasks for run in runs_of(inputs.benchmark, task)]
     if not runs:
         return []
     grouped = by_collection(runs)
     named = {name_of(one): one for one in grouped}
-    chosen = given.choose(COLLECTION, {ALL: _("all"), **{name: title_of(one) for name, one in named.items()}})
+    chosen = inputs.choose(COLLECTION, {ALL: _("all"), **{name: title_of(one) for name, one in named.items()}})
     kept = runs if chosen == ALL else grouped[named[chosen]]
-    given.used_runs |= {run.pk: run for run in kept}
+    inputs.used_runs |= {run.pk: run for run in kept}
     return kept
 
 

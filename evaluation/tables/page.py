@@ -70,21 +70,21 @@ def _newer(data: Data) -> str:
 
 def _known(data: Data) -> dict[str, int]:
     """The reasons why the paper's number is another, numbered as they come; of cells that differ."""
-    found = (
+    notes = (
         cell["printed"]["known"] for _row, _column, cell in cells(data) if cell["printed"] and cell["mark"] != "same"
     )
-    return {words: place for place, words in enumerate(dict.fromkeys(filter(None, found)), start=1)}
+    return {words: place for place, words in enumerate(dict.fromkeys(filter(None, notes)), start=1)}
 
 
 def _compared(marks: Mapping[str, int]) -> str:
-    said = ngettext(
+    text = ngettext(
         "The paper prints %(n)s of these cells: %(same)s the same, %(rounding)s the same after rounding, "
         "%(differs)s different.",
         "The paper prints %(n)s of these cells: %(same)s the same, %(rounding)s the same after rounding, "
         "%(differs)s different.",
         sum(marks.values()),
     )
-    return said % {"n": sum(marks.values()), **marks}
+    return text % {"n": sum(marks.values()), **marks}
 
 
 def action_links(missing: MissingData, benchmark: Benchmark) -> list[tuple[str, Words]]:
@@ -167,11 +167,11 @@ def _all_or_one(
     name: str, label: str, labels: dict[str, Any], asked: list[tuple[str, str]], default: str = ""
 ) -> list[dict[str, Any]]:
     """All or one of them; nothing where there is no choice, or where the address asks for several."""
-    given = [value for one, value in asked if one == name]
-    if len(labels) < 2 or len(given) > 1:
+    values = [value for one, value in asked if one == name]
+    if len(labels) < 2 or len(values) > 1:
         return []
     every = {"": default or _("All %(n)s") % {"n": len(labels)}, **labels}
-    return [_select(name, label, every, given[0] if given else "")]
+    return [_select(name, label, every, values[0] if values else "")]
 
 
 def _select(name: str, label: str | Promise, labels: Mapping[str, Any], chosen: str) -> dict[str, Any]:

@@ -158,13 +158,15 @@ def to_latex(data: Data) -> str:
 
 def brackets(data: Data, columns: int = 0) -> Iterator[str]:
     """What the brackets hold, and n; with many columns the printed table has neither."""
-    found = [cell for _row, _column, cell in cells(data) if cell["estimate"] and cell["estimate"]["value"] is not None]
-    drawn = list(dict.fromkeys(cell["resampled"] for cell in found if cell["resampled"]))
+    estimated_cells = [
+        cell for _row, _column, cell in cells(data) if cell["estimate"] and cell["estimate"]["value"] is not None
+    ]
+    drawn = list(dict.fromkeys(cell["resampled"] for cell in estimated_cells if cell["resampled"]))
     if drawn and columns <= INTERVALS_FIT:
         yield _("Brackets: %(level)s %% interval, over %(drawn)s.") % {
-            "level": f"{100 * found[0]['estimate']['level']:g}", "drawn": ", ".join(drawn),
+            "level": f"{100 * estimated_cells[0]['estimate']['level']:g}", "drawn": ", ".join(drawn),
         }  # fmt: skip
-    sizes = sorted({cell["estimate"]["n_units"] for cell in found})
+    sizes = sorted({cell["estimate"]["n_units"] for cell in estimated_cells})
     if sizes:
         one = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} – {sizes[-1]:,}"
         yield _("n of a value: %(n)s items.") % {"n": one}

@@ -134,10 +134,15 @@ class TableInputs:
         answered = Annotation.objects.filter(
             rater=OuterRef("pk"), live=True, assignment__campaign__in=selection.campaigns
         )
-        there = models.filter(Exists(answered)).order_by("setting").values_list("setting", flat=True).distinct()
+        answered_settings = (
+            models.filter(Exists(answered)).order_by("setting").values_list("setting", flat=True).distinct()
+        )
         settings = {pk: setting_of(setting) for pk, setting in models.values_list("pk", "setting")}
         before = self.choices.get(SETTINGS)
-        values = {**(before.values if before else {}), **{setting_of(one): setting_of(one) for one in there}}
+        values = {
+            **(before.values if before else {}),
+            **{setting_of(one): setting_of(one) for one in answered_settings},
+        }
         known = list(settings.values())
         chosen = self._some(SETTINGS, values, self._asked(SETTINGS, known), known)
         if not chosen.narrowed:
@@ -179,10 +184,10 @@ class TableInputs:
 
         Raises MissingData without any complete run of the task, InvalidOption for an unknown collection or run.
         """
-        found = runs_of(self.benchmark, task)
-        if not found:
+        runs = runs_of(self.benchmark, task)
+        if not runs:
             raise MissingData(_("There are no predictions of this kind yet."), PREDICTIONS)
-        return self.of_collection(by_collection(found, usable), option)
+        return self.of_collection(by_collection(runs, usable), option)
 
     def of_collection(self, grouped: Mapping[Collection, list[Run]], option: str = COLLECTION) -> list[Run]:
         """The runs over the collection that is chosen. The collection that the table is about (COLLECTION) goes before

@@ -108,16 +108,16 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
 def live(request: HttpRequest, slug: str) -> HttpResponse:
     """204 while nothing changed. That path is one SUM over at most 16 rows per cohort of a campaign."""
     benchmark = benchmark_for(request.user, slug)
-    seen = request.GET.get("seen", "")
-    if seen == str(watermark(benchmark)):
+    client_watermark = request.GET.get("seen", "")
+    if client_watermark == str(watermark(benchmark)):
         return HttpResponse(status=204)
     try:
-        report, found = _report(catalogue_of(benchmark), request)
+        report, state = _report(catalogue_of(benchmark), request)
     except SelectionError as error:
         return HttpResponse(error.message, status=400, content_type="text/plain; charset=utf-8")
-    if seen == client_state(found):
+    if client_watermark == client_state(state):
         return HttpResponse(status=204)
-    return render(request, "evaluation/parts/report.html", _drawn(report, found, request.user))
+    return render(request, "evaluation/parts/report.html", _drawn(report, state, request.user))
 
 
 @login_required

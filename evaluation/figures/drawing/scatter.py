@@ -129,10 +129,10 @@ def _cuts(slope: float, rest: float, low: float, high: float) -> list[float]:
 
 def largest_residuals(dots: tuple[Dot, ...]) -> tuple[Dot, ...]:
     """The few that lie furthest from y = x, the furthest first; of several in one place the first by name."""
-    there: dict[tuple[float, float], Dot] = {}
+    dots_by_place: dict[tuple[float, float], Dot] = {}
     for one in sorted(dots, key=lambda d: d.name):
-        there.setdefault((one.x, one.y), one)
-    off = sorted((d for d in there.values() if d.x != d.y), key=lambda d: (-abs(d.y - d.x), d.name))
+        dots_by_place.setdefault((one.x, one.y), one)
+    off = sorted((d for d in dots_by_place.values() if d.x != d.y), key=lambda d: (-abs(d.y - d.x), d.name))
     return tuple(off[:NAMED])
 
 
@@ -146,10 +146,10 @@ def _dots(
     named = dots if len(dots) <= FEW else largest_residuals(dots) if data.diagonal else ()
     taken: list[Box] = [(x - 6, y - 6, x + 6, y + 6) for x, y in places]
     words, leaders, plates = [], [], []
-    for one, name in zip(
+    for point, name in zip(
         named, distinct_names([d.name for d in named], 12, (level.end - level.start) * 0.6), strict=True
     ):
-        x, y = level.at(one.x), upright.at(one.y)
+        x, y = level.at(point.x), upright.at(point.y)
         found = _place(x, y, widest([name], 12) + 1, len(name.lines) * 14.0, (level, upright), taken, lines)
         if found:
             box, leader = found
