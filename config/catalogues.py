@@ -38,7 +38,7 @@ class CatalogueError(Exception):
 
 
 @dataclass(frozen=True)
-class Message:
+class CatalogueMessage:
     """A text of the source with its translations.
 
     Attributes:
@@ -63,7 +63,7 @@ class Message:
 
 
 @dataclass(frozen=True)
-class Catalogue:
+class MessageCatalogue:
     """The messages of a language, without the header and without those that the source no longer has (`#~`).
 
     Attributes:
@@ -73,10 +73,10 @@ class Catalogue:
 
     header: dict[str, str]
     n_plurals: int
-    messages: list[Message]
+    messages: list[CatalogueMessage]
 
 
-def read(path: Path) -> Catalogue:
+def read(path: Path) -> MessageCatalogue:
     """Return the catalogue in a `.po` file. Raises CatalogueError if it cannot be compiled."""
     entries = list(_entries(path))
     if not entries or entries[0].source:
@@ -90,7 +90,7 @@ def read(path: Path) -> Catalogue:
     if not CHARSET.fullmatch(header.get("Content-Type", "")):
         problem = 'the header needs the line "Content-Type: text/plain; charset=UTF-8\\n".'
         raise CatalogueError(path, entries[0].line, problem)
-    return Catalogue(header, _n_plurals(path, entries[0].line, header.get("Plural-Forms", "")), entries[1:])
+    return MessageCatalogue(header, _n_plurals(path, entries[0].line, header.get("Plural-Forms", "")), entries[1:])
 
 
 def _n_plurals(path: Path, line: int, rule: str) -> int:
@@ -116,7 +116,7 @@ def _lines(path: Path) -> list[str]:
         raise CatalogueError(path, line, "this is not UTF-8. Save the file as UTF-8.") from error
 
 
-def _entries(path: Path) -> Iterator[Message]:
+def _entries(path: Path) -> Iterator[CatalogueMessage]:
     """Yield the entries in the order of the file, the header among them."""
     parts: dict[str, str] = {}
     keyword, first_line, fuzzy = "", 0, False
@@ -147,17 +147,17 @@ def _unescaped(path: Path, line: int, text: str) -> str:
     return ESCAPE.sub(lambda match: ESCAPES[match[1]], text)
 
 
-def _message(path: Path, line: int, parts: dict[str, str], fuzzy: bool) -> Message:
+def _message(path: Path, line: int, parts: dict[str, str], fuzzy: bool) -> CatalogueMessage:
     texts = {key: text for key, text in parts.items() if key.startswith("msgstr")}
     expected = [f"msgstr[{number}]" for number in range(len(texts))] if "msgid_plural" in parts else ["msgstr"]
     if "msgid" not in parts or not texts or list(texts) != expected:
         problem = "an entry needs msgid and msgstr, or msgid, msgid_plural, msgstr[0], msgstr[1] and so on."
         raise CatalogueError(path, line, problem)
     plural, context = parts.get("msgid_plural", ""), parts.get("msgctxt", "")
-    return Message(parts["msgid"], plural, context, tuple(texts.values()), fuzzy, line)
+    return CatalogueMessage(parts["msgid"], plural, context, tuple(texts.values()), fuzzy, line)
 
 
-def compiled(catalogue: Catalogue, mark: str) -> bytes:
+def compiled(catalogue: MessageCatalogue, mark: str) -> bytes:
     """Return the content of the `.mo` file. Texts that are not translated are left out and appear in English."""
     header = {**catalogue.header, "X-Compiled-From": mark}
     texts = {"": "".join(f"{name}: {value}\n" for name, value in header.items())}

@@ -48,7 +48,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
 
 
 @dataclass
-class Part:
+class HealthPart:
     """One part of the site. Its state is asked for at most every `seconds`, whoever wants to know, and waited for
     `patience` seconds."""
 
@@ -128,9 +128,9 @@ REASONS = {
     "nearly full": f"Less than {LITTLE_BYTES // 1024**2} MB are free.",
 }
 PARTS = {
-    "database": Part(_database, 1.0, CONNECT_SECONDS + 1.0),
-    "storage": Part(_storage, 30.0),
-    "broker": Part(_broker, 5.0),
-    "worker": Part(_worker, 5.0),
-    "disk": Part(_disk, 5.0),
+    "database": HealthPart(_database, 1.0, CONNECT_SECONDS + 1.0),
+    "storage": HealthPart(_storage, 30.0),
+    "broker": HealthPart(_broker, 5.0),
+    "worker": HealthPart(_worker, 5.0),
+    "disk": HealthPart(_disk, 5.0),
 }

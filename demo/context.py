@@ -24,7 +24,7 @@ from benchmarks.models import Benchmark, Stage
 from benchmarks.services import imports
 from benchmarks.services.benchmarks import create_from_recipe
 from demo import pictures
-from demo.pictures import Picture
+from demo.pictures import DemoPicture
 from jobs.models import Job
 from jobs.queries import job_reports
 from jobs.services import runner
@@ -94,7 +94,7 @@ class Demo:
         return campaign
 
 
-def picture_row(picture: Picture, **more: Any) -> dict[str, Any]:
+def picture_row(picture: DemoPicture, **more: Any) -> dict[str, Any]:
     """A picture as a row of a manifest."""
     names = ("file", "key", "role", "concept", "country", "condition", "alt", "source", "licence")
     return {name: getattr(picture, name) for name in names} | more

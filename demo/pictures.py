@@ -12,7 +12,7 @@ TABLE = FOLDER.with_suffix(".csv")
 
 
 @dataclass(frozen=True)
-class Picture:
+class DemoPicture:
     """A row of the table. `file` is relative to FOLDER; `key` and `role` name the item and its picture.
 
     `variant` says how a look-alike differs from its scene; it is empty for the scene itself.
@@ -38,22 +38,22 @@ class Picture:
 
 
 @cache
-def all_pictures() -> tuple[Picture, ...]:
+def all_pictures() -> tuple[DemoPicture, ...]:
     """The pictures in the order of the table."""
     with TABLE.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     return tuple(
-        Picture(**row | {"width": int(row["width"]), "height": int(row["height"])})  # type: ignore[arg-type]
+        DemoPicture(**row | {"width": int(row["width"]), "height": int(row["height"])})  # type: ignore[arg-type]
         for row in rows
     )
 
 
-def of_kind(kind: str) -> list[Picture]:
+def of_kind(kind: str) -> list[DemoPicture]:
     """The pictures of one kind: "scene", "pair" or "look-alike"."""
     return [picture for picture in all_pictures() if picture.kind == kind]
 
 
-def scene(concept: str, country: str, condition: str = "natural") -> Picture:
+def scene(concept: str, country: str, condition: str = "natural") -> DemoPicture:
     """The scene of a concept in a country. Raises KeyError if there is none."""
     for picture in of_kind("scene"):
         if (picture.concept, picture.country, picture.condition) == (concept, country, condition):

@@ -47,7 +47,7 @@ class BenchmarkPlugin:
     recipes: tuple[Recipe, ...]
     words: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     prompts: tuple[Prompt, ...] = ()
-    derivations: Mapping[str, derivations.Kind] = field(default_factory=dict)
+    derivations: Mapping[str, derivations.DerivationKind] = field(default_factory=dict)
     tables: Mapping[str, tuple[TableSpec, ...]] = field(default_factory=dict)
     figures: Mapping[str, tuple[FigureSpec, ...]] = field(default_factory=dict)
     figure_options: Mapping[str, Callable[[FigureData], list[str]]] = field(default_factory=dict)

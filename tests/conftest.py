@@ -13,7 +13,7 @@ from jobs.connections import broker
 from people.models import User
 from tests.mailing import MailServer, mail_serving
 from tests.personas import World, make_world
-from tests.predictions.scripted import Server, serving
+from tests.predictions.model_server import Server, serving
 
 settings.load_profile("ci")  # the same examples each time, and no failure because a machine is slow
 

@@ -35,7 +35,7 @@ from jobs.models import Job
 from people.models import Cohort, Rater, User
 from people.services import links, messages, tokens
 from predictions.models import Call, Collection, Endpoint, Run
-from tests.evaluation.tabled import SMALL
+from tests.evaluation.sample_tables import SMALL
 from tests.personas import SHEET, World
 from tests.predictions.knowledge import samples as knowledge
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from config import catalogues
-from config.catalogues import CatalogueError, Message, compile_at_start, compile_changed, read
+from config.catalogues import CatalogueError, CatalogueMessage, compile_at_start, compile_changed, read
 from config.local import environment
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -212,7 +212,7 @@ def test_a_broken_catalogue_names_its_file_and_line(name: str, tmp_path: Path) -
 def test_bytes_that_are_not_utf_8_are_refused_with_their_line_and_a_byte_order_mark_is_not(tmp_path: Path) -> None:
     source = catalogue_in(tmp_path, SAMPLE)
     source.write_bytes(b"\xef\xbb\xbf" + SAMPLE.encode().replace(b"\n", b"\r\n"))
-    assert Message("Save", "", "", ("Shrani",), False, 9) in read(source).messages
+    assert CatalogueMessage("Save", "", "", ("Shrani",), False, 9) in read(source).messages
     source.write_bytes(SAMPLE.encode("iso-8859-2"))
     line = SAMPLE[: SAMPLE.index("č")].count("\n") + 1
     with pytest.raises(CatalogueError, match=rf"line {line}: this is not UTF-8"):

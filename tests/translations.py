@@ -18,7 +18,7 @@ from pathlib import Path
 from django.utils.translation import to_language
 from django.utils.translation.template import templatize
 
-from config.catalogues import CatalogueError, Message, read
+from config.catalogues import CatalogueError, CatalogueMessage, read
 
 ROOT = Path(__file__).resolve().parent.parent
 AUDIENCES = ("annotators", "managers", "researchers")
@@ -211,11 +211,11 @@ def uses(names: Iterable[str]) -> dict[Text, Use]:
     return texts
 
 
-def text_in(message: Message) -> Text:
+def text_in(message: CatalogueMessage) -> Text:
     return Text(message.source, message.plural, message.context)
 
 
-def fault(message: Message, n_plurals: int) -> str:
+def fault(message: CatalogueMessage, n_plurals: int) -> str:
     """Return what is wrong with a translation, or nothing. A fuzzy or empty one is missing, which is no fault."""
     if message.fuzzy or not any(message.translations):
         return ""

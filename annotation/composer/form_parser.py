@@ -18,7 +18,7 @@ DEEPEST = 30
 """Places and JSON that lie deeper are nobody's setting."""
 
 
-class PostData(Protocol):
+class IterablePostData(Protocol):
     """Django's QueryDict, as far as it is read here."""
 
     def __iter__(self) -> Any: ...
@@ -84,7 +84,7 @@ READ: dict[str, Callable[[list[str]], Any]] = {
 """By type: the last value of a text, in a language, a number, a box, lines, many, JSON, an empty list or object."""
 
 
-def parse_form(posted: PostData) -> dict[str, Any]:
+def parse_form(posted: IterablePostData) -> dict[str, Any]:
     """The JSON that a form describes. Lists keep the order of their numbers, which may have gaps."""
     root: dict[Any, Any] = {}
     for name in posted:

@@ -10,7 +10,7 @@ from annotation.fields.contract import Shown, ShownImage
 
 
 @dataclass(frozen=True)
-class Side:
+class PairSide:
     """One of the two: its picture if it has one, and its text."""
 
     role: str
@@ -18,10 +18,10 @@ class Side:
     text: str
 
 
-def sides_of(shown: Shown) -> list[Side]:
+def sides_of(shown: Shown) -> list[PairSide]:
     """Both sides; none where neither has a picture or a text."""
     roles = PairDisplay.roles
-    sides = [Side(role, shown.image(role), str(shown.context.get(f"option_{role}") or "")) for role in roles]
+    sides = [PairSide(role, shown.image(role), str(shown.context.get(f"option_{role}") or "")) for role in roles]
     return sides if any(side.image or side.text for side in sides) else []
 
 

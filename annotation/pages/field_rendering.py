@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from annotation.displays.layout import ResolvedLayout
-from annotation.fields.bound import BoundField, bind_fields
+from annotation.fields.bound_field import BoundField, bind_fields
 from annotation.fields.contract import Shown
 from annotation.fields.form import Localiser
 from annotation.models import Draft, RuleVersion, SheetVersion

@@ -9,8 +9,8 @@ from django.db.models import Prefetch, Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
-from annotation.displays.shown import build_shown
-from annotation.fields.bound import AnswerView, answer_views
+from annotation.displays.shown_item import build_shown
+from annotation.fields.bound_field import AnswerView, answer_views
 from annotation.fields.contract import ShownImage
 from annotation.models import Annotation, Assignment, Review
 from annotation.pages.reviews import DecisionView, decision_view

@@ -13,8 +13,8 @@ from django.utils.translation import ngettext
 from annotation.displays import Shown, display
 from annotation.displays.layout import LabelledText as Named
 from annotation.displays.layout import Layout, ResolvedLayout, resolve_layout
-from annotation.displays.shown import build_shown
-from annotation.fields.bound import AnswerView, answer_views
+from annotation.displays.shown_item import build_shown
+from annotation.fields.bound_field import AnswerView, answer_views
 from annotation.fields.contract import ShownImage
 from annotation.fields.form import Localiser
 from annotation.models import Annotation, Assignment, Review

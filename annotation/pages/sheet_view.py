@@ -13,8 +13,8 @@ from django.utils import timezone, translation
 
 from annotation.displays import Display, Shown, display
 from annotation.displays.layout import Layout, ResolvedLayout, resolve_layout, visible_context
-from annotation.displays.shown import build_shown
-from annotation.fields.bound import AnswerView, answer_views
+from annotation.displays.shown_item import build_shown
+from annotation.fields.bound_field import AnswerView, answer_views
 from annotation.fields.contract import Option
 from annotation.fields.form import Localiser, OptionView, option_views
 from annotation.instructions.protocol import Protocol

@@ -18,7 +18,7 @@ NAMED_OF_RECIPE = ("file", "key", "concept", "country", "condition", "source", "
 
 
 @dataclass(frozen=True)
-class Column:
+class ManifestColumn:
     """`needed`: a row without it is refused. `values`: the only ones that are taken; empty: any."""
 
     name: str
@@ -28,53 +28,57 @@ class Column:
     more: int = 0
 
 
-def columns_of(stage: Stage) -> list[Column]:
+def columns_of(stage: Stage) -> list[ManifestColumn]:
     """Those that mean something in this stage, the needed ones first as they are read."""
     vocabulary = vocabulary_of(stage)
     columns = [*_of_pictures(stage), *_shown(stage), *_cut(vocabulary), *_kept(stage)]
-    first: dict[str, Column] = {}
+    first: dict[str, ManifestColumn] = {}
     for column in columns:
         first.setdefault(column.name, column)
     return list(first.values())
 
 
-def _of_pictures(stage: Stage) -> Iterator[Column]:
+def _of_pictures(stage: Stage) -> Iterator[ManifestColumn]:
     pictures = stage.pictures
     if pictures == "none":
-        yield Column("key", _("The item's name in this stage. One row is one item."), needed=True)
+        yield ManifestColumn("key", _("The item's name in this stage. One row is one item."), needed=True)
         return
-    yield Column("file", _("The picture's path in the zip."), needed=pictures != "optional")
+    yield ManifestColumn("file", _("The picture's path in the zip."), needed=pictures != "optional")
     if pictures == "optional":
-        yield Column("key", _("The item's name in this stage. Needed where a row has no file."))
+        yield ManifestColumn("key", _("The item's name in this stage. Needed where a row has no file."))
     elif pictures == "one":
-        yield Column("key", _("The item's name in this stage. Empty: the path without its ending."))
+        yield ManifestColumn("key", _("The item's name in this stage. Empty: the path without its ending."))
     else:
-        yield Column("key", _("The item's name in this stage. Rows with one key are one item. Empty: the folder."))
+        yield ManifestColumn(
+            "key", _("The item's name in this stage. Rows with one key are one item. Empty: the folder.")
+        )
     if pictures == "named":
         pair = stage.display in ("pair", "bare-pair")
-        yield Column("role", _("Which of the item's pictures this is."), needed=True, values=("a", "b") if pair else ())
+        yield ManifestColumn(
+            "role", _("Which of the item's pictures this is."), needed=True, values=("a", "b") if pair else ()
+        )
     if pictures == "set":
-        yield Column("role", _("Which of the item's pictures this is. Empty: they are numbered."))
+        yield ManifestColumn("role", _("Which of the item's pictures this is. Empty: they are numbered."))
 
 
-def _shown(stage: Stage) -> Iterator[Column]:
+def _shown(stage: Stage) -> Iterator[ManifestColumn]:
     """What the display shows beside pictures."""
     if stage.display in TEXT_ON_SHEET:
-        yield Column("text", _("The text that is shown."))
+        yield ManifestColumn("text", _("The text that is shown."))
     meanings = {
         "option_a": _("The text of side A."),
         "option_b": _("The text of side B."),
         "candidate": _("The answer to be judged."),
     }
     for name in context_columns(stage.display, stage.pictures):
-        yield Column(name, meanings[name])
+        yield ManifestColumn(name, meanings[name])
     if stage.display == "words":
-        yield Column("first", _("The first of two texts to compare."))
-        yield Column("second", _("The second of two texts to compare."))
+        yield ManifestColumn("first", _("The first of two texts to compare."))
+        yield ManifestColumn("second", _("The second of two texts to compare."))
     if stage.layout.get("references"):
-        yield Column("references", _("Reference answers, with | between them."))
+        yield ManifestColumn("references", _("Reference answers, with | between them."))
     for name in _layout_keys(stage):
-        yield Column(name, _("Shown with the item."))
+        yield ManifestColumn(name, _("Shown with the item."))
 
 
 def _layout_keys(stage: Stage) -> list[str]:
@@ -82,7 +86,7 @@ def _layout_keys(stage: Stage) -> list[str]:
     return [str(row.get("key", "")) if isinstance(row, Mapping) else str(row) for row in rows]
 
 
-def _cut(vocabulary: Vocabulary) -> Iterator[Column]:
+def _cut(vocabulary: Vocabulary) -> Iterator[ManifestColumn]:
     """What numbers are cut by."""
     yield _known("concept", _("What the item is about."), vocabulary.concepts)
     meaning = _("The country it was made for: a name or an ISO code. For other cultures use “origin”.")
@@ -90,25 +94,25 @@ def _cut(vocabulary: Vocabulary) -> Iterator[Column]:
     yield _known("condition", _("Where it comes from, such as natural or generated."), vocabulary.conditions)
 
 
-def _known(name: str, meaning: str, known: Mapping[str, str], *, needed: bool = True) -> Column:
+def _known(name: str, meaning: str, known: Mapping[str, str], *, needed: bool = True) -> ManifestColumn:
     values = list(dict.fromkeys(known.values()))
     rest = max(0, len(values) - MOST_VALUES)
-    return Column(name, meaning, bool(values) and needed, values[:MOST_VALUES], rest)
+    return ManifestColumn(name, meaning, bool(values) and needed, values[:MOST_VALUES], rest)
 
 
-def _kept(stage: Stage) -> Iterator[Column]:
-    yield Column("source", _("Where it comes from: an address or a name."))
-    yield Column("licence", _("What may be done with it."))
+def _kept(stage: Stage) -> Iterator[ManifestColumn]:
+    yield ManifestColumn("source", _("Where it comes from: an address or a name."))
+    yield ManifestColumn("licence", _("What may be done with it."))
     if stage.pictures != "none":
-        yield Column("alt", _("The picture in words, for people who cannot see it."))
-    yield Column("fact.<key>", _("A fact, such as fact.clip_score. Rules and filters can use it."))
+        yield ManifestColumn("alt", _("The picture in words, for people who cannot see it."))
+    yield ManifestColumn("fact.<key>", _("A fact, such as fact.clip_score. Rules and filters can use it."))
     spec = _spec(stage)
     for name in dict.fromkeys(name for row in (spec.sample if spec else ()) for name in row):
-        yield Column(name, _("Used by this recipe. The sample shows its form."))
+        yield ManifestColumn(name, _("Used by this recipe. The sample shows its form."))
     meaning = _(
         "Any other column is kept with the item. A JSON object, or a list with | between its parts, is read as such."
     )
-    yield Column("…", meaning)
+    yield ManifestColumn("…", meaning)
 
 
 def _spec(stage: Stage) -> StageSpec | None:

@@ -38,7 +38,7 @@ class Clause:
 
 
 @dataclass(frozen=True)
-class Score:
+class AcceptanceScore:
     """`maximum`: what can be reached, to say "3 of 4"."""
 
     expression: Expression
@@ -49,7 +49,7 @@ class Score:
 class Rule:
     clauses: tuple[Clause, ...]
     over: str
-    score: Score | None = None
+    score: AcceptanceScore | None = None
 
     @classmethod
     def from_json(cls, data: Any) -> "Rule":
@@ -170,7 +170,7 @@ def _clause(row: Any, path: str) -> Clause:
     return Clause(key, _expression(row.get("expression"), f"{path}.expression"), dict(words))
 
 
-def _score(row: Any) -> Score | None:
+def _score(row: Any) -> AcceptanceScore | None:
     if row is None:
         return None
     if not isinstance(row, Mapping):
@@ -178,7 +178,7 @@ def _score(row: Any) -> Score | None:
     most = row.get("most")
     if not isinstance(most, int | float) or isinstance(most, bool) or most <= 0:
         raise RuleError("rule.score.most", "must be a number above 0")
-    return Score(_expression(row.get("expression"), "rule.score.expression"), most)
+    return AcceptanceScore(_expression(row.get("expression"), "rule.score.expression"), most)
 
 
 def _expression(text: Any, path: str) -> Expression:

@@ -27,7 +27,7 @@ def line_now_and_then(text: str) -> None:
         print_line(f"  {time.strftime('%H:%M:%S')} {text}")
 
 
-class Progress:
+class ProgressLine:
     """How far a step is: on a terminal the line of the step is written again, elsewhere a line every few seconds."""
 
     def __init__(self, text: str, on_screen: bool, seconds: float = PROGRESS_SECONDS) -> None:
@@ -47,13 +47,13 @@ class Progress:
 
 
 @contextmanager
-def print_step(text: str) -> Iterator[Progress]:
+def print_step(text: str) -> Iterator[ProgressLine]:
     """`PostgreSQL ........ 0.6 s`; on a terminal the words appear when the step begins."""
     begun = time.monotonic()
     on_screen = sys.stdout.isatty()
     if on_screen:
         print(f"  {text} ...", end="", flush=True)
-    progress = Progress(text, on_screen)
+    progress = ProgressLine(text, on_screen)
     try:
         yield progress
     except BaseException:

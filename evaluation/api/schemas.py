@@ -3,7 +3,7 @@
 from rest_framework import serializers as s
 
 
-class Problem(s.Serializer):
+class ProblemSerializer(s.Serializer):
     type = s.CharField()
     title = s.CharField()
     status = s.IntegerField()
@@ -28,7 +28,7 @@ class BenchmarkName(s.Serializer):
     name = s.CharField()
 
 
-class Estimate(s.Serializer):
+class EstimateSerializer(s.Serializer):
     """A number with its interval, or the reason there is none. All digits; `level` is the interval's confidence."""
 
     value = s.FloatField(allow_null=True)
@@ -69,7 +69,7 @@ class Tables(s.Serializer):
     tables = TableLine(many=True)
 
 
-class Rounding(s.Serializer):
+class RoundingSerializer(s.Serializer):
     decimals = s.IntegerField()
     scale = s.FloatField(help_text="100: the table shows percent.")
     cut = s.BooleanField(help_text="Further decimals are left off, not rounded.")
@@ -88,11 +88,11 @@ class ReasonSchema(s.Serializer):
 class Cell(s.Serializer):
     shown = s.CharField(allow_blank=True, help_text="As the table shows it; empty without a value.")
     shown_interval = s.CharField(allow_blank=True)
-    estimate = Estimate(allow_null=True)
+    estimate = EstimateSerializer(allow_null=True)
     resampled = s.CharField(allow_blank=True, help_text="What the interval takes as drawn, in words.")
     left_out = s.CharField(allow_blank=True, help_text="How many of what a mean is over have no number, in words.")
     why = ReasonSchema(allow_null=True)
-    rounding = Rounding(allow_null=True)
+    rounding = RoundingSerializer(allow_null=True)
     empty = s.BooleanField(help_text="The table has no such cell.")
     printed = Printed(allow_null=True)
     mark = s.ChoiceField(["same", "rounding", "differs", ""], help_text="Beside the paper's number.")
@@ -131,7 +131,7 @@ class SignificanceMarks(s.Serializer):
     differs = s.IntegerField()
 
 
-class Table(s.Serializer):
+class TableSerializer(s.Serializer):
     benchmark = BenchmarkName()
     key = s.CharField()
     number = s.CharField(allow_blank=True)
@@ -154,7 +154,7 @@ class Table(s.Serializer):
     computed_at = s.DateTimeField()
 
 
-class Agreement(s.Serializer):
+class AgreementSerializer(s.Serializer):
     """As the page's JSON: `questions` are those of the sheet, by cohort; `rows` are cohorts, cells conditions.
     `estimates` are by measure."""
 

@@ -27,8 +27,8 @@ from evaluation.tables.registry import table_of, tables_of
 from evaluation.tables.spec import TableSpec
 from evaluation.tables.table_builder import build_or_load, missing_data
 
-PROBLEMS = {(status, KIND): schemas.Problem for status in (401, 404, 429)}
-REFUSED = {(status, KIND): schemas.Problem for status in (400, 409)}
+PROBLEMS = {(status, KIND): schemas.ProblemSerializer for status in (401, 404, 429)}
+REFUSED = {(status, KIND): schemas.ProblemSerializer for status in (400, 409)}
 SLUG = OpenApiParameter("slug", OpenApiTypes.STR, OpenApiParameter.PATH, description="As in /b/<slug>/.")
 
 
@@ -76,7 +76,7 @@ def _line(benchmark: Benchmark) -> dict[str, str]:
     return {"slug": benchmark.slug, "name": benchmark.name, "recipe": benchmark.recipe, **addresses}
 
 
-class Agreement(ReadOnlyView):
+class AgreementView(ReadOnlyView):
     @extend_schema(
         operation_id="agreement",
         summary="Agreement within each cohort, as the page's JSON",
@@ -90,7 +90,7 @@ class Agreement(ReadOnlyView):
             _asked("measure", "alpha_ordinal, spearman, table, ..."),
             _asked("second", "1 adds second_opinion: each alpha once more, by the package krippendorff."),
         ],
-        responses={200: schemas.Agreement, **REFUSED, **PROBLEMS},
+        responses={200: schemas.AgreementSerializer, **REFUSED, **PROBLEMS},
     )
     def get(self, request: Request, slug: str) -> Response:
         catalogue = catalogue_of(benchmark_for(request.user, slug))
@@ -132,13 +132,13 @@ def _table_line(catalogue: Catalogue, spec: TableSpec) -> dict[str, Any]:
     }
 
 
-class Table(ReadOnlyView):
+class TableView(ReadOnlyView):
     @extend_schema(
         operation_id="table",
         summary="One table, as the page's JSON",
         description="Its options (see the list of tables) go into the address, too.",
         parameters=[SLUG, OpenApiParameter("key", OpenApiTypes.STR, OpenApiParameter.PATH), *NARROWING, FRESH],
-        responses={200: schemas.Table, **REFUSED, **PROBLEMS},
+        responses={200: schemas.TableSerializer, **REFUSED, **PROBLEMS},
     )
     def get(self, request: Request, slug: str, key: str) -> Response:
         benchmark = benchmark_for(request.user, slug)

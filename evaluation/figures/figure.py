@@ -9,7 +9,7 @@ from typing import Any
 from django.template.loader import render_to_string
 from django.utils.functional import Promise
 
-from evaluation.figures.drawing.scene import Scene
+from evaluation.figures.drawing.scene import VectorScene
 from evaluation.rendering.number_format import format_number
 from jobs.formats.csv_safety import csv_lines
 
@@ -28,7 +28,7 @@ class Figure:
     alt: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Datum, ...], ...]
-    draw: Callable[[float], Scene]
+    draw: Callable[[float], VectorScene]
     words: tuple[Words, ...] = ()
     links_head: Words = ""
     links: tuple[tuple[str, str, bool], ...] = ()  # label, query of the address, whether it is the one shown

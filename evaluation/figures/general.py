@@ -61,7 +61,9 @@ def over_time(ground: FigureData) -> Figure:
         raise MissingData(_("There are no ratings in the stage “%(stage)s” yet.") % {"stage": selection.stage})
     if all(e.value is None for course in courses.values() for _day, e in course):
         raise missing_reasons([course[-1][1] for course in courses.values()])
-    panels = tuple(lines.Panel(name, tuple(_point(day, e) for day, e in course)) for name, course in courses.items())
+    panels = tuple(
+        lines.LinePanel(name, tuple(_point(day, e) for day, e in course)) for name, course in courses.items()
+    )
     marks = (0.0, 0.25, 0.5, 0.75, 1.0) if measure.from_zero else ()
     drawing = lines.LineChart(panels, "n", marks)
     last = [(name, estimate_text(course[-1][1])) for name, course in courses.items()]

@@ -64,7 +64,7 @@ class RatedScores:
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class RatingLayout:
     """Which row and column each rating belongs to, which of the row's and column's things it speaks of, what a unit is
     and which block each row is in. All (n,) but ``block`` (rows,)."""
 
@@ -183,21 +183,23 @@ def _distinct(labels: Ints) -> tuple[Ints, Ints]:
     return found, place.astype(np.int64)
 
 
-def _over_cohorts(scored: RatedScores, row: Ints, unit: Ints, block: npt.ArrayLike | None = None) -> Layout:
+def _over_cohorts(scored: RatedScores, row: Ints, unit: Ints, block: npt.ArrayLike | None = None) -> RatingLayout:
     return replace(_layout(scored, row, scored.cohort, unit, block), too_few="too_few_cohorts")
 
 
-def _layout(scored: RatedScores, row: Ints, column: Ints, unit: Ints, block: npt.ArrayLike | None = None) -> Layout:
+def _layout(
+    scored: RatedScores, row: Ints, column: Ints, unit: Ints, block: npt.ArrayLike | None = None
+) -> RatingLayout:
     """``block`` is given for each rating and kept for each row."""
     rows = int(row.max()) + 1 if row.size else 0
     of_row: Ints = np.zeros(rows, np.int64)
     if block is not None:
         of_row[row] = np.asarray(block, np.int64)
     width = int(scored.cohort.max()) + 1 if scored.cohort.size else 1
-    return Layout(row, column, scored.image * width + scored.cohort, unit, of_row)
+    return RatingLayout(row, column, scored.image * width + scored.cohort, unit, of_row)
 
 
-def _estimates(method: str, scored: RatedScores, layout: Layout, wanted: Interval) -> list[Estimate]:
+def _estimates(method: str, scored: RatedScores, layout: RatingLayout, wanted: Interval) -> list[Estimate]:
     if not scored.image.size:
         return [Estimate.undefined(reason="no_ratings", method=method, level=wanted.level, resampled=wanted.resampled)]
     return _of_blocks(method, _Table(scored, layout), wanted)
@@ -263,7 +265,7 @@ class _Table:
     and putting them back changed: O(ratings) for all units, all raters and all pairs of them together.
     """
 
-    def __init__(self, scored: RatedScores, layout: Layout) -> None:
+    def __init__(self, scored: RatedScores, layout: RatingLayout) -> None:
         self.scored, self.layout = scored, layout
         self.thing = _numbered(_joined(layout.row, layout.column, layout.thing))
         self.count = _sums(self.thing)

@@ -18,7 +18,7 @@ _DENSE = 64  # up to this size all components are worked out; beyond, the first 
 
 
 @dataclass(frozen=True, eq=False)
-class Plane:
+class PrincipalPlane:
     """``points`` (n, 2) in the vectors' own units; ``explained`` (2,) shares of the whole variance. Both are zeros
     where there is no variance to show: no vector, one vector, all alike."""
 
@@ -26,7 +26,7 @@ class Plane:
     explained: Floats
 
 
-def principal_plane(vectors: npt.ArrayLike) -> Plane:
+def principal_plane(vectors: npt.ArrayLike) -> PrincipalPlane:
     """(n, d) vectors to their places on the first two principal components.
 
     Along a line of direction (1, 1), one component holds everything:
@@ -41,11 +41,11 @@ def principal_plane(vectors: npt.ArrayLike) -> Plane:
         raise ValueError(f"vectors must have shape (n, d), got {x.shape}")
     points, explained = np.zeros((len(x), 2)), np.zeros(2)
     if len(x) < 2 or not x.shape[1]:
-        return Plane(points, explained)
+        return PrincipalPlane(points, explained)
     centred = x - x.mean(axis=0)
     whole = float(np.sum(centred**2))
     if whole <= 1e-24 * max(1.0, float(np.sum(x**2))):
-        return Plane(points, explained)
+        return PrincipalPlane(points, explained)
     left, size, loads = _first_two(centred)
     for place in range(min(2, size.size)):
         if size[place] > 1e-12 * size[0]:
@@ -53,7 +53,7 @@ def principal_plane(vectors: npt.ArrayLike) -> Plane:
             sign = np.sign(load[np.argmax(np.abs(load).round(12))])
             points[:, place] = left[:, place] * size[place] * sign + 0.0
             explained[place] = min(size[place] ** 2 / whole, 1.0)
-    return Plane(points, explained)
+    return PrincipalPlane(points, explained)
 
 
 def _first_two(centred: Floats) -> tuple[Floats, Floats, Floats]:

@@ -11,7 +11,7 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation.fields.bound import AnswerView, answer_views
+from annotation.fields.bound_field import AnswerView, answer_views
 from annotation.fields.form import Localiser
 from annotation.models import Rating, Unit
 from annotation.sheets.sheet import Field

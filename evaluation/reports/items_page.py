@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.displays import display
 from annotation.displays.layout import Layout, resolve_layout
-from annotation.displays.shown import build_shown
+from annotation.displays.shown_item import build_shown
 from annotation.models import Annotation, Unit
 from annotation.queries.consent_withdrawal import NEVER_SELECTED
 from annotation.services.sheets.sheet_versions import sheet_of

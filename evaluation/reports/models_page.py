@@ -99,7 +99,7 @@ def _row(row: ModelRow, report: ModelsReport) -> Row:
             number(row.asked),
             compared(
                 row.overall,
-                notes=tuple(filter(None, _said_of_asking(row))),
+                notes=tuple(filter(None, _request_notes(row))),
                 facts={"left_out": left_out.n, "worst": left_out.worst, "best": left_out.best},
             ),
             compared(wise, notes=tuple(filter(None, [left_out_sentence(wise)]))) if wise is not None else NOTHING,
@@ -142,7 +142,7 @@ def _asked(row: ModelRow, n_things: int) -> list[str]:
     return texts
 
 
-def _said_of_asking(row: ModelRow) -> tuple[str, ...]:
+def _request_notes(row: ModelRow) -> tuple[str, ...]:
     samples = call_text.sample_sentences(row.samples)
     incomplete = call_text.incomplete_sentence(row.incomplete)
     ways = call_text.methods_text(row.ways)

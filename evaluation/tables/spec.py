@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from benchmarks.models import Benchmark
 from evaluation.rendering.report import Words
-from evaluation.tables.table import Option, Table, TableHeading
+from evaluation.tables.table import Table, TableHeading, TableOption
 from evaluation.tables.table_inputs import TableInputs
 
 
@@ -21,7 +21,7 @@ class TableSpec:
     title: Words
     needs: Words
     build: Callable[[TableInputs], Table]
-    options: tuple[Option, ...] = ()
+    options: tuple[TableOption, ...] = ()
     parameters: tuple[str, ...] = ()  # what else of the address it reads
     requirements: tuple[Callable[[TableInputs], None], ...] = ()  # each raises MissingData, and computes nothing
     state: Callable[[Benchmark], Sequence[object]] | None = None  # what else it is made from, besides answers and runs

@@ -33,7 +33,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Option:
+class TableOption:
     """A choice that changes the numbers: printed under the table, carried in its address. The first is the default.
 
     `more`: values that are the benchmark's own, such as its judges; `within` adds them.
@@ -44,7 +44,7 @@ class Option:
     values: Mapping[str, Words]
     more: Callable[[Benchmark], Mapping[str, Words]] | None = None
 
-    def within(self, benchmark: Benchmark) -> Option:
+    def within(self, benchmark: Benchmark) -> TableOption:
         if self.more is None:
             return self
         return replace(self, values={**self.values, **self.more(benchmark)}, more=None)
@@ -61,7 +61,7 @@ class TableHeading:
     key: str
     number: str
     title: Words
-    options: tuple[Option, ...] = ()
+    options: tuple[TableOption, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,7 @@ def by_release(ground: FigureData) -> Figure:
         )
     kinds = [_kind(release.is_open) for release in dated]
     drawing = points.Points(
-        (points.Panel(_("Accuracy by release date"), _series_words(), tuple(_series(dated))),),
+        (points.PointPanel(_("Accuracy by release date"), _series_words(), tuple(_series(dated))),),
         _("Released"), str(ACCURACY), _months([release.day for release in dated if release.day]), UPWARDS,
         tuple((SIGNS[k], _sign_words(k)) for k in range(len(SIGNS)) if k % 3 in kinds),
         (points.Trend((0, 1, 2), INDIGO), points.Trend((3, 4, 5), MADDER, "7 4")),
@@ -207,7 +207,9 @@ def against(
         descriptions.append((name, estimate_text(estimate)))
         if place < PANELS:
             spots = tuple(points.PlotPoint(c, where[c], value_of(e)) for c, e in by_country.items())
-            panels.append(points.Panel(name, correlation_words("rho", value_of(estimate)), (points.Series(0, spots),)))
+            panels.append(
+                points.PointPanel(name, correlation_words("rho", value_of(estimate)), (points.Series(0, spots),))
+            )
     across = points.number_ticks(ticks(min(where.values()), max(where.values()), 4))
     drawing = points.Points(tuple(panels), x, str(ACCURACY), across, UPWARDS, signs=(sign(0),), columns=2)
     more = [_("The table has the models beyond the first %(n)s.") % {"n": PANELS}] if len(descriptions) > PANELS else []

@@ -196,7 +196,7 @@ def _universal(of: RankedLists, place: int) -> str:
 
 def _strip(
     of: RankedLists, regions: list[str], shas: dict[str, str]
-) -> tuple[picture_strips.Strip, list[_FoundPicture]]:
+) -> tuple[picture_strips.PictureStrip, list[_FoundPicture]]:
     scores = dict(_scores(of))
     relevant = relevant_of(of, "universal")
     keys = of.keys[0][:K]
@@ -211,7 +211,7 @@ def _strip(
         )
         for one in pictures
     )
-    return picture_strips.Strip(of.label, _diversities(of, pictures, relevant), tiles), pictures
+    return picture_strips.PictureStrip(of.label, _diversities(of, pictures, relevant), tiles), pictures
 
 
 def _scores(of: RankedLists) -> list[tuple[str, float]]:

@@ -12,7 +12,7 @@ class LastAdmin(Exception):
     """A team keeps at least one admin."""
 
 
-class LastOwner(Exception):
+class LastTeamOwner(Exception):
     """A benchmark keeps at least one owner. `benchmarks` are the names of those that would have none."""
 
     def __init__(self, benchmarks: list[str]) -> None:
@@ -59,7 +59,7 @@ def _keep_owners(team: Team, user: User) -> None:
         if not benchmark.roles.filter(name="owner").exclude(user=user).exists()
     ]
     if alone:
-        raise LastOwner(alone)
+        raise LastTeamOwner(alone)
 
 
 @transaction.atomic
@@ -79,7 +79,7 @@ def change_role(member: TeamMember, role: TeamMember.Role, actor: User, at: date
 
 @transaction.atomic
 def remove_member(member: TeamMember, actor: User, at: datetime) -> None:
-    """Take a person out of the team, its benchmarks and its cohorts' management. Raises LastAdmin, LastOwner.
+    """Take a person out of the team, its benchmarks and its cohorts' management. Raises LastAdmin, LastTeamOwner.
 
     Their membership of a cohort, if they also rate, stays: it is ended on the cohort's page.
     """

@@ -125,7 +125,7 @@ def member_remove(request: HttpRequest, slug: str, user_id: int) -> HttpResponse
         teams.remove_member(member, current_user(request), timezone.now())
     except teams.LastAdmin:
         messages.warning(request, _("A team needs an admin. Make somebody else admin first."))
-    except teams.LastOwner as refused:
+    except teams.LastTeamOwner as refused:
         details = {"name": member.user, "benchmarks": ", ".join(refused.benchmarks)}
         messages.warning(
             request, _("%(name)s is the only owner of %(benchmarks)s. Make somebody else owner there first.") % details

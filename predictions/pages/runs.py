@@ -19,7 +19,7 @@ from benchmarks.models import Benchmark
 from predictions.models import Attempt, Call, Reply, Run
 from predictions.models.calls import INCOMPLETE
 from predictions.queries.endpoints import OFFERED
-from predictions.queries.progress import FROZEN, QUEUED, UNASKED, WAITS, Progress, in_states, is_frozen
+from predictions.queries.progress import FROZEN, QUEUED, UNASKED, WAITS, RunProgress, in_states, is_frozen
 from predictions.services.runs import retries
 from predictions.templatetags.money import exact_amount
 from predictions.texts import call_reasons
@@ -74,7 +74,7 @@ class StateCount:
     retried: bool
 
 
-def progress_context(run: Run, progress: Progress) -> dict[str, Any]:
+def progress_context(run: Run, progress: RunProgress) -> dict[str, Any]:
     """What the part of the page that renews itself takes. `seen` changes with whatever it shows."""
     shares = state_counts(progress.by_state)
     live = run.state == Run.State.RUNNING or bool(progress.in_flight)
@@ -143,7 +143,7 @@ def format_remaining(seconds: float | None) -> str:
     return _("about %(n)s hours") % {"n": round(seconds / 3600)}
 
 
-def _state_text(run: Run, progress: Progress) -> str:
+def _state_text(run: Run, progress: RunProgress) -> str:
     if progress.silence and progress.since:
         return str(SILENCES[progress.silence]) % {"at": _moment(progress.since)}
     if run.state == Run.State.DONE and progress.total:
@@ -166,7 +166,7 @@ def answered_of(n: int, total: int) -> str:
     return text % {"n": f"{n:,}", "total": f"{total:,}"}
 
 
-def _spent(run: Run, progress: Progress) -> float | None:
+def _spent(run: Run, progress: RunProgress) -> float | None:
     """Percent of the budget; None without one."""
     return min(100.0, float(100 * (progress.cost + progress.unaccounted) / run.budget)) if run.budget else None
 

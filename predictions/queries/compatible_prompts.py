@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from django.db.models import Exists, OuterRef
 
-from annotation.displays.shown import build_shown
+from annotation.displays.shown_item import build_shown
 from annotation.fields.contract import Shown
 from annotation.models import Campaign, Unit
 from annotation.services.campaigns.lifecycle import items_of

@@ -37,7 +37,7 @@ FROM predictions_call WHERE run_id = %(run)s GROUP BY state
 
 
 @dataclass(frozen=True)
-class Progress:
+class RunProgress:
     """`rate`: calls that ended in a minute, lately; None while nobody knows. `cost`: US dollars, as far as it is known;
     `unaccounted`: what requests of unknown cost may have cost at most. `unpriced`: calls with such a request.
     `incomplete`: answered calls without a readable answer to some question. `stalled`: it runs, but no job has it in
@@ -80,7 +80,7 @@ def in_states(states: Iterable[str]) -> Q:
     return Q(state__in=wanted - {Call.State.FAILED, UNASKED, INCOMPLETE}) | failed | unasked | some
 
 
-def progress_of(run: Run, at: datetime | None = None) -> Progress:
+def progress_of(run: Run, at: datetime | None = None) -> RunProgress:
     now = at or timezone.now()
     job = Job.objects.filter(pk=run.job_id).first() if run.job_id else None
     began = max((time for time in (run.started_at, job.started_at if job else None) if time), default=now)
@@ -99,7 +99,7 @@ def progress_of(run: Run, at: datetime | None = None) -> Progress:
     ended = max((row[7] for row in rows if row[7]), default=began)
     wakes = min((row[8] for row in rows if row[8]), default=None) if not sum(row[9] for row in rows) else None
     silence, quiet_since = _silence(run, job, ended, wakes, now)
-    return Progress(
+    return RunProgress(
         total=sum(by_state.values()),
         by_state=by_state,
         cached=sum(row[3] for row in rows),

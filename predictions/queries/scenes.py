@@ -7,7 +7,7 @@ from typing import Any
 from annotation.displays import UnknownDisplay, display
 from annotation.displays.contract import MessagePart
 from annotation.displays.layout import Layout, labelled_texts
-from annotation.displays.shown import build_shown
+from annotation.displays.shown_item import build_shown
 from annotation.fields.contract import ConfigError, Shown, localise
 from annotation.models import Annotation, Unit
 from annotation.sheets.sheet import Field, Sheet

@@ -25,7 +25,7 @@ def wilson(count: int, n: int) -> tuple[float, float] | None:
 
 
 @dataclass(frozen=True)
-class Point:
+class CalibrationPoint:
     """`right`: how many of the kept are right; `relevant`: how many are right at all."""
 
     threshold: float
@@ -50,16 +50,18 @@ class Point:
         return 2 * self.precision * self.recall / (self.precision + self.recall)
 
 
-def point(scores: Sequence[float], right: Sequence[bool], threshold: float) -> Point:
+def point(scores: Sequence[float], right: Sequence[bool], threshold: float) -> CalibrationPoint:
     """`right[i]`: what people say of the item that has `scores[i]`."""
     values, labels = np.asarray(scores, float), np.asarray(right, bool)
     kept = values >= threshold
     both, relevant = int((kept & labels).sum()), int(labels.sum())
     n = int(kept.sum())
-    return Point(float(threshold), n, both, both / n if n else None, both / relevant if relevant else None, relevant)
+    return CalibrationPoint(
+        float(threshold), n, both, both / n if n else None, both / relevant if relevant else None, relevant
+    )
 
 
-def curve(scores: Sequence[float], right: Sequence[bool], most: int = 41) -> list[Point]:
+def curve(scores: Sequence[float], right: Sequence[bool], most: int = 41) -> list[CalibrationPoint]:
     """At every score there is, the lowest first; of more than `most`, so many at even steps of rank."""
     edges = np.unique(np.asarray(scores, float))
     if edges.size > most:
@@ -67,7 +69,7 @@ def curve(scores: Sequence[float], right: Sequence[bool], most: int = 41) -> lis
     return [point(scores, right, float(edge)) for edge in edges]
 
 
-def best(scores: Sequence[float], right: Sequence[bool]) -> Point | None:
+def best(scores: Sequence[float], right: Sequence[bool]) -> CalibrationPoint | None:
     """Of all scores as thresholds the one of highest F1; of several the highest."""
     values, labels = np.asarray(scores, float), np.asarray(right, bool)
     if not labels.any():

@@ -103,7 +103,7 @@ def _calibration_page(
     return render(request, "predictions/encoding/calibrate.html", context, status=400 if wrong else 200)
 
 
-def _drawn(points: list[calibration.Point]) -> dict[str, str]:
+def _drawn(points: list[calibration.CalibrationPoint]) -> dict[str, str]:
     """Precision and recall as polylines in a box of 100 by 100, the lowest threshold at the left."""
     if len(points) < 2:
         return {}

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from benchmarks.rules.derivations import Derivation, DerivationError, ItemDraft, PictureRef, Result, Source
+from benchmarks.rules.derivations import Derivation, DerivationError, DerivationSource, ItemDraft, PictureRef, Result
 
 
-def item(key: str, number: int = 0, stage: str = "one", **more: Any) -> Source:
-    return Source(number or hash(key) % 1000, stage, key, images={"image": PictureRef(number)}, **more)
+def item(key: str, number: int = 0, stage: str = "one", **more: Any) -> DerivationSource:
+    return DerivationSource(number or hash(key) % 1000, stage, key, images={"image": PictureRef(number)}, **more)
 
 
 def result(key: str, rater: str = "R-a", number: int = 1, **more: Any) -> Result:

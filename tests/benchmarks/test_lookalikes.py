@@ -102,7 +102,7 @@ def test_the_same_set_is_laid_out_the_same_way() -> None:
 
 @pytest.mark.django_db
 def test_an_item_keeps_its_groups_and_neighbours(world: World) -> None:
-    from tests.browser.deduping import make_item
+    from tests.browser.dedup_steps import make_item
 
     stage = Stage.objects.create(benchmark=world.benchmark, key="sets", name="Sets", display="contact", sheet={})
     images = []

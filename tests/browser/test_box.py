@@ -12,7 +12,7 @@ from annotation.models import Annotation, Campaign, Draft
 from benchmarks.images.pictures import inspect
 from benchmarks.models import Image
 from people.models import User
-from tests.browser.boxing import (
+from tests.browser.box_steps import (
     SIZE,
     TARGET,
     asks_boxes,

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Annotation, Campaign
 from people.models import User
-from tests.browser.boxing import TARGET, asks_boxes, assert_at, by_keys, drag, open_sheet, pixels, typed
+from tests.browser.box_steps import TARGET, asks_boxes, assert_at, by_keys, drag, open_sheet, pixels, typed
 from tests.browser.conftest import until
 from tests.browser.test_rating import answered, look
 

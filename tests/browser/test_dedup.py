@@ -12,7 +12,7 @@ from annotation.models import Annotation, Campaign, Draft, Slot
 from benchmarks.models import Item
 from people.models import User
 from tests.browser.conftest import PHONE, until
-from tests.browser.deduping import dedupe, make_campaign, truth_of, written
+from tests.browser.dedup_steps import dedupe, make_campaign, truth_of, written
 from tests.browser.test_rating import answered, assignment_on, look
 from tests.personas import World
 
@@ -111,7 +111,7 @@ def test_being_the_same_is_transitive_whatever_is_pressed(open_as: OpenAs, twent
     """A thousand keys at random: the page's answer is always the one the server makes of it."""
     import random
 
-    from annotation.displays.shown import build_shown
+    from annotation.displays.shown_item import build_shown
     from annotation.models import Unit
     from annotation.services.sheets.sheet_versions import sheet_of
 

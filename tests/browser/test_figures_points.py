@@ -10,7 +10,7 @@ from benchmarks.models import Benchmark
 from tests.browser.conftest import PHONE
 from tests.browser.test_figures import BEYOND, TOUCHING, address
 from tests.evaluation.runs import collection, run, vectors
-from tests.evaluation.tabled import model
+from tests.evaluation.sample_tables import model
 from tests.personas import World
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

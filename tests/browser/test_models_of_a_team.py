@@ -12,7 +12,7 @@ from predictions.models import Endpoint
 from tests.browser.conftest import PHONE
 from tests.browser.test_rating import look
 from tests.personas import World
-from tests.predictions.scripted import Server
+from tests.predictions.model_server import Server
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 LONG = "a-provider-with-a-long-name/a-family-of-models-2026-instruct-vision-preview-0425-quantised-awq"

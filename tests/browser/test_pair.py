@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from annotation.models import Annotation, Campaign
 from people.models import User
 from tests.browser.conftest import PHONE, until
-from tests.browser.staged import dressed, filled, opened
+from tests.browser.stage_setup import dressed, filled, opened
 from tests.browser.test_rating import answered, loaded, look
 from tests.personas import World
 

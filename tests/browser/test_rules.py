@@ -13,7 +13,7 @@ from annotation.models import Annotation, Campaign
 from benchmarks.rules.expressions import Expression, ExpressionError
 from people.models import User
 from tests.browser.conftest import until
-from tests.browser.staged import filled, opened
+from tests.browser.stage_setup import filled, opened
 from tests.browser.test_rating import answered, loaded, look
 from tests.personas import World
 

@@ -18,7 +18,7 @@ from predictions.services.endpoints import endpoints
 from tests.browser.conftest import PHONE
 from tests.browser.test_rating import look
 from tests.personas import World
-from tests.predictions.scripted import Act, Asked, Server
+from tests.predictions.model_server import Act, ReceivedRequest, Server
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 LONG = "a-provider-with-a-long-name/a-family-of-models-2026-instruct-vision-preview-0425-quantised-awq"
@@ -37,7 +37,7 @@ def endpoint(world: World, scripted_server: Server) -> Endpoint:
     return new_endpoint
 
 
-def some_fail(asked: Asked) -> Act | None:
+def some_fail(asked: ReceivedRequest) -> Act | None:
     """Of the requests: prose without a number, a refusal to speak, a server that does not take it; else a 4."""
     if asked.number in (2, 3):
         return Act(text="It is hard to say: markets look alike in many places.")

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from annotation.models import Annotation, Assignment, Campaign, ProblemReport
 from people.models import User
 from tests.browser.conftest import PHONE, hand_of, until
-from tests.browser.staged import dressed, filled, opened
+from tests.browser.stage_setup import dressed, filled, opened
 from tests.browser.test_never_lost import story, written  # noqa: F401 (a fixture)
 from tests.browser.test_rating import answered, assignment_on, loaded
 from tests.personas import World

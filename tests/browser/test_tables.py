@@ -12,13 +12,13 @@ from annotation.models import Campaign
 from evaluation.metrics.estimate import Estimate
 from evaluation.rendering.report import Cell, PrintedValue, Rounding, Row
 from evaluation.tables.spec import TableSpec
-from evaluation.tables.table import Option, Table
+from evaluation.tables.table import Table, TableOption
 from evaluation.tables.table_inputs import TableInputs
 from people.models import User
 from tests.browser.conftest import PHONE
 from tests.browser.test_everywhere import TARGETS
 from tests.evaluation.data import an_open_campaign, of_condition, table
-from tests.evaluation.tabled import SMALL, tables_are
+from tests.evaluation.sample_tables import SMALL, tables_are
 from tests.evaluation.test_table_pages import EMPTY
 from tests.personas import World
 
@@ -72,7 +72,7 @@ def build_wide(inputs: TableInputs) -> Table:
 
 WIDE = TableSpec(
     "wide", "Table 17", "Correlation of models with people, over images", "Ratings by people, and scores of models.",
-    build_wide, (Option("reading", "Correlated", {"country": "within a country", "image": "over countries"}),),
+    build_wide, (TableOption("reading", "Correlated", {"country": "within a country", "image": "over countries"}),),
 )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ import pytest
 from django.http import QueryDict
 from django.template.loader import render_to_string
 
-from annotation.fields.bound import answer_views, bind_fields
+from annotation.fields.bound_field import answer_views, bind_fields
 from annotation.fields.box.spec import percent
 from annotation.fields.contract import ConfigError, Shown, ShownImage
 from annotation.fields.form import Localiser

@@ -9,7 +9,7 @@ import pytest
 from django.http import QueryDict
 from django.template.loader import render_to_string
 
-from annotation.fields.bound import answer_views, bind_fields
+from annotation.fields.bound_field import answer_views, bind_fields
 from annotation.fields.contract import ConfigError, FaultyExample, Shown, ValidExample
 from annotation.fields.form import Localiser
 from annotation.fields.messages import WORDS

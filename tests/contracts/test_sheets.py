@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.template.loader import render_to_string
 
-from annotation.fields.bound import answer_views, bind_fields
+from annotation.fields.bound_field import answer_views, bind_fields
 from annotation.fields.contract import Shown
 from annotation.fields.form import Localiser, first_sentence
 from annotation.sheets.sheet import FieldCode, Sheet, SheetError, localise

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from demo import pictures
-from demo.pictures import Picture
+from demo.pictures import DemoPicture
 
 SMALL = (320, 240)
 COUNTRIES = ["Egypt", "Brazil", "China"]
@@ -26,7 +26,7 @@ UNIVERSALS = {
 
 
 @cache
-def small(picture: Picture) -> Image.Image:
+def small(picture: DemoPicture) -> Image.Image:
     with Image.open(picture.path) as opened:
         return opened.convert("RGB").resize(SMALL, Image.Resampling.LANCZOS)
 
@@ -67,7 +67,7 @@ def test_keys_and_roles_name_each_picture_once() -> None:
 
 
 @pytest.mark.parametrize("picture", pictures.all_pictures(), ids=lambda picture: picture.file)
-def test_file_is_the_picture_that_the_table_describes(picture: Picture) -> None:
+def test_file_is_the_picture_that_the_table_describes(picture: DemoPicture) -> None:
     with Image.open(picture.path) as opened:
         assert (opened.format, opened.size) == ("WEBP", (picture.width, picture.height))
         opened.load()
@@ -75,7 +75,7 @@ def test_file_is_the_picture_that_the_table_describes(picture: Picture) -> None:
 
 
 @pytest.mark.parametrize("picture", pictures.of_kind("scene"), ids=lambda picture: picture.file)
-def test_no_scene_is_flat(picture: Picture) -> None:
+def test_no_scene_is_flat(picture: DemoPicture) -> None:
     shown = small(picture)
     assert len(set(shown.get_flattened_data())) > 3000
     assert largest_share(shown) < 0.4

@@ -20,7 +20,7 @@ from evaluation.api.authentication import Throttle
 from people.models import TeamMember, User
 from people.services import tokens
 from tests.evaluation.data import an_open_campaign, give, of_condition, table
-from tests.evaluation.tabled import SMALL, tables_are
+from tests.evaluation.sample_tables import SMALL, tables_are
 from tests.evaluation.test_table_pages import EMPTY, url
 from tests.personas import World
 

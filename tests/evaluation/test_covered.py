@@ -9,8 +9,8 @@ from predictions.queries import code_mass
 from predictions.queries.code_mass import CodeMass
 from tests.evaluation.data import give
 from tests.personas import World
+from tests.predictions.model_server import Server
 from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, use
-from tests.predictions.scripted import Server
 
 COVERED_TEXT = (
     "Probability of the codes together, of 4 answers by log-probabilities: least 5 %, median 70 %; less than half in 1."

@@ -15,8 +15,8 @@ from predictions.services.runs.engine import settle
 from tests.evaluation.data import give
 from tests.personas import World
 from tests.predictions.model_file_samples import bring, jsonl, kept, lm_eval, run_of
+from tests.predictions.model_server import Server
 from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, use
-from tests.predictions.scripted import Server
 
 
 def exported(world: World, form: str) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from annotation.models import Annotation, Campaign
 from annotation.services.campaigns import lifecycle
 from benchmarks.models import Item, Stage
 from people.models import User
-from tests.browser.deduping import SHEET
+from tests.browser.dedup_steps import SHEET
 from tests.evaluation.data import NOON, give
 from tests.personas import World
 

@@ -26,7 +26,7 @@ from predictions.models import Run
 from predictions.services.runs import result_runs
 from tests.evaluation.data import an_open_campaign, of_condition, table
 from tests.evaluation.runs import collection, run
-from tests.evaluation.tabled import SMALL, tables_are
+from tests.evaluation.sample_tables import SMALL, tables_are
 from tests.personas import World
 
 
@@ -51,14 +51,14 @@ def table_world(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[World
 @pytest.fixture
 def campaign(table_world: World) -> Campaign:
     table_world.add_items(20)
-    made = an_open_campaign(table_world)
+    new_campaign = an_open_campaign(table_world)
     table(
-        made,
+        new_campaign,
         table_world.egypt,
         of_condition(table_world.items, "natural")[:5],
         {table_world.nour: "11223", table_world.tarek: "12233"},
     )
-    return made
+    return new_campaign
 
 
 @pytest.fixture

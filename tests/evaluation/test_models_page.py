@@ -12,7 +12,7 @@ from annotation.models import Campaign
 from evaluation.metrics import model_ranks
 from evaluation.metrics.simulation import Study, StudyDesign, draw
 from evaluation.reports import models_report
-from tests.evaluation import simulated
+from tests.evaluation import simulated_study
 from tests.evaluation.data import an_open_campaign
 from tests.personas import World
 
@@ -26,8 +26,8 @@ def study() -> Study:
 
 @pytest.fixture
 def campaign(world: World, study: Study) -> Campaign:
-    new_campaign = simulated.make_benchmark(study, world.team, world.mara)
-    job = simulated.bring(new_campaign, world.mara, simulated.long_file(study))
+    new_campaign = simulated_study.make_benchmark(study, world.team, world.mara)
+    job = simulated_study.bring(new_campaign, world.mara, simulated_study.long_file(study))
     assert job.state == "done"
     return new_campaign
 
@@ -96,11 +96,11 @@ def test_a_filter_narrows_both_sides(world: World, campaign: Campaign, study: St
 
 def test_one_rater_gives_no_interval_and_a_constant_model_no_value(world: World, study: Study) -> None:
     """Only one person of one country, and a model that says 3 to everything."""
-    new_campaign = simulated.make_benchmark(study, world.team, world.mara)
-    rows = simulated.long_file(study).decode().splitlines()
+    new_campaign = simulated_study.make_benchmark(study, world.team, world.mara)
+    rows = simulated_study.long_file(study).decode().splitlines()
     kept = [rows[0], *(row for row in rows[1:] if ",Brazil 0," in row or ",Keen," in row)]
     kept += [row.replace(",Keen,", ",Flat,")[:-1] + "3" for row in kept if ",Keen," in row]
-    assert simulated.bring(new_campaign, world.mara, "\n".join(kept).encode()).state == "done"
+    assert simulated_study.bring(new_campaign, world.mara, "\n".join(kept).encode()).state == "done"
     rows_by_model = {one["model"]: one for one in numbers(world)["models"]}
     assert rows_by_model["Keen"]["by_cohort"]["Brazil"]["interval_reason"] == "too_few_raters_for_interval"
     assert rows_by_model["Keen"]["by_cohort"]["China"]["reason"] == "no_ratings"

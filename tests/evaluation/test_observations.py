@@ -19,7 +19,7 @@ from evaluation.queries.ratings import ratings
 from evaluation.selections.catalogue import catalogue_of
 from evaluation.selections.selection import Selection, select
 from tests.evaluation.data import NOON, an_open_campaign, give, of_condition, table
-from tests.evaluation.tabled import model, say
+from tests.evaluation.sample_tables import model, say
 from tests.personas import World
 
 

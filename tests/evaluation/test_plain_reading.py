@@ -22,7 +22,7 @@ from evaluation.selections.catalogue import catalogue_of
 from evaluation.selections.selection import Selection, select
 from people.models import Rater
 from tests.evaluation.data import NOON, an_open_campaign, give
-from tests.evaluation.tabled import model, say
+from tests.evaluation.sample_tables import model, say
 from tests.personas import SHEET, World, make_benchmark, make_items
 
 DAY = timedelta(days=1)

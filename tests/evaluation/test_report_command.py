@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from tests.evaluation.data import an_open_campaign, of_condition, table
-from tests.evaluation.tabled import SMALL, tables_are
+from tests.evaluation.sample_tables import SMALL, tables_are
 from tests.evaluation.test_table_pages import EMPTY, url
 from tests.personas import World
 

@@ -21,7 +21,7 @@ from benchmarks.services.benchmarks import create_from_recipe
 from evaluation.rendering.number_format import MINUS, format_number
 from tests.evaluation.data import NOON, table
 from tests.evaluation.mixed import mixed_sheet
-from tests.evaluation.tabled import model, say
+from tests.evaluation.sample_tables import model, say
 from tests.evaluation.test_api import program
 from tests.personas import World, stand_in
 

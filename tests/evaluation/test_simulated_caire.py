@@ -17,7 +17,7 @@ from evaluation.metrics.simulation import Study, StudyDesign, draw
 from evaluation.tables.registry import table_of
 from evaluation.tables.table import Table
 from evaluation.tables.table_builder import build_table
-from tests.evaluation import simulated
+from tests.evaluation import simulated_study
 from tests.personas import World
 
 SMALL = StudyDesign(images=60, raters=4)
@@ -32,10 +32,10 @@ def of_condition(study: Study, cohort: int, first: bool) -> Ratings:
 
 def test_tables_of_a_study_whose_truth_is_known(world: World) -> None:
     study = draw(SMALL, np.random.default_rng(7))
-    campaign = simulated.make_benchmark(study, world.team, world.mara)
-    assert simulated.bring(campaign, world.mara, simulated.long_file(study)).state == "done"
+    campaign = simulated_study.make_benchmark(study, world.team, world.mara)
+    assert simulated_study.bring(campaign, world.mara, simulated_study.long_file(study)).state == "done"
     benchmark = campaign.stage.benchmark
-    true = simulated.truths(SMALL, 30)
+    true = simulated_study.truths(SMALL, 30)
 
     def table(key: str) -> Table:
         spec = table_of(benchmark, key)
@@ -50,7 +50,7 @@ def test_tables_of_a_study_whose_truth_is_known(world: World) -> None:
             direct = mean_pairwise_pearson(of_condition(study, cohort, first))
             assert cell is not None
             assert (cell.value, cell.n_ratings) == (pytest.approx(direct.value), direct.n_ratings)
-    coverage = {key: simulated.held(tables[key], true) for key in ("table-2", "table-14", "table-17")}
+    coverage = {key: simulated_study.held(tables[key], true) for key in ("table-2", "table-14", "table-17")}
     cells = {"table-2": 60, "table-14": 60, "table-17": 120}  # few of them are of too little for an interval
     assert all(0.9 * n <= len(coverage[key]) <= n for key, n in cells.items()), {
         key: len(coverage[key]) for key in cells

@@ -12,7 +12,7 @@ from evaluation.tables.registry import tables_of
 from evaluation.tables.table import MissingData
 from evaluation.tables.table_builder import build_table, missing_data
 from tests.evaluation import runs
-from tests.evaluation.tabled import model
+from tests.evaluation.sample_tables import model
 from tests.evaluation.test_tables_caire import KEEN
 from tests.evaluation.test_tables_caire import Study as Caire
 from tests.evaluation.test_tables_culturalvqa import Study as Vqa

@@ -21,7 +21,7 @@ from evaluation.tables.spec import TableSpec
 from evaluation.tables.table import MissingData
 from people.models import Cohort, User
 from tests.evaluation.data import an_open_campaign, give, of_condition, table
-from tests.evaluation.tabled import SMALL, tables_are
+from tests.evaluation.sample_tables import SMALL, tables_are
 from tests.personas import World
 
 # As in test_agreement_page: Egypt's two people on five photos, alpha nominal 1 - 0.4 x 90 / 66; here by origin.
@@ -121,7 +121,7 @@ def test_what_has_no_value_says_why_and_is_never_nought(tables: World) -> None:
     assert latex.count("1 person so far; two are needed.") == 1
 
 
-def test_beside_the_paper_each_printed_cell_bears_a_word_and_the_reason(tables: World) -> None:
+def test_each_printed_cell_has_a_comparison_with_its_reason(tables: World) -> None:
     plain = read(tables, "small/")
     assert "same after rounding" not in plain
     assert "Compared with the paper" in plain

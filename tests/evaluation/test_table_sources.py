@@ -15,8 +15,8 @@ from people.models import Rater
 from predictions.models import Collection, Run
 from tests.evaluation import runs
 from tests.evaluation.data import an_open_campaign, table
-from tests.evaluation.rendered import figures_page, table_data, table_forms
-from tests.evaluation.tabled import SMALL, model, of_recipe, say, tables_are
+from tests.evaluation.output_forms import figures_page, table_data, table_forms
+from tests.evaluation.sample_tables import SMALL, model, of_recipe, say, tables_are
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db

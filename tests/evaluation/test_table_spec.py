@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from evaluation.metrics.estimate import Estimate
 from evaluation.rendering.report import Cell, PrintedValue, Rounding
-from evaluation.tables.table import Option
+from evaluation.tables.table import TableOption
 
 
 def number(value: float) -> Estimate:
@@ -75,7 +75,7 @@ def test_rounding_is_within_half_a_unit_and_cutting_within_one(thousandths: int,
         (0.5, Rounding(2), "NaN", "differs"),
     ],
 )
-def test_beside_the_papers_number_a_cell_is_the_same_or_rounded_otherwise_or_different(
+def test_cell_equals_differs_or_is_rounded_otherwise_than_printed(
     value: float, rounding: Rounding, printed: str, mark: str
 ) -> None:
     assert Cell(number(value), rounding=rounding, printed=PrintedValue(printed)).mark == mark
@@ -99,4 +99,4 @@ def test_names_are_compared_as_they_are() -> None:
 
 
 def test_an_options_first_value_is_its_default() -> None:
-    assert Option("gain", "Gain", {"linear": "linear", "binary": "binary"}).default == "linear"
+    assert TableOption("gain", "Gain", {"linear": "linear", "binary": "binary"}).default == "linear"

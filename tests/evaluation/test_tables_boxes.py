@@ -17,7 +17,7 @@ from evaluation.tables.table_builder import build_table
 from people.models import Cohort, User
 from people.services.raters import rater_of
 from tests.evaluation.data import NOON
-from tests.evaluation.tabled import cells, model, say, table
+from tests.evaluation.sample_tables import cells, model, say, table
 from tests.personas import World, stand_in
 
 pytestmark = pytest.mark.django_db

@@ -28,8 +28,8 @@ from evaluation.tables.table_formats import to_csv, to_json, to_latex
 from evaluation.tables.table_inputs import InvalidOption
 from people.models import Cohort, Rater
 from tests.evaluation.data import NOON, give
-from tests.evaluation.rendered import table_forms
-from tests.evaluation.tabled import model, say
+from tests.evaluation.output_forms import table_forms
+from tests.evaluation.sample_tables import model, say
 from tests.personas import World, make_cohort, stand_in
 
 pytestmark = pytest.mark.django_db

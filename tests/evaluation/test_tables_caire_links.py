@@ -19,7 +19,7 @@ from papers.caire.tables import links as caire_links
 from people.models import Rater
 from predictions.models import EntityLink, Run
 from tests.evaluation.data import NOON
-from tests.evaluation.rendered import table_forms
+from tests.evaluation.output_forms import table_forms
 from tests.personas import World
 from tests.predictions.knowledge.samples import a_linking
 

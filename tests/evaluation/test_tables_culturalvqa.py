@@ -19,7 +19,7 @@ from people.models import Cohort, Rater
 from people.services.raters import rater_of
 from predictions.models import Call, Run
 from tests.evaluation.data import NOON
-from tests.evaluation.tabled import model, say
+from tests.evaluation.sample_tables import model, say
 from tests.personas import World, make_cohort, stand_in
 
 pytestmark = pytest.mark.django_db

@@ -7,7 +7,7 @@ from benchmarks.models import Item
 from papers.culturalvqa.prompts import questions as prompts
 from people.models import Rater
 from people.services.raters import rater_of
-from tests.evaluation.tabled import model, say
+from tests.evaluation.sample_tables import model, say
 from tests.evaluation.test_tables_culturalvqa import Study, cell, study, value  # noqa: F401  (study: a fixture)
 from tests.personas import World
 

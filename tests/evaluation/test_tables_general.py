@@ -17,8 +17,8 @@ from evaluation.selections.selection import select
 from evaluation.tables.general import GENERAL_TABLES
 from evaluation.tables.registry import tables_of
 from tests.evaluation.data import NOON, an_open_campaign, table
-from tests.evaluation.rendered import table_forms
-from tests.evaluation.tabled import model, say
+from tests.evaluation.output_forms import table_forms
+from tests.evaluation.sample_tables import model, say
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db

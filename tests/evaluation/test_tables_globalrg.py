@@ -16,7 +16,7 @@ from papers.globalrg.recipe import UNIVERSALS
 from papers.globalrg.tables import retrieval as globalrg
 from tests.evaluation import runs
 from tests.evaluation.data import NOON
-from tests.evaluation.tabled import cells, model, of_recipe, table
+from tests.evaluation.sample_tables import cells, model, of_recipe, table
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db

@@ -27,7 +27,7 @@ from papers.culturalvqa.tables import accuracy as culturalvqa
 from papers.valueground.tables.accuracy import ModelOutcomes, mean_of
 from papers.valueground.tables.reversal import _transfer_cells
 from tests.evaluation.data import NOON
-from tests.evaluation.tabled import model, say, table
+from tests.evaluation.sample_tables import model, say, table
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db

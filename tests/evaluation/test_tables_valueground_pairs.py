@@ -22,7 +22,7 @@ from papers.valueground.tables.rubric import FIELDS
 from people.models import Rater
 from people.services.raters import rater_of
 from tests.evaluation.data import NOON
-from tests.evaluation.tabled import model
+from tests.evaluation.sample_tables import model
 from tests.evaluation.test_tables_valueground import near, numbers, opened, row, table
 from tests.personas import World
 

@@ -12,7 +12,7 @@ from benchmarks.models import Benchmark, Item
 from people.models import Rater
 from predictions.models import Call, Run
 from tests.evaluation.data import NOON
-from tests.evaluation.tabled import model, say, table
+from tests.evaluation.sample_tables import model, say, table
 from tests.evaluation.test_tables_valueground import alignment, benchmark, choice, near, numbers, opened, pairs, row
 from tests.personas import World
 

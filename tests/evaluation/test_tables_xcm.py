@@ -17,7 +17,7 @@ from people.models import Rater
 from predictions.models import Collection
 from tests.evaluation import runs
 from tests.evaluation.data import NOON
-from tests.evaluation.tabled import cells, model, of_recipe, table
+from tests.evaluation.sample_tables import cells, model, of_recipe, table
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db

@@ -10,7 +10,7 @@ from evaluation.selections.catalogue import catalogue_of
 from people.models import User
 from predictions.services.files import answer_import
 from tests.evaluation.data import an_open_campaign, give
-from tests.evaluation.tabled import model, say
+from tests.evaluation.sample_tables import model, say
 from tests.evaluation.test_tables_caire import Study as Caire
 from tests.evaluation.test_tables_culturalvqa import Study as Vqa
 from tests.personas import World

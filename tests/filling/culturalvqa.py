@@ -7,7 +7,7 @@ from annotation.models import Campaign
 from benchmarks.models import Item
 from people.models import User
 from tests import pictures as draw
-from tests.filling.door import PublicDoor, Row
+from tests.filling.public_client import PublicDoor, Row
 from tests.personas import World
 
 FACETS = ("food", "rituals", "clothing", "drink", "traditions")

@@ -7,7 +7,7 @@ from annotation.models import Assignment, Campaign
 from benchmarks.models import Item
 from people.models import User
 from tests import pictures as draw
-from tests.filling.door import ON_SHEET, PublicDoor, Row, file_of
+from tests.filling.public_client import ON_SHEET, PublicDoor, Row, file_of
 from tests.personas import World
 
 COUNTRIES, UNIVERSALS = ("Brazil", "Egypt", "Japan", "Germany", "Nigeria"), ("breakfast", "music")

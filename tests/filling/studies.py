@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from tests.filling import caire, culturalvqa, globalrg, valueground, xcm
-from tests.filling.door import PublicDoor
+from tests.filling.public_client import PublicDoor
 from tests.personas import World
 
 

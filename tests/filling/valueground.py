@@ -8,7 +8,7 @@ from annotation.models import Campaign
 from benchmarks.models import Item
 from people.models import User
 from tests import pictures as draw
-from tests.filling.door import PublicDoor, Row
+from tests.filling.public_client import PublicDoor, Row
 from tests.personas import World
 
 SOURCES, QUESTIONS = ("gemini", "gpt"), ("Q1", "Q2", "Q3", "Q4")

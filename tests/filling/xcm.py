@@ -5,7 +5,7 @@ from typing import Any
 
 from papers.xcm.tables.trials import SIX, THREE
 from predictions.models import Collection
-from tests.filling.door import PublicDoor, Row
+from tests.filling.public_client import PublicDoor, Row
 from tests.personas import World
 
 SPOKEN = {"Japan": "ja", "Thailand": "th", "Kenya": "sw", "United States": "en"}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.load.instance import Instance, running
-from tests.predictions.scripted import Remote, serving_apart
+from tests.predictions.model_server import Remote, serving_apart
 
 pytestmark = pytest.mark.slow
 CALLS = 500

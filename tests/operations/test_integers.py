@@ -20,12 +20,12 @@ def texts(count: int) -> list[str]:
     draw = random.Random(28)
     letters = "0123456789" * 4 + "-+ ._,eExX٣४²½①０\u2003\u200b'\"<%/\x00"
 
-    def one() -> str:
+    def random_integer() -> str:
         if draw.random() < 0.4:
             return str(draw.randrange(10 ** draw.choice((1, 3, 5, 9, 10, 18, 19, 20, 40, 400))))
         return "".join(draw.choice(letters) for _ in range(draw.choice((0, 1, 2, 5, 12, 25))))
 
-    return [*HARD, *(one() for _ in range(count - len(HARD)))]
+    return [*HARD, *(random_integer() for _ in range(count - len(HARD)))]
 
 
 # Route, who asks, method, parameter, and what else the form needs.

@@ -31,7 +31,7 @@ from papers.plugins import BenchmarkPlugin
 from predictions.prompts import registry as prompts
 from predictions.prompts.sheet import SHEET
 from tests.evaluation.data import an_open_campaign, give
-from tests.evaluation.tabled import SMALL
+from tests.evaluation.sample_tables import SMALL
 from tests.personas import World
 
 PAPERS = Path(plugins.__file__).parent

@@ -37,23 +37,23 @@ def main() -> None:
         from evaluation.tables.registry import tables_of
         from evaluation.tables.table_builder import build_table
         from people.models import Team, TeamMember, User
-        from tests.evaluation import simulated
+        from tests.evaluation import simulated_study
 
         recipe = StudyDesign(images=arguments.images, raters=arguments.raters)
         study = draw(recipe, np.random.default_rng(2026))
         actor = User.objects.create_user("a@example.org", "A")
         team = Team.objects.create(name="A", slug="a")
         TeamMember.objects.create(team=team, user=actor, role=TeamMember.Role.ADMIN)
-        campaign = simulated.make_benchmark(study, team, actor)
-        data = simulated.long_file(study)
+        campaign = simulated_study.make_benchmark(study, team, actor)
+        data = simulated_study.long_file(study)
         began = time.perf_counter()
-        job = simulated.bring(campaign, actor, data)
+        job = simulated_study.bring(campaign, actor, data)
         took = time.perf_counter() - began
         rows = data.count(b"\n") - 1
         print(
             f"import of {rows:,} rows: {job.state}, {took:.1f} s, {rows / took:,.0f} a second, {job.result['counts']}"
         )
-        true = simulated.truths(recipe, arguments.draws)
+        true = simulated_study.truths(recipe, arguments.draws)
         benchmark = campaign.stage.benchmark
         for spec in tables_of(benchmark):
             if spec.key not in KEYS:
@@ -61,7 +61,7 @@ def main() -> None:
             began = time.perf_counter()
             table = build_table(benchmark, spec, QueryDict(""), timezone.now())
             took = time.perf_counter() - began
-            held = simulated.held(table, true) if spec.key in ("table-2", "table-14", "table-17") else []
+            held = simulated_study.held(table, true) if spec.key in ("table-2", "table-14", "table-17") else []
             words = f"; {sum(held)} of {len(held)} intervals hold the truth" if held else ""
             print(f"{spec.number:<10}{took:6.2f} s, {len(table.rows)} rows{words}", flush=True)
         client = Client(HTTP_HOST="localhost")

@@ -47,7 +47,7 @@ def spoken(name: str, values: list[float]) -> str:
 
 def group(page: Any, truth: dict[str, str], pause: float, wrong: int = 0) -> list[int]:
     """By keys alone; every `wrong`-th picture is kept although it is a duplicate."""
-    from tests.browser.deduping import decide
+    from tests.browser.dedup_steps import decide
 
     names_of_shown: dict[str, str] = {}
     taken = []
@@ -129,7 +129,7 @@ def main() -> None:
         from benchmarks.models import Item
         from benchmarks.services.derivatives import derivative_name
         from evaluation.metrics.partitions import Partition, Partitions, adjusted_rand, keep_alpha, pairwise_f1
-        from tests.browser.deduping import make_campaign, truth_of
+        from tests.browser.dedup_steps import make_campaign, truth_of
         from tests.personas import make_world
 
         world = make_world()

@@ -104,7 +104,7 @@ def main() -> None:
     options.add_argument("--profile", action="store_true")
     arguments = options.parse_args()
     ideal = arguments.delay * -(-arguments.calls // arguments.threads)
-    from tests.predictions.scripted import serving_apart
+    from tests.predictions.model_server import serving_apart
 
     with server.database() as home, serving_apart(delay=arguments.delay) as remote:
         valkey = Valkey(home)

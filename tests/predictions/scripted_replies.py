@@ -1,4 +1,4 @@
-"""What the scripted server is told to do, what it reads, and the bodies it answers with. See scripted.py."""
+"""What the scripted server is told to do, what it reads, and the bodies it answers with. See model_server.py."""
 
 import base64
 import hashlib
@@ -47,7 +47,7 @@ class Rule:
     way: str = ""
     path: str = ""
 
-    def fits(self, asked: "Asked") -> bool:
+    def fits(self, asked: "ReceivedRequest") -> bool:
         return (
             (not self.numbers or asked.number in self.numbers)
             and (not self.first or asked.number <= self.first)
@@ -60,7 +60,7 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReceivedRequest:
     """A request as it came. `digest`: SHA-256 of its body. `way`: "schema", "guided", "logprobs", "continuation"
     or "text"."""
 
@@ -169,7 +169,7 @@ def instance_of(schema: dict[str, Any]) -> Any:
     )
 
 
-def _reply_text(asked: Asked, act: Act) -> str:
+def _reply_text(asked: ReceivedRequest, act: Act) -> str:
     if act.text is not None:
         return act.text
     if asked.choices:
@@ -178,7 +178,7 @@ def _reply_text(asked: Asked, act: Act) -> str:
     return json.dumps(instance_of(schema), ensure_ascii=False) if schema else "3"
 
 
-def _top(asked: Asked, act: Act, text: str) -> dict[str, float]:
+def _top(asked: ReceivedRequest, act: Act, text: str) -> dict[str, float]:
     """Log-probabilities over the digits: of the digest, so that the same question has the same."""
     if act.top is not None:
         return act.top
@@ -187,7 +187,7 @@ def _top(asked: Asked, act: Act, text: str) -> dict[str, float]:
     return top if text in top else {text[:1] or "x": math.log(0.05), **top}
 
 
-def _chat(asked: Asked, act: Act) -> dict[str, Any]:
+def _chat(asked: ReceivedRequest, act: Act) -> dict[str, Any]:
     text = _reply_text(asked, act)
     message: dict[str, Any] = {"role": "assistant", "content": text}
     if act.refusal:
@@ -218,14 +218,14 @@ def logprob_of(token: str) -> float:
     return -(1 + hashlib.sha256(token.encode()).digest()[0] % 40) / 10
 
 
-def _prompt_logprobs(asked: Asked) -> list[dict[str, Any] | None]:
+def _prompt_logprobs(asked: ReceivedRequest) -> list[dict[str, Any] | None]:
     """As vLLM gives them for a chat: one dictionary for each token of the prompt, by token id; the first has none."""
     tokens = tokens_of(asked.text.rpartition("\n")[2])
     positions = [{str(n): {"logprob": logprob_of(t), "rank": 1, "decoded_token": t}} for n, t in enumerate(tokens)]
     return [None, {"7": {"logprob": -0.5, "rank": 1, "decoded_token": "\n"}}, *positions]
 
 
-def _completion(asked: Asked, act: Act) -> dict[str, Any]:
+def _completion(asked: ReceivedRequest, act: Act) -> dict[str, Any]:
     prompt = str(asked.body.get("prompt", ""))
     text = _reply_text(asked, act) if asked.body.get("max_tokens", 16) else ""
     echoed = prompt if asked.body.get("echo") else ""
@@ -240,11 +240,11 @@ def _completion(asked: Asked, act: Act) -> dict[str, Any]:
     return {**_head(asked, "cmpl", "text_completion"), "choices": [choice], **_usage(asked, act, text)}
 
 
-def _head(asked: Asked, prefix: str, kind: str) -> dict[str, Any]:
+def _head(asked: ReceivedRequest, prefix: str, kind: str) -> dict[str, Any]:
     return {"id": f"{prefix}-{asked.number}", "object": kind, "created": 0, "model": asked.body.get("model", "")}
 
 
-def _usage(asked: Asked, act: Act, text: str) -> dict[str, Any]:
+def _usage(asked: ReceivedRequest, act: Act, text: str) -> dict[str, Any]:
     """A token for each word, and 85 for each image."""
     if not act.usage:
         return {}
@@ -255,7 +255,7 @@ def _usage(asked: Asked, act: Act, text: str) -> dict[str, Any]:
     return {"usage": {"prompt_tokens": prompt, "completion_tokens": out, "total_tokens": prompt + out}}
 
 
-def _images(asked: Asked, act: Act) -> dict[str, Any]:
+def _images(asked: ReceivedRequest, act: Act) -> dict[str, Any]:
     picture = {"url": act.text} if act.text else {"b64_json": base64.b64encode(PIXEL).decode()}
     return {
         "created": 0,
@@ -264,7 +264,7 @@ def _images(asked: Asked, act: Act) -> dict[str, Any]:
     }
 
 
-def body_of(asked: Asked, act: Act) -> bytes:
+def body_of(asked: ReceivedRequest, act: Act) -> bytes:
     if act.raw is not None:
         return act.raw.encode()
     if act.status != 200:

@@ -27,9 +27,9 @@ from predictions.services.runs import answer_runs, plans
 from predictions.services.runs.answer_runs import RunRefused
 from predictions.services.runs.engine import executor, settle
 from tests.personas import draw_image
-from tests.predictions import scripted
+from tests.predictions import model_server
+from tests.predictions.model_server import Act, Rule
 from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
-from tests.predictions.scripted import Act, Rule
 
 pytestmark = pytest.mark.django_db
 PRICES = {"*": {"in": "1", "out": "2", "request": "0.01"}}
@@ -144,10 +144,10 @@ class TestStop:
 
 class TestRetry:
     def test_what_failed_is_asked_again_with_as_many_tries(self, world, plan, scripted_server):
-        scripted_server.rules(Rule(scripted.STUMBLES))
+        scripted_server.rules(Rule(model_server.STUMBLES))
         run = driven(opened(world, plan(1)))
         assert states(run) == {"failed": 1} and scripted_server.counts()["total"] == 5
-        scripted_server.rules(Rule(scripted.STUMBLES, numbers=(6, 7, 8)))
+        scripted_server.rules(Rule(model_server.STUMBLES, numbers=(6, 7, 8)))
         assert answer_runs.retry_failed(run, world.mara, now()) == 1
         driven(run)
         [call] = run.calls.all()
@@ -155,7 +155,7 @@ class TestRetry:
         assert [one.number for one in attempts_of(call)] == list(range(1, 10))
 
     def test_unreadable_reply_is_requested_again_without_the_cache(self, world, plan, scripted_server):
-        scripted_server.rules(Rule(scripted.PROSE, numbers=(1,)))
+        scripted_server.rules(Rule(model_server.PROSE, numbers=(1,)))
         run = driven(opened(world, plan(2)))
         assert states(run) == {"unparseable": 1, "answered": 1}
         assert answer_runs.retry_failed(run, world.mara, now()) == 0, "only those that failed"
@@ -202,7 +202,7 @@ class TestBudget:
             answer_runs.raise_budget(run, Decimal(2), world.mara, now())
 
     def test_what_nobody_told_the_price_of_counts_at_its_dearest(self, world, plan, scripted_server):
-        scripted_server.rules(Rule(scripted.CUTS_BEFORE))
+        scripted_server.rules(Rule(model_server.CUTS_BEFORE))
         run = driven(opened(world, plan(30, budget=Decimal("0.045"))))
         assert (run.state, run.stopped_because) == ("paused", "budget")
         assert scripted_server.counts()["total"] <= 4 and Decimal("0.03") < run.unaccounted <= Decimal("0.045")
@@ -261,7 +261,7 @@ class TestCache:
         prompt = Plainly(parts=3, key="parts")
         use(monkeypatch, prompt)
         monkeypatch.setattr(settle, "BACKOFF", 0.02)
-        scripted_server.rules(Rule(scripted.STUMBLES, numbers=(2, 4)))
+        scripted_server.rules(Rule(model_server.STUMBLES, numbers=(2, 4)))
         run = driven(opened(world, a_plan(a_campaign(world, 1), endpoint, prompt)))
         [call] = run.calls.all()
         assert (call.state, len(call.replies), call.attempts_made) == ("answered", 3, 5)
@@ -362,7 +362,7 @@ class TestCounting:
 
 class TestReading:
     def test_replies_are_read_again_and_no_model_is_asked(self, world, plan, monkeypatch, scripted_server):
-        scripted_server.rules(Rule(scripted.PROSE, numbers=(1,)))
+        scripted_server.rules(Rule(model_server.PROSE, numbers=(1,)))
         run = driven(opened(world, plan(3)))
         assert states(run) == {"unparseable": 1, "answered": 2}
 

@@ -14,9 +14,9 @@ from people.models import Rater
 from predictions.models import Attempt, Call, Reply
 from predictions.services.runs.answer_runs import RunRefused
 from predictions.services.runs.engine import executor, request, settle
-from tests.predictions import scripted
+from tests.predictions import model_server
+from tests.predictions.model_server import Act, Rule
 from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
-from tests.predictions.scripted import Act, Rule
 
 pytestmark = pytest.mark.django_db
 PRICES = {"scripted": {"in": "1", "out": "2"}}
@@ -68,13 +68,13 @@ def test_repeats_are_kept_and_only_the_first_counts(asked, scripted_server):
 
 
 READABLE = [
-    (scripted.PROSE, "unparseable", "no_number"),
-    (scripted.TWO_VERDICTS, "unparseable", "no_number"),
-    (scripted.IMITATES_DELIMITER, "unparseable", "no_number"),
-    (scripted.BROKEN_JSON, "unparseable", "no_number"),
-    (scripted.EMPTY, "no_response", "empty"),
-    (scripted.REFUSES, "refused", "said_no"),
-    (scripted.FILTERED, "refused", "said_no"),
+    (model_server.PROSE, "unparseable", "no_number"),
+    (model_server.TWO_VERDICTS, "unparseable", "no_number"),
+    (model_server.IMITATES_DELIMITER, "unparseable", "no_number"),
+    (model_server.BROKEN_JSON, "unparseable", "no_number"),
+    (model_server.EMPTY, "no_response", "empty"),
+    (model_server.REFUSES, "refused", "said_no"),
+    (model_server.FILTERED, "refused", "said_no"),
     (Act(text="11"), "out_of_range", "outside_scale"),
 ]
 
@@ -91,10 +91,10 @@ def test_a_reply_without_a_value_gives_none_and_is_kept(asked, scripted_server, 
 
 
 TROUBLES = [
-    (scripted.STUMBLES, "transient", 5),
-    (scripted.CUTS_BEFORE, "connection", 5),
-    (scripted.CUTS_MIDDLE, "connection", 5),
-    (scripted.BAD_REQUEST, "permanent", 1),
+    (model_server.STUMBLES, "transient", 5),
+    (model_server.CUTS_BEFORE, "connection", 5),
+    (model_server.CUTS_MIDDLE, "connection", 5),
+    (model_server.BAD_REQUEST, "permanent", 1),
 ]
 
 
@@ -120,7 +120,7 @@ def test_who_waits_too_long_gives_up_and_counts_what_it_may_have_cost(asked, mon
 
 
 def test_troubles_pass(asked, scripted_server):
-    run = asked(3, Rule(scripted.TOO_MANY, numbers=(1,)), Rule(scripted.STUMBLES, numbers=(2, 3)))
+    run = asked(3, Rule(model_server.TOO_MANY, numbers=(1,)), Rule(model_server.STUMBLES, numbers=(2, 3)))
     assert states(run) == {"answered": 3} and scripted_server.counts()["total"] == 6
     assert Attempt.objects.filter(outcome="reply").count() == 3
     waited = Attempt.objects.filter(outcome="rate_limit").get()
@@ -141,14 +141,14 @@ def test_who_is_told_to_wait_long_gives_the_worker_back(world, plain, scripted_s
 
 
 def test_who_is_not_let_in_pauses_and_loses_nothing(asked, scripted_server):
-    run = asked(30, Rule(scripted.UNAUTHORISED))
+    run = asked(30, Rule(model_server.UNAUTHORISED))
     assert (run.state, run.stopped_because) == ("paused", "not_allowed")
     assert states(run) == {"pending": 30} and scripted_server.counts()["total"] <= 4
     assert run.job.state == "failed" and "does not let us in" in run.job.error
 
 
 def test_failures_one_after_the_other_pause_the_run(asked, scripted_server):
-    run = asked(60, Rule(scripted.BAD_REQUEST))
+    run = asked(60, Rule(model_server.BAD_REQUEST))
     assert (run.state, run.stopped_because) == ("paused", "failures")
     assert 10 <= states(run)["failed"] <= 13, "the ninth, and as many as are asked at once"
     assert run.calls.exclude(state="failed").count() == run.calls.filter(state="pending").count()
@@ -156,7 +156,7 @@ def test_failures_one_after_the_other_pause_the_run(asked, scripted_server):
 
 def test_many_that_fail_in_one_batch_are_the_last(world, plain, scripted_server, monkeypatch):
     monkeypatch.setattr(request, "WINDOW", 0.5)
-    scripted_server.rules(Rule(scripted.BAD_REQUEST))
+    scripted_server.rules(Rule(model_server.BAD_REQUEST))
     reached = an_endpoint(world, scripted_server.base_url, most_in_flight=16)
     run = driven(opened(world, a_plan(a_campaign(world, 60), reached, plain)))
     assert (run.state, run.stopped_because) == ("paused", "failures")
@@ -167,12 +167,12 @@ def test_a_row_of_failures_goes_on_from_slice_to_slice(world, plain, scripted_se
     monkeypatch.setattr(executor, "SLICE", 0.0)
     monkeypatch.setattr(executor, "LOOK", 0.0)
     Job.objects.create(kind="another", title="Another", scope="x:1")
-    scripted_server.rules(Rule(scripted.BAD_REQUEST))
+    scripted_server.rules(Rule(model_server.BAD_REQUEST))
     run = opened(world, a_plan(a_campaign(world, 60), an_endpoint(world, scripted_server.base_url), plain))
     driven(run)
     assert Job.objects.get(pk=run.job_id).given_back > 1, "no slice saw ten of them"
     assert (run.state, run.stopped_because) == ("paused", "failures") and states(run)["failed"] <= 13
-    scripted_server.rules(Rule(scripted.BAD_REQUEST, numbers=range(1, 20)))
+    scripted_server.rules(Rule(model_server.BAD_REQUEST, numbers=range(1, 20)))
     jobs.resume(Job.objects.get(pk=run.job_id), world.mara)
     driven(run)
     assert run.state == "done", "who goes on after a halt begins anew"
@@ -187,7 +187,7 @@ def test_faults_of_ours_pause_the_run_too(world, plain, scripted_server, monkeyp
 
 
 def test_a_reply_between_them_breaks_the_row_of_failures(asked):
-    run = asked(40, Rule(scripted.BAD_REQUEST, every=2))
+    run = asked(40, Rule(model_server.BAD_REQUEST, every=2))
     assert run.state == "done" and states(run) == {"failed": 20, "answered": 20}
 
 

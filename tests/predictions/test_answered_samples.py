@@ -13,8 +13,8 @@ from predictions.services.runs.engine import settle
 from predictions.services.runs.unit_selection import count_new_units, select_item_targets
 from tests.annotation.chain.factories import answer, hand
 from tests.personas import World
+from tests.predictions.model_server import Server
 from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, use
-from tests.predictions.scripted import Server
 from tests.predictions.test_new_run import plan as typed
 from tests.predictions.test_new_run import press, text_of
 

@@ -10,7 +10,7 @@ from predictions.models import Endpoint
 from predictions.services.endpoints import endpoints
 from tests.forms import inputs_of
 from tests.personas import World
-from tests.predictions.scripted import Server
+from tests.predictions.model_server import Server
 
 KEY = "sk-a-key-that-nobody-sees"
 FORM = {

@@ -21,8 +21,8 @@ from predictions.prompts.contract import Message, Request, TextPart
 from predictions.services.endpoints import endpoints, secrets
 from predictions.services.endpoints.endpoints import EndpointRefused
 from tests.personas import World
-from tests.predictions import scripted
-from tests.predictions.scripted import OFFERS, Act, Asked, Rule, Server
+from tests.predictions import model_server
+from tests.predictions.model_server import OFFERS, Act, ReceivedRequest, Rule, Server
 
 SECRET = "sk-nile-0123456789abcdefghijk"
 ASKED = Request(messages=(Message("user", (TextPart("Is anybody there?"),)),))
@@ -279,7 +279,7 @@ def test_a_check_of_nobody_says_so(make: Make, world: World) -> None:
 def test_trying_a_model_finds_what_it_keeps_to(
     make: Make, world: World, scripted_server: Server, offered: tuple[str, ...]
 ) -> None:
-    def without_images(asked: Asked) -> Act | None:
+    def without_images(asked: ReceivedRequest) -> Act | None:
         if asked.images and "images" not in offered:
             return Act(status=400, error="this model is not multimodal")
         if "seed" in asked.body and "seed" not in offered:
@@ -300,7 +300,7 @@ def test_what_a_server_only_takes_in_silence_is_not_offered(make: Make, world: W
 
 
 def test_a_model_that_does_not_answer_does_not_work(make: Make, world: World, scripted_server: Server) -> None:
-    scripted_server.rules(Rule(scripted.STUMBLES))
+    scripted_server.rules(Rule(model_server.STUMBLES))
     checked = endpoints.check(make(), world.team_admin, timezone.now(), model="scripted")
     assert not checked.works and checked.models == ()
 

@@ -10,7 +10,7 @@ from annotation.models import Rating
 from annotation.services.review.outcomes import facts_of
 from benchmarks.models import Item, ItemFact
 from benchmarks.rules.derivations import sample as drawing
-from benchmarks.rules.derivations.contract import DerivationError, Result, Source
+from benchmarks.rules.derivations.contract import DerivationError, DerivationSource, Result
 from jobs.models import Event
 from predictions.models import Entry
 from predictions.queries.results import vectors_of
@@ -104,7 +104,7 @@ def test_the_choice_becomes_a_fact_of_every_item_and_says_what_was_known(world: 
 
 def test_a_draw_may_follow_a_fact() -> None:
     results = [
-        Result(Source(number, "s", f"i{number:03}", facts={"clip_score": 40.0 if number % 4 == 0 else 5.0}))
+        Result(DerivationSource(number, "s", f"i{number:03}", facts={"clip_score": 40.0 if number % 4 == 0 else 5.0}))
         for number in range(400)
     ]
     params = {"n": 100, "weight": "item.facts.clip_score"}

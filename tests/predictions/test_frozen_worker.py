@@ -13,8 +13,8 @@ from predictions.models import Call, Run
 from predictions.queries.progress import progress_of
 from predictions.services.runs.engine import settle
 from tests.personas import World
+from tests.predictions.model_server import Server
 from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
-from tests.predictions.scripted import Server
 from tests.predictions.test_run_ends import see
 
 pytestmark = pytest.mark.django_db

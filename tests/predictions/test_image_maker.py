@@ -10,8 +10,8 @@ from PIL import Image
 from benchmarks.services.safe_fetch import FetchRefused, FetchResult
 from predictions.backends.contract import CallError
 from predictions.backends.image_generation import GenerationRefused, ImageMaker, fetched
-from tests.predictions import scripted
-from tests.predictions.scripted import Act, Rule, Server
+from tests.predictions import model_server
+from tests.predictions.model_server import Act, Rule, Server
 from tests.predictions.scripted_replies import PIXEL
 
 
@@ -85,7 +85,7 @@ def test_a_bomb_is_no_picture(scripted_server: Server, maker: ImageMaker, settin
 
 
 def test_trouble_has_its_class_and_a_filter_is_a_refusal(scripted_server: Server, maker: ImageMaker) -> None:
-    for act, kind in ((scripted.TOO_MANY, "rate_limit"), (scripted.STUMBLES, "transient")):
+    for act, kind in ((model_server.TOO_MANY, "rate_limit"), (model_server.STUMBLES, "transient")):
         scripted_server.rules(Rule(act))
         with pytest.raises(CallError) as failed:
             maker.generate("x", "painter")

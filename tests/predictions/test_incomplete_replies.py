@@ -16,8 +16,8 @@ from predictions.services.runs.engine import settle
 from tests.annotation.chain.factories import a_field, answer, hand, points
 from tests.evaluation.test_export_runs import exported
 from tests.personas import World
+from tests.predictions.model_server import Act, Server
 from tests.predictions.request_helpers import a_campaign, a_plan, an_endpoint, driven, opened, states
-from tests.predictions.scripted import Act, Server
 from tests.predictions.test_run_ends import see
 
 pytestmark = pytest.mark.django_db

@@ -26,8 +26,8 @@ from people.models import Rater
 from predictions.models import Call, Reply
 from predictions.services.runs.engine import settle
 from tests.personas import World, stand_in
+from tests.predictions.model_server import Act, ReceivedRequest, Server
 from tests.predictions.request_helpers import a_plan, an_endpoint, driven, opened, states
-from tests.predictions.scripted import Act, Asked, Server
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "lave"
 FILES = ("lave_demos.json", "lave_demos_binary.json")
@@ -90,7 +90,7 @@ def the_run(world: World, campaign: Campaign, server: Server, monkeypatch: pytes
     by_question = {(one["question"], one["prediction"]): n for n, one in enumerate(demos)}
     assert len(by_question) == 24
 
-    def judge(asked: Asked) -> Act:
+    def judge(asked: ReceivedRequest) -> Act:
         question, _references, rest = asked_about(asked.text)
         number = next(n for (q, candidate), n in by_question.items() if q == question and candidate in rest)
         gold = demos[number]

@@ -11,7 +11,7 @@ from predictions.backends import connections
 from predictions.backends.contract import CallError, Decoding
 from predictions.backends.openai import OpenAI
 from predictions.prompts.contract import Message, Request, TextPart
-from tests.predictions.scripted import Server
+from tests.predictions.model_server import Server
 
 ASKED = Request(messages=(Message("user", (TextPart("Is anybody there?"),)),))
 INSIDE = ["127.0.0.1", "::1", "10.1.2.3", "192.168.0.9", "172.31.0.1", "100.64.0.7", "fd00::1", "::ffff:10.0.0.1"]

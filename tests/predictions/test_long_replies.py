@@ -5,8 +5,8 @@ import pytest
 from predictions.models import Attempt, Reply
 from predictions.requests import serialization
 from tests.personas import World
+from tests.predictions.model_server import Act, Rule, Server
 from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
-from tests.predictions.scripted import Act, Rule, Server
 
 pytestmark = pytest.mark.django_db
 

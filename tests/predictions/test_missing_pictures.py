@@ -13,8 +13,8 @@ from predictions.requests.serialization import image_shas
 from predictions.services.runs import answer_runs
 from predictions.services.runs.answer_runs import RunRefused
 from tests.personas import World
+from tests.predictions.model_server import Server
 from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened
-from tests.predictions.scripted import Server
 
 
 def over(world: World, items: int, *, pictures: bool) -> Campaign:

@@ -9,8 +9,8 @@ from jobs.models import Job
 from predictions.backends import failures, payloads
 from predictions.models import Attempt, Reply
 from predictions.services.runs.engine import settle, write
+from tests.predictions.model_server import Act, Rule
 from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
-from tests.predictions.scripted import Act, Rule
 
 pytestmark = pytest.mark.django_db
 PRICES = {"*": {"in": "0", "out": "0", "request": "0.1"}}

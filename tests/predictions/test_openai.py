@@ -10,8 +10,8 @@ import pytest
 from predictions.backends.contract import CallError, Decoding
 from predictions.backends.openai import OpenAI
 from predictions.prompts.contract import ImagePart, Message, Request, TextPart
-from tests.predictions import scripted
-from tests.predictions.scripted import OFFERS, Act, Rule, Server, logprob_of
+from tests.predictions import model_server
+from tests.predictions.model_server import OFFERS, Act, Rule, Server, logprob_of
 
 JPEG = b"\xff\xd8\xff\xe0 not read by anybody"
 SCHEMA = {
@@ -128,7 +128,7 @@ def test_an_endpoint_that_offers_none_of_the_ways_is_not_asked(scripted_server: 
 
 
 def test_a_refused_way_is_only_one_that_the_server_names(scripted_server: Server, backend: Make) -> None:
-    scripted_server.set(default=scripted.BAD_REQUEST)
+    scripted_server.set(default=model_server.BAD_REQUEST)
     with pytest.raises(CallError, match="maximum context length"):
         backend().answer(RATING, "qwen", Decoding(), picture)
     assert scripted_server.counts()["total"] == 1
@@ -150,7 +150,7 @@ def test_a_schema_is_strict_and_keeps_the_order_of_its_properties(scripted_serve
 
 
 def test_fewer_log_probabilities_are_asked_where_twenty_are_too_many(scripted_server: Server, backend: Make) -> None:
-    def five(asked: scripted.Asked) -> Act | None:
+    def five(asked: model_server.ReceivedRequest) -> Act | None:
         return Act(status=400, error="top_logprobs must be at most 5") if asked.body["top_logprobs"] > 5 else None
 
     scripted_server.answer_by(five)
@@ -187,7 +187,7 @@ def test_a_continuation_is_scored_token_by_token(scripted_server: Server, backen
 
 
 def test_a_continuation_of_broken_letters_is_counted_instead_of_spelled(scripted_server: Server, backend: Make) -> None:
-    def parts(asked: scripted.Asked) -> Act:
+    def parts(asked: model_server.ReceivedRequest) -> Act:
         if not asked.body.get("echo"):
             return Act(
                 raw=json.dumps({"choices": [{"text": "x"}], "usage": {"prompt_tokens": 3, "completion_tokens": 1}})

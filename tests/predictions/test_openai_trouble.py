@@ -12,8 +12,8 @@ from predictions.backends import failures
 from predictions.backends.contract import CallError, Decoding
 from predictions.backends.openai import OpenAI
 from predictions.prompts.contract import Message, Request, TextPart
-from tests.predictions import scripted
-from tests.predictions.scripted import Act, Rule, Server
+from tests.predictions import model_server
+from tests.predictions.model_server import Act, Rule, Server
 
 KEY = "sk-wohl-1234567890abcdefghij"
 PATIENT, HURRIED = 30.0, 0.7  # seconds
@@ -35,23 +35,23 @@ def trouble(backend: OpenAI) -> CallError:
 
 
 TROUBLES = [
-    (scripted.TOO_MANY, "rate_limit", 429),
-    (scripted.STUMBLES, "transient", 500),
-    (scripted.UNAVAILABLE, "transient", 503),
+    (model_server.TOO_MANY, "rate_limit", 429),
+    (model_server.STUMBLES, "transient", 500),
+    (model_server.UNAVAILABLE, "transient", 503),
     (Act(status=408), "transient", 408),
     (Act(status=529), "transient", 529),
-    (scripted.CUTS_BEFORE, "connection", None),
-    (scripted.CUTS_MIDDLE, "connection", None),
+    (model_server.CUTS_BEFORE, "connection", None),
+    (model_server.CUTS_MIDDLE, "connection", None),
     (Act(delay=1.5), "timeout", None),
     (Act(dribble=0.05), "timeout", None),
-    (scripted.UNAUTHORISED, "not_allowed", 401),
+    (model_server.UNAUTHORISED, "not_allowed", 401),
     (Act(status=403), "not_allowed", 403),
     (Act(status=402), "not_allowed", 402),
-    (scripted.BAD_REQUEST, "permanent", 400),
+    (model_server.BAD_REQUEST, "permanent", 400),
     (Act(status=404, error="no such model"), "permanent", 404),
     (Act(status=501), "permanent", 501),
-    (scripted.REDIRECTS, "permanent", 302),
-    (scripted.HUGE, "permanent", 200),
+    (model_server.REDIRECTS, "permanent", 302),
+    (model_server.HUGE, "permanent", 200),
     (Act(raw="<html>Welcome to nginx</html>"), "transient", 200),
     (Act(raw='{"choices": []}'), "transient", 200),
     (Act(raw='{"choices": [{"message": "3"}]}'), "transient", 200),
@@ -91,7 +91,7 @@ def test_no_redirect_is_followed(scripted_server: Server, backend: OpenAI) -> No
 
 
 def test_an_answer_that_is_too_long_is_given_up_before_it_has_come(scripted_server: Server, backend: OpenAI) -> None:
-    scripted_server.rules(Rule(scripted.HUGE))
+    scripted_server.rules(Rule(model_server.HUGE))
     assert "larger than 8 MB" in trouble(backend).words
 
 
@@ -103,14 +103,14 @@ def test_nobody_there(backend: OpenAI) -> None:
 
 
 READABLE = [
-    (scripted.PROSE, "stop"),
-    (scripted.BROKEN_JSON, "stop"),
-    (scripted.OUT_OF_RANGE, "stop"),
-    (scripted.TWO_VERDICTS, "stop"),
-    (scripted.IMITATES_DELIMITER, "stop"),
-    (scripted.EMPTY, "stop"),
-    (scripted.CUT_OFF, "length"),
-    (scripted.FILTERED, "content_filter"),
+    (model_server.PROSE, "stop"),
+    (model_server.BROKEN_JSON, "stop"),
+    (model_server.OUT_OF_RANGE, "stop"),
+    (model_server.TWO_VERDICTS, "stop"),
+    (model_server.IMITATES_DELIMITER, "stop"),
+    (model_server.EMPTY, "stop"),
+    (model_server.CUT_OFF, "length"),
+    (model_server.FILTERED, "content_filter"),
 ]
 
 
@@ -125,7 +125,7 @@ def test_whatever_a_model_says_is_handed_on_as_it_is(
 
 
 def test_a_refusal_is_an_answer_in_the_models_own_words(scripted_server: Server, backend: OpenAI) -> None:
-    scripted_server.rules(Rule(scripted.REFUSES))
+    scripted_server.rules(Rule(model_server.REFUSES))
     reply = backend.answer(ASKED, "qwen", Decoding(), lambda sha: b"").reply
     assert (reply.text, reply.refusal) == ("", "I cannot help with that.")
 
@@ -188,5 +188,5 @@ def test_words_of_an_error_tell_neither_the_key_nor_the_question(
 
 
 def test_words_that_help_are_kept(scripted_server: Server, backend: OpenAI) -> None:
-    scripted_server.rules(Rule(scripted.BAD_REQUEST))
+    scripted_server.rules(Rule(model_server.BAD_REQUEST))
     assert trouble(backend).words.endswith("This model's maximum context length is 10 tokens")

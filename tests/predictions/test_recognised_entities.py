@@ -14,8 +14,8 @@ from people.services.raters import rater_of
 from predictions.services.runs import answer_runs
 from tests.annotation.chain.factories import answer, hand, settle
 from tests.personas import World, stand_in
+from tests.predictions.model_server import Act, Server
 from tests.predictions.request_helpers import a_plan, an_endpoint, driven, opened, states
-from tests.predictions.scripted import Act, Server
 
 pytestmark = pytest.mark.django_db
 WRITTEN = {"familiarity": "familiar", "question": "What are these lamps called?", "answer": "Fanous"}

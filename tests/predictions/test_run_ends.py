@@ -16,8 +16,8 @@ from predictions.services.runs.answer_runs import RunRefused
 from tests.evaluation.data import an_open_campaign
 from tests.personas import World
 from tests.predictions.model_file_samples import bring, jsonl, kept, lm_eval, run_of
+from tests.predictions.model_server import Server
 from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, use
-from tests.predictions.scripted import Server
 
 
 def see(world: World, run: Run, more: str = "") -> str:

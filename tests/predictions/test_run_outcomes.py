@@ -11,9 +11,9 @@ from predictions.services.runs import answer_runs
 from predictions.services.runs.engine import settle
 from predictions.texts.call_reasons import MISSING_INPUT
 from tests.personas import World, draw_image
-from tests.predictions import scripted
+from tests.predictions import model_server
+from tests.predictions.model_server import Act, Rule, Server
 from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
-from tests.predictions.scripted import Act, Rule, Server
 from tests.predictions.test_run_ends import press, see
 
 pytestmark = pytest.mark.django_db
@@ -43,7 +43,7 @@ def listed(world: World) -> str:
 
 
 def test_a_run_without_any_answer_has_failed(world: World, asked: Any) -> None:
-    run = asked(3, Rule(scripted.PROSE))
+    run = asked(3, Rule(model_server.PROSE))
     assert (run.state, run.complete, states(run)) == ("failed", True, {"unparseable": 3})
     page = see(world, run)
     assert '<span class="chip no">Failed</span>' in page and "ended without any answer" in page
@@ -51,13 +51,13 @@ def test_a_run_without_any_answer_has_failed(world: World, asked: Any) -> None:
 
 
 def test_a_run_with_some_answers_says_how_many(world: World, asked: Any) -> None:
-    run = asked(4, Rule(scripted.PROSE, numbers=(1,)))
+    run = asked(4, Rule(model_server.PROSE, numbers=(1,)))
     assert run.state == "done" and "3 of 4 calls answered." in see(world, run)
     assert "3 of 4" in listed(world)
 
 
 def test_retry_and_reparsing_repair_a_failed_run(world: World, asked: Any, scripted_server: Server) -> None:
-    run = asked(2, Rule(scripted.PROSE))
+    run = asked(2, Rule(model_server.PROSE))
     scripted_server.rules()
     assert "2 calls are asked again" in press(world, run, do="retry", states=["unparseable"])
     assert driven(run).state == "done"
@@ -98,7 +98,7 @@ def test_what_was_missing_is_offered_only_once_it_is_there(
 
 @pytest.mark.parametrize("gone", ["campaign", "endpoint", "address"])
 def test_nothing_is_offered_where_nothing_can_be_asked_any_more(world: World, asked: Any, gone: str) -> None:
-    run = asked(2, Rule(scripted.PROSE))
+    run = asked(2, Rule(model_server.PROSE))
     if gone == "campaign":
         run.campaign.state, run.campaign.closed_at = "closed", timezone.now()
         run.campaign.save()
@@ -109,7 +109,7 @@ def test_nothing_is_offered_where_nothing_can_be_asked_any_more(world: World, as
 
 
 def test_an_encoder_is_not_asked_the_same_again(world: World, asked: Any) -> None:
-    run = asked(2, Rule(scripted.PROSE))
+    run = asked(2, Rule(model_server.PROSE))
     Endpoint.objects.filter(pk=run.endpoint.pk).update(kind=Endpoint.Kind.OPEN_CLIP)
     assert "Retry calls" not in see(world, run)
 

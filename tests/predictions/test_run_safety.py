@@ -18,10 +18,10 @@ from predictions.services.endpoints import endpoints
 from predictions.services.runs import answer_runs
 from predictions.services.runs.answer_runs import RunRefused
 from predictions.services.runs.engine import claim, context, executor, request
-from tests.predictions import scripted
+from tests.predictions import model_server
 from tests.predictions.knowledge.samples import a_linking
+from tests.predictions.model_server import Rule
 from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
-from tests.predictions.scripted import Rule
 
 pytestmark = pytest.mark.django_db
 PRICES = {"*": {"request": "0.1"}}
@@ -92,7 +92,7 @@ class TestEndpoint:
 
 class TestAddress:
     def test_a_run_is_asked_of_one_server_to_its_last_call(self, world, opening, endpoint, scripted_server):
-        scripted_server.rules(Rule(scripted.Act(status=400, error="no"), numbers=(1,)))
+        scripted_server.rules(Rule(model_server.Act(status=400, error="no"), numbers=(1,)))
         run = driven(opening(2, budget=Decimal(1)))
         assert states(run) == {"failed": 1, "answered": 1}
         endpoints.change(endpoint, world.mara, now(), base_url="http://127.0.0.1:9/other/v1")
@@ -159,7 +159,7 @@ class TestWithdrawn:
         assert Annotation.objects.filter(live=True, counted=True).count() == 3
 
     def test_call_requested_again_is_not_parsed_again(self, world, opening, scripted_server, monkeypatch):
-        scripted_server.rules(Rule(scripted.PROSE))
+        scripted_server.rules(Rule(model_server.PROSE))
         run = driven(opening(2))
         job = answer_runs.start_reparse(run, world.mara, now())
         check, looks = job_context.JobContext.check, []

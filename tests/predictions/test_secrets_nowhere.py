@@ -22,7 +22,7 @@ from predictions.models import Endpoint
 from predictions.prompts.contract import Message, Request, TextPart
 from predictions.services.endpoints import endpoints
 from tests.personas import World
-from tests.predictions.scripted import Act, Rule, Server
+from tests.predictions.model_server import Act, Rule, Server
 
 SECRET = "sk-hidden-98765432109876543210"
 ASKED = Request(messages=(Message("user", (TextPart("Is anybody there?"),)),))

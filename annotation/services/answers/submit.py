@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.db import IntegrityError
 
-from annotation.displays.shown import build_shown
+from annotation.displays.shown_item import build_shown
 from annotation.models import Annotation, Assignment, Draft, Participation, ProblemReport, Review
 from annotation.queries import assignments
 from annotation.queries.gate import SHUTS_OUT, Gate, check_gate

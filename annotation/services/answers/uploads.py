@@ -12,7 +12,7 @@ from django.core.files.base import File
 from django.db.models import Sum
 from django.utils.translation import gettext as _
 
-from annotation.displays.shown import upload_info
+from annotation.displays.shown_item import upload_info
 from annotation.fields.contract import ShownImage
 from annotation.models import Assignment, Draft, Upload
 from annotation.queries.gate import SHUTS_OUT, check_gate

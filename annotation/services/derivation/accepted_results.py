@@ -6,7 +6,7 @@ from typing import Any
 from annotation.models import Annotation, Assignment, Outcome
 from annotation.services.review.outcomes import facts_of, judge_unit
 from benchmarks.models import Benchmark, Image, Item, Stage
-from benchmarks.rules.derivations import PictureRef, Result, Source
+from benchmarks.rules.derivations import DerivationSource, PictureRef, Result
 from people.models import Rater
 
 
@@ -56,7 +56,7 @@ def _outcomes(stage: Stage, items: Any) -> dict[int, Outcome]:
     return {unit: outcome for unit, outcome in newest.items() if outcome.state == Outcome.State.ACCEPTED}
 
 
-def _sources(items: Any, stage: Stage) -> dict[int, Source]:
+def _sources(items: Any, stage: Stage) -> dict[int, DerivationSource]:
     sources = {}
     facts = facts_of(list(items.values_list("pk", flat=True)))
     for item in items.prefetch_related("images"):
@@ -64,7 +64,7 @@ def _sources(items: Any, stage: Stage) -> dict[int, Source]:
             use.role: PictureRef(use.image_id, use.alt, use.source, use.licence, use.file_name)
             for use in item.images.all()
         }
-        sources[item.pk] = Source(
+        sources[item.pk] = DerivationSource(
             item.pk, stage.key, item.key, item.concept, item.origin, item.condition, item.text, item.context, images,
             facts.get(item.pk, {}),
         )  # fmt: skip
@@ -84,7 +84,7 @@ def _pictures(answers: Iterable[Annotation], benchmark: Benchmark) -> dict[str, 
 
 def _result(
     answer: Annotation,
-    sources: Mapping[int, Source],
+    sources: Mapping[int, DerivationSource],
     pictures: Mapping[str, int],
     outcomes: Mapping[int, Outcome] | None,
     facts: Mapping[int, Any],

@@ -25,7 +25,7 @@ from annotation.services.review import outcomes
 from annotation.services.transactions import in_transaction
 from benchmarks.images.perceptual_hash import TooManyPictures
 from benchmarks.models import Item, ItemImage, Stage
-from benchmarks.rules.derivations import Derivation, DerivationError, ItemDraft, Result, Source
+from benchmarks.rules.derivations import Derivation, DerivationError, DerivationSource, ItemDraft, Result
 from benchmarks.rules.derivations.contract import digest, read_path
 from benchmarks.services.picture_arrangement import arrange
 
@@ -138,7 +138,7 @@ def _scope(derivation: Derivation, earlier: Sequence[Stage], due: Collection[int
         return set(due)
     if not by.startswith("item."):
         return None
-    items = [Source(item.pk, "", item.key, item.concept, item.origin, item.condition, item.text, item.context)
+    items = [DerivationSource(item.pk, "", item.key, item.concept, item.origin, item.condition, item.text, item.context)
              for item in Item.objects.filter(pk__in=due)]  # fmt: skip
     values = [read_path(by, Result(source)) for source in items]
     alike = Q(

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from annotation.displays.shown import build_shown, upload_info
+from annotation.displays.shown_item import build_shown, upload_info
 from annotation.fields.contract import AnswerProblem
 from annotation.fields.messages import problem_text
 from annotation.imports.example import allowed

@@ -12,7 +12,7 @@ from annotation.services.answers.inclusion import BAR, JOINS
 
 
 @dataclass(frozen=True)
-class Check:
+class CounterCheck:
     """`find_sql` selects an id, what is stored and what is true; `repair_sql` makes it so."""
 
     name: str
@@ -73,7 +73,7 @@ WHERE CASE WHEN bar <> '' THEN counted OR because <> bar
 """
 
 CHECKS = (
-    Check(
+    CounterCheck(
         "whether an answer counts",
         f"""SELECT id, concat_ws(' ', counted, because),
               CASE WHEN bar = '' AND placed THEN 'true, or false surplus' ELSE concat_ws(' ', bar = '', bar) END
@@ -82,7 +82,7 @@ CHECKS = (
             FROM (SELECT id, CASE WHEN bar = '' AND placed THEN 'surplus' ELSE bar END AS becomes FROM ({REASONS}) w) t
             WHERE an.id = t.id""",
     ),
-    Check(
+    CounterCheck(
         "places of a slot",
         f"""SELECT id, concat_ws(' ', reserved, submitted, wanted), concat_ws(' ', held, counted, places)
             FROM ({TRUE_SLOTS}) t WHERE (reserved, submitted, wanted) <> (held, counted, places)""",
@@ -90,7 +90,7 @@ CHECKS = (
             FROM ({TRUE_SLOTS}) t
             WHERE s.id = t.id AND (t.reserved, t.submitted, t.wanted) <> (held, counted, places)""",
     ),
-    Check(
+    CounterCheck(
         "tally of a cohort",
         f"""SELECT t.id, concat_ws(' ', s.wanted, s.submitted, s.skipped),
               concat_ws(' ', t.wanted, t.submitted, t.skipped)
@@ -102,7 +102,7 @@ CHECKS = (
             WHERE y.cohort_id = t.id AND y.shard = 0
               AND (t.wanted, t.submitted, t.skipped) <> (s.wanted, s.submitted, s.skipped)""",
     ),
-    Check(
+    CounterCheck(
         "flags of a rating",
         """SELECT r.id, concat_ws(' ', r.live, r.counted), concat_ws(' ', an.live, an.counted)
            FROM annotation_rating r JOIN annotation_annotation an ON an.id = r.annotation_id
@@ -110,12 +110,12 @@ CHECKS = (
         """UPDATE annotation_rating r SET live = an.live, counted = an.counted FROM annotation_annotation an
            WHERE an.id = r.annotation_id AND (r.live, r.counted) <> (an.live, an.counted)""",
     ),
-    Check(
+    CounterCheck(
         "cursor past work never had",
         f"SELECT id, cursor::text, first::text FROM ({MISSED}) m",
         f"UPDATE annotation_participation p SET cursor = m.first FROM ({MISSED}) m WHERE p.id = m.id",
     ),
-    Check(
+    CounterCheck(
         "urgent cursor past work never had",
         f"SELECT id, urgent_cursor::text, first::text FROM ({MISSED_URGENT}) m",
         f"UPDATE annotation_participation p SET urgent_cursor = m.first FROM ({MISSED_URGENT}) m WHERE p.id = m.id",

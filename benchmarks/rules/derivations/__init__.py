@@ -1,4 +1,4 @@
-from benchmarks.rules.derivations.contract import DerivationError, ItemDraft, PictureRef, Result, Source
+from benchmarks.rules.derivations.contract import DerivationError, DerivationSource, ItemDraft, PictureRef, Result
 from benchmarks.rules.derivations.registry import Derivation
 
-__all__ = ["Derivation", "DerivationError", "ItemDraft", "PictureRef", "Result", "Source"]
+__all__ = ["Derivation", "DerivationError", "DerivationSource", "ItemDraft", "PictureRef", "Result"]

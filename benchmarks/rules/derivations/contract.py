@@ -28,7 +28,7 @@ class PictureRef:
 
 
 @dataclass(frozen=True)
-class Source:
+class DerivationSource:
     """An item of an earlier stage."""
 
     id: int
@@ -51,7 +51,7 @@ class Result:
     than one sheet decides, others may not.
     """
 
-    item: Source
+    item: DerivationSource
     target: str = ""
     cohort: str = ""
     rater: str = ""
@@ -141,7 +141,7 @@ def words(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def first_picture(item: Source) -> PictureRef | None:
+def first_picture(item: DerivationSource) -> PictureRef | None:
     return item.images[min(item.images)] if item.images else None
 
 

@@ -13,7 +13,7 @@ from benchmarks.rules.derivations.contract import DerivationError, ItemDraft, Re
 
 
 @dataclass(frozen=True)
-class Kind:
+class DerivationKind:
     """`whole`: what comes of one item depends on all the others, so all are looked at again."""
 
     derive: Callable[[Sequence[Result], Mapping[str, Any], int], list[ItemDraft]]
@@ -22,15 +22,15 @@ class Kind:
 
 
 KINDS = {
-    "promote": Kind(promote.derive, promote.check, whole=False),
-    "join": Kind(join.derive, join.check, whole=False),
-    "pair": Kind(pair.derive, pair.check, whole=True),
-    "cluster": Kind(cluster.derive, cluster.check, whole=True),
-    "sample": Kind(sample.derive, sample.check, whole=True),
+    "promote": DerivationKind(promote.derive, promote.check, whole=False),
+    "join": DerivationKind(join.derive, join.check, whole=False),
+    "pair": DerivationKind(pair.derive, pair.check, whole=True),
+    "cluster": DerivationKind(cluster.derive, cluster.check, whole=True),
+    "sample": DerivationKind(sample.derive, sample.check, whole=True),
 }
 
 
-def register_derivation(key: str, kind: Kind) -> None:
+def register_derivation(key: str, kind: DerivationKind) -> None:
     """Make a kind of derivation available to stages. Raises ValueError if the key is taken: stages store it."""
     if key in KINDS:
         raise ValueError(f"the derivation {key!r} is taken")

@@ -27,7 +27,7 @@ class Value:
 
 
 @dataclass(frozen=True)
-class Scale:
+class AxisScale:
     """From values low..high to pixels start..end; end may lie before start, as on an upright axis."""
 
     low: float
@@ -38,7 +38,7 @@ class Scale:
     def at(self, value: float) -> float:
         """Values beyond the ends lie on the ends.
 
-        >>> Scale(0, 1, 100, 0).at(0.25)
+        >>> AxisScale(0, 1, 100, 0).at(0.25)
         75.0
         """
         share = (value - self.low) / (self.high - self.low)
@@ -89,7 +89,7 @@ def tick_words(value: float) -> str:
 
 
 def x_axis(
-    canvas: Canvas, scale: Scale, marks: tuple[float, ...], top: float, bottom: float, *, size: float = 12
+    canvas: Canvas, scale: AxisScale, marks: tuple[float, ...], top: float, bottom: float, *, size: float = 12
 ) -> None:
     """Upright grid lines from top to bottom with their numbers below; the zero line is darker."""
     canvas.add(Path("".join(vertical_line(scale.at(t), top, bottom) for t in marks if t)), stroke=LINE)
@@ -104,7 +104,7 @@ def x_axis(
 
 
 def y_axis(
-    canvas: Canvas, scale: Scale, marks: tuple[float, ...], left: float, right: float, *, size: float = 12
+    canvas: Canvas, scale: AxisScale, marks: tuple[float, ...], left: float, right: float, *, size: float = 12
 ) -> None:
     """Level grid lines with their numbers to the left."""
     canvas.add(Path("".join(horizontal_line(left, right, scale.at(t)) for t in marks if t)), stroke=LINE)

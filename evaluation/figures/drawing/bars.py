@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evaluation.figures.drawing.axis import Scale, Value, format_value, limits, ticks, x_axis
+from evaluation.figures.drawing.axis import AxisScale, Value, format_value, limits, ticks, x_axis
 from evaluation.figures.drawing.colours import EDGE, INK, INK_2, INK_3, VERDIGRIS, Look
 from evaluation.figures.drawing.names import Name, distinct_names, name_texts, widest
 from evaluation.figures.drawing.scene import (
     Canvas,
     Path,
     Rect,
-    Scene,
     Text,
+    VectorScene,
     horizontal_line,
     label,
     rect,
@@ -47,14 +47,14 @@ class Stacks:
     counted: str = "n"
 
 
-def draw_stacks(data: Stacks, width: float) -> Scene:
+def draw_stacks(data: Stacks, width: float) -> VectorScene:
     canvas = Canvas(width)
     names = distinct_names([row.name for row in data.rows], 13, width * 0.32)
     left = max(widest(names, 13) + 1, 40) + 10
     right = width - max(46.0, fitted_width([f"{row.n:,}" for row in data.rows], 12, 0, 80) + 10)
     y = _legend(canvas, data, width) + 10
     top = y
-    scale = Scale(0, 1, left, right)
+    scale = AxisScale(0, 1, left, right)
     for row, name in zip(data.rows, names, strict=True):
         if row.head:
             canvas.add(label(0, y + 18, row.head, width, bold=True), fill=INK)
@@ -86,7 +86,7 @@ def _filled(x: float, y: float, width: float, height: float, look: Look, title: 
     return [base, rect(x, y, width, height, pattern=look.pattern, title=title)] if look.pattern else [base]
 
 
-def _stack(canvas: Canvas, data: Stacks, row: Stack, name: Name, scale: Scale, y: float) -> None:
+def _stack(canvas: Canvas, data: Stacks, row: Stack, name: Name, scale: AxisScale, y: float) -> None:
     canvas.add(*name_texts(name, 0, y + ROW / 2 - 2), fill=INK)
     canvas.add(Text(round(canvas.width, 1), round(y + ROW / 2 + 2, 1), f"{row.n:,}", "end", size=12), fill=INK_2)
     if row.shares is None:
@@ -121,7 +121,7 @@ def _plate(x: float, y: float, words: str, look: Look) -> list[Rect | Text]:
     return [Rect(round(x - wide / 2 - 2, 1), round(y + 5, 1), round(wide + 4, 1), 16, look.fill), text]
 
 
-def _percent_axis(canvas: Canvas, scale: Scale, top: float, bottom: float) -> None:
+def _percent_axis(canvas: Canvas, scale: AxisScale, top: float, bottom: float) -> None:
     marks = (0, 0.25, 0.5, 0.75, 1)
     canvas.add(Path("".join(vertical_line(scale.at(t), bottom - 4, bottom) for t in marks)), stroke=EDGE)
     shown = marks if scale.end - scale.start > 220 else (0, 0.5, 1)
@@ -145,14 +145,14 @@ class Bars:
     counted: str = "n"
 
 
-def draw_bars(data: Bars, width: float) -> Scene:
+def draw_bars(data: Bars, width: float) -> VectorScene:
     """One row each: name, bar from zero, interval across its end, the number behind it, n."""
     canvas = Canvas(width)
     low, high = limits(row.value for row in data.rows)
     marks = ticks(min(low, 0), high if data.high is None else data.high)
     names = distinct_names([row.name for row in data.rows], 13, width * 0.32)
     left = max(widest(names, 13) + 1, 40) + 10
-    scale = Scale(marks[0], marks[-1], left, width - 116)
+    scale = AxisScale(marks[0], marks[-1], left, width - 116)
     bottom = 4 + len(data.rows) * ROW
     if data.rows:
         x_axis(canvas, scale, marks, 4, bottom)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from evaluation.figures.drawing.axis import format_value
 from evaluation.figures.drawing.colours import BRASS, INK, INK_2, SUNK
-from evaluation.figures.drawing.scene import Canvas, Picture, Scene, Text, label, rect
+from evaluation.figures.drawing.scene import Canvas, Picture, Text, VectorScene, label, rect
 
 CARD, GAP = 236.0, 20.0
 DASHES = ("", "7 3", "2 3", "12 3 2 3")
@@ -38,7 +38,7 @@ class Overlays:
     overlap: str = "IoU"
 
 
-def draw(data: Overlays, width: float) -> Scene:
+def draw(data: Overlays, width: float) -> VectorScene:
     """As many cards side by side as have room; each as high as its own boxes need."""
     across = max(1, min(int((width + GAP) // (CARD + GAP)), 3))
     wide = (width - GAP * (across - 1)) / across

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from evaluation.figures.drawing.axis import Value, format_value, tick_words
 from evaluation.figures.drawing.colours import EDGE, INK, INK_2, ink_on, sequential
 from evaluation.figures.drawing.names import LEADING, Name, distinct_names, name_texts, widest
-from evaluation.figures.drawing.scene import Canvas, Rect, Scene, Text, rect
+from evaluation.figures.drawing.scene import Canvas, Rect, Text, VectorScene, rect
 from evaluation.figures.drawing.text import clean, width_of
 
 ROW, COLUMN, WIDEST = 38.0, 48.0, 120.0
@@ -47,7 +47,7 @@ class ColumnHeads:
     turn: float = 0.0
 
 
-def draw(data: HeatMap, width: float) -> Scene:
+def draw(data: HeatMap, width: float) -> VectorScene:
     if len(data.columns) > max(len(data.rows), _fitting(data, width)):
         data = data.turned
     names = distinct_names(data.rows, 13, min(240, width * 0.36))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evaluation.figures.drawing.axis import Scale, Value, agreement_ticks, y_axis
+from evaluation.figures.drawing.axis import AxisScale, Value, agreement_ticks, y_axis
 from evaluation.figures.drawing.colours import EDGE, INK, INK_2, INK_3, VERDIGRIS, VERDIGRIS_TINT
 from evaluation.figures.drawing.scene import (
     Canvas,
     Path,
-    Scene,
     Text,
+    VectorScene,
     arrow,
     dot,
     label,
@@ -33,19 +33,19 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Panel:
+class LinePanel:
     title: str
     points: tuple[Point, ...]
 
 
 @dataclass(frozen=True)
 class LineChart:
-    panels: tuple[Panel, ...]
+    panels: tuple[LinePanel, ...]
     counted: str = "n"  # what stands before the numbers below the axis
     marks: tuple[float, ...] = ()
 
 
-def draw(data: LineChart, width: float) -> Scene:
+def draw(data: LineChart, width: float) -> VectorScene:
     """As many panels side by side as have 240 pixels each."""
     across = max(1, min(int(width // 240), len(data.panels) or 1, 3))
     wide = (width - GAP * (across - 1)) / across
@@ -55,8 +55,8 @@ def draw(data: LineChart, width: float) -> Scene:
     canvas, high = Canvas(width), PANEL + 74
     for place, panel in enumerate(data.panels):
         x, y = (place % across) * (wide + GAP), (place // across) * high
-        upright = Scale(marks[0], marks[-1], y + 26 + PANEL, y + 26)
-        level = Scale(first, last if last > first else first + 1, x + LEFT + 8, x + wide - 10)
+        upright = AxisScale(marks[0], marks[-1], y + 26 + PANEL, y + 26)
+        level = AxisScale(first, last if last > first else first + 1, x + LEFT + 8, x + wide - 10)
         canvas.add(label(x + LEFT, y + 15, panel.title, wide - LEFT, bold=True), fill=INK)
         y_axis(canvas, upright, marks, x + LEFT, x + wide)
         _course(canvas, panel.points, level, upright)
@@ -65,7 +65,7 @@ def draw(data: LineChart, width: float) -> Scene:
     return canvas.scene(max(rows * high - 6, 20))
 
 
-def _course(canvas: Canvas, points: tuple[Point, ...], level: Scale, upright: Scale) -> None:
+def _course(canvas: Canvas, points: tuple[Point, ...], level: AxisScale, upright: AxisScale) -> None:
     """The band under the line; where there is no value the line is interrupted and the place hatched."""
     for run in _runs(points):
         banded = [p for p in run if p.value.low is not None and p.value.high is not None]
@@ -103,7 +103,7 @@ def _runs(points: tuple[Point, ...]) -> list[list[Point]]:
 
 
 def _below(
-    canvas: Canvas, points: tuple[Point, ...], level: Scale, bottom: float, counted: str, ends: tuple[float, float]
+    canvas: Canvas, points: tuple[Point, ...], level: AxisScale, bottom: float, counted: str, ends: tuple[float, float]
 ) -> None:
     """Dates and n under as many points as have room, the first and the last always."""
     ticks = "".join(f"M{n(level.at(p.at))} {n(bottom)}v4" for p in points)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from evaluation.figures.drawing.axis import format_value
 from evaluation.figures.drawing.colours import INK, INK_2, SUNK, VERDIGRIS, Look
 from evaluation.figures.drawing.names import Name, distinct_names, name_texts
-from evaluation.figures.drawing.scene import Canvas, Path, Picture, Scene, Text, label, rect
+from evaluation.figures.drawing.scene import Canvas, Path, Picture, Text, VectorScene, label, rect
 from evaluation.figures.drawing.text import clean, width_of
 
 TILE, GAP = 104.0, 10.0
@@ -26,7 +26,7 @@ class StripPicture:
 
 
 @dataclass(frozen=True)
-class Strip:
+class PictureStrip:
     title: str
     words: str
     found: tuple[StripPicture, ...]
@@ -36,11 +36,11 @@ class Strip:
 class Strips:
     """`kinds`: the legend of the chips' colours."""
 
-    strips: tuple[Strip, ...]
+    strips: tuple[PictureStrip, ...]
     kinds: tuple[tuple[str, Look], ...] = ()
 
 
-def draw(data: Strips, width: float) -> Scene:
+def draw(data: Strips, width: float) -> VectorScene:
     """Pictures beside each other, wrapped where the page ends."""
     canvas = Canvas(width)
     across = max(1, int((width + GAP) // (TILE + GAP)))

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from evaluation.figures.drawing.axis import Scale, ticks, x_axis, y_axis
+from evaluation.figures.drawing.axis import AxisScale, ticks, x_axis, y_axis
 from evaluation.figures.drawing.colours import INK, INK_2, INK_3
-from evaluation.figures.drawing.scene import Canvas, Scene, Text, label, rect
+from evaluation.figures.drawing.scene import Canvas, Text, VectorScene, label, rect
 from evaluation.figures.drawing.shapes import OTHERS, Sign, add_signs, sign
 from evaluation.figures.drawing.text import width_of
 
@@ -28,7 +28,7 @@ class Cluster:
 
 
 @dataclass(frozen=True)
-class Panel:
+class PlanePanel:
     """`others`: the points of the groups beyond `GROUPS`, without numbers, and how they are called together."""
 
     title: str
@@ -43,12 +43,12 @@ class Panel:
 class Plane:
     """`counted` and `legend_value` head the legend's columns of numbers."""
 
-    panels: tuple[Panel, ...]
+    panels: tuple[PlanePanel, ...]
     counted: str = "n"
     legend_value: str = ""
 
 
-def draw(data: Plane, width: float) -> Scene:
+def draw(data: Plane, width: float) -> VectorScene:
     """One panel under the other; the legend beside it where there is room, else below."""
     canvas = Canvas(width)
     y = 0.0
@@ -57,7 +57,7 @@ def draw(data: Plane, width: float) -> Scene:
     return canvas.scene(max(y - 18, 20))
 
 
-def _panel(canvas: Canvas, data: Plane, panel: Panel, y: float) -> float:
+def _panel(canvas: Canvas, data: Plane, panel: PlanePanel, y: float) -> float:
     wide = canvas.width >= 600
     side = min(canvas.width * 0.58 - LEFT, MOST_WIDE) if wide else canvas.width - LEFT - 6
     level, upright = _scales(panel, LEFT, y + HEAD, side)
@@ -79,7 +79,7 @@ def _panel(canvas: Canvas, data: Plane, panel: Panel, y: float) -> float:
     return _legend(canvas, data, panel, 0, bottom + 50)
 
 
-def _scales(panel: Panel, left: float, top: float, side: float) -> tuple[Scale, Scale]:
+def _scales(panel: PlanePanel, left: float, top: float, side: float) -> tuple[AxisScale, AxisScale]:
     """One unit is as long upwards as across: the plane keeps its distances."""
     every = [point for cluster in (*panel.clusters, *filter(None, [panel.others])) for point in cluster.points] or [
         (0.0, 0.0)
@@ -87,18 +87,18 @@ def _scales(panel: Panel, left: float, top: float, side: float) -> tuple[Scale, 
     xs, ys = [x for x, _y in every], [y for _x, y in every]
     half = max(max(xs) - min(xs), max(ys) - min(ys)) / 2 * 1.06 or 1.0
     x, y = (max(xs) + min(xs)) / 2, (max(ys) + min(ys)) / 2
-    return Scale(x - half, x + half, left, left + side), Scale(y - half, y + half, top + side, top)
+    return AxisScale(x - half, x + half, left, left + side), AxisScale(y - half, y + half, top + side, top)
 
 
-def _marks(scale: Scale) -> tuple[float, ...]:
+def _marks(scale: AxisScale) -> tuple[float, ...]:
     return tuple(mark for mark in ticks(scale.low, scale.high, 7) if scale.holds(mark))
 
 
-def _at(cluster: Cluster, level: Scale, upright: Scale) -> list[tuple[float, float]]:
+def _at(cluster: Cluster, level: AxisScale, upright: AxisScale) -> list[tuple[float, float]]:
     return [(level.at(x), upright.at(y)) for x, y in cluster.points]
 
 
-def _middles(canvas: Canvas, clusters: Sequence[Cluster], level: Scale, upright: Scale) -> None:
+def _middles(canvas: Canvas, clusters: Sequence[Cluster], level: AxisScale, upright: AxisScale) -> None:
     """The number of each group on its medians; as near above or below as it does not lie on another."""
     taken: list[tuple[float, float, float]] = []
     for number, cluster in enumerate(clusters, 1):
@@ -122,7 +122,7 @@ def _free(x: float, y: float, wide: float, taken: Sequence[tuple[float, float, f
     return all(abs(x - a) > (wide + w) / 2 or abs(y - b) >= 15 for a, b, w in taken)
 
 
-def _legend(canvas: Canvas, data: Plane, panel: Panel, x: float, y: float) -> float:
+def _legend(canvas: Canvas, data: Plane, panel: PlanePanel, x: float, y: float) -> float:
     """Number, sign, name, n and the number beside. Returns where it ends."""
     right = canvas.width
     last = (

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evaluation.figures.drawing.axis import Scale, Value, tick_words, y_axis
+from evaluation.figures.drawing.axis import AxisScale, Value, tick_words, y_axis
 from evaluation.figures.drawing.colours import EDGE, INK, INK_2, INK_3, LINE
 from evaluation.figures.drawing.scatter import Dot, least_squares
-from evaluation.figures.drawing.scene import Canvas, Path, Scene, Text, label, n, polyline, rect, vertical_line
+from evaluation.figures.drawing.scene import Canvas, Path, Text, VectorScene, label, n, polyline, rect, vertical_line
 from evaluation.figures.drawing.shapes import Sign, add_signs, legend
 from evaluation.figures.drawing.text import clean, width_of
 
@@ -44,7 +44,7 @@ class Trend:
 
 
 @dataclass(frozen=True)
-class Panel:
+class PointPanel:
     title: str
     subtitle: str
     series: tuple[Series, ...]
@@ -55,7 +55,7 @@ class Points:
     """`across`: the marks of the level axis, whose ends are its ends; `upwards` those of the upright one. All panels
     have the same axes."""
 
-    panels: tuple[Panel, ...]
+    panels: tuple[PointPanel, ...]
     x: str
     y: str
     across: tuple[Tick, ...]
@@ -70,7 +70,7 @@ def number_ticks(marks: Sequence[float]) -> tuple[Tick, ...]:
     return tuple((mark, tick_words(mark)) for mark in marks)
 
 
-def draw(data: Points, width: float) -> Scene:
+def draw(data: Points, width: float) -> VectorScene:
     canvas = Canvas(width)
     y = legend(canvas, data.legend, 2, width) + 12 if data.legend else 0.0
     across = max(1, min(int(width // 300), len(data.panels) or 1, data.columns))
@@ -81,12 +81,12 @@ def draw(data: Points, width: float) -> Scene:
     return canvas.scene(max(y + -(-len(data.panels) // across) * high - 12, 20))
 
 
-def _panel(canvas: Canvas, data: Points, panel: Panel, x: float, y: float, wide: float) -> None:
+def _panel(canvas: Canvas, data: Points, panel: PointPanel, x: float, y: float, wide: float) -> None:
     canvas.add(label(x, y + 14, panel.title, wide, bold=True), fill=INK)
     canvas.add(label(x, y + 31, panel.subtitle, wide, size=12), fill=INK_2)
     top, bottom = y + 44, y + 44 + HIGH
-    level = Scale(data.across[0][0], data.across[-1][0], x + LEFT + 8, x + wide - 22)
-    upright = Scale(data.upwards[0], data.upwards[-1], bottom, top)
+    level = AxisScale(data.across[0][0], data.across[-1][0], x + LEFT + 8, x + wide - 22)
+    upright = AxisScale(data.upwards[0], data.upwards[-1], bottom, top)
     _level_axis(canvas, data.across, level, (top, bottom), (x, x + wide))
     y_axis(canvas, upright, data.upwards, x + LEFT, x + wide)
     canvas.add(
@@ -99,7 +99,7 @@ def _panel(canvas: Canvas, data: Points, panel: Panel, x: float, y: float, wide:
 
 
 def _level_axis(
-    canvas: Canvas, marks: tuple[Tick, ...], level: Scale, high: tuple[float, float], room: tuple[float, float]
+    canvas: Canvas, marks: tuple[Tick, ...], level: AxisScale, high: tuple[float, float], room: tuple[float, float]
 ) -> None:
     """Upright grid lines; of their words those for which there is room."""
     top, bottom = high
@@ -114,7 +114,7 @@ def _level_axis(
     canvas.add(Path(f"M{n(level.start - 8)} {n(bottom)}H{n(room[1])}"), stroke=EDGE)
 
 
-def _trend(canvas: Canvas, trend: Trend, panel: Panel, level: Scale, upright: Scale) -> None:
+def _trend(canvas: Canvas, trend: Trend, panel: PointPanel, level: AxisScale, upright: AxisScale) -> None:
     spots = [spot for series in panel.series if series.kind in trend.kinds for spot in series.spots]
     dots = tuple(Dot("", spot.x, spot.y.value) for spot in spots if spot.y.value is not None)
     fit = least_squares(dots)
@@ -125,7 +125,7 @@ def _trend(canvas: Canvas, trend: Trend, panel: Panel, level: Scale, upright: Sc
     canvas.add(Path(polyline(line)), stroke=trend.colour, width=1.75, dash=trend.dash)
 
 
-def _spots(canvas: Canvas, data: Points, panel: Panel, level: Scale, upright: Scale) -> None:
+def _spots(canvas: Canvas, data: Points, panel: PointPanel, level: AxisScale, upright: AxisScale) -> None:
     taken: list[Box] = []
     soft: list[Box] = []
     named: dict[str, list[tuple[float, float]]] = {}
@@ -151,14 +151,14 @@ def _spots(canvas: Canvas, data: Points, panel: Panel, level: Scale, upright: Sc
 
 
 def _names(
-    canvas: Canvas, named: dict[str, list[tuple[float, float]]], taken: list[Box], soft: list[Box], level: Scale
+    canvas: Canvas, named: dict[str, list[tuple[float, float]]], taken: list[Box], soft: list[Box], level: AxisScale
 ) -> None:
     """Each name once, beside one of its points, where it lies on nothing, or on an interval at most; the others are
     in the table."""
     words, plates = [], []
     for name, places in named.items():
         wide = width_of(clean(name), 12) + 1
-        tries = [at for x, y in sorted(places, key=lambda place: place[1]) for at in _beside(x, y, wide)]
+        tries = [at for x, y in sorted(places, key=lambda place: place[1]) for at in _label_positions(x, y, wide)]
         free = next((at for at in tries if _fits(at, wide, taken + soft, level)), None)
         free = free or next((at for at in tries if _fits(at, wide, taken, level)), None)
         if free:
@@ -169,11 +169,11 @@ def _names(
     canvas.add(*words, fill=INK)
 
 
-def _beside(x: float, y: float, wide: float) -> list[tuple[float, float]]:
+def _label_positions(x: float, y: float, wide: float) -> list[tuple[float, float]]:
     return [(x + 8, y + 4), (x - 8 - wide, y + 4), (x + 6, y - 8), (x - 6 - wide, y - 8), (x + 6, y + 16)]
 
 
-def _fits(at: tuple[float, float], wide: float, taken: list[Box], level: Scale) -> bool:
+def _fits(at: tuple[float, float], wide: float, taken: list[Box], level: AxisScale) -> bool:
     x, y = at
     if x < level.start - 6 or x + wide > level.end + 20:
         return False

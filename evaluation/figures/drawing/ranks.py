@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evaluation.figures.drawing.axis import Scale, ticks, y_axis
+from evaluation.figures.drawing.axis import AxisScale, ticks, y_axis
 from evaluation.figures.drawing.colours import BRASS_DEEP, EDGE, INDIGO, INK, INK_2, INK_3, MADDER, VERDIGRIS
-from evaluation.figures.drawing.scene import Canvas, Path, Scene, Text, dot, label, n, polyline
+from evaluation.figures.drawing.scene import Canvas, Path, Text, VectorScene, dot, label, n, polyline
 from evaluation.figures.drawing.text import fitted_width
 
 LINES = ((VERDIGRIS, ""), (BRASS_DEEP, "8 3"), (INDIGO, "2 3"), (MADDER, "10 3 2 3"), (INK_2, "5 5"), (EDGE, "1 2"))
@@ -14,7 +14,7 @@ PANEL, LEFT = 190.0, 40.0
 
 
 @dataclass(frozen=True)
-class Kind:
+class ListKind:
     """`shares[r]`: of all lists, how large a part has this kind at rank r + 1, 0 to 1."""
 
     name: str
@@ -23,12 +23,12 @@ class Kind:
 
 @dataclass(frozen=True)
 class Ranks:
-    panels: tuple[tuple[str, tuple[Kind, ...]], ...]
+    panels: tuple[tuple[str, tuple[ListKind, ...]], ...]
     x: str
     y: str
 
 
-def draw(data: Ranks, width: float) -> Scene:
+def draw(data: Ranks, width: float) -> VectorScene:
     """One panel under the other, all on one axis."""
     canvas = Canvas(width)
     names = [kind.name for _title, kinds in data.panels for kind in kinds]
@@ -38,9 +38,9 @@ def draw(data: Ranks, width: float) -> Scene:
     high = PANEL + 84
     for place, (title, kinds) in enumerate(data.panels):
         top = place * high + 44
-        upright = Scale(marks[0], marks[-1], top + PANEL, top)
+        upright = AxisScale(marks[0], marks[-1], top + PANEL, top)
         count = max((len(kind.shares) for kind in kinds), default=1)
-        level = Scale(1, max(count, 2), LEFT + 8, width - room - 14)
+        level = AxisScale(1, max(count, 2), LEFT + 8, width - room - 14)
         canvas.add(label(0, top - 28, title, width, bold=True), fill=INK)
         canvas.add(label(0, top - 10, data.y, width, size=12), fill=INK_2)
         y_axis(canvas, upright, marks, LEFT, level.end + 4)
@@ -50,7 +50,7 @@ def draw(data: Ranks, width: float) -> Scene:
     return canvas.scene(max(len(data.panels) * high + 2, 20))
 
 
-def _lines(canvas: Canvas, kinds: tuple[Kind, ...], level: Scale, upright: Scale, room: float) -> None:
+def _lines(canvas: Canvas, kinds: tuple[ListKind, ...], level: AxisScale, upright: AxisScale, room: float) -> None:
     ends: list[tuple[float, str, str]] = []
     for place, kind in enumerate(kinds):
         colour, dash = LINES[place % len(LINES)]
@@ -73,7 +73,7 @@ def _apart(wanted: list[float], least: float) -> list[float]:
     return placed
 
 
-def _places(canvas: Canvas, count: int, level: Scale, bottom: float) -> None:
+def _places(canvas: Canvas, count: int, level: AxisScale, bottom: float) -> None:
     step = next(s for s in (1, 2, 5, 10, 20, 50, 100, 10_000) if (level.end - level.start) / max(count, 1) * s >= 24)
     shown = [1, *range(step, count + 1, step)] if step > 1 else list(range(1, count + 1))
     shown = [r for r in shown if r == 1 or level.at(r) - level.at(1) >= 18]

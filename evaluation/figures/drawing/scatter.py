@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from evaluation.figures.drawing.axis import Scale, Value, format_value, ticks, x_axis, y_axis
+from evaluation.figures.drawing.axis import AxisScale, Value, format_value, ticks, x_axis, y_axis
 from evaluation.figures.drawing.colours import BRASS_DEEP, EDGE, INK, INK_2, VERDIGRIS
 from evaluation.figures.drawing.names import distinct_names, name_texts, widest
-from evaluation.figures.drawing.scene import Canvas, Path, Scene, dot, label, polyline, rect
+from evaluation.figures.drawing.scene import Canvas, Path, VectorScene, dot, label, polyline, rect
 
 LEFT, GAP = 44.0, 20.0
 NAMED, FEW = 3, 15  # of many points, those named; of at most so many, every one may be
@@ -68,7 +68,7 @@ def fitted(dots: tuple[Dot, ...]) -> tuple[float, float] | None:
     return least_squares(dots) if len(dots) >= FITTED else None
 
 
-def draw(data: Scatter, width: float) -> Scene:
+def draw(data: Scatter, width: float) -> VectorScene:
     across = max(1, min(int(width // 230), len(data.clouds) or 1, 3))
     wide = min((width - GAP * (across - 1)) / across, 430)
     canvas = Canvas(width)
@@ -80,8 +80,8 @@ def draw(data: Scatter, width: float) -> Scene:
     high = head + side + 52
     for place, (cloud, title, r) in enumerate(zip(data.clouds, titles, rs, strict=True)):
         x, y = (place % across) * (wide + GAP), (place // across) * high
-        level = Scale(marks[0], marks[-1], x + LEFT, x + LEFT + side)
-        upright = Scale(marks[0], marks[-1], y + head + side, y + head)
+        level = AxisScale(marks[0], marks[-1], x + LEFT, x + LEFT + side)
+        upright = AxisScale(marks[0], marks[-1], y + head + side, y + head)
         below = y + head - 10 - len(r.lines) * 14
         canvas.add(*name_texts(title, x, below - len(title.lines) * 7.5, bold=True), fill=INK)
         canvas.add(*name_texts(r, x, below + len(r.lines) * 7, size=12), fill=INK_2)
@@ -103,7 +103,7 @@ def _marks(data: Scatter) -> tuple[float, ...]:
     return ticks(low, high, 4)
 
 
-def _lines(canvas: Canvas, data: Scatter, cloud: Cloud, level: Scale, upright: Scale) -> list[Segment]:
+def _lines(canvas: Canvas, data: Scatter, cloud: Cloud, level: AxisScale, upright: AxisScale) -> list[Segment]:
     """Both lines, and where they lie."""
     drawn: list[Segment] = []
     if data.diagonal:
@@ -137,7 +137,7 @@ def largest_residuals(dots: tuple[Dot, ...]) -> tuple[Dot, ...]:
 
 
 def _dots(
-    canvas: Canvas, data: Scatter, dots: tuple[Dot, ...], lines: list[Segment], level: Scale, upright: Scale
+    canvas: Canvas, data: Scatter, dots: tuple[Dot, ...], lines: list[Segment], level: AxisScale, upright: AxisScale
 ) -> None:
     """Names stand where they lie on no point, no line and no other name; those that find no place are in the table."""
     places = [(level.at(d.x), upright.at(d.y)) for d in dots]
@@ -163,7 +163,13 @@ def _dots(
 
 
 def _place(
-    x: float, y: float, wide: float, high: float, axes: tuple[Scale, Scale], taken: list[Box], lines: list[Segment]
+    x: float,
+    y: float,
+    wide: float,
+    high: float,
+    axes: tuple[AxisScale, AxisScale],
+    taken: list[Box],
+    lines: list[Segment],
 ) -> tuple[Box, str] | None:
     """A free box for a name, as near to its point as there is one; where that is not right beside it, a thin line leads
     there, over nothing else."""

@@ -84,7 +84,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Scene:
+class VectorScene:
     width: float
     height: float
     groups: tuple[Group, ...]
@@ -112,7 +112,7 @@ class Scene:
         """Names of those in use, in the order of the alphabet."""
         return sorted({mark.pattern for mark in self.marks if isinstance(mark, Rect) and mark.pattern})
 
-    def with_pictures(self, href: Callable[[str], str]) -> Scene:
+    def with_pictures(self, href: Callable[[str], str]) -> VectorScene:
         """With every picture's address; one that has none is left out, its frame stays."""
         if not any(isinstance(mark, Picture) for mark in self.marks):
             return self
@@ -148,8 +148,8 @@ class Canvas:
         if kept:
             self.groups.append(Group(kept, fill, stroke, width, dash, cap, opacity))
 
-    def scene(self, height: float) -> Scene:
-        return Scene(round(self.width, 1), round(height, 1), tuple(self.groups))
+    def scene(self, height: float) -> VectorScene:
+        return VectorScene(round(self.width, 1), round(height, 1), tuple(self.groups))
 
 
 def n(value: float) -> str:
@@ -211,8 +211,8 @@ __all__ = [
     "Path",
     "Picture",
     "Rect",
-    "Scene",
     "Text",
+    "VectorScene",
     "arrow",
     "dot",
     "fitted_width",

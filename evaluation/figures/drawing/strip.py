@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evaluation.figures.drawing.axis import Scale, Value, agreement_ticks, x_axis, y_axis
+from evaluation.figures.drawing.axis import AxisScale, Value, agreement_ticks, x_axis, y_axis
 from evaluation.figures.drawing.colours import INK, INK_2, VERDIGRIS
 from evaluation.figures.drawing.scene import (
     Canvas,
     Path,
     Rect,
-    Scene,
     Text,
+    VectorScene,
     arrow,
     dot,
     horizontal_line,
@@ -38,7 +38,7 @@ class Strip:
     counted: str = "n"
 
 
-def draw(data: Strip, width: float) -> Scene:
+def draw(data: Strip, width: float) -> VectorScene:
     raters = [rater for _name, group in data.groups for rater in group]
     marks = agreement_ticks(rater.value for rater in raters)
     few = [rater.name for _name, group in data.groups if len(group) <= FEW for rater in group]
@@ -57,7 +57,7 @@ def _rows(
 ) -> float:
     """One row each: name, interval and dot, n at the end."""
     right = canvas.width - 52
-    scale = Scale(marks[0], marks[-1], left, right)
+    scale = AxisScale(marks[0], marks[-1], left, right)
     bottom = top + len(group) * ROW
     if group:
         x_axis(canvas, scale, marks, top, bottom)
@@ -94,7 +94,7 @@ def _dense(canvas: Canvas, group: tuple[Rater, ...], marks: tuple[float, ...], t
     each = min((canvas.width - left) / size, 18)
     for start in range(0, len(group), size):
         part = group[start : start + size]
-        scale = Scale(marks[0], marks[-1], top + PANEL, top + 4)
+        scale = AxisScale(marks[0], marks[-1], top + PANEL, top + 4)
         y_axis(canvas, scale, marks[::2] if len(marks) > 5 else marks, left, left + size * each)
         lines, dots, cut, holes = "", "", "", []
         for place, rater in enumerate(part):

@@ -35,7 +35,7 @@ LEFT_OUT = "in_knowledge_base"
 
 
 @dataclass(frozen=True)
-class Ranks:
+class LinkRanks:
     """Of a run's images with gold ids: (n,) the first place of a right entry, 0 for none; whose they are; their set."""
 
     place: np.typing.NDArray[np.int64]
@@ -51,7 +51,7 @@ class Ranks:
         return share(hits.astype(bool), np.array(clusters, dtype=str), method=f"recall at {k}")
 
 
-def ranks_of(run: Run) -> Ranks:
+def ranks_of(run: Run) -> LinkRanks:
     """An image without a link counts as one whose entry was not found; one that is itself in the base is left out."""
     place, entity, dataset, left_out = [], [], [], 0
     for link in EntityLink.objects.filter(run=run).select_related("item").order_by("item").iterator(chunk_size=2000):
@@ -64,7 +64,7 @@ def ranks_of(run: Run) -> Ranks:
         place.append(next((n for n, key in enumerate(link.keys[: AT[-1]], start=1) if key in gold), 0))
         entity.append("|".join(sorted(gold)))
         dataset.append(str(link.item.context.get("dataset") or ""))
-    return Ranks(np.array(place, np.int64), entity, dataset, left_out)
+    return LinkRanks(np.array(place, np.int64), entity, dataset, left_out)
 
 
 def build_linking(inputs: TableInputs) -> Table:
@@ -131,7 +131,7 @@ def _set(name: str | None) -> str:
     return f"{name} " if name else _("Others") + " "
 
 
-def _row(run: Run, ranks: Ranks, sets: Sequence[str | None]) -> Row:
+def _row(run: Run, ranks: LinkRanks, sets: Sequence[str | None]) -> Row:
     method = run.options["method"]
     cells = [
         Cell(

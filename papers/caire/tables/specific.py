@@ -20,7 +20,7 @@ from evaluation.queries.observations import Observations, ObservedItem, Observed
 from evaluation.rendering.report import Cell, Rounding, Row, Words
 from evaluation.tables.model_scores import PLAIN, model_label
 from evaluation.tables.spec import TableSpec
-from evaluation.tables.table import MissingData, Option, Table
+from evaluation.tables.table import MissingData, Table, TableOption
 from evaluation.tables.table_inputs import TableInputs
 from papers.caire.printed_values import printed
 from papers.caire.tables.links import LINK_TABLES
@@ -33,7 +33,7 @@ SAME_MODEL = gettext_lazy(
     "The caption says the strongest baseline; the paper's numbers are against the same model, and for Qwen2.5-7B "
     "against Qwen2.5-VL-7B."
 )
-AVERAGE = Option(
+AVERAGE = TableOption(
     "average",
     gettext_lazy("F1"),
     {
@@ -42,7 +42,7 @@ AVERAGE = Option(
         "samples": gettext_lazy("samples: mean over pictures"),
     },
 )
-THRESHOLD = Option(
+THRESHOLD = TableOption(
     "threshold",
     gettext_lazy("Positive from"),
     {
@@ -51,7 +51,7 @@ THRESHOLD = Option(
         "3": gettext_lazy("3, somewhat relevant"),
     },
 )
-COMMON = Option(
+COMMON = TableOption(
     "answers",
     gettext_lazy("Answers"),
     {

@@ -39,7 +39,7 @@ from evaluation.tables.model_scores import (
     target_positions,
 )
 from evaluation.tables.spec import TableSpec
-from evaluation.tables.table import MissingData, Option, Table
+from evaluation.tables.table import MissingData, Table, TableOption
 from evaluation.tables.table_inputs import TableInputs
 from papers.caire.printed_values import PRINTED, printed
 from papers.caire.tables.specific import SPECIFIC_TABLES
@@ -60,11 +60,11 @@ DISTANCES: dict[str, Words] = {
     "interval": gettext_lazy("interval distance"),
     "nominal": gettext_lazy("nominal distance"),
 }
-ALPHA = Option("alpha", gettext_lazy("Krippendorff's alpha"), DISTANCES)
-WEIGHTED = Option(
+ALPHA = TableOption("alpha", gettext_lazy("Krippendorff's alpha"), DISTANCES)
+WEIGHTED = TableOption(
     "weighted", gettext_lazy("Weighted alpha"), {key: DISTANCES[key] for key in ("interval", "ordinal", "nominal")}
 )
-READING = Option(
+READING = TableOption(
     "reading",
     gettext_lazy("Correlated"),
     {
@@ -367,7 +367,7 @@ def _grid(observations: Observations) -> Floats:
     return np.asarray(mean.reshape(items.size, targets.size), np.float64)
 
 
-THRESHOLD = Option("threshold", gettext_lazy("A picture reaches a country from"), {"4": "4", "5": "5", "3": "3"})
+THRESHOLD = TableOption("threshold", gettext_lazy("A picture reaches a country from"), {"4": "4", "5": "5", "3": "3"})
 
 _UNIVERSAL: tuple[TableSpec, ...] = (
     *SPECIFIC_TABLES,

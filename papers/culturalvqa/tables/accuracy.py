@@ -20,7 +20,7 @@ from evaluation.metrics.intervals import Scale
 from evaluation.rendering.report import Cell, Rounding, Row, Words
 from evaluation.tables.known_models import about_models
 from evaluation.tables.spec import TableSpec
-from evaluation.tables.table import MissingData, Option, Table
+from evaluation.tables.table import MissingData, Table, TableOption
 from evaluation.tables.table_inputs import TableInputs
 from papers.culturalvqa.printed_values import printed
 from papers.culturalvqa.printed_values import rows as printed_rows
@@ -47,7 +47,7 @@ PERCENT = Rounding(2, 100)
 ROUND = Rounding(1, 100)
 OTHER_ANSWERS = gettext_lazy("The paper's judgements are not public: these are others.")
 MISPRINT = gettext_lazy("A misprint: the mean of the paper's own row is 29.39.")
-SETTING = Option(
+SETTING = TableOption(
     "setting",
     gettext_lazy("Models asked"),
     {

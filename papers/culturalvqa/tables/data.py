@@ -23,7 +23,7 @@ from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.proportions import share_of
 from evaluation.rendering.report import Cell, PrintedValue, Rounding, Row, Words
 from evaluation.tables.spec import TableSpec
-from evaluation.tables.table import MissingData, Option, Table
+from evaluation.tables.table import MissingData, Table, TableOption
 from evaluation.tables.table_inputs import TableInputs
 from papers.culturalvqa.printed_values import PRINTED, printed
 from papers.culturalvqa.prompts.lave import drop_rare_references
@@ -32,7 +32,7 @@ from predictions.prompts.prompt_templates import split_texts
 
 NEEDS = gettext_lazy("Questions, and answers of people to them.")
 OTHER_QUESTIONS = gettext_lazy("The paper's data are not in this benchmark: these questions are others.")
-OWN_ANSWER = Option(
+OWN_ANSWER = TableOption(
     "asker",
     gettext_lazy("The asker's own answer"),
     {"counts": gettext_lazy("is one of a question's answers"), "apart": gettext_lazy("is not counted")},
@@ -46,7 +46,7 @@ def _in_text(quantity: str, of: str = "") -> PrintedValue | None:
 
 
 @dataclass
-class Question:
+class ImageQuestion:
     country: str
     facet: str
     text: str
@@ -59,7 +59,7 @@ class Profile:
     """A country's questions; `people` wrote or answered them."""
 
     country: str
-    questions: Sequence[Question]
+    questions: Sequence[ImageQuestion]
     people: frozenset[int]
 
     @property
@@ -79,7 +79,7 @@ def _words(text: str) -> int:
     return len(text.split())
 
 
-def questions_of(inputs: TableInputs) -> tuple[dict[int, Question], dict[str, set[int]]]:
+def questions_of(inputs: TableInputs) -> tuple[dict[int, ImageQuestion], dict[str, set[int]]]:
     """Questions by the item's key, and the people of each country. Raises MissingData."""
     people: dict[str, set[int]] = {}
     answer_rows = list(inputs.answers("answers", "answer", ("person",)))
@@ -88,9 +88,9 @@ def questions_of(inputs: TableInputs) -> tuple[dict[int, Question], dict[str, se
         stage__benchmark=inputs.benchmark, stage__key="answers", condition__in=selection.conditions
     )
     rows = select_origins(inputs, every)
-    questions: dict[int, Question] = {}
+    questions: dict[int, ImageQuestion] = {}
     for pk, origin, text, context in rows.order_by("key").values_list("pk", "origin", "text", "context"):
-        questions[pk] = Question(origin, str(context.get("facet") or ""), text)
+        questions[pk] = ImageQuestion(origin, str(context.get("facet") or ""), text)
         if inputs.chosen.get("asker", "counts") == "counts" and context.get("asker_answer"):
             questions[pk].answers.append(str(context["asker_answer"]))
     if not questions:
@@ -116,7 +116,7 @@ def counted_questions(inputs: TableInputs) -> list[Profile]:
     return _profiles(questions, people)
 
 
-def _profiles(questions: dict[int, Question], people: dict[str, set[int]]) -> list[Profile]:
+def _profiles(questions: dict[int, ImageQuestion], people: dict[str, set[int]]) -> list[Profile]:
     countries = sorted({question.country for question in questions.values()})
     return [
         Profile(c, [question for question in questions.values() if question.country == c], frozenset(people.get(c, ())))

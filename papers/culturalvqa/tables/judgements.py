@@ -29,7 +29,7 @@ from evaluation.rendering.report import Words
 from evaluation.reports.call_text import methods_text
 from evaluation.selections.selection import Selection
 from evaluation.tables.sources import CAMPAIGNS
-from evaluation.tables.table import MissingData, Option
+from evaluation.tables.table import MissingData, TableOption
 from evaluation.tables.table_inputs import TableInputs
 from papers.culturalvqa.metrics import Scale, human_ceiling, lave_accuracy, scores_of
 from papers.culturalvqa.tables.labels import sub_categories
@@ -40,7 +40,7 @@ STAGE = FIELD = "lave"
 HUMAN = "human"
 WESTERN = ("Canada", "Germany", "United States")
 FACETS = ("food", "clothing", "drink", "rituals", "traditions")
-SCALE = Option(
+SCALE = TableOption(
     "scale",
     gettext_lazy("Scale of the judge"),
     {
@@ -67,13 +67,13 @@ def _each(benchmark: Benchmark) -> dict[str, Words]:
     return {str(judge.pk): rater_label(judge) for judge in _judges(benchmark)}
 
 
-JUDGE = Option(
+JUDGE = TableOption(
     "judge",
     gettext_lazy("Judge"),
     {"first": gettext_lazy("the one that began first"), "mean": gettext_lazy("the mean of all judges")},
     more=_each,
 )
-CEILING = Option(
+CEILING = TableOption(
     "ceiling",
     gettext_lazy("People's own accuracy"),
     {"answers": gettext_lazy("mean over their answers"), "questions": gettext_lazy("mean over questions")},

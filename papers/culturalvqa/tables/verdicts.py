@@ -18,7 +18,7 @@ from evaluation.metrics.proportions import share
 from evaluation.queries.observations import Observations
 from evaluation.rendering.report import Cell, PrintedValue, Rounding, Row, Words
 from evaluation.tables.spec import TableSpec
-from evaluation.tables.table import MissingData, Option, Table
+from evaluation.tables.table import MissingData, Table, TableOption
 from evaluation.tables.table_inputs import TableInputs
 from papers.culturalvqa.printed_values import PRINTED
 from papers.culturalvqa.tables.judgements import JUDGE, STAGE, UNREADABLE, JudgedAnswers, chosen_judges, judged_answers
@@ -34,7 +34,7 @@ NAMES: dict[str, Words] = {
 NEEDS = gettext_lazy("Verdicts of people on answers of models, in the stage “model-answers”.")
 UNTOLD = gettext_lazy("The paper does not say on which answers, nor how five verdicts became one.")
 RIGHT, WRONG = 2.0, 1.0
-RULE = Option(
+RULE = TableOption(
     "correct",
     gettext_lazy("People find an answer correct when most say"),
     {

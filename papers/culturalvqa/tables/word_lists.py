@@ -29,7 +29,7 @@ from evaluation.tables.spec import TableSpec
 from evaluation.tables.table import ActionLink, MissingData, Table
 from evaluation.tables.table_inputs import TableInputs
 from papers.culturalvqa.printed_values import PRINTED
-from papers.culturalvqa.tables.data import OTHER_QUESTIONS, OWN_ANSWER, SHARE, Question, questions_of
+from papers.culturalvqa.tables.data import OTHER_QUESTIONS, OWN_ANSWER, SHARE, ImageQuestion, questions_of
 from papers.culturalvqa.tables.judgements import FACETS
 from predictions.models import Collection, Entry
 
@@ -122,7 +122,7 @@ def _counts(collection: Collection) -> tuple[dict[tuple[str, ...], int], int]:
     return counts, unread
 
 
-def _by_facet(questions: Iterable[Question]) -> dict[str, set[tuple[str, ...]]]:
+def _by_facet(questions: Iterable[ImageQuestion]) -> dict[str, set[tuple[str, ...]]]:
     """Different answers of each facet, in the paper's order of facets."""
     words_by_facet: dict[str, set[tuple[str, ...]]] = {}
     for question in questions:
@@ -191,7 +191,7 @@ def words_in(titles: Iterator[str], wanted: set[str]) -> set[str]:
 
 
 def _title_cells(
-    questions: list[Question], title_words: set[str], theirs: PrintedValue | None = None
+    questions: list[ImageQuestion], title_words: set[str], theirs: PrintedValue | None = None
 ) -> tuple[Cell, ...]:
     texts = [(place, words_of(text)) for place, question in enumerate(questions) for text in question.answers]
     hits = np.array([bool(title_words.intersection(words)) for _place, words in texts], np.float64)

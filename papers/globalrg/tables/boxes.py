@@ -25,31 +25,31 @@ from evaluation.queries.observations import ObservedRater, RawAnswer
 from evaluation.rendering.report import Cell, Rounding, Row, Words
 from evaluation.tables.known_models import about_models
 from evaluation.tables.spec import TableSpec
-from evaluation.tables.table import MissingData, Option, Table
+from evaluation.tables.table import MissingData, Table, TableOption
 from evaluation.tables.table_inputs import TableInputs
 from papers.globalrg.printed_values import PRINTED, printed
 from papers.globalrg.printed_values import rows as rows_printed
 
 Box = list[float]
-THRESHOLD = Option(
+THRESHOLD = TableOption(
     "threshold", gettext_lazy("A box is right from an IoU of"), {"0.5": "0.5", "0.25": "0.25", "0.75": "0.75"}
 )
-STRICT = Option(
+STRICT = TableOption(
     "strict",
     gettext_lazy("At the threshold itself"),
     {"strict": gettext_lazy("wrong: the IoU has to be greater"), "reached": gettext_lazy("right")},
 )
-NO_BOX = Option(
+NO_BOX = TableOption(
     "no_box",
     gettext_lazy("An item for which a model gave no box"),
     {"wrong": gettext_lazy("counts as wrong, with an IoU of 0"), "left_out": gettext_lazy("is left out")},
 )
-AVERAGE = Option(
+AVERAGE = TableOption(
     "average",
     gettext_lazy("A region is"),
     {"countries": gettext_lazy("the plain mean of its countries"), "pooled": gettext_lazy("all its items together")},
 )
-PAIRS = Option(
+PAIRS = TableOption(
     "pairs",
     gettext_lazy("Two people are"),
     {"finder": gettext_lazy("the first box and a verifier's"), "verifiers": gettext_lazy("two verifiers of one item")},

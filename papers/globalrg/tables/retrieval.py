@@ -28,7 +28,7 @@ from evaluation.tables.ranked_lists import (
     relevant_of,
 )
 from evaluation.tables.spec import TableSpec
-from evaluation.tables.table import MissingData, Option, Table
+from evaluation.tables.table import MissingData, Table, TableOption
 from evaluation.tables.table_inputs import TableInputs
 from papers.globalrg.printed_values import printed
 from papers.globalrg.recipe import UNIVERSALS
@@ -37,12 +37,12 @@ from papers.globalrg.tables.boxes import GROUNDING_TABLES
 METRICS = ("precision", "country", "region")
 MOST_CELLS = 20_000  # of a table that has a cell for each universal: GlobalRG's twenty and seven models make 840
 DEPTHS = (5, 10)
-NORMALISER = Option(
+NORMALISER = TableOption(
     "normaliser",
     gettext_lazy("Diversity divides by"),
     {"ln_k": gettext_lazy("ln k, the maximum for k entries"), "ln_m": gettext_lazy("ln m, the cultures found")},
 )
-REGIONS = Option(
+REGIONS = TableOption(
     "regions",
     gettext_lazy("Regions"),
     {

@@ -29,7 +29,7 @@ from evaluation.metrics.resampling import (
     ratio,
 )
 from evaluation.rendering.report import Cell, Rounding, Row, Words
-from evaluation.tables.table import MissingData, Option, Table
+from evaluation.tables.table import MissingData, Table, TableOption
 from evaluation.tables.table_inputs import TableInputs
 from papers.valueground.printed_values import PRINTED, printed
 from papers.valueground.tables.answers import Instances, counted_words, known_answers, load_instances
@@ -38,12 +38,12 @@ PERCENT = Rounding(1, 100)
 WHOLE = Rounding(0)
 THREE = Rounding(3)
 PAPERS_NAME = {"United Kingdom": "Great Britain"}  # what the paper calls a country
-UNREADABLE = Option(
+UNREADABLE = TableOption(
     "unreadable",
     gettext_lazy("Answers that are missing or could not be read"),
     {"left_out": gettext_lazy("left out"), "wrong": gettext_lazy("count as wrong")},
 )
-SAME_OPTION = Option(
+SAME_OPTION = TableOption(
     "same_option",
     gettext_lazy("Both pictures matched with the same option"),
     {"left_out": gettext_lazy("left out"), "wrong": gettext_lazy("counts as wrong")},

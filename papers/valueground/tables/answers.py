@@ -57,7 +57,7 @@ class Instances:
     gold: Ints
     margin: Floats
     labels: Mapping[tuple[int, int], Label]
-    known: tuple[Question, ...]
+    known: tuple[SurveyQuestion, ...]
     main: Mapping[str, Ints]
     text: Mapping[str, Ints]
     own_text: Mapping[str, Ints]
@@ -200,7 +200,7 @@ def _alignment(
 
 
 @dataclass(frozen=True)
-class Question:
+class SurveyQuestion:
     """What is known of a question: counts by country and code, or labels as given."""
 
     survey: Mapping[str, Mapping[int, float]]
@@ -212,7 +212,7 @@ class Question:
     unmatched: bool  # the options that are shown are not among the survey's
 
 
-def question_of(contexts: Iterable[Mapping[str, Any]]) -> Question:
+def question_of(contexts: Iterable[Mapping[str, Any]]) -> SurveyQuestion:
     """From the contexts of the question's items, the first that says it: `survey`, `options`, `pair`, `adjustment`,
     `labels`, as mappings or as JSON."""
     values: dict[str, Any] = {}
@@ -235,7 +235,7 @@ def question_of(contexts: Iterable[Mapping[str, Any]]) -> Question:
         pair = resolve(None, shown if all(shown) else None, codes_seen)
     sides: dict[str, Side] = {"a": "a", "b": "b"}
     labels = {str(c): sides[str(one)] for c, one in _mapping(values.get("labels")).items() if str(one) in sides}
-    return Question(
+    return SurveyQuestion(
         survey=survey,
         pair=pair,
         adjustment=adjustment,
@@ -246,7 +246,7 @@ def question_of(contexts: Iterable[Mapping[str, Any]]) -> Question:
     )
 
 
-def label_of(question: Question, country: str) -> Label:
+def label_of(question: SurveyQuestion, country: str) -> Label:
     """From the survey's counts; a label that came with the question where there are none."""
     counts = _of_country(question.survey, country)
     side = _of_country(question.labels, country)
@@ -256,7 +256,7 @@ def label_of(question: Question, country: str) -> Label:
     return replace(found, why=question.without_pair) if found.why == "codes_unresolved" else found
 
 
-def _questions(names: tuple[str, ...], items: tuple[ObservedItem, ...]) -> tuple[Question, ...]:
+def _questions(names: tuple[str, ...], items: tuple[ObservedItem, ...]) -> tuple[SurveyQuestion, ...]:
     contexts: dict[str, list[Mapping[str, Any]]] = {name: [] for name in names}
     for item in items:
         contexts[item.concept or item.key].append(item.context)
@@ -370,7 +370,7 @@ def code_words(of: Instances) -> list[str]:
     return [*sentences, *(f"{words} {', '.join(names)}." for words, names in doubts if names)]
 
 
-def _named(known: list[tuple[str, Question]], name: str) -> list[str]:
+def _named(known: list[tuple[str, SurveyQuestion]], name: str) -> list[str]:
     return [question for question, one in known if getattr(one, name)]
 
 

@@ -18,14 +18,14 @@ from evaluation.metrics.resampling import mean
 from evaluation.queries.observations import ObservedItem, observed_items
 from evaluation.rendering.report import Cell, Rounding, Row, Words
 from evaluation.tables.spec import TableSpec
-from evaluation.tables.table import MissingData, Option, Table
+from evaluation.tables.table import MissingData, Table, TableOption
 from evaluation.tables.table_inputs import TableInputs
 from papers.valueground.printed_values import printed, rows
 from predictions.models import Attempt
 
 STAGE = "pair-review"
 FOUR = Rounding(4)
-COST = Option(
+COST = TableOption(
     "cost",
     gettext_lazy("Cost of"),
     {

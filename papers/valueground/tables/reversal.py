@@ -18,7 +18,7 @@ from evaluation.metrics.classification import MISSING
 from evaluation.metrics.counts import Bools, Floats, Ints
 from evaluation.metrics.estimate import Estimate
 from evaluation.rendering.report import Cell, PrintedValue, Row, Words
-from evaluation.tables.table import MissingData, Option, Table
+from evaluation.tables.table import MissingData, Table, TableOption
 from evaluation.tables.table_inputs import TableInputs
 from papers.valueground.metrics import equal_frequency, reversals
 from papers.valueground.printed_values import PRINTED, printed
@@ -34,12 +34,12 @@ from papers.valueground.tables.accuracy import (
 )
 from papers.valueground.tables.answers import Instances, counted, counted_words, known_answers, load_instances
 
-POOLING = Option(
+POOLING = TableOption(
     "over_models",
     gettext_lazy("Over models"),
     {"pooled": gettext_lazy("their answers pooled"), "mean": gettext_lazy("the mean of the models' rates")},
 )
-BINS = Option("bins", gettext_lazy("Bins of equal size"), {"5": "5", "3": "3", "4": "4", "10": "10"})
+BINS = TableOption("bins", gettext_lazy("Bins of equal size"), {"5": "5", "3": "3", "4": "4", "10": "10"})
 KINDS_OF_REVERSAL = ("reversal", "harmful", "beneficial")
 REVERSAL_COLUMNS: list[Words] = [
     gettext_lazy("Reversal"), gettext_lazy("Harmful"), gettext_lazy("Beneficial"), gettext_lazy("Accuracy drop"),

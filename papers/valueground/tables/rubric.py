@@ -28,7 +28,7 @@ from evaluation.metrics.resampling import mean
 from evaluation.queries.observations import ObservedItem
 from evaluation.rendering.report import Cell, Rounding, Row, Words
 from evaluation.tables.spec import TableSpec
-from evaluation.tables.table import MissingData, Option, Table
+from evaluation.tables.table import MissingData, Table, TableOption
 from evaluation.tables.table_inputs import TableInputs
 from papers.valueground.printed_values import printed
 from papers.valueground.recipe import RULE
@@ -47,12 +47,12 @@ NAMES: Mapping[str, Words] = {
     TOTAL: gettext_lazy("Total"),
 }
 THREE, PERCENT = Rounding(3), Rounding(0, 100)
-CEILING = Option(
+CEILING = TableOption(
     "people",
     gettext_lazy("Annotators against the mean of the others"),
     {"averaging": gettext_lazy("each alone, then the mean"), "pooling": gettext_lazy("all in one correlation")},
 )
-SCORED_BY = Option(
+SCORED_BY = TableOption(
     "scored_by",
     gettext_lazy("Scores of"),
     {"model": gettext_lazy("the automatic judges, averaged"), "person": gettext_lazy("people, averaged")},

@@ -17,7 +17,7 @@ from evaluation.figures.figure import Datum, Figure
 from evaluation.figures.spec import FigureData, FigureSpec
 from evaluation.metrics.counts import Ints
 from evaluation.metrics.estimate import Estimate
-from evaluation.metrics.projection import Plane, principal_plane
+from evaluation.metrics.projection import PrincipalPlane, principal_plane
 from evaluation.metrics.silhouette import mean_silhouettes
 from evaluation.rendering.number_format import format_number
 from evaluation.tables.ranked_lists import labels_of
@@ -38,7 +38,7 @@ class Part:
     keys: list[str]
     group: list[str]
     counts: Counter[str]
-    at: Plane
+    at: PrincipalPlane
     own: dict[str, Estimate]  # mean silhouette of each group, in all dimensions
     mean: Estimate
 
@@ -106,7 +106,7 @@ def _part(run: Run, title: str, entries: list[tuple[int, str, str, str]]) -> Par
     )
 
 
-def _panel(of: Part, run: str) -> plane.Panel:
+def _panel(of: Part, run: str) -> plane.PlanePanel:
     """Groups by name; beyond those with a sign of their own the smallest are drawn as one."""
     common = [name for name, _n in sorted(of.counts.items(), key=lambda pair: (-pair[1], pair[0]))]
     named, rest = sorted(common[: plane.GROUPS]), common[plane.GROUPS :]
@@ -114,7 +114,7 @@ def _panel(of: Part, run: str) -> plane.Panel:
     for name, (x, y) in zip(of.group, of.at.points.tolist(), strict=True):
         where[name].append((x, y))
     others = tuple(point for name in rest for point in where[name])
-    return plane.Panel(
+    return plane.PlanePanel(
         f"{run}. {of.title}",
         _("Silhouette %(mean)s") % {"mean": estimate_text(of.mean)},
         _("First component, %(share)s of the variance") % {"share": _percent(of.at.explained[0])},

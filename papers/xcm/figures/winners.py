@@ -126,7 +126,8 @@ def frequency_by_rank(ground: FigureData) -> Figure:
         (
             name,
             tuple(
-                ranks.Kind(str(words), tuple(table[:, place].tolist())) for place, words in enumerate(TIERS.values())
+                ranks.ListKind(str(words), tuple(table[:, place].tolist()))
+                for place, words in enumerate(TIERS.values())
             ),
         )
         for name, table in drawn

@@ -24,7 +24,7 @@ from evaluation.metrics.silhouette import Distance, TooLarge, mean_silhouettes
 from evaluation.rendering.report import Cell, Rounding, Row, Words
 from evaluation.tables.sources import PICTURES, TEXTS, by_collection
 from evaluation.tables.spec import TableSpec
-from evaluation.tables.table import MissingData, Option, Table
+from evaluation.tables.table import MissingData, Table, TableOption
 from evaluation.tables.table_inputs import TableInputs
 from papers.xcm import metrics as forced_choice
 from papers.xcm.printed_values import printed
@@ -41,7 +41,7 @@ from papers.xcm.tables.trials import (
 from predictions.models import Entry, Run
 from predictions.queries.results import runs_of, vectors_of
 
-TIES = Option(
+TIES = TableOption(
     "ties",
     gettext_lazy("Two candidates equally similar"),
     {
@@ -49,7 +49,7 @@ TIES = Option(
         "every": gettext_lazy("both win, as in equation 3"),
     },
 )
-POOLING = Option(
+POOLING = TableOption(
     "pooling",
     gettext_lazy("All countries together"),
     {
@@ -57,7 +57,7 @@ POOLING = Option(
         "countries": gettext_lazy("the plain mean of the countries' shares"),
     },
 )
-DISTANCE = Option(
+DISTANCE = TableOption(
     "distance",
     gettext_lazy("Silhouettes by"),
     {"cosine": gettext_lazy("1 - cosine"), "euclidean": gettext_lazy("the straight line")},

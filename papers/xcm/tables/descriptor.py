@@ -22,7 +22,7 @@ from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.paired_tests import adjusted
 from evaluation.rendering.report import Cell, Rounding, Row, Words
 from evaluation.tables.spec import TableSpec
-from evaluation.tables.table import MissingData, Option, Table
+from evaluation.tables.table import MissingData, Table, TableOption
 from evaluation.tables.table_inputs import TableInputs
 from papers.xcm import metrics as forced_choice
 from papers.xcm.printed_values import printed
@@ -40,7 +40,7 @@ from papers.xcm.tables.trials import (
 NEEDS = gettext_lazy("Similarities of a model for trials of six candidates whose queries name a country.")
 BOTH = gettext_lazy("Similarities of one model for the same trials of six, with and without a country in the query.")
 TRIALS = gettext_lazy("The paper's p follow from its Table 3 with 11,758 trials, not with 11,724.")
-CORRECTION = Option(
+CORRECTION = TableOption(
     "correction",
     gettext_lazy("The p values are"),
     {
@@ -49,7 +49,7 @@ CORRECTION = Option(
         "bh": gettext_lazy("corrected over this table by Benjamini and Hochberg"),
     },
 )
-TEST = Option(
+TEST = TableOption(
     "p",
     gettext_lazy("p is computed"),
     {

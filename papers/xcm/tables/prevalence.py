@@ -30,14 +30,14 @@ from evaluation.tables.ranked_lists import (
     relevant_of,
 )  # fmt: skip
 from evaluation.tables.spec import TableSpec
-from evaluation.tables.table import MissingData, Option, Table
+from evaluation.tables.table import MissingData, Table, TableOption
 from evaluation.tables.table_inputs import TableInputs
 from papers.xcm.printed_values import printed
 from papers.xcm.printed_values import rows as printed_rows
 from predictions.models import Ranking, Run
 
 DEPTHS = (5, 10, 25, 50, 99)
-IDEAL = Option(
+IDEAL = TableOption(
     "ideal",
     gettext_lazy("The ideal list of NDCG"),
     {
@@ -45,7 +45,7 @@ IDEAL = Option(
         "retrieved": gettext_lazy("the list's own gains, best first, as in the authors' code"),
     },
 )
-LANGUAGES = Option(
+LANGUAGES = TableOption(
     "languages",
     gettext_lazy("LBKL is over"),
     {

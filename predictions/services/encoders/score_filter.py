@@ -15,7 +15,7 @@ from benchmarks.models import Item, ItemFact, Stage
 from jobs.models import record
 from people.models import Rater, User
 from predictions.retrieval import calibration
-from predictions.retrieval.calibration import Point
+from predictions.retrieval.calibration import CalibrationPoint
 
 FITS = "fits"
 STEP = 500
@@ -85,7 +85,7 @@ def apply_threshold(
     return fitting, len(scores) - fitting
 
 
-def _seen(point: Point | None, labelled: LabelledScores | None) -> dict[str, object]:
+def _seen(point: CalibrationPoint | None, labelled: LabelledScores | None) -> dict[str, object]:
     if point is None or labelled is None:
         return {}
     return {

@@ -13,7 +13,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db.models import F
 from django.utils import timezone
 
-from annotation.displays.shown import build_shown, upload_info
+from annotation.displays.shown_item import build_shown, upload_info
 from annotation.fields.registry import KINDS, Kind
 from annotation.models import Annotation, Assignment, Campaign, Due, Rating, SheetVersion, Slot, Tally, Unit, Upload
 from annotation.services.answers import consent

@@ -34,7 +34,7 @@ def test_without_a_score_the_rule_is_not_spoken_of(world: World) -> None:
     assert "data-readout" not in page and "data-verdict" not in page and "accepted by rule" not in page
 
 
-def test_beside_a_score_stands_the_verdict_so_far(world: World) -> None:
+def test_score_is_shown_with_the_present_rule_result(world: World) -> None:
     page = sheet_page(world, rule=True, score=True)
     assert "data-score" in page and "data-verdict" in page and "accepted by rule 1" in page
 

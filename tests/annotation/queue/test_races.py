@@ -32,7 +32,7 @@ def at_once(*deeds: Callable[[], T]) -> list[T]:
     """All of them start together, each on a connection of its own."""
     gate = Barrier(len(deeds))
 
-    def one(deed: Callable[[], T]) -> T:
+    def run_deed(deed: Callable[[], T]) -> T:
         gate.wait()
         try:
             return deed()
@@ -40,7 +40,7 @@ def at_once(*deeds: Callable[[], T]) -> list[T]:
             connection.close()
 
     with ThreadPoolExecutor(len(deeds)) as pool:
-        return [done.result() for done in [pool.submit(one, deed) for deed in deeds]]
+        return [done.result() for done in [pool.submit(run_deed, deed) for deed in deeds]]
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ from annotation.models import Annotation, Assignment, Campaign, ItemContributor,
 from annotation.services.derivation import derived_items
 from benchmarks.models import Benchmark, Item
 from people.models import User
-from tests.browser import boxing
+from tests.browser import box_steps
 from tests.browser.conftest import PHONE, drawings, until
 from tests.browser.test_finding import expect_picture
 from tests.browser.workflows import steps
@@ -67,7 +67,7 @@ def finding(world: World, benchmark: Benchmark, people: list[Page], shot: Shot) 
 
 def draw(page: Page, box: Any, touch: bool = False) -> None:
     until(page, "document.querySelector('.view img').complete && document.querySelector('svg.boxes') !== null")
-    (boxing.finger if touch else boxing.drag)(page, *box)
+    (box_steps.finger if touch else box_steps.drag)(page, *box)
     expect(page.locator("[name=a-box]").first).not_to_have_value("")
 
 
@@ -94,7 +94,7 @@ def boxed(
         assert theirs == (offered.count() if key == "boxes" else 0), f"{name} was offered the wrong pictures"
     drawn = Annotation.objects.filter(assignment__campaign=campaign)
     corners = [one.answers["box"][0][side] for one in drawn for side in ("x0", "y0", "x1", "y1")]
-    shares = [at / size for at, size in zip((*box[0], *box[1]), boxing.SIZE * 2, strict=True)]
+    shares = [at / size for at, size in zip((*box[0], *box[1]), box_steps.SIZE * 2, strict=True)]
     assert corners == pytest.approx(shares * 3, abs=0.003)
     derived_items.process_due(timezone.now())
     return campaign

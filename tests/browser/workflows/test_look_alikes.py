@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from annotation.models import Annotation
 from benchmarks.models import Item, Stage
 from tests.browser.conftest import PHONE, until
-from tests.browser.deduping import AT, decide, dedupe, drawn, written
+from tests.browser.dedup_steps import AT, decide, dedupe, drawn, written
 from tests.browser.workflows import steps
 from tests.personas import World
 
@@ -48,7 +48,7 @@ def touch(page: Page, act: str) -> None:
 
 
 def grouped_by_touch(page: Page, truth: Truth, most: int, names_of_shown: dict[str, str]) -> None:
-    """As `deduping.decide`, with buttons: on to another one to compare with until it is the right one."""
+    """As `dedup_steps.decide`, with buttons: on to another one to compare with until it is the right one."""
     for _time in range(most):
         name, _other, order = page.evaluate(AT)
         shows = truth[name]

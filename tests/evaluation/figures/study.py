@@ -8,7 +8,7 @@ from annotation.models import Annotation, Assignment, Campaign, SheetVersion, Un
 from benchmarks.models import Item, Stage
 from people.models import Cohort, Rater, User
 from tests.evaluation.data import NOON, an_open_campaign, give
-from tests.evaluation.tabled import model, say
+from tests.evaluation.sample_tables import model, say
 from tests.personas import World, draw_image
 
 

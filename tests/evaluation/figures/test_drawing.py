@@ -22,9 +22,9 @@ from evaluation.figures.drawing import (
     shapes,
     strip,
 )
-from evaluation.figures.drawing.axis import Scale, Value, ticks
+from evaluation.figures.drawing.axis import AxisScale, Value, ticks
 from evaluation.figures.drawing.colours import KINDS, TOKENS, contrast, ink_on, kind, sequential, steps
-from evaluation.figures.drawing.scene import Path, Picture, Rect, Scene, Text
+from evaluation.figures.drawing.scene import Path, Picture, Rect, Text, VectorScene
 from evaluation.figures.drawing.text import clean, cut, isolate_direction, width_of
 
 ROOT = File(__file__).resolve().parents[3]
@@ -32,11 +32,11 @@ HALF = Value(0.5)
 NONE = Value(None, why="No value: nothing yet.")
 
 
-def of(scene: Scene, kind_of: type) -> list[Any]:
+def of(scene: VectorScene, kind_of: type) -> list[Any]:
     return [mark for mark in scene.marks if isinstance(mark, kind_of)]
 
 
-def dots(scene: Scene) -> list[tuple[float, float]]:
+def dots(scene: VectorScene) -> list[tuple[float, float]]:
     """Dots are lines without length."""
     found = [re.findall(r"M([\d.-]+) ([\d.-]+)h0", mark.d) for mark in of(scene, Path)]
     return [(float(x), float(y)) for path in found for x, y in path]
@@ -61,7 +61,7 @@ def cloud(count: int) -> scatter.Scatter:
 
 def course(count: int) -> lines.LineChart:
     points = tuple(lines.Point(float(n), f"{n} May", Value(0.1, 0.0, 0.3, 10 * n) if n else NONE) for n in range(count))
-    return lines.LineChart((lines.Panel("Egypt", points),))
+    return lines.LineChart((lines.LinePanel("Egypt", points),))
 
 
 def stacks(count: int) -> bars.Stacks:
@@ -70,7 +70,7 @@ def stacks(count: int) -> bars.Stacks:
 
 
 def ranked(count: int) -> ranks.Ranks:
-    kinds = tuple(ranks.Kind(f"tier {n}", tuple([1 / 3] * count)) for n in range(3))
+    kinds = tuple(ranks.ListKind(f"tier {n}", tuple([1 / 3] * count)) for n in range(3))
     return ranks.Ranks((("Lens", kinds),), "rank", "share")
 
 
@@ -83,7 +83,7 @@ def strips_of(count: int) -> picture_strips.Strips:
     tiles = tuple(
         picture_strips.StripPicture("Egypt", 0.5, kind(n), "a" * 64, f"image {n}", bool(n % 2)) for n in range(count)
     )
-    return picture_strips.Strips((picture_strips.Strip("Lens", "wedding", tiles),), (("Africa", kind(0)),))
+    return picture_strips.Strips((picture_strips.PictureStrip("Lens", "wedding", tiles),), (("Africa", kind(0)),))
 
 
 def planes(count: int) -> plane.Plane:
@@ -91,7 +91,9 @@ def planes(count: int) -> plane.Plane:
         plane.Cluster(f"language {n}", ((n % 7, n % 5), (n, -n)), 9 * n, "-0.31") for n in range(min(count, 35))
     )
     others = plane.Cluster("others, 265 groups", ((1.0, 2.0),), 265) if count > 35 else None
-    return plane.Plane((plane.Panel("CLIP", "Silhouette 0.3", "first", "second", named, others),), "n", "silhouette")
+    return plane.Plane(
+        (plane.PlanePanel("CLIP", "Silhouette 0.3", "first", "second", named, others),), "n", "silhouette"
+    )
 
 
 def dated(count: int) -> points.Points:
@@ -100,14 +102,14 @@ def dated(count: int) -> points.Points:
     )
     ticks_, kinds = points.number_ticks((0, 5, 10, 15, 20)), (shapes.sign(0), shapes.sign(1))
     series = (points.Series(0, spots), points.Series(1, spots[:3]))
-    panels = (points.Panel("GPT-4", "rho = 0.3", series), points.Panel("Qwen", "", ()))
+    panels = (points.PointPanel("GPT-4", "rho = 0.3", series), points.PointPanel("Qwen", "", ()))
     names = tuple((kind_of, "a kind with a name of some length") for kind_of in kinds)
     return points.Points(
         panels, "words", "accuracy", ticks_, (0, 0.5, 1), names, (points.Trend((0,), "#000"),), kinds, 2
     )
 
 
-ALL: list[tuple[str, Callable[[Any, float], Scene], Callable[[int], Any]]] = [
+ALL: list[tuple[str, Callable[[Any, float], VectorScene], Callable[[int], Any]]] = [
     ("heat map", heat_map.draw, lambda n: heats(n, min(n, 14))),
     ("strip", strip.draw, raters),
     ("scatter", scatter.draw, cloud),
@@ -152,10 +154,10 @@ def test_a_dot_lies_where_its_value_is() -> None:
 
 
 def test_an_axis_maps_its_ends_to_its_ends_and_cuts_what_lies_beyond() -> None:
-    scale = Scale(-0.2, 1, 100, 700)
+    scale = AxisScale(-0.2, 1, 100, 700)
     assert (scale.at(-0.2), scale.at(1), scale.at(0.4)) == (100, 700, pytest.approx(400))
     assert (scale.at(-5), scale.at(5)) == (100, 700)
-    upright = Scale(0, 1, 200, 0)
+    upright = AxisScale(0, 1, 200, 0)
     assert upright.at(0.25) == 150
 
 
@@ -218,7 +220,7 @@ def test_an_undefined_cell_is_hatched_and_has_no_number() -> None:
 
 def test_a_line_is_interrupted_where_there_is_no_value() -> None:
     points = [Value(0.1), Value(0.2), NONE, Value(0.4), Value(0.5)]
-    panel = lines.Panel("Egypt", tuple(lines.Point(float(n), f"{n}", v) for n, v in enumerate(points)))
+    panel = lines.LinePanel("Egypt", tuple(lines.Point(float(n), f"{n}", v) for n, v in enumerate(points)))
     scene = lines.draw(lines.LineChart((panel,)), 760)
     runs = [mark.d for mark in of(scene, Path) if re.fullmatch(r"M[\d. ]+L[\d. ]+", mark.d)]
     assert len(runs) == 2
@@ -308,7 +310,7 @@ def test_the_scale_gets_darker_all_the_way() -> None:
 def test_a_plane_keeps_its_distances() -> None:
     """4 across and 1 upwards, as on paper; the number of a group lies on its medians."""
     group = plane.Cluster("ja", ((0.0, 0.0), (4.0, 1.0), (2.0, 0.5)), 3)
-    scene = plane.draw(plane.Plane((plane.Panel("CLIP", "", "first", "second", (group,)),)), 760)
+    scene = plane.draw(plane.Plane((plane.PlanePanel("CLIP", "", "first", "second", (group,)),)), 760)
     (x0, y0), (x1, y1), (x2, y2) = dots(scene)[:3]
     assert (x1 - x0) / (y0 - y1) == pytest.approx(4, abs=0.01)
     number = next(mark for mark in of(scene, Text) if mark.words == "1" and mark.anchor == "middle" and mark.bold)
@@ -317,7 +319,7 @@ def test_a_plane_keeps_its_distances() -> None:
 
 def test_numbers_of_groups_in_one_place_do_not_lie_on_each_other() -> None:
     groups = tuple(plane.Cluster(f"l{n}", ((0.0, 0.0), (1.0, 1.0)), 2) for n in range(9))
-    scene = plane.draw(plane.Plane((plane.Panel("CLIP", "", "first", "second", groups),)), 760)
+    scene = plane.draw(plane.Plane((plane.PlanePanel("CLIP", "", "first", "second", groups),)), 760)
     heights = sorted(mark.y for mark in of(scene, Text) if mark.anchor == "middle" and mark.bold)
     assert len(heights) == 9
     assert min(b - a for a, b in pairwise(heights)) >= 14.9
@@ -331,7 +333,7 @@ def test_groups_differ_in_shape_and_colour_together() -> None:
 
 def test_a_point_lies_between_its_marks_and_one_without_value_is_not_drawn() -> None:
     spots = (points.PlotPoint("a", 5, Value(0.25, 0.0, 0.5)), points.PlotPoint("b", 5, NONE))
-    panel = points.Panel("GPT-4", "", (points.Series(0, spots),))
+    panel = points.PointPanel("GPT-4", "", (points.Series(0, spots),))
     marks = points.number_ticks((0, 10))
     scene = points.draw(points.Points((panel,), "x", "y", marks, (0, 1), signs=(shapes.sign(0),)), 760)
     [(x, y)] = dots(scene)

@@ -10,7 +10,7 @@ from evaluation.figures.drawing import bars, heat_map, picture_strips, scatter
 from evaluation.figures.drawing.axis import Value
 from evaluation.figures.drawing.colours import kind, steps
 from evaluation.figures.drawing.names import distinct_names
-from evaluation.figures.drawing.scene import Scene, Text
+from evaluation.figures.drawing.scene import Text, VectorScene
 from evaluation.figures.drawing.text import width_of
 
 LONG = tuple(f"Model with a long name number {n:02} Instruct 7.12B" for n in range(30))
@@ -32,11 +32,11 @@ def corners(text: Text) -> list[tuple[float, float]]:
     return turned
 
 
-def texts(scene: Scene) -> list[Text]:
+def texts(scene: VectorScene) -> list[Text]:
     return list(dict.fromkeys(mark for mark in scene.marks if isinstance(mark, Text)))
 
 
-def check_texts_fit(scene: Scene, width: float) -> None:
+def check_texts_fit(scene: VectorScene, width: float) -> None:
     """The drawing is as wide as asked, and so is all that is written in it, also what is turned."""
     assert scene.width == width
     for text in texts(scene):
@@ -55,7 +55,7 @@ def box(text: Text) -> tuple[float, float, float, float]:
     )
 
 
-def on_each_other(scene: Scene) -> list[tuple[str, str]]:
+def on_each_other(scene: VectorScene) -> list[tuple[str, str]]:
     level = [(text.words, box(text)) for text in texts(scene) if not text.turn]
     return [
         (one, other)
@@ -198,5 +198,5 @@ def test_tiles_without_pictures_have_their_names() -> None:
     tiles = tuple(
         picture_strips.StripPicture("Japan", 0.5, kind(0), "", f"japan-breakfast-{n:04}", None) for n in range(5)
     )
-    scene = picture_strips.draw(picture_strips.Strips((picture_strips.Strip("Lens", "w", tiles),)), 330)
+    scene = picture_strips.draw(picture_strips.Strips((picture_strips.PictureStrip("Lens", "w", tiles),)), 330)
     assert [f"{n:04}" for n in range(5)] == [text for text in scene.texts if text.startswith("000")]

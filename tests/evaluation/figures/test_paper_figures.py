@@ -13,7 +13,7 @@ from evaluation.tables.table import MissingData
 from tests.evaluation.data import NOON
 from tests.evaluation.figures.study import boxes, read
 from tests.evaluation.runs import collection, found, query, run
-from tests.evaluation.tabled import model
+from tests.evaluation.sample_tables import model
 from tests.personas import World
 
 

@@ -18,7 +18,7 @@ from people.models import Rater
 from predictions.models import Collection, Run
 from tests.evaluation.data import NOON
 from tests.evaluation.runs import collection, found, query, run, vectors
-from tests.evaluation.tabled import model
+from tests.evaluation.sample_tables import model
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db

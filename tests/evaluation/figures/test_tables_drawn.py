@@ -10,7 +10,7 @@ from people.models import Rater
 from tests.evaluation import test_tables_caire as caire
 from tests.evaluation import test_tables_culturalvqa as vqa
 from tests.evaluation.figures.test_plane_figures import figure
-from tests.evaluation.tabled import model
+from tests.evaluation.sample_tables import model
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db

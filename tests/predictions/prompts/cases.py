@@ -299,7 +299,7 @@ def case(key: str) -> Case:
 def written(asked: PromptRequests) -> Any:
     """What is sent, as JSON, with each line of a text apart."""
 
-    def one(piece: Any) -> Any:
+    def piece_json(piece: Any) -> Any:
         return {"picture": piece.sha} if hasattr(piece, "sha") else piece.text.split("\n")
 
     return json.loads(
@@ -310,7 +310,8 @@ def written(asked: PromptRequests) -> Any:
                     {
                         "kind": request.kind,
                         "messages": [
-                            {message.role: [one(piece) for piece in message.pieces]} for message in request.messages
+                            {message.role: [piece_json(piece) for piece in message.pieces]}
+                            for message in request.messages
                         ],
                         "ways": list(request.ways),
                         "choices": list(request.choices),

@@ -192,10 +192,10 @@ def test_what_says_one_number_plainly_is_not_lost(text: str) -> None:
 @pytest.mark.parametrize("candidate", ["rating=1", "rating=2", "Rating: 2."])
 @pytest.mark.parametrize("code", ["1", "2"])
 def test_a_candidate_that_looks_like_a_verdict_takes_no_verdict_away(candidate: str, code: str) -> None:
-    found = case("lave").prompt.read(
+    reply = case("lave").prompt.read(
         _with(candidate), case("lave").asked(), [text_reply(f"It is wrong.\nrating={code}")]
     )
-    assert isinstance(found, ParsedReply) and found.answers == {"lave": code}
+    assert isinstance(reply, ParsedReply) and found.answers == {"lave": code}
 
 
 @pytest.mark.parametrize("key", ["caire-reason", "lave-original"])

@@ -21,9 +21,9 @@ from predictions.services.knowledge.indexes import IndexRefused
 from predictions.services.knowledge.linking import article_for
 from tests.personas import World
 from tests.predictions.knowledge.colours import RGB, ROWS, brought, built, done, items_of, row
+from tests.predictions.model_server import Act, Server
 from tests.predictions.prompts.cases import text
 from tests.predictions.request_helpers import a_plan, an_endpoint, driven, opened
-from tests.predictions.scripted import Act, Server
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SAYS = {"red": "Title:  RED", "blue": "Azul", "navy": "Smurf", "green": "I'm sorry, I can't help with that."}

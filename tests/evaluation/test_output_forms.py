@@ -20,8 +20,8 @@ from evaluation.figures.registry import BY_RECIPE as FIGURES
 from evaluation.tables.registry import BY_RECIPE as TABLES
 from evaluation.tables.table_formats import to_csv, to_latex
 from predictions.services.knowledge import indexes
-from tests.evaluation.rendered import check_files, check_rows, figure_forms, figures_page, table_forms
-from tests.filling.door import PublicDoor
+from tests.evaluation.output_forms import check_files, check_rows, figure_forms, figures_page, table_forms
+from tests.filling.public_client import PublicDoor
 from tests.filling.studies import STUDIES
 from tests.personas import World, make_world
 from tests.predictions.knowledge.colours import Colours

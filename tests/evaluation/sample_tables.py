@@ -15,7 +15,7 @@ from evaluation.metrics.agreement import alpha, percent_agreement
 from evaluation.rendering.report import Cell, PrintedValue, Rounding, Row
 from evaluation.tables import registry
 from evaluation.tables.spec import TableSpec
-from evaluation.tables.table import Option, Table
+from evaluation.tables.table import Table, TableOption
 from evaluation.tables.table_builder import build_table
 from evaluation.tables.table_inputs import TableInputs
 from people.models import Rater, Team
@@ -81,7 +81,7 @@ SMALL = TableSpec(
     title="Agreement by origin",
     needs="Ratings by two people of a cohort.",
     build=build_small,
-    options=(Option("decimals", "Decimals", {"2": "two", "4": "four"}),),
+    options=(TableOption("decimals", "Decimals", {"2": "two", "4": "four"}),),
 )
 
 

@@ -10,7 +10,7 @@ In the test's own process, with a function of the request where rules are not en
 
 As a process of its own (`serving_apart`), with the same methods over `/control`, except `answer_by` and `asked`:
 
-    python -m tests.predictions.scripted --port 0 --delay 1     # prints its address on its first line
+    python -m tests.predictions.model_server --port 0 --delay 1     # prints its address on its first line
 
 One event loop, so that hundreds of connections cost little. Requests are numbered from 1 (model lists are not counted).
 """
@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.predictions.scripted_replies import *  # noqa: F403
-from tests.predictions.scripted_replies import PIXEL, UNAUTHORISED, Act, Asked, Rule, body_of, parsed
+from tests.predictions.scripted_replies import PIXEL, UNAUTHORISED, Act, ReceivedRequest, Rule, body_of, parsed
 
 OFFERS = ("schema", "guided", "logprobs", "continuation", "seed", "images")
 PATHS = ("/v1/chat/completions", "/v1/completions", "/v1/images/generations", "/v1/images/edits")
@@ -44,7 +44,7 @@ class Script:
         self.offers, self.default, self.keep = offers, default or Act(), keep
         self.models = ["scripted"]
         self.secret = ""
-        self.acts: Callable[[Asked], Act | None] | None = None
+        self.acts: Callable[[ReceivedRequest], Act | None] | None = None
         self.listed: list[Rule] = []
         self.lock = threading.Lock()
         self.clear()
@@ -52,9 +52,9 @@ class Script:
     def clear(self) -> None:
         self.total = self.replies = self.in_flight = self.most = self.lists = 0
         self.digests, self.ways, self.statuses = Counter[str](), Counter[str](), Counter[str]()
-        self.asked: deque[Asked] = deque(maxlen=5000)
+        self.asked: deque[ReceivedRequest] = deque(maxlen=5000)
 
-    def take(self, path: str, headers: dict[str, str], data: bytes) -> tuple[Asked, Act]:
+    def take(self, path: str, headers: dict[str, str], data: bytes) -> tuple[ReceivedRequest, Act]:
         body = parsed(headers.get("content-type", ""), data)
         digest = hashlib.sha256(data).hexdigest()
         with self.lock:
@@ -62,13 +62,13 @@ class Script:
             self.in_flight += 1
             self.most = max(self.most, self.in_flight)
             self.digests[digest] += 1
-            asked = Asked(self.total, self.digests[digest], path, headers, body, digest)
+            asked = ReceivedRequest(self.total, self.digests[digest], path, headers, body, digest)
             self.ways[asked.way] += 1
             if self.keep:
                 self.asked.append(asked)
         return asked, self._act(asked)
 
-    def _act(self, asked: Asked) -> Act:
+    def _act(self, asked: ReceivedRequest) -> Act:
         if self.secret and asked.headers.get("authorization") != f"Bearer {self.secret}":
             return UNAUTHORISED
         act = self.acts(asked) if self.acts else None
@@ -187,7 +187,7 @@ class _Line(asyncio.Protocol):
         models = [{"id": name, "object": "model", "owned_by": "tests"} for name in self.script.models]
         return self._send(200, json.dumps({"object": "list", "data": models}).encode())
 
-    async def _play(self, asked: Asked, act: Act) -> None:
+    async def _play(self, asked: ReceivedRequest, act: Act) -> None:
         complete = False
         try:
             if act.delay:
@@ -240,13 +240,13 @@ class Server:
         return f"http://127.0.0.1:{self.port}/v1"
 
     @property
-    def asked(self) -> list[Asked]:
+    def asked(self) -> list[ReceivedRequest]:
         return list(self.script.asked)
 
     def rules(self, *rules: Rule) -> None:
         self.script.listed = list(rules)
 
-    def answer_by(self, acts: Callable[[Asked], Act | None] | None) -> None:
+    def answer_by(self, acts: Callable[[ReceivedRequest], Act | None] | None) -> None:
         """Called in the server's thread for each request, before the rules; None: what the rules say."""
         self.script.acts = acts
 
@@ -317,7 +317,7 @@ class Remote:
 
 @contextmanager
 def serving_apart(*, delay: float = 0.0, port: int = 0) -> Iterator[Remote]:
-    command = [sys.executable, "-m", "tests.predictions.scripted", "--port", str(port), "--delay", str(delay)]
+    command = [sys.executable, "-m", "tests.predictions.model_server", "--port", str(port), "--delay", str(delay)]
     root = Path(__file__).resolve().parents[2]
     process = subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, text=True)
     try:

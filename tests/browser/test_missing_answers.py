@@ -10,7 +10,7 @@ from people.models import Rater, User
 from tests.browser.conftest import PHONE
 from tests.browser.test_rating import look
 from tests.evaluation.data import an_open_campaign
-from tests.evaluation.test_left_out import REPLIES, SCORED, again, asked, world_with
+from tests.evaluation.test_missing_answers import REPLIES, SCORED, again, asked, world_with
 from tests.personas import World
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
