@@ -92,6 +92,27 @@ def test_names_are_plain_words() -> None:
     assert not new, "\n".join(new)
 
 
+def test_exceptions_are_all_needed() -> None:
+    """An exception that no place needs any more would let a vague name come back."""
+    present = Counter({key: len(places) for key, places in all_complaints().items()})
+    stale = stale_exceptions(read_exceptions(), present)
+    assert not stale, "Run `python -m tests.architecture.test_words`:\n" + "\n".join(stale)
+
+
+def test_stale_exception_can_fail() -> None:
+    key = ("local", "code", "found")
+    assert stale_exceptions(Counter({key: 2}), Counter({key: 1})) == ["local code found: 2 allowed, 1 present"]
+    assert not stale_exceptions(Counter({key: 1}), Counter({key: 1}))
+
+
+def stale_exceptions(allowed: Counter[tuple[str, str, str]], present: Counter[tuple[str, str, str]]) -> list[str]:
+    return [
+        f"{' '.join(key)}: {count} allowed, {present[key]} present"
+        for key, count in sorted(allowed.items())
+        if count > present[key]
+    ]
+
+
 def write_exceptions(limit: Counter[tuple[str, str, str]] | None) -> None:
     """Write the present exceptions, each at most as large as in `limit`."""
     counts = Counter({key: len(places) for key, places in all_complaints().items()})
