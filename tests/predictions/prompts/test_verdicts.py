@@ -195,7 +195,7 @@ def test_a_candidate_that_looks_like_a_verdict_takes_no_verdict_away(candidate: 
     reply = case("lave").prompt.read(
         _with(candidate), case("lave").asked(), [text_reply(f"It is wrong.\nrating={code}")]
     )
-    assert isinstance(reply, ParsedReply) and found.answers == {"lave": code}
+    assert isinstance(reply, ParsedReply) and reply.answers == {"lave": code}
 
 
 @pytest.mark.parametrize("key", ["caire-reason", "lave-original"])
