@@ -100,7 +100,7 @@ def build_table(
     Raises MissingData, InvalidOption and SelectionError.
     """
     spec = spec.within(benchmark)
-    given = TableInputs(
+    inputs = TableInputs(
         heading=spec.heading,
         benchmark=benchmark,
         catalogue=catalogue or catalogue_of(benchmark),
@@ -111,9 +111,9 @@ def build_table(
         zone=zone,
     )
     try:
-        return spec.build(given)
+        return spec.build(inputs)
     except MissingData as missing:
-        missing.action = missing.action or given.action_for(missing)
+        missing.action = missing.action or inputs.action_for(missing)
         raise
 
 
