@@ -60,7 +60,7 @@ def address(world: World, query: str = "") -> str:
 
 
 def counts(number: int) -> str:
-    return f"Live, {number} ratings, looked"
+    return f"Live, {number} ratings, updated"
 
 
 def test_n_grows_without_reloading(world: World, campaign: Campaign, open_as: Open, shot: Any) -> None:

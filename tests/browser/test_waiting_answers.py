@@ -77,7 +77,7 @@ def test_signing_out_sends_first(open_as: OpenAs, campaign: Campaign, nour: User
     page = waiting_on(open_as(nour), campaign)
     page.route("**/submit", lambda route: route.abort(), times=1)  # the page itself did not get it through
     page.goto("/me")
-    expect(page.locator("#waits")).to_contain_text("go out when the line is back")
+    expect(page.locator("#waits")).to_contain_text("They are sent when you are online again")
     page.get_by_role("button", name="Sign out").first.click()
     page.wait_for_url("**/sign-in**")
     assert codes() == ["4"]

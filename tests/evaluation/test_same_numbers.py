@@ -93,7 +93,7 @@ def of_html(part: str) -> Shown:
 
 TEX = re.compile(
     r"\$(-?[\d.]+)\$"
-    r"(?: \{\\scriptsize (?:\$(\[[^$]+\])\$|no interval[^}]+)\})?"
+    r"(?: \{\\scriptsize (?:\$(\[[^$]+\])\$|No interval[^}]+)\})?"
     r" \{\\scriptsize \$n = (\d+) \\times (\d+)\$\}"
 )
 
@@ -210,7 +210,7 @@ def first_of_table_14(study: Study) -> Shown:
 
 def in_the_figure(study: Study) -> Shown:
     line = study.lines("figures/over-time.csv")[-1]
-    return of_estimate({**line, "n_units": line["units"], "n_raters": line["raters"]})
+    return of_estimate({**line, "n_units": line["items"], "n_raters": line["raters"]})
 
 
 def judged(study: Study) -> Shown:

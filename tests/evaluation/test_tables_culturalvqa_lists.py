@@ -52,13 +52,13 @@ def test_words_are_compared_without_case_and_accents_and_marks_of_other_scripts_
 
 @pytest.mark.parametrize(("key", "words"), [("in-corpus", "Corpus counts"), ("in-titles", "Wikipedia titles")])
 def test_without_the_list_the_table_says_which_to_bring_and_where(study: Study, key: str, words: str) -> None:
-    with pytest.raises(MissingData, match="Bring the list") as missing:
+    with pytest.raises(MissingData, match="Import the list") as missing:
         study.table(key)
     assert words in str(missing.value) and missing.value.action.route == "predictions:collection_new"
     spec = table_of(study.benchmark, key)
     from evaluation.selections.catalogue import catalogue_of
 
-    assert "Bring the list" in str(missing_data(catalogue_of(study.benchmark), spec, {}, NOON).message)  # type: ignore[arg-type,union-attr]
+    assert "Import the list" in str(missing_data(catalogue_of(study.benchmark), spec, {}, NOON).message)  # type: ignore[arg-type,union-attr]
 
 
 def test_occurrences_are_counted_for_each_different_answer_of_a_facet(study: Study) -> None:

@@ -18,7 +18,7 @@ def test_another_model_takes_no_name_that_stands_for_one(world: World, monkeypat
     first, second = (a_plan(a_campaign(world, 1), endpoint, plain, name="Judge one") for _campaign in range(2))
     opened(world, first)
     for told in ({"model": "another"}, {"revision": "2"}):
-        with pytest.raises(RunRefused, match="stands for the model scripted already"):
+        with pytest.raises(RunRefused, match="is already the model scripted"):
             opened(world, a_plan(second.campaign, endpoint, plain, name="Judge one", **told))
     opened(world, a_plan(second.campaign, endpoint, plain, name="Judge one", model="another", setting="two"))
     opened(world, second)  # the same model may be asked about another campaign

@@ -74,7 +74,7 @@ def _list(inputs: TableInputs, key: str, message: str) -> Collection:
     rows = Collection.objects.filter(benchmark=inputs.benchmark, key=key, entries__isnull=False).distinct()
     named = {name_of(row): row for row in rows.order_by("-pk")}
     if not named:
-        raise MissingData(message, ActionLink("predictions:collection_new", _("Bring the list")))
+        raise MissingData(message, ActionLink("predictions:collection_new", _("Import the list")))
     return named[inputs.choose(COLLECTION, {name: title_of(collection) for name, collection in named.items()})]
 
 
@@ -155,8 +155,8 @@ def _corpus_cells(facet: str, different: int, counts: list[int], total: float) -
 def build_in_titles(inputs: TableInputs) -> Table:
     """Section 4: answers with at least one word in at least one title of English Wikipedia."""
     message = _(
-        "Bring the list: a table with the column key (a title of English Wikipedia), as a collection with the name "
-        "“Wikipedia titles”. For a whole dump of titles: ./emic manage import_titles."
+        "Import the list as a collection with the name “Wikipedia titles”. Its column is key (a title of English "
+        "Wikipedia). For a whole dump of titles: ./emic manage import_titles."
     )
     titles = _list(inputs, TITLES, message)
     questions, _people = questions_of(inputs)

@@ -400,7 +400,7 @@ def test_a_campaign_that_was_not_opened_takes_none(world: World, campaign: Campa
     version = SheetVersion.objects.first()
     draft = Campaign.objects.create(stage=world.stage, name="Draft", sheet_version=version)
     path = f"/b/{world.benchmark.slug}/campaigns/{draft.pk}/answers/import/"
-    assert "has not been opened yet" in world.client(world.mara).get(path).content.decode()
+    assert "The campaign is not open yet" in world.client(world.mara).get(path).content.decode()
     reply = world.client(world.mara).post(path, {"file": SimpleUploadedFile("b.jsonl", b"{}")})
     assert reply.status_code == 400 and not Job.objects.exists()
 

@@ -113,7 +113,7 @@ def test_the_same_agreement_in_every_unit_has_no_interval_over_units() -> None:
     assert estimate.value == pytest.approx(1 / 3)
     assert (estimate.low, estimate.interval_reason) == (None, "no_spread")
     assert estimate.interval_reason_text is not None and estimate.interval_reason_text.startswith("There is no spread")
-    assert "no spread" in interval_sentence(estimate)
+    assert "the same without any single" in interval_sentence(estimate)
 
 
 @pytest.mark.parametrize(
