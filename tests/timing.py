@@ -11,8 +11,7 @@ SECONDS: dict[str, float] = defaultdict(float)
 TESTS: Counter[str] = Counter()
 SLOWEST = 25  # files and tests that the summary lists
 WORTH_LISTING = 300.0  # seconds of a run from which on they are listed
-BY_FILE: dict[str, float] = defaultdict(float)  # seconds with set-up and tear-down
-BY_TEST: dict[str, float] = defaultdict(float)
+BY_TEST: dict[str, float] = defaultdict(float)  # seconds with set-up and tear-down
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
@@ -20,7 +19,6 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     parts = report.nodeid.split("::")[0].split("/")
     folder = parts[1] if len(parts) > 2 else parts[-1]
     SECONDS[folder] += report.duration
-    BY_FILE[report.nodeid.split("::")[0]] += report.duration
     BY_TEST[report.nodeid] += report.duration
     TESTS[folder] += report.when == "call"
 
@@ -33,7 +31,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(f"{seconds:8.1f} s  {TESTS[folder]:5d} tests  tests/{folder}")
     if sum(SECONDS.values()) < WORTH_LISTING:
         return
-    for title, times in (("slowest files", BY_FILE), ("slowest tests", BY_TEST)):
+    by_file: dict[str, float] = defaultdict(float)
+    for node, seconds in BY_TEST.items():
+        by_file[node.split("::")[0]] += seconds
+    for title, times in (("slowest files", by_file), ("slowest tests", BY_TEST)):
         terminalreporter.section(title)
         for name, seconds in sorted(times.items(), key=lambda pair: -pair[1])[:SLOWEST]:
             terminalreporter.write_line(f"{seconds:8.1f} s  {name}")

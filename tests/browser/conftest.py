@@ -171,3 +171,8 @@ def until(page: Page, condition: str, arg: Any = None) -> None:
             return
         page.wait_for_timeout(50)
     raise AssertionError(f"never came true: {condition}")
+
+
+def until_sheet_ready(page: Page) -> None:
+    """Wait until the sheet listens: a key pressed earlier is lost."""
+    until(page, "performance.getEntriesByName('sheet-ready').length > 0")

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from annotation.models import Annotation, Campaign, Draft, Slot
 from benchmarks.models import Item
 from people.models import User
-from tests.browser.conftest import PHONE, until
+from tests.browser.conftest import PHONE, until, until_sheet_ready
 from tests.browser.dedup_steps import dedupe, make_campaign, truth_of, written
 from tests.browser.test_rating import answered, assignment_on, look
 from tests.personas import World
@@ -37,7 +37,7 @@ def twenty(world: World) -> Campaign:
 
 def open_sheet(page: Page, campaign: Campaign) -> Item:
     page.goto(f"/work/{campaign.pk}/", wait_until="commit")  # not the pictures: they are made when first asked for
-    until(page, "performance.getEntriesByName('sheet-ready').length > 0")
+    until_sheet_ready(page)
     return hand(page)
 
 
@@ -166,7 +166,7 @@ def test_a_draft_comes_back_after_a_reload(open_as: OpenAs, twenty: Campaign, no
     assert Draft.objects.get().answers["duplicates"] == answer
     page.evaluate("localStorage.clear()")
     page.reload()
-    until(page, "performance.getEntriesByName('sheet-ready').length > 0")
+    until_sheet_ready(page)
     expect(page.locator("[data-count]")).to_have_text("5 of 20 pictures")
     assert page.locator(".contact [aria-current]").get_attribute("data-n") == "6"
 

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from annotation.models import Campaign, Review, Slot
 from annotation.services.campaigns.instructions import newest
 from benchmarks.models import Stage
-from tests.browser.conftest import until
+from tests.browser.conftest import until_sheet_ready
 from tests.personas import World
 from tests.workflows import every_workflow
 
@@ -121,7 +121,7 @@ def test_nothing_holds_the_focus(open_as: OpenAs, world: World, campaigns: dict[
     page = open_as(world.nour)
     for key in ("boxes", "look-alikes", "pair-review"):
         page.goto(f"/work/{campaigns[key].pk}/")
-        until(page, "performance.getEntriesByName('sheet-ready').length > 0")
+        until_sheet_ready(page)
         to(page, ".acts .go")
         page.keyboard.press("Tab")
         to(page, "a.mark")

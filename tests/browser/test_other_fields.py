@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Annotation, Campaign, SheetVersion
 from people.models import User
-from tests.browser.conftest import PHONE, until
+from tests.browser.conftest import PHONE, until, until_sheet_ready
 from tests.browser.test_rating import assignment_on, look
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -109,6 +109,6 @@ def test_a_second_person_on_the_device_finds_nothing_of_the_first(
     page.context.clear_cookies()
     page.context.add_cookies(open_as(tarek).context.cookies())
     page.goto(f"/work/{campaign.pk}/")
-    until(page, "performance.getEntriesByName('sheet-ready').length > 0")
+    until_sheet_ready(page)
     assert page.evaluate("Object.keys(localStorage)") == []
     expect(page.locator("#main :checked")).to_have_count(0)

@@ -64,7 +64,7 @@ def group(page: Any, truth: dict[str, str], pause: float, wrong: int = 0) -> lis
 def measure(base: str, campaign: Any, sessions: list[str], truth: dict[str, str], rate: int, pause: float) -> None:
     from playwright.sync_api import sync_playwright
 
-    from tests.browser.conftest import ARGS, CHROMIUM, DESKTOP, until
+    from tests.browser.conftest import ARGS, CHROMIUM, DESKTOP, until, until_sheet_ready
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGS)
@@ -81,7 +81,7 @@ def measure(base: str, campaign: Any, sessions: list[str], truth: dict[str, str]
             done: dict[str, float] = {}
             cdp.on("Network.loadingFinished", lambda e, at=done: at.setdefault(e["requestId"], e["encodedDataLength"]))
             page.goto(f"/work/{campaign.pk}/")
-            until(page, "performance.getEntriesByName('sheet-ready').length > 0")
+            until_sheet_ready(page)
             page.wait_for_timeout(1500)
             named = [(key, done[request]) for request in done for key in sizes if key.startswith(request + "http")]
             rest = [size for key, size in named if "/image/" not in key]

@@ -20,7 +20,7 @@ from jobs.models import Job
 from jobs.services import runner
 from people.models import Cohort, User
 from tests.archives import packed
-from tests.browser.conftest import until
+from tests.browser.conftest import until_sheet_ready
 from tests.personas import World
 
 
@@ -75,7 +75,7 @@ def opened(stage: Stage, actor: User, cohorts: Mapping[Cohort, int], **how: Any)
 def sheet(page: Page, campaign: Campaign) -> int:
     """Go to the sheet; says which assignment is before the person."""
     page.goto(f"/work/{campaign.pk}/")
-    until(page, "performance.getEntriesByName('sheet-ready').length > 0")  # a key pressed earlier would be lost
+    until_sheet_ready(page)
     return current_assignment_id(page)
 
 

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Annotation
 from benchmarks.models import Item, Stage
-from tests.browser.conftest import PHONE, until
+from tests.browser.conftest import PHONE, until_sheet_ready
 from tests.browser.dedup_steps import AT, decide, dedupe, drawn, written
 from tests.browser.workflows import steps
 from tests.personas import World
@@ -34,7 +34,7 @@ def bring(page: Page, stage: Stage, folder: Path) -> dict[str, Truth]:
 
 
 def begun(page: Page) -> Item:
-    until(page, "performance.getEntriesByName('sheet-ready').length > 0")
+    until_sheet_ready(page)
     return Item.objects.get(units__assignments__pk=steps.current_assignment_id(page))
 
 
