@@ -210,8 +210,8 @@ def _of_file(run: Run) -> str:
 
 
 def _pairs(values: Mapping[str, Any]) -> str:
-    told = {key: value for key, value in values.items() if value not in (None, "", [], ())}
-    return "; ".join(f"{key}: {_brief(value)}" for key, value in told.items())
+    present = {key: value for key, value in values.items() if value not in (None, "", [], ())}
+    return "; ".join(f"{key}: {_brief(value)}" for key, value in present.items())
 
 
 def _brief(value: Any) -> str:

@@ -283,8 +283,8 @@ def _save(step: FileWriteBatch) -> None:
     Rating.objects.bulk_create([rating for made in step.made for rating in _ratings(step.place, *made)])
     for annotation, one, _unit in step.made:
         for image in one.pictures:
-            made = {"at": one.row.at}
-            Upload.objects.get_or_create(assignment_id=annotation.assignment_id, image=image, defaults=made)
+            uploaded = {"at": one.row.at}
+            Upload.objects.get_or_create(assignment_id=annotation.assignment_id, image=image, defaults=uploaded)
     _save_restored(step)
     recompute_counted([one.pk for one, *_rest in step.made] + [known.pk for known, _state in step.back])
 

@@ -106,8 +106,8 @@ def _runs(inputs: TableInputs) -> list[Run]:
     known = with_gold(inputs, newest)
     stage = inputs.choose(STAGE, {key: names.get(key, key) for key in newest}, next(iter(known), ""))
     labels = {run.pk: f"{METHODS[run.options['method']]}, {run.model}, {_base(run)}" for run in every}
-    found = inputs.choose_runs([run for run in every if _stage(run) == stage], labels)
-    return sorted(found, key=lambda run: (_base(run), run.model, order.index(run.options["method"])))
+    chosen = inputs.choose_runs([run for run in every if _stage(run) == stage], labels)
+    return sorted(chosen, key=lambda run: (_base(run), run.model, order.index(run.options["method"])))
 
 
 def with_gold(given: TableInputs, stages: Iterable[str]) -> list[str]:

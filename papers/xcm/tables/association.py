@@ -106,8 +106,7 @@ def wins(inputs: TableInputs, choices: TrialScores, credit: Floats) -> list[Esti
 
 def build_overall(inputs: TableInputs) -> Table:
     rows = []
-    found = three_candidate_runs(inputs)
-    for scores in found:
+    for scores in three_candidate_runs(inputs):
         credit = credit_of(inputs, scores)
         cells = [
             Cell(rate, rounding=PERCENT, printed=printed("table_2", name, model=scores.label))
@@ -125,8 +124,7 @@ def build_overall(inputs: TableInputs) -> Table:
 
 
 def build_wins_by_country(inputs: TableInputs) -> Table:
-    found = three_candidate_runs(inputs)
-    return wins_by_country(inputs, found, THREE, "table_13")
+    return wins_by_country(inputs, three_candidate_runs(inputs), THREE, "table_13")
 
 
 def wins_by_country(

@@ -131,8 +131,8 @@ def run(work: JobContext) -> None:
                 work.expect(sum(1 for number, _row in uploads.with_heartbeat(work, rows) if number))
         with answer_samples.open_file(file) as rows:
             stage = place.campaign.stage
-            found = answer_samples.read_answers(file, rows, description, place.sheet, stage, work.beat)
-            _take(work, run, place, file, description, found)
+            answers = answer_samples.read_answers(file, rows, description, place.sheet, stage, work.beat)
+            _take(work, run, place, file, description, answers)
     _finish(work, run)
     for name in file.parts:
         uploads.delete_file(name)
@@ -276,8 +276,8 @@ class _Calls:
 
     def answered(self, answer: FileAnswer, taken: ParsedAnswer) -> None:
         unit = Unit.objects.only("pk").get(item=taken.item, target=taken.target)
-        made = self._call(taken.item.pk, unit.pk, answer, Call.State.ANSWERED, "")
-        self.made.append((answer, made, self.place.key(taken.number)))
+        call = self._call(taken.item.pk, unit.pk, answer, Call.State.ANSWERED, "")
+        self.made.append((answer, call, self.place.key(taken.number)))
 
     def _call(self, item: int, unit: int, answer: FileAnswer, state: str, why: str) -> Call:
         return Call(

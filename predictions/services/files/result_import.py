@@ -94,8 +94,8 @@ def _import_rows(work: JobContext, run: Run, parts: Iterator[Rows]) -> None:
 def _step(work: JobContext, run: Run, batch: Sequence[Rows], done: int) -> None:
     work.check()
     with transaction.atomic():
-        held = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
-        if held.complete or held.withdrawn_at:
+        locked_run = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
+        if locked_run.complete or locked_run.withdrawn_at:
             raise JobFailed(_("This run was withdrawn meanwhile. Start a new import."))
         take = vectors if run.task == Run.Task.EMBEDDING else rankings
         work.step(done=done, cursor={"rows": done}, rows=take(run, batch))
