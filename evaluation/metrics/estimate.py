@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Any
 
@@ -202,3 +202,8 @@ class Estimate:
             "interval_reason_text": self.interval_reason_text,
             "extras": dict(self.extras),
         }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Estimate:
+        """The estimate that `to_json` wrote."""
+        return cls(**{field.name: data[field.name] for field in fields(cls)})

@@ -104,9 +104,7 @@ def _paper_cell(cell: Cell) -> dict[str, Any]:
     }
     drawn |= {"resampled": resampled_text(estimate), "shown": cell.shown.replace("-", MINUS)}
     drawn["interval"] = cell.shown_interval.replace("-", MINUS)
-    if estimate.value is None:
-        return drawn | {"title": cell.why_no_value.title, "words": cell.why_no_value.sentence}
-    return drawn | {"words": "" if drawn["interval"] else interval_sentence(estimate)}
+    return drawn | ({"title": cell.why.title, "words": cell.why.sentence} if cell.why else {})
 
 
 def one_reason(numbers: tuple[Cell, ...]) -> tuple[Cell, ...]:

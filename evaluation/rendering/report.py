@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal, InvalidOperation
 from typing import Any, Literal
@@ -13,7 +13,7 @@ from django.utils.functional import Promise
 from evaluation.metrics.estimate import Estimate
 from evaluation.rendering.axis import Axis
 from evaluation.rendering.number_format import format_interval, format_number
-from evaluation.rendering.reason_text import reason_sentence, reason_title
+from evaluation.rendering.reason_text import interval_sentence, reason_sentence, reason_title
 
 Words = str | Promise
 Facts = Mapping[str, Any]
@@ -120,6 +120,16 @@ class Cell:
         return self.reason or Reason(reason_title(self.estimate), reason_sentence(self.estimate))
 
     @property
+    def why(self) -> Reason | None:
+        """Why there is no value, or no interval; a text has neither."""
+        if self.estimate is None or self.estimate.low is not None:
+            return None
+        if self.estimate.value is None:
+            return self.why_no_value
+        sentence = interval_sentence(self.estimate)
+        return Reason("", sentence) if sentence else None
+
+    @property
     def mark(self) -> str:
         """Beside the paper's: "same", "rounding" (within one unit of the last printed digit), "differs", or ""."""
         if self.printed is None:
@@ -200,10 +210,17 @@ class ReportColumn:
 
 @dataclass(frozen=True)
 class Report:
-    """`corner`: what the rows are. `facts`: columns that all lines of the CSV share; `csv_columns`: all of them."""
+    """`corner`: what the rows are. `facts`: columns that all lines of the CSV share; `csv_columns`: all of them.
+    `footnotes`: why printed values differ; cells have their numbers, from 1."""
 
     corner: Words
     columns: tuple[ReportColumn, ...]
     rows: tuple[Row, ...]
     facts: Facts = field(default_factory=dict)
     csv_columns: tuple[str, ...] = ()
+    footnotes: tuple[Words, ...] = ()
+
+    @property
+    def cells(self) -> Iterator[Cell]:
+        """Every cell that the table has, row by row."""
+        return (cell for row in self.rows for cell in row.cells if not cell.empty)

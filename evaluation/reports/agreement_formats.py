@@ -5,12 +5,13 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from evaluation.metrics.estimate import Estimate
-from evaluation.rendering import json_file
-from evaluation.rendering.latex import MIDRULE, booktabs, tex, tex_estimate
+from evaluation.rendering import json_file, latex
 from evaluation.rendering.number_format import format_percent
 from evaluation.rendering.reason_text import not_counted_sentence
-from evaluation.rendering.report import number
-from evaluation.reports.agreement import AgreementReport, Cell, QuestionRow, Row
+from evaluation.rendering.report import Cell, Report, ReportColumn, number
+from evaluation.rendering.report import Row as ReportRow
+from evaluation.reports import agreement
+from evaluation.reports.agreement import AgreementReport, QuestionRow, Row
 from evaluation.reports.agreement_tables import question_label
 from evaluation.selections.measures import LEVEL_LABELS
 from evaluation.selections.selection import BY_LABELS
@@ -66,7 +67,7 @@ def _cohort(cohort: Cohort) -> dict[str, Any]:
     return {"id": cohort.pk, "label": cohort.label, "country": cohort.country}
 
 
-def _cell(cell: Cell, row: Row) -> dict[str, Any]:
+def _cell(cell: agreement.Cell, row: Row) -> dict[str, Any]:
     rated = ("n_units", "n_raters", "n_ratings", "missing_share")
     return {
         "condition": cell.condition,
@@ -95,25 +96,29 @@ def to_latex(report: AgreementReport, language: str) -> str:
         for measure in report.selection.measures
     ]
     split = [str(BY_LABELS[by])] if by != "cohort" else []
-    rows: list[tuple[str, ...]] = []
+    columns = (*(ReportColumn(head, shape="text") for head in split), *map(ReportColumn, heads))
+    rows = []
     for row in report.rows:
         part = _("week to %(day)s") % {"day": row.part} if by == "time" else row.part
-        names = [row.cohort.label, *[part] * len(split)]
-        rows.append((*map(tex, names), *(tex_estimate(e) for cell in row.cells for e in cell.estimates)))
+        names = [Cell(text=part) for _head in split]
+        numbers = [number(estimate) for cell in row.cells for estimate in cell.estimates]
+        rows.append(ReportRow(row.cohort.label, (*names, *numbers)))
     caption = " ".join(report.selection.description(report.catalogue, language))
-    return booktabs(["Cohort", *split, *heads], 1 + len(split), [MIDRULE, *rows], tex(caption))
+    return latex.to_latex(Report("Cohort", columns, tuple(rows)), caption)
 
 
 def questions_to_latex(report: AgreementReport, language: str) -> str:
     """A line per question, cohort and measure; what was counted in the caption."""
-    heads = [_("Question"), _("Level"), _("Measure"), _("Cohort"), _("Value"), _("Missing")]
-    rows: list[tuple[str, ...]] = []
+    names = [ReportColumn(head, shape="text") for head in (_("Level"), _("Measure"), _("Cohort"))]
+    columns = (*names, ReportColumn(_("Value")), ReportColumn(_("Missing")))
+    rows = []
     for row in report.questions:
         for measure, estimate in zip(row.measures, row.estimates, strict=True):
+            texts = [Cell(text=text) for text in (LEVEL_LABELS[row.level], measure.label, row.cohort.label)]
+            missing = Cell(text=format_percent(estimate.missing_share))
             label = question_label(report, row.field, language)
-            names = [label, str(LEVEL_LABELS[row.level]), str(measure.label), row.cohort.label]
-            rows.append((*map(tex, names), tex_estimate(estimate), tex(format_percent(estimate.missing_share))))
+            rows.append(ReportRow(label, (*texts, number(estimate), missing)))
     s = report.selection
     withdrawn = [report.catalogue.withdrawn.words] if report.catalogue.withdrawn.answers else []
     caption = " ".join([s.who_words(report.catalogue, ""), s.inclusion_text(), *withdrawn, s.interval_words()])
-    return booktabs(heads, 4, [MIDRULE, *rows], tex(caption))
+    return latex.to_latex(Report(_("Question"), columns, tuple(rows)), caption)

@@ -1,6 +1,5 @@
 """The agreement report as JSON and back, so that it can be kept, and the way every door comes to it."""
 
-from dataclasses import fields
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
@@ -31,7 +30,6 @@ _COUNTS = (
 )  # fmt: skip
 _OF_QUESTION = ("field", "level", "asked_as", "n_ratings", "n_hidden_units")
 _OF_ROW = ("field", "level", "part", "n_raters")
-_OF_ESTIMATE = [field.name for field in fields(Estimate)]
 
 
 def load_report(catalogue: Catalogue, selection: Selection, at: datetime) -> tuple[AgreementReport, ReportState]:
@@ -88,7 +86,7 @@ def _question_data(row: QuestionRow) -> dict[str, Any]:
     return {name: getattr(row, name) for name in _OF_QUESTION} | {
         "cohort": row.cohort.pk,
         "measures": [measure.key for measure in row.measures],
-        "estimates": [_plain(estimate) for estimate in row.estimates],
+        "estimates": [estimate.to_json() for estimate in row.estimates],
     }
 
 
@@ -100,17 +98,12 @@ def _row_data(report: AgreementReport) -> list[dict[str, Any]]:
             "measures": [measure.key for measure in row.measures],
             "cells": [
                 {name: getattr(cell, name) for name in _COUNTS}
-                | {"estimates": [_plain(estimate) for estimate in cell.estimates]}
+                | {"estimates": [estimate.to_json() for estimate in cell.estimates]}
                 for cell in row.cells
             ],
         }
         for row in report.rows
     ]
-
-
-def _plain(estimate: Estimate) -> dict[str, Any]:
-    whole = estimate.to_json()
-    return {name: whole[name] for name in _OF_ESTIMATE}
 
 
 def from_data(data: Any, catalogue: Catalogue, selection: Selection, report_state: ReportState) -> AgreementReport:
@@ -120,7 +113,7 @@ def from_data(data: Any, catalogue: Catalogue, selection: Selection, report_stat
             cells=tuple(
                 Cell(
                     **{n: cell[n] for n in _COUNTS if n in cell},
-                    estimates=tuple(Estimate(**one) for one in cell["estimates"]),
+                    estimates=tuple(Estimate.from_json(one) for one in cell["estimates"]),
                 )
                 for cell in row["cells"]
             ),
@@ -133,7 +126,7 @@ def from_data(data: Any, catalogue: Catalogue, selection: Selection, report_stat
         QuestionRow(
             cohort=catalogue.cohorts[row["cohort"]],
             measures=tuple(measure_of(key) for key in row["measures"]),
-            estimates=tuple(Estimate(**one) for one in row["estimates"]),
+            estimates=tuple(Estimate.from_json(one) for one in row["estimates"]),
             **{name: row[name] for name in _OF_QUESTION},
         )
         for row in data["questions"]

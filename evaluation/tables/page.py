@@ -21,7 +21,7 @@ from evaluation.tables.sources import CLEARS, SOURCES
 from evaluation.tables.spec import TableSpec
 from evaluation.tables.table import MissingData
 from evaluation.tables.table_builder import names_of
-from evaluation.tables.table_formats import cells, heading, to_latex
+from evaluation.tables.table_formats import heading, to_latex
 from evaluation.tables.table_inputs import NARROWING
 from evaluation.tables.table_report import Data, table_report, without_printed
 
@@ -33,13 +33,12 @@ def table_context(data: Data, params: Params, names: Mapping[str, str] | None = 
     """What templates/evaluation/tables/table.html takes, besides the form. `paper` and `detail` are of the address.
     `names`: of cohorts in the language of the page, by label; files keep the labels."""
     paper = params.getlist("paper") == ["1"] and any(data["beside_the_paper"].values())
-    known = _known(data) if paper else {}
-    report = table_report(data, names, known)
+    report = table_report(data, names)
     if not paper:
         report = without_printed(report)
     detail = len(data["columns"]) <= SHOWS_INTERVALS or params.getlist("detail") == ["1"]
     style = "paper open" if detail else "paper"
-    numbers = [cell["estimate"] for _row, _column, cell in cells(data) if cell["estimate"]]
+    numbers = [cell.estimate for cell in report.cells if cell.estimate]
     return {
         "data": data,
         "computed_at": parse_datetime(data["computed_at"]),
@@ -47,11 +46,11 @@ def table_context(data: Data, params: Params, names: Mapping[str, str] | None = 
         "newer": _newer(data),
         "asked": data.get("asked", False),
         "numbers": bool(numbers),
-        "many_raters": any(estimate["n_raters"] > 1 for estimate in numbers),
+        "many_raters": any(estimate.n_raters > 1 for estimate in numbers),
         "paper": paper,
         "has_paper": any(data["beside_the_paper"].values()),
         "compared": _compared(data["beside_the_paper"]) if paper else "",
-        "known": list(known),
+        "known": report.footnotes,
         "detail": detail,
         "dense": len(data["columns"]) > SHOWS_INTERVALS,
         "latex": to_latex(data),
@@ -66,14 +65,6 @@ def _newer(data: Data) -> str:
     if not n:
         return _("answers or items have changed since")
     return ngettext("%(n)s newer answer", "%(n)s newer answers", n) % {"n": f"{n:,}"}
-
-
-def _known(data: Data) -> dict[str, int]:
-    """The reasons why the paper's number is another, numbered as they come; of cells that differ."""
-    notes = (
-        cell["printed"]["known"] for _row, _column, cell in cells(data) if cell["printed"] and cell["mark"] != "same"
-    )
-    return {words: place for place, words in enumerate(dict.fromkeys(filter(None, notes)), start=1)}
 
 
 def _compared(marks: Mapping[str, int]) -> str:

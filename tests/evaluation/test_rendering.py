@@ -11,8 +11,9 @@ from evaluation.rendering import json_file
 from evaluation.rendering.axis import SHORT
 from evaluation.rendering.csv_file import to_csv
 from evaluation.rendering.html import page_table
-from evaluation.rendering.latex import MIDRULE, booktabs, tex, tex_estimate
-from evaluation.rendering.report import NOTHING, Cell, Reason, Report, ReportColumn, Row, number
+from evaluation.rendering.latex import to_latex
+from evaluation.rendering.report import NOTHING, Cell, PrintedValue, Reason, Report, ReportColumn, Row, number
+from evaluation.rendering.text_file import to_text
 
 AGREED = Estimate.of(
     -0.125, interval=(-0.25, 0.5), method="alpha", n_units=20, n_raters=3, n_ratings=55, resampled="units and raters"
@@ -86,11 +87,47 @@ def test_json_has_an_estimate_with_all_its_parts() -> None:
 
 
 def test_latex_has_the_interval_and_n_or_the_reason_and_no_command_from_outside() -> None:
-    rows = [MIDRULE, (tex(r"\input{x} & y"), tex_estimate(AGREED), tex_estimate(UNKNOWN))]
-    text = booktabs(["Cohort", "A_b", "B"], 1, rows, tex("100 %"))
+    row = Row(r"\input{x} & y", (number(AGREED), number(UNKNOWN)))
+    text = to_latex(Report("Cohort", (ReportColumn("A_b"), ReportColumn("B")), (row,)), "100 %")
     assert r"\begin{tabular}{lrr}" in text and r"A\_b" in text and r"\caption{100 \%}" in text
     assert r"\textbackslash{}input\{x\} \& y & $-0.12$ {\scriptsize $[-0.25, 0.50]$}" in text
-    assert booktabs(["Model"], 1, [MIDRULE, ("CLIP",)], "").count("CLIP \\\\") == 1, (
-        "a table of names alone has rows, too"
-    )
+    names = to_latex(Report("Model", (), (Row("CLIP", ()),)), "")
+    assert names.count("CLIP \\\\") == 1, "a table of names alone has rows, too"
     assert r"$n = 20 \times 3$" in text and r"\emph{No variation.}" in text
+
+
+PAPER = Report(
+    "Model",
+    tuple(ReportColumn(label, shape="paper") for label in ("Egypt", "Brazil")),
+    (
+        Row("CLIP", (Cell(AGREED, notes=("1 of 2 left out",)), Cell(UNKNOWN)), group="Encoders"),
+        Row("Keen", (Cell(text="not run"), Cell(AGREED)), group="Others"),
+    ),
+)
+
+
+def test_latex_of_a_paper_explains_by_a_letter_what_is_left_out_or_has_no_value() -> None:
+    text = to_latex(PAPER, "Table 2.", "tab:clip")
+    assert text.count(r"\midrule") == 2 and r"\multicolumn{3}{l}{\emph{Others}} \\" in text
+    assert r"CLIP & $-0.13$$^{a}$ {\scriptsize $[-0.25, 0.50]$} & n/a$^{b}$ \\" in text
+    assert r"Keen & not run & $-0.13$ {\scriptsize $[-0.25, 0.50]$} \\" in text
+    assert r"\caption{Table 2. $^{a}$ 1 of 2 left out $^{b}$ No variation. All 60 ratings" in text
+    assert r"\label{tab:clip}" in text
+
+
+def test_text_has_the_columns_in_line_and_each_number_with_its_interval_or_the_reason() -> None:
+    assert to_text(PAPER).splitlines() == [
+        "Model                Egypt               Brazil",
+        "Encoders",
+        "CLIP   -0.13 [-0.25, 0.50]       (no_variation)",
+        "Others",
+        "Keen               not run  -0.13 [-0.25, 0.50]",
+    ]
+
+
+def test_rows_are_read_from_their_json_as_they_were() -> None:
+    printed = PrintedValue("-0.10", "Other answers.")
+    rows = (Row("CLIP", (Cell(AGREED, printed=printed, notes=("1 left out",)), Cell(UNKNOWN), NOTHING), group="Ours"),)
+    stored = json.loads(json.dumps(json_file.to_json(rows)))
+    assert stored[0]["cells"][0]["mark"] == "differs" and stored[0]["cells"][1]["why"]["title"] == "No variation."
+    assert json_file.rows_from_json(stored) == rows
