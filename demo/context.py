@@ -16,7 +16,7 @@ from django.core.files.base import ContentFile
 
 import annotation.services.answers.submit as answers
 import annotation.services.campaigns.lifecycle as campaigns
-import annotation.services.queue.claim as allocation
+import annotation.services.queue.next_work as allocation
 from annotation.models import Assignment, Campaign
 from annotation.services.files import answer_files
 from benchmarks.imports.records import Defaults

@@ -7,9 +7,9 @@ from random import Random
 
 import annotation.services.answers.submit as answers
 import annotation.services.campaigns.lifecycle as campaigns
-import annotation.services.queue.claim as allocation
+import annotation.services.queue.next_work as allocation
 from annotation.models import Assignment, Campaign
-from annotation.services.queue.claim import Work
+from annotation.services.queue.next_work import Work
 from benchmarks.models import Benchmark, Stage
 from demo import pictures
 from demo.context import OPENED_BEFORE, Demo, picture_row

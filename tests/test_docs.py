@@ -24,6 +24,22 @@ def broken_links(page: Path) -> list[str]:
     return [link for link in links if "://" not in link and not (page.parent / link).exists()]
 
 
+def missing_from_map(page: str, root: Path) -> list[str]:
+    """What the table "Where things are" names that is not there: a path, or a name that its file does not define."""
+    table = page.split("## Where things are", 1)[1].split("\n## ", 1)[0]
+    gone = []
+    for path in re.findall(r"`([\w./]+/[\w./]*)`", table):
+        if not (root / path).exists():
+            gone.append(path)
+    for names, path in re.findall(r"((?:`[\w.]+`(?: and )?)+) in `([\w./]+\.py)`", table):
+        source = (root / path).read_text() if (root / path).exists() else ""
+        for name in re.findall(r"`([\w.]+)`", names):
+            for part in name.split("."):
+                if not re.search(rf"^\s*(?:(?:def|class) {part}\b|{part}\s*[:=])", source, re.MULTILINE):
+                    gone.append(f"{name} in {path}")
+    return gone
+
+
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
     shutil.copytree(ROOT / "docs", tmp_path / "docs")
@@ -66,6 +82,21 @@ def test_a_broken_link_outside_the_site_is_named(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("[here](page.md) [there](docs/gone.md#part) [away](https://example.org)")
     assert broken_links(page) == ["docs/gone.md"]
+
+
+def test_every_file_and_function_that_the_map_names_is_there() -> None:
+    assert missing_from_map((ROOT / "CONTRIBUTING.md").read_text(), ROOT) == []
+
+
+def test_a_file_or_function_that_is_gone_from_the_map_is_named(tmp_path: Path) -> None:
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "queue.py").write_text("LIMIT = 3\n\n\ndef claim() -> None:\n    take()\n")
+    page = (
+        "## Where things are\n`LIMIT` and `claim` in `app/queue.py`; `take` in `app/queue.py`; `app/gone/`\n"
+        "`put` in `app/lost.py`\n## Next\n`x` in `app/other.py`"
+    )
+    gone = ["app/gone/", "app/lost.py", "take in app/queue.py", "put in app/lost.py"]
+    assert missing_from_map(page, tmp_path) == gone
 
 
 def test_the_readme_gives_four_readers_three_links_each() -> None:

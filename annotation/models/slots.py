@@ -1,4 +1,5 @@
-"""The queue. `annotation/services/queue/claim.py` is the only writer of slots; see docs/explanation/queue.md."""
+"""The queue: a slot is full when it is not `open`. Only `annotation/services/queue/` writes slots (`claim.py` reserves,
+`slots.py` does the rest); see docs/explanation/queue.md."""
 
 from django.db import models
 from django.db.models import F, Q

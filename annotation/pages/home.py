@@ -18,7 +18,7 @@ from annotation.queries.gate import check_gate
 from annotation.queries.progress import Progress, progress_of
 from annotation.services.answers.submit import ANSWERED
 from annotation.services.campaigns import readiness
-from annotation.services.queue.claim import NoWork, no_work_reason
+from annotation.services.queue.next_work import NoWork, no_work_reason
 from benchmarks.models import ItemImage
 from people.models import Cohort, CohortMember, Message, Rater, User
 from people.services import messages

@@ -26,7 +26,7 @@ from annotation.queries.progress import Progress, progress_of
 from annotation.services.answers.submit import KEPT_ONLY, OWN
 from annotation.services.answers.uploads import uploads_for_sheet
 from annotation.services.campaigns.instructions import newest, text_for
-from annotation.services.queue.claim import Work
+from annotation.services.queue.next_work import Work
 from annotation.services.sheets.sheet_versions import sheet_of
 from annotation.sheets.sheet import ParsedSheet
 from people.models import Cohort, User

@@ -36,8 +36,8 @@ from annotation.pages.sheet_view import (
 )
 from annotation.services.answers import drafts, undo_and_conflicts
 from annotation.services.answers import submit as answer_services
-from annotation.services.queue import claim
-from annotation.services.queue.claim import Work
+from annotation.services.queue import next_work
+from annotation.services.queue.next_work import Work
 from annotation.services.sheets.sheet_versions import sheet_of
 from annotation.sheets.opening_log import Trace, parse_openings
 from annotation.sheets.sheet import strip_nul
@@ -186,7 +186,7 @@ def typed_texts(assignment: Assignment, written: Mapping[str, Any]) -> list[str]
 
 
 def respond_with_open_work(request: HttpRequest, assignment: Assignment, at: datetime, notice: str) -> HttpResponse:
-    work = claim.get_or_claim_work(assignment.rater, place_of(assignment), at)
+    work = next_work.get_or_claim_work(assignment.rater, place_of(assignment), at)
     return respond_with_next(request, assignment, work, at, notice=notice)
 
 

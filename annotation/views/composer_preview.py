@@ -19,7 +19,7 @@ from annotation.displays import DISPLAYS, Display
 from annotation.displays.contract import required
 from annotation.models import Assignment, Campaign, CampaignCohort, Draft, Participation, SheetVersion, Unit
 from annotation.pages import sheet_view
-from annotation.services.queue.claim import Work
+from annotation.services.queue.next_work import Work
 from annotation.services.sheets import stages as services
 from annotation.sheets.sheet import localise
 from annotation.views.answers import person

@@ -18,8 +18,8 @@ from annotation.pages import sheet_view
 from annotation.pages.home import home_of
 from annotation.queries.gate import SHUTS_OUT
 from annotation.services.answers import submit
-from annotation.services.queue import claim
-from annotation.services.queue.claim import Work
+from annotation.services.queue import next_work
+from annotation.services.queue.next_work import Work
 from annotation.views.answers import is_script_request, person
 from jobs.formats.numbers import parse_id
 from people.models import User
@@ -43,7 +43,7 @@ def sheet(request: HttpRequest, campaign_id: int) -> HttpResponse:
     """What is in hand, or the answer that is opened for a change, or why there is nothing."""
     user, at = person(request), timezone.now()
     place = open_work_for(user, campaign_id)
-    claimed = claim.get_or_claim_work(rater_of(user), place, at)
+    claimed = next_work.get_or_claim_work(rater_of(user), place, at)
     if claimed.no_work and claimed.no_work.reason == "no_consent" and not is_script_request(request):
         query = urlencode({"next": request.get_full_path()})
         return redirect(f"{reverse('annotation:consent', args=[place.cohort.team_id])}?{query}")

@@ -8,8 +8,8 @@ from annotation.sheets.sheet import Sheet
 from benchmarks.models import Benchmark, Stage
 from evaluation.exports import decisions, items
 from evaluation.exports.formats import FileSummary, csv_lines, json_lines
+from evaluation.exports.ratings import COLUMNS, WITHDRAWN_AT, Column, Row, rows
 from evaluation.exports.record_files import record_files
-from evaluation.exports.rows import COLUMNS, WITHDRAWN_AT, Column, Row, rows
 from people.models import Rater
 from people.services.consent import consent_states
 

@@ -24,7 +24,7 @@ from annotation.queries.answers import withdrawn_of
 from annotation.sheets.sheet import Sheet
 from benchmarks.models import Benchmark, Stage
 from evaluation.exports.archive_files import ArchiveFile
-from evaluation.exports.rows import RATERS
+from evaluation.exports.ratings import RATERS
 
 UNCOUNTED = {
     "surplus": "The unit had all the answers it needed when this one came.",

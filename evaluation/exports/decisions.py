@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from annotation.queries.consent_withdrawal import left_out_sql
 from benchmarks.models import Benchmark
-from evaluation.exports.rows import MODEL, Column, Row, cached_pseudonyms, stream_query
+from evaluation.exports.ratings import MODEL, Column, Row, cached_pseudonyms, stream_query
 
 OUTCOMES: tuple[Column, ...] = (
     ("campaign", "o.campaign_id", "int8", "Number of the campaign; see campaigns."),

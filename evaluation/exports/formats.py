@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from evaluation.exports.rows import Row
+from evaluation.exports.ratings import Row
 from jobs.formats import csv_safety
 
 _BLOCK = 64 * 1024

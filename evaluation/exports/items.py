@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from benchmarks.models import Stage
-from evaluation.exports.rows import Column, Row, stream_query
+from evaluation.exports.ratings import Column, Row, stream_query
 
 _PICTURES = """
   SELECT json_agg(json_build_object('role', p.role, 'sha256', g.sha256, 'format', g.format, 'width', g.width,

@@ -7,7 +7,7 @@ answers of people who withdrew their consent are in no record either.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from evaluation.exports.rows import Column, Row
+from evaluation.exports.ratings import Column, Row
 
 
 @dataclass(frozen=True)

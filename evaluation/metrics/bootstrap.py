@@ -17,7 +17,7 @@ from scipy import sparse
 from evaluation.metrics.counts import CountTable, Floats, Ints, Ratings, count_table
 from evaluation.metrics.deletions import Sums
 from evaluation.metrics.distances import distance_sums
-from evaluation.metrics.ordinal import expected_sum, mid_ranks
+from evaluation.metrics.ordinal_distance import expected_sum, mid_ranks
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 _BLOCK_NUMBERS = 4_000_000

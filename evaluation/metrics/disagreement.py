@@ -2,15 +2,15 @@
 
     D_u = sum over pairs of raters i != j of delta2(x_ui, x_uj) / (m_u (m_u - 1))
 
-delta2 is the squared distance of the level (``distances.py``, ``ordinal.py``), m_u the raters of the unit. Told as a
-share of D_e, the disagreement expected by chance (two of all pairable ratings drawn at random), so that it has the same
+delta2 is the squared distance of the level (``distances.py``, ``ordinal_distance.py``), m_u the raters of the unit. As
+a share of D_e, the disagreement expected by chance (two of all pairable ratings drawn at random), it has the same
 meaning at every level: 0 is the same answer by all, 1 as much as chance gives, above 1 more. The average of these
 ratios, each unit by its m_u, is exactly 1 - alpha.
 
     boxes, groupings, texts: the mean over pairs of raters of 1 - IoU, of 1 - adjusted Rand index, of "not the same"
 
 Undefined: fewer than two raters; a grouping whose chance level is its maximum, in all pairs. Without any variation D_e
-is 0 and every unit's ratio is 0, for nobody disagrees. Source: Krippendorff (2011), as in ``agreement.py``.
+is 0 and every unit's ratio is 0, for nobody disagrees. Source: Krippendorff (2011), as in ``alpha.py``.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.metrics.agreement import Level
+from evaluation.metrics.alpha import Level
 from evaluation.metrics.boxes import overlap
 from evaluation.metrics.counts import Floats, Ints, Ratings, count_table
 from evaluation.metrics.distances import distance_sums
-from evaluation.metrics.ordinal import expected_sum, mid_ranks
+from evaluation.metrics.ordinal_distance import expected_sum, mid_ranks
 from evaluation.metrics.partitions import Partition, pair_counts
 
 

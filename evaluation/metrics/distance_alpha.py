@@ -4,7 +4,7 @@
     D_o = 1/n sum over units u of 1/(m_u - 1) sum over i != j in u of D(x_ui, x_uj)
     D_e = 1/(n (n - 1)) sum over all i != j of D(x_i, x_j)
 
-D, from 0 to 1, stands where the other levels have delta^2 (``agreement.py``); m_u ratings of unit u, of units with at
+D, from 0 to 1, stands where the other levels have delta^2 (``alpha.py``); m_u ratings of unit u, of units with at
 least two only, n of them in all. Distinct answers are numbered first, so that n answers with C distinct ones cost C^2
 distances. Above ``MOST_DISTINCT`` of them D_e, and D_e of every replicate, comes from ``PAIRS`` random pairs of answers
 with a stored seed: the extras "n_pairs_drawn" and "seed" say so.

@@ -8,7 +8,7 @@ Everything rests on one sum per rating: d_i = sum over the ratings j of i's grou
     where pairs
               are few, else from exponential moments (``_ratio_by_moments``): linear in the ratings, bounded in memory
 
-Source: Krippendorff, K. (2019), Content Analysis, 4th ed., chapter 12; ordinal is in ``ordinal.py``.
+Source: Krippendorff, K. (2019), Content Analysis, 4th ed., chapter 12; ordinal is in ``ordinal_distance.py``.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ item is left out as a whole, for alpha too.
 Undefined: no answers; fewer than two people; no item answered by two; no two pictures together in anybody's groups (F1:
 0 / 0); groupings that chance could not tell apart, all single or all one (ARI: 0 / 0); everything kept or everything
 dropped (alpha: 0 / 0).
-Source: Hubert & Arabie (1985), Comparing Partitions, J. Classification 2; Krippendorff (2011) as in `agreement.py`;
+Source: Hubert & Arabie (1985), Comparing Partitions, J. Classification 2; Krippendorff (2011) as in `alpha.py`;
 pairwise F1 as in entity resolution, e.g. Menestrina et al. (2010), Evaluating Entity Resolution Results.
 """
 

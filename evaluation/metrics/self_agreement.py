@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.metrics.agreement import Level, alpha
+from evaluation.metrics.alpha import Level, alpha
 from evaluation.metrics.counts import Ratings
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import Interval

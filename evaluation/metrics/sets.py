@@ -16,7 +16,7 @@ from typing import Literal
 
 import numpy as np
 
-from evaluation.metrics.agreement import alpha
+from evaluation.metrics.alpha import alpha
 from evaluation.metrics.counts import Floats, Ints, Ratings
 from evaluation.metrics.distance_alpha import AnswerTable, Distance, distance_alpha
 from evaluation.metrics.estimate import Estimate

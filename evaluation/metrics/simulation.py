@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluation.metrics.agreement import alpha
+from evaluation.metrics.alpha import alpha
 from evaluation.metrics.correlation import mean_pairwise_pearson, mean_pairwise_spearman
 from evaluation.metrics.counts import Floats, Ints, Ratings
 from evaluation.metrics.estimate import Estimate

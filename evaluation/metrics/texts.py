@@ -11,7 +11,7 @@ import unicodedata
 from dataclasses import replace
 from statistics import median
 
-from evaluation.metrics.agreement import alpha, percent_agreement
+from evaluation.metrics.alpha import alpha, percent_agreement
 from evaluation.metrics.distance_alpha import AnswerTable
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import Interval

@@ -12,7 +12,7 @@ import numpy as np
 from django.utils.translation import gettext as _
 
 from annotation.queries.answers import watermark
-from evaluation.metrics.agreement import Level
+from evaluation.metrics.alpha import Level
 from evaluation.metrics.association import FISHER
 from evaluation.metrics.counts import Floats, Ratings
 from evaluation.metrics.estimate import Estimate

@@ -11,7 +11,7 @@ import numpy as np
 from django.utils.translation import gettext as _
 
 from annotation.queries.answers import watermark
-from evaluation.metrics.agreement import Level
+from evaluation.metrics.alpha import Level
 from evaluation.metrics.association import Kind
 from evaluation.metrics.counts import Bools, Floats
 from evaluation.metrics.estimate import Estimate

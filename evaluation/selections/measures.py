@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from evaluation.metrics.agreement import alpha, percent_agreement
+from evaluation.metrics.alpha import alpha, percent_agreement
 from evaluation.metrics.box_agreement import mean_pairwise_overlap
 from evaluation.metrics.box_alpha import box_alpha, box_f1
 from evaluation.metrics.correlation import mean_pairwise_pearson, mean_pairwise_spearman

@@ -20,7 +20,7 @@ from predictions.models import Attempt, Call, Reply, Run
 from predictions.models.calls import INCOMPLETE
 from predictions.queries.endpoints import OFFERED
 from predictions.queries.progress import FROZEN, QUEUED, UNASKED, WAITS, RunProgress, in_states, is_frozen
-from predictions.services.runs import retries
+from predictions.services.runs import repeatable_calls
 from predictions.templatetags.money import exact_amount
 from predictions.texts import call_reasons
 
@@ -106,7 +106,7 @@ def state_counts(by_state: Mapping[str, int]) -> list[StateCount]:
     """States that occur, in the order of a call's life."""
     labels = {str(state): (str(state.label), CHIPS[state]) for state in State} | {UNASKED: (str(NOT_ASKED), "hollow")}
     return [
-        StateCount(state, *texts, by_state[state], state in retries.STATES)
+        StateCount(state, *texts, by_state[state], state in repeatable_calls.STATES)
         for state, texts in labels.items()
         if by_state.get(state)
     ]
@@ -117,7 +117,7 @@ def retry_shares(run: Run, by_state: Mapping[str, int]) -> tuple[list[StateCount
     shares, same = [], 0
     for share in state_counts(by_state):
         if share.retried:
-            n = retries.retryable(run, [share.state], retries.BATCH).count()
+            n = repeatable_calls.retryable(run, [share.state], repeatable_calls.BATCH).count()
             same += share.n - n
             shares += [replace(share, n=n)] if n else []
     return shares, same

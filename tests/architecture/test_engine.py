@@ -16,7 +16,7 @@ FOLDER = ROOT / PACKAGE.replace(".", "/")
 STATES_WRITTEN_BY = {"claim", "write"}
 USERS = (
     *(f"predictions.{folder}." for folder in ("views", "pages", "forms")),
-    *(f"predictions.services.runs.{module}" for module in ("answer_runs", "plans", "retries", "run_jobs")),
+    *(f"predictions.services.runs.{module}" for module in ("answer_runs", "plans", "repeatable_calls", "run_jobs")),
 )
 STATE_IS_WRITTEN = re.compile(r"UPDATE predictions_call\b|Call\.objects\.bulk_update|\.update\(state=Call\.State")
 CHANGES = {"add", "append", "clear", "discard", "extend", "insert", "pop", "remove", "set", "setdefault", "update"}

@@ -12,7 +12,7 @@ from annotation.models import Assignment, Campaign
 from annotation.services.answers.exclusions import exclude
 from annotation.services.answers.submit import Submission, report_problem, submit
 from annotation.services.campaigns import lifecycle
-from annotation.services.queue.claim import get_or_claim_work
+from annotation.services.queue.next_work import get_or_claim_work
 from people.models import User
 from people.services.raters import rater_of
 from tests.browser.conftest import PHONE

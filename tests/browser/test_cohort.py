@@ -7,7 +7,7 @@ from django.utils import timezone
 from playwright.sync_api import Page
 
 from annotation.models import Assignment, Campaign
-from annotation.services.queue.claim import get_or_claim_work
+from annotation.services.queue.next_work import get_or_claim_work
 from people.models import Invitation
 from people.services.raters import rater_of
 from tests.browser.conftest import PHONE

@@ -67,7 +67,7 @@ def test_opening_before_and_after_the_gate_is_kept_and_exported(
 
 def exported(world: World, campaign: Campaign) -> list[dict[str, object]]:
     from annotation.sheets.sheet import Sheet
-    from evaluation.exports.rows import rows
+    from evaluation.exports.ratings import rows
 
     version = campaign.sheet_version
     return list(rows([campaign.pk], str, {version.pk: Sheet.from_json(version.definition, stored=True)}))

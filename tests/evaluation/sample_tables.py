@@ -11,7 +11,7 @@ from django.http import QueryDict
 
 from annotation.models import Annotation, Assignment, Campaign, Rating, Tally, Unit
 from benchmarks.models import Benchmark, Item
-from evaluation.metrics.agreement import alpha, percent_agreement
+from evaluation.metrics.alpha import alpha, percent_agreement
 from evaluation.rendering.report import Cell, PrintedValue, Rounding, Row
 from evaluation.tables import registry
 from evaluation.tables.spec import TableSpec

@@ -15,7 +15,7 @@ from annotation.models import Campaign
 from annotation.queries.answers import watermark
 from annotation.services.answers.submit import Submission, submit
 from annotation.services.campaigns import lifecycle
-from annotation.services.queue.claim import get_or_claim_work
+from annotation.services.queue.next_work import get_or_claim_work
 from people.services.raters import rater_of
 from tests.evaluation.data import an_open_campaign, give, of_condition, table
 from tests.personas import World

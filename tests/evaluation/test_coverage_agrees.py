@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from annotation.queries.coverage import CoverageFilter, coverage_page
 from annotation.services.answers.submit import Submission, submit
-from annotation.services.queue.claim import get_or_claim_work
+from annotation.services.queue.next_work import get_or_claim_work
 from people.services.raters import rater_of
 from tests.evaluation.data import an_open_campaign
 from tests.personas import World

@@ -13,7 +13,7 @@ from django.test import Client
 from annotation.models import Annotation, Campaign, Rating
 from annotation.sheets.sheet import Sheet
 from benchmarks.models import Item
-from evaluation.exports.rows import rows
+from evaluation.exports.ratings import rows
 from jobs.models import Event
 from people.services.raters import rater_of
 from tests.evaluation.data import an_open_campaign, give, of_condition, table

@@ -11,7 +11,7 @@ import pytest
 
 from predictions.models import Call
 from predictions.prompts.reply_text import READING_VERSION
-from predictions.services.runs.engine import settle
+from predictions.services.runs.engine import retries
 from tests.evaluation.data import give
 from tests.personas import World
 from tests.predictions.model_file_samples import bring, jsonl, kept, lm_eval, run_of
@@ -34,7 +34,7 @@ def test_the_answers_of_models_say_how_they_were_got(
     world: World, scripted_server: Server, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
     use(monkeypatch, Plainly())
-    monkeypatch.setattr(settle, "BACKOFF", 0.02)
+    monkeypatch.setattr(retries, "BACKOFF", 0.02)
     campaign = a_campaign(world, 2)
     give(campaign, world.egypt, world.nour, {world.items[0]: "4"})
     endpoint = an_endpoint(world, scripted_server.base_url, {"scripted": {"in": "1", "out": "2"}})

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from annotation.models import Campaign
-from evaluation.metrics.agreement import alpha
+from evaluation.metrics.alpha import alpha
 from evaluation.metrics.counts import Ratings
 from evaluation.metrics.simulation import Study, StudyDesign, draw
 from people.models import Cohort, Rater

@@ -15,7 +15,7 @@ from annotation.models import Campaign, Rating, Unit
 from annotation.services.answers import model_answers
 from annotation.services.answers.model_answers import AnswerDestination, ModelAnswer
 from annotation.services.sheets.sheet_versions import sheet_of
-from evaluation.metrics.agreement import alpha
+from evaluation.metrics.alpha import alpha
 from evaluation.metrics.counts import Ratings
 from people.models import Rater
 from predictions.models import Call, Endpoint, Run

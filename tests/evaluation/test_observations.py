@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from annotation.models import Annotation, Campaign
 from annotation.services.campaigns import lifecycle
 from benchmarks.models import Item
-from evaluation.metrics.agreement import alpha
+from evaluation.metrics.alpha import alpha
 from evaluation.queries.observations import Observations, answers, observe
 from evaluation.queries.ratings import ratings
 from evaluation.selections.catalogue import catalogue_of

@@ -11,7 +11,7 @@ from annotation.models import Annotation, Campaign, Exclusion, Rating, Slot, Tal
 from annotation.services.answers.submit import Submission, submit
 from annotation.services.files import answer_files
 from annotation.services.files.withdrawals import withdraw
-from annotation.services.queue.claim import get_or_claim_work
+from annotation.services.queue.next_work import get_or_claim_work
 from jobs.models import Job
 from jobs.services import runner
 from people.models import Rater, User

@@ -8,7 +8,7 @@ import pytest
 from django.http import QueryDict
 
 from annotation.models import Annotation, Campaign
-from evaluation.metrics.agreement import alpha
+from evaluation.metrics.alpha import alpha
 from evaluation.queries.answer_tables import field_answers
 from evaluation.queries.observations import answers, observe
 from evaluation.queries.ratings import cohort_ratings, ratings

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from annotation.models import Campaign
-from evaluation.metrics.agreement import alpha
+from evaluation.metrics.alpha import alpha
 from evaluation.metrics.counts import Ratings
 from evaluation.metrics.estimate import Estimate
 from evaluation.reports import alpha_check as module

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from annotation.models import Campaign, Tally
 from annotation.services.answers.submit import Submission, submit
-from annotation.services.queue.claim import get_or_claim_work
+from annotation.services.queue.next_work import get_or_claim_work
 from evaluation import tasks
 from evaluation.models import Snapshot
 from evaluation.reports import stored_agreement

@@ -15,7 +15,7 @@ from annotation.models import Campaign, Rating
 from annotation.services.campaigns import lifecycle
 from benchmarks.models import Item
 from benchmarks.services.benchmarks import create_from_recipe
-from evaluation.metrics.agreement import alpha
+from evaluation.metrics.alpha import alpha
 from evaluation.metrics.counts import Ratings
 from evaluation.rendering.reason_text import reason_sentence
 from evaluation.rendering.report import Cell

@@ -8,7 +8,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from annotation.models import Assignment, Participation
-from annotation.services.queue import slots
+from annotation.services.queue import claim
 from annotation.services.queue.locks import lock_participation_of
 from people.models import Rater
 from tests.annotation.queue.factories import a_person
@@ -57,8 +57,8 @@ def walked(campaign: Any, seat: Any, share: float) -> Rater:
             [campaign.pk, place.pk, person.pk, seat.pk, seat.pk, share],
         )
         sql.execute("ANALYZE annotation_assignment")
-    first = f"""SELECT min(s.position) FROM annotation_slot s WHERE s.cohort_id = %(cohort)s AND {slots.NOT_HAD}"""
-    [(cursor,)] = slots.fetch(first, {"cohort": seat.pk, "campaign": campaign.pk, "rater": person.pk})
+    first = f"""SELECT min(s.position) FROM annotation_slot s WHERE s.cohort_id = %(cohort)s AND {claim.NOT_HAD}"""
+    [(cursor,)] = claim.fetch(first, {"cohort": seat.pk, "campaign": campaign.pk, "rater": person.pk})
     Participation.objects.filter(pk=place.pk).update(cursor=cursor)
     return person
 
@@ -73,7 +73,7 @@ def one_claim(person: Rater, seat: Any) -> int:
     with transaction.atomic():
         place = lock_participation_of(person.pk, seat.pk, at)
         with connection.cursor() as sql:
-            sql.execute(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {slots.CLAIM}", params_of(place, at))
+            sql.execute(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {claim.CLAIM}", params_of(place, at))
             [(plan,)] = sql.fetchall()
         taken = Assignment.objects.filter(participation_id=place.id, state="reserved").exists()
         assert taken, "there was nothing to claim"
@@ -81,19 +81,19 @@ def one_claim(person: Rater, seat: Any) -> int:
     return buffers_of((json.loads(plan) if isinstance(plan, str) else plan)[0]["Plan"])
 
 
-def params_of(place: slots.LockedParticipation, at: Any) -> dict[str, Any]:
+def params_of(place: claim.LockedParticipation, at: Any) -> dict[str, Any]:
     caught: dict[str, Any] = {}
-    real: Callable[..., Any] = slots.fetch
+    real: Callable[..., Any] = claim.fetch
 
     def catch(_sql: str, params: dict[str, Any]) -> list[tuple[int, None]]:
         caught.update(params)
         return [(0, None)]
 
-    slots.fetch = catch  # type: ignore[assignment]
+    claim.fetch = catch  # type: ignore[assignment]
     try:
-        slots.claim(place, in_hand=True, lease_until=at, at=at)
+        claim.claim(place, in_hand=True, lease_until=at, at=at)
     finally:
-        slots.fetch = real
+        claim.fetch = real
     return caught
 
 

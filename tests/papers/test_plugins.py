@@ -20,8 +20,8 @@ from benchmarks.recipes import registry as recipes
 from benchmarks.recipes.contract import Recipe, RecipeError, StageSpec
 from benchmarks.recipes.parts import one_of, option
 from benchmarks.rules.derivations import registry as derivations
+from evaluation.exports.ratings import Row
 from evaluation.exports.record_files import RecordFile
-from evaluation.exports.rows import Row
 from evaluation.figures.registry import DuplicateFigure, register_figures
 from evaluation.figures.registry import figures_of as drawn_of
 from evaluation.queries import status

@@ -28,7 +28,7 @@ from multiprocessing import get_context  # noqa: E402
 
 import numpy as np  # noqa: E402
 
-from evaluation.metrics.agreement import Interval, alpha  # noqa: E402
+from evaluation.metrics.alpha import Interval, alpha  # noqa: E402
 from evaluation.metrics.correlation import mean_pairwise_pearson  # noqa: E402
 from evaluation.metrics.counts import Ratings  # noqa: E402
 from evaluation.metrics.simulation import MEASURED, StudyDesign, covers, truth  # noqa: E402

@@ -19,7 +19,7 @@ import krippendorff  # noqa: E402
 import numpy as np  # noqa: E402
 import pandas  # noqa: E402
 
-from evaluation.metrics.agreement import LEVELS, Interval, alpha  # noqa: E402
+from evaluation.metrics.alpha import LEVELS, Interval, alpha  # noqa: E402
 from evaluation.metrics.correlation import mean_pairwise_pearson, mean_pairwise_spearman  # noqa: E402
 from evaluation.metrics.counts import Ratings  # noqa: E402
 

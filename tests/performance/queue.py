@@ -58,7 +58,7 @@ def bare_sql(campaign: Any, people: Sequence[Any], seconds: float) -> str:
     from django.utils import timezone
 
     from annotation.models import Assignment
-    from annotation.services.queue import locks, slots
+    from annotation.services.queue import claim, locks, slots
 
     seat = campaign.cohorts.get()
     times: list[float] = []
@@ -69,7 +69,7 @@ def bare_sql(campaign: Any, people: Sequence[Any], seconds: float) -> str:
             begun, at = time.perf_counter(), timezone.now()
             with transaction.atomic():
                 place = locks.lock_participation_of(person.pk, seat.pk, at)
-                claimed = slots.claim(place, in_hand=True, lease_until=at, at=at)
+                claimed = claim.claim(place, in_hand=True, lease_until=at, at=at)
                 row = Assignment.objects.filter(pk=claimed)
                 slots.adjust_counters(row.values_list("slot_id", flat=True)[0] or 0, reserved=-1, submitted=1)
                 row.update(state="submitted", lease_until=None)

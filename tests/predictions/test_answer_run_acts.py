@@ -25,7 +25,7 @@ from predictions.queries.exports import call_lines
 from predictions.queries.progress import attempts_of, progress_of
 from predictions.services.runs import answer_runs, plans
 from predictions.services.runs.answer_runs import RunRefused
-from predictions.services.runs.engine import executor, settle
+from predictions.services.runs.engine import executor, retries
 from tests.personas import draw_image
 from tests.predictions import model_server
 from tests.predictions.model_server import Act, Rule
@@ -39,7 +39,7 @@ PRICES = {"*": {"in": "1", "out": "2", "request": "0.01"}}
 def plain(monkeypatch):
     prompt = Plainly()
     use(monkeypatch, prompt)
-    monkeypatch.setattr(settle, "BACKOFF", 0.02)
+    monkeypatch.setattr(retries, "BACKOFF", 0.02)
     return prompt
 
 
@@ -260,7 +260,7 @@ class TestCache:
     def test_answered_part_is_not_requested_again(self, world, monkeypatch, scripted_server, endpoint):
         prompt = Plainly(parts=3, key="parts")
         use(monkeypatch, prompt)
-        monkeypatch.setattr(settle, "BACKOFF", 0.02)
+        monkeypatch.setattr(retries, "BACKOFF", 0.02)
         scripted_server.rules(Rule(model_server.STUMBLES, numbers=(2, 4)))
         run = driven(opened(world, a_plan(a_campaign(world, 1), endpoint, prompt)))
         [call] = run.calls.all()

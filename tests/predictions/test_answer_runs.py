@@ -13,7 +13,7 @@ from jobs.services import runner
 from people.models import Rater
 from predictions.models import Attempt, Call, Reply
 from predictions.services.runs.answer_runs import RunRefused
-from predictions.services.runs.engine import executor, request, settle
+from predictions.services.runs.engine import executor, request, retries
 from tests.predictions import model_server
 from tests.predictions.model_server import Act, Rule
 from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
@@ -26,7 +26,7 @@ PRICES = {"scripted": {"in": "1", "out": "2"}}
 def plain(monkeypatch):
     prompt = Plainly()
     use(monkeypatch, prompt)
-    monkeypatch.setattr(settle, "BACKOFF", 0.02)
+    monkeypatch.setattr(retries, "BACKOFF", 0.02)
     return prompt
 
 
@@ -111,7 +111,7 @@ def test_what_keeps_going_wrong_fails_after_so_many_times(asked, scripted_server
 
 
 def test_who_waits_too_long_gives_up_and_counts_what_it_may_have_cost(asked, monkeypatch):
-    monkeypatch.setattr(settle, "TRIES", 2)
+    monkeypatch.setattr(retries, "TRIES", 2)
     run = asked(1, Rule(Act(delay=3)), timeout_seconds=1)
     run.refresh_from_db()
     [call] = run.calls.all()

@@ -9,7 +9,7 @@ from annotation.models import Campaign
 from people.services.raters import rater_of
 from predictions.models import Run
 from predictions.services.runs import answer_runs
-from predictions.services.runs.engine import settle
+from predictions.services.runs.engine import retries
 from predictions.services.runs.unit_selection import count_new_units, select_item_targets
 from tests.annotation.chain.factories import answer, hand
 from tests.personas import World
@@ -37,7 +37,7 @@ def campaign(world: World) -> Campaign:
 def start(world: World, campaign: Campaign, scripted_server: Server, monkeypatch: pytest.MonkeyPatch) -> Any:
     prompt = Plainly()
     use(monkeypatch, prompt)
-    monkeypatch.setattr(settle, "BACKOFF", 0.02)
+    monkeypatch.setattr(retries, "BACKOFF", 0.02)
     endpoint = an_endpoint(world, scripted_server.base_url)
     return lambda **more: opened(world, a_plan(campaign, endpoint, prompt, **more))
 

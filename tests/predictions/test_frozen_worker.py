@@ -11,7 +11,7 @@ from jobs.models import Job
 from jobs.services import job_context, runner
 from predictions.models import Call, Run
 from predictions.queries.progress import progress_of
-from predictions.services.runs.engine import settle
+from predictions.services.runs.engine import retries
 from tests.personas import World
 from tests.predictions.model_server import Server
 from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 def run(world: World, scripted_server: Server, monkeypatch: Any) -> Run:
     prompt = Plainly()
     use(monkeypatch, prompt)
-    monkeypatch.setattr(settle, "BACKOFF", 0.02)
+    monkeypatch.setattr(retries, "BACKOFF", 0.02)
     return opened(world, a_plan(a_campaign(world, 3), an_endpoint(world, scripted_server.base_url), prompt))
 
 

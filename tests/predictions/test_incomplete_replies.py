@@ -12,7 +12,7 @@ from people.services.raters import rater_of
 from predictions.models import Call, Run
 from predictions.prompts.registry import prompt
 from predictions.services.runs import answer_runs
-from predictions.services.runs.engine import settle
+from predictions.services.runs.engine import retries
 from tests.annotation.chain.factories import a_field, answer, hand, points
 from tests.evaluation.test_export_runs import exported
 from tests.personas import World
@@ -30,7 +30,7 @@ EMPTY = {"x0": 0.3, "y0": 0.3, "x1": 0.3, "y1": 0.3}
 @pytest.fixture
 def ask(world: World, scripted_server: Server, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A run over one picture for each reply; the sheet has five ratings and a box."""
-    monkeypatch.setattr(settle, "BACKOFF", 0.02)
+    monkeypatch.setattr(retries, "BACKOFF", 0.02)
 
     def ask(*replies: dict[str, Any]) -> Run:
         stage = world.stage

@@ -24,7 +24,7 @@ from papers.culturalvqa.metrics import lave_accuracy, scores_of
 from papers.culturalvqa.prompts import lave
 from people.models import Rater
 from predictions.models import Call, Reply
-from predictions.services.runs.engine import settle
+from predictions.services.runs.engine import retries
 from tests.personas import World, stand_in
 from tests.predictions.model_server import Act, ReceivedRequest, Server
 from tests.predictions.request_helpers import a_plan, an_endpoint, driven, opened, states
@@ -86,7 +86,7 @@ def as_the_authors(references: list[str]) -> list[str]:
 
 
 def the_run(world: World, campaign: Campaign, server: Server, monkeypatch: pytest.MonkeyPatch, demos: Any) -> Any:
-    monkeypatch.setattr(settle, "BACKOFF", 0.02)
+    monkeypatch.setattr(retries, "BACKOFF", 0.02)
     by_question = {(one["question"], one["prediction"]): n for n, one in enumerate(demos)}
     assert len(by_question) == 24
 

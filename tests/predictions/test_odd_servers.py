@@ -8,7 +8,7 @@ import pytest
 from jobs.models import Job
 from predictions.backends import failures, payloads
 from predictions.models import Attempt, Reply
-from predictions.services.runs.engine import settle, write
+from predictions.services.runs.engine import retries, write
 from tests.predictions.model_server import Act, Rule
 from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
 
@@ -21,7 +21,7 @@ def asked(world, monkeypatch, scripted_server):
     """Drive a run of so many units against a server that keeps to these rules."""
     prompt = Plainly()
     use(monkeypatch, prompt)
-    monkeypatch.setattr(settle, "BACKOFF", 0.02)
+    monkeypatch.setattr(retries, "BACKOFF", 0.02)
 
     def asked(items, *rules, prices=PRICES, **more):
         scripted_server.rules(*rules)

@@ -8,7 +8,7 @@ from django.utils import timezone
 from jobs.services import runner
 from predictions.models import Call, Endpoint, Run
 from predictions.services.runs import answer_runs
-from predictions.services.runs.engine import settle
+from predictions.services.runs.engine import retries
 from predictions.texts.call_reasons import MISSING_INPUT
 from tests.personas import World, draw_image
 from tests.predictions import model_server
@@ -23,8 +23,8 @@ pytestmark = pytest.mark.django_db
 def plain(monkeypatch: Any) -> Plainly:
     prompt = Plainly()
     use(monkeypatch, prompt)
-    monkeypatch.setattr(settle, "BACKOFF", 0.02)
-    monkeypatch.setattr(settle, "TRIES", 2)
+    monkeypatch.setattr(retries, "BACKOFF", 0.02)
+    monkeypatch.setattr(retries, "TRIES", 2)
     return prompt
 
 

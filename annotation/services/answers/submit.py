@@ -19,10 +19,10 @@ from annotation.services.answers.locked_state import LockedState, lock_assignmen
 from annotation.services.answers.uploads import uploads_for_sheet
 from annotation.services.derivation import outbox
 from annotation.services.queue import slots
-from annotation.services.queue.claim import Work, claim_current_and_next, get_or_claim_work
+from annotation.services.queue.claim import LockedParticipation
 from annotation.services.queue.leases import release
 from annotation.services.queue.locks import lock_participation
-from annotation.services.queue.slots import LockedParticipation
+from annotation.services.queue.next_work import Work, claim_current_and_next, get_or_claim_work
 from annotation.services.queue.units import retire_if_skipped
 from annotation.services.sheets import rule_versions
 from annotation.services.sheets.sheet_versions import sheet_of

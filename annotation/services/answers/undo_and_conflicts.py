@@ -11,10 +11,10 @@ from annotation.queries.gate import SHUTS_OUT, Gate, check_gate
 from annotation.services.answers.locked_state import lock_assignment
 from annotation.services.answers.submit import AssignmentStateError, own_assignment, reopen, work_showing
 from annotation.services.queue import slots
-from annotation.services.queue.claim import Work
+from annotation.services.queue.claim import LockedParticipation
 from annotation.services.queue.leases import release
 from annotation.services.queue.locks import lock_participation
-from annotation.services.queue.slots import LockedParticipation
+from annotation.services.queue.next_work import Work
 from annotation.services.queue.units import unretire_if_skip_undone
 from annotation.services.transactions import in_transaction
 from jobs.models import record

@@ -1,150 +1,122 @@
-"""Who works on what. See docs/explanation/queue.md.
+"""How a slot is reserved: one statement, written out because its locks and its constant work are the point of it.
 
-Everything a person does in a campaign is in the order of their Participation's lock: two tabs get the same item.
+Read docs/explanation/queue.md first. `claim` needs a transaction and the lock of the Participation that it acts for.
 """
 
-from dataclasses import dataclass, replace
+# ruff: noqa: S608  (only constants of this file are put into the statements)
+
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from annotation.models import Assignment, CampaignCohort
-from annotation.queries import assignments
-from annotation.queries.gate import SHUTS_OUT, Gate, Reason, check_gate
 from annotation.queries.sql import fetch
-from annotation.services.queue import slots
-from annotation.services.queue.leases import release_expired
-from annotation.services.queue.locks import lock_participation_of
-from annotation.services.queue.slots import LockedParticipation
-from annotation.services.transactions import in_transaction
-from people.models import Rater
+from annotation.services.transactions import RetryTransaction
 
-# The one ahead comes into hand when nothing is. Told: for each that is held, whether it is in hand now.
-HELD = """
-WITH held AS MATERIALIZED (
-  SELECT id, in_hand FROM annotation_assignment WHERE participation_id = %(participation)s AND state = 'reserved'
-), came AS (
-  UPDATE annotation_assignment SET in_hand = true, lease_until = %(lease)s, shown_at = %(at)s, changed_at = %(at)s
-  WHERE id IN (SELECT id FROM held) AND %(allowed)s AND NOT EXISTS (SELECT FROM held WHERE in_hand) RETURNING id
+ACTIVE = timedelta(minutes=5)
+ACTIVE_LIMIT = 200
+
+# A cursor stays this far behind the clock, so that a slot whose transaction read the clock before another's, and
+# committed after it, is not passed by. What goes to the end of the queue (END in slots.py) is later than every cursor.
+HORIZON = "((extract(epoch FROM clock_timestamp()) - 120) * 1000000)::bigint"
+
+NOT_HAD = """(SELECT had.id FROM annotation_assignment had WHERE had.campaign_id = %(campaign)s
+              AND had.unit_id = s.unit_id AND had.rater_id = %(rater)s LIMIT 1) IS NULL"""
+
+# Whom a stage is for: anyone; only others than those who had a part in what the item is made of; only these.
+STAFFED = """CASE WHEN %(staffing)s::text = 'anyone' THEN true ELSE (%(staffing)s::text = 'contributors') =
+  ((SELECT k.id FROM annotation_unit u JOIN annotation_itemcontributor k ON k.item_id = u.item_id
+    WHERE u.id = s.unit_id AND k.rater_id = %(rater)s LIMIT 1) IS NOT NULL) END"""
+MAY_HAVE = f"{NOT_HAD} AND {STAFFED}"
+
+ANY = "annotation_slot s WHERE s.cohort_id = %(cohort)s AND s.open AND s.position >= %(cursor)s"
+URGENT = "annotation_slot s WHERE s.cohort_id = %(cohort)s AND s.open AND s.urgent AND s.position >= %(urgent_cursor)s"
+
+# One statement, in this order: a place the person once had and gave back, else the first urgent slot from the urgent
+# cursor that they never had and may have, else the first of all open slots from the cursor; take a place in it, write
+# the assignment, move the cursors to the first such slots *whether locked or not*. Urgent slots are in the walk of all
+# open ones too, so no cursor loses them when they are urgent no longer; where none is urgent, that costs one look
+# at an empty index. NOT_HAD is a scalar subquery because the planner would turn NOT EXISTS into a join over all slots.
+CLAIM = f"""
+WITH people AS MATERIALIZED (
+  SELECT count(*) AS n FROM (
+    SELECT 1 FROM annotation_participation
+    WHERE cohort_id = %(cohort)s AND last_seen_at > %(active_since)s LIMIT {ACTIVE_LIMIT}) seen
+), enough AS MATERIALIZED (
+  SELECT %(in_hand)s OR (SELECT n FROM people) <= (SELECT count(*) FROM (
+    SELECT 1 FROM annotation_slot s WHERE s.cohort_id = %(cohort)s AND s.open AND s.position >= %(cursor)s
+    ORDER BY s.position LIMIT (SELECT n FROM people)) open) AS yes
+), own AS MATERIALIZED (
+  SELECT s.id, s.unit_id FROM annotation_assignment a JOIN annotation_slot s ON s.id = a.slot_id
+  WHERE a.participation_id = %(participation)s AND a.state = 'released' AND s.open AND (SELECT yes FROM enough)
+    AND {STAFFED}
+  ORDER BY a.changed_at LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED
+), hurry AS MATERIALIZED (SELECT EXISTS (SELECT FROM {URGENT}) AS yes
+), urgent AS MATERIALIZED (
+  SELECT s.id, s.unit_id FROM {URGENT} AND (SELECT yes FROM hurry) AND (SELECT yes FROM enough)
+    AND (SELECT count(*) FROM own) = 0 AND {MAY_HAVE}
+  ORDER BY s.position LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED
+), next AS MATERIALIZED (
+  SELECT s.id, s.unit_id FROM {ANY} AND (SELECT yes FROM enough)
+    AND (SELECT count(*) FROM own) = 0 AND (SELECT count(*) FROM urgent) = 0 AND {MAY_HAVE}
+  ORDER BY s.position LIMIT 1 FOR NO KEY UPDATE OF s SKIP LOCKED
+), picked AS MATERIALIZED (
+  SELECT id, unit_id FROM own UNION ALL SELECT id, unit_id FROM urgent UNION ALL SELECT id, unit_id FROM next
+), first AS MATERIALIZED (
+  SELECT s.position FROM {ANY} AND {MAY_HAVE} ORDER BY s.position LIMIT 1
+), first_urgent AS MATERIALIZED (
+  SELECT s.position FROM {URGENT} AND (SELECT yes FROM hurry) AND {MAY_HAVE} ORDER BY s.position LIMIT 1
+), ends AS MATERIALIZED (
+  SELECT least(coalesce((SELECT position FROM first), {HORIZON}), {HORIZON}) AS walked,
+    CASE WHEN (SELECT yes FROM hurry)
+      THEN least(coalesce((SELECT position FROM first_urgent), {HORIZON}), {HORIZON}) ELSE 0 END AS hurried
+  WHERE (SELECT yes FROM enough)
+), taken AS (
+  UPDATE annotation_slot s SET reserved = s.reserved + 1 FROM picked WHERE s.id = picked.id RETURNING s.id
+), given AS (
+  INSERT INTO annotation_assignment (campaign_id, participation_id, slot_id, unit_id, rater_id, state, in_hand,
+    lease_until, reserved_at, shown_at, changed_at, skip_reason, skip_note)
+  SELECT %(campaign)s, %(participation)s, picked.id, picked.unit_id, %(rater)s, 'reserved', %(in_hand)s,
+    %(lease_until)s, %(at)s, %(shown_at)s, %(at)s, '', '' FROM picked
+  ON CONFLICT (campaign_id, unit_id, rater_id, repeat) DO UPDATE SET state = 'reserved', in_hand = EXCLUDED.in_hand,
+    lease_until = EXCLUDED.lease_until, changed_at = EXCLUDED.changed_at,
+    shown_at = coalesce(annotation_assignment.shown_at, EXCLUDED.shown_at)
+  WHERE annotation_assignment.state = 'released' AND annotation_assignment.slot_id = EXCLUDED.slot_id
+  RETURNING id
+), moved AS (
+  UPDATE annotation_participation p
+  SET cursor = greatest(p.cursor, e.walked), urgent_cursor = greatest(p.urgent_cursor, e.hurried)
+  FROM ends e WHERE p.id = %(participation)s AND (p.cursor < e.walked OR p.urgent_cursor < e.hurried)
 )
-SELECT in_hand OR id IN (SELECT id FROM came) FROM held
+SELECT (SELECT count(*) FROM picked), (SELECT id FROM given)
 """
+CLAIM_WAITING = CLAIM.replace(" SKIP LOCKED", "")
 
 
 @dataclass(frozen=True)
-class NoWork:
-    """Why there is no work. `until`: when the first place that others hold comes back, or the person's next day."""
+class LockedParticipation:
+    """A locked Participation."""
 
-    reason: Reason
-    until: datetime | None = None
-
-
-@dataclass(frozen=True)
-class Work:
-    current: Assignment | None
-    prefetched: Assignment | None
-    no_work: NoWork | None
+    id: int
+    campaign_id: int
+    cohort_id: int
+    rater_id: int
+    cursor: int
+    urgent_cursor: int = 0
+    staffing: str = "anyone"
 
 
-def get_or_claim_work(rater: Rater, campaign_cohort: CampaignCohort, at: datetime) -> Work:
-    """What this person has in hand, taking a place for them if it is nothing. Asking twice is asking once."""
-    work = _open_work(rater.pk, campaign_cohort.pk, at)
-    late = work.no_work and work.no_work.until and work.no_work.until <= at
-    if late:  # the task that gives expired places back has not come round yet
-        release_expired(at)
-        work = _open_work(rater.pk, campaign_cohort.pk, at)
-    return work
+def claim(
+    seat: LockedParticipation, *, in_hand: bool, lease_until: datetime, at: datetime, wait: bool = False
+) -> int | None:
+    """Take a place for this person: the new or renewed assignment's id, or None if there is none.
 
-
-@in_transaction
-def _open_work(rater_id: int, cohort_id: int, at: datetime) -> Work:
-    return claim_current_and_next(lock_participation_of(rater_id, cohort_id, at), at, wait=True)
-
-
-def claim_current_and_next(
-    seat: LockedParticipation,
-    at: datetime,
-    *,
-    wait: bool,
-    place: CampaignCohort | None = None,
-    allowed: Gate | None = None,
-) -> Work:
-    """One in hand, one ahead. Without `wait`, an empty answer may only mean that others held their slots locked."""
-    if allowed is None or allowed.remaining is not None:  # an answer has taken of the room since
-        allowed = check_gate(seat.cohort_id, seat.rater_id, at)
-    seat = replace(seat, staffing=allowed.staffing)
-    lease = at + timedelta(minutes=allowed.lease_minutes)
-    if allowed.refused in SHUTS_OUT:
-        return Work(None, None, NoWork(allowed.refused, allowed.until))
-    params = {"participation": seat.id, "lease": lease, "at": at, "allowed": not allowed.refused}
-    reserved = {in_hand for (in_hand,) in fetch(HELD, params)}
-    if allowed.refused and True not in reserved:
-        return Work(None, None, NoWork(allowed.refused, allowed.until))
-    if not allowed.refused:
-        if True not in reserved and not _claim(seat, lease, at, wait):
-            return Work(None, None, _explain_no_work(seat))
-        if False not in reserved and (allowed.remaining is None or allowed.remaining > 1):
-            slots.claim(seat, in_hand=False, lease_until=lease, at=at)
-    return _work(seat, at, lease, place)
-
-
-def _claim(seat: LockedParticipation, lease: datetime, at: datetime, wait: bool) -> bool:
-    taken = slots.claim(seat, in_hand=True, lease_until=lease, at=at)
-    if taken is None and wait:
-        taken = slots.claim(seat, in_hand=True, lease_until=lease, at=at, wait=True)
-    return taken is not None
-
-
-def _work(seat: LockedParticipation, at: datetime, lease: datetime, place: CampaignCohort | None) -> Work:
-    """Read both back with all that a sheet needs; a lease half gone is renewed, for the person is here."""
-    rows = assignments.reserved_assignments(seat.id, place)
-    by_hand = {row.in_hand: row for row in rows}
-    half = at + (lease - at) / 2
-    old = [row.pk for row in rows if row.lease_until is not None and row.lease_until < half]
-    if old:
-        Assignment.objects.filter(pk__in=old).update(lease_until=lease)
-    return Work(by_hand.get(True), by_hand.get(False), None)
-
-
-# As the claim finds: what the person has, what they lost and may have again, the first open slot they never had.
-LEFT = f"""
-WITH seat AS MATERIALIZED (
-  SELECT id, cursor FROM annotation_participation WHERE cohort_id = %(cohort)s AND rater_id = %(rater)s
-)
-SELECT EXISTS (SELECT FROM annotation_assignment a
-    WHERE a.participation_id = (SELECT id FROM seat) AND a.state = 'reserved')
-  OR EXISTS (SELECT FROM annotation_assignment a JOIN annotation_slot s ON s.id = a.slot_id
-    WHERE a.participation_id = (SELECT id FROM seat) AND a.state = 'released' AND s.open)
-  OR (SELECT s.id FROM annotation_slot s WHERE s.cohort_id = %(cohort)s AND s.open
-      AND s.position >= coalesce((SELECT cursor FROM seat), 0) AND {slots.MAY_HAVE}
-    ORDER BY s.position LIMIT 1) IS NOT NULL
-"""  # noqa: S608  (a constant)
-
-
-def no_work_reason(rater: Rater, place: CampaignCohort, at: datetime) -> NoWork | None:
-    """Why opening this now would bring no work. Takes no place and no lock."""
-    staffing = place.campaign.stage.staffing
-    params = {"cohort": place.pk, "campaign": place.campaign_id, "rater": rater.pk, "staffing": staffing}
-    [(some,)] = fetch(LEFT, params)
-    if some:
-        return None
-    why = _explain_no_work(LockedParticipation(0, place.campaign_id, place.pk, rater.pk, 0, staffing=staffing))
-    return None if why.until is not None and why.until <= at else why
-
-
-def _explain_no_work(seat: LockedParticipation) -> NoWork:
-    """Told apart by what is true in this transaction: others' reservations first, for those may come back."""
-    [(until,)] = fetch(
-        f"""SELECT min(a.lease_until) FROM annotation_assignment a JOIN annotation_slot s ON s.id = a.slot_id
-            WHERE a.state = 'reserved' AND s.cohort_id = %(cohort)s AND {slots.MAY_HAVE}""",  # noqa: S608  (a constant)
-        {
-            "cohort": seat.cohort_id, "campaign": seat.campaign_id, "rater": seat.rater_id, "staffing": seat.staffing
-        },
-    )  # fmt: skip
-    if until is not None:
-        return NoWork("all_reserved", until)
-    [(empty, full)] = fetch(
-        """SELECT NOT EXISTS (SELECT FROM annotation_slot WHERE cohort_id = %(cohort)s),
-            coalesce(sum(submitted) >= nullif(sum(wanted), 0), false)
-          FROM annotation_tally WHERE cohort_id = %(cohort)s""",
-        {"cohort": seat.cohort_id},
-    )
-    return NoWork("nothing_yet" if empty else "cohort_full" if full else "all_done")
+    With `wait`, slots that others hold locked are waited for: only in a transaction that holds no slot.
+    """
+    params = {
+        "participation": seat.id, "campaign": seat.campaign_id, "cohort": seat.cohort_id, "rater": seat.rater_id,
+        "staffing": seat.staffing, "cursor": seat.cursor, "urgent_cursor": seat.urgent_cursor, "in_hand": in_hand,
+        "lease_until": lease_until, "at": at, "shown_at": at if in_hand else None, "active_since": at - ACTIVE,
+    }  # fmt: skip
+    [(picked, assignment_id)] = fetch(CLAIM_WAITING if wait else CLAIM, params)
+    if picked and assignment_id is None:
+        raise RetryTransaction  # the same person took the same unit through another cohort, at the same moment
+    return int(assignment_id) if picked else None

@@ -5,7 +5,7 @@ from typing import Any
 
 from annotation.models import Participation
 from annotation.queries.sql import fetch
-from annotation.services.queue.slots import LockedParticipation
+from annotation.services.queue.claim import LockedParticipation
 
 SEEN_EVERY = timedelta(minutes=1)
 

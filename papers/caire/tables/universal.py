@@ -12,7 +12,7 @@ import numpy as np
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from evaluation.metrics.agreement import Level, alpha
+from evaluation.metrics.alpha import Level, alpha
 from evaluation.metrics.averages import mean_over_countries
 from evaluation.metrics.correlation import mean_pairwise_pearson, mean_pairwise_spearman
 from evaluation.metrics.counts import Floats, Ints, Ratings

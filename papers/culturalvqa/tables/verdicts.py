@@ -11,7 +11,7 @@ import numpy as np
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from evaluation.metrics.agreement import alpha
+from evaluation.metrics.alpha import alpha
 from evaluation.metrics.counts import Ratings
 from evaluation.metrics.judges import against_majority
 from evaluation.metrics.proportions import share

@@ -27,7 +27,7 @@ from predictions.services.runs.engine.budgets import Rates
 from predictions.services.runs.engine.claim import reset_calls
 from predictions.services.runs.engine.write import stop_pending
 from predictions.services.runs.plans import CostEstimate, RunPlan, UnitPreview
-from predictions.services.runs.retries import retryable
+from predictions.services.runs.repeatable_calls import retryable
 from predictions.services.runs.unit_selection import (
     ItemTarget,
     later_spots,

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation.models import Assignment, Campaign, InstructionText, ProblemReport, Slot
 from annotation.services.answers.submit import Submission, report_problem, submit
-from annotation.services.queue.claim import get_or_claim_work
+from annotation.services.queue.next_work import get_or_claim_work
 from benchmarks.models import Item
 from jobs.models import Event
 from people.services.raters import rater_of

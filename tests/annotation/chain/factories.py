@@ -13,7 +13,7 @@ from annotation.services.answers import submit
 from annotation.services.answers.submit import Submission
 from annotation.services.campaigns import lifecycle
 from annotation.services.derivation import derived_items
-from annotation.services.queue import claim
+from annotation.services.queue import next_work
 from benchmarks.models import Benchmark, Item, Stage
 from people.models import Cohort, Rater, Team
 from tests.annotation.queue.factories import NOON, SKIPS, a_cohort
@@ -77,7 +77,7 @@ def asking(acceptance: str = "on_submit", pictures: int = 1, **more: Any) -> tup
 
 def hand(person: Rater, campaign: Campaign, cohort: Cohort, at: datetime | None = None) -> Assignment | None:
     place = campaign.cohorts.select_related("campaign__stage", "cohort").get(cohort=cohort)
-    return claim.get_or_claim_work(person, place, at or timezone.now()).current
+    return next_work.get_or_claim_work(person, place, at or timezone.now()).current
 
 
 def answer(assignment: Assignment | None, at: datetime | None = None, **raw: Any) -> Annotation:

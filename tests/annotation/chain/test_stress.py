@@ -14,7 +14,7 @@ from annotation.models import Annotation, Assignment, Campaign, Due, ItemContrib
 from annotation.services.answers import submit
 from annotation.services.answers.submit import Submission
 from annotation.services.derivation import derived_items
-from annotation.services.queue import claim, leases, recount
+from annotation.services.queue import leases, next_work, recount
 from annotation.services.review import reviews
 from people.models import Cohort, Rater, User
 from tests.annotation.chain.factories import (
@@ -53,7 +53,7 @@ def a_chain() -> tuple[list[Campaign], list[Cohort]]:
     return campaigns, cohorts
 
 
-def give(assignment: Assignment, dice: random.Random) -> claim.Work:
+def give(assignment: Assignment, dice: random.Random) -> next_work.Work:
     fields = [one["key"] for one in assignment.campaign.sheet_version.definition["fields"]]
     raw = {key: str(dice.randint(0, 1)) if key == "good" else f"{key} of {assignment.pk}" for key in fields}
     submission = Submission(raw=raw, client_key=f"k{assignment.pk}-{dice.random()}")
@@ -66,7 +66,7 @@ def works(person: Rater, campaigns: list[Campaign], cohort: Cohort, dice: random
         place = campaign.cohorts.select_related("campaign__stage", "cohort").filter(cohort=cohort).first()
         if place is None:
             continue
-        work = claim.get_or_claim_work(person, place, timezone.now())
+        work = next_work.get_or_claim_work(person, place, timezone.now())
         for _n in range(4):
             if work.current is None:
                 break

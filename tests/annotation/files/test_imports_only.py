@@ -10,7 +10,7 @@ from annotation import tasks
 from annotation.models import Assignment, Campaign, Slot
 from annotation.services.campaigns import lifecycle
 from annotation.services.files import answer_files, campaigns
-from annotation.services.queue import claim
+from annotation.services.queue import next_work
 from benchmarks.models import Item, Stage
 from jobs.services import lifecycle as jobs
 from jobs.services import runner
@@ -60,7 +60,7 @@ def test_the_beat_gives_nobody_what_cannot_be_shown(world: World, elsewhere: Cam
     tasks.fill_open_campaigns()
     assert filled(elsewhere) == {"item-00000", "item-00001"}
     seat = elsewhere.cohorts.get()
-    claim.get_or_claim_work(rater_of(world.nour), seat, NOON)
+    next_work.get_or_claim_work(rater_of(world.nour), seat, NOON)
     given = Assignment.objects.filter(participation__isnull=False).values_list("unit__item__key", flat=True)
     assert given and set(given) <= {"item-00000", "item-00001"}
     stand_in(list(Item.objects.filter(key="bare-1")))

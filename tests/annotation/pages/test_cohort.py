@@ -11,7 +11,7 @@ from annotation.queries.roster import RosterRow, roster
 from annotation.services.answers import drafts, submit
 from annotation.services.answers.submit import Submission
 from annotation.services.queue import recount
-from annotation.services.queue.claim import Work, get_or_claim_work
+from annotation.services.queue.next_work import Work, get_or_claim_work
 from people.models import Cohort, CohortMember, User
 from people.services import memberships
 from people.services.raters import rater_of

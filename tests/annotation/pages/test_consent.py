@@ -9,7 +9,7 @@ from django.utils import timezone
 from annotation.models import Annotation, Assignment, Campaign
 from annotation.services.answers.submit import Submission, submit
 from annotation.services.queue import recount
-from annotation.services.queue.claim import get_or_claim_work
+from annotation.services.queue.next_work import get_or_claim_work
 from people.models import Consent, User
 from people.services.raters import rater_of
 from tests.personas import World, make_consent_version

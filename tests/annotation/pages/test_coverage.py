@@ -24,7 +24,7 @@ from annotation.services.answers import exclusions, submit
 from annotation.services.answers.submit import Submission
 from annotation.services.campaigns import lifecycle
 from annotation.services.queue import recount, units
-from annotation.services.queue.claim import get_or_claim_work
+from annotation.services.queue.next_work import get_or_claim_work
 from annotation.services.review import reviews
 from benchmarks.models import Item
 from people.models import Consent

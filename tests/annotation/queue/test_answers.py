@@ -8,7 +8,7 @@ from annotation.models import Annotation, Assignment, Draft, ProblemReport, Rati
 from annotation.services.answers import drafts, submit
 from annotation.services.answers.submit import Submission
 from annotation.services.campaigns import lifecycle
-from annotation.services.queue import claim, leases, recount
+from annotation.services.queue import leases, next_work, recount
 from jobs.models import Event
 from tests.annotation.queue.factories import NOON, a_person, an_open_campaign, rate, the_seat
 
@@ -31,7 +31,7 @@ def test_everything_that_shaped_the_answer_is_stamped_on_it() -> None:
     version = lifecycle.set_instructions(campaign, {"en": "Look first."}, None)
     seat = the_seat(campaign)
     person = a_person(seat.cohort)
-    hand = claim.get_or_claim_work(person, seat, NOON).current
+    hand = next_work.get_or_claim_work(person, seat, NOON).current
     assert hand
     submission = Submission({"relevance": "5"}, "key-1", NOON, 12.5, "ar", ())
     annotation = submit.submit(hand.pk, person, submission, NOON + timedelta(seconds=20)).annotation
@@ -61,19 +61,19 @@ def test_everything_that_shaped_the_answer_is_stamped_on_it() -> None:
 def test_a_wrong_answer_is_refused_and_changes_nothing() -> None:
     seat = the_seat(an_open_campaign())
     person = a_person(seat.cohort)
-    hand = claim.get_or_claim_work(person, seat, NOON).current
+    hand = next_work.get_or_claim_work(person, seat, NOON).current
     assert hand
     with pytest.raises(submit.InvalidAnswers) as refused:
         rate(hand, "9", at=NOON)
     assert "relevance" in refused.value.parsed.errors
-    assert claim.get_or_claim_work(person, seat, NOON).current == hand
+    assert next_work.get_or_claim_work(person, seat, NOON).current == hand
     assert rate(hand, "5", at=NOON).annotation.counted
 
 
 def test_the_same_key_again_is_the_same_answer() -> None:
     seat = the_seat(an_open_campaign())
     person = a_person(seat.cohort)
-    hand = claim.get_or_claim_work(person, seat, NOON).current
+    hand = next_work.get_or_claim_work(person, seat, NOON).current
     assert hand
     first = rate(hand, key="k", at=NOON)
     again = rate(hand, key="k", at=NOON)
@@ -86,7 +86,7 @@ def test_the_same_key_again_is_the_same_answer() -> None:
 
 def test_a_key_used_for_another_item_is_refused() -> None:
     seat = the_seat(an_open_campaign())
-    hand = claim.get_or_claim_work(a_person(seat.cohort), seat, NOON).current
+    hand = next_work.get_or_claim_work(a_person(seat.cohort), seat, NOON).current
     assert hand
     following = rate(hand, key="k", at=NOON).work.current
     assert following
@@ -97,7 +97,7 @@ def test_a_key_used_for_another_item_is_refused() -> None:
 def test_nobody_answers_in_anothers_name() -> None:
     seat = the_seat(an_open_campaign())
     one, two = a_person(seat.cohort), a_person(seat.cohort)
-    hand = claim.get_or_claim_work(one, seat, NOON).current
+    hand = next_work.get_or_claim_work(one, seat, NOON).current
     assert hand
     for deed in (
         lambda: submit.submit(hand.pk, two, Submission({"relevance": "1"}, "k"), NOON),
@@ -114,7 +114,7 @@ def test_nobody_answers_in_anothers_name() -> None:
 def test_late_work_counts_where_a_place_is_free() -> None:
     seat = the_seat(an_open_campaign(items=1))
     person = a_person(seat.cohort)
-    hand = claim.get_or_claim_work(person, seat, NOON).current
+    hand = next_work.get_or_claim_work(person, seat, NOON).current
     assert hand and leases.release_expired(LATER) == 1
     assert rate(hand, at=LATER).annotation.counted
     assert counters(hand.slot_id) == (1, 0, 1)
@@ -123,9 +123,9 @@ def test_late_work_counts_where_a_place_is_free() -> None:
 def test_late_work_without_a_place_is_kept_as_surplus_and_counts_when_a_place_comes_free() -> None:
     seat = the_seat(an_open_campaign(items=1))
     one, two = a_person(seat.cohort), a_person(seat.cohort)
-    late = claim.get_or_claim_work(one, seat, NOON).current
+    late = next_work.get_or_claim_work(one, seat, NOON).current
     leases.release_expired(LATER)
-    assignment = claim.get_or_claim_work(two, seat, LATER).current
+    assignment = next_work.get_or_claim_work(two, seat, LATER).current
     assert late and assignment
     annotation = rate(late, at=LATER).annotation
     assert (annotation.counted, annotation.uncounted_because) == (False, "surplus")
@@ -140,11 +140,11 @@ def test_late_work_without_a_place_is_kept_as_surplus_and_counts_when_a_place_co
 def test_an_expired_place_comes_back_to_the_same_person_with_its_draft() -> None:
     seat = the_seat(an_open_campaign(items=1))
     person = a_person(seat.cohort)
-    hand = claim.get_or_claim_work(person, seat, NOON).current
+    hand = next_work.get_or_claim_work(person, seat, NOON).current
     assert hand
     drafts.save(hand.pk, person, {"relevance": "2"}, 0, NOON)
     leases.release_expired(LATER)
-    back = claim.get_or_claim_work(person, seat, LATER).current
+    back = next_work.get_or_claim_work(person, seat, LATER).current
     assert back == hand and back and back.draft.answers == {"relevance": "2"}
     assert counters(hand.slot_id) == (1, 1, 0)
 
@@ -152,7 +152,7 @@ def test_an_expired_place_comes_back_to_the_same_person_with_its_draft() -> None
 def test_skipping_needs_one_of_the_reasons_and_hands_the_unit_to_others() -> None:
     seat = the_seat(an_open_campaign(items=2))
     first, second = a_person(seat.cohort), a_person(seat.cohort)
-    hand = claim.get_or_claim_work(first, seat, NOON).current
+    hand = next_work.get_or_claim_work(first, seat, NOON).current
     assert hand and hand.slot
     with pytest.raises(submit.AssignmentStateError):
         submit.skip(hand.pk, first, "bored", "", NOON)
@@ -162,16 +162,16 @@ def test_skipping_needs_one_of_the_reasons_and_hands_the_unit_to_others() -> Non
     skipped = Assignment.objects.get(pk=hand.pk)
     assert (skipped.state, skipped.skip_reason, skipped.skip_note) == ("skipped", "unknown", "a note")
     assert sum(Tally.objects.values_list("skipped", flat=True)) == 1
-    theirs = claim.get_or_claim_work(second, seat, NOON).current
+    theirs = next_work.get_or_claim_work(second, seat, NOON).current
     assert theirs and theirs.unit_id == hand.unit_id
     rate(following, at=NOON)
-    assert claim.get_or_claim_work(first, seat, NOON).current is None  # not the skipped one again
+    assert next_work.get_or_claim_work(first, seat, NOON).current is None  # not the skipped one again
 
 
 def test_skipping_twice_is_skipping_once_and_an_answer_still_goes_in() -> None:
     seat = the_seat(an_open_campaign(items=1))
     person = a_person(seat.cohort)
-    hand = claim.get_or_claim_work(person, seat, NOON).current
+    hand = next_work.get_or_claim_work(person, seat, NOON).current
     assert hand
     submit.skip(hand.pk, person, "unknown", "", NOON)
     submit.skip(hand.pk, person, "unknown", "", NOON)
@@ -184,7 +184,7 @@ def test_skipping_twice_is_skipping_once_and_an_answer_still_goes_in() -> None:
 def test_undo_puts_the_answer_back_in_hand_and_keeps_its_place() -> None:
     seat = the_seat(an_open_campaign(items=5))
     person = a_person(seat.cohort)
-    hand = claim.get_or_claim_work(person, seat, NOON).current
+    hand = next_work.get_or_claim_work(person, seat, NOON).current
     assert hand
     done = rate(hand, "2", at=NOON)
     work = submit.undo(hand.pk, person, NOON + timedelta(seconds=10))
@@ -207,7 +207,7 @@ def test_undo_puts_the_answer_back_in_hand_and_keeps_its_place() -> None:
 def test_undo_ends_after_its_time(settings: object) -> None:
     seat = the_seat(an_open_campaign())
     person = a_person(seat.cohort)
-    hand = claim.get_or_claim_work(person, seat, NOON).current
+    hand = next_work.get_or_claim_work(person, seat, NOON).current
     assert hand
     with pytest.raises(submit.AssignmentStateError):
         submit.undo(hand.pk, person, NOON)  # nothing was submitted
@@ -219,9 +219,9 @@ def test_undo_ends_after_its_time(settings: object) -> None:
 def test_undoing_a_surplus_answer_takes_no_place() -> None:
     seat = the_seat(an_open_campaign(items=1))
     first, second = a_person(seat.cohort), a_person(seat.cohort)
-    late = claim.get_or_claim_work(first, seat, NOON).current
+    late = next_work.get_or_claim_work(first, seat, NOON).current
     leases.release_expired(LATER)
-    claim.get_or_claim_work(second, seat, LATER)
+    next_work.get_or_claim_work(second, seat, LATER)
     assert late
     rate(late, at=LATER)
     work = submit.undo(late.pk, first, LATER)
@@ -233,7 +233,7 @@ def test_undoing_a_surplus_answer_takes_no_place() -> None:
 def test_an_answer_opened_from_the_history_counts_until_the_new_one_takes_its_place() -> None:
     seat = the_seat(an_open_campaign(items=2))
     person = a_person(seat.cohort)
-    hand = claim.get_or_claim_work(person, seat, NOON).current
+    hand = next_work.get_or_claim_work(person, seat, NOON).current
     assert hand
     following = rate(hand, "2", at=NOON).work.current
     work = submit.reopen(hand.pk, person, NOON + timedelta(days=1))
@@ -252,19 +252,19 @@ def test_an_answer_opened_from_the_history_counts_until_the_new_one_takes_its_pl
 def test_a_problem_is_reported_and_the_item_stays_in_hand() -> None:
     seat = the_seat(an_open_campaign())
     person = a_person(seat.cohort)
-    hand = claim.get_or_claim_work(person, seat, NOON).current
+    hand = next_work.get_or_claim_work(person, seat, NOON).current
     assert hand
     with pytest.raises(submit.AssignmentStateError):
         submit.report_problem(hand.pk, person, "  ", NOON)
     submit.report_problem(hand.pk, person, "The picture is upside down", NOON)
     assert ProblemReport.objects.get().assignment == hand
-    assert claim.get_or_claim_work(person, seat, NOON).current == hand
+    assert next_work.get_or_claim_work(person, seat, NOON).current == hand
 
 
 def test_drafts_are_kept_in_order_and_an_older_window_overwrites_nothing() -> None:
     seat = the_seat(an_open_campaign())
     person = a_person(seat.cohort)
-    hand = claim.get_or_claim_work(person, seat, NOON).current
+    hand = next_work.get_or_claim_work(person, seat, NOON).current
     assert hand
     first = drafts.save(hand.pk, person, {"relevance": "1"}, 0, NOON)
     second = drafts.save(hand.pk, person, {"relevance": "2"}, first.version, NOON)
@@ -282,7 +282,7 @@ def test_drafts_are_kept_in_order_and_an_older_window_overwrites_nothing() -> No
 def test_typing_renews_the_lease() -> None:
     seat = the_seat(an_open_campaign())
     person = a_person(seat.cohort)
-    hand = claim.get_or_claim_work(person, seat, NOON).current
+    hand = next_work.get_or_claim_work(person, seat, NOON).current
     assert hand
     drafts.save(hand.pk, person, {"relevance": "1"}, 0, NOON + timedelta(minutes=20))
     leases.release_expired(LATER)

@@ -11,7 +11,7 @@ from annotation.models import Annotation, Assignment, Slot, Tally
 from annotation.queries.answers import watermark
 from annotation.services.campaigns import lifecycle
 from annotation.services.campaigns.lifecycle import CampaignRefused
-from annotation.services.queue import claim, leases, recount
+from annotation.services.queue import leases, next_work, recount
 from annotation.tasks import fill_open_campaigns
 from benchmarks.models import Item
 from tests.annotation.queue.factories import (
@@ -77,7 +77,7 @@ def test_items_that_come_later_get_slots_and_withdrawn_ones_lose_theirs() -> Non
     campaign = an_open_campaign(items=2, target=2)
     seat = the_seat(campaign)
     person = a_person(seat.cohort)
-    hand = claim.get_or_claim_work(person, seat, NOON).current
+    hand = next_work.get_or_claim_work(person, seat, NOON).current
     assert hand
     add_items(campaign.stage, 3)
     assert fill_open_campaigns() == 3
@@ -121,7 +121,7 @@ def test_a_clone_asks_the_same_of_the_same_people_and_shares_no_answers() -> Non
     campaign = an_open_campaign(items=2, target=3)
     lifecycle.set_instructions(campaign, {"en": "Look."}, None)
     seat = the_seat(campaign)
-    hand = claim.get_or_claim_work(a_person(seat.cohort), seat, NOON).current
+    hand = next_work.get_or_claim_work(a_person(seat.cohort), seat, NOON).current
     assert hand
     rate(hand, at=NOON)
     copy = lifecycle.clone(campaign, None, "Round 2")
@@ -143,22 +143,22 @@ def test_a_higher_target_opens_slots_again() -> None:
     campaign = an_open_campaign(items=3, target=1)
     seat = the_seat(campaign)
     first, second = a_person(seat.cohort), a_person(seat.cohort)
-    work = claim.get_or_claim_work(first, seat, NOON)
+    work = next_work.get_or_claim_work(first, seat, NOON)
     while work.current:
         work = rate(work.current, at=NOON).work
-    assert claim.get_or_claim_work(second, seat, NOON).current is None
+    assert next_work.get_or_claim_work(second, seat, NOON).current is None
     lifecycle.change_target(seat, 2, None)
-    assert claim.get_or_claim_work(second, seat, NOON).current
-    assert claim.get_or_claim_work(first, seat, NOON).current is None
+    assert next_work.get_or_claim_work(second, seat, NOON).current
+    assert next_work.get_or_claim_work(first, seat, NOON).current is None
     assert lifecycle.progress(campaign)[0].wanted == 6
 
 
 def test_a_higher_target_counts_waiting_answers_first() -> None:
     seat = the_seat(an_open_campaign(items=1, target=1))
     one, two = a_person(seat.cohort), a_person(seat.cohort)
-    late = claim.get_or_claim_work(one, seat, NOON).current
+    late = next_work.get_or_claim_work(one, seat, NOON).current
     leases.release_expired(LATER)
-    assignment = claim.get_or_claim_work(two, seat, LATER).current
+    assignment = next_work.get_or_claim_work(two, seat, LATER).current
     assert late and assignment
     rate(late, at=LATER)
     rate(assignment, at=LATER)
@@ -172,7 +172,7 @@ def test_a_lower_target_keeps_what_is_reserved_or_submitted() -> None:
     campaign = an_open_campaign(items=3, target=3)
     seat = the_seat(campaign)
     people = [a_person(seat.cohort) for _ in range(2)]
-    hands = [claim.get_or_claim_work(person, seat, NOON).current for person in people]
+    hands = [next_work.get_or_claim_work(person, seat, NOON).current for person in people]
     assert hands[0] and hands[1] and hands[0].slot_id == hands[1].slot_id
     lifecycle.change_target(seat, 1, None)
     shared = Slot.objects.get(pk=hands[0].slot_id)
@@ -187,11 +187,11 @@ def test_closing_gives_places_back_and_ends_the_claims() -> None:
     campaign = an_open_campaign(items=5)
     seat = the_seat(campaign)
     person = a_person(seat.cohort)
-    work = claim.get_or_claim_work(person, seat, NOON)
+    work = next_work.get_or_claim_work(person, seat, NOON)
     assert work.current and work.prefetched
     lifecycle.close(campaign, None, NOON)
     assert set(Assignment.objects.values_list("state", flat=True)) == {"released"}
-    nothing = claim.get_or_claim_work(person, seat, NOON).no_work
+    nothing = next_work.get_or_claim_work(person, seat, NOON).no_work
     assert nothing and nothing.reason == "campaign_closed"
     with pytest.raises(CampaignRefused):
         lifecycle.resume(campaign, None, NOON)
@@ -201,7 +201,7 @@ def test_progress_and_watermark_follow_every_change() -> None:
     campaign = an_open_campaign(items=2, target=2)
     seat = the_seat(campaign)
     person = a_person(seat.cohort)
-    hand = claim.get_or_claim_work(person, seat, NOON).current
+    hand = next_work.get_or_claim_work(person, seat, NOON).current
     before = watermark(campaign.stage.benchmark)
     assert hand
     rate(hand, at=NOON)
@@ -215,7 +215,7 @@ def test_access_is_by_cohort_and_by_ownership() -> None:
     campaign = an_open_campaign()
     seat = the_seat(campaign)
     person, stranger = a_person(seat.cohort), a_person()
-    hand = claim.get_or_claim_work(person, seat, NOON).current
+    hand = next_work.get_or_claim_work(person, seat, NOON).current
     assert hand and person.user and stranger.user
     assert assignment_for(person.user, hand.pk) == hand
     assert open_work_for(person.user, campaign.pk) == seat

@@ -7,8 +7,8 @@ import pytest
 from annotation.models import Assignment, CampaignCohort, Exclusion, Participation, Rating, Slot, Tally
 from annotation.services.answers import submit
 from annotation.services.campaigns import lifecycle
-from annotation.services.queue import claim
-from annotation.services.queue.claim import Work
+from annotation.services.queue import next_work
+from annotation.services.queue.next_work import Work
 from people.models import CohortMember, Consent, ConsentVersion, Rater
 from tests.annotation.queue.factories import NOON, a_cohort, a_person, an_open_campaign, rate, the_seat
 
@@ -22,7 +22,7 @@ def reason(work: Work) -> str:
 
 
 def work_through(person: Rater, seat: CampaignCohort) -> list[int]:
-    work, unit_ids = claim.get_or_claim_work(person, seat, NOON), []
+    work, unit_ids = next_work.get_or_claim_work(person, seat, NOON), []
     while work.current:
         unit_ids.append(work.current.unit_id)
         work = rate(work.current, at=NOON).work
@@ -36,14 +36,14 @@ def test_a_person_works_until_nothing_is_left_and_meets_no_unit_twice() -> None:
     assert len(set(seen)) == len(seen) == 5
     assert Rating.objects.filter(counted=True).count() == 5
     assert set(Slot.objects.values_list("reserved", "submitted", "open")) == {(0, 1, False)}
-    assert reason(claim.get_or_claim_work(person, seat, NOON)) == "cohort_full"
+    assert reason(next_work.get_or_claim_work(person, seat, NOON)) == "cohort_full"
 
 
 def test_one_in_hand_one_ahead_and_asking_again_gives_the_same() -> None:
     seat = the_seat(an_open_campaign(items=5))
     person = a_person(seat.cohort)
-    first = claim.get_or_claim_work(person, seat, NOON)
-    again = claim.get_or_claim_work(person, seat, NOON)
+    first = next_work.get_or_claim_work(person, seat, NOON)
+    again = next_work.get_or_claim_work(person, seat, NOON)
     assert first.current and first.prefetched
     assert (first.current, first.prefetched) == (again.current, again.prefetched)
     after = rate(first.current, at=NOON).work
@@ -54,8 +54,8 @@ def test_one_in_hand_one_ahead_and_asking_again_gives_the_same() -> None:
 def test_none_is_taken_ahead_when_others_would_go_without() -> None:
     seat = the_seat(an_open_campaign(items=3))
     one, two = a_person(seat.cohort), a_person(seat.cohort)
-    assert claim.get_or_claim_work(one, seat, NOON).prefetched  # alone, with two open
-    work = claim.get_or_claim_work(two, seat, NOON)
+    assert next_work.get_or_claim_work(one, seat, NOON).prefetched  # alone, with two open
+    work = next_work.get_or_claim_work(two, seat, NOON)
     assert work.current and work.prefetched is None
 
 
@@ -70,7 +70,7 @@ def test_different_people_are_asked_until_the_target_is_met() -> None:
     seat = the_seat(an_open_campaign(items=4, target=2))
     people = [a_person(seat.cohort) for _ in range(3)]
     assert [len(work_through(person, seat)) for person in people] == [4, 4, 0]
-    assert reason(claim.get_or_claim_work(people[2], seat, NOON)) == "cohort_full"
+    assert reason(next_work.get_or_claim_work(people[2], seat, NOON)) == "cohort_full"
 
 
 def test_where_nothing_is_asked_yet_nobody_is_thanked_for_everything() -> None:
@@ -78,21 +78,21 @@ def test_where_nothing_is_asked_yet_nobody_is_thanked_for_everything() -> None:
     seat = the_seat(an_open_campaign(items=1))
     Slot.objects.filter(cohort=seat).delete()
     Tally.objects.filter(cohort=seat).update(wanted=0)
-    assert reason(claim.get_or_claim_work(a_person(seat.cohort), seat, NOON)) == "nothing_yet"
+    assert reason(next_work.get_or_claim_work(a_person(seat.cohort), seat, NOON)) == "nothing_yet"
 
 
 def test_done_with_everything_while_others_are_missing() -> None:
     seat = the_seat(an_open_campaign(items=2, target=2))
     person = a_person(seat.cohort)
     work_through(person, seat)
-    assert reason(claim.get_or_claim_work(person, seat, NOON)) == "all_done"
+    assert reason(next_work.get_or_claim_work(person, seat, NOON)) == "all_done"
 
 
 def test_all_reserved_says_until_when() -> None:
     seat = the_seat(an_open_campaign(items=1))
     one, two = a_person(seat.cohort), a_person(seat.cohort)
-    assignment = claim.get_or_claim_work(one, seat, NOON).current
-    work = claim.get_or_claim_work(two, seat, NOON + timedelta(minutes=5))
+    assignment = next_work.get_or_claim_work(one, seat, NOON).current
+    work = next_work.get_or_claim_work(two, seat, NOON + timedelta(minutes=5))
     assert assignment and reason(work) == "all_reserved"
     assert work.no_work and work.no_work.until == assignment.lease_until == NOON + timedelta(minutes=30)
 
@@ -100,8 +100,8 @@ def test_all_reserved_says_until_when() -> None:
 def test_a_place_whose_time_is_over_is_given_on_without_waiting_for_the_worker() -> None:
     seat = the_seat(an_open_campaign(items=1))
     one, two = a_person(seat.cohort), a_person(seat.cohort)
-    assignment = claim.get_or_claim_work(one, seat, NOON).current
-    work = claim.get_or_claim_work(two, seat, NOON + timedelta(minutes=31))
+    assignment = next_work.get_or_claim_work(one, seat, NOON).current
+    work = next_work.get_or_claim_work(two, seat, NOON + timedelta(minutes=31))
     assert assignment and work.current and work.current.unit_id == assignment.unit_id
     assert Assignment.objects.get(pk=assignment.pk).state == "released"
 
@@ -111,16 +111,16 @@ def test_only_members_of_the_cohort() -> None:
     seat = the_seat(campaign)
     stranger = a_person(a_cohort(campaign.stage.benchmark.team))
     member = a_person(seat.cohort)
-    assert reason(claim.get_or_claim_work(stranger, seat, NOON)) == "not_a_member"
-    assert claim.get_or_claim_work(member, seat, NOON).current
+    assert reason(next_work.get_or_claim_work(stranger, seat, NOON)) == "not_a_member"
+    assert next_work.get_or_claim_work(member, seat, NOON).current
 
 
 def test_leaving_stops_new_work_and_keeps_the_answer_in_hand() -> None:
     seat = the_seat(an_open_campaign())
     person = a_person(seat.cohort)
-    hand = claim.get_or_claim_work(person, seat, NOON).current
+    hand = next_work.get_or_claim_work(person, seat, NOON).current
     CohortMember.objects.filter(user=person.user).update(left_at=NOON)
-    assert reason(claim.get_or_claim_work(person, seat, NOON)) == "not_a_member"
+    assert reason(next_work.get_or_claim_work(person, seat, NOON)) == "not_a_member"
     assert hand
     done = rate(hand, at=NOON)
     assert (done.annotation.live, done.annotation.uncounted_because) == (True, "not_a_member")
@@ -133,7 +133,7 @@ def test_somebody_switched_off_gets_nothing() -> None:
     assert person.user
     person.user.is_active = False
     person.user.save()
-    assert reason(claim.get_or_claim_work(person, seat, NOON)) == "not_a_member"
+    assert reason(next_work.get_or_claim_work(person, seat, NOON)) == "not_a_member"
 
 
 def test_consent_to_the_version_in_force() -> None:
@@ -141,13 +141,13 @@ def test_consent_to_the_version_in_force() -> None:
     person = a_person(seat.cohort)
     team = seat.cohort.team
     first = ConsentVersion.objects.create(team=team, number=1, published_at=NOON)
-    assert reason(claim.get_or_claim_work(person, seat, NOON)) == "no_consent"
+    assert reason(next_work.get_or_claim_work(person, seat, NOON)) == "no_consent"
     Consent.objects.create(user=person.user, version=first, language="en")
-    assert claim.get_or_claim_work(person, seat, NOON).current
+    assert next_work.get_or_claim_work(person, seat, NOON).current
     ConsentVersion.objects.create(team=team, number=2)  # a draft asks for nothing
-    assert claim.get_or_claim_work(person, seat, NOON).current
+    assert next_work.get_or_claim_work(person, seat, NOON).current
     ConsentVersion.objects.create(team=team, number=3, published_at=NOON)
-    assert reason(claim.get_or_claim_work(person, seat, NOON)) == "no_consent"
+    assert reason(next_work.get_or_claim_work(person, seat, NOON)) == "no_consent"
 
 
 def test_withdrawing_consent_stops_new_work_and_keeps_the_answer_in_hand() -> None:
@@ -155,11 +155,11 @@ def test_withdrawing_consent_stops_new_work_and_keeps_the_answer_in_hand() -> No
     person = a_person(seat.cohort)
     version = ConsentVersion.objects.create(team=seat.cohort.team, number=1, published_at=NOON)
     consent = Consent.objects.create(user=person.user, version=version, language="en")
-    hand = claim.get_or_claim_work(person, seat, NOON).current
+    hand = next_work.get_or_claim_work(person, seat, NOON).current
     consent.withdrawn_at = NOON
     consent.save()
     assert hand and rate(hand, at=NOON).annotation.uncounted_because == "no_consent"
-    assert reason(claim.get_or_claim_work(person, seat, NOON)) == "no_consent"
+    assert reason(next_work.get_or_claim_work(person, seat, NOON)) == "no_consent"
 
 
 def test_a_new_consent_text_stops_new_work_and_what_was_begun_under_the_older_one_counts() -> None:
@@ -167,7 +167,7 @@ def test_a_new_consent_text_stops_new_work_and_what_was_begun_under_the_older_on
     person = a_person(seat.cohort)
     first = ConsentVersion.objects.create(team=seat.cohort.team, number=1, published_at=NOON)
     Consent.objects.create(user=person.user, version=first, language="en")
-    hand = claim.get_or_claim_work(person, seat, NOON).current
+    hand = next_work.get_or_claim_work(person, seat, NOON).current
     ConsentVersion.objects.create(team=seat.cohort.team, number=2, published_at=NOON)
     given = rate(hand, at=NOON) if hand else None
     assert given and given.annotation.counted
@@ -179,21 +179,21 @@ def test_the_excluded_are_told_so() -> None:
     seat = the_seat(campaign)
     person, other = a_person(seat.cohort), a_person(seat.cohort)
     Exclusion.objects.create(benchmark=campaign.stage.benchmark, rater=person, reason="r", by=other.user)
-    assert reason(claim.get_or_claim_work(person, seat, NOON)) == "excluded"
-    assert claim.get_or_claim_work(other, seat, NOON).current
+    assert reason(next_work.get_or_claim_work(person, seat, NOON)) == "excluded"
+    assert next_work.get_or_claim_work(other, seat, NOON).current
 
 
 def test_a_pause_lets_people_finish_and_gives_nothing_new() -> None:
     campaign = an_open_campaign()
     seat = the_seat(campaign)
     busy, idle = a_person(seat.cohort), a_person(seat.cohort)
-    hand = claim.get_or_claim_work(busy, seat, NOON).current
+    hand = next_work.get_or_claim_work(busy, seat, NOON).current
     lifecycle.pause(campaign, None)
-    assert reason(claim.get_or_claim_work(idle, seat, NOON)) == "campaign_paused"
-    assert claim.get_or_claim_work(busy, seat, NOON).current == hand
+    assert reason(next_work.get_or_claim_work(idle, seat, NOON)) == "campaign_paused"
+    assert next_work.get_or_claim_work(busy, seat, NOON).current == hand
     assert hand and reason(rate(hand, at=NOON).work) == "campaign_paused"
     lifecycle.resume(campaign, None, NOON)
-    assert claim.get_or_claim_work(idle, seat, NOON).current
+    assert next_work.get_or_claim_work(idle, seat, NOON).current
 
 
 def test_one_cohort_can_be_paused_alone() -> None:
@@ -201,10 +201,10 @@ def test_one_cohort_can_be_paused_alone() -> None:
     egypt, brazil = campaign.cohorts.order_by("pk")
     first, second = a_person(egypt.cohort), a_person(brazil.cohort)
     lifecycle.pause_cohort(egypt, None)
-    assert reason(claim.get_or_claim_work(first, egypt, NOON)) == "cohort_paused"
-    assert claim.get_or_claim_work(second, brazil, NOON).current
+    assert reason(next_work.get_or_claim_work(first, egypt, NOON)) == "cohort_paused"
+    assert next_work.get_or_claim_work(second, brazil, NOON).current
     lifecycle.pause_cohort(egypt, None, paused=False)
-    assert claim.get_or_claim_work(first, egypt, NOON).current
+    assert next_work.get_or_claim_work(first, egypt, NOON).current
 
 
 def test_dates_are_those_of_the_persons_own_day() -> None:
@@ -216,11 +216,11 @@ def test_dates_are_those_of_the_persons_own_day() -> None:
     east.user.save()
     campaign.opens_on = date(2026, 3, 2)
     campaign.save()
-    assert reason(claim.get_or_claim_work(local, seat, NOON)) == "not_started"
-    assert claim.get_or_claim_work(east, seat, NOON).current
+    assert reason(next_work.get_or_claim_work(local, seat, NOON)) == "not_started"
+    assert next_work.get_or_claim_work(east, seat, NOON).current
     seat.cohort.time_zone = "Pacific/Kiritimati"
     seat.cohort.save()
-    assert claim.get_or_claim_work(cohort_east, seat, NOON).current
+    assert next_work.get_or_claim_work(cohort_east, seat, NOON).current
 
 
 def test_after_the_last_day_nothing_new_is_given() -> None:
@@ -229,9 +229,9 @@ def test_after_the_last_day_nothing_new_is_given() -> None:
     person = a_person(seat.cohort)
     campaign.closes_on = NOON.date()
     campaign.save()
-    assert claim.get_or_claim_work(person, seat, NOON).current
+    assert next_work.get_or_claim_work(person, seat, NOON).current
     late = a_person(seat.cohort)
-    assert reason(claim.get_or_claim_work(late, seat, NOON + timedelta(days=1))) == "ended"
+    assert reason(next_work.get_or_claim_work(late, seat, NOON + timedelta(days=1))) == "ended"
 
 
 def test_the_cursor_passes_what_a_person_had_and_nothing_else() -> None:
@@ -241,18 +241,18 @@ def test_the_cursor_passes_what_a_person_had_and_nothing_else() -> None:
     cursor = Participation.objects.get(rater=person).cursor
     assert Slot.objects.filter(position__lt=cursor).count() == 20
     other = a_person(seat.cohort)
-    hand = claim.get_or_claim_work(other, seat, NOON).current
+    hand = next_work.get_or_claim_work(other, seat, NOON).current
     assert hand and hand.slot and hand.slot.position == 1
 
 
 def test_a_slot_that_opens_again_is_found_by_people_whose_cursor_has_passed() -> None:
     seat = the_seat(an_open_campaign(items=4, target=1))
     first, second = a_person(seat.cohort), a_person(seat.cohort)
-    hand = claim.get_or_claim_work(first, seat, NOON).current
+    hand = next_work.get_or_claim_work(first, seat, NOON).current
     assert hand
     assert len(work_through(second, seat)) == 2  # the other two are held by the first
     submit.skip(hand.pk, first, "unknown", "", NOON)
-    found = claim.get_or_claim_work(second, seat, NOON).current
+    found = next_work.get_or_claim_work(second, seat, NOON).current
     assert found and found.unit_id == hand.unit_id
 
 

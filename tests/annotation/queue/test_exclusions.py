@@ -6,7 +6,7 @@ import pytest
 
 from annotation.models import Annotation, Exclusion, Rating, Slot
 from annotation.services.answers import exclusions
-from annotation.services.queue import claim, leases, recount
+from annotation.services.queue import leases, next_work, recount
 from jobs.models import Event
 from people.models import Rater, User
 from tests.annotation.queue.factories import NOON, a_person, an_open_campaign, rate, the_seat
@@ -29,7 +29,7 @@ def actor(db: None) -> User:
 
 
 def submits(rater: Rater, seat: object) -> Annotation:
-    hand = claim.get_or_claim_work(rater, seat, NOON).current  # type: ignore[arg-type]
+    hand = next_work.get_or_claim_work(rater, seat, NOON).current  # type: ignore[arg-type]
     assert hand
     return rate(hand, at=NOON).annotation
 
@@ -46,7 +46,7 @@ def test_an_excluded_raters_places_open_again(actor: User) -> None:
     assert others.counted
     assert list(Rating.objects.filter(counted=True).values_list("rater_id", flat=True)) == [good.pk]
     assert Slot.objects.filter(open=True).count() >= 2  # the answered one, and what they held
-    found = {claim.get_or_claim_work(good, seat, NOON).current}
+    found = {next_work.get_or_claim_work(good, seat, NOON).current}
     assert None not in found
     assert Event.objects.get(verb="rater.excluded").data["answers"] == 1
 
@@ -65,7 +65,7 @@ def test_a_waiting_answer_takes_the_place(actor: User) -> None:
     campaign = an_open_campaign(items=1)
     seat = the_seat(campaign)
     late, quick = a_person(seat.cohort), a_person(seat.cohort)
-    assignment = claim.get_or_claim_work(late, seat, NOON).current
+    assignment = next_work.get_or_claim_work(late, seat, NOON).current
     leases.release_expired(LATER)
     counted = submits(quick, seat)
     assert assignment
@@ -81,7 +81,7 @@ def test_late_work_of_the_excluded_is_kept_and_not_counted(actor: User) -> None:
     campaign = an_open_campaign()
     seat = the_seat(campaign)
     rater = a_person(seat.cohort)
-    hand = claim.get_or_claim_work(rater, seat, NOON).current
+    hand = next_work.get_or_claim_work(rater, seat, NOON).current
     exclusions.exclude(campaign.stage.benchmark, rater, "r", actor, NOON)
     assert hand
     kept = rate(hand, at=NOON).annotation
@@ -104,7 +104,7 @@ def test_lifting_counts_again_where_places_are_free(actor: User) -> None:
     assert (same.counted, same.uncounted_because) == (False, "surplus")
     assert (back.counted, back.uncounted_because) == (True, "")
     assert exclusions.lift_exclusion(campaign.stage.benchmark, rater, actor, LATER) == 0
-    assert claim.get_or_claim_work(rater, seat, LATER).current is None  # had both
+    assert next_work.get_or_claim_work(rater, seat, LATER).current is None  # had both
 
 
 def test_other_benchmarks_are_not_concerned(actor: User) -> None:

@@ -8,7 +8,7 @@ from annotation.models import Annotation, Assignment, CampaignCohort, Draft, Pro
 from annotation.services.answers import drafts, exclusions, submit
 from annotation.services.answers.submit import Submission
 from annotation.services.campaigns import lifecycle
-from annotation.services.queue import claim, recount
+from annotation.services.queue import next_work, recount
 from people.models import CohortMember, ConsentVersion, Rater
 from tests.annotation.queue.factories import NOON, a_person, an_open_campaign, rate, the_seat
 
@@ -23,7 +23,7 @@ def counters_stay_true(db: None) -> object:
 
 
 def in_hand(person: Rater, seat: CampaignCohort) -> Assignment:
-    hand = claim.get_or_claim_work(person, seat, NOON).current
+    hand = next_work.get_or_claim_work(person, seat, NOON).current
     assert hand
     return hand
 
@@ -215,7 +215,7 @@ def test_sheets_side_by_side_take_no_more_time_than_there_was() -> None:
     """The second was before the person when the first was sent, as when a line was down: what is left is theirs."""
     seat = the_seat(an_open_campaign(items=4))
     person = a_person(seat.cohort)
-    work = claim.get_or_claim_work(person, seat, NOON)
+    work = next_work.get_or_claim_work(person, seat, NOON)
     assert work.current and work.prefetched
     later = NOON + timedelta(seconds=100)
     first = submit.submit(work.current.pk, person, Submission({"relevance": "1"}, "a", NOON, 30.0), later)
@@ -228,7 +228,7 @@ def test_prefetched_sheet_keeps_its_own_time() -> None:
     """A page keeps time in whole milliseconds: it was shown a moment before the answer before it was written down."""
     seat = the_seat(an_open_campaign(items=4))
     person = a_person(seat.cohort)
-    work = claim.get_or_claim_work(person, seat, NOON)
+    work = next_work.get_or_claim_work(person, seat, NOON)
     assert work.current and work.prefetched
     sent = NOON + timedelta(seconds=2, microseconds=345_678)
     submit.submit(work.current.pk, person, Submission({"relevance": "1"}, "a", NOON, 2.3), sent)

@@ -8,8 +8,8 @@ from annotation.models import Assignment, Campaign, CampaignCohort, Tally
 from annotation.services.answers import submit
 from annotation.services.campaigns import lifecycle
 from annotation.services.campaigns.lifecycle import CampaignRefused
-from annotation.services.queue import claim, leases, recount
-from annotation.services.queue.claim import Work
+from annotation.services.queue import leases, next_work, recount
+from annotation.services.queue.next_work import Work
 from jobs.models import Event
 from people.models import Cohort, Rater, User
 from tests.annotation.queue.factories import NOON, a_person, an_open_campaign, rate, the_seat
@@ -31,7 +31,7 @@ def limited(in_all: int | None = None, a_day: int | None = None, items: int = 10
 
 def rates(person: Rater, seat: CampaignCohort, at: datetime = NOON, most: int = 99) -> tuple[int, Work]:
     """Until there is nothing."""
-    work, n_rated = claim.get_or_claim_work(person, seat, at), 0
+    work, n_rated = next_work.get_or_claim_work(person, seat, at), 0
     while work.current and n_rated < most:
         work, n_rated = rate(work.current, at=at).work, n_rated + 1
     return n_rated, work
@@ -96,7 +96,7 @@ def test_what_is_in_hand_is_finished_when_a_limit_falls_on_it() -> None:
     person = a_person(seat.cohort)
     _given, work = rates(person, seat, most=3)
     lifecycle.set_limits(seat, 2, None, None)
-    work = claim.get_or_claim_work(person, seat, NOON)
+    work = next_work.get_or_claim_work(person, seat, NOON)
     assert work.current is not None
     done = rate(work.current, at=NOON)
     assert done.annotation.counted
@@ -106,20 +106,20 @@ def test_what_is_in_hand_is_finished_when_a_limit_falls_on_it() -> None:
 def test_late_work_within_the_limit_counts() -> None:
     seat = limited()
     person = a_person(seat.cohort)
-    late = claim.get_or_claim_work(person, seat, NOON).current
+    late = next_work.get_or_claim_work(person, seat, NOON).current
     leases.release_expired(NOON + timedelta(hours=1))
     assert late
     lifecycle.set_limits(seat, 1, None, None)
     other = limited()  # another campaign's answers are no part of it
     rates(person, other, most=1)
     assert rate(late, at=NOON).annotation.counted
-    assert claim.get_or_claim_work(person, seat, NOON).no_work.reason == "own_share_done"  # type: ignore[union-attr]
+    assert next_work.get_or_claim_work(person, seat, NOON).no_work.reason == "own_share_done"  # type: ignore[union-attr]
 
 
 def test_an_undone_answer_gives_its_share_back_and_a_skip_costs_none() -> None:
     seat = limited(in_all=2)
     person = a_person(seat.cohort)
-    hand = claim.get_or_claim_work(person, seat, NOON).current
+    hand = next_work.get_or_claim_work(person, seat, NOON).current
     assert hand
     submit.skip(hand.pk, person, "unknown", "", NOON)
     given, work = rates(person, seat)
@@ -143,9 +143,9 @@ def test_a_limit_below_one_is_refused_and_a_change_is_recorded() -> None:
 def test_a_paused_cohort_gives_no_new_work_but_lets_people_finish() -> None:
     seat = limited()
     person = a_person(seat.cohort)
-    hand = claim.get_or_claim_work(person, seat, NOON).current
+    hand = next_work.get_or_claim_work(person, seat, NOON).current
     Cohort.objects.filter(pk=seat.cohort_id).update(paused_at=NOON)
-    assert hand and claim.get_or_claim_work(person, seat, NOON).current == hand
+    assert hand and next_work.get_or_claim_work(person, seat, NOON).current == hand
     done = rate(hand, at=NOON)
     assert done.annotation.counted and done.work.no_work and done.work.no_work.reason == "cohort_paused"
 
@@ -153,7 +153,7 @@ def test_a_paused_cohort_gives_no_new_work_but_lets_people_finish() -> None:
 def skipped(person: Rater, seat: CampaignCohort, count: int) -> list[Assignment]:
     """Sheets that were handed on, and are still open in other windows."""
     for _time in range(count):
-        hand = claim.get_or_claim_work(person, seat, NOON).current
+        hand = next_work.get_or_claim_work(person, seat, NOON).current
         assert hand
         submit.skip(hand.pk, person, "unknown", "", NOON)
     return list(person.assignments.filter(state="skipped").order_by("pk"))
@@ -173,7 +173,7 @@ def test_skipping_first_and_answering_later_gets_nobody_past_a_limit(limits: tup
     seat = limited(*limits)
     person = a_person(seat.cohort)
     first, *others = skipped(person, seat, 4)
-    assert claim.get_or_claim_work(person, seat, NOON).current
+    assert next_work.get_or_claim_work(person, seat, NOON).current
     assert submit_late(first) == (False, "surplus")  # what is in hand has the one place that is left
     assert rates(person, seat)[0] == 1
     assert [submit_late(one) for one in others] == [(False, "surplus")] * 3
@@ -187,7 +187,7 @@ def test_late_work_counts_as_far_as_there_is_room() -> None:
     person.assignments.filter(state="reserved").update(lease_until=NOON)
     leases.release_expired(NOON)
     assert [submit_late(one)[0] for one in late] == [True, False, False, False]  # the next has come into hand
-    hand = claim.get_or_claim_work(person, seat, NOON).current
+    hand = next_work.get_or_claim_work(person, seat, NOON).current
     assert hand and rate(hand, at=NOON).annotation.counted
     assert counted(seat) == 2
 
@@ -212,10 +212,10 @@ def test_what_was_handed_on_is_kept_in_a_pause_and_does_not_count(stop: str, sta
     seat = limited()
     person, other = a_person(seat.cohort), a_person(seat.cohort)
     [late] = skipped(person, seat, 1)
-    hand = claim.get_or_claim_work(other, seat, NOON).current
+    hand = next_work.get_or_claim_work(other, seat, NOON).current
     assert hand
     if state == "released":
-        late = claim.get_or_claim_work(person, seat, NOON).current  # type: ignore[assignment]
+        late = next_work.get_or_claim_work(person, seat, NOON).current  # type: ignore[assignment]
         person.assignments.filter(state="reserved").update(lease_until=NOON)
         leases.release_expired(NOON)
     match stop:

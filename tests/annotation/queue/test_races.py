@@ -17,8 +17,8 @@ from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, 
 from annotation.services.answers import exclusions, submit
 from annotation.services.answers.consent import agree, withdraw
 from annotation.services.campaigns import lifecycle
-from annotation.services.queue import claim, leases, recount, units
-from annotation.services.queue.claim import Work
+from annotation.services.queue import leases, next_work, recount, units
+from annotation.services.queue.next_work import Work
 from people.models import Rater
 from tests.annotation.queue.factories import a_person, an_open_campaign, rate, the_seat
 from tests.personas import make_consent_version
@@ -50,7 +50,7 @@ def counters_stay_true(transactional_db: None) -> Iterator[None]:
 
 
 def opens(person: Rater, seat: CampaignCohort) -> Callable[[], Work]:
-    return lambda: claim.get_or_claim_work(person, seat, timezone.now())
+    return lambda: next_work.get_or_claim_work(person, seat, timezone.now())
 
 
 def works(person: Rater, seat: CampaignCohort, dice: random.Random) -> Callable[[], list[int]]:
@@ -58,7 +58,7 @@ def works(person: Rater, seat: CampaignCohort, dice: random.Random) -> Callable[
 
     def deed() -> list[int]:
         unit_ids: list[int] = []
-        work = claim.get_or_claim_work(person, seat, timezone.now())
+        work = next_work.get_or_claim_work(person, seat, timezone.now())
         while work.current:
             hand, luck = work.current, dice.random()
             if luck < 0.05:
@@ -122,7 +122,7 @@ def test_the_same_submit_twice_at_once_is_one_answer() -> None:
     seat = the_seat(an_open_campaign(items=10))
     person = a_person(seat.cohort)
     for n in range(5):
-        hand = claim.get_or_claim_work(person, seat, timezone.now()).current
+        hand = next_work.get_or_claim_work(person, seat, timezone.now()).current
         assert hand
         done = at_once(*[partial(rate, hand, key=f"k{n}")] * 4)
         assert sorted(one.repeated for one in done) == [False, True, True, True]
@@ -132,7 +132,7 @@ def test_the_same_submit_twice_at_once_is_one_answer() -> None:
 
 def test_two_windows_that_answer_differently_are_told() -> None:
     seat = the_seat(an_open_campaign(items=3))
-    hand = claim.get_or_claim_work(a_person(seat.cohort), seat, timezone.now()).current
+    hand = next_work.get_or_claim_work(a_person(seat.cohort), seat, timezone.now()).current
     assert hand
 
     def answer(code: str) -> bool:
@@ -199,7 +199,7 @@ def test_urgent_units_limits_and_retiring_hold_while_all_come_at_once() -> None:
     answered = [person.assignments.filter(state="submitted").count() for person in people]
     assert max(answered) == 7 and not Assignment.objects.filter(state="reserved").exists()
     tomorrow = timezone.now() + timedelta(days=1)
-    late = at_once(*(partial(claim.get_or_claim_work, person, seat, tomorrow) for person in people))
+    late = at_once(*(partial(next_work.get_or_claim_work, person, seat, tomorrow) for person in people))
     for person, work in zip(people, late, strict=True):
         while work.current:
             work = rate(work.current, at=tomorrow).work

@@ -7,7 +7,7 @@ import pytest
 from annotation.models import Campaign, CampaignCohort, Slot
 from annotation.services.answers import submit
 from annotation.services.campaigns import lifecycle
-from annotation.services.queue import claim, leases, recount, units
+from annotation.services.queue import leases, next_work, recount, units
 from benchmarks.models import Item
 from jobs.models import Event
 from people.models import Rater
@@ -31,7 +31,7 @@ def strict(after: int, items: int = 1, target: int = 5, labels: tuple[str, ...] 
 
 def skips(seat: CampaignCohort, person: Rater | None = None) -> Rater:
     person = person or a_person(seat.cohort)
-    hand = claim.get_or_claim_work(person, seat, NOON).current
+    hand = next_work.get_or_claim_work(person, seat, NOON).current
     assert hand
     submit.skip(hand.pk, person, "unknown", "", NOON)
     return person
@@ -46,7 +46,7 @@ def test_it_is_retired_by_the_last_of_as_many_people_and_not_before() -> None:
     slot = Slot.objects.get()
     assert slot.retired and not slot.open and slot.wanted == 0
     assert lifecycle.progress(campaign)[0].wanted == 0
-    nothing = claim.get_or_claim_work(a_person(seat.cohort), seat, NOON).no_work
+    nothing = next_work.get_or_claim_work(a_person(seat.cohort), seat, NOON).no_work
     assert nothing and nothing.reason in ("all_done", "cohort_full")
     assert Event.objects.get(verb="unit.retired").data == {"slot": slot.pk, "skips": 2}
 
@@ -64,8 +64,8 @@ def test_a_stage_without_the_rule_retires_nothing_and_another_cohort_goes_on() -
 def test_places_in_use_stay_and_do_not_open_again_when_given_back() -> None:
     seat = the_seat(strict(after=1))
     holder, answered = a_person(seat.cohort), a_person(seat.cohort)
-    assert claim.get_or_claim_work(holder, seat, NOON).current
-    done = claim.get_or_claim_work(answered, seat, NOON).current
+    assert next_work.get_or_claim_work(holder, seat, NOON).current
+    done = next_work.get_or_claim_work(answered, seat, NOON).current
     assert done
     rate(done, at=NOON)
     skips(seat)
@@ -94,7 +94,7 @@ def test_answer_to_a_retired_item_counts_when_the_item_is_restored() -> None:
     campaign = strict(after=1)
     seat = the_seat(campaign)
     late_one = a_person(seat.cohort)
-    late = claim.get_or_claim_work(late_one, seat, NOON).current
+    late = next_work.get_or_claim_work(late_one, seat, NOON).current
     leases.release_expired(NOON + timedelta(hours=1))
     skips(seat)
     assert late
@@ -109,7 +109,7 @@ def test_a_withdrawn_item_stays_closed_and_opens_when_it_comes_back() -> None:
     campaign = an_open_campaign(items=1, target=2)
     seat = the_seat(campaign)
     person = a_person(seat.cohort)
-    assert claim.get_or_claim_work(person, seat, NOON).current
+    assert next_work.get_or_claim_work(person, seat, NOON).current
     Item.objects.update(withdrawn_at=NOON)
     lifecycle.add_slots(campaign)
     leases.release_expired(NOON + timedelta(hours=1))

@@ -7,7 +7,7 @@ import pytest
 from annotation.models import Assignment, CampaignCohort, Slot, Tally
 from annotation.services.answers import drafts, submit, undo_and_conflicts
 from annotation.services.campaigns import lifecycle
-from annotation.services.queue import claim, recount
+from annotation.services.queue import next_work, recount
 from jobs.models import Event
 from people.models import CohortMember, Rater
 from tests.annotation.queue.factories import NOON, a_person, an_open_campaign, rate, the_seat
@@ -24,7 +24,7 @@ def counters_stay_true(db: None) -> object:
 
 
 def skipped(person: Rater, seat: CampaignCohort) -> Assignment:
-    hand = claim.get_or_claim_work(person, seat, NOON).current
+    hand = next_work.get_or_claim_work(person, seat, NOON).current
     assert hand
     drafts.save(hand.pk, person, {"relevance": "3"}, 0, NOON)
     submit.skip(hand.pk, person, "unknown", "", NOON)
@@ -39,7 +39,7 @@ def test_it_is_in_hand_again_with_its_place_and_what_was_written() -> None:
     assert work.current and work.current.pk == hand.pk and work.current.draft.answers == {"relevance": "3"}
     hand.refresh_from_db()
     assert (hand.state, hand.in_hand, hand.skip_reason) == ("reserved", True, "")
-    assert claim.get_or_claim_work(person, seat, SOON).current == hand
+    assert next_work.get_or_claim_work(person, seat, SOON).current == hand
     assert sum(Tally.objects.values_list("skipped", flat=True)) == 0
     assert Event.objects.filter(verb="assignment.skip_undone").count() == 1
     assert rate(hand, at=SOON).annotation.counted
@@ -74,7 +74,7 @@ def test_a_place_that_another_has_taken_is_not_taken_twice() -> None:
     seat = the_seat(an_open_campaign(items=1, target=1))
     person, other = a_person(seat.cohort), a_person(seat.cohort)
     hand = skipped(person, seat)
-    assert claim.get_or_claim_work(other, seat, NOON).current
+    assert next_work.get_or_claim_work(other, seat, NOON).current
     work = undo_and_conflicts.undo_skip(hand.pk, person, SOON)
     assert work.current and work.current.pk == hand.pk  # it is shown, and answered late
     done = rate(hand, at=SOON)

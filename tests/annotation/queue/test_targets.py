@@ -12,7 +12,7 @@ from annotation.models import Assignment, CampaignCohort, Participation
 from annotation.queries.sql import fetch
 from annotation.services.answers import submit
 from annotation.services.campaigns import lifecycle
-from annotation.services.queue import claim, leases, locks, recount, slots
+from annotation.services.queue import leases, locks, next_work, recount, slots
 from tests.annotation.queue.factories import a_person, an_open_campaign, rate, the_seat
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -58,7 +58,7 @@ def until(true: Callable[[], bool]) -> None:
 def test_an_undo_between_telling_a_target_and_carrying_it_out(target: int) -> None:
     seat = the_seat(an_open_campaign(items=4, target=3))
     person = a_person(seat.cohort)
-    hand = claim.get_or_claim_work(person, seat, timezone.now()).current
+    hand = next_work.get_or_claim_work(person, seat, timezone.now()).current
     assert hand
     rate(hand)
     lifecycle._save_target(seat, target, None)
@@ -71,7 +71,7 @@ def test_a_place_given_back_while_a_target_is_told_and_carried_out(before: int, 
     """The giving back waits for a slot that the change holds, and began before the change was told."""
     seat = the_seat(an_open_campaign(items=1, target=before))
     people = [a_person(seat.cohort) for _ in range(before)]
-    hands = [claim.get_or_claim_work(person, seat, timezone.now()).current for person in people]
+    hands = [next_work.get_or_claim_work(person, seat, timezone.now()).current for person in people]
     assert all(hands) and Assignment.objects.filter(state="reserved").count() == before
     gives = Participation.objects.get(rater=people[0]).pk
 

@@ -7,8 +7,8 @@ import pytest
 from annotation.models import Assignment, CampaignCohort, Participation, Slot
 from annotation.services.answers import submit
 from annotation.services.campaigns import lifecycle
-from annotation.services.queue import claim, leases, recount, units
-from annotation.services.queue.claim import Work
+from annotation.services.queue import leases, next_work, recount, units
+from annotation.services.queue.next_work import Work
 from jobs.models import Event
 from people.models import Rater
 from tests.annotation.queue.factories import NOON, a_person, an_open_campaign, rate, the_seat
@@ -24,7 +24,7 @@ def counters_stay_true(db: None) -> object:
 
 
 def opens(person: Rater, seat: CampaignCohort) -> Work:
-    return claim.get_or_claim_work(person, seat, NOON)
+    return next_work.get_or_claim_work(person, seat, NOON)
 
 
 def last_of(seat: CampaignCohort, n: int = 1) -> list[int]:

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Rating, Slot
 from annotation.services.answers import consent, exclusions, inclusion, submit
 from annotation.services.answers.submit import AssignmentStateError
-from annotation.services.queue import claim, leases, recount
+from annotation.services.queue import leases, next_work, recount
 from jobs.models import Event
 from people.models import Consent, ConsentVersion, Rater, Team, User
 from people.services.consent import agree as agree_only
@@ -59,7 +59,7 @@ def agrees(rater: Rater, campaign: Campaign, at: datetime | None = None, *, coun
 
 
 def submits(rater: Rater, seat: CampaignCohort, at: datetime = NOON) -> Annotation:
-    hand = claim.get_or_claim_work(rater, seat, at).current
+    hand = next_work.get_or_claim_work(rater, seat, at).current
     assert hand
     return rate(hand, at=at).annotation
 
@@ -120,7 +120,7 @@ def test_the_oldest_surplus_answer_takes_the_place() -> None:
     quick, second, third = a_member(campaign), a_member(campaign), a_member(campaign)
     hands = []
     for rater in (second, third):
-        hands.append(claim.get_or_claim_work(rater, seat, NOON).current)
+        hands.append(next_work.get_or_claim_work(rater, seat, NOON).current)
         leases.release_expired(LATER)
     counted = submits(quick, seat, LATER)
     waits = [rate(hand, at=LATER).annotation for hand in hands if hand]
@@ -135,12 +135,12 @@ def test_the_oldest_surplus_answer_takes_the_place() -> None:
 def test_what_is_sent_after_the_withdrawal_is_kept_and_not_counted(campaign: Campaign) -> None:
     seat = the_seat(campaign)
     rater = a_member(campaign)
-    hand = claim.get_or_claim_work(rater, seat, NOON).current
+    hand = next_work.get_or_claim_work(rater, seat, NOON).current
     consent.withdraw(user_of(rater), team_of(campaign), NOON)
     assert hand
     late = rate(hand, at=LATER).annotation
     assert (late.live, late.at_submit, state_of(late)) == (True, "no_consent", (False, "no_consent"))
-    nothing = claim.get_or_claim_work(rater, seat, LATER).no_work
+    nothing = next_work.get_or_claim_work(rater, seat, LATER).no_work
     assert nothing and nothing.reason == "no_consent"
     inclusion.recompute_counted([late.pk])
     assert state_of(late) == (False, "no_consent")  # the reason stays when it is looked at again
@@ -221,7 +221,7 @@ def test_withdrawal_comes_before_exclusion_and_both_are_remembered(campaign: Cam
 def test_lifted_exclusion_does_not_count_answers_after_the_close(campaign: Campaign) -> None:
     seat, benchmark = the_seat(campaign), campaign.stage.benchmark
     rater, actor = a_member(campaign), user_of(a_person())
-    hand = claim.get_or_claim_work(rater, seat, NOON).current
+    hand = next_work.get_or_claim_work(rater, seat, NOON).current
     exclusions.exclude(benchmark, rater, "Always the same", actor, NOON)
     Campaign.objects.filter(pk=campaign.pk).update(state="closed")
     assert hand
@@ -233,7 +233,7 @@ def test_lifted_exclusion_does_not_count_answers_after_the_close(campaign: Campa
 
 def test_after_the_close_nothing_counts_under_an_older_text_either(campaign: Campaign) -> None:
     rater = a_member(campaign)
-    hand = claim.get_or_claim_work(rater, the_seat(campaign), NOON).current
+    hand = next_work.get_or_claim_work(rater, the_seat(campaign), NOON).current
     make_consent_version(team_of(campaign), 2)
     Campaign.objects.filter(pk=campaign.pk).update(state="closed")
     assert hand

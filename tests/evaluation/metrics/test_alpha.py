@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from evaluation.metrics.agreement import LEVELS, Interval, Level, alpha, percent_agreement
+from evaluation.metrics.alpha import LEVELS, Interval, Level, alpha, percent_agreement
 from evaluation.metrics.counts import Ratings
 from tests.evaluation.metrics.tables import KRIPPENDORFF_2011, N, gappy, tables
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from scipy import stats
 
 from evaluation.metrics import pearson, spearman
-from evaluation.metrics.agreement import Interval
+from evaluation.metrics.alpha import Interval
 from evaluation.metrics.correlation import mean_pairwise_pearson, mean_pairwise_spearman
 from evaluation.metrics.counts import Ratings
 from evaluation.metrics.estimate import Estimate

@@ -5,7 +5,7 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from evaluation.metrics.agreement import Level, alpha
+from evaluation.metrics.alpha import Level, alpha
 from evaluation.metrics.counts import Ratings
 from evaluation.metrics.disagreement import between_boxes, between_groupings, between_texts, disagreement
 from evaluation.metrics.partitions import Partition

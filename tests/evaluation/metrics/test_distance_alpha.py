@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from evaluation.metrics import distance_alpha as module
-from evaluation.metrics.agreement import alpha
+from evaluation.metrics.alpha import alpha
 from evaluation.metrics.box_agreement import mean_pairwise_overlap
 from evaluation.metrics.box_alpha import box_alpha, box_f1, found_f1
 from evaluation.metrics.boxes import overlap

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluation.metrics import distances, ordinal
-from evaluation.metrics.agreement import LEVELS, Interval, Level, _deletions, _values, alpha, percent_agreement
+from evaluation.metrics import distances, ordinal_distance
+from evaluation.metrics.alpha import LEVELS, Interval, Level, _deletions, _values, alpha, percent_agreement
 from evaluation.metrics.bootstrap import bootstrap_sums
 from evaluation.metrics.counts import Ratings, count_table
 from evaluation.metrics.intervals import Scale, jackknife_variance
@@ -203,7 +203,7 @@ def test_many_ordinal_codes_take_the_same_interval_to_first_order(monkeypatch: p
     ratings = Ratings.from_matrix(gappy(np.random.default_rng(4), 150, 8, codes=None, missing=0.4))
     over_units = Interval("units")
     exact = alpha(ratings, "ordinal", interval=over_units)
-    monkeypatch.setattr(ordinal, "EXACT_CODES", 0)
+    monkeypatch.setattr(ordinal_distance, "EXACT_CODES", 0)
     first_order = alpha(ratings, "ordinal", interval=over_units)
     assert first_order.value == exact.value
     assert first_order.low == pytest.approx(exact.low, abs=2e-3)

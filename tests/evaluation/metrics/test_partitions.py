@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.metrics.agreement import alpha
+from evaluation.metrics.alpha import alpha
 from evaluation.metrics.counts import Ratings
 from evaluation.metrics.intervals import Interval
 from evaluation.metrics.partitions import Partition, Partitions, adjusted_rand, keep_alpha, pairwise_f1

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from evaluation.metrics.agreement import alpha, percent_agreement
+from evaluation.metrics.alpha import alpha, percent_agreement
 from evaluation.metrics.correlation import mean_pairwise_pearson, mean_pairwise_spearman
 from evaluation.metrics.counts import Ratings
 from evaluation.metrics.estimate import Estimate

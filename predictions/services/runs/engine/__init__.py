@@ -5,6 +5,7 @@ claim       Reserve pending calls of a run by lease, renew and release them, not
 prepare     Make the scene and the requests of a call, their keys, and take the replies that are cached.
 request     Send requests in threads, under the limit that all workers share. No database.
 settle      Decide what follows from each result: attempt, retry, failure, money. No database, no network.
+retries     Whether a failed call is asked again, and when. Pure; settle asks it.
 write       Save a batch in one transaction: replies, attempts, parsed answers, states of calls.
 executor    The loop of one slice of a run. It alone calls all five.
 ==========  ==================================================================================================
@@ -62,6 +63,7 @@ still this executor's.
 
 IMPORT_ORDER = (
     "budgets",
+    "retries",
     "limiter",
     "reply_parsing",
     "claim",

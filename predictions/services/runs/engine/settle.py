@@ -3,14 +3,13 @@
 Nothing here touches the database or the network: events go in, a `WriteBatch` comes out.
 """
 
-import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from predictions.backends.contract import RETRIED, CallError
+from predictions.backends.contract import CallError
 from predictions.models import Call
 from predictions.prompts.contract import Reply
 from predictions.requests.serialization import LONGEST, image_shas, truncate_reply
@@ -26,11 +25,9 @@ from predictions.services.runs.engine.request import (
     RequestError,
     Response,
 )
+from predictions.services.runs.engine.retries import may_retry, retry_delay
 
 State = Call.State
-TRIES = 5  # of a call, whatever went wrong; a limit is met more often
-LIMITED_TRIES = 12
-BACKOFF, MOST_BACKOFF, MOST_RETRY_AFTER = 1.0, 60.0, 3600.0  # seconds
 MOST_FAILURES = 10  # one after the other, without a reply between them
 BROKEN = "Emic could not read what the server sent. The operator's log has the details."
 CUT = "The reply had %(length)s characters. The first %(kept)s were read and kept."
@@ -276,19 +273,13 @@ class ResultPolicy:
             self.halt = "not_allowed"
             return retry_update(progress)
         self.troubles += error.trouble in ("connection", "timeout", "transient")
-        if error.trouble in RETRIED and tries < (LIMITED_TRIES if error.trouble == "rate_limit" else TRIES):
+        if may_retry(error, tries):
             if self.troubles >= self.most_troubles:
                 self.halt = self.halt or "connection"
-            return retry_update(progress, at + self._retry_delay(progress.task, tries, error.retry_after))
+            seed = f"{self.seed}:{progress.task.call.id}:{tries}"
+            return retry_update(progress, at + retry_delay(tries, error.retry_after, seed))
         self.count_failure()
         return failure_update(progress, error.trouble, at)
-
-    def _retry_delay(self, task: CallTask, tries: int, retry_after: float | None) -> timedelta:
-        """As long as the server says; else twice as long each time, and never all at once."""
-        chance = random.Random(f"{self.seed}:{task.call.id}:{tries}").random()  # noqa: S311  (spreads the retries)
-        if retry_after is not None:
-            return timedelta(seconds=min(retry_after, MOST_RETRY_AFTER) + chance * BACKOFF / 2)
-        return timedelta(seconds=min(MOST_BACKOFF, BACKOFF * 2 ** (tries - 1)) * (0.5 + chance))
 
     def count_failure(self, is_failure: bool = True) -> None:
         """One more failure without a reply since the last."""

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from evaluation.exports.ratings import Row
 from evaluation.exports.record_files import RecordFile
-from evaluation.exports.rows import Row
 
 
 def greetings(rows: Iterator[Row]) -> Iterator[Row]:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from evaluation.metrics.agreement import alpha
+from evaluation.metrics.alpha import alpha
 from evaluation.rendering.report import Cell, Rounding, Row
 from evaluation.tables.printed_values import PrintedFolder
 from evaluation.tables.spec import TableSpec

@@ -3,8 +3,8 @@
     alpha = 1 - D_o / D_e
 
 D_o is the mean squared distance between two raters of the same unit, D_e between two ratings drawn from all pairable
-ones; the distance is that of the level of measurement (``distances.py``, ``ordinal.py``; the sums are defined in
-``deletions.py``).
+ones; the distance is that of the level of measurement (``distances.py``, ``ordinal_distance.py``; the sums are defined
+in ``deletions.py``).
 Missing ratings may be anywhere; a unit with fewer than two ratings cannot be paired and is left out and counted as
 such: n, raters and ratings of the estimate are those that could be paired, ``extras`` has the rest.
 
@@ -36,7 +36,7 @@ from evaluation.metrics.intervals import (
     percentile_interval,
     resample_weights,
 )
-from evaluation.metrics.ordinal import ordinal_deletions, ordinal_sums
+from evaluation.metrics.ordinal_distance import ordinal_deletions, ordinal_sums
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval", "ratio")

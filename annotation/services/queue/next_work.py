@@ -1,0 +1,149 @@
+"""Who works on what. See docs/explanation/queue.md.
+
+Everything a person does in a campaign is in the order of their Participation's lock: two tabs get the same item.
+"""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from annotation.models import Assignment, CampaignCohort
+from annotation.queries import assignments
+from annotation.queries.gate import SHUTS_OUT, Gate, Reason, check_gate
+from annotation.queries.sql import fetch
+from annotation.services.queue.claim import MAY_HAVE, LockedParticipation, claim
+from annotation.services.queue.leases import release_expired
+from annotation.services.queue.locks import lock_participation_of
+from annotation.services.transactions import in_transaction
+from people.models import Rater
+
+# The one ahead comes into hand when nothing is. Told: for each that is held, whether it is in hand now.
+HELD = """
+WITH held AS MATERIALIZED (
+  SELECT id, in_hand FROM annotation_assignment WHERE participation_id = %(participation)s AND state = 'reserved'
+), came AS (
+  UPDATE annotation_assignment SET in_hand = true, lease_until = %(lease)s, shown_at = %(at)s, changed_at = %(at)s
+  WHERE id IN (SELECT id FROM held) AND %(allowed)s AND NOT EXISTS (SELECT FROM held WHERE in_hand) RETURNING id
+)
+SELECT in_hand OR id IN (SELECT id FROM came) FROM held
+"""
+
+
+@dataclass(frozen=True)
+class NoWork:
+    """Why there is no work. `until`: when the first place that others hold comes back, or the person's next day."""
+
+    reason: Reason
+    until: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Work:
+    current: Assignment | None
+    prefetched: Assignment | None
+    no_work: NoWork | None
+
+
+def get_or_claim_work(rater: Rater, campaign_cohort: CampaignCohort, at: datetime) -> Work:
+    """What this person has in hand, taking a place for them if it is nothing. Asking twice is asking once."""
+    work = _open_work(rater.pk, campaign_cohort.pk, at)
+    late = work.no_work and work.no_work.until and work.no_work.until <= at
+    if late:  # the task that gives expired places back has not come round yet
+        release_expired(at)
+        work = _open_work(rater.pk, campaign_cohort.pk, at)
+    return work
+
+
+@in_transaction
+def _open_work(rater_id: int, cohort_id: int, at: datetime) -> Work:
+    return claim_current_and_next(lock_participation_of(rater_id, cohort_id, at), at, wait=True)
+
+
+def claim_current_and_next(
+    seat: LockedParticipation,
+    at: datetime,
+    *,
+    wait: bool,
+    place: CampaignCohort | None = None,
+    allowed: Gate | None = None,
+) -> Work:
+    """One in hand, one ahead. Without `wait`, an empty answer may only mean that others held their slots locked."""
+    if allowed is None or allowed.remaining is not None:  # an answer has taken of the room since
+        allowed = check_gate(seat.cohort_id, seat.rater_id, at)
+    seat = replace(seat, staffing=allowed.staffing)
+    lease = at + timedelta(minutes=allowed.lease_minutes)
+    if allowed.refused in SHUTS_OUT:
+        return Work(None, None, NoWork(allowed.refused, allowed.until))
+    params = {"participation": seat.id, "lease": lease, "at": at, "allowed": not allowed.refused}
+    reserved = {in_hand for (in_hand,) in fetch(HELD, params)}
+    if allowed.refused and True not in reserved:
+        return Work(None, None, NoWork(allowed.refused, allowed.until))
+    if not allowed.refused:
+        if True not in reserved and not _claim(seat, lease, at, wait):
+            return Work(None, None, _explain_no_work(seat))
+        if False not in reserved and (allowed.remaining is None or allowed.remaining > 1):
+            claim(seat, in_hand=False, lease_until=lease, at=at)
+    return _work(seat, at, lease, place)
+
+
+def _claim(seat: LockedParticipation, lease: datetime, at: datetime, wait: bool) -> bool:
+    taken = claim(seat, in_hand=True, lease_until=lease, at=at)
+    if taken is None and wait:
+        taken = claim(seat, in_hand=True, lease_until=lease, at=at, wait=True)
+    return taken is not None
+
+
+def _work(seat: LockedParticipation, at: datetime, lease: datetime, place: CampaignCohort | None) -> Work:
+    """Read both back with all that a sheet needs; a lease half gone is renewed, for the person is here."""
+    rows = assignments.reserved_assignments(seat.id, place)
+    by_hand = {row.in_hand: row for row in rows}
+    half = at + (lease - at) / 2
+    old = [row.pk for row in rows if row.lease_until is not None and row.lease_until < half]
+    if old:
+        Assignment.objects.filter(pk__in=old).update(lease_until=lease)
+    return Work(by_hand.get(True), by_hand.get(False), None)
+
+
+# As the claim finds: what the person has, what they lost and may have again, the first open slot they never had.
+LEFT = f"""
+WITH seat AS MATERIALIZED (
+  SELECT id, cursor FROM annotation_participation WHERE cohort_id = %(cohort)s AND rater_id = %(rater)s
+)
+SELECT EXISTS (SELECT FROM annotation_assignment a
+    WHERE a.participation_id = (SELECT id FROM seat) AND a.state = 'reserved')
+  OR EXISTS (SELECT FROM annotation_assignment a JOIN annotation_slot s ON s.id = a.slot_id
+    WHERE a.participation_id = (SELECT id FROM seat) AND a.state = 'released' AND s.open)
+  OR (SELECT s.id FROM annotation_slot s WHERE s.cohort_id = %(cohort)s AND s.open
+      AND s.position >= coalesce((SELECT cursor FROM seat), 0) AND {MAY_HAVE}
+    ORDER BY s.position LIMIT 1) IS NOT NULL
+"""  # noqa: S608  (a constant)
+
+
+def no_work_reason(rater: Rater, place: CampaignCohort, at: datetime) -> NoWork | None:
+    """Why opening this now would bring no work. Takes no place and no lock."""
+    staffing = place.campaign.stage.staffing
+    params = {"cohort": place.pk, "campaign": place.campaign_id, "rater": rater.pk, "staffing": staffing}
+    [(some,)] = fetch(LEFT, params)
+    if some:
+        return None
+    why = _explain_no_work(LockedParticipation(0, place.campaign_id, place.pk, rater.pk, 0, staffing=staffing))
+    return None if why.until is not None and why.until <= at else why
+
+
+def _explain_no_work(seat: LockedParticipation) -> NoWork:
+    """Told apart by what is true in this transaction: others' reservations first, for those may come back."""
+    [(until,)] = fetch(
+        f"""SELECT min(a.lease_until) FROM annotation_assignment a JOIN annotation_slot s ON s.id = a.slot_id
+            WHERE a.state = 'reserved' AND s.cohort_id = %(cohort)s AND {MAY_HAVE}""",  # noqa: S608  (a constant)
+        {
+            "cohort": seat.cohort_id, "campaign": seat.campaign_id, "rater": seat.rater_id, "staffing": seat.staffing
+        },
+    )  # fmt: skip
+    if until is not None:
+        return NoWork("all_reserved", until)
+    [(empty, full)] = fetch(
+        """SELECT NOT EXISTS (SELECT FROM annotation_slot WHERE cohort_id = %(cohort)s),
+            coalesce(sum(submitted) >= nullif(sum(wanted), 0), false)
+          FROM annotation_tally WHERE cohort_id = %(cohort)s""",
+        {"cohort": seat.cohort_id},
+    )
+    return NoWork("nothing_yet" if empty else "cohort_full" if full else "all_done")
