@@ -132,7 +132,7 @@ def unavailable(request: HttpRequest) -> HttpResponse:
     if "text/html" in request.headers.get("Accept", ""):
         response = HttpResponse(render_to_string("503.html"), status=503)
     else:
-        words = _("The database of this site does not answer, so nothing was saved. Try again in a moment.")
+        words = _("The database is not responding. Nothing was saved. Try again in a moment.")
         response = HttpResponse(words, "text/plain; charset=utf-8", 503)
     response.headers["Retry-After"] = str(RETRY_SECONDS)
     response.headers["Cache-Control"] = "no-store"

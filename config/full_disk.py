@@ -42,7 +42,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def insufficient_storage(request: HttpRequest) -> HttpResponse:
-    words = _("The disk of this site is full, so nothing was saved. Its admins have to make room. Then send it again.")
+    words = _("The server's disk is full, so nothing was saved. Tell an administrator, then try again.")
     return refusal(request, words, 507)
 
 

@@ -62,7 +62,7 @@ class BodyLimits:
         if length and length > (most := _max_bytes(request)):
             if _is_sheet_of_visitor(request):  # 403 makes the sheet ask for the password, and then send again
                 return HttpResponse(_("Sign in, then send it again."), "text/plain; charset=utf-8", 403)
-            words = _("This is too much at once. Send less than %(most)s.") % {"most": filesizeformat(most)}
+            words = _("The upload is too large. The maximum is %(most)s.") % {"most": filesizeformat(most)}
             return refusal(request, words, 413)
         return _busy(request) if length else None
 
@@ -76,7 +76,7 @@ def _busy(request: HttpRequest) -> HttpResponse | None:
         body.sent_by_signed_in(str(request.user.pk))
     if body.admit():
         return None
-    words = _("The site is receiving many uploads. Nothing of yours was read. Wait a few seconds, then send it again.")
+    words = _("The site is receiving many uploads. Your upload was not processed. Wait a few seconds, then try again.")
     response = refusal(request, words, 503)
     response.headers["Retry-After"] = str(RETRY_SECONDS)
     return response

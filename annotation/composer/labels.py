@@ -48,7 +48,7 @@ NAMES: dict[str, Any] = {
     "parts": "",
     "body": gettext_lazy("Instructions"),
     "pairs": gettext_lazy("Do and don't"),
-    "materials": gettext_lazy("To read and to see"),
+    "materials": gettext_lazy("Materials"),
     "quiz": gettext_lazy("Quiz"),
     "question": gettext_lazy("Question"),
     "title": gettext_lazy("Title"),

@@ -34,7 +34,7 @@ class PairDisplay(DisplayDefaults):
     tools = "annotation/displays/pair_tools.html"
     script = "js/displays/pair.js"
     style = "css/pair.css"
-    keys = (("B", _("hold it: B over A")), ("X", _("swap sides")))
+    keys = (("B", _("hold to show B over A")), ("X", _("swap sides")))
 
     def to_messages(self, shown: Shown, layout: Layout = PLAIN) -> list[MessagePart]:
         parts = words(shown.text)

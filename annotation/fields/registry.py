@@ -65,7 +65,7 @@ KINDS: tuple[Kind, ...] = (
     Kind(
         grouping_spec.SPEC,
         grouping_form.FORM,
-        _("Groups of look-alikes"),
+        _("Groups of similar pictures"),
         grouping_settings.SETTINGS,
         grouping_settings.START,
     ),

@@ -95,7 +95,7 @@ class Assignment(models.Model):
         ACCEPTED = "accepted", _("Accepted")
         REJECTED = "rejected", _("Not accepted")
         SKIPPED = "skipped", _("Skipped")
-        RELEASED = "released", _("Reservation expired")
+        RELEASED = "released", _("Time ran out")
 
     campaign = models.ForeignKey("annotation.Campaign", models.PROTECT, related_name="assignments", db_index=False)
     participation = models.ForeignKey(Participation, models.PROTECT, null=True, related_name="assignments")

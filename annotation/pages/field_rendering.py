@@ -145,11 +145,11 @@ def _rules(version: SheetVersion, rule: int | None, spoken: str, target: str) ->
         clauses = [{"tree": one.expression.tree, "words": speech.say(one.words)} for one in found.clauses]
         data["rule"] = {"clauses": clauses}
         data["words"] = {
-            "yes": _("By these answers, accepted by rule %(number)s.") % {"number": number},
-            "no": _("By these answers, not accepted by rule %(number)s:") % {"number": number},
+            "yes": _("With these answers, rule %(number)s accepts the item.") % {"number": number},
+            "no": _("With these answers, rule %(number)s does not accept the item:") % {"number": number},
             "open": _("Answer the rest to see the result."),
         }
     if data:
-        labels = {"none": _("No value yet"), "asked": _("Asked now:"), "gone": _("No longer asked:")}
+        labels = {"none": _("No value yet"), "asked": _("New question:"), "gone": _("Question removed:")}
         data["words"] = labels | data.get("words", {})
     return data

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from django.db.models import Prefetch, Q
 from django.utils import timezone
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from annotation.displays.shown_item import build_shown
 from annotation.fields.bound_field import AnswerView, answer_views
@@ -27,8 +27,8 @@ LISTED = (State.SUBMITTED, State.RETURNED, State.ACCEPTED, State.REJECTED, State
 UNSEEN = SHUTS_OUT - {"campaign_closed"}  # what was answered is still listed; its picture is not
 CHANGE = {
     State.SUBMITTED: gettext_lazy("Edit"),
-    State.RETURNED: gettext_lazy("Correct"),
-    State.SKIPPED: gettext_lazy("Answer it"),
+    State.RETURNED: pgettext_lazy("verb", "Correct"),
+    State.SKIPPED: gettext_lazy("Answer"),
 }
 
 

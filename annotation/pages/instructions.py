@@ -54,7 +54,7 @@ PARTS = (
     Setting(
         "materials",
         "rows",
-        gettext_lazy("To read and to see"),
+        gettext_lazy("Materials"),
         row=(
             Setting("key", "kept", ""),
             Setting("title", "line", gettext_lazy("Title")),

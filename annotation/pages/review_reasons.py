@@ -21,9 +21,9 @@ DEFAULTS: dict[str, Any] = dict(
     )
 )
 REFUSED: dict[str, Any] = {
-    "own": gettext_lazy("You had a part in this one, so somebody else decides on it."),
-    "decided": gettext_lazy("Somebody else decided on this one a moment ago. Here is the next."),
-    "newer": gettext_lazy("Its author has sent a new version meanwhile. It waits in the queue."),
+    "own": gettext_lazy("You contributed to this item, so someone else must review it."),
+    "decided": gettext_lazy("Someone else has just reviewed this answer. Here is the next one."),
+    "newer": gettext_lazy("The author has submitted a new version. It is in the queue."),
     "gone": gettext_lazy("This answer is not waiting any more."),
     "closed": gettext_lazy("The campaign is closed, so its author cannot correct it. Accept it or reject it."),
     "no_reason": gettext_lazy("Choose a reason, so that the author knows what to do."),

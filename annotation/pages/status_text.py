@@ -17,7 +17,7 @@ from people.models import Cohort, User
 NOTHING: dict[str, tuple[Any, Any]] = {
     "all_done": (
         gettext_lazy("You have answered everything here."),
-        gettext_lazy("Thank you. What is still missing waits for others. New work appears on your work page."),
+        gettext_lazy("Thank you. Other people answer the rest. New work appears on your work page."),
     ),
     "nothing_yet": (
         gettext_lazy("There is nothing to answer here yet."),
@@ -29,41 +29,41 @@ NOTHING: dict[str, tuple[Any, Any]] = {
     ),
     "all_reserved": (
         gettext_lazy("Others are working on all open items."),
-        gettext_lazy("We show it here as soon as one is free."),
+        gettext_lazy("We show the next item as soon as one is free."),
     ),
     "own_share_done": (
-        gettext_lazy("You have given all the answers that were asked of you here."),
+        gettext_lazy("You have given all the answers we asked you for."),
         gettext_lazy("Thank you. Others answer the rest."),
     ),
     "day_done": (
         gettext_lazy("You have given your answers for today."),
-        gettext_lazy("Thank you. It goes on tomorrow."),
+        gettext_lazy("Thank you. You can continue tomorrow."),
     ),
     "cohort_paused": (
         gettext_lazy("Your cohort is paused in this campaign."),
-        gettext_lazy("Your answers are kept. It goes on when the researcher opens it again."),
+        gettext_lazy("Your answers are saved. You can continue when the researcher resumes the campaign."),
     ),
     "campaign_paused": (
         gettext_lazy("This campaign is paused."),
-        gettext_lazy("Your answers are kept. It goes on when the researcher opens it again."),
+        gettext_lazy("Your answers are saved. You can continue when the researcher resumes the campaign."),
     ),
     "campaign_closed": (gettext_lazy("This campaign is closed."), gettext_lazy("Your answers are kept.")),
-    "not_started": (gettext_lazy("This campaign has not begun."), gettext_lazy("Come back when it opens.")),
+    "not_started": (gettext_lazy("This campaign is not open yet."), gettext_lazy("Come back when it opens.")),
     "ended": (gettext_lazy("The last day of this campaign is over."), gettext_lazy("Your answers are kept.")),
     "no_consent": (
-        gettext_lazy("Your agreement is needed first."),
+        gettext_lazy("Your consent is needed first."),
         gettext_lazy("Read the text of the team and decide."),
     ),
     "not_ready": (
-        gettext_lazy("The instructions come first."),
-        gettext_lazy("Go through them once; then the work is open to you."),
+        gettext_lazy("Read the instructions first."),
+        gettext_lazy("Then you can start."),
     ),
     "not_a_member": (
         gettext_lazy("You are no longer in this cohort."),
         gettext_lazy("Your answers are kept. Ask the person who invited you."),
     ),
     "excluded": (
-        gettext_lazy("There is no work for you here now."),
+        gettext_lazy("No open work right now."),
         gettext_lazy("Ask the person who invited you."),
     ),
 }
@@ -100,10 +100,10 @@ LOOKS = {
 }
 UNCOUNTED = {
     "surplus": gettext_lazy("Saved. Enough answers had arrived already, so this one is not counted."),
-    "closed": gettext_lazy("Kept; the campaign was closed when it came."),
-    "no_consent": gettext_lazy("Kept; your agreement was missing when it came."),
+    "closed": gettext_lazy("Saved. The campaign was already closed, so it is not counted."),
+    "no_consent": gettext_lazy("Saved. You had not given consent at that time, so it is not counted."),
     "not_a_member": gettext_lazy("Saved. You had left the cohort before it arrived, so it is not counted."),
-    "consent_withdrawn": gettext_lazy("Left out; you withdrew your consent."),
+    "consent_withdrawn": gettext_lazy("Not counted, because you withdrew your consent."),
 }
 
 

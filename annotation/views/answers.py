@@ -45,7 +45,7 @@ from annotation.views.pictures import upload_with_sheet
 from jobs.formats.numbers import parse_int
 from people.models import User
 
-STAYS = gettext_lazy("This work is closed. Your answer stays as it was.")
+STAYS = gettext_lazy("This campaign is closed. Your answer was not changed.")
 View = Callable[[HttpRequest, int], HttpResponse]
 
 
@@ -124,10 +124,12 @@ def submit(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpRe
 def refusal_text(assignment: Assignment, reason: str) -> str:
     """Why an answer was not taken. Only a change leaves one that stays."""
     if reason == "decided":
-        return _("A reviewer has decided on this answer meanwhile. It stays as it was.")
+        return _("This answer has been reviewed, so it cannot be changed.")
     if assignment.state != Assignment.State.SUBMITTED:
-        return _("The last answer could not be taken. Here is what is open now.")
-    return str(STAYS) if reason == "campaign_closed" else _("Your answer stays as it was.")
+        return _(
+            "Your last answer was not submitted, because the item is no longer open to you. Here is your next item."
+        )
+    return str(STAYS) if reason == "campaign_closed" else _("Your answer was not changed.")
 
 
 def to_history(request: HttpRequest, words: str) -> HttpResponse:
@@ -162,7 +164,7 @@ def show_conflict(
     written = {key: value for key, value in submission.raw.items() if value not in ("", [], {}, None)}
     if live is None or not written or written == live.answers:
         return respond_with_open_work(
-            request, assignment, at, _("This was already answered in another window. Here is the next.")
+            request, assignment, at, _("This item was answered in another window. Here is the next item.")
         )
     try:
         work = undo_and_conflicts.save_conflicting_answer(
@@ -216,11 +218,11 @@ def undo(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpResp
         else:
             work = answer_services.undo(assignment, assignment.rater, at, posted_version(request))
     except answer_services.AssignmentStateError as refused:
-        words = _("It is too late to undo this. You can still change it from your history.")
+        words = _("It is too late to undo this. You can still change it under “Your answers”.")
         if skipped:
-            words = _("This skip can no longer be undone. Under Your answers you can still answer it.")
+            words = _("This skip can no longer be undone. You can still answer the item under “Your answers”.")
         elif refused.reason in answer_services.KEPT_ONLY or refused.reason == "another_version":
-            words = _("This can no longer be undone. Your answer stays as it was.")
+            words = _("This can no longer be undone. Your answer was not changed.")
         return respond_with_open_work(request, assignment, at, words)
     if not is_script_request(request):
         return to_sheet(assignment, f"?change={assignment.pk}")
@@ -237,9 +239,9 @@ def report(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpRe
         answer_services.report_problem(assignment, assignment.rater, posted_text(request, "text").strip()[:4000], at)
         words, status = _("Thank you. The researchers will look at it."), 200
     except answer_services.AssignmentStateError as refused:
-        words, status = _("Say in a few words what is wrong."), 422
+        words, status = _("Describe the problem in a few words."), 422
         if refused.reason == "enough_reports":
-            words = _("You have reported this one several times. The researchers will look at it.")
+            words = _("You have reported this item several times. The researchers will look at it.")
     if is_script_request(request):
         return JsonResponse({"words": words}, status=status)
     messages.info(request, words)
@@ -260,7 +262,7 @@ def draft(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpRes
     except drafts.DraftTooLong:
         return JsonResponse({"words": _("This is too long to be kept as a draft. Make it shorter.")}, status=413)
     except (answer_services.AlreadyAnswered, answer_services.AssignmentStateError):
-        words = _("This one was answered in another window.")
+        words = _("This item was answered in another window.")
         return JsonResponse({"words": words}, status=410)
     return JsonResponse({"version": saved.version, "saved_at": saved.saved_at.isoformat()})
 

@@ -34,7 +34,7 @@ def agree(request: HttpRequest, team_id: int) -> HttpResponse:
             count_earlier = request.POST.get("earlier") == "count"
             _report(request, services.agree(user, version, text.language, count_earlier=count_earlier))
             return HttpResponseRedirect(next_url(request, "annotation:work"))
-        messages.warning(request, _("The text changed while you read. This is the new one."))
+        messages.warning(request, _("The text changed while you were reading. Read the new version and decide again."))
     return _show(request, user, team, version, text)
 
 
@@ -89,8 +89,8 @@ def _done(answers: int) -> str:
     if not answers:
         return _("Done. You get no more work from this team. If you change your mind, you can agree again at any time.")
     text = ngettext(
-        "Done. Your %(n)s answer is out. If you change your mind, you can agree again at any time.",
-        "Done. Your %(n)s answers are out. If you change your mind, you can agree again at any time.",
+        "Your %(n)s answer is no longer counted. You can agree again at any time.",
+        "Your %(n)s answers are no longer counted. You can agree again at any time.",
         answers,
     )
     return text % {"n": answers}

@@ -37,7 +37,7 @@ def reopen_answer(request: HttpRequest, assignment: Assignment, at: datetime) ->
         submit.reopen(assignment.pk, assignment.rater, at)
     except submit.AssignmentStateError as refused:
         closed = refused.reason == "campaign_closed"
-        messages.info(request, STAYS if closed else _("This answer cannot be changed any more."))
+        messages.info(request, STAYS if closed else _("This answer can no longer be changed."))
         return redirect("annotation:history")
     return to_sheet(assignment, f"?change={assignment.pk}")
 
@@ -49,5 +49,5 @@ def cancel_change(request: HttpRequest, assignment: Assignment, at: datetime) ->
         submit.cancel_change(assignment, assignment.rater, at)
     except submit.AssignmentStateError:
         return to_sheet(assignment)
-    messages.info(request, _("Your answer stays as it was."))
+    messages.info(request, _("Your answer was not changed."))
     return redirect("annotation:history")

@@ -74,6 +74,6 @@ def upload_with_sheet(request: HttpRequest, assignment: Assignment, at: datetime
     except drafts.DraftTooLong:
         words = words or _("This is too long to be kept as a draft. Make it shorter.")
     except (drafts.DraftConflict, AlreadyAnswered, AssignmentStateError):
-        words = words or _("Two windows changed this sheet.")
+        words = words or _("This item was changed in another window.")
     if words:
         messages.info(request, words)

@@ -134,7 +134,7 @@ def _done(request: HttpRequest, place: CampaignCohort, rater: Rater, readiness_s
         return redirect(f"{page_url}#quiz")
     if readiness.confirm_read(place, rater, readiness_state, at):
         return redirect("annotation:sheet", place.campaign_id)
-    messages.info(request, _("Something is not read or seen yet. It is open now."))
+    messages.info(request, _("You have not finished all the material. The unfinished part is open now."))
     return redirect(page_url)
 
 
@@ -152,7 +152,9 @@ def _record_viewing(
         return JsonResponse({"left": left})
     page_url = reverse("annotation:ready", args=[place.campaign_id])
     if left:
-        text = ngettext("Take %(n)s more second for it.", "Take %(n)s more seconds for it.", left)
+        text = ngettext(
+            "Please spend %(n)s more second on this part.", "Please spend %(n)s more seconds on this part.", left
+        )
         messages.info(request, text % {"n": left})
         return redirect(f"{page_url}?open={key}#m-{key}")
     return redirect(f"{page_url}#next")

@@ -63,9 +63,11 @@ def _bounded(content: BinaryIO | bytes) -> bytes:
 def _sentence(problem: pictures.NotAPicture, name: str) -> str:
     counts = {"has": problem.pixels // 1_000_000, "most": problem.most // 1_000_000}
     return {
-        "too_many_pixels": _("It has %(has)s million pixels; at most %(most)s million are taken. Export it smaller.")
+        "too_many_pixels": _(
+            "The picture has %(has)s million pixels. The maximum is %(most)s million. Use a smaller picture."
+        )
         % counts,
-        "markup": _("This is an SVG or a web page, not a picture of pixels. Export it as PNG or JPEG."),
+        "markup": _("This is an SVG or a web page, not a photo file. Save it as PNG or JPEG."),
         "text": _("“%(name)s” holds text, not a picture. Put the picture itself there.") % {"name": name},
         "unknown": _("This is no JPEG, PNG, WebP, GIF or AVIF. Export the picture in one of these formats."),
         "damaged": _("The picture is damaged or ends early. Copy or export it again."),

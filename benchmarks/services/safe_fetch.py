@@ -44,15 +44,15 @@ GUESTS = ("168.63.129.16/32", "192.0.0.0/24")
 NEVER = [ip_network(network) for network in (*TUNNELS, *UNLISTED, *GUESTS)]
 NAME = re.compile(r"(?=.{1,253}\.?$)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z]([a-z0-9-]{0,61}[a-z0-9])?\.?")
 WORDS: dict[str, str | Promise] = {
-    "not_http": _("This is no web address. Copy the address of the picture; it begins with https://."),
+    "not_http": _("This is not a web address. Copy the address of the picture; it begins with https://."),
     "credentials": _("The address holds a name or a password. Leave them out."),
-    "port": _("The address names a port that is not asked. Use a usual address without a number after the name."),
+    "port": _("This port is not allowed. Use an address without a port number."),
     "not_found": _("No server of this name was found. Check the address."),
-    "private": _("This address leads into a private network. Use one that everybody can open, or send the file."),
-    "redirects": _("The address leads on and on. Open it in a browser, and copy the address it ends at."),
-    "no_answer": _("The server did not answer as it should. Try again, or save the picture and send the file."),
+    "private": _("This address is in a private network. Use a public address, or upload the file."),
+    "redirects": _("The address redirects too often. Open it in a browser and copy the final address."),
+    "no_answer": _("The server sent an invalid response. Try again, or download the picture and upload it here."),
     "too_slow": _("The server took too long. Try again, or save the picture and send the file."),
-    "refused": _("The server answered %(status)s instead of a picture. Save the picture and send the file."),
+    "refused": _("The server returned status %(status)s, not a picture. Download the picture and upload it here."),
     "too_large": _("The picture is larger than %(most)s MB. Use a smaller one."),
     "busy": _("Others are fetching pictures right now. Try again in a moment."),
 }

@@ -36,7 +36,7 @@ UNCOUNTED = {
     "in_file": "The file that the answer came in said that it does not count.",
     "consent_withdrawn": "The rater withdrew their consent. Such answers are in no file and in no number.",
     "superseded": "A later version took its place.",
-    "undone": "Its author took it back.",
+    "undone": "Its author undid it.",
     "withdrawn": "The import that brought it was withdrawn.",
 }
 DERIVED = {

@@ -110,7 +110,7 @@ def mail_confirmation(confirmation: EmailConfirmation, url: str, at: datetime) -
 
 def mail_test(user: User, at: datetime) -> OutMail:
     """A letter of an admin to themselves, to see what the mail server answers."""
-    subject, body = _("A test mail from Emic"), _("This mail was sent to see whether mail works.")
+    subject, body = _("A test e-mail from Emic"), _("This e-mail was sent to test the mail server.")
     mail = _letter(Kind.TEST, user.email, at, user=user, subject=subject, body=body, created_by=user)
     mail.save()
     return mail

@@ -22,7 +22,7 @@ def me(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         profiles.change(user, **{key: form.cleaned_data[key] for key in ("name", "language", "time_zone")})
         with translation.override(form.cleaned_data["language"] or translation.get_language()):
-            messages.info(request, _("Kept."))
+            messages.info(request, _("Saved."))
         return redirect("people:me")
     consents = Consent.objects.filter(user=user, withdrawn_at__isnull=True).select_related("version__team")
     withdrawn = consent.withdrawn_from(user)

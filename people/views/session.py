@@ -30,7 +30,7 @@ def sign_in_on_page(request: HttpRequest) -> JsonResponse:
         return JsonResponse({"words": " ".join(dict.fromkeys(words))}, status=422)
     user = form.get_user()
     if str(user.pk) != request.POST.get("person"):
-        words_for_others = _("This page belongs to somebody else. Go to the sign-in page, and you get your own.")
+        words_for_others = _("This page was opened by another account. Go to the sign-in page to continue with yours.")
         return JsonResponse({"words": words_for_others}, status=409)
     login(request, user)
     return JsonResponse({"person": user.pk})

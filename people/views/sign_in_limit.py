@@ -42,8 +42,8 @@ def refuse(request: HttpRequest, seconds: int) -> HttpResponse:
 def refuse_password_mail(request: HttpRequest, seconds: int) -> HttpResponse:
     minutes = ceil(seconds / 60)
     words = ngettext(
-        "Too many password mails were requested from your network. Try again in %(n)s minute.",
-        "Too many password mails were requested from your network. Try again in %(n)s minutes.",
+        "Too many password e-mails were requested from your network. Try again in %(n)s minute.",
+        "Too many password e-mails were requested from your network. Try again in %(n)s minutes.",
         minutes,
     ) % {"n": minutes}
     return _refusal(request, seconds, words, "people/too_many_requests.html")

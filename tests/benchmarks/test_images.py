@@ -87,7 +87,7 @@ def test_a_bomb_is_refused_before_it_is_decoded(world, monkeypatch):
     decoded = []
     monkeypatch.setattr(Pillow.Image, "load", lambda self: decoded.append(self))
     assert refused(world, bomb).code == "too_many_pixels"
-    assert refused(world, bomb).message.startswith("It has 400 million pixels; at most 80 million")
+    assert refused(world, bomb).message.startswith("The picture has 400 million pixels. The maximum is 80 million")
     assert refused(world, draw.bomb(10_000, 9_000)).message.startswith("It has 90 million pixels")
     assert decoded == []
 
@@ -99,7 +99,7 @@ def test_formats_that_take_much_memory_to_decode_may_have_fewer_pixels(world, mo
     decoded = []
     with monkeypatch.context() as patch:
         patch.setattr(Pillow.Image, "load", lambda self: decoded.append(self))
-        assert refused(world, small).message.startswith("It has 36 million pixels; at most 25 million")
+        assert refused(world, small).message.startswith("The picture has 36 million pixels. The maximum is 25 million")
         assert refused(world, deep).code == "too_many_pixels"
         assert decoded == []
     image, _made = store_image(world.team, draw.saved(Pillow.new("L", (8000, 6000)), "JPEG"), name="camera.jpg")

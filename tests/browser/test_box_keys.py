@@ -60,7 +60,7 @@ def test_a_held_key_moves_on_and_the_edge_stops_it(open_as: OpenAs, campaign: Ca
     assert_at(page, (350, 263, 650, 488))
     page.keyboard.press("Control+z")
     assert typed(page) == []
-    expect(page.locator("#said")).to_have_text("One step back. There is no box.")
+    expect(page.locator("#said")).to_have_text("Undone. No box yet.")
 
 
 def test_several_boxes(open_as: OpenAs, campaign: Campaign, nour: User, shot: Shot) -> None:
@@ -76,7 +76,7 @@ def test_several_boxes(open_as: OpenAs, campaign: Campaign, nour: User, shot: Sh
     drag(page, (50, 600), (150, 700))
     expect(page.locator("svg.boxes .box")).to_have_count(3)
     page.keyboard.press("n")
-    expect(page.locator("#said")).to_contain_text("There is room for no other box.")
+    expect(page.locator("#said")).to_contain_text("You cannot add another box.")
     page.keyboard.press("]")
     page.keyboard.press("ArrowLeft")
     assert pixels(page)[0][0] == 340
@@ -91,7 +91,7 @@ def test_several_boxes(open_as: OpenAs, campaign: Campaign, nour: User, shot: Sh
     page.keyboard.press("[")
     page.keyboard.press("Delete")
     expect(page.locator("svg.boxes .box")).to_have_count(2)
-    expect(page.locator("#said")).to_have_text("The box is gone.")
+    expect(page.locator("#said")).to_have_text("Box removed.")
     page.keyboard.press("Control+z")
     expect(page.locator("svg.boxes .box")).to_have_count(3)
     answered(page, lambda: page.keyboard.press("Enter"))

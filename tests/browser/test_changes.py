@@ -59,7 +59,7 @@ def test_a_change_that_is_left_leaves_nothing(open_as: OpenAs, campaign: Campaig
     page.keyboard.press("5")
     page.get_by_role("button", name="Keep the earlier answer").click()
     page.wait_for_url("**/work/history/")
-    expect(page.locator("main")).to_contain_text("Your answer stays as it was.")
+    expect(page.locator("main")).to_contain_text("Your answer was not changed.")
     assert not Draft.objects.exists()
     assert Annotation.objects.get().answers == {"relevance": "2"}
     assert "relevance" not in page.evaluate("JSON.stringify(localStorage)")
@@ -74,7 +74,7 @@ def test_the_header_says_what_was_done_and_does_not_move(open_as: OpenAs, campai
     expect(page.locator("#saved")).to_contain_text("Saved")
     assert page.locator("#gauge").bounding_box() == before
     answered(page, lambda: page.keyboard.press("u"))
-    expect(page.locator("#saved")).to_have_text("Taken back")
+    expect(page.locator("#saved")).to_have_text("Undone")
     page.keyboard.press("s")
     page.keyboard.press("1")
     answered(page, lambda: page.keyboard.press("Enter"))

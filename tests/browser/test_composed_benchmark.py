@@ -88,7 +88,7 @@ def test_a_benchmark_of_two_stages_is_composed_opened_and_answered(
     nour = open_as(world.nour, **PHONE)
     nour.set_default_timeout(60_000)
     nour.goto("/work/")
-    nour.get_by_role("link", name="Read them").tap()
+    nour.get_by_role("link", name="Read the instructions").tap()
     expect(nour.get_by_text("Look well at what is from Egypt.")).to_be_visible()
     nour.get_by_role("button", name="I have read this").tap()
     nour.locator("[name=a-answer][value='5']").check()

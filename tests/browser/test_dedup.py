@@ -224,7 +224,7 @@ def test_each_decision_is_announced(open_as: OpenAs, twenty: Campaign, nour: Use
     page.keyboard.press("o")
     expect(announcement).to_have_text("3: Keep: Other time of day. Picture 4, group 1")
     page.keyboard.press("u")
-    expect(announcement).to_have_text("Taken back: 3.")
+    expect(announcement).to_have_text("Undone: 3.")
     page.keyboard.press("3")
     page.keyboard.press("5")
     expect(announcement).to_contain_text("Next to 5")

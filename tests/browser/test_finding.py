@@ -71,15 +71,15 @@ def test_a_file_is_brought_looked_at_and_submitted(open_as: OpenAs, finding: Cam
     expect(page.locator("[data-missing]").first).to_be_visible()
     bring(page, photo())
     expect_picture(page)
-    expect(page.locator("#said")).to_contain_text("The picture is here: 1000 × 750 pixels.")
-    page.get_by_label("The page it is from").fill("https://example.org/tea")
+    expect(page.locator("#said")).to_contain_text("Picture uploaded: 1000 × 750 pixels.")
+    page.get_by_label("Source page").fill("https://example.org/tea")
     page.get_by_label("Licence", exact=True).select_option("CC BY 4.0")
     page.locator(".seg label", has_text="Common").click()
     shot(page, "finding-desktop", full_page=True)
     assert look(page) == ""
     page.reload()  # what was brought comes back with the draft
     expect_picture(page)
-    expect(page.get_by_label("The page it is from")).to_have_value("https://example.org/tea")
+    expect(page.get_by_label("Source page")).to_have_value("https://example.org/tea")
     expect(page.get_by_label("Licence", exact=True)).to_have_value("CC BY 4.0")
     answered(page, lambda: page.get_by_role("button", name="Submit").click())
     sha = Upload.objects.get().image.sha256
@@ -110,12 +110,12 @@ def test_by_keys_alone_with_an_address_and_a_licence_in_words(
     expect_picture(page)
     assert not Annotation.objects.exists()  # Enter brought the picture, and sent nothing
     expect(page.get_by_role("button", name="Another picture")).to_be_focused()
-    page.get_by_label("The page it is from").focus()
+    page.get_by_label("Source page").focus()
     page.keyboard.type("https://example.org/tea")
     page.keyboard.press("Tab")
     page.keyboard.type("Another")  # a select goes where its words begin
     page.keyboard.press("Tab")
-    expect(page.get_by_label("The other licence")).to_be_focused()
+    expect(page.get_by_label("Name of the licence")).to_be_focused()
     page.keyboard.type("GFDL 1.3")
     page.get_by_label("Common").focus()
     page.keyboard.press("Space")
@@ -164,7 +164,7 @@ def test_it_is_replaced_and_cleared(open_as: OpenAs, finding: Campaign, nour: Us
     until(page, "before => document.querySelector('[data-sha]').value !== before", first)
     expect_picture(page)
     expect(page.locator("[data-size]")).to_have_text("640 × 480")
-    page.get_by_role("button", name="Clear").click()
+    page.get_by_role("button", name="Remove picture").click()
     expect(page.locator("[data-came]")).to_be_hidden()
     assert page.locator("[data-sha]").input_value() == ""
     page.locator(".seg label", has_text="Common").click()
@@ -178,13 +178,13 @@ def test_what_is_no_picture_says_so_and_nothing_typed_is_emptied(
 ) -> None:
     page = open_as(nour)
     page.goto(f"/work/{finding.pk}/")
-    page.get_by_label("The page it is from").fill("https://example.org/tea")
+    page.get_by_label("Source page").fill("https://example.org/tea")
     bring(page, b"<svg xmlns='http://www.w3.org/2000/svg'/>")
-    expect(page.locator(".brings [data-failed]")).to_contain_text("not a picture of pixels")
+    expect(page.locator(".brings [data-failed]")).to_contain_text("not a photo file")
     page.evaluate("document.querySelector('[data-most]').dataset.most = 0.001")
     bring(page, photo())  # told here, before anything is sent
     expect(page.locator(".brings [data-failed]")).to_contain_text("is larger than")
-    expect(page.get_by_label("The page it is from")).to_have_value("https://example.org/tea")
+    expect(page.get_by_label("Source page")).to_have_value("https://example.org/tea")
     assert not Upload.objects.exists()
 
 

@@ -122,7 +122,7 @@ def test_nobody_else_is_signed_in_on_a_page_that_is_not_theirs(
     page.keyboard.press("Enter")
     page.locator("#session-name").fill(tarek.email)
     sign_in(page)
-    expect(page.locator("#session [role=alert]")).to_contain_text("belongs to somebody else")
+    expect(page.locator("#session [role=alert]")).to_contain_text("was opened by another account")
     assert not Session.objects.exists() and not Annotation.objects.exists()
 
 
@@ -206,7 +206,7 @@ def test_typing_and_submitting_without_a_line_loses_nothing_and_sends_nothing_tw
     story(page).press_sequentially("The second", delay=20)
     page.wait_for_timeout(seconds * 1000)
     page.keyboard.press("Control+Enter")
-    expect(page.locator("#line")).to_contain_text("go out when the line is back")
+    expect(page.locator("#line")).to_contain_text("will be sent when you are online again")
     assert not Annotation.objects.exists()
     page.context.set_offline(False)
     until(page, "document.getElementById('line').hidden && !document.querySelector('.sends')")

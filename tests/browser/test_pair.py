@@ -63,7 +63,7 @@ def test_a_pair_is_judged_by_keys_alone(open_as: OpenAs, pairs: Campaign, nour: 
     expect(page.locator("[data-field=no_cue]")).to_have_attribute("aria-current", "true")  # digits go there now
     page.keyboard.press("1")
     expect(page.locator("[data-score]")).to_have_text("0.88")
-    expect(page.locator("[data-verdict]")).to_contain_text("not accepted by rule 1")
+    expect(page.locator("[data-verdict]")).to_contain_text("rule 1 does not accept the item")
     expect(page.locator("[data-verdict] li")).to_have_text(["The pictures are alike in all else"])
     until(page, "document.getElementById('said').textContent.includes('0.88')")
     shot(page, "pair-desktop")
@@ -116,7 +116,7 @@ def test_a_pair_on_a_telephone(open_as: OpenAs, pairs: Campaign, nour: User, sho
     assert too_narrow(page) == [], "words lie on each other"
     for field, code in (("match_a", 2), ("match_b", 2), ("pair_match", 2), ("no_cue", 1)):
         page.locator(f"label:has([name=a-{field}][value='{code}'])").tap()
-    expect(page.locator("[data-verdict]")).to_contain_text("accepted by rule 1")
+    expect(page.locator("[data-verdict]")).to_contain_text("rule 1 accepts the item")
     shot(page, "pair-phone-full", full_page=True)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert look(page) == ""

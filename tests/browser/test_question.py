@@ -87,7 +87,7 @@ def test_remarks_on_an_answer_are_confirmed_at_once(open_as: OpenAs, writing: Ca
     shot(page, "question-warned-phone", full_page=True)
     assert look(page) == ""
     page.get_by_label("Your question about it").fill("What is poured?")
-    page.locator("#w-answer").get_by_label("Keep it as it is").check()
+    page.locator("#w-answer").get_by_label("Submit anyway").check()
     answered(page, lambda: page.get_by_role("button", name="Submit").tap())
     assert Annotation.objects.get().confirmed == ["answer:words", "answer:full_stop", "answer:sentence_start"]
 

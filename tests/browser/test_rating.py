@@ -145,7 +145,7 @@ def test_five_pictures_by_touch(open_as: OpenAs, campaign: Campaign, nour: User,
     page.locator(".acts [data-dialog=why]").tap()
     expect(page.locator("#why")).to_be_visible()
     shot(page, "skip-phone")
-    page.get_by_role("button", name="Keep working").tap()
+    page.get_by_role("button", name="Cancel").tap()
     page.goto("/work/")
     shot(page, "home-phone", full_page=True)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
@@ -196,7 +196,7 @@ def test_without_a_line_answers_wait_and_go_out_once(
     page.keyboard.press("2")
     shot(page, "offline-desktop")
     page.keyboard.press("Enter")
-    expect(page.locator("#line")).to_contain_text("go out when the line is back")
+    expect(page.locator("#line")).to_contain_text("will be sent when you are online again")
     assert codes() == []
     page.context.set_offline(False)
     until(page, "document.getElementById('line').hidden && !document.querySelector('.sends')")

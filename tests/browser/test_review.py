@@ -88,7 +88,7 @@ def test_submit_return_correct_accept_and_on_to_another_person(
     loaded(author)
     expect(author.locator("#main")).to_contain_text("It ends without a question mark.")
     expect(author.locator("#main")).to_contain_text("Correct it here and submit it again")
-    expect(author.get_by_role("button", name="Correct it later")).to_be_visible()
+    expect(author.get_by_role("button", name="Correct later")).to_be_visible()
     expect(author.get_by_role("button", name="Keep the earlier answer")).to_have_count(0)
     shot(author, "returned-sheet-desktop")
     author.get_by_label("Question").fill("What is in the glass?")

@@ -81,7 +81,7 @@ def test_fields_come_and_go_and_are_told(open_as: OpenAs, chosen: Campaign, nour
     page.locator("[value=no]").check()
     expect(name).to_be_hidden()
     expect(page.locator("[data-score]")).to_have_text("No value yet")
-    until(page, "document.getElementById('said').textContent.includes('No longer asked: How sure are you?')")
+    until(page, "document.getElementById('said').textContent.includes('Question removed: How sure are you?')")
     page.locator("[value=yes]").check()
     expect(name).to_have_value("Fanous")  # what was written is still there
     page.locator("[value=no]").check()

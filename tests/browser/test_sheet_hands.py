@@ -76,7 +76,7 @@ def test_a_skip_asks_for_a_reason_that_nobody_chose_beforehand_and_is_undone_by_
     expect(page.locator("#bench")).to_have_attribute("data-assignment", assignment_id)
     expect(story(page)).to_have_value("Half a")  # also what was typed a moment before the skip
     page.keyboard.press("u")
-    expect(page.locator("p.toast")).to_contain_text("Under Your answers you can change answers")
+    expect(page.locator("p.toast")).to_contain_text("Under “Your answers” you can change answers")
     assert hand_of(nour).pk == int(assignment_id)
 
 
@@ -90,9 +90,9 @@ def test_what_was_skipped_is_answered_later_from_the_history(
     page.locator("#why .opt").first.tap()
     answered(page, lambda: page.locator("#why .go").tap())
     page.goto("/work/history/")
-    page.get_by_role("button", name="Answer it").tap()
+    page.get_by_role("button", name="Answer").tap()
     page.wait_for_url(f"**/work/{campaign.pk}/?change={assignment_id}", wait_until="commit")
-    expect(page.locator(".msg.info:visible")).to_contain_text("You skipped this one: I do not know what it shows.")
+    expect(page.locator(".msg.info:visible")).to_contain_text("You skipped this item: I do not know what it shows.")
     shot(page, "skipped-again-phone")
     page.locator(".opt").nth(2).tap()
     answered(page, lambda: page.get_by_role("button", name="Submit").tap())
@@ -121,7 +121,9 @@ def test_offline_without_prefetched_sheet_shows_that_the_answer_waits(
     expect(page.locator("#notice")).to_have_count(0)
     page.keyboard.press("3")
     page.keyboard.press("Enter")
-    expect(page.locator("#notice")).to_contain_text("Your answer is kept on this device and goes out by itself.")
+    expect(page.locator("#notice")).to_contain_text(
+        "Your answer is saved on this device and will be sent automatically."
+    )
     shot(page, "offline-last-desktop")
     page.context.set_offline(False)
     until(page, "document.getElementById('notice') === null")

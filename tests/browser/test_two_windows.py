@@ -14,7 +14,7 @@ from tests.browser.test_rating import answered, assignment_on, look
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 OpenAs = Callable[..., Page]
 Shot = Callable[..., None]
-TWIN = "open in another window, too"
+TWIN = "also open in another window"
 
 
 def stories() -> list[str]:

@@ -49,7 +49,7 @@ def test_the_work_page_sends_what_waits_and_says_so(
 ) -> None:
     page = waiting_on(open_as(nour, **PHONE), campaign)
     page.goto("/work/")
-    expect(page.locator("#waits")).to_contain_text("have arrived")
+    expect(page.locator("#waits")).to_contain_text("have been sent")
     shot(page, "waits-arrived-phone")
     assert codes() == ["4"] and page.evaluate(KEPT) == 0
     page.get_by_role("link", name="Reload").click()
@@ -91,7 +91,7 @@ def test_what_cannot_be_sent_is_not_wiped_unasked(open_as: OpenAs, campaign: Cam
     leave: Any = page.locator("form.phone button")
     leave.click()
     dialog = page.locator("#unsent")
-    expect(dialog).to_contain_text("Signing out deletes them")
+    expect(dialog).to_contain_text("If you sign out, they are deleted")
     shot(page, "waits-unsent-phone")
     dialog.get_by_role("button", name="Stay signed in").click()
     expect(dialog).to_be_hidden()

@@ -51,9 +51,9 @@ def heading(page: str) -> str:
     ("address", "status", "title"),
     [
         ("/nowhere", 404, "There is no such page"),
-        ("/refuses", 403, "This is not open to you"),
+        ("/refuses", 403, "You do not have permission"),
         ("/understands-nothing", 400, "This request could not be read"),
-        ("/breaks", 500, "Something failed here"),
+        ("/breaks", 500, "Something went wrong"),
     ],
 )
 def test_each_says_what_happened_and_leads_home(world: World, address: str, status: int, title: str) -> None:
@@ -73,7 +73,7 @@ def test_a_form_without_its_token_is_told_to_reload(world: World) -> None:
     client.force_login(world.nour)
     reply = client.post("/sign-out")
     assert reply.status_code == 403
-    assert heading(reply.content.decode()) == "This page has grown old"
+    assert heading(reply.content.decode()) == "This page has expired"
     assert HOME in reply.content.decode()
     assert client.get("/work/").status_code == 200  # nothing was done
 

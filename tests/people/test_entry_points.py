@@ -98,7 +98,7 @@ def test_a_huge_body_is_refused_unread_except_for_an_import_by_somebody(world: W
     large = {"username": "x" * 2000}
     for path in (SIGN_IN, reverse("benchmarks:import", args=["sea-and-river"])):
         answer = world.client().post(path, large)
-        assert answer.status_code == 413 and "too much at once" in answer.content.decode()
+        assert answer.status_code == 413 and "upload is too large" in answer.content.decode()
     assert world.client().post(SIGN_IN, {"username": "x" * 200}).status_code == 200
     imports = reverse("benchmarks:import", args=["sea-and-river"])
     assert world.client(world.owner).post(imports, large).status_code == 200
@@ -138,7 +138,7 @@ def test_who_is_of_no_team_fills_no_disk(world: World, path: str) -> None:
         reply, read = sent(world.client(user), path, long)
         assert (reply.status_code, read) == (413, False), user
         least = "64.0" if user is None else "5.0"
-        assert f"Send less than {least}" in reply.content.decode()
+        assert f"The maximum is {least}" in reply.content.decode()
     assert sent(world.client(world.mara), path, long)[1]
 
 
@@ -159,7 +159,7 @@ def test_what_is_too_much_is_told_by_a_page_with_a_way_back(world: World) -> Non
     form = "http://testserver/b/sea-and-river/import/"
     page = asked(HTTP_ACCEPT="text/html,*/*;q=0.8", HTTP_REFERER=form).content.decode()
     assert f'<a class="btn go" href="{form}">Back to the form</a>' in page
-    assert "Nothing was taken</h1>" in page and "This is too much at once. Send less than 5.0" in page
+    assert "The upload was not accepted</h1>" in page and "The upload is too large. The maximum is 5.0" in page
     page = asked(HTTP_ACCEPT="text/html", HTTP_REFERER="http://elsewhere.example/x").content.decode()
     assert "elsewhere" not in page and '<a class="btn go" href="/">' in page
     assert asked(HTTP_ACCEPT="*/*")["Content-Type"].startswith("text/plain")

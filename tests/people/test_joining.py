@@ -155,7 +155,7 @@ def test_a_revoked_invitation_is_useless(world: World) -> None:
     assert world.client().get(link).status_code == 200
     assert world.client(world.manager).post(revoke).url == reverse("people:cohort_invite", args=[world.egypt.pk])
     assert register(world.client(), link, world).status_code == 410
-    assert "taken back" in world.client().get(link).content.decode()
+    assert "undone" in world.client().get(link).content.decode()
 
 
 def test_a_tampered_link_is_not_found(world: World) -> None:

@@ -37,7 +37,7 @@ def test_a_sender_of_many_addresses_waits_and_others_do_not(world: World) -> Non
         reply = ask(client, email)
         assert reply.status_code == 429, "the same for an address with an account and for one without"
         assert 3500 < int(reply.headers["Retry-After"]) <= 3600
-        assert "Too many password mails were requested from your network. Try again in" in reply.content.decode()
+        assert "Too many password e-mails were requested from your network. Try again in" in reply.content.decode()
     assert OutMail.objects.count() == letters == 20
     assert client.get(FORGOTTEN).status_code == 200
     assert ask(browser(world, "198.51.100.4"), "nour@example.org").url == SENT

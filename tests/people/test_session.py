@@ -38,7 +38,7 @@ def test_the_person_of_the_page_is_signed_in_with_a_new_token(world: World) -> N
 def test_another_person_is_not_signed_in_there(world: World) -> None:
     client = Client()
     status, reply = sign_in(client, world.tarek, world.nour)
-    assert status == 409 and "belongs to somebody else" in str(reply["words"])
+    assert status == 409 and "was opened by another account" in str(reply["words"])
     assert client.get(HERE).json() == {"person": None}
     assert sign_in(client, world.tarek, world.nour, "wrong")[0] == 422  # and a wrong password is told first
 

@@ -191,7 +191,7 @@ def test_a_new_version_is_drafted_put_in_force_and_asked_of_everybody(world: Wor
     assert "النص الثاني" in nour.get(page, {"language": "ar"}).content.decode()
     version = consent.current_version(world.team)
     stale = {"version": str(world.consent_version.pk), "language": "en"}
-    assert "The text changed while you read" in nour.post(page, stale).content.decode()
+    assert "The text changed while you were reading" in nour.post(page, stale).content.decode()
     assert not consent.has_consented(world.nour, world.team)
     answer = nour.post(page, {"version": str(version.pk), "language": "ar", "next": "/work/history/"})
     assert answer.url == "/work/history/"

@@ -83,11 +83,11 @@ def _check_allowed(assignment: Assignment, at: datetime) -> None:
     """Before anything is read or fetched: whether this sheet may still be filled, and by this person."""
     assert assignment.participation is not None
     if not takes_pictures(assignment):
-        raise UploadRefused("no_picture_asked", _("This sheet asks for no picture."))
+        raise UploadRefused("no_picture_asked", _("This sheet does not ask for a picture."))
     answered = assignment.state not in UNANSWERED and not Draft.objects.filter(assignment=assignment).exists()
     refused = check_gate(assignment.participation.cohort_id, assignment.rater_id, at).refused
     if answered or refused in SHUTS_OUT:
-        raise UploadRefused("closed", _("This sheet takes no picture now. Load the page again."))
+        raise UploadRefused("closed", _("This sheet does not accept a picture now. Reload the page."))
     _check_count(assignment, 0)
 
 
@@ -96,7 +96,7 @@ def _check_rate(assignment: Assignment) -> None:
     for key, most in ((f"fetches:sheet:{assignment.pk}", MOST_FETCHES), (f"fetches:{assignment.rater_id}", MOST_ASKED)):
         cache.add(key, 0, HOUR)
         if cache.incr(key) > most:
-            text = _("Too many addresses were tried. Save the picture and send the file, or try again in an hour.")
+            text = _("Too many addresses were tried. Download the picture and upload it here, or try again in an hour.")
             raise UploadRefused("too_often", text)
 
 
@@ -104,7 +104,7 @@ def _check_count(assignment: Assignment, more: int) -> None:
     rows = Upload.objects.filter(assignment=assignment)
     taken = rows.aggregate(bytes=Sum("image__bytes"))["bytes"] or 0
     if rows.count() >= MOST_PICTURES or taken + more > MOST_BYTES:
-        text = _("%(most)s pictures were brought for this sheet already. Use one of them, or skip the sheet.")
+        text = _("%(most)s pictures have already been uploaded for this item. Use one of them, or skip.")
         raise UploadRefused("enough", text % {"most": rows.count()})
 
 

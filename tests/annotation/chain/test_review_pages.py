@@ -150,7 +150,7 @@ def test_the_second_of_two_reviewers_is_told_and_goes_on(
     second = written(world, campaign, world.tarek, "Second?")
     reviews.decide(annotation.pk, world.owner, "accept", timezone.now())
     reply = client_of(world.reviewer).post(page(world, annotation), {"decision": "accept"}, follow=True)
-    assert "Somebody else decided" in html(reply) and reply.redirect_chain[-1][0] == page(world, second)
+    assert "Someone else has just reviewed" in html(reply) and reply.redirect_chain[-1][0] == page(world, second)
     assert Review.objects.count() == 1
 
 
@@ -194,7 +194,7 @@ def test_a_decided_answer_cannot_be_changed_and_says_so(
     reviews.decide(annotation.pk, world.reviewer, "accept", timezone.now())
     fields = {"a-question": "Another?", "a-answer": "Tea", "client_key": "second"}
     reply = author.post(f"/assignments/{annotation.assignment_id}/submit", fields, follow=True)
-    assert "A reviewer has decided on this answer meanwhile" in html(reply)
+    assert "This answer has been reviewed" in html(reply)
     assert Annotation.objects.get(live=True) == annotation
 
 

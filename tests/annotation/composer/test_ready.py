@@ -69,7 +69,7 @@ def test_work_begins_with_the_instructions_that_are_required(world: World, opene
     assert reply.status_code == 302 and reply.url == ready_page(opened)
     assert not Assignment.objects.exists()
     home = nour.get("/work/").content.decode()
-    assert "The instructions come first." in home and ready_page(opened) in home
+    assert "Read the instructions first." in home and ready_page(opened) in home
     html = nour.get(ready_page(opened)).content.decode()
     assert "Look at Egypt." in html and "Judge by one corner." in html and "The rules" in html
     assert "May you skip?" not in html  # first what is to be read
@@ -227,7 +227,7 @@ def test_new_required_ones_let_people_finish_what_they_have_and_then_come_first(
     assert nour.get(f"/work/{opened.campaign_id}/").status_code == 200
     form = {"a-relevance": "4", "client_key": "k"}
     reply = nour.post(f"/assignments/{hand.pk}/submit", form, headers={"X-Requested-With": "emic"})
-    assert "The instructions come first." in reply.content.decode()
+    assert "Read the instructions first." in reply.content.decode()
     assert hand.annotations.get().counted
     publish(opened.campaign, [InstructionDraft("en", "A word mended.")], None)
     assert nour.get(f"/work/{opened.campaign_id}/").status_code == 302  # a later one does not take the duty away

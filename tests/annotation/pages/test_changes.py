@@ -69,7 +69,7 @@ def test_a_change_can_be_left(browser: Client, assignment: Assignment) -> None:
     browser.post(f"/assignments/{assignment.pk}/draft", {"a-relevance": "5", "draft_version": "1000"})
     reply = browser.post(f"/assignments/{assignment.pk}/leave", follow=True)
     assert reply.redirect_chain == [("/work/history/", 302)]
-    assert "Your answer stays as it was." in reply.content.decode()
+    assert "Your answer was not changed." in reply.content.decode()
     assert not Draft.objects.exists()
     assert Annotation.objects.get().answers == {"relevance": "2"}
 
@@ -86,12 +86,12 @@ def test_after_the_close_a_change_is_refused_with_words(
 ) -> None:
     browser.post(f"/assignments/{assignment.pk}/change")
     lifecycle.close(campaign, world.owner, timezone.now())
-    words = "This work is closed. Your answer stays as it was."
+    words = "This campaign is closed. Your answer was not changed."
     html = give(browser, assignment, "5").content.decode()
     assert words in html and "data-assignment" not in html
     assert words in browser.post(f"/assignments/{assignment.pk}/change", follow=True).content.decode()
     assert (
-        "Your answer stays as it was." in browser.post(f"/assignments/{assignment.pk}/undo", **SCRIPT).content.decode()
+        "Your answer was not changed." in browser.post(f"/assignments/{assignment.pk}/undo", **SCRIPT).content.decode()
     )
     assert Annotation.objects.get(live=True).answers == {"relevance": "2"}
 
@@ -111,9 +111,9 @@ def withdraws(world: World, campaign: Campaign) -> None:
 @pytest.mark.parametrize(
     ("ends", "note"),
     [
-        (closes, "Kept; the campaign was closed when it came."),
+        (closes, "Saved. The campaign was already closed, so it is not counted."),
         (leaves, "Saved. You had left the cohort before it arrived, so it is not counted."),
-        (withdraws, "Kept; your agreement was missing when it came."),
+        (withdraws, "Saved. You had not given consent at that time, so it is not counted."),
     ],
 )
 def test_late_work_is_kept_and_no_picture_comes_back(
@@ -164,7 +164,7 @@ def test_answers_without_a_key_are_two_answers(browser: Client, campaign: Campai
     for _time in range(2):
         hand = in_hand(campaign, nour)
         reply = browser.post(f"/assignments/{hand.pk}/submit", {"a-relevance": "4", "client_key": ""}, **SCRIPT)
-        assert "already answered" not in reply.content.decode()
+        assert "answered in another window" not in reply.content.decode()
     assert Annotation.objects.count() == 2
 
 
@@ -184,7 +184,7 @@ def test_a_draft_has_an_end(browser: Client, campaign: Campaign, nour: User) -> 
 def test_a_draft_for_what_another_window_answered_says_so(browser: Client, assignment: Assignment) -> None:
     reply = browser.post(f"/assignments/{assignment.pk}/draft", {"a-relevance": "5", "draft_version": "0"}, **SCRIPT)
     assert reply.status_code == 410
-    assert reply.json()["words"] == "This one was answered in another window."
+    assert reply.json()["words"] == "This item was answered in another window."
 
 
 def test_a_sixth_report_is_not_taken(browser: Client, campaign: Campaign, nour: User) -> None:
@@ -253,7 +253,7 @@ def test_what_was_skipped_can_be_answered_from_the_history(browser: Client, camp
     hand = skipped(browser, campaign, nour, **SCRIPT)
     assert f'action="/assignments/{hand.pk}/change"' in browser.get("/work/history/").content.decode()
     html = browser.post(f"/assignments/{hand.pk}/change", follow=True).content.decode()
-    assert f'data-assignment="{hand.pk}"' in html and "You skipped this one" in html
+    assert f'data-assignment="{hand.pk}"' in html and "You skipped this item" in html
     hand.refresh_from_db()
     assert hand.state == "skipped"  # until it is answered
     give(browser, hand, "4", **SCRIPT)

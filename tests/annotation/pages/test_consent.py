@@ -55,14 +55,19 @@ def roster_of(world: World, query: str = "", user: User | None = None) -> str:
 def test_a_person_reads_what_follows_and_withdraws(world: World, campaign: Campaign) -> None:
     rates(campaign, world.nour, 3)
     asked = world.client(world.nour).get(url(world, "consent_withdraw")).content.decode()
-    assert "Your 3 answers will no longer be used in figures or new files." in asked
-    assert "Take my answers out" in asked and counted(world.nour) == ["counted"] * 3  # looking changes nothing
+    assert "Your 3 answers will no longer be used in results or new exports." in asked
+    assert (
+        "Exclude my answers from results" in asked and counted(world.nour) == ["counted"] * 3
+    )  # looking changes nothing
     page = withdraws(world, world.nour)
-    assert "Done. Your 3 answers are out." in page
+    assert "Your 3 answers are no longer counted." in page
     assert "Withdrawn on" in page and "Agree again" in page
     assert counted(world.nour) == ["consent_withdrawn"] * 3
     assert not Assignment.objects.filter(rater__user=world.nour, state="reserved").exists()
-    assert "Left out; you withdrew your consent." in world.client(world.nour).get("/work/history/").content.decode()
+    assert (
+        "Not counted, because you withdrew your consent."
+        in world.client(world.nour).get("/work/history/").content.decode()
+    )
 
 
 def test_without_answers_the_page_names_none(world: World, campaign: Campaign) -> None:

@@ -62,7 +62,7 @@ def test_a_person_in_no_cohort_is_told_what_to_do(client_of: ClientOf, campaign:
 
 def test_other_teams_people_see_none_of_it(client_of: ClientOf, campaign: Campaign, world: World) -> None:
     html = client_of(world.rival_rater).get("/work/").content.decode()
-    assert "No work is open for your cohort now." in html
+    assert "Your cohort has no open work right now." in html
     assert "Relevance" not in html
 
 
@@ -76,7 +76,7 @@ def test_home_says_why_there_is_nothing(client_of: ClientOf, world: World, campa
     lifecycle.pause_cohort(place, world.owner)
     html = client_of(nour).get("/work/").content.decode()
     assert "Your cohort is paused in this campaign." in html
-    assert "Nothing for you now" in html
+    assert "No open work right now" in html
 
 
 def test_home_costs_the_same_however_much_there_is(
@@ -151,8 +151,7 @@ def test_an_accepted_answer_stays(client_of: ClientOf, campaign: Campaign, nour:
     Assignment.objects.filter(pk=assignment.pk).update(state="accepted")
     assert "Edit" not in client.get("/work/history/").content.decode()
     assert (
-        "cannot be changed any more"
-        in client.post(f"/assignments/{assignment.pk}/change", follow=True).content.decode()
+        "can no longer be changed" in client.post(f"/assignments/{assignment.pk}/change", follow=True).content.decode()
     )
 
 

@@ -86,7 +86,7 @@ def test_a_picture_of_another_sheet_is_no_answer_here(world: World, assignment: 
     other = assign(assignment.participation.cohort, world.tarek, assignment.slot)
     sha = send(world.client(world.tarek), other, pictures.png()).json()["sha"]
     reply = world.client(world.nour).post(f"/assignments/{assignment.pk}/submit", filled(sha))
-    assert reply.status_code == 422 and "was not brought for this sheet" in reply.content.decode()
+    assert reply.status_code == 422 and "was not uploaded for this sheet" in reply.content.decode()
     assert not Annotation.objects.exists()
 
 
@@ -194,7 +194,7 @@ def test_without_a_script_the_sheet_comes_back_with_picture_and_text(world: Worl
         f"/assignments/{assignment.pk}/submit", {**form, "a-known": "Tea", "draft_version": "1", "u-photo": svg}
     )
     page = nour.get(reply.url).content.decode()
-    assert "not a picture of pixels" in page and "Tea" in page
+    assert "not a photo file" in page and "Tea" in page
 
 
 def test_the_picture_and_where_it_is_from_are_in_the_history(world: World, assignment: Assignment) -> None:
@@ -215,7 +215,7 @@ def test_picture_source_is_not_taken_from_the_page(
     nour = world.client(world.nour)
     sha = send(nour, assignment, url="https://example.org/tea.png").json()["sha"]
     reply = nour.post(f"/assignments/{assignment.pk}/submit", filled(sha))
-    assert reply.status_code == 422 and "The page it is from is missing" in reply.content.decode()
+    assert reply.status_code == 422 and "The source page is missing" in reply.content.decode()
     own = send(nour, assignment, pictures.png(seed=2)).json()["sha"]
     fields = filled(sha) | {"a-photo": [sha, "file", "https://example.org/", "own", ""]}
     assert nour.post(f"/assignments/{assignment.pk}/submit", fields).status_code == 302

@@ -31,14 +31,14 @@ def sheet_page(world: World, *, rule: bool, score: bool) -> str:
 def test_without_a_score_the_rule_is_not_spoken_of(world: World) -> None:
     page = sheet_page(world, rule=True, score=False)
     assert 'name="a-good"' in page
-    assert "data-readout" not in page and "data-verdict" not in page and "accepted by rule" not in page
+    assert "data-readout" not in page and "data-verdict" not in page and "accepts the item" not in page
 
 
 def test_score_is_shown_with_the_present_rule_result(world: World) -> None:
     page = sheet_page(world, rule=True, score=True)
-    assert "data-score" in page and "data-verdict" in page and "accepted by rule 1" in page
+    assert "data-score" in page and "data-verdict" in page and "rule 1 accepts the item" in page
 
 
 def test_a_score_that_no_rule_reads_stands_alone(world: World) -> None:
     page = sheet_page(world, rule=False, score=True)
-    assert "data-score" in page and "data-verdict" not in page and "accepted by rule" not in page
+    assert "data-score" in page and "data-verdict" not in page and "accepts the item" not in page

@@ -102,7 +102,7 @@ def test_second_answer_to_a_sheet_is_shown_with_the_first_and_saved_as_draft(
     reply = browser.post(f"/assignments/{first.pk}/submit", {"a-relevance": "5", "client_key": "k2"}, **extra)
     html = reply.content.decode()
     assert reply.status_code == 422
-    assert "You answered this in another window, too." in html and 'value="5" data-key="5" checked' in html
+    assert "This item was answered in another window." in html and 'value="5" data-key="5" checked' in html
     assert Annotation.objects.get().answers == {"relevance": "2"}
     assert Draft.objects.get().answers == {"relevance": "5"}
     browser.post(f"/assignments/{first.pk}/submit", {"a-relevance": "5", "client_key": "k2"}, **extra)
@@ -116,7 +116,7 @@ def test_the_same_answer_or_none_to_an_answered_sheet_goes_on_and_says_so(
     first = in_hand(campaign, nour)
     browser.post(f"/assignments/{first.pk}/submit", {"a-relevance": "2", "client_key": "k1"}, **SCRIPT)
     reply = browser.post(f"/assignments/{first.pk}/submit", {"a-relevance": code, "client_key": "k2"}, **SCRIPT)
-    assert reply.status_code == 200 and "already answered in another window" in reply.content.decode()
+    assert reply.status_code == 200 and "answered in another window" in reply.content.decode()
     assert not Draft.objects.exists()
 
 
@@ -243,7 +243,7 @@ def test_nothing_left_says_why(browser: Client, campaign: Campaign, nour: User, 
             f"/assignments/{hand.pk}/submit", {"a-relevance": "1", "client_key": f"k{hand.pk}"}, **SCRIPT
         )
     assert "You have answered everything here." in reply.content.decode()
-    assert "What is still missing waits for others." in reply.content.decode()
+    assert "Other people answer the rest." in reply.content.decode()
     assert 'id="undo"' in reply.content.decode()
     assert "You have answered everything here." in browser.get(page).content.decode()
     assert Annotation.objects.count() == 6
