@@ -52,7 +52,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('repeat', models.PositiveSmallIntegerField(db_default=0, default=0, help_text='Of a model that was asked the same several times; people are asked once.')),
-                ('state', models.CharField(choices=[('reserved', 'In progress'), ('submitted', 'Submitted'), ('returned', 'Returned to you'), ('accepted', 'Accepted'), ('rejected', 'Not accepted'), ('skipped', 'Skipped'), ('released', 'Reservation expired')], default='reserved', max_length=10)),
+                ('state', models.CharField(choices=[('reserved', 'In progress'), ('submitted', 'Submitted'), ('returned', 'Returned to you'), ('accepted', 'Accepted'), ('rejected', 'Not accepted'), ('skipped', 'Skipped'), ('released', 'Time ran out')], default='reserved', max_length=10)),
                 ('in_hand', models.BooleanField(default=True, help_text='False: the one ahead, whose picture is loading.')),
                 ('lease_until', models.DateTimeField(null=True)),
                 ('reserved_at', models.DateTimeField()),

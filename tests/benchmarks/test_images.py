@@ -88,7 +88,7 @@ def test_a_bomb_is_refused_before_it_is_decoded(world, monkeypatch):
     monkeypatch.setattr(Pillow.Image, "load", lambda self: decoded.append(self))
     assert refused(world, bomb).code == "too_many_pixels"
     assert refused(world, bomb).message.startswith("The picture has 400 million pixels. The maximum is 80 million")
-    assert refused(world, draw.bomb(10_000, 9_000)).message.startswith("It has 90 million pixels")
+    assert refused(world, draw.bomb(10_000, 9_000)).message.startswith("The picture has 90 million pixels")
     assert decoded == []
 
 

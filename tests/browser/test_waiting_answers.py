@@ -49,7 +49,7 @@ def test_the_work_page_sends_what_waits_and_says_so(
 ) -> None:
     page = waiting_on(open_as(nour, **PHONE), campaign)
     page.goto("/work/")
-    expect(page.locator("#waits")).to_contain_text("have been sent")
+    expect(page.locator("#waits")).to_contain_text("are submitted now")
     shot(page, "waits-arrived-phone")
     assert codes() == ["4"] and page.evaluate(KEPT) == 0
     page.get_by_role("link", name="Reload").click()

@@ -59,7 +59,7 @@ def test_debug_with_a_public_host_refuses_to_start(tmp_path: Path) -> None:
 def test_a_silent_database_is_named_without_its_password(tmp_path: Path) -> None:
     url = "postgres://someone:s3cret@127.0.0.1:9/emic"
     message = one_sentence(emic(tmp_path / "data", "run", "--port", "0", DATABASE_URL=url))
-    assert message.startswith("The database is not responding")
+    assert message.startswith("The database does not answer")
     assert "s3cret" not in message
 
 
