@@ -50,6 +50,7 @@ ANNOTATORS = (
     "annotation/views/**",
     "benchmarks/templatetags/**",
     "config/**",
+    "templates/evaluation/my_statistics.html",
     "people/*.py",
     "people/forms/**",
     "people/locales/**",

@@ -215,3 +215,11 @@ def test_the_jobs_of_a_benchmark_are_seen_by_its_people(world):
         assert world.client(getattr(world, name)).get(f"/jobs/{job.pk}/").status_code == status, name
     assert world.client(world.reviewer).post(f"/jobs/{job.pk}/cancel/").status_code == 404
     assert world.client(world.mara).post(f"/jobs/{job.pk}/cancel/").status_code == 302
+
+
+def test_overview_in_arabic_names_the_culture_once(world):
+    client = world.client(world.mara)
+    client.post("/benchmarks/new/", {"recipe": "caire-universal", "name": "Ten Countries", "team": world.team.pk})
+    type(world.mara).objects.filter(pk=world.mara.pk).update(language="ar")
+    overview = page(client, "/b/ten-countries/")
+    assert "ما مدى صلة هذه الصورة بثقافة هذا المجتمع؟" in overview and "ثقافة هذه الثقافة" not in overview
