@@ -106,7 +106,8 @@ class BundleFinder(finders.BaseFinder):
             sources = {name: place.read_text("utf-8") for name, place in places.items()}
             text = "".join(sources.values()) if path in STYLES else bundle_scripts(path, sources)
             target.parent.mkdir(parents=True, exist_ok=True)
-            fresh = target.with_suffix(".new")
-            fresh.write_text(text, "utf-8")
-            fresh.replace(target)
+            # A name of its own: two requests may make the same file at once.
+            with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=target.parent, delete=False) as fresh:
+                fresh.write(text)
+            Path(fresh.name).replace(target)
         return str(target)

@@ -1,10 +1,11 @@
 """A real Chromium before a live server. Screenshots go to EMIC_SHOTS, if it is set."""
 
+import io
 import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pytest
 from django.conf import settings as django_settings
@@ -13,11 +14,13 @@ from playwright.sync_api import Browser, BrowserContext, Page
 
 from annotation.models import Assignment, Campaign
 from annotation.services.campaigns import lifecycle
+from benchmarks.images import pictures
 from benchmarks.models import Image, Item, ItemImage
+from config.local.testing import BROWSERS
 from people.models import User
 from tests.personas import World
 
-CHROMIUM = os.environ.get("EMIC_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
+CHROMIUM = os.environ.get("EMIC_CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), BROWSERS[0])
 ARGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
@@ -57,6 +60,23 @@ def open_as(chromium: Browser, live_server: Any, world: World) -> Iterator[Calla
     for context in contexts:
         context.close()
     assert not faults
+
+
+@pytest.fixture(scope="session", autouse=True)
+def small_pictures() -> Iterator[None]:
+    """The same small pictures are made once in a session: the tests show the same few, and each is half a second."""
+    made: dict[tuple[bytes, int], bytes] = {}
+    resize = pictures.resize_to_webp
+
+    def resize_once(source: BinaryIO, width: int, most_pixels: int) -> bytes:
+        data = source.read()
+        if (data, width) not in made:
+            made[data, width] = resize(io.BytesIO(data), width, most_pixels)
+        return made[data, width]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pictures, "resize_to_webp", resize_once)
+        yield
 
 
 @pytest.fixture
@@ -119,14 +139,12 @@ def dress(world: World, count: int = 8) -> None:
 
 def drawings(count: int) -> list[bytes]:
     """JPEG bytes of the demo's scenes, all different; the third is upright. Read once in a session."""
-    import io
-
     from PIL import Image as Pillow
     from PIL import ImageOps
 
-    from demo import pictures
+    from demo import pictures as drawn
 
-    scenes = pictures.of_kind("scene")
+    scenes = drawn.of_kind("scene")
     while len(DRAWN) < count:
         number = len(DRAWN)
         size = (1000, 750) if number != 2 else (600, 900)
@@ -143,7 +161,6 @@ DRAWN: list[bytes] = []
 
 def attach(item: Item, data: bytes, role: str = "image") -> None:
     import hashlib
-    import io
 
     from django.core.files.base import ContentFile
     from django.core.files.storage import default_storage
