@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from django.test import Client
+from django.db import connection, transaction
+from django.test import Client, TransactionTestCase
 from hypothesis import settings
 from playwright.sync_api import Browser, sync_playwright
 
@@ -22,6 +23,30 @@ settings.load_profile("ci")  # the same examples each time, and no failure becau
 def broker_answered(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test sends less because another one's broker was silent."""
     monkeypatch.setattr(broker, "_silent_until", 0.0)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def short_flush() -> Iterator[None]:
+    """After a test that commits, rows are deleted from the tables that have some.
+
+    Django's own flush truncates all tables and makes content types and permissions again, which takes longer than many
+    a test. Both stay as the migrations made them.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TransactionTestCase, "_fixture_teardown", delete_all_rows)
+        yield
+
+
+def delete_all_rows(_case: TransactionTestCase) -> None:
+    names = set(connection.introspection.django_table_names(only_existing=True, include_views=False))
+    names -= {"django_content_type", "auth_permission"}
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(f"lock table {', '.join(names)} in share row exclusive mode")  # a late request ends first
+        cursor.execute(" union all ".join(f"(select '{name}' from {name} limit 1)" for name in names))
+        filled = [row[0] for row in cursor.fetchall()]
+        cursor.execute("set local session_replication_role = replica")  # any order of tables, and no triggers
+        for name in filled:
+            cursor.execute(f"delete from {name}")
 
 
 @pytest.fixture
