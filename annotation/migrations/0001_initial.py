@@ -63,6 +63,10 @@ class Migration(migrations.Migration):
                 ('rater', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='assignments', to='people.rater')),
                 ('campaign', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='assignments', to='annotation.campaign')),
             ],
+            options={
+                'indexes': [models.Index(condition=models.Q(('state', 'reserved')), fields=['lease_until'], name='assignment_leases'), models.Index(fields=['rater', '-changed_at'], name='assignment_history'), models.Index(condition=models.Q(('state', 'submitted')), fields=['campaign', 'changed_at'], name='assignment_waiting')],
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('state', 'reserved'), _negated=True), ('lease_until__isnull', False), _connector='OR'), name='reserved_has_lease'), models.CheckConstraint(condition=models.Q(models.Q(('state', 'skipped'), _negated=True), models.Q(('skip_reason', ''), _negated=True), _connector='OR'), name='skipped_has_reason')],
+            },
         ),
         migrations.CreateModel(
             name='CampaignCohort',
@@ -75,6 +79,9 @@ class Migration(migrations.Migration):
                 ('campaign', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='cohorts', to='annotation.campaign')),
                 ('cohort', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='campaigns', to='people.cohort')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('campaign', 'cohort'), name='campaign_cohort_once'), models.CheckConstraint(condition=models.Q(('target_answers__gte', 1)), name='target_answers_positive')],
+            },
         ),
         migrations.CreateModel(
             name='Draft',
@@ -108,6 +115,9 @@ class Migration(migrations.Migration):
                 ('lifted_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('rater', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='exclusions', to='people.rater')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(condition=models.Q(('lifted_at__isnull', True)), fields=('benchmark', 'rater'), name='exclusion_live_once')],
+            },
         ),
         migrations.CreateModel(
             name='InstructionVersion',
@@ -119,6 +129,9 @@ class Migration(migrations.Migration):
                 ('campaign', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='instruction_versions', to='annotation.campaign')),
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('campaign', 'number'), name='instruction_version_once')],
+            },
         ),
         migrations.CreateModel(
             name='InstructionText',
@@ -130,6 +143,9 @@ class Migration(migrations.Migration):
                 ('cohort', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='people.cohort')),
                 ('version', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='texts', to='annotation.instructionversion')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('version', 'language', 'cohort'), name='instruction_text_once', nulls_distinct=False)],
+            },
         ),
         migrations.CreateModel(
             name='Annotation',
@@ -154,6 +170,10 @@ class Migration(migrations.Migration):
                 ('assignment', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='annotations', to='annotation.assignment')),
                 ('instruction_version', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.instructionversion')),
             ],
+            options={
+                'indexes': [models.Index(fields=['rater', '-submitted_at'], name='annotation_history'), models.Index(condition=models.Q(('uncounted_because', 'consent_withdrawn')), fields=['assignment'], name='annotation_left_out')],
+                'constraints': [models.UniqueConstraint(fields=('assignment', 'version'), name='annotation_version_once'), models.UniqueConstraint(condition=models.Q(('live', True)), fields=('assignment',), name='annotation_live_once'), models.UniqueConstraint(fields=('rater', 'client_key'), name='annotation_submit_once'), models.CheckConstraint(condition=models.Q(('live', True), ('counted', False), _connector='OR'), name='annotation_counted_is_live'), models.CheckConstraint(condition=models.Q(('counted', True), models.Q(('uncounted_because', ''), _negated=True), _connector='OR'), name='annotation_uncounted_has_reason')],
+            },
         ),
         migrations.CreateModel(
             name='ItemContributor',
@@ -162,6 +182,9 @@ class Migration(migrations.Migration):
                 ('item', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='contributors', to='benchmarks.item')),
                 ('rater', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='people.rater')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('item', 'rater'), name='item_contributor_once')],
+            },
         ),
         migrations.CreateModel(
             name='ItemSource',
@@ -171,6 +194,9 @@ class Migration(migrations.Migration):
                 ('item', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='sources', to='benchmarks.item')),
                 ('source', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='derived', to='benchmarks.item')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('item', 'source', 'annotation'), name='item_source_once', nulls_distinct=False)],
+            },
         ),
         migrations.CreateModel(
             name='Participation',
@@ -182,6 +208,10 @@ class Migration(migrations.Migration):
                 ('cohort', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='participations', to='annotation.campaigncohort')),
                 ('rater', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='participations', to='people.rater')),
             ],
+            options={
+                'indexes': [models.Index(fields=['cohort', 'last_seen_at'], name='participation_active')],
+                'constraints': [models.UniqueConstraint(fields=('cohort', 'rater'), name='participation_once')],
+            },
         ),
         migrations.AddField(
             model_name='assignment',
@@ -212,6 +242,9 @@ class Migration(migrations.Migration):
                 ('participation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='readiness', to='annotation.participation')),
                 ('version', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.instructionversion')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('participation', 'version'), name='readiness_once')],
+            },
         ),
         migrations.CreateModel(
             name='Review',
@@ -226,6 +259,9 @@ class Migration(migrations.Migration):
                 ('annotation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='reviews', to='annotation.annotation')),
                 ('reviewer', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(condition=models.Q(('undone_at', None)), fields=('annotation',), name='review_live_once'), models.CheckConstraint(condition=models.Q(('decision', 'accept'), models.Q(('reason', ''), _negated=True), _connector='OR'), name='review_says_why')],
+            },
         ),
         migrations.CreateModel(
             name='RuleVersion',
@@ -236,6 +272,9 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('stage', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='rule_versions', to='benchmarks.stage')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('stage', 'number'), name='rule_version_once')],
+            },
         ),
         migrations.AddField(
             model_name='campaign',
@@ -252,6 +291,9 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('stage', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='sheet_versions', to='benchmarks.stage')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('stage', 'major', 'minor'), name='sheet_version_once')],
+            },
         ),
         migrations.AddField(
             model_name='campaign',
@@ -276,6 +318,9 @@ class Migration(migrations.Migration):
                 ('open', models.GeneratedField(db_persist=True, expression=models.Q(('wanted__gt', django.db.models.expressions.CombinedExpression(models.F('reserved'), '+', models.F('submitted')))), output_field=models.BooleanField())),
                 ('cohort', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='slots', to='annotation.campaigncohort')),
             ],
+            options={
+                'constraints': [models.CheckConstraint(condition=models.Q(('reserved__gte', 0)), name='slot_reserved_not_negative'), models.CheckConstraint(condition=models.Q(('submitted__gte', 0)), name='slot_submitted_not_negative'), models.CheckConstraint(condition=models.Q(('wanted__gte', django.db.models.expressions.CombinedExpression(models.F('reserved'), '+', models.F('submitted')))), name='slot_never_overshoots')],
+            },
         ),
         migrations.AddField(
             model_name='assignment',
@@ -303,6 +348,9 @@ class Migration(migrations.Migration):
                 ('published_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('stage', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='versions', to='benchmarks.stage')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('stage', 'number'), name='stage_version_once')],
+            },
         ),
         migrations.CreateModel(
             name='Tally',
@@ -315,6 +363,9 @@ class Migration(migrations.Migration):
                 ('changes', models.BigIntegerField(default=0)),
                 ('cohort', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='tallies', to='annotation.campaigncohort')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('cohort', 'shard'), name='tally_once')],
+            },
         ),
         migrations.CreateModel(
             name='Unit',
@@ -323,6 +374,9 @@ class Migration(migrations.Migration):
                 ('target', models.CharField(blank=True, max_length=120)),
                 ('item', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='units', to='benchmarks.item')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('item', 'target'), name='unit_once')],
+            },
         ),
         migrations.AddField(
             model_name='slot',
@@ -344,6 +398,10 @@ class Migration(migrations.Migration):
                 ('rater', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='ratings', to='people.rater')),
                 ('unit', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='ratings', to='annotation.unit')),
             ],
+            options={
+                'indexes': [models.Index(fields=['campaign', 'field', 'cohort'], name='rating_read')],
+                'constraints': [models.UniqueConstraint(fields=('annotation', 'field'), name='rating_once')],
+            },
         ),
         migrations.CreateModel(
             name='Outcome',
@@ -358,6 +416,9 @@ class Migration(migrations.Migration):
                 ('rule_version', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.ruleversion')),
                 ('unit', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='outcomes', to='annotation.unit')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('campaign', 'unit'), name='outcome_once')],
+            },
         ),
         migrations.AddField(
             model_name='assignment',
@@ -373,102 +434,9 @@ class Migration(migrations.Migration):
                 ('assignment', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='uploads', to='annotation.assignment')),
                 ('image', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='uploads', to='benchmarks.image')),
             ],
-        ),
-        migrations.AddConstraint(
-            model_name='campaigncohort',
-            constraint=models.UniqueConstraint(fields=('campaign', 'cohort'), name='campaign_cohort_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='campaigncohort',
-            constraint=models.CheckConstraint(condition=models.Q(('target_answers__gte', 1)), name='target_answers_positive'),
-        ),
-        migrations.AddConstraint(
-            model_name='exclusion',
-            constraint=models.UniqueConstraint(condition=models.Q(('lifted_at__isnull', True)), fields=('benchmark', 'rater'), name='exclusion_live_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='instructionversion',
-            constraint=models.UniqueConstraint(fields=('campaign', 'number'), name='instruction_version_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='instructiontext',
-            constraint=models.UniqueConstraint(fields=('version', 'language', 'cohort'), name='instruction_text_once', nulls_distinct=False),
-        ),
-        migrations.AddConstraint(
-            model_name='itemcontributor',
-            constraint=models.UniqueConstraint(fields=('item', 'rater'), name='item_contributor_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='itemsource',
-            constraint=models.UniqueConstraint(fields=('item', 'source', 'annotation'), name='item_source_once', nulls_distinct=False),
-        ),
-        migrations.AddIndex(
-            model_name='participation',
-            index=models.Index(fields=['cohort', 'last_seen_at'], name='participation_active'),
-        ),
-        migrations.AddConstraint(
-            model_name='participation',
-            constraint=models.UniqueConstraint(fields=('cohort', 'rater'), name='participation_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='readiness',
-            constraint=models.UniqueConstraint(fields=('participation', 'version'), name='readiness_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='review',
-            constraint=models.UniqueConstraint(condition=models.Q(('undone_at', None)), fields=('annotation',), name='review_live_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='review',
-            constraint=models.CheckConstraint(condition=models.Q(('decision', 'accept'), models.Q(('reason', ''), _negated=True), _connector='OR'), name='review_says_why'),
-        ),
-        migrations.AddConstraint(
-            model_name='ruleversion',
-            constraint=models.UniqueConstraint(fields=('stage', 'number'), name='rule_version_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='sheetversion',
-            constraint=models.UniqueConstraint(fields=('stage', 'major', 'minor'), name='sheet_version_once'),
-        ),
-        migrations.AddIndex(
-            model_name='annotation',
-            index=models.Index(fields=['rater', '-submitted_at'], name='annotation_history'),
-        ),
-        migrations.AddIndex(
-            model_name='annotation',
-            index=models.Index(condition=models.Q(('uncounted_because', 'consent_withdrawn')), fields=['assignment'], name='annotation_left_out'),
-        ),
-        migrations.AddConstraint(
-            model_name='annotation',
-            constraint=models.UniqueConstraint(fields=('assignment', 'version'), name='annotation_version_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='annotation',
-            constraint=models.UniqueConstraint(condition=models.Q(('live', True)), fields=('assignment',), name='annotation_live_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='annotation',
-            constraint=models.UniqueConstraint(fields=('rater', 'client_key'), name='annotation_submit_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='annotation',
-            constraint=models.CheckConstraint(condition=models.Q(('live', True), ('counted', False), _connector='OR'), name='annotation_counted_is_live'),
-        ),
-        migrations.AddConstraint(
-            model_name='annotation',
-            constraint=models.CheckConstraint(condition=models.Q(('counted', True), models.Q(('uncounted_because', ''), _negated=True), _connector='OR'), name='annotation_uncounted_has_reason'),
-        ),
-        migrations.AddConstraint(
-            model_name='stageversion',
-            constraint=models.UniqueConstraint(fields=('stage', 'number'), name='stage_version_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='tally',
-            constraint=models.UniqueConstraint(fields=('cohort', 'shard'), name='tally_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='unit',
-            constraint=models.UniqueConstraint(fields=('item', 'target'), name='unit_once'),
+            options={
+                'constraints': [models.UniqueConstraint(fields=('assignment', 'image'), name='upload_once')],
+            },
         ),
         migrations.AddIndex(
             model_name='slot',
@@ -482,45 +450,9 @@ class Migration(migrations.Migration):
             model_name='slot',
             constraint=models.UniqueConstraint(fields=('cohort', 'unit'), name='slot_once'),
         ),
-        migrations.AddConstraint(
-            model_name='slot',
-            constraint=models.CheckConstraint(condition=models.Q(('reserved__gte', 0)), name='slot_reserved_not_negative'),
-        ),
-        migrations.AddConstraint(
-            model_name='slot',
-            constraint=models.CheckConstraint(condition=models.Q(('submitted__gte', 0)), name='slot_submitted_not_negative'),
-        ),
-        migrations.AddConstraint(
-            model_name='slot',
-            constraint=models.CheckConstraint(condition=models.Q(('wanted__gte', django.db.models.expressions.CombinedExpression(models.F('reserved'), '+', models.F('submitted')))), name='slot_never_overshoots'),
-        ),
-        migrations.AddIndex(
-            model_name='rating',
-            index=models.Index(fields=['campaign', 'field', 'cohort'], name='rating_read'),
-        ),
-        migrations.AddConstraint(
-            model_name='rating',
-            constraint=models.UniqueConstraint(fields=('annotation', 'field'), name='rating_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='outcome',
-            constraint=models.UniqueConstraint(fields=('campaign', 'unit'), name='outcome_once'),
-        ),
-        migrations.AddIndex(
-            model_name='assignment',
-            index=models.Index(condition=models.Q(('state', 'reserved')), fields=['lease_until'], name='assignment_leases'),
-        ),
         migrations.AddIndex(
             model_name='assignment',
             index=models.Index(condition=models.Q(('state', 'released')), fields=['participation'], name='assignment_released'),
-        ),
-        migrations.AddIndex(
-            model_name='assignment',
-            index=models.Index(fields=['rater', '-changed_at'], name='assignment_history'),
-        ),
-        migrations.AddIndex(
-            model_name='assignment',
-            index=models.Index(condition=models.Q(('state', 'submitted')), fields=['campaign', 'changed_at'], name='assignment_waiting'),
         ),
         migrations.AddConstraint(
             model_name='assignment',
@@ -529,18 +461,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='assignment',
             constraint=models.UniqueConstraint(condition=models.Q(('state', 'reserved')), fields=('participation', 'in_hand'), name='one_in_hand_one_ahead'),
-        ),
-        migrations.AddConstraint(
-            model_name='assignment',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'reserved'), _negated=True), ('lease_until__isnull', False), _connector='OR'), name='reserved_has_lease'),
-        ),
-        migrations.AddConstraint(
-            model_name='assignment',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'skipped'), _negated=True), models.Q(('skip_reason', ''), _negated=True), _connector='OR'), name='skipped_has_reason'),
-        ),
-        migrations.AddConstraint(
-            model_name='upload',
-            constraint=models.UniqueConstraint(fields=('assignment', 'image'), name='upload_once'),
         ),
         *(migrations.RunSQL(STORAGE.format(table=table, factor=factor)) for table, factor in FILL_FACTORS.items()),
     ]

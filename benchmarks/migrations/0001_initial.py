@@ -44,6 +44,9 @@ class Migration(migrations.Migration):
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('team', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='benchmarks', to='people.team')),
             ],
+            options={
+                'constraints': [models.CheckConstraint(condition=models.Q(('pseudonym_key', ''), _negated=True), name='benchmark_has_pseudonym_key')],
+            },
         ),
         migrations.CreateModel(
             name='Image',
@@ -58,6 +61,9 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('team', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='images', to='people.team')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('team', 'sha256'), name='image_once')],
+            },
         ),
         migrations.CreateModel(
             name='ItemFact',
@@ -70,6 +76,9 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('item', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='facts', to='benchmarks.item')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('item', 'key', 'source', 'version'), name='item_fact_once')],
+            },
         ),
         migrations.CreateModel(
             name='ItemImage',
@@ -83,6 +92,9 @@ class Migration(migrations.Migration):
                 ('image', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='uses', to='benchmarks.image')),
                 ('item', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='images', to='benchmarks.item')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('item', 'role'), name='item_image_role_once')],
+            },
         ),
         migrations.CreateModel(
             name='Role',
@@ -92,6 +104,9 @@ class Migration(migrations.Migration):
                 ('benchmark', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='roles', to='benchmarks.benchmark')),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='benchmark_roles', to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('benchmark', 'user'), name='role_once')],
+            },
         ),
         migrations.CreateModel(
             name='Stage',
@@ -120,36 +135,13 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['position', 'pk'],
+                'constraints': [models.UniqueConstraint(fields=('benchmark', 'key'), name='stage_key_once')],
             },
         ),
         migrations.AddField(
             model_name='item',
             name='stage',
             field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='items', to='benchmarks.stage'),
-        ),
-        migrations.AddConstraint(
-            model_name='benchmark',
-            constraint=models.CheckConstraint(condition=models.Q(('pseudonym_key', ''), _negated=True), name='benchmark_has_pseudonym_key'),
-        ),
-        migrations.AddConstraint(
-            model_name='image',
-            constraint=models.UniqueConstraint(fields=('team', 'sha256'), name='image_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='itemfact',
-            constraint=models.UniqueConstraint(fields=('item', 'key', 'source', 'version'), name='item_fact_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='itemimage',
-            constraint=models.UniqueConstraint(fields=('item', 'role'), name='item_image_role_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='role',
-            constraint=models.UniqueConstraint(fields=('benchmark', 'user'), name='role_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='stage',
-            constraint=models.UniqueConstraint(fields=('benchmark', 'key'), name='stage_key_once'),
         ),
         migrations.AddIndex(
             model_name='item',

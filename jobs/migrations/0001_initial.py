@@ -43,6 +43,10 @@ class Migration(migrations.Migration):
                 ('finished_at', models.DateTimeField(null=True)),
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'indexes': [models.Index(fields=['state', 'lease_until'], name='job_live')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running']), ('finished_at__isnull', False), _connector='OR'), name='job_finished_has_time')],
+            },
         ),
         migrations.CreateModel(
             name='JobRow',
@@ -55,6 +59,10 @@ class Migration(migrations.Migration):
                 ('message', models.TextField(blank=True)),
                 ('job', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='rows', to='jobs.job')),
             ],
+            options={
+                'indexes': [models.Index(fields=['job', 'outcome', 'number'], name='job_row_outcome')],
+                'constraints': [models.UniqueConstraint(fields=('job', 'number'), name='job_row_once')],
+            },
         ),
         migrations.CreateModel(
             name='Event',
@@ -72,22 +80,6 @@ class Migration(migrations.Migration):
             options={
                 'indexes': [models.Index(fields=['scope', '-id'], name='event_scope')],
             },
-        ),
-        migrations.AddIndex(
-            model_name='job',
-            index=models.Index(fields=['state', 'lease_until'], name='job_live'),
-        ),
-        migrations.AddConstraint(
-            model_name='job',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['queued', 'running']), ('finished_at__isnull', False), _connector='OR'), name='job_finished_has_time'),
-        ),
-        migrations.AddIndex(
-            model_name='jobrow',
-            index=models.Index(fields=['job', 'outcome', 'number'], name='job_row_outcome'),
-        ),
-        migrations.AddConstraint(
-            model_name='jobrow',
-            constraint=models.UniqueConstraint(fields=('job', 'number'), name='job_row_once'),
         ),
         migrations.RunSQL(APPEND_ONLY),
     ]

@@ -90,6 +90,9 @@ class Migration(migrations.Migration):
                 ('groups', models.ManyToManyField(blank=True, help_text='The groups this user belongs to. A user will get all permissions granted to each of their groups.', related_name='user_set', related_query_name='user', to='auth.group', verbose_name='groups')),
                 ('user_permissions', models.ManyToManyField(blank=True, help_text='Specific permissions for this user.', related_name='user_set', related_query_name='user', to='auth.permission', verbose_name='user permissions')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(django.db.models.functions.text.Lower('email'), name='user_email_once')],
+            },
         ),
         migrations.CreateModel(
             name='ApiToken',
@@ -112,6 +115,9 @@ class Migration(migrations.Migration):
                 ('cohort', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='managers', to='people.cohort')),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='managed_cohorts', to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('cohort', 'user'), name='cohort_manager_once')],
+            },
         ),
         migrations.CreateModel(
             name='CohortMember',
@@ -123,6 +129,9 @@ class Migration(migrations.Migration):
                 ('ended_by', models.ForeignKey(blank=True, help_text='Empty: they left.', null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='cohort_memberships', to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('cohort', 'user'), name='cohort_member_once')],
+            },
         ),
         migrations.CreateModel(
             name='ConsentText',
@@ -132,6 +141,9 @@ class Migration(migrations.Migration):
                 ('body', models.TextField()),
                 ('version', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='texts', to='people.consentversion')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('version', 'language'), name='consent_text_once')],
+            },
         ),
         migrations.CreateModel(
             name='Consent',
@@ -144,6 +156,9 @@ class Migration(migrations.Migration):
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='consents', to=settings.AUTH_USER_MODEL)),
                 ('version', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='consents', to='people.consentversion')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(condition=models.Q(('withdrawn_at__isnull', True)), fields=('user', 'version'), name='consent_live_once')],
+            },
         ),
         migrations.CreateModel(
             name='FailedSignIn',
@@ -217,6 +232,9 @@ class Migration(migrations.Migration):
                 ('message', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='reads', to='people.message')),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('message', 'user'), name='message_read_once')],
+            },
         ),
         migrations.CreateModel(
             name='OutMail',
@@ -240,6 +258,9 @@ class Migration(migrations.Migration):
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('user', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
             ],
+            options={
+                'indexes': [models.Index(condition=models.Q(('state__in', ['queued', 'sending', 'retry'])), fields=['next_at'], name='out_mail_pending'), models.Index(fields=['target'], name='out_mail_target'), models.Index(fields=['to', 'kind'], name='out_mail_to')],
+            },
         ),
         migrations.CreateModel(
             name='PasswordRequest',
@@ -281,6 +302,9 @@ class Migration(migrations.Migration):
                 ('user', models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='rater', to=settings.AUTH_USER_MODEL)),
                 ('team', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, to='people.team')),
             ],
+            options={
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('kind', 'person'), ('team__isnull', True), ('user__isnull', False)), models.Q(('kind', 'person'), ('team__isnull', False), ('user__isnull', True)), models.Q(('kind', 'model'), ('team__isnull', False), ('user__isnull', True)), _connector='OR'), name='rater_is_person_or_model')],
+            },
         ),
         migrations.AddField(
             model_name='consentversion',
@@ -301,46 +325,9 @@ class Migration(migrations.Migration):
                 ('team', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='members', to='people.team')),
                 ('user', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='team_memberships', to=settings.AUTH_USER_MODEL)),
             ],
-        ),
-        migrations.AddConstraint(
-            model_name='user',
-            constraint=models.UniqueConstraint(django.db.models.functions.text.Lower('email'), name='user_email_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='cohortmanager',
-            constraint=models.UniqueConstraint(fields=('cohort', 'user'), name='cohort_manager_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='cohortmember',
-            constraint=models.UniqueConstraint(fields=('cohort', 'user'), name='cohort_member_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='consenttext',
-            constraint=models.UniqueConstraint(fields=('version', 'language'), name='consent_text_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='consent',
-            constraint=models.UniqueConstraint(condition=models.Q(('withdrawn_at__isnull', True)), fields=('user', 'version'), name='consent_live_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='messageread',
-            constraint=models.UniqueConstraint(fields=('message', 'user'), name='message_read_once'),
-        ),
-        migrations.AddIndex(
-            model_name='outmail',
-            index=models.Index(condition=models.Q(('state__in', ['queued', 'sending', 'retry'])), fields=['next_at'], name='out_mail_pending'),
-        ),
-        migrations.AddIndex(
-            model_name='outmail',
-            index=models.Index(fields=['target'], name='out_mail_target'),
-        ),
-        migrations.AddIndex(
-            model_name='outmail',
-            index=models.Index(fields=['to', 'kind'], name='out_mail_to'),
-        ),
-        migrations.AddConstraint(
-            model_name='rater',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('kind', 'person'), ('team__isnull', True), ('user__isnull', False)), models.Q(('kind', 'person'), ('team__isnull', False), ('user__isnull', True)), models.Q(('kind', 'model'), ('team__isnull', False), ('user__isnull', True)), _connector='OR'), name='rater_is_person_or_model'),
+            options={
+                'constraints': [models.UniqueConstraint(fields=('team', 'user'), name='team_member_once')],
+            },
         ),
         migrations.AddConstraint(
             model_name='consentversion',
@@ -349,10 +336,6 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name='cohort',
             constraint=models.UniqueConstraint(fields=('team', 'label'), name='cohort_label_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='teammember',
-            constraint=models.UniqueConstraint(fields=('team', 'user'), name='team_member_once'),
         ),
         migrations.RunSQL(FROZEN_CONSENT),
     ]

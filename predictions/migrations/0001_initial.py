@@ -39,6 +39,10 @@ class Migration(migrations.Migration):
                 ('item', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='benchmarks.item')),
                 ('unit', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.unit')),
             ],
+            options={
+                'indexes': [models.Index(fields=['unit'], name='call_unit')],
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('state', 'running'), _negated=True), ('lease_until__isnull', False), _connector='OR'), name='running_call_has_lease'), models.CheckConstraint(condition=models.Q(('state__in', ['pending', 'running', 'answered']), models.Q(('reason', ''), _negated=True), _connector='OR'), name='ended_call_has_reason')],
+            },
         ),
         migrations.CreateModel(
             name='Collection',
@@ -51,6 +55,9 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('benchmark', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='collections', to='benchmarks.benchmark')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('benchmark', 'key', 'version'), name='collection_version_once')],
+            },
         ),
         migrations.CreateModel(
             name='Endpoint',
@@ -70,6 +77,9 @@ class Migration(migrations.Migration):
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('team', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='endpoints', to='people.team')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('team', 'name'), name='endpoint_name_once')],
+            },
         ),
         migrations.CreateModel(
             name='Entry',
@@ -81,6 +91,9 @@ class Migration(migrations.Migration):
                 ('collection', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='entries', to='predictions.collection')),
                 ('image', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='benchmarks.image')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('collection', 'key'), name='entry_key_once')],
+            },
         ),
         migrations.CreateModel(
             name='KnowledgeBase',
@@ -94,6 +107,9 @@ class Migration(migrations.Migration):
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('team', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='knowledge_bases', to='people.team')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('team', 'key', 'version'), name='knowledge_version_once')],
+            },
         ),
         migrations.CreateModel(
             name='KnowledgeEntry',
@@ -107,6 +123,9 @@ class Migration(migrations.Migration):
                 ('language', models.CharField(blank=True, max_length=12)),
                 ('base', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='entries', to='predictions.knowledgebase')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('base', 'key'), name='knowledge_entry_once')],
+            },
         ),
         migrations.CreateModel(
             name='KnowledgeImage',
@@ -117,6 +136,9 @@ class Migration(migrations.Migration):
                 ('entry', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='images', to='predictions.knowledgeentry')),
                 ('image', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='benchmarks.image')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('entry', 'name'), name='knowledge_image_once')],
+            },
         ),
         migrations.CreateModel(
             name='KnowledgeIndex',
@@ -132,6 +154,9 @@ class Migration(migrations.Migration):
                 ('base', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='indexes', to='predictions.knowledgebase')),
                 ('endpoint', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='predictions.endpoint')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('base', 'model', 'over'), name='knowledge_index_once')],
+            },
         ),
         migrations.CreateModel(
             name='Prices',
@@ -143,6 +168,9 @@ class Migration(migrations.Migration):
                 ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('endpoint', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='prices', to='predictions.endpoint')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('endpoint', 'number'), name='prices_version_once')],
+            },
         ),
         migrations.CreateModel(
             name='Query',
@@ -157,6 +185,9 @@ class Migration(migrations.Migration):
                 ('collection', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='queries', to='predictions.collection')),
                 ('image', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='benchmarks.image')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('collection', 'query_set', 'key'), name='query_key_once')],
+            },
         ),
         migrations.CreateModel(
             name='Reply',
@@ -169,6 +200,9 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField()),
                 ('team', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='replies', to='people.team')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('team', 'key', 'number'), name='reply_once')],
+            },
         ),
         migrations.CreateModel(
             name='Attempt',
@@ -189,6 +223,9 @@ class Migration(migrations.Migration):
                 ('prices', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='predictions.prices')),
                 ('reply', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='attempts', to='predictions.reply')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('call', 'number'), name='attempt_once')],
+            },
         ),
         migrations.CreateModel(
             name='Run',
@@ -228,6 +265,9 @@ class Migration(migrations.Migration):
                 ('knowledge_index', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='predictions.knowledgeindex')),
                 ('rater', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='people.rater')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(condition=models.Q(('withdrawn_at', None)), fields=('collection', 'rater', 'task', 'query_set', 'system_prompt'), name='run_once'), models.UniqueConstraint(condition=models.Q(('task', 'answers'), ('withdrawn_at', None)), fields=('campaign', 'rater'), name='answers_run_once'), models.CheckConstraint(condition=models.Q(models.Q(('collection__isnull', False), ('task__in', ['retrieval', 'forced_choice', 'embedding'])), models.Q(('campaign__isnull', False), ('task', 'answers')), models.Q(('collection', None), ('task__in', ['facts', 'linking'])), _connector='OR'), name='run_over_something')],
+            },
         ),
         migrations.CreateModel(
             name='Ranking',
@@ -238,6 +278,9 @@ class Migration(migrations.Migration):
                 ('query', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='rankings', to='predictions.query')),
                 ('run', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='rankings', to='predictions.run')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('run', 'query'), name='ranking_once')],
+            },
         ),
         migrations.CreateModel(
             name='EntityLink',
@@ -250,6 +293,9 @@ class Migration(migrations.Migration):
                 ('item', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='benchmarks.item')),
                 ('run', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='links', to='predictions.run')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('run', 'item'), name='link_once'), models.CheckConstraint(condition=models.Q(models.Q(('keys', []), _negated=True), models.Q(('reason', ''), _negated=True), _connector='OR'), name='no_link_has_reason')],
+            },
         ),
         migrations.CreateModel(
             name='Embedding',
@@ -259,102 +305,21 @@ class Migration(migrations.Migration):
                 ('entry', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='predictions.entry')),
                 ('run', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='embeddings', to='predictions.run')),
             ],
+            options={
+                'constraints': [models.UniqueConstraint(fields=('run', 'entry'), name='embedding_once')],
+            },
         ),
         migrations.AddField(
             model_name='call',
             name='run',
             field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='calls', to='predictions.run'),
         ),
-        migrations.AddConstraint(
-            model_name='collection',
-            constraint=models.UniqueConstraint(fields=('benchmark', 'key', 'version'), name='collection_version_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='endpoint',
-            constraint=models.UniqueConstraint(fields=('team', 'name'), name='endpoint_name_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='entry',
-            constraint=models.UniqueConstraint(fields=('collection', 'key'), name='entry_key_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='knowledgebase',
-            constraint=models.UniqueConstraint(fields=('team', 'key', 'version'), name='knowledge_version_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='knowledgeentry',
-            constraint=models.UniqueConstraint(fields=('base', 'key'), name='knowledge_entry_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='knowledgeimage',
-            constraint=models.UniqueConstraint(fields=('entry', 'name'), name='knowledge_image_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='knowledgeindex',
-            constraint=models.UniqueConstraint(fields=('base', 'model', 'over'), name='knowledge_index_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='prices',
-            constraint=models.UniqueConstraint(fields=('endpoint', 'number'), name='prices_version_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='query',
-            constraint=models.UniqueConstraint(fields=('collection', 'query_set', 'key'), name='query_key_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='reply',
-            constraint=models.UniqueConstraint(fields=('team', 'key', 'number'), name='reply_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='attempt',
-            constraint=models.UniqueConstraint(fields=('call', 'number'), name='attempt_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='run',
-            constraint=models.UniqueConstraint(condition=models.Q(('withdrawn_at', None)), fields=('collection', 'rater', 'task', 'query_set', 'system_prompt'), name='run_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='run',
-            constraint=models.UniqueConstraint(condition=models.Q(('task', 'answers'), ('withdrawn_at', None)), fields=('campaign', 'rater'), name='answers_run_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('collection__isnull', False), ('task__in', ['retrieval', 'forced_choice', 'embedding'])), models.Q(('campaign__isnull', False), ('task', 'answers')), models.Q(('collection', None), ('task__in', ['facts', 'linking'])), _connector='OR'), name='run_over_something'),
-        ),
-        migrations.AddConstraint(
-            model_name='ranking',
-            constraint=models.UniqueConstraint(fields=('run', 'query'), name='ranking_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='entitylink',
-            constraint=models.UniqueConstraint(fields=('run', 'item'), name='link_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='entitylink',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('keys', []), _negated=True), models.Q(('reason', ''), _negated=True), _connector='OR'), name='no_link_has_reason'),
-        ),
-        migrations.AddConstraint(
-            model_name='embedding',
-            constraint=models.UniqueConstraint(fields=('run', 'entry'), name='embedding_once'),
-        ),
         migrations.AddIndex(
             model_name='call',
             index=models.Index(fields=['run', 'state', 'id'], name='call_of_run'),
         ),
-        migrations.AddIndex(
-            model_name='call',
-            index=models.Index(fields=['unit'], name='call_unit'),
-        ),
         migrations.AddConstraint(
             model_name='call',
             constraint=models.UniqueConstraint(fields=('run', 'item', 'unit', 'repeat'), name='call_once', nulls_distinct=False),
-        ),
-        migrations.AddConstraint(
-            model_name='call',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'running'), _negated=True), ('lease_until__isnull', False), _connector='OR'), name='running_call_has_lease'),
-        ),
-        migrations.AddConstraint(
-            model_name='call',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['pending', 'running', 'answered']), models.Q(('reason', ''), _negated=True), _connector='OR'), name='ended_call_has_reason'),
         ),
     ]
