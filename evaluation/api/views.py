@@ -19,7 +19,7 @@ from benchmarks.models import Benchmark
 from evaluation.api import schemas
 from evaluation.api.problems import KIND, NoData, document, not_found_response
 from evaluation.reports.agreement_formats import to_json
-from evaluation.reports.alpha_check import requested_check
+from evaluation.reports.alpha_check import check_json
 from evaluation.reports.stored_agreement import load_report
 from evaluation.selections.catalogue import Catalogue, catalogue_of
 from evaluation.selections.selection import select
@@ -98,7 +98,7 @@ class AgreementView(ReadOnlyView):
             raise NoData(_("No campaign has been opened yet."))
         selection = select(catalogue, request.query_params, zone=time_zone_for(request.user), every_question=True)
         report, _found = load_report(catalogue, selection, timezone.now())
-        return Response(to_json(report, get_language() or "en") | requested_check(report, request.query_params))
+        return Response(to_json(report, get_language() or "en") | check_json(report, request.query_params))
 
 
 class TableList(ReadOnlyView):

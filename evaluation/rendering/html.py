@@ -66,7 +66,7 @@ def _row(row: Row, places: list[tuple[int, ReportColumn]]) -> dict[str, Any]:
 
 def page_cell(cell: Cell, column: ReportColumn) -> dict[str, Any]:
     """For templates/evaluation/report/cell.html."""
-    shown: dict[str, Any] = {"column": column, "notes": cell.notes, "empty": cell.empty}
+    shown: dict[str, Any] = {"column": column, "notes": cell.notes, "empty": cell.empty, "chip": cell.chip}
     if cell.empty:
         return shown
     if column.shape == "paper":

@@ -64,6 +64,7 @@ class Cell:
         reason: replaces the sentence for the estimate's own reason.
         label: which of several numbers of one cell this is.
         others: further numbers of the same cell.
+        chip: the class of a mark that the text stands in, on pages.
         notes: short lines below the number, on pages.
         n: on pages, where it is not units × raters.
         facts: columns of its line in CSV.
@@ -79,6 +80,7 @@ class Cell:
     reason: Reason | None = None
     label: str = ""
     others: tuple[Cell, ...] = ()
+    chip: str = ""
     notes: tuple[Words, ...] = ()
     n: str = ""
     facts: Facts = field(default_factory=dict)

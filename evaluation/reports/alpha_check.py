@@ -17,8 +17,11 @@ from django.utils.translation import gettext_lazy
 
 from evaluation.metrics.counts import Ratings
 from evaluation.metrics.estimate import Estimate
+from evaluation.rendering.html import page_table
 from evaluation.rendering.number_format import MINUS
-from evaluation.reports.agreement import AgreementReport, row_groups
+from evaluation.rendering.report import Cell, Report, ReportColumn
+from evaluation.rendering.report import Row as ReportRow
+from evaluation.reports.agreement import AgreementReport, Row, row_groups
 from evaluation.selections.selection import Params
 
 package: Any = import_module("krippendorff") if find_spec("krippendorff") else None
@@ -106,34 +109,49 @@ def _shown(value: float | None) -> str:
     return "" if value is None else f"{value:.{DECIMALS}f}".replace("-", MINUS)
 
 
-def requested_check(report: AgreementReport, params: Params) -> dict[str, list[dict[str, Any]]]:
-    """`check_alpha` for the report's page and JSON, where the address asks: `second=1`."""
-    return {"second_opinion": check_report(report)} if params.getlist("second") == ["1"] else {}
+def check_json(report: AgreementReport, params: Params) -> dict[str, Any]:
+    """For the report's JSON, where the address asks: `second=1`."""
+    return {"second_opinion": [row.facts for row in check_table(report).rows]} if _requested(params) else {}
 
 
-def check_report(report: AgreementReport) -> list[dict[str, Any]]:
-    """For each alpha of the report, ours and the package's; the ratings are read again. Empty without any alpha."""
-    if not any(measure.key in ALPHAS for measure in report.measures):
-        return []
-    read = {part.key: part.read for part in row_groups(report.catalogue, report.selection)}
-    return [line for row in report.rows for line in _of_row(row, read[row.part])]
+def check_context(report: AgreementReport, params: Params) -> dict[str, Any]:
+    """For templates/evaluation/parts/second_opinion.html, where the address asks."""
+    caption = _("Check with another library")
+    return {"second_opinion": page_table(check_table(report), "", caption)} if _requested(params) else {}
 
 
-def _of_row(row: Any, read: Any) -> Iterator[dict[str, Any]]:
+def _requested(params: Params) -> bool:
+    return params.getlist("second") == ["1"]
+
+
+def check_table(report: AgreementReport) -> Report:
+    """For each alpha of the report, ours and the package's; the ratings are read again. No rows without any alpha."""
+    columns = (
+        ReportColumn(_("Condition"), shape="text"),
+        ReportColumn(_("Measure"), shape="text"),
+        ReportColumn(_("Ours"), shape="text", style="num wide"),
+        ReportColumn(_("Theirs"), shape="text", style="num wide"),
+        ReportColumn(_("Comparison"), shape="text", style="wide"),
+    )
+    rows: list[ReportRow] = []
+    if any(measure.key in ALPHAS for measure in report.measures):
+        ratings = {part.key: part.read for part in row_groups(report.catalogue, report.selection)}
+        rows = [line for row in report.rows for line in _rows(row, ratings[row.part])]
+    return Report(_("Cohort"), columns, tuple(rows))
+
+
+def _rows(row: Row, read: Any) -> Iterator[ReportRow]:
     for cell in row.cells:
         for measure, ours in zip(row.measures, cell.estimates, strict=True):
             if measure.key in ALPHAS:
                 check = check_alpha(read.cells[row.cohort.pk, cell.condition], ALPHAS[measure.key], ours)
-                yield {
-                    "cohort": row.cohort.label,
-                    "part": row.part,
-                    "condition": cell.condition,
-                    "measure": measure.key,
-                    "ours": ours.value,
-                    "theirs": check.value,
-                    "ours_shown": _shown(ours.value),
-                    "theirs_shown": _shown(check.value),
-                    "same": check.same,
-                    "reason": check.reason,
+                chip = "ok" if check.same else "hollow" if check.value is None else "back"
+                facts: dict[str, Any] = {
+                    "cohort": row.cohort.label, "part": row.part, "condition": cell.condition, "measure": measure.key,
+                    "ours": ours.value, "theirs": check.value, "ours_shown": _shown(ours.value),
+                    "theirs_shown": _shown(check.value), "same": check.same, "reason": check.reason,
                     "words": check.words,
-                }
+                }  # fmt: skip
+                texts = (Cell(text=facts[name]) for name in ("condition", "measure", "ours_shown", "theirs_shown"))
+                cells = (*texts, Cell(text=check.words, chip=chip))
+                yield ReportRow(row.cohort.label, cells, about=row.part, facts=facts)

@@ -24,7 +24,7 @@ from evaluation.reports.agreement import AgreementReport
 from evaluation.reports.agreement_formats import questions_to_latex, to_json, to_latex
 from evaluation.reports.agreement_page import cached_state, client_state, report_context
 from evaluation.reports.agreement_tables import conditions_table, questions_table
-from evaluation.reports.alpha_check import requested_check
+from evaluation.reports.alpha_check import check_context, check_json
 from evaluation.reports.filters import filters
 from evaluation.reports.stored_agreement import load_report
 from evaluation.selections.catalogue import Catalogue, catalogue_of
@@ -99,7 +99,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     context |= _drawn(report, found, request.user) | filters(catalogue, selection, _language())
     context |= {"query": query, "live": reverse("evaluation:agreement_live", args=[slug]) + "?" + query}
     context["course"] = _over_time_link(selection)
-    return render(request, "evaluation/agreement.html", context | requested_check(report, request.GET))
+    return render(request, "evaluation/agreement.html", context | check_context(report, request.GET))
 
 
 @login_required
@@ -146,7 +146,7 @@ def recompute(request: HttpRequest, slug: str) -> HttpResponse:
 @never_cache
 def as_json(request: HttpRequest, slug: str) -> HttpResponse:
     def write(made: tuple[AgreementReport, ReportState]) -> HttpResponse:
-        return JsonResponse(to_json(made[0], _language()) | requested_check(made[0], request.GET))
+        return JsonResponse(to_json(made[0], _language()) | check_json(made[0], request.GET))
 
     return download(request, slug, _report, write)
 
