@@ -61,12 +61,14 @@ def page_table(
 
 def _row(row: Row, places: list[tuple[int, ReportColumn]]) -> dict[str, Any]:
     cells = [page_cell(row.cells[at], column) for at, column in places]
-    return {"name": row.name or row.label, "setting": row.setting, "about": row.about, "cells": cells}
+    shown = {"name": row.name or row.label, "setting": row.setting, "about": row.about, "href": row.href}
+    return shown | {"cells": cells}
 
 
 def page_cell(cell: Cell, column: ReportColumn) -> dict[str, Any]:
     """For templates/evaluation/report/cell.html."""
-    shown: dict[str, Any] = {"column": column, "notes": cell.notes, "empty": cell.empty, "chip": cell.chip}
+    shown: dict[str, Any] = {"column": column, "notes": cell.notes, "empty": cell.empty}
+    shown |= {"text": cell.text, "chip": cell.chip}
     if cell.empty:
         return shown
     if column.shape == "paper":
@@ -74,7 +76,7 @@ def page_cell(cell: Cell, column: ReportColumn) -> dict[str, Any]:
     if column.shape == "short":
         return shown | {"number": short_number(cell)}
     if column.axis is None:
-        return shown | {"text": cell.text or cell.shown}
+        return shown | {"text": cell.text or cell.shown, "at": cell.at}
     lines = [_range(one, column.axis, with_n=column.with_n) for one in one_reason(cell.numbers)]
     if column.shape == "strip":
         shown |= {"people_at": [column.axis.at(one.value) for one in cell.people if one.value is not None]}
@@ -121,7 +123,7 @@ def _range(cell: Cell, axis: Axis, *, with_n: bool) -> dict[str, Any]:
     drawn = estimate_bar(cell.estimate, axis, cell.label)
     if cell.estimate.value is None:
         return drawn | _no_value(cell)
-    return drawn if with_n else drawn | {"n": ""}
+    return drawn | {"n": (cell.n or drawn["n"]) if with_n else ""}
 
 
 def estimate_bar(estimate: Estimate, axis: Axis, label: str = "") -> dict[str, Any]:

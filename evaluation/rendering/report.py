@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal, InvalidOperation
 from typing import Any, Literal
 
@@ -64,7 +65,9 @@ class Cell:
         reason: replaces the sentence for the estimate's own reason.
         label: which of several numbers of one cell this is.
         others: further numbers of the same cell.
-        chip: the class of a mark that the text stands in, on pages.
+        chip: the class of a mark that the text stands in, on pages; beside a number, the text has its mark.
+        at: a moment instead of a text, on pages.
+        signed: the number is a difference, shown with its sign.
         notes: short lines below the number, on pages.
         n: on pages, where it is not units × raters.
         facts: columns of its line in CSV.
@@ -81,6 +84,8 @@ class Cell:
     label: str = ""
     others: tuple[Cell, ...] = ()
     chip: str = ""
+    at: datetime | None = None
+    signed: bool = False
     notes: tuple[Words, ...] = ()
     n: str = ""
     facts: Facts = field(default_factory=dict)
@@ -103,7 +108,9 @@ class Cell:
             return str(self.text)
         if self.estimate.value is None:
             return ""
-        return self.rounding.text(self.estimate.value) if self.rounding else format_number(self.estimate.value)
+        value = self.estimate.value
+        text = self.rounding.text(value) if self.rounding else format_number(value)
+        return f"+{text}" if self.signed and value > 0 and text != "0.00" else text
 
     @property
     def shown_interval(self) -> str:
@@ -169,7 +176,8 @@ class Row:
         label: as files have it.
         group: heads a block of rows (a model family, a condition); rows of one group stand together.
         name: as pages have it, where that differs from `label`.
-        setting, about: of a model, shown below its name on pages.
+        setting, about: of a model, shown below its name on pages; `about` of a person, too.
+        href: an address that the name leads to, on pages.
         facts: columns of its lines in CSV.
     """
 
@@ -179,6 +187,7 @@ class Row:
     name: str = ""
     setting: str = ""
     about: str = ""
+    href: str = ""
     facts: Facts = field(default_factory=dict)
 
 

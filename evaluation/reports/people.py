@@ -1,24 +1,29 @@
 """A cohort's people in numbers: each against the rest, and all of them together."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
 
 from django.http import QueryDict
+from django.template.defaultfilters import floatformat
+from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from annotation.sheets.sheet import localise
+from benchmarks.models import Benchmark
+from evaluation.figures.drawing.text import isolate_direction
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.leave_one_out import rater_against_others
 from evaluation.metrics.rater_drift import drift, share_agreeing_with_others, significant_drifts
 from evaluation.queries.answer_tables import cohort_answer_tables
 from evaluation.queries.raters import RaterRow
 from evaluation.queries.ratings import cohort_ratings
-from evaluation.rendering.axis import Axis, axis_for
+from evaluation.rendering.axis import axis_for
 from evaluation.rendering.html import estimate_bar
-from evaluation.rendering.number_format import format_interval, format_number, format_percent
-from evaluation.rendering.reason_text import interval_sentence, reason_sentence, reason_title
+from evaluation.rendering.number_format import format_percent
+from evaluation.rendering.report import Cell, Reason, Report, ReportColumn, Row, number
 from evaluation.reports.filters import build_select as a_select
 from evaluation.selections.catalogue import Catalogue
 from evaluation.selections.measures import CODED
@@ -67,10 +72,8 @@ def numbers(
     )
 
 
-def people_context(
-    cohort_numbers: CohortNumbers | None, lines: list[RaterRow], page_rows: list[RaterRow]
-) -> dict[str, Any]:
-    """What templates/evaluation/people.html takes when a cohort was picked. `page_rows`: the lines of this page."""
+def people_context(cohort_numbers: CohortNumbers | None, lines: list[RaterRow]) -> dict[str, Any]:
+    """What templates/evaluation/people.html takes of a cohort that was picked, besides its table."""
     paces = [one.median_seconds for one in lines if one.median_seconds is not None]
     shown = sum(one.done + one.skipped for one in lines)
     context: dict[str, Any] = {
@@ -82,38 +85,87 @@ def people_context(
     }
     if cohort_numbers is None:
         return context
-    nominal = cohort_numbers.selection.level == "nominal"
-    axis = axis_for(list(cohort_numbers.rest.values()), from_zero=nominal)
-    drawn = {rater: _drawn(estimate, axis) for rater, estimate in cohort_numbers.rest.items()}
-    marked, tested = significant_drifts(cohort_numbers.drift)
-    drifts = {rater: _drift(estimate) | {"marked": rater in marked} for rater, estimate in cohort_numbers.drift.items()}
-    together = estimate_bar(cohort_numbers.together, axis_for([cohort_numbers.together]))
     return context | {
-        "axis": axis if cohort_numbers.rest else None,
-        "nominal": nominal,
-        "rows": [(one, drawn.get(one.rater.pk), drifts.get(one.rater.pk)) for one in page_rows],
-        "drifts_tested": tested,
-        "together": together,
+        "compared": bool(cohort_numbers.rest),
+        "nominal": cohort_numbers.selection.level == "nominal",
+        "drifts_tested": significant_drifts(cohort_numbers.drift)[1],
+        "together": estimate_bar(cohort_numbers.together, axis_for([cohort_numbers.together])),
         "measure": cohort_numbers.selection.measures[0].label,
     }
 
 
-def _drawn(estimate: Estimate, axis: Axis) -> dict[str, Any]:
-    """Here n is the number of units shared with somebody; the others are always all."""
-    return {**estimate_bar(estimate, axis), "n": f"n = {estimate.n_units}"}
+def people_table(
+    lines: list[RaterRow], cohort_numbers: CohortNumbers | None, benchmark: Benchmark, *, cohort: bool, works: bool
+) -> Report:
+    """A row per person. `cohort`: all are of one, which has no column then; `works`: names and addresses too."""
+    compared = cohort_numbers if cohort_numbers and cohort_numbers.rest else None
+    marked = significant_drifts(compared.drift)[0] if compared else set()
+    columns = [
+        *([] if cohort else [ReportColumn(_("Cohort"), shape="text")]),
+        ReportColumn(_("State"), shape="text"),
+        *(ReportColumn(head, shape="text", style="num") for head in (_("Done"), _("Counted in results"))),
+        ReportColumn(_("Median time (s)"), shape="text", style="num"),
+        *(_compared_columns(compared) if compared else ()),
+        ReportColumn(_("Skipped"), shape="text", style="num"),
+        *([ReportColumn(_("Last seen"), shape="text", style="num")] if works else []),
+    ]
+    rows = []
+    for line in lines:
+        seconds = "" if line.median_seconds is None else floatformat(line.median_seconds, "1u")
+        chip, state = rater_state(line)
+        cells = [
+            *([] if cohort else [Cell(text=line.cohort.name if line.cohort else pgettext("cohort", "none"))]),
+            Cell(text=state, chip=chip),
+            *(Cell(text=text) for text in (str(line.done), str(line.counted), seconds)),
+            *(_compared_cells(line.rater.pk, compared, marked) if compared else ()),
+            Cell(text=line.skipped_percent),
+            *([Cell(at=line.seen_at)] if works else []),
+        ]
+        row = Row(line.pseudonym, tuple(cells))
+        rows.append(_named(row, line, benchmark) if works else row)
+    return Report(_("Pseudonym"), tuple(columns), tuple(rows))
 
 
-def _drift(estimate: Estimate) -> dict[str, Any]:
-    """With its sign, and the size of both halves."""
-    if estimate.value is None:
-        return {"title": reason_title(estimate), "reason": reason_sentence(estimate)}
-    value = format_number(estimate.value)
-    sign = "+" if estimate.value > 0 and value != "0.00" else ""
-    return {
-        "value": sign + value,
-        "interval": format_interval(estimate) or interval_sentence(estimate),
-        "n": f"n = {estimate.extras['n_first']} + {estimate.extras['n_second']}",
-    }
+def _named(row: Row, line: RaterRow, benchmark: Benchmark) -> Row:
+    """With who is behind the pseudonym, and the address of their page."""
+    user = line.rater.user
+    name = (user and user.name) or line.rater.name
+    about = f"{isolate_direction(name)} · {_('simulated')}" if user and user.simulated else name
+    return replace(row, about=about, href=reverse("evaluation:person", args=[benchmark.slug, line.rater.pk]))
+
+
+def rater_state(line: RaterRow) -> tuple[str, str]:
+    """How a rater stands in a benchmark: the class of the chip, and a word."""
+    states = (
+        (line.exclusion, "no", _("Excluded")), (line.is_model, "hollow", _("Model")),
+        (line.from_file, "hollow", _("From a file")), (line.left, "hollow", _("Left")),
+        (line.idle, "wait", _("Idle")), (True, "ok", _("Active")),
+    )  # fmt: skip
+    return next((chip, word) for holds, chip, word in states if holds)
+
+
+def _compared_columns(compared: CohortNumbers) -> tuple[ReportColumn, ReportColumn]:
+    nominal = compared.selection.level == "nominal"
+    head = _("Agreement with others (share)") if nominal else _("Agreement with others (Spearman)")
+    axis = axis_for(list(compared.rest.values()), from_zero=nominal)
+    return (
+        ReportColumn(head, axis=axis, short=_("Agreement with others"), style="wide"),
+        ReportColumn(_("Change over time"), shape="short", style="num drift"),
+    )
+
+
+def _compared_cells(rater: int, compared: CohortNumbers, marked: Collection[int]) -> tuple[Cell, Cell]:
+    """In the first, n is the number of units shared with somebody; the others are always all."""
+    rest, change = compared.rest.get(rater), compared.drift.get(rater)
+    if rest is None:
+        absent = Estimate.undefined(reason="no_ratings", method="none")
+        return number(absent, reason=Reason("", _("no answers that count"))), number(change)
+    with_others = number(rest, n=f"n = {rest.n_units}")
+    if change is None or change.value is None:
+        return with_others, number(change)
+    halves = f"n = {change.extras['n_first']} + {change.extras['n_second']}"
+    mark = {"chip": "back", "text": _("Changed")} if rater in marked else {}
+    return with_others, number(change, n=halves, signed=True, **mark)
 
 
 def people_filters(cohort_numbers: CohortNumbers | None, catalogue: Catalogue, language: str) -> list[dict[str, Any]]:

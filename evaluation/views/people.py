@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import get_language, ngettext
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
@@ -18,7 +19,8 @@ from benchmarks.models import Benchmark
 from benchmarks.pages.tabs import tabs_for
 from evaluation.forms.raters import ReasonForm
 from evaluation.queries.raters import RaterRow, cohorts_of, exclusion_effect_text, exclusions_of, raters_of
-from evaluation.reports.people import numbers, people_context, people_filters
+from evaluation.rendering.html import page_table
+from evaluation.reports.people import numbers, people_context, people_filters, people_table, rater_state
 from evaluation.selections.catalogue import catalogue_of
 from jobs.formats.numbers import parse_int
 from people.models import Cohort
@@ -44,14 +46,16 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         "cohorts": cohorts,
         "cohort": cohort,
         "withdrawn": withdrawn_of(benchmark),
-        "rows": [(line, None, None) for line in page_rows],
         **pages,
     }
+    cohort_numbers = None
     if cohort:
         catalogue = catalogue_of(benchmark)
         cohort_numbers = numbers(catalogue, cohort, request.GET, {line.rater.pk for line in page_rows})
-        context |= people_context(cohort_numbers, lines, page_rows)
+        context |= people_context(cohort_numbers, lines)
         context["selects"] = people_filters(cohort_numbers, catalogue, get_language() or "en")
+    table = people_table(page_rows, cohort_numbers, benchmark, cohort=bool(cohort), works=context["works"])
+    context["table"] = page_table(table, "people", _("People who answer, by cohort"))
     return render(request, "evaluation/people.html", context)
 
 
@@ -97,10 +101,13 @@ def person(request: HttpRequest, slug: str, rater_id: int) -> HttpResponse:
     if request.method == "POST" and (request.POST.get("do") == "lift" or form.is_valid()):
         _decide(request, benchmark, lines[0], form)
         return redirect("evaluation:person", slug, rater_id)
+    chip, state = rater_state(lines[0])
     context = {
         "benchmark": benchmark,
         "nav": tabs_for(request.user, benchmark, "people"),
         "who_place": benchmark.name,
+        "chip": chip,
+        "state": state,
         "lines": lines,
         "line": lines[0],
         "form": form,
