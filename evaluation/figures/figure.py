@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +10,7 @@ from django.template.loader import render_to_string
 from django.utils.functional import Promise
 
 from evaluation.figures.drawing.scene import VectorScene
-from evaluation.rendering.number_format import format_number
-from jobs.formats.csv_safety import csv_lines
+from evaluation.rendering.report import Cell, Report, ReportColumn, Row
 
 Words = str | Promise
 Datum = str | int | float | None
@@ -34,13 +33,13 @@ class Figure:
     links: tuple[tuple[str, str, bool], ...] = ()  # label, query of the address, whether it is the one shown
 
     @property
-    def shown_rows(self) -> Iterator[list[tuple[bool, str]]]:
-        """For a page: (whether it is a number, how it is written), rounded as on the drawing."""
-        for row in self.rows:
-            yield [(isinstance(one, int | float), _written(one)) for one in row]
-
-    def csv(self) -> Iterator[str]:
-        return csv_lines(self.columns, ([*row] for row in self.rows))
+    def report(self) -> Report:
+        """The data as a table; the first column names the rows."""
+        corner, *columns = self.columns
+        rows = tuple(Row(str(label), tuple(map(_cell, rest))) for label, *rest in self.rows)
+        styles = ["num" if any(row.cells[n].plain is not None for row in rows) else "" for n in range(len(columns))]
+        named = zip(columns, styles, strict=True)
+        return Report(corner, tuple(ReportColumn(name, shape="text", style=style) for name, style in named), rows)
 
     def svg(self, width: float = WIDE, *, prefix: str = "", href: Callable[[str], str] = lambda _sha: "") -> str:
         """`prefix` keeps ids apart where several stand on one page; `href` gives the address of a picture."""
@@ -49,9 +48,5 @@ class Figure:
         return render_to_string("evaluation/figures/svg.html", context)
 
 
-def _written(value: Datum) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, float):
-        return format_number(value)
-    return f"{value:,}" if isinstance(value, int) else value
+def _cell(value: Datum) -> Cell:
+    return Cell(text=value) if isinstance(value, str) else Cell(plain=value)

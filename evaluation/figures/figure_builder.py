@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 from urllib.parse import urlencode
@@ -18,6 +18,7 @@ from evaluation.figures.figure import NARROW, Figure, Words
 from evaluation.figures.pictures import signed_address
 from evaluation.figures.registry import figures_of
 from evaluation.figures.spec import OWN_OPTIONS, FigureData, FigureSpec
+from evaluation.rendering.html import page_table
 from evaluation.reports.filters import build_select, filters
 from evaluation.selections.catalogue import catalogue_of
 from evaluation.selections.selection import NAMES, Params, SelectionError, refuse_unknown
@@ -106,13 +107,11 @@ class PageFigure:
     doors: Sequence[tuple[str, Words]] = ()  # addresses and names of where what is missing is brought
 
     @property
-    def rows(self) -> list[list[tuple[bool, str]]]:
+    def table(self) -> dict[str, Any]:
+        """The first rows of the data, for templates/evaluation/report/table.html."""
         assert self.figure is not None
-        return [row for _n, row in zip(range(SHOWN_ROWS), self.figure.shown_rows, strict=False)]
-
-    @property
-    def all_rows(self) -> int:
-        return len(self.figure.rows) if self.figure else 0
+        first = replace(self.figure, rows=self.figure.rows[:SHOWN_ROWS])
+        return page_table(first.report, "data", self.figure.title) | {"scrolls": f"{self.spec.key}-data"}
 
 
 def page_figures(ground: FigureData) -> Iterator[PageFigure]:

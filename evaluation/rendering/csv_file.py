@@ -1,4 +1,4 @@
-"""A report as CSV: one line for each number, with what all lines of its row, column and report share."""
+"""A report as CSV: one line for each number, with what all lines of its row, column and report share; or its rows."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,7 +10,15 @@ from jobs.formats.csv_safety import csv_lines
 
 def to_csv(*reports: Report) -> Iterator[str]:
     """The lines of reports that have the same columns, each in the order of its rows."""
-    return csv_lines(reports[0].csv_columns, (line for report in reports for line in _lines(report)))
+    first = reports[0]
+    if not first.csv_columns:
+        heads = [str(head) for head in (first.corner, *(column.label for column in first.columns))]
+        return csv_lines(heads, ([row.label, *map(_plain, row.cells)] for report in reports for row in report.rows))
+    return csv_lines(first.csv_columns, (line for report in reports for line in _lines(report)))
+
+
+def _plain(cell: Cell) -> Any:
+    return cell.plain if cell.plain is not None else str(cell.text)
 
 
 def _lines(report: Report) -> Iterator[list[Any]]:

@@ -65,6 +65,7 @@ class Cell:
         reason: replaces the sentence for the estimate's own reason.
         label: which of several numbers of one cell this is.
         others: further numbers of the same cell.
+        plain: a number that is no estimate: of a drawing's data, where its n stands in a cell of its own.
         chip: the class of a mark that the text stands in, on pages; beside a number, the text has its mark.
         at: a moment instead of a text, on pages.
         signed: the number is a difference, shown with its sign.
@@ -83,6 +84,7 @@ class Cell:
     reason: Reason | None = None
     label: str = ""
     others: tuple[Cell, ...] = ()
+    plain: int | float | None = None
     chip: str = ""
     at: datetime | None = None
     signed: bool = False
@@ -104,6 +106,8 @@ class Cell:
     @property
     def shown(self) -> str:
         """The rounded number, or the text; empty where there is no value."""
+        if self.plain is not None:
+            return f"{self.plain:,}" if isinstance(self.plain, int) else format_number(self.plain)
         if self.estimate is None:
             return str(self.text)
         if self.estimate.value is None:
@@ -221,7 +225,8 @@ class ReportColumn:
 
 @dataclass(frozen=True)
 class Report:
-    """`corner`: what the rows are. `facts`: columns that all lines of the CSV share; `csv_columns`: all of them.
+    """`corner`: what the rows are. `facts`: columns that all lines of the CSV share; `csv_columns`: all of them;
+    without them, the CSV has the rows and columns of the report.
     `footnotes`: why printed values differ; cells have their numbers, from 1."""
 
     corner: Words

@@ -42,7 +42,7 @@ def table_context(data: Data, params: Params, names: Mapping[str, str] | None = 
     return {
         "data": data,
         "computed_at": parse_datetime(data["computed_at"]),
-        "table": page_table(report, style, heading(data, ". ")) | {"scrolls": True, "folds": not detail},
+        "table": page_table(report, style, heading(data, ". ")) | {"scrolls": "caption", "folds": not detail},
         "newer": _newer(data),
         "asked": data.get("asked", False),
         "numbers": bool(numbers),

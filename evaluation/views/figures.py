@@ -19,10 +19,18 @@ from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark
 from benchmarks.pages.tabs import tabs_for
 from evaluation.figures.figure import Figure
-from evaluation.figures.figure_builder import build_figure, check_own_options, figure_data, form_of, page_figures
+from evaluation.figures.figure_builder import (
+    SHOWN_ROWS,
+    build_figure,
+    check_own_options,
+    figure_data,
+    form_of,
+    page_figures,
+)
 from evaluation.figures.pictures import data_address
 from evaluation.figures.registry import figure_of
 from evaluation.figures.spec import FigureData
+from evaluation.rendering.csv_file import to_csv
 from evaluation.selections.selection import SelectionError
 from evaluation.tables.table import MissingData
 from evaluation.views.tables import reader_zone
@@ -66,7 +74,8 @@ def _each(ground: FigureData, context: dict[str, Any], language: str) -> Iterato
                 missing.append(page_figure)
             else:
                 yield render_to_string(
-                    "evaluation/figures/figure.html", context | {"one": page_figure, "figure": page_figure.figure}
+                    "evaluation/figures/figure.html",
+                    context | {"one": page_figure, "figure": page_figure.figure, "shown": SHOWN_ROWS},
                 )
         if missing:
             yield render_to_string("evaluation/figures/missing.html", context | {"figures": missing})
@@ -99,7 +108,7 @@ def download(request: HttpRequest, slug: str, key: str, form: str) -> HttpRespon
 
 def _written(benchmark: Benchmark, figure: Figure, form: str) -> str | bytes:
     if form == "csv":
-        return "".join(figure.csv())
+        return "".join(to_csv(figure.report))
     svg = figure.svg(href=data_address(benchmark))
     return svg if form == "svg" else _png(svg)
 

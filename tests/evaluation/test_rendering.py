@@ -131,3 +131,14 @@ def test_rows_are_read_from_their_json_as_they_were() -> None:
     stored = json.loads(json.dumps(json_file.to_json(rows)))
     assert stored[0]["cells"][0]["mark"] == "differs" and stored[0]["cells"][1]["why"]["title"] == "No variation."
     assert json_file.rows_from_json(stored) == rows
+
+
+def test_data_of_a_drawing_are_shown_rounded_and_stand_whole_in_the_file() -> None:
+    cells = (Cell(plain=1 / 3), Cell(plain=12345), Cell(text="=x"), Cell(plain=None))
+    columns = tuple(ReportColumn(name, shape="text", style="num") for name in ("share", "items", "why", "low"))
+    report = Report("model", columns, (Row("CLIP", cells),))
+    text = render_to_string("evaluation/report/table.html", {"table": page_table(report, "data")})
+    assert "0.33<" in text and "12,345<" in text and "None" not in text
+    assert "".join(to_csv(report)).lstrip("\ufeff").split() == [
+        "model,share,items,why,low", "CLIP,0.3333333333333333,12345,'=x,",
+    ]  # fmt: skip

@@ -11,6 +11,7 @@ from evaluation.figures.drawing.plane import GROUPS
 from evaluation.figures.figure import Figure
 from evaluation.figures.figure_builder import build_figure, figure_data
 from evaluation.figures.registry import figure_of
+from evaluation.rendering.csv_file import to_csv
 from evaluation.tables.table import MissingData
 from papers.xcm.figures import projection
 from papers.xcm.tables.trials import SIX
@@ -67,7 +68,7 @@ def test_entries_lie_on_the_principal_components(benchmark: Benchmark, world: Wo
     assert {"First component, 90.0 % of the variance", "ja", "th", "JP", "0.89"} <= set(words)
     assert "not UMAP" in str(plane_figure.title)
     assert "Entries without language and country, left out: 1." in plane_figure.words
-    assert "t0" in "".join(plane_figure.csv())
+    assert "t0" in "".join(to_csv(plane_figure.report))
 
 
 def test_one_model_is_shown_and_the_others_are_a_link_away(benchmark: Benchmark, world: World) -> None:
