@@ -283,6 +283,21 @@ def mail_senders(path: str, text: str) -> Iterator[str]:
         yield f"{path}:{text[: found.start()].count(chr(10)) + 1} calls {found[0]}"
 
 
+# Tables of evaluation that hold links, pictures and counts, and no numbers of a Report.
+OTHER_TABLES = {f"templates/evaluation/{name}.html" for name in ("item", "items", "my_statistics", "status")}
+OTHER_TABLES |= {"templates/evaluation/tables/list.html", "templates/evaluation/report/table.html"}
+
+
+def report_formats(path: str, text: str) -> Iterator[str]:
+    """A Report has one renderer for each format: one template, and the modules of evaluation/rendering."""
+    if path.startswith("templates/evaluation/") and path not in OTHER_TABLES and "<table" in text:
+        yield f"{path} has a table; include evaluation/report/table.html"
+    inside = path.startswith(("evaluation/rendering/", "evaluation/exports/"))
+    if path.startswith(("evaluation/", "papers/")) and path.endswith(".py") and not inside:
+        for found in re.finditer(r"\bcsv_lines\b|\\(?:begin|midrule)\b|\bcsv\.writer\b", text):
+            yield f"{path} writes {found[0]}; use a renderer of evaluation.rendering"
+
+
 FILE_LINES, FUNCTION_LINES, VIEW_LINES, TEMPLATE_LINES = 500, 50, 30, 120
 
 
