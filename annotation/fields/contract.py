@@ -151,7 +151,7 @@ class Spec(ABC, Generic[ConfigT, AnswerT]):
 
     @abstractmethod
     def parse(self, raw: Any, config: ConfigT, shown: Shown) -> AnswerT | None:
-        """The answer; None when nothing was answered; Refused otherwise."""
+        """The answer; None when nothing was answered. Raises InvalidAnswer for what cannot be one."""
 
     def checks(self, answer: AnswerT, config: ConfigT, shown: Shown) -> list[Check]:
         return []

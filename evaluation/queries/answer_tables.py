@@ -106,13 +106,21 @@ def _table(rows: list[Row], selection: Selection) -> Partitions | AnswerTable:
     latest = sorted(one_per_rater(rows, selection.repeats).items(), key=itemgetter(0))
     if selection.level == "partition":
         return Partitions.from_rows((unit, rater, Partition.of(row[5])) for (unit, rater), row in latest)
-    return AnswerTable.from_rows((unit, rater, _comparable(row[5], selection.level)) for (unit, rater), row in latest)
+    return AnswerTable.from_rows(
+        (unit, rater, comparable_answer(row[5], selection.level)) for (unit, rater), row in latest
+    )
 
 
-def _comparable(answer: Any, level: str) -> Hashable:
-    """An answer as the measures of its level take it."""
+def comparable_answer(answer: Any, level: str) -> Hashable:
+    """An answer as the measures of its level take it: a list of codes as a tuple, a text as it is, else its JSON.
+
+    >>> comparable_answer(["b", "a"], "rank"), comparable_answer("food", "set"), comparable_answer("food", "text")
+    (('b', 'a'), ('food',), 'food')
+    """
     if level == "box":
         return tuple((box["x0"], box["y0"], box["x1"], box["y1"]) for box in answer)
+    if isinstance(answer, list) and all(isinstance(code, str) for code in answer):
+        return tuple(answer)
     if level == "set":
-        return tuple(answer) if isinstance(answer, list) else (answer,)
+        return (answer,)
     return answer if isinstance(answer, str) else json.dumps(answer, sort_keys=True)

@@ -3,14 +3,15 @@
 import json
 import re
 from html import unescape
-from typing import Any
+from pathlib import Path
+from typing import Any, get_args
 
 import pytest
 from django.http import QueryDict
 from django.template.loader import render_to_string
 
 from annotation.fields.bound_field import answer_views, bind_fields
-from annotation.fields.contract import ConfigError, FaultyExample, Shown, ValidExample
+from annotation.fields.contract import AgreementLevel, ConfigError, FaultyExample, Level, Shown, ValidExample
 from annotation.fields.form import Localiser
 from annotation.fields.messages import WORDS
 from annotation.fields.registry import KINDS, Kind, UnknownKind, kind
@@ -18,7 +19,7 @@ from annotation.sheets.sheet import Sheet
 
 SHOWN = Shown(item_id=1, target="Egypt", target_name="Egypt")
 TICKED = re.compile(' type="(radio|checkbox)"')
-LEVELS = {"nominal", "ordinal", "interval", "ratio", "box", "partition", "text"}
+KIND_TABLE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "sheets.md"
 
 
 def sheet_of(kind: Kind, **extra: Any) -> Sheet:
@@ -107,7 +108,7 @@ def test_every_problem_has_words(kind: Kind) -> None:
 @each_kind
 def test_codes_columns_and_rubric_fit_together(kind: Kind) -> None:
     sheet = sheet_of(kind)
-    assert sheet.level("q") in LEVELS
+    assert sheet.level("q") in get_args(Level) and sheet.agreement_level("q") in get_args(AgreementLevel)
     names = [column.suffix for column in sheet.columns()]
     for example in kind.spec.examples.valid:
         assert list(sheet.cells({"q": example.answer})) == names
@@ -153,6 +154,11 @@ def test_every_face_renders(kind: Kind, language: str) -> None:
         assert render_to_string(row.template, {"data": row.data}).strip()
         side = row.template.replace("answer.html", "compare.html")
         assert "R-1" in render_to_string(side, {"rows": [{"who": "R-1", "data": row.data}]})
+
+
+@each_kind
+def test_the_reference_has_a_row_for_every_kind(kind: Kind) -> None:
+    assert f"\n| `{kind.key}` |" in KIND_TABLE.read_text()
 
 
 def test_an_unknown_kind_names_the_nearest() -> None:

@@ -1,11 +1,12 @@
 """The level of a question decides which measures are offered, and which is taken when none is asked for."""
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from django.http import QueryDict
 from django.utils import timezone, translation
 
+from annotation.fields.contract import AgreementLevel
 from annotation.models import Annotation, Campaign, Rating
 from evaluation.metrics.estimate import REASONS, Estimate
 from evaluation.rendering.axis import FULL, SHORT, axis_for
@@ -14,7 +15,7 @@ from evaluation.rendering.number_format import format_number, format_percent
 from evaluation.rendering.reason_text import NO_INTERVAL, NO_VALUE, interval_sentence, reason_sentence, reason_title
 from evaluation.reports.agreement import agreement
 from evaluation.selections.catalogue import catalogue_of
-from evaluation.selections.measures import MEASURES, default_measure, offered, select_measures
+from evaluation.selections.measures import LEVEL_LABELS, MEASURES, default_measure, offered, select_measures
 from evaluation.selections.selection import SelectionError, select
 from tests.evaluation.data import an_open_campaign, of_condition, table
 from tests.personas import World
@@ -44,6 +45,11 @@ def test_only_what_the_level_allows_is_offered() -> None:
     }
     assert {level: keys(level) for level in whole} == whole
     assert keys("ordinal") == {measure.key for measure in MEASURES} - set().union(*whole.values())
+
+
+@pytest.mark.parametrize("level", get_args(AgreementLevel))
+def test_every_level_has_a_name_and_offers_its_default(level: str) -> None:
+    assert level in LEVEL_LABELS and default_measure(level) in keys(level)
 
 
 def test_the_default_fits_and_needs_no_warning() -> None:
