@@ -59,6 +59,14 @@ def test_what_is_missing_leaves_a_clause_open_and_one_that_fails_decides_all_the
     assert judge(PAIR, [GOOD, unknown, unknown]).state == "undecided"  # one of three is no majority
 
 
+def test_a_mean_is_of_the_sheets_that_have_a_value() -> None:
+    """no_cue is 1 on one sheet and missing on two: its mean is 1, not 1/3."""
+    unknown = {key: value for key, value in GOOD.items() if key != "no_cue"}
+    verdict = judge(MEANS, [GOOD, unknown, unknown])
+    assert (verdict.state, verdict.failed) == ("accepted", ())
+    assert verdict.numbers["values"]["no_cue"] == 1 and verdict.numbers["sheets"] == 3
+
+
 def test_no_sheet_decides_nothing() -> None:
     assert judge(PAIR, []).state == judge(MEANS, []).state == "undecided"
 
