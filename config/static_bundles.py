@@ -8,6 +8,7 @@ import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from django.contrib.staticfiles import finders
@@ -78,12 +79,23 @@ def bundle_scripts(name: str, sources: Mapping[str, str]) -> str:
     return "".join([*heads, *bodies, *export_lines])
 
 
+_LOCK = Lock()
+_FOLDERS: list[tempfile.TemporaryDirectory[str]] = []
+
+
+def bundle_folder() -> str:
+    """The folder of this process for joined files. Two first requests make two finders, and one of them is dropped."""
+    with _LOCK:
+        if not _FOLDERS:
+            _FOLDERS.append(tempfile.TemporaryDirectory(prefix="emic-joined-"))
+        return _FOLDERS[0].name
+
+
 class BundleFinder(finders.BaseFinder):
     """Finds the joined files; they are made anew when a source has changed."""
 
     def __init__(self, *_args: Any, **_kwargs: Any) -> None:
-        self.folder = tempfile.TemporaryDirectory(prefix="emic-joined-")
-        self.storage = FileSystemStorage(location=self.folder.name)
+        self.storage = FileSystemStorage(location=bundle_folder())
 
     def check(self, **_kwargs: Any) -> list[Any]:
         return []
@@ -100,7 +112,7 @@ class BundleFinder(finders.BaseFinder):
     def _made(self, path: str) -> str:
         names = STYLES.get(path) or SCRIPTS[path]
         places = {name: Path(str(finders.find(name))) for name in names}
-        target = Path(self.folder.name, path)
+        target = Path(self.storage.location, path)
         newest = max(place.stat().st_mtime_ns for place in places.values())
         if not target.exists() or target.stat().st_mtime_ns < newest:
             sources = {name: place.read_text("utf-8") for name, place in places.items()}

@@ -1,5 +1,6 @@
 """Files that go over the line as one: nothing of their sources is lost, and what cannot be joined is refused."""
 
+import gc
 import re
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from django.contrib.staticfiles import finders
 
 from annotation.displays.registry import DISPLAYS
 from annotation.fields.registry import KINDS
-from config.static_bundles import HOME, SCRIPTS, STYLES, bundle_names, bundle_scripts
+from config.static_bundles import HOME, SCRIPTS, STYLES, BundleFinder, bundle_names, bundle_scripts
 
 
 def read(path: str) -> str:
@@ -52,3 +53,10 @@ def test_a_module_keeps_its_own_names() -> None:
 def test_what_cannot_be_joined_is_refused(source: str) -> None:
     with pytest.raises(ValueError, match=r"js/a\.js"):
         bundle_scripts("js/joined/x.js", {"js/a.js": source, "js/later.js": "export const b = 1;\n"})
+
+
+def test_a_joined_file_outlives_the_finder_that_made_it() -> None:
+    """Two first requests at the same time make two finders, and Django keeps one."""
+    place = Path(str(BundleFinder().find("js/joined/sheet.js")))
+    gc.collect()
+    assert place.read_text("utf-8")
