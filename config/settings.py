@@ -258,7 +258,6 @@ PRIVATE_ENDPOINTS = endpoints.networks(env.str("EMIC_PRIVATE_ENDPOINTS", ""), AL
 METADATA_NETWORKS = endpoints.METADATA
 LIMITS_URL = env.str("EMIC_LIMITS_URL", CELERY_BROKER_URL)  # Valkey, where workers share the limits of endpoints
 
-LEASE_MINUTES = 30
 UNDO_SECONDS = 30
 
 LOGGING = {

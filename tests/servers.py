@@ -10,7 +10,9 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from config.local.servers import THROWAWAY, Postgres, Valkey
+from config.local.servers import Postgres, Valkey
+
+THROWAWAY = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off", "max_wal_size": "4GB"}
 
 
 def ensure() -> None:

@@ -87,14 +87,6 @@ def required(display: Display, pictures: str) -> Required:
     return Required((), display.needs_text and not paired, context_columns(display.key, pictures))
 
 
-def missing_inputs(display: Display, shown: Shown, pictures: str = "one") -> list[str]:
-    """What the display needs and the item does not have; empty when it can be shown."""
-    parts = required(display, pictures)
-    missing = [role for role in parts.roles if shown.image(role) is None]
-    missing += ["text"] if parts.text and not shown.text.strip() else []
-    return missing + [key for key in parts.context if not str(shown.context.get(key) or "").strip()]
-
-
 def words(*texts: str) -> list[MessagePart]:
     return [MessagePart("text", text=text) for text in texts if text.strip()]
 

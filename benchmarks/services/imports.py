@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
-from datetime import timedelta
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -44,7 +43,6 @@ KIND = "import_items"
 STEP_ROWS = 25  # with pictures: reading them takes most of the time, and a kill repeats at most so many
 TEXT_STEP_ROWS = 500
 STEP_SECONDS = 2.0
-KEPT = timedelta(days=7)
 
 
 def start_upload(

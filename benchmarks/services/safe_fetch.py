@@ -150,7 +150,7 @@ def fetch(
     if not _SEATS.acquire(timeout=2):
         raise FetchRefused("busy")
     try:
-        return _fetch(url, most_bytes, time.monotonic() + seconds, resolve or _resolve, connect or _connect)
+        return _fetch(url, most_bytes, time.monotonic() + seconds, resolve or resolve_name, connect or _connect)
     finally:
         _SEATS.release()
 
@@ -237,7 +237,8 @@ def is_metadata(address: Address) -> bool:
     return any(address in ip_network(network) for network in settings.METADATA_NETWORKS)
 
 
-def _resolve(host: str) -> Sequence[str]:
+def resolve_name(host: str) -> Sequence[str]:
+    """Every number of a name, in the system's order; none if there is no such name."""
     try:
         addresses = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):

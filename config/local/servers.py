@@ -22,7 +22,6 @@ SOCKET_PATH_LIMIT = 90  # the system's own is 108 bytes, and PostgreSQL adds to 
 STILL_HELD = re.compile(r"shared memory block|lock file .* already exists")
 FAILED = re.compile(r"\b(ERROR|FATAL|PANIC):")  # in single-user mode PostgreSQL exits with 0 all the same
 DURABLE: dict[str, str] = {}
-THROWAWAY = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off", "max_wal_size": "4GB"}
 
 
 def socket_folder(wanted: Path) -> Path:

@@ -14,7 +14,6 @@ from evaluation.figures.drawing.axis import Value
 from evaluation.figures.drawing.text import isolate_direction
 from evaluation.figures.figure import Datum
 from evaluation.metrics.estimate import Estimate
-from evaluation.queries.observations import ObservedRater
 from evaluation.rendering.number_format import format_interval, format_number
 from evaluation.rendering.reason_text import interval_sentence, reason_sentence, reason_title
 from evaluation.tables.table import MissingData
@@ -84,10 +83,6 @@ def list_text(parts: Sequence[tuple[str, str]], head: str) -> str:
     if more > 0:
         listed += "; " + ngettext("%(n)s more in the table", "%(n)s more in the table", more) % {"n": more}
     return f"{head} {listed}." if listed else head
-
-
-def model_name(who: ObservedRater) -> str:
-    return f"{who.name} ({who.setting})" if who.setting else who.name
 
 
 def codes_of(sheet: Sheet, field: str, codes: Iterable[str]) -> dict[str, str]:

@@ -21,7 +21,6 @@ from evaluation.figures.estimate_text import (
     estimate_text,
     list_text,
     missing_reasons,
-    model_name,
     number_columns,
     numbers,
     value_of,
@@ -30,7 +29,7 @@ from evaluation.figures.figure import Datum, Figure
 from evaluation.figures.spec import FigureData, FigureSpec
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.leave_one_out import rater_against_others
-from evaluation.queries.observations import Observations
+from evaluation.queries.observations import Observations, rater_label
 from evaluation.queries.ratings import RatingTables, weekly
 from evaluation.tables.table import MissingData
 
@@ -167,7 +166,7 @@ def distribution(ground: FigureData) -> Figure:
     if not labels or len(labels) > 20:
         raise MissingData(_("This question has no codes to count."))
     people = [(_("People"), name, part) for name, part in _by_cohort(ground, observations.people)]
-    models = [(_("Models"), model_name(who), observations.of_rater(place)) for place, who in observations.models()]
+    models = [(_("Models"), rater_label(who), observations.of_rater(place)) for place, who in observations.models()]
     counts = [(head, name, _counts(part, list(labels))) for head, name, part in people + models]
     looks = tuple(kind(n) for n in range(len(labels))) if observations.level == "nominal" else tuple(steps(len(labels)))
     keys = tuple(code if len(code) <= 3 else "" for code in labels)

@@ -14,7 +14,6 @@ from evaluation.figures.estimate_text import (
     estimate_text,
     list_text,
     missing_reasons,
-    model_name,
     number_columns,
     numbers,
     value_of,
@@ -26,7 +25,7 @@ from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import Interval
 from evaluation.metrics.proportions import share
 from evaluation.metrics.rater_means import with_rater_means
-from evaluation.queries.observations import Observations
+from evaluation.queries.observations import Observations, rater_label
 from evaluation.reports.model_comparison import MAJORITY, ModelComparison
 from evaluation.reports.models_report import MOST, MOST_WITH_INTERVALS
 from evaluation.tables.table import MissingData
@@ -87,7 +86,7 @@ def _bounded(against: ModelComparison, models: int, ground: FigureData) -> tuple
 
 
 def _models(seen: Observations) -> list[tuple[int, str]]:
-    models = [(place, model_name(who)) for place, who in seen.models()]
+    models = [(place, rater_label(who)) for place, who in seen.models()]
     if not models:
         raise MissingData(_("No model has answered this question yet. Import its answers as those of a model."))
     return models

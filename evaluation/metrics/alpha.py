@@ -18,7 +18,6 @@ Source: Krippendorff, K. (2011), Computing Krippendorff's Alpha-Reliability; Hay
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Literal
 
 import numpy as np
@@ -35,6 +34,7 @@ from evaluation.metrics.intervals import (
     jackknife_interval,
     percentile_interval,
     resample_weights,
+    undefined_estimate,
 )
 from evaluation.metrics.ordinal_distance import ordinal_deletions, ordinal_sums
 
@@ -101,7 +101,7 @@ def _estimate(
     if reason is not None:
         if reason == "no_variation":
             extras["percent_agreement"] = 1.0
-        return _undefined(reason, method, ratings, wanted, extras)
+        return undefined_estimate(reason, method, ratings, wanted, extras)
     whole = _whole(level, table)
     value = float(_values(whole, measure, whole)[0])
     ends = _ends(value, measure, ratings, level, table, (unit_weights, rater_weights), wanted, extras)
@@ -127,20 +127,6 @@ def _reason(ratings: Ratings, table: CountTable, measure: str) -> str | None:
     if measure == "alpha" and table.n_codes == 1:
         return "no_variation"
     return "one_unit" if measure == "alpha" and table.unit_weight.sum() <= 1 else None
-
-
-def _undefined(reason: str, method: str, ratings: Ratings, wanted: Interval, extras: Mapping[str, Extra]) -> Estimate:
-    return Estimate.undefined(
-        reason=reason,
-        method=method,
-        n_units=ratings.n_units,
-        n_raters=ratings.n_raters,
-        n_ratings=ratings.n_ratings,
-        level=wanted.level,
-        resampled=wanted.resampled,
-        missing_share=ratings.missing_share,
-        extras=extras,
-    )
 
 
 def _whole(level: Level, table: CountTable) -> Sums:

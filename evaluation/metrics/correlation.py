@@ -15,7 +15,7 @@ from typing import Literal
 
 from evaluation.metrics.counts import Ratings
 from evaluation.metrics.estimate import Estimate, Extra
-from evaluation.metrics.intervals import Interval, Scale
+from evaluation.metrics.intervals import Interval, Scale, undefined_estimate
 from evaluation.metrics.pairs import pair_ends, pair_sizes
 from evaluation.metrics.pearson import pearson_pairs
 from evaluation.metrics.spearman import spearman_pairs
@@ -44,14 +44,16 @@ def _estimate(
     extras: dict[str, Extra] = {"min_shared": min_shared}
     if not ratings.n_ratings or ratings.n_raters_present < 2:
         reason = "too_few_raters" if ratings.n_ratings else "no_ratings"
-        return _undefined(reason, method, ratings, wanted, extras)
+        return undefined_estimate(reason, method, ratings, wanted, extras)
     of = pearson_pairs if kind == "pearson" else spearman_pairs
     pairs = of(ratings, min_shared, wanted.over != "none")
     extras["n_pairs"] = pairs.n_pairs
     extras["n_pairs_undefined"] = pairs.n_constant
     extras["n_pairs_too_few_shared"] = pairs.n_too_few_shared
     if not pairs.n_pairs:
-        return _undefined("constant_ratings" if pairs.n_constant else "no_pairs", method, ratings, wanted, extras)
+        return undefined_estimate(
+            "constant_ratings" if pairs.n_constant else "no_pairs", method, ratings, wanted, extras
+        )
     sizes = pair_sizes(ratings, pairs, extras)
     ends = pair_ends(ratings, pairs, wanted, Scale("Fisher z"))
     return Estimate.of(
@@ -62,19 +64,5 @@ def _estimate(
         **sizes,
         level=wanted.level,
         resampled=wanted.resampled,
-        extras=extras,
-    )
-
-
-def _undefined(reason: str, method: str, ratings: Ratings, wanted: Interval, extras: dict[str, Extra]) -> Estimate:
-    return Estimate.undefined(
-        reason=reason,
-        method=method,
-        n_units=ratings.n_units,
-        n_raters=ratings.n_raters,
-        n_ratings=ratings.n_ratings,
-        level=wanted.level,
-        resampled=wanted.resampled,
-        missing_share=ratings.missing_share,
         extras=extras,
     )

@@ -19,6 +19,11 @@ _DENSE_CODES, _DENSE_CELLS = 64, 8_000_000  # largest units x codes table held d
 _CODE_SPAN = 65_536  # whole-number codes within this span are numbered by a lookup table, the rest by sorting
 
 
+def divide(above: Floats, below: Floats) -> Floats:
+    """Element by element; not a number where ``below`` is 0."""
+    return np.asarray(np.divide(above, below, out=np.full(above.shape, np.nan), where=below > 0))
+
+
 @dataclass(frozen=True, eq=False)
 class Ratings:
     """n ratings: ``value[i]`` is the code rater ``rater[i]`` gave unit ``unit[i]``.

@@ -144,6 +144,11 @@ class Estimate:
         )
 
     @classmethod
+    def of_count(cls, n: int) -> Estimate:
+        """How many there are; exact, so without an interval."""
+        return cls.of(float(n), method="count", n_units=n, n_raters=0, n_ratings=n)
+
+    @classmethod
     def undefined(
         cls,
         *,

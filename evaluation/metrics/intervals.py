@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from scipy import stats
 
-from evaluation.metrics.counts import Floats
+from evaluation.metrics.counts import Floats, Ratings
+from evaluation.metrics.estimate import Estimate, Extra
 
 Over = Literal["units and raters", "units", "raters", "none"]
 Ends = tuple[float, float]
@@ -181,3 +183,20 @@ def resample_weights(wanted: Interval, count: int) -> Floats:
     for row in drawn:
         row[:] = np.bincount(wanted.rng.integers(count, size=count), minlength=count)
     return drawn
+
+
+def undefined_estimate(
+    reason: str, method: str, ratings: Ratings, wanted: Interval, extras: Mapping[str, Extra]
+) -> Estimate:
+    """Of ratings without a value, with their sizes; ``wanted``: the interval it would have had."""
+    return Estimate.undefined(
+        reason=reason,
+        method=method,
+        n_units=ratings.n_units,
+        n_raters=ratings.n_raters,
+        n_ratings=ratings.n_ratings,
+        level=wanted.level,
+        resampled=wanted.resampled,
+        missing_share=ratings.missing_share,
+        extras=extras,
+    )

@@ -26,7 +26,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.metrics.counts import Bools, Floats, Ints
+from evaluation.metrics.counts import Bools, Floats, Ints, divide
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.resampling import (
     LEVEL,
@@ -207,18 +207,15 @@ def _sums(place: Ints, flags: Bools, size: int) -> Floats:
 
 
 def _of(average: Average, labels: int) -> Statistic:
-    def over(above: Floats, below: Floats) -> Floats:
-        return np.asarray(np.divide(above, below, out=np.full(above.shape, np.nan), where=below > 0))
-
     def statistic(sums: Floats) -> Floats:
         if average == "samples":
-            return over(sums[:, 0], sums[:, 1])
+            return divide(sums[:, 0], sums[:, 1])
         if average == "micro":
-            return over(2 * sums[:, 0], sums[:, 1] + sums[:, 2])
+            return divide(2 * sums[:, 0], sums[:, 1] + sums[:, 2])
         hits, predicted, gold = (sums[:, k * labels : (k + 1) * labels] for k in range(3))
-        each = over(2 * hits, predicted + gold)
+        each = divide(2 * hits, predicted + gold)
         known = np.isfinite(each)
-        return over(np.where(known, each, 0).sum(axis=1), known.sum(axis=1).astype(np.float64))
+        return divide(np.where(known, each, 0).sum(axis=1), known.sum(axis=1).astype(np.float64))
 
     return statistic
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.metrics.counts import Floats, Ints
+from evaluation.metrics.counts import Floats, Ints, divide
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import Interval, Scale
 from evaluation.metrics.jackknife import Replicates
@@ -131,11 +131,7 @@ class _Sums:
         )
         return Replicates(
             np.array([total / count]),
-            _over(total - mean, np.full(mean.shape, count - 1.0)),
-            _over(total + rater_change, count - rater_lost),
-            _over(total + change, count - lost),
+            divide(total - mean, np.full(mean.shape, count - 1.0)),
+            divide(total + rater_change, count - rater_lost),
+            divide(total + change, count - lost),
         )
-
-
-def _over(total: Floats, count: Floats) -> Floats:
-    return np.asarray(np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0))

@@ -48,6 +48,11 @@ class ObservedRater:
         return self.kind == Rater.Kind.MODEL
 
 
+def rater_label(rater: Rater | ObservedRater) -> str:
+    """The name, and how it was asked."""
+    return f"{rater.name} ({rater.setting})" if rater.setting else rater.name
+
+
 _ROWS = ("item", "target", "rater", "cohort", "code", "value", "unit_pk")
 
 

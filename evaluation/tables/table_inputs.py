@@ -20,7 +20,7 @@ from evaluation.queries.observations import Observations, RawAnswer, answers, ob
 from evaluation.rendering.report import Row, Words
 from evaluation.selections.catalogue import CampaignEntry, Catalogue, StageEntry
 from evaluation.selections.selection import Params, Selection, select
-from evaluation.tables.ranked_lists import labels_of
+from evaluation.tables.ranked_lists import RankedLists, labels_of, ranked_lists
 from evaluation.tables.sources import (
     CAMPAIGNS,
     COLLECTION,
@@ -188,6 +188,13 @@ class TableInputs:
         if not runs:
             raise MissingData(_("There are no predictions of this kind yet."), PREDICTIONS)
         return self.of_collection(by_collection(runs, usable), option)
+
+    def ranked_lists(self) -> list[RankedLists]:
+        """Of the retrieval runs. Raises MissingData where they have none."""
+        lists_of_runs = ranked_lists(self.runs("retrieval"))
+        if not lists_of_runs:
+            raise MissingData(_("The runs have no lists. Import them again."))
+        return lists_of_runs
 
     def of_collection(self, grouped: Mapping[Collection, list[Run]], option: str = COLLECTION) -> list[Run]:
         """The runs over the collection that is chosen. The collection that the table is about (COLLECTION) goes before

@@ -5,10 +5,10 @@ Work that takes hours goes in slices: between two of them it gives the worker ba
 
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.db.models import Q
@@ -21,6 +21,7 @@ LEASE = timedelta(seconds=settings.JOB_LEASE_SECONDS)
 RESEND = timedelta(minutes=5)
 SLICE_SECONDS = 60.0
 CHECK_SECONDS = 0.5
+Line = TypeVar("Line")
 ROW_TYPES = {"number": "int", "name": "text", "outcome": "text", "reason": "text", "message": "text"}
 
 
@@ -104,6 +105,13 @@ class JobContext:
         """In long stretches without a step: keeps the lease. Raises JobCancelled, LeaseLost."""
         self.check()
         self._write()
+
+    def with_heartbeat(self, rows: Iterator[Line]) -> Iterator[Line]:
+        """The rows, with a beat every 5,000 of them."""
+        for count, row in enumerate(rows):
+            if count % 5000 == 0:
+                self.beat()
+            yield row
 
     def others_wait(self) -> bool:
         """Whether other work has been sent, or is due, and nobody does it: then a slice ends when its time is up."""

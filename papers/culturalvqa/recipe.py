@@ -27,7 +27,6 @@ from papers.culturalvqa.recipe_labels import LABEL_STAGES, TO_ANSWER
 COUNTRIES = (
     "Brazil", "Canada", "China", "Ethiopia", "Germany", "India", "Iran", "Nigeria", "Rwanda", "Turkey", "United States",
 )  # fmt: skip
-FACETS = ("clothing", "drink", "food", "rituals", "traditions")
 
 SHORT_ANSWER_RULES = (
     {"en": "A brief phrase, not a sentence: “Potato”, not “It is a potato.”"},

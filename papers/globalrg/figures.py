@@ -14,14 +14,14 @@ from benchmarks.rules.regions import RETRIEVAL, country_code
 from evaluation.figures.drawing import boxes, picture_strips
 from evaluation.figures.drawing.colours import UNKNOWN, Look, kind
 from evaluation.figures.drawing.text import isolate_direction
-from evaluation.figures.estimate_text import list_text, model_name
+from evaluation.figures.estimate_text import list_text
 from evaluation.figures.figure import Datum, Figure
 from evaluation.figures.pictures import first_images
 from evaluation.figures.spec import FigureData, FigureSpec
 from evaluation.figures.table_figures import ACCURACY, bars_spec, heat_spec, spec_of
 from evaluation.metrics import retrieval
 from evaluation.metrics.boxes import overlap
-from evaluation.queries.observations import ObservedItem, RawAnswer
+from evaluation.queries.observations import ObservedItem, RawAnswer, rater_label
 from evaluation.rendering.number_format import format_number
 from evaluation.tables.ranked_lists import RankedLists, precisions, ranked_lists, relevant_of
 from evaluation.tables.table import MissingData
@@ -84,7 +84,7 @@ def _boxes_of(ground: FigureData) -> list[tuple[ObservedItem, Drawn, list[tuple[
     try:
         for answer in ground.answers("verification", "box"):
             if drawn := read_boxes(answer.answer):
-                others[answer.thing.key].append((model_name(answer.who), drawn[0]))
+                others[answer.thing.key].append((rater_label(answer.who), drawn[0]))
     except MissingData:
         pass  # verification is not asked everywhere
     boxed_items = []
@@ -100,7 +100,7 @@ def _sort_in(answer: RawAnswer, first: dict[str, tuple[ObservedItem, Drawn]], ot
     if not drawn:
         return
     if answer.who.is_model or answer.thing.key in first:
-        others[answer.thing.key].append((model_name(answer.who), drawn[0]))
+        others[answer.thing.key].append((rater_label(answer.who), drawn[0]))
     else:
         first[answer.thing.key] = answer.thing, (answer.who.name, drawn[0])
 

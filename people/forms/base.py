@@ -6,7 +6,6 @@ from django import forms
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
-AREAS = {"Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific"}
 UNSTYLED = (forms.CheckboxInput, forms.RadioSelect, forms.HiddenInput)
 
 

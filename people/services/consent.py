@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import Exists, Max, OuterRef, Q, Subquery
+from django.db.models import Exists, Max, OuterRef, Q
 
 from jobs.models import record
 from people.models import Consent, ConsentText, ConsentVersion, Team, User
@@ -35,17 +35,6 @@ def has_consented(user: User, team: Team) -> bool:
 def has_any(user: User, team: Team) -> bool:
     """Whether a consent to any text of the team is in force: there is something to withdraw."""
     return Consent.objects.filter(user=user, version__team=team, withdrawn_at__isnull=True).exists()
-
-
-def consented_filter(user: str = "user", team: str = "team") -> Q:
-    """The same as a condition on any query whose paths `user` and `team` lead to a person's and a team's id.
-
-    Example: CohortMember.objects.filter(consented_filter("user_id", "cohort__team_id"))
-    """
-    published = ConsentVersion.objects.filter(published_at__isnull=False)
-    latest = published.filter(team_id=OuterRef(OuterRef(team))).order_by("-number").values("pk")[:1]
-    consents = Consent.objects.filter(user_id=OuterRef(user), withdrawn_at__isnull=True, version_id=Subquery(latest))
-    return Q(Exists(consents)) | ~Q(Exists(published.filter(team_id=OuterRef(team))))
 
 
 @dataclass(frozen=True)

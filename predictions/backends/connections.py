@@ -5,7 +5,6 @@ was checked. The time counts from the first byte sent to the last received, howe
 """
 
 import math
-import socket
 import ssl
 import threading
 import time
@@ -19,7 +18,7 @@ import httpcore
 import httpx
 from django.conf import settings
 
-from benchmarks.services.safe_fetch import NEVER, is_allowed_address, is_metadata
+from benchmarks.services.safe_fetch import NEVER, is_allowed_address, is_metadata, resolve_name
 
 IDLE_SECONDS = 4.0  # servers close after five or more; a line that is closed under us costs a request
 CONNECT_SECONDS = 10.0
@@ -41,16 +40,7 @@ def is_private(number: str) -> bool:
     return any(address in ip_network(one) for one in settings.PRIVATE_ENDPOINTS)
 
 
-def resolve(host: str) -> Sequence[str]:
-    """Every number of a name, in the system's order; none if there is no such name."""
-    try:
-        addresses = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
-        return []
-    return list(dict.fromkeys(str(row[4][0]) for row in addresses))
-
-
-def allowed_addresses(host: str, *, in_clear: bool, resolve: Resolve = resolve) -> Sequence[str]:
+def allowed_addresses(host: str, *, in_clear: bool, resolve: Resolve = resolve_name) -> Sequence[str]:
     """The numbers that may be connected to. `unencrypted`: a secret would travel unencrypted. Raises AddressRefused."""
     numbers = resolve(host)
     if not numbers:
@@ -151,7 +141,7 @@ class _DeadlineBody(httpx.SyncByteStream):
 class Transport(httpx.BaseTransport):
     """What an httpx client sends by. Failures stay httpcore's own. `unencrypted`: see `allowed_addresses`."""
 
-    def __init__(self, *, in_clear: bool = False, resolve: Resolve = resolve) -> None:
+    def __init__(self, *, in_clear: bool = False, resolve: Resolve = resolve_name) -> None:
         self.pool = httpcore.ConnectionPool(
             ssl_context=_certificates(),
             max_connections=None,

@@ -1,6 +1,6 @@
 """A back end answers one request. It knows nothing of runs, units or sheets, and never touches the database."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -81,6 +81,3 @@ class Encoder(Protocol):
 
     def images(self, data: Sequence[bytes]) -> Vectors: ...
     def texts(self, texts: Sequence[str]) -> Vectors: ...
-
-
-Prices = Mapping[str, Mapping[str, str]]

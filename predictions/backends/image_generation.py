@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 
 from benchmarks.images import pictures
-from benchmarks.services.safe_fetch import FetchRefused, FetchResult, fetch
+from benchmarks.services.safe_fetch import FetchRefused, FetchResult, fetch, resolve_name
 from predictions.backends import connections, failures, payloads
 from predictions.backends.contract import CallError
 from predictions.backends.openai import ServerClient, ServerResponse
@@ -51,7 +51,7 @@ class ImageMaker:
         secret: str = "",
         *,
         seconds: float = 180.0,
-        resolve: connections.Resolve = connections.resolve,
+        resolve: connections.Resolve = resolve_name,
         fetch: Fetch = fetched,
     ) -> None:
         self.wire = ServerClient(base_url, secret, seconds, resolve)

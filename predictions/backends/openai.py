@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import httpcore
 import httpx
 
+from benchmarks.services.safe_fetch import resolve_name
 from predictions.backends import connections, failures, payloads
 from predictions.backends.contract import BackendReply, CallError, Decoding, Pictures
 from predictions.backends.payloads import MalformedResponse
@@ -50,9 +51,7 @@ class ServerResponse:
 class ServerClient:
     """Requests to one server within time and bytes, with its secret. Used from many threads at once."""
 
-    def __init__(
-        self, base_url: str, secret: str, seconds: float, resolve: connections.Resolve = connections.resolve
-    ) -> None:
+    def __init__(self, base_url: str, secret: str, seconds: float, resolve: connections.Resolve = resolve_name) -> None:
         self.base_url, self.seconds, self._secret = base_url.rstrip("/"), seconds, secret
         in_clear = bool(secret) and urlsplit(base_url).scheme != "https"
         headers = {"user-agent": AGENT, "accept": "application/json", "accept-encoding": "identity"}
@@ -146,7 +145,7 @@ class OpenAI:
         *,
         offers: Sequence[str] = (),
         seconds: float = 120.0,
-        resolve: connections.Resolve = connections.resolve,
+        resolve: connections.Resolve = resolve_name,
     ) -> None:
         self.offers = tuple(offers)
         self.wire = ServerClient(base_url, secret, seconds, resolve)

@@ -7,10 +7,8 @@ from typing import Any, Literal, Protocol
 Role = Literal["system", "user", "assistant"]
 AnswerMethod = Literal["logprobs", "guided", "schema", "text"]
 Kind = Literal["chat", "continuation", "probe", "grounding"]
-WAYS: tuple[AnswerMethod, ...] = ("logprobs", "guided", "schema", "text")
 NO_LOGPROB = -9999.0  # of what a server gave no log-probability, or minus infinity, which no database keeps
 GOT: Mapping[str, str] = {"continuation": "likelihood", "probe": "similarity", "grounding": "boxes"}
-READ_FAILURES = ("no_response", "refused", "unparseable", "out_of_range")
 
 
 def answer_method(kind: str, way: str) -> str:

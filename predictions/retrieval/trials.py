@@ -24,11 +24,6 @@ from functools import partial
 
 from benchmarks.rules.derivations.contract import seeded_random
 
-THREE = ("correct", "language_biased", "irrelevant")
-SIX = (
-    "correct", "object_language_biased", "object_relevant", "descriptor_relevant", "language_biased", "irrelevant",
-)  # fmt: skip
-
 
 @dataclass(frozen=True)
 class TrialPicture:

@@ -1,15 +1,12 @@
 // Every page: little things that need no page of their own.
 
-// A button with data-opens="id" opens that dialog; data-copies="id" copies that element's text.
+// A button with data-copies="id" copies that element's text.
 document.addEventListener("click", async (event) => {
-  const button = event.target.closest("[data-opens], [data-copies]");
+  const button = event.target.closest("[data-copies]");
   if (!button) return;
-  if (button.dataset.opens) document.getElementById(button.dataset.opens)?.showModal();
-  if (button.dataset.copies) {
-    const source = document.getElementById(button.dataset.copies);
-    await navigator.clipboard.writeText(source.value ?? source.textContent);
-    button.textContent = button.dataset.copied ?? button.textContent;
-  }
+  const source = document.getElementById(button.dataset.copies);
+  await navigator.clipboard.writeText(source.value ?? source.textContent);
+  button.textContent = button.dataset.copied ?? button.textContent;
 });
 
 // A form with data-once sends one request however often it is pressed.

@@ -6,12 +6,20 @@ import pytest
 from django.template.loader import render_to_string
 
 from annotation.displays import DISPLAYS, Display, Shown, ShownImage, UnknownDisplay, display
-from annotation.displays.contract import missing_inputs
+from annotation.displays.contract import required
 from annotation.displays.layout import PLAIN, Layout, resolve_layout
 from benchmarks.rules.displays import PICTURES, context_columns, default_pictures
 
 ANY_NUMBER = {"contact": ("p001", "p002", "p003"), "words": ()}  # what they are tried with that need no picture
 each_display = pytest.mark.parametrize("spec", DISPLAYS, ids=lambda one: one.key)
+
+
+def missing_inputs(display: Display, shown: Shown, pictures: str = "one") -> list[str]:
+    """What the display needs and the item does not have; empty when it can be shown."""
+    parts = required(display, pictures)
+    missing = [role for role in parts.roles if shown.image(role) is None]
+    missing += ["text"] if parts.text and not shown.text.strip() else []
+    return missing + [key for key in parts.context if not str(shown.context.get(key) or "").strip()]
 
 
 def shown_for_display(spec: Display) -> Shown:

@@ -1,4 +1,4 @@
-"""A simulated CAIRE study (evaluation/metrics/simulation.py) as a benchmark of the recipe and a file of ratings."""
+"""A simulated CAIRE study (tests/evaluation/simulation.py) as a benchmark of the recipe and a file of ratings."""
 
 import csv
 import io
@@ -13,11 +13,11 @@ from annotation.services.campaigns import lifecycle
 from annotation.services.files import answer_files
 from benchmarks.models import Item
 from benchmarks.services.benchmarks import create_from_recipe
-from evaluation.metrics.simulation import Study, StudyDesign, truth
 from evaluation.tables.table import Table
 from jobs.models import Job
 from jobs.services import runner
 from people.models import Cohort, Team, User
+from tests.evaluation.simulation import Study, StudyDesign, truth
 from tests.personas import stand_in
 
 COUNTRIES = (

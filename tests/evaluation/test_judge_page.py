@@ -12,10 +12,10 @@ from scipy import stats
 from annotation.models import Campaign
 from evaluation.metrics.alpha import alpha
 from evaluation.metrics.counts import Ratings
-from evaluation.metrics.simulation import Study, StudyDesign, draw
 from people.models import Cohort, Rater
 from tests.evaluation import simulated_study
 from tests.evaluation.data import an_open_campaign, give
+from tests.evaluation.simulation import Study, StudyDesign, draw
 from tests.personas import World
 
 SMALL = StudyDesign(images=40, cohorts=3, raters=5, missing=0)

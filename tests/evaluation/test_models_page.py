@@ -10,10 +10,10 @@ from scipy import stats
 
 from annotation.models import Campaign
 from evaluation.metrics import model_ranks
-from evaluation.metrics.simulation import Study, StudyDesign, draw
 from evaluation.reports import models_report
 from tests.evaluation import simulated_study
 from tests.evaluation.data import an_open_campaign
+from tests.evaluation.simulation import Study, StudyDesign, draw
 from tests.personas import World
 
 SMALL = StudyDesign(images=40, cohorts=4, raters=5)

@@ -13,11 +13,11 @@ from django.utils import timezone
 
 from evaluation.metrics.correlation import mean_pairwise_pearson
 from evaluation.metrics.counts import Ratings
-from evaluation.metrics.simulation import Study, StudyDesign, draw
 from evaluation.tables.registry import table_of
 from evaluation.tables.table import Table
 from evaluation.tables.table_builder import build_table
 from tests.evaluation import simulated_study
+from tests.evaluation.simulation import Study, StudyDesign, draw
 from tests.personas import World
 
 SMALL = StudyDesign(images=60, raters=4)

@@ -17,8 +17,9 @@ from django.http import HttpRequest
 from django.test import Client
 
 from config import database_guard, health
-from config.local.servers import THROWAWAY, Postgres
+from config.local.servers import Postgres
 from tests.operations import servers
+from tests.servers import THROWAWAY
 from tests.start.helpers import ROOT, eventually, own_environment
 
 

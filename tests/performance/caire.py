@@ -1,6 +1,6 @@
 """A simulated CAIRE through the file door: `python tests/performance/caire.py [--images 400] [--raters 20]`.
 
-Ten cohorts, 400 images, twenty people of each cohort and three models of known skill (evaluation/metrics/simulation.py)
+Ten cohorts, 400 images, twenty people of each cohort and three models of known skill (tests/evaluation/simulation.py)
 in one file of ratings; imported as a worker would, then Tables 2 and 14 to 17 and the pages. Seconds of each, the most
 memory, and how many of the intervals hold the known truth.
 """
@@ -33,11 +33,11 @@ def main() -> None:
         from django.test import Client
         from django.utils import timezone
 
-        from evaluation.metrics.simulation import StudyDesign, draw
         from evaluation.tables.registry import tables_of
         from evaluation.tables.table_builder import build_table
         from people.models import Team, TeamMember, User
         from tests.evaluation import simulated_study
+        from tests.evaluation.simulation import StudyDesign, draw
 
         recipe = StudyDesign(images=arguments.images, raters=arguments.raters)
         study = draw(recipe, np.random.default_rng(2026))

@@ -3,7 +3,7 @@
 --part caire, one, boxes, clusters, judges; all of them without it. Ends with 1 where a number misses the band that was
 asked for before; the seeds are fixed.
 
-First studies in CAIRE's form (evaluation/metrics/simulation.py: 400 images, ten cohorts, 3 to 20 raters of each, 10 %
+First studies in CAIRE's form (tests/evaluation/simulation.py: 400 images, ten cohorts, 3 to 20 raters of each, 10 %
 missing): alpha, mean pairwise correlations, and a model's correlation with people. Then one cohort by other shapes:
 raters and units are drawn from a population: score = unit effect + rater effect + noise, cut into five ordered codes
 (or left continuous). The truth is alpha of one very large table of fresh units and raters. Printed: coverage of the
@@ -31,7 +31,7 @@ import numpy as np  # noqa: E402
 from evaluation.metrics.alpha import Interval, alpha  # noqa: E402
 from evaluation.metrics.correlation import mean_pairwise_pearson  # noqa: E402
 from evaluation.metrics.counts import Ratings  # noqa: E402
-from evaluation.metrics.simulation import MEASURED, StudyDesign, covers, truth  # noqa: E402
+from tests.evaluation.simulation import MEASURED, StudyDesign, covers, truth  # noqa: E402
 from tests.performance.studies import boxes, clusters, judges  # noqa: E402
 from tests.performance.studies.rows import Outcome, report  # noqa: E402
 

@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks.models import Item, ItemImage
 from jobs.models import Event
+from papers.xcm.tables.trials import THREE as XCM_ROLES
 from predictions.models import Collection, Entry, Query
 from predictions.retrieval import trials
 from predictions.retrieval.trials import TrialPicture
@@ -39,7 +40,7 @@ def test_three_candidates_keep_the_rules_for_every_seed() -> None:
     assert len(drawn_ones.trials) == len(PICTURES) and drawn_ones.left_out == {}
     for trial in drawn_ones.trials:
         seed, roles = trial.seed, {role: BY_KEY[key] for role, key in trial.roles.items()}
-        assert tuple(roles) == trials.THREE and len(set(trial.roles.values())) == 3
+        assert tuple(roles) == XCM_ROLES and len(set(trial.roles.values())) == 3
         assert roles["correct"].concept == seed.concept and roles["correct"].country != seed.country
         assert roles["language_biased"].concept != seed.concept and roles["language_biased"].country == seed.country
         assert roles["irrelevant"].concept != seed.concept and roles["irrelevant"].country != seed.country
@@ -137,7 +138,7 @@ def test_entries_hold_pictures_and_what_numbers_are_cut_by(world: World, stage) 
     native = Query.objects.get(collection=result.collection, query_set=NATIVE, key="Egypt-tea")
     assert native.text == "tea x Egypt" and native.about["country"] == "Egypt" and native.about["language"] == "ar"
     trial = Query.objects.get(collection=result.collection, query_set="plain", key="Egypt-tea")
-    assert trial.text == "tea x Egypt" and set(trial.roles) == set(trials.THREE)
+    assert trial.text == "tea x Egypt" and set(trial.roles) == set(XCM_ROLES)
     assert Event.objects.get(verb="collection.made").data["seed"] == 4
 
 

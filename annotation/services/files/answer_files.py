@@ -57,7 +57,7 @@ def run(work: JobContext) -> None:
             long = source.is_long_format(rows)
         if work.job.total is None:
             with _rows(work) as rows:
-                work.expect(sum(1 for _row in _with_heartbeat(work, rows)))
+                work.expect(sum(1 for _row in work.with_heartbeat(rows)))
         with _rows(work) as rows:
             has_target = place.campaign.stage.has_target
             _import_answers(
@@ -129,13 +129,6 @@ def _rows(work: JobContext) -> Iterator[Iterator[source.Row]]:
     file: BinaryIO
     with storage.open_binary(work.params["file"]) as file, source.open_rows(file, settings.IMPORT_MAX_BYTES) as found:
         yield source.rows(found)
-
-
-def _with_heartbeat(work: JobContext, rows: Iterator[source.Row]) -> Iterator[source.Row]:
-    for count, row in enumerate(rows):
-        if count % 5000 == 0:
-            work.beat()
-        yield row
 
 
 def _import_answers(work: JobContext, place: ImportTarget, groups: Iterator[AnswerRowGroup]) -> None:

@@ -24,7 +24,7 @@ from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.resampling import SHARES_APART, difference_of_means
 from evaluation.queries.call_statistics import CallStatistics
 from evaluation.queries.call_statistics import call_statistics as calls_of
-from evaluation.queries.observations import Observations, ObservedRater
+from evaluation.queries.observations import Observations, ObservedRater, rater_label
 from evaluation.rendering.report import Words
 from evaluation.reports.call_text import methods_text
 from evaluation.selections.selection import Selection
@@ -57,10 +57,6 @@ def _judges(benchmark: Benchmark) -> list[Rater]:
     began = ratings.filter(rater__kind=Rater.Kind.MODEL).values("rater").annotate(first=Min("pk")).order_by("first")
     order = [row["rater"] for row in began]
     return sorted(Rater.objects.filter(pk__in=order), key=lambda rater: order.index(rater.pk))
-
-
-def rater_label(one: Rater | ObservedRater) -> str:
-    return f"{one.name} ({one.setting})" if one.setting else one.name
 
 
 def _each(benchmark: Benchmark) -> dict[str, Words]:

@@ -21,7 +21,7 @@ from evaluation.metrics import boxes, proportions, resampling
 from evaluation.metrics.counts import Floats
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import Scale
-from evaluation.queries.observations import ObservedRater, RawAnswer
+from evaluation.queries.observations import ObservedRater, RawAnswer, rater_label
 from evaluation.rendering.report import Cell, Rounding, Row, Words
 from evaluation.tables.known_models import about_models
 from evaluation.tables.spec import TableSpec
@@ -150,10 +150,6 @@ def _sums(column: Floats, there: Any) -> tuple[Floats, Floats]:
     return np.where(counted, np.nan_to_num(column), 0), counted.astype(np.float64)
 
 
-def _name(rater: ObservedRater) -> str:
-    return f"{rater.name} ({rater.setting})" if rater.setting else rater.name
-
-
 def build_models(inputs: TableInputs) -> Table:
     items, models = boxed_items(inputs)
     rows = []
@@ -171,7 +167,7 @@ def build_models(inputs: TableInputs) -> Table:
             Cell(mean, rounding=Rounding(3)),
             Cell(without, rounding=Rounding(2, 100)),
         )
-        rows.append(Row(_name(rater), cells, str(rater.about.get("family") or "")))
+        rows.append(Row(rater_label(rater), cells, str(rater.about.get("family") or "")))
     columns: list[Words] = [_("Accuracy, %"), _("Mean IoU"), _("Without a box, %")]
     return inputs.table(corner=_("Model"), columns=columns, rows=rows)
 
@@ -184,7 +180,7 @@ def build_countries(inputs: TableInputs) -> Table:
         cells = tuple(Cell(accuracy(inputs, part, model.pk), rounding=Rounding(2, 100)) for model in models)
         rows.append(Row(country, cells, GROUNDING.of(country) or ""))
     return inputs.table(
-        corner=_("Country"), columns=[_name(model) for model in models], rows=rows, words=[_("In percent.")]
+        corner=_("Country"), columns=[rater_label(model) for model in models], rows=rows, words=[_("In percent.")]
     )
 
 
@@ -210,7 +206,7 @@ def build_regions(inputs: TableInputs) -> Table:
         country = [region if pooled else items[n].country for n in places]
         cells = [_cell(right[places][:, [n]], country, region, rater.name) for n, rater in enumerate(models)]
         rows.append(Row(region, (*cells, _cell(right[places], country, region, "")), ""))
-    columns: list[Words] = [*(_name(model) for model in models), _("Mean of these models")]
+    columns: list[Words] = [*(rater_label(model) for model in models), _("Mean of these models")]
     words: list[Words] = [_("In percent. Regions by GlobalRG's Table 4, version 1.")]
     return inputs.table(corner=_("Region"), columns=columns, rows=rows, words=words)
 
@@ -236,7 +232,7 @@ def build_collected(inputs: TableInputs) -> Table:
         area = [(box[2] - box[0]) * (box[3] - box[1]) for box in items.values()]
         objects = [float(facts[pk]["objects"]) for pk in items if "objects" in facts.get(pk, {})]
         columns_data = (
-            (_count(len(items)), "concepts", 0),
+            (Estimate.of_count(len(items)), "concepts", 0),
             (_mean(area, "box / image"), "ratio", 3),
             (_mean(objects, "objects", None), "objects", 3),
             (_mean(human.get(country, []), "human IoU"), "iou", 2),
@@ -253,10 +249,6 @@ def build_collected(inputs: TableInputs) -> Table:
 
 def _same(one: str, other: str) -> bool:
     return country_code(one) == country_code(other)
-
-
-def _count(n: int) -> Estimate:
-    return Estimate.of(float(n), method="count", n_units=n, n_raters=0, n_ratings=n)
 
 
 def _mean(values: Sequence[float], method: str, scale: Scale | None = resampling.LOGIT) -> Estimate:

@@ -24,7 +24,6 @@ from evaluation.tables.ranked_lists import (
     labels_at,
     mean_over_queries,
     precisions,
-    ranked_lists,
     relevant_of,
 )
 from evaluation.tables.spec import TableSpec
@@ -78,13 +77,6 @@ def universal_of(query_about: About, text: str = "") -> str:
     return str(query_about.get("universal") or text)
 
 
-def _runs(inputs: TableInputs) -> list[RankedLists]:
-    lists_of_runs = ranked_lists(inputs.runs("retrieval"))
-    if not lists_of_runs:
-        raise MissingData(_("The runs have no lists. Import them again."))
-    return lists_of_runs
-
-
 def _country(about: About) -> str | None:
     name = str(about.get("country") or "")
     return country_code(name) if name else None
@@ -116,7 +108,7 @@ def mean_over_universals(of: RankedLists, metric: str, k: int, inputs: TableInpu
 
 def build_means(inputs: TableInputs) -> Table:
     rows = []
-    for of in _runs(inputs):
+    for of in inputs.ranked_lists():
         cells = []
         for metric in METRICS:
             for k in DEPTHS:
@@ -183,7 +175,7 @@ def _reason(metric: str, k: int, model: str, universal: str) -> Words:
 
 
 def build_universals(inputs: TableInputs) -> Table:
-    runs = _runs(inputs)
+    runs = inputs.ranked_lists()
     universals = universals_of(runs)
     _refuse_too_many(len(METRICS) * len(DEPTHS) * len(runs) * len(universals))
     known_of = [(of, _places(of), relevant_of(of, "universal")) for of in runs]
@@ -208,7 +200,7 @@ def build_universals(inputs: TableInputs) -> Table:
 
 def _listed(inputs: TableInputs, label_of: Callable[[About], str | None], table: str) -> Table:
     """The first ten of every list, as texts; a name that the paper spells otherwise counts as the same."""
-    runs = _runs(inputs)
+    runs = inputs.ranked_lists()
     universals = universals_of(runs)
     _refuse_too_many(10 * len(runs) * len(universals))
     rows = []

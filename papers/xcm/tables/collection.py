@@ -36,7 +36,10 @@ def build_counts(inputs: TableInputs, name: str) -> Table:
         counts = _by_code(counts)
     order = {code: place for place, code in enumerate(ORDER)}
     rows = [
-        Row(label, (Cell(_count(n), rounding=Rounding(0), printed=printed("table_9", "images", country=label)),))
+        Row(
+            label,
+            (Cell(Estimate.of_count(n), rounding=Rounding(0), printed=printed("table_9", "images", country=label)),),
+        )
         for label, n in sorted(counts.items(), key=lambda pair: (order.get(pair[0], len(order)), pair[0]))
     ]
     return inputs.table(corner=_("Country") if name == "country" else _("Concept"), columns=[_("Images")], rows=rows)
@@ -53,10 +56,6 @@ def _by_code(counts: Counter[str]) -> Counter[str]:
     for label, n in counts.items():
         by_code[country_code(label)] += n
     return by_code
-
-
-def _count(n: int) -> Estimate:
-    return Estimate.of(float(n), method="count", n_units=n, n_raters=0, n_ratings=n)
 
 
 COLLECTED = gettext_lazy("A collection whose entries name their country and concept, and a run over its trials.")

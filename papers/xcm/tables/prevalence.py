@@ -102,13 +102,6 @@ def list_languages(of: RankedLists, over: str) -> ListLanguages | None:
     return ListLanguages(labels_of_places(of, label_of, universe.tolist()), expected)
 
 
-def _runs(inputs: TableInputs) -> list[RankedLists]:
-    lists_of_runs = ranked_lists(inputs.runs("retrieval"))
-    if not lists_of_runs:
-        raise MissingData(_("The runs have no lists. Import them again."))
-    return lists_of_runs
-
-
 def _bias(of: RankedLists, tongues: ListLanguages | None, k: int, *, discounted: bool) -> Estimate:
     def scores() -> Floats:
         if tongues is None:
@@ -137,7 +130,7 @@ def _floor_words(over: str) -> list[Words]:
 
 def build_first(inputs: TableInputs) -> Table:
     over, rows, sizes = inputs.chosen["languages"], [], set()
-    for of in _runs(inputs):
+    for of in inputs.ranked_lists():
         tongues, relevant = list_languages(of, over), relevant_of(of, "image")
         every = inputs.chosen["ideal"] == "all"
         estimates = {
@@ -180,7 +173,7 @@ def _floors(sizes: set[int], depths: Sequence[int], *, before: int = 0, after: i
 
 def build_depths(inputs: TableInputs) -> Table:
     over, rows, sizes = inputs.chosen["languages"], [], set()
-    for of in _runs(inputs):
+    for of in inputs.ranked_lists():
         tongues, cells = list_languages(of, over), []
         for k in DEPTHS:
             for discounted, name in ((False, "lbkl"), (True, "dlbkl")):
@@ -231,7 +224,7 @@ def _share(hits: Bools, known: Bools) -> Estimate:
 
 def build_list(inputs: TableInputs) -> Table:
     """Figure 8: the first five of one query, by the address's "query" or else the first by key."""
-    lists_of_runs = _runs(inputs)
+    lists_of_runs = inputs.ranked_lists()
     named = [str(key) for key in inputs.params.getlist("query") if key]
     asked = named[0] if named else min(query.key for of in lists_of_runs for query in of.queries)
     rows, words = [], [_("Query: %(key)s.") % {"key": asked}]

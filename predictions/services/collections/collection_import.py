@@ -51,11 +51,11 @@ def run(work: JobContext) -> None:
     with uploads.job_errors():
         if work.job.total is None:
             with uploads.rows(work, HEADS) as numbered_rows:
-                work.expect(sum(1 for _row in uploads.with_heartbeat(work, numbered_rows)))
+                work.expect(sum(1 for _row in work.with_heartbeat(numbered_rows)))
         for turn in ("entries", "queries"):
             if work.cursor.get("turn", "entries") <= turn:
                 with uploads.rows(work, HEADS) as numbered_rows:
-                    _take(work, collection, turn, uploads.with_heartbeat(work, numbered_rows))
+                    _take(work, collection, turn, work.with_heartbeat(numbered_rows))
     counts, target = work.job.result.get("counts", {}), f"collection:{collection.pk}"
     scope = collection.benchmark.scope
     record(work.job.created_by, "collection.imported", scope=scope, target=target, implied=True, counts=counts)

@@ -128,7 +128,7 @@ def run(work: JobContext) -> None:
     with uploads.job_errors():
         if work.job.total is None:
             with answer_samples.open_file(file) as rows:
-                work.expect(sum(1 for number, _row in uploads.with_heartbeat(work, rows) if number))
+                work.expect(sum(1 for number, _row in work.with_heartbeat(rows) if number))
         with answer_samples.open_file(file) as rows:
             stage = place.campaign.stage
             answers = answer_samples.read_answers(file, rows, description, place.sheet, stage, work.beat)

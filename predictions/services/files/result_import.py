@@ -36,7 +36,7 @@ def run(work: JobContext) -> None:
     with uploads.job_errors():
         if work.job.total is None:
             with uploads.rows(work, HEADS) as rows:
-                work.expect(sum(1 for _row in uploads.with_heartbeat(work, rows)))
+                work.expect(sum(1 for _row in work.with_heartbeat(rows)))
         with uploads.rows(work, HEADS) as rows:
             long = run.task != Run.Task.EMBEDDING and _is_long(rows)
         with uploads.rows(work, HEADS) as rows:
@@ -69,7 +69,7 @@ def _query(row: Mapping[str, Any]) -> list[Any]:
 
 
 def _iterate_rows(work: JobContext, rows: Iterator[Row]) -> Iterator[Rows]:
-    for number, row in uploads.with_heartbeat(work, rows):
+    for number, row in work.with_heartbeat(rows):
         try:
             yield [(number, row if isinstance(row, RowProblem) else dict(clean(row)))]
         except RowProblem as problem:

@@ -76,13 +76,6 @@ def job_errors() -> Iterator[None]:
         raise SiteFailure(_("The disk is full. Free some space, then resume.")) from error
 
 
-def with_heartbeat(work: JobContext, found: Iterator[source.Row]) -> Iterator[source.Row]:
-    for count, row in enumerate(found):
-        if count % 5000 == 0:
-            work.beat()
-        yield row
-
-
 def report_row(number: int, name: Any, outcome: str, problem: RowProblem | None = None) -> JobRow:
     code, message = (problem.code, problem.message) if problem else ("", "")
     return JobRow(number=number, name=str(name)[:300], outcome=outcome, reason=code, message=message)

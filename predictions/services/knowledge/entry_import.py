@@ -57,9 +57,9 @@ def run(work: JobContext) -> None:
         with uploads.job_errors():
             if work.job.total is None:
                 with _rows(work) as rows:
-                    work.expect(sum(1 for _row in uploads.with_heartbeat(work, rows)))
+                    work.expect(sum(1 for _row in work.with_heartbeat(rows)))
             with _rows(work) as rows, _pictures(work) as pictures:
-                _take(work, base, uploads.with_heartbeat(work, rows), pictures)
+                _take(work, base, work.with_heartbeat(rows), pictures)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise SiteFailure(_("The disk is full. Free some space, then resume.")) from error

@@ -37,7 +37,6 @@ ORDER BY r.repeat, s.place ON CONFLICT DO NOTHING
 LATER = 5000
 
 ANSWERED_FIRST, ANY = "answered", "any"
-DRAWS = (ANSWERED_FIRST, ANY)
 STRATA = ("full", "some", "none")
 # Counted answers of people to each unit of the stage, and how many this campaign wants of it (the stage's usual number
 # where it has no slot).
@@ -56,7 +55,7 @@ def select_item_targets(campaign: Campaign, selection: Mapping[str, Any], seed: 
     """By item and target; a sample in the order in which it was drawn: the same seed draws the same ones first.
 
     `selection`: "conditions", "concepts", "targets" (others than the cohorts' may be named), "sample"; empty means all.
-    "draw": one of DRAWS; a sample prefers units that people answered, unless it says "any".
+    "draw": ANSWERED_FIRST or ANY; a sample prefers units that people answered, unless it says "any".
     """
     spots, sample = all_spots(campaign, selection), selection.get("sample")
     return in_order(campaign, selection, seed, spots)[: int(sample)] if sample else spots
