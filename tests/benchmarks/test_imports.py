@@ -181,6 +181,12 @@ def test_paths_say_what_a_picture_is(stage, blank):
     assert blank.items.get().concept == "birds"
 
 
+def test_a_key_from_a_name_keeps_its_dots(blank):
+    names = ("tea.v1.png", "tea.v2.png", "dr. who/tea.png")
+    bring(blank, packed({name: draw.png(seed=n) for n, name in enumerate(names)}))
+    assert set(Item.objects.values_list("key", flat=True)) == {"tea.v1", "tea.v2", "dr. who/tea"}
+
+
 def test_a_separate_manifest_in_json_lines_keeps_what_it_does_not_know(blank):
     rows = [
         {"file": "a.png", "concept": "Tea", "country": "USA", "prompt": "A realistic photo of tea", "rank": 3},
