@@ -58,7 +58,7 @@ def test_a_kind_that_is_gone_still_lists_and_exports_raw() -> None:
     parsed = stored_sheet.parse({"fit": "2", "old": 1}, SHOWN)
     assert [problem.code for problem in parsed.errors["old"]] == ["unknown_kind"]
     field = bind_fields(stored_sheet.fields, Localiser(), {})[1]
-    assert "cannot be answered" in render_to_string(field.input, {"field": field})
+    assert "cannot be shown" in render_to_string(field.input, {"field": field})
 
 
 def test_a_kind_that_is_gone_is_refused_in_a_new_sheet() -> None:

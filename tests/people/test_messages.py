@@ -57,6 +57,8 @@ def test_who_joined_later_or_left_is_not_spoken_to(world: World, message: Messag
     CohortMember.objects.filter(user=world.nour).update(joined_at=timezone.now() + timedelta(minutes=1))
     CohortMember.objects.filter(user=world.tarek).update(left_at=timezone.now())
     assert not messages.unread(world.nour) and not messages.unread(world.tarek)
+    read = reverse("people:message_read", args=[message.pk])
+    assert world.client(world.tarek).post(read).status_code == 404
 
 
 def test_it_goes_by_mail_to_active_members_each_in_their_language(world: World, mail_server: MailServer) -> None:
