@@ -4,6 +4,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import PurePosixPath
 
 from annotation.fields import registry
@@ -40,14 +41,17 @@ OLD_INNER = {  # imports that are older than the rule. The list only gets shorte
 }
 
 
-def imports(text: str) -> Iterator[tuple[int, str]]:
+@cache  # many rules ask for the imports of each file
+def imports(text: str) -> tuple[tuple[int, str], ...]:
     """Every imported module: (line, dotted name). `from a import b` counts as a.b as well as a."""
+    modules: list[tuple[int, str]] = []
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
-            yield from ((node.lineno, alias.name) for alias in node.names)
+            modules += [(node.lineno, alias.name) for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.lineno, node.module
-            yield from ((node.lineno, f"{node.module}.{alias.name}") for alias in node.names)
+            modules.append((node.lineno, node.module))
+            modules += [(node.lineno, f"{node.module}.{alias.name}") for alias in node.names]
+    return tuple(modules)
 
 
 def is_pure(path: str) -> bool:
@@ -225,7 +229,7 @@ KINDS = {kind.spec.key for kind in registry.KINDS}
 
 def kind_strings(path: str, text: str) -> Iterator[str]:
     """Nobody outside annotation/fields compares with a kind's name."""
-    if path.startswith("annotation/fields/"):
+    if path.startswith("annotation/fields/") or not any(kind in text for kind in KINDS):
         return
 
     def names_a_kind(node: ast.AST) -> bool:

@@ -2,6 +2,7 @@
 
 import subprocess
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,12 @@ def tracked(*patterns: str) -> list[str]:
 
 
 def complaints(rule: Rule, paths: list[str]) -> list[str]:
-    return [found for path in paths for found in rule(path, (ROOT / path).read_text())]
+    return [complaint for path in paths for complaint in rule(path, text_of(path))]
+
+
+@cache
+def text_of(path: str) -> str:
+    return (ROOT / path).read_text()
 
 
 PYTHON = [path for path in tracked("*.py") if "/migrations/" not in path]
@@ -120,7 +126,7 @@ def test_no_modules_import_each_other() -> None:
     in_a_function = {"a/x.py": "from a import y", "a/y.py": "def f():\n    from a.x import g\n", "a/z.py": "import a.x"}
     assert rules.import_circles(in_a_function) == [["a.x", "a.y"]]
     assert not rules.import_circles({"a/x.py": "from a import y", "a/y.py": "import os", "a/__init__.py": ""})
-    circles = rules.import_circles({path: (ROOT / path).read_text() for path in CODE})
+    circles = rules.import_circles({path: text_of(path) for path in CODE})
     assert circles == []
 
 

@@ -5,6 +5,7 @@ After exceptions were removed, `python -m tests.architecture.test_words` writes 
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,7 @@ def source_files() -> dict[str, str]:
     }
 
 
+@cache
 def all_complaints() -> dict[tuple[str, str, str], list[str]]:
     """The places of each name that breaks a rule, by rule, area and name."""
     files = source_files()

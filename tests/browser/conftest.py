@@ -65,14 +65,14 @@ def open_as(chromium: Browser, live_server: Any, world: World) -> Iterator[Calla
 @pytest.fixture(scope="session", autouse=True)
 def small_pictures() -> Iterator[None]:
     """The same small pictures are made once in a session: the tests show the same few, and each is half a second."""
-    made: dict[tuple[bytes, int], bytes] = {}
+    small: dict[tuple[bytes, int], bytes] = {}
     resize = pictures.resize_to_webp
 
     def resize_once(source: BinaryIO, width: int, most_pixels: int) -> bytes:
         data = source.read()
-        if (data, width) not in made:
-            made[data, width] = resize(io.BytesIO(data), width, most_pixels)
-        return made[data, width]
+        if (data, width) not in small:
+            small[data, width] = resize(io.BytesIO(data), width, most_pixels)
+        return small[data, width]
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pictures, "resize_to_webp", resize_once)

@@ -108,15 +108,15 @@ def test_a_place_whose_time_is_over_is_given_on_without_waiting_for_the_worker()
 
 def test_opening_the_page_again_renews_a_reservation_that_is_half_over() -> None:
     seat = the_seat(an_open_campaign(items=2))
-    one, two = a_person(seat.cohort), a_person(seat.cohort)
-    first = next_work.get_or_claim_work(one, seat, NOON)
+    rater, other = a_person(seat.cohort), a_person(seat.cohort)
+    first = next_work.get_or_claim_work(rater, seat, NOON)
     assert first.current and first.prefetched
-    next_work.get_or_claim_work(one, seat, NOON + timedelta(minutes=14))
-    leases = Assignment.objects.filter(rater=one).values_list("lease_until", flat=True)
+    next_work.get_or_claim_work(rater, seat, NOON + timedelta(minutes=14))
+    leases = Assignment.objects.filter(rater=rater).values_list("lease_until", flat=True)
     assert set(leases.all()) == {NOON + timedelta(minutes=30)}
-    next_work.get_or_claim_work(one, seat, NOON + timedelta(minutes=20))
+    next_work.get_or_claim_work(rater, seat, NOON + timedelta(minutes=20))
     assert set(leases.all()) == {NOON + timedelta(minutes=50)}
-    assert next_work.get_or_claim_work(two, seat, NOON + timedelta(minutes=31)).current is None
+    assert next_work.get_or_claim_work(other, seat, NOON + timedelta(minutes=31)).current is None
 
 
 def test_only_members_of_the_cohort() -> None:
