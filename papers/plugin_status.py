@@ -15,6 +15,6 @@ def add_plugins(status: Status) -> None:
         status.problems.append(
             Problem(
                 text % {"name": failure.name, "package": failure.package, "message": failure.message},
-                _("Install a version of the package that fits, or uninstall it, and start Emic again."),
+                _("Install a compatible version or uninstall it, then restart Emic."),
             )
         )

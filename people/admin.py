@@ -42,7 +42,7 @@ class PersonAdmin(RecordingModelAdmin, UserAdmin):  # type: ignore[type-arg]
     fieldsets = (
         (None, {"fields": ("email", "password")}),
         (_("Person"), {"fields": ("name", "language", "time_zone", "simulated", "last_login", "created_at")}),
-        (_("Rights"), {"fields": ("is_active", "is_staff", "is_superuser")}),
+        (_("Permissions"), {"fields": ("is_active", "is_staff", "is_superuser")}),
     )
     add_fieldsets = ((None, {"fields": ("email", "name", "usable_password", "password1", "password2")}),)
 

@@ -14,11 +14,11 @@ from benchmarks.rules.displays import default_pictures
 DISPLAY_NAMES: dict[str, Any] = {
     "image": gettext_lazy("One picture"),
     "pair": gettext_lazy("Two pictures or texts side by side"),
-    "bare-pair": gettext_lazy("Two pictures or texts side by side, without the words of pictures"),
+    "bare-pair": gettext_lazy("Two pictures or texts side by side, without captions"),
     "question": gettext_lazy("A question, with or without a picture"),
     "candidate": gettext_lazy("A question and an answer to judge, with or without a picture"),
     "contact": gettext_lazy("Many pictures at once"),
-    "words": gettext_lazy("Words without a picture"),
+    "words": gettext_lazy("Text without a picture"),
 }
 
 
@@ -53,8 +53,8 @@ NAMES: dict[str, Any] = {
     "question": gettext_lazy("Question"),
     "title": gettext_lazy("Title"),
     "url": gettext_lazy("Address"),
-    "seconds": gettext_lazy("Least seconds"),
-    "pass": gettext_lazy("Right answers needed"),
+    "seconds": gettext_lazy("Minimum seconds"),
+    "pass": gettext_lazy("Required correct answers"),
     "language": gettext_lazy("Language"),
     "cohort": gettext_lazy("For"),
     "config": "",
@@ -63,7 +63,7 @@ NAMES: dict[str, Any] = {
     "points": gettext_lazy("Points"),
     "options": gettext_lazy("Options"),
     "rules": gettext_lazy("Rules"),
-    "show_if": gettext_lazy("Ask it only when"),
+    "show_if": gettext_lazy("Ask only if"),
     "checks": gettext_lazy("Checks"),
     "score": gettext_lazy("Score"),
     "expression": gettext_lazy("Expression"),
@@ -74,13 +74,13 @@ NAMES: dict[str, Any] = {
     "skip_reasons": gettext_lazy("Reasons to skip"),
     "derivation": gettext_lazy("Source of items"),
     "params": "",
-    "context": gettext_lazy("Information it brings along"),
-    "context~map": gettext_lazy("Information it brings along"),
-    "value": gettext_lazy("Made of"),
+    "context": gettext_lazy("Context copied to the item"),
+    "context~map": gettext_lazy("Context copied to the item"),
+    "value": gettext_lazy("Source stage"),
     "layout": gettext_lazy("Information shown with the item"),
     "instructions": gettext_lazy("Instructions"),
     "target_answers": gettext_lazy("Answers for each item and cohort"),
-    "retire_after_skips": gettext_lazy("Ask no more after so many skips"),
+    "retire_after_skips": gettext_lazy("Retire an item after this many skips"),
 }
 
 
@@ -104,14 +104,14 @@ REASONS: tuple[tuple[str, Any], ...] = (
         r"needs (?P<least>\d+) to (?P<most>\d+) entries, has (?P<n>\d+)",
         gettext_lazy("It needs %(least)s to %(most)s; there are %(n)s."),
     ),
-    (r"'(?P<key>.*)' is there twice", gettext_lazy("“%(key)s” is there twice. Change one.")),
+    (r"'(?P<key>.*)' is there twice", gettext_lazy("The key “%(key)s” occurs twice. Change one.")),
     (r"must be int, not (str|float)", gettext_lazy("Write a whole number.")),
     (r"must be (?P<least>-?\d+) to (?P<most>\d+), not .*", gettext_lazy("Write a number from %(least)s to %(most)s.")),
     (
         r"must be small letters, digits and _, and begin with a letter",
         gettext_lazy("Use small letters, digits and _, and begin with a letter."),
     ),
-    (r"is not a setting here; there are .*", gettext_lazy("There is no such setting. Take it out.")),
+    (r"is not a setting here; there are .*", gettext_lazy("There is no such setting. Remove it.")),
     (r"needs a name", gettext_lazy("Write a name.")),
     (
         r".* names nothing that can be read",

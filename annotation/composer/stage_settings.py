@@ -72,27 +72,27 @@ CHECK = (
     Setting(
         "expression",
         "line",
-        gettext_lazy("Must be true"),
+        gettext_lazy("Condition"),
         gettext_lazy("For example: match_a + match_b >= 3"),
         short=True,
     ),
     Setting("words", "words", gettext_lazy("In words")),
     Setting("key", "line", gettext_lazy("Key"), short=True),
 )
-BLOCKS = Setting("blocks", "bool", gettext_lazy("It cannot be submitted otherwise"), start=False)
+BLOCKS = Setting("blocks", "bool", gettext_lazy("Submission is blocked unless this is true"), start=False)
 SCORE = (
     Setting("label", "words", gettext_lazy("Name"), optional=True),
     Setting("expression", "line", gettext_lazy("Expression"), short=True),
     Setting("decimals", "int", gettext_lazy("Decimals"), optional=True),
 )
-TOTAL = (SCORE[1], Setting("most", "number", gettext_lazy("The most that can be reached")))
+TOTAL = (SCORE[1], Setting("most", "number", gettext_lazy("Maximum score")))
 NAMED = (
     Setting("key", "line", gettext_lazy("Name in the item's context"), short=True),
     Setting("label", "words", gettext_lazy("Heading"), optional=True),
 )
 OVER = (
-    ("majority", gettext_lazy("More than half of the answers fulfil it")),
-    ("means", gettext_lazy("The means of the answers fulfil it")),
+    ("majority", gettext_lazy("More than half of the answers meet all clauses")),
+    ("means", gettext_lazy("The mean answer meets all clauses")),
 )
 
 
@@ -103,7 +103,7 @@ def sections(content: Mapping[str, Any], around: StageContext) -> list[Section]:
         Section(
             "checks",
             _("Checks across questions"),
-            _("Shown while answering; a score is counted live."),
+            _("Scores update while answering."),
             _checks(content, languages),
         ),
         Section("skipping", _("Skipping"), "", build_controls(SKIPPING, _part(content, SKIPPING), "", languages)),
@@ -127,8 +127,8 @@ SKIPPING = (
     Setting(
         "retire_after_skips",
         "int",
-        gettext_lazy("Ask no more after so many skips"),
-        gettext_lazy("In one cohort. Empty: never."),
+        gettext_lazy("Retire an item after this many skips"),
+        gettext_lazy("Per cohort. Leave empty to never retire."),
         optional=True,
     ),
 )
@@ -173,7 +173,7 @@ def _checks(content: Mapping[str, Any], languages: Languages) -> list[Control]:
 
 def _acceptance(content: Mapping[str, Any], languages: Languages) -> list[Control]:
     chosen = content.get("acceptance") or Stage.Acceptance.ON_SUBMIT
-    how = Setting("acceptance", "select", _("An answer is"), choices=Stage.Acceptance.choices, redraws=True)
+    how = Setting("acceptance", "select", _("An answer is accepted if"), choices=Stage.Acceptance.choices, redraws=True)
     drawn = [build_control(how, chosen, "acceptance", languages)]
     rule, reasons = content.get("acceptance_rule") or {}, content.get("review_reasons") or []
     if chosen == Stage.Acceptance.BY_RULE:
@@ -199,16 +199,16 @@ def _layout(content: Mapping[str, Any], languages: Languages) -> list[Control]:
     asked = [one for one in get_value(content, "sheet.fields", []) if isinstance(one, dict) and one.get("key")]
     fields = [("", _("None")), *((str(one["key"]), question_title(one)) for one in asked)]
     settings = (
-        Setting("show", "rows", _("In view"), row=NAMED, add=_("Add information")),
+        Setting("show", "rows", _("Always visible"), row=NAMED, add=_("Add information")),
         Setting(
             "fold",
             "rows",
-            _("Folded"),
-            _("Opening it is recorded with the answer."),
+            _("Collapsed"),
+            _("Opening this is recorded with the answer."),
             row=NAMED,
             add=_("Add information"),
         ),
-        Setting("fold_label", "words", _("Heading of what is folded"), optional=True),
+        Setting("fold_label", "words", _("Heading of the collapsed part"), optional=True),
         Setting("gate", "select", _("Opens after this question is answered"), choices=fields, start=""),
         Setting("references", "bool", _("Show reference answers"), start=False),
     )
@@ -227,28 +227,30 @@ def _line(key: str, label: Any, help: Any = "") -> Setting:
 
 
 DERIVED = (
-    ("", gettext_lazy("They are imported")),
-    ("promote", gettext_lazy("Each accepted answer or item of an earlier stage becomes one")),
-    ("join", gettext_lazy("What belongs together in several stages is joined")),
+    ("", gettext_lazy("Import")),
+    ("promote", gettext_lazy("One item per accepted answer or item of an earlier stage")),
+    ("join", gettext_lazy("Join of several stages")),
     ("pair", gettext_lazy("Accepted items are paired")),
     ("cluster", gettext_lazy("Accepted items are put on sheets of many pictures")),
     ("sample", gettext_lazy("A sample of the accepted items")),
 )
 WHERE = gettext_lazy("A question's key, item.concept, item.origin, or item.context.<name>")
-BY = _line("by", gettext_lazy("What they have in common"), WHERE)
+BY = _line("by", gettext_lazy("Join key"), WHERE)
 PARAMS: Mapping[str, tuple[Setting, ...]] = {
     "join": (
         BY,
-        _line("parts", gettext_lazy("What tells the parts apart"), gettext_lazy("Empty: their stage.")),
-        Setting("least", "int", gettext_lazy("Answers of each part, at least"), optional=True),
+        _line(
+            "parts", gettext_lazy("Column that distinguishes the source stages"), gettext_lazy("Empty: their stage.")
+        ),
+        Setting("least", "int", gettext_lazy("Minimum answers per source stage"), optional=True),
     ),
     "cluster": (
         BY,
-        Setting("most", "int", gettext_lazy("Most pictures on a sheet"), optional=True),
+        Setting("most", "int", gettext_lazy("Maximum pictures per sheet"), optional=True),
         _line("title", gettext_lazy("Words under a picture"), WHERE),
     ),
     "sample": (
-        Setting("n", "int", gettext_lazy("How many of each group")),
+        Setting("n", "int", gettext_lazy("Items per group")),
         BY,
         _line("weight", gettext_lazy("A number: the larger, the more likely"), WHERE),
     ),
@@ -303,16 +305,16 @@ def _paired(derivation: Mapping[str, Any], around: StageContext) -> tuple[Settin
     known = [*_of_items(derivation, around), *_answers(derivation, around)]
     both = [(f"{side}.{where}", f"{side.upper()}: {label}") for side in ("a", "b") for where, label in known]
     name = Setting("name", "line", _("Name"), _("option_a and option_b are the two texts side by side."), short=True)
-    value = Setting("value", "select", _("Made of"), choices=both, start="a.item.text")
+    value = Setting("value", "select", _("Source stage"), choices=both, start="a.item.text")
     text = [("", _("the text of A")), ("none", _("none")), *both]
     return (
-        Setting("per", "select", _("One side is"), choices=PER, start="item"),
+        Setting("per", "select", _("Each side is"), choices=PER, start="item"),
         BY,
-        _line("sides", gettext_lazy("What must differ between the sides"), WHERE),
-        Setting("most", "int", gettext_lazy("Most pairs of each group"), optional=True),
+        _line("sides", gettext_lazy("Sides must differ in"), WHERE),
+        Setting("most", "int", gettext_lazy("Maximum pairs per group"), optional=True),
         NEAR,
-        Setting("text", "select", _("Text above the two"), choices=text, start=""),
-        Setting("context", "map", _("Information it brings along"), row=(name, value), add=_("Add information")),
+        Setting("text", "select", _("Text above the pair"), choices=text, start=""),
+        Setting("context", "map", _("Context copied to the item"), row=(name, value), add=_("Add information")),
     )
 
 
@@ -343,12 +345,12 @@ def _promotion_sources(derivation: Mapping[str, Any], around: StageContext) -> t
     """Out of what the new items may be made: the answers of the earlier stage, and the item itself."""
     answers = _answers(derivation, around)
     pictures = [("item", _("the item's own pictures")), *answers]
-    value = Setting("value", "line", _("Made of"), WHERE, short=True)
+    value = Setting("value", "line", _("Source stage"), WHERE, short=True)
     name = Setting("name", "line", _("Name"), short=True)
     return (
         Setting("text", "select", _("Text"), choices=[("", _("the item's own text")), *answers], start=""),
         Setting("image", "select", _("Picture"), choices=pictures, start="item"),
-        Setting("context", "map", _("Information it brings along"), row=(name, value), add=_("Add information")),
+        Setting("context", "map", _("Context copied to the item"), row=(name, value), add=_("Add information")),
     )
 
 
@@ -403,7 +405,7 @@ def _advanced(rows: Sequence[dict[str, Any]], at: int, languages: Languages) -> 
     before = [(str(row["key"]), question_title(row)) for row in rows[:at] if row.get("key")]
     asked = field_row.get("show_if") or {}
     settings = [
-        Setting("key", "line", _("Key"), _("Its name in exports and expressions."), short=True),
+        Setting("key", "line", _("Key"), _("Name in exports and expressions."), short=True),
         Setting(
             "rules", "rows", _("Rules shown next to it"), row=(Setting("", "words", _("Rule")),), add=_("Add a rule")
         ),
@@ -413,7 +415,9 @@ def _advanced(rows: Sequence[dict[str, Any]], at: int, languages: Languages) -> 
     )
     if before:
         always = [("", _("Always")), *before]
-        field = Setting("field", "select", _("Ask it"), _("Or only after this answer"), choices=always, redraws=True)
+        field = Setting(
+            "field", "select", _("When to ask"), _("Or only after this answer"), choices=always, redraws=True
+        )
         drawn.append(build_control(field, asked.get("field", ""), f"{path}.show_if.field", languages))
         codes = codes_of(next((row for row in rows if row.get("key") == asked.get("field")), {}))
         if codes:

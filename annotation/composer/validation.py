@@ -125,7 +125,7 @@ def _coded_labels(rows: Any, path: str) -> Iterator[StageProblem]:
         if not code or len(code) > 40:
             yield StageProblem(f"{row_path}.code", _("Write a code of at most %(most)s characters.") % {"most": 40})
         elif code in codes:
-            yield StageProblem(f"{row_path}.code", _("“%(key)s” is there twice. Change one.") % {"key": code})
+            yield StageProblem(f"{row_path}.code", _("The key “%(key)s” occurs twice. Change one.") % {"key": code})
         codes.append(code)
         if not str((row.get("label") or {}).get("en", "")).strip():
             yield StageProblem(f"{row_path}.label", _("Write it in English."))

@@ -72,7 +72,7 @@ KINDS: tuple[Kind, ...] = (
     Kind(
         picture_spec.SPEC,
         picture_form.FORM,
-        _("Picture brought by the person"),
+        _("Picture uploaded by the person"),
         picture_settings.SETTINGS,
         picture_settings.START,
     ),

@@ -14,11 +14,11 @@ class AnswersForm(StyledFormMixin, forms.Form):
 
     file = forms.FileField(
         label=_("File of answers"),
-        help_text=_("An export's zip as it came, its ratings.csv or ratings.jsonl alone, or a table of your own."),
+        help_text=_("An unchanged export (zip), its ratings.csv or ratings.jsonl, or your own table."),
         widget=forms.ClearableFileInput(attrs={"accept": ".zip,.csv,.tsv,.jsonl,.ndjson", "class": "in"}),
     )
     makes_items = forms.BooleanField(
-        label=_("Make items that are missing"),
+        label=_("Create missing items"),
         help_text=_("For ratings of items that are not here, without their pictures. The columns below describe them."),
         required=False,
     )

@@ -85,7 +85,7 @@ class CampaignForm(InstructionsForm):
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
         if not any(data.get(f"target_{cohort.pk}") for cohort in self.cohorts):
-            self.add_error(None, _("Ask at least one cohort: write how many answers each item shall have from it."))
+            self.add_error(None, _("Enter the number of answers per item for at least one cohort."))
         opens, closes = data.get("opens_on"), data.get("closes_on")
         if opens and closes and closes < opens:
             self.add_error("closes_on", _("The last day lies before the first. Choose a later one."))
@@ -127,4 +127,4 @@ class AnswerForm(forms.Form):
 
 
 def clone_name(campaign: Campaign) -> str:
-    return str(_("%(name)s, again") % {"name": campaign.name})[:120]
+    return str(_("Copy of %(name)s") % {"name": campaign.name})[:120]

@@ -66,7 +66,7 @@ def _build_group(rows: list[Row], sheet: Sheet) -> AnswerRowGroup:
             _merge(merged, row)
             key, raw = _answer(row, sheet)
             if key in answers and answers[key] != raw:
-                text = _("Row %(n)s says something else of “%(field)s”. Keep one of the two.")
+                text = _("Row %(n)s has a different value for “%(field)s”. Keep one of them.")
                 raise RowProblem("twice", text % {"n": group.of[key], "field": key})
             if key in answers:
                 group.repeated.add(number)
@@ -99,7 +99,7 @@ def _answer(row: Mapping[str, Any], sheet: Sheet) -> tuple[str, Any]:
         raise RowProblem("no_field", text % {"field": key[:60], "known": known})
     raw = _raw(row, sheet_field)
     if raw is None:
-        text = _("There is no code for “%(field)s”. Leave the row out where nothing was said.")
+        text = _("There is no code for “%(field)s”. Delete the row if the question was not answered.")
         raise RowProblem("no_code", text % {"field": key})
     return key, raw
 

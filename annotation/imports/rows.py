@@ -56,9 +56,9 @@ class AnswerRow:
 def model_info_problem(model: str, name: str, known: Any, reported: Any) -> str:
     """All benchmarks of a team share what is known of a model: a file does not change it for the others."""
     text = _(
-        "The team has “%(name)s” of the model “%(model)s” as %(known)s. This row has "
-        "%(told)s, so it was not imported. Leave “%(name)s” out of “model_info”, or use "
-        "another model name or setting."
+        "“%(name)s” of the model “%(model)s” is %(known)s in this team. The row gives "
+        "%(told)s, so it was rejected. Remove “%(name)s” from “model_info”, or use another "
+        "model name or setting."
     )
     values = {"known": repr(known)[:60], "told": repr(reported)[:60]}
     return text % {"model": model, "name": name, **values}

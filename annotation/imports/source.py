@@ -84,7 +84,7 @@ def _json_rows(first: bytes, file: BinaryIO) -> Iterator[Row]:
         if isinstance(parsed, dict):
             yield number, _check_header(parsed)
         else:
-            yield number, RowProblem("unreadable", _("This line is no JSON object. Write one object per line."))
+            yield number, RowProblem("unreadable", _("This line is not a JSON object. Write one object per line."))
 
 
 def _csv_rows(first: bytes, file: BinaryIO, needs: Sequence[str]) -> Iterator[Row]:

@@ -250,7 +250,7 @@ class Migration(migrations.Migration):
             name='Review',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('decision', models.CharField(choices=[('accept', 'Accept'), ('return', 'Return to the author'), ('reject', 'Reject')], max_length=6)),
+                ('decision', models.CharField(choices=[('accept', 'Accept'), ('return', 'Return to author'), ('reject', 'Reject')], max_length=6)),
                 ('reason', models.CharField(blank=True, max_length=40)),
                 ('comment', models.TextField(blank=True)),
                 ('at', models.DateTimeField()),

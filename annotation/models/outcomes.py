@@ -11,7 +11,7 @@ class Review(models.Model):
 
     class Decision(models.TextChoices):
         ACCEPT = "accept", _("Accept")
-        RETURN = "return", _("Return to the author")
+        RETURN = "return", _("Return to author")
         REJECT = "reject", _("Reject")
 
     annotation = models.ForeignKey("annotation.Annotation", models.PROTECT, related_name="reviews")

@@ -14,20 +14,20 @@ from annotation.services.queue.slot_creation import items_for
 from benchmarks.models import Benchmark
 
 REFUSALS: dict[str, Any] = {
-    "no_cohorts": _("No cohort is asked. Make a campaign that asks at least one."),
+    "no_cohorts": _("No cohort is selected. Create a campaign for at least one cohort."),
     "no_items": _("There are no items to show yet. Import some, or choose other conditions."),
     "closes_before_it_opens": _(
         "Its last day has passed or is before the first day. Copy the campaign with other dates."
     ),
-    "sheet_wrong": _("The stage's sheet is not complete, so it cannot be frozen."),
-    "rule_wrong": _("The stage's acceptance rule is not written rightly, so it cannot be frozen."),
+    "sheet_wrong": _("The sheet is incomplete. Complete it under Stages, then open the campaign."),
+    "rule_wrong": _("The acceptance rule of the stage has an error. Correct it under Stages."),
     "target_too_small": _("At least one answer is wanted, and at most 1000."),
     "limit_too_small": _("A limit is a number from 1 to 100,000. Leave it empty for no limit."),
     "cohort_of_another_team": _("A cohort belongs to another team."),
     "is_draft": _("The campaign has not been opened yet."),
     "is_open": _("The campaign is open already."),
     "is_paused": _("The campaign is paused already."),
-    "is_closed": _("The campaign is closed. Copy it to continue."),
+    "is_closed": _("The campaign is closed. Copy the campaign to continue."),
 }
 LOOKS = {
     Campaign.State.DRAFT: "hollow",

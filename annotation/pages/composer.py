@@ -33,8 +33,7 @@ from people.locales.languages import native_name
 from people.models import Cohort, User
 
 REWORDED = gettext_lazy(
-    "Only words of the sheet changed. Campaigns that run keep the old ones, unless you choose them here. "
-    "Drafts and answers stay."
+    "Only texts changed. Select the running campaigns that should use the new texts. Drafts and answers are kept."
 )
 
 __all__ = ["NAMES", "StageForm", "StageRow", "stage_form", "stage_rows", "template_choices", "template_content"]
@@ -165,11 +164,11 @@ def publish_effect(
     sentences = [str(REWORDED)] if reworded else []
     if others:
         words = ngettext(
-            "Questions or codes of the sheet changed. %(n)s campaign that runs keeps its sheet.",
-            "Questions or codes of the sheet changed. %(n)s campaigns that run keep their sheet.",
+            "Questions or codes changed. %(n)s running campaign keeps its sheet.",
+            "Questions or codes changed. %(n)s running campaigns keep their sheets.",
             others,
         )
-        sentences += [words % {"n": others}, _("Open a new campaign for this one.")]
+        sentences += [words % {"n": others}, _("Create a new campaign to use this version.")]
     return " ".join(sentences), reworded
 
 

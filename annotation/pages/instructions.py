@@ -61,7 +61,7 @@ PARTS = (
             Setting("kind", "select", gettext_lazy("What it is"), choices=KINDS, start="reading", redraws=True),
             Setting("url", "optional", gettext_lazy("Address of a film or page"), short=True),
             Setting("body", "long", gettext_lazy("Text")),
-            Setting("seconds", "int", gettext_lazy("Least seconds"), optional=True),
+            Setting("seconds", "int", gettext_lazy("Minimum seconds"), optional=True),
         ),
         add=gettext_lazy("Add something to read or see"),
     ),
@@ -76,7 +76,9 @@ PARTS = (
         ),
         add=gettext_lazy("Add a question"),
     ),
-    Setting("pass", "int", gettext_lazy("Right answers needed"), gettext_lazy("Empty: all of them."), optional=True),
+    Setting(
+        "pass", "int", gettext_lazy("Required correct answers"), gettext_lazy("Empty: all of them."), optional=True
+    ),
 )
 WORDS: Mapping[str, Any] = {
     "empty": gettext_lazy("This is empty. Write it, or delete the row."),

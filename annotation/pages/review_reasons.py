@@ -27,7 +27,7 @@ REFUSED: dict[str, Any] = {
     "gone": gettext_lazy("This answer is not waiting any more."),
     "closed": gettext_lazy("The campaign is closed, so its author cannot correct it. Accept it or reject it."),
     "no_reason": gettext_lazy("Choose a reason, so that the author knows what to do."),
-    "not_yours": gettext_lazy("Only the person who decided, or who runs the benchmark, can take this back."),
+    "not_yours": gettext_lazy("Only the reviewer, or a person who runs the benchmark, can undo this decision."),
 }
 
 

@@ -22,27 +22,30 @@ NOT_BEGUN = datetime(1970, 1, 1, tzinfo=UTC)
 
 # In the order in which they are told; a person is in the first that fits, read from the end.
 WHO: dict[str, tuple[str, Any]] = {
-    "room": ("ok", ngettext_lazy("has room", "have room")),
+    "room": ("ok", ngettext_lazy("is available", "are available")),
     "idle": ("hollow", ngettext_lazy("has not been here for a week", "have not been here for a week")),
-    "new": ("hollow", ngettext_lazy("has not begun", "have not begun")),
+    "new": ("hollow", ngettext_lazy("has not started", "have not started")),
     "day": ("wait", ngettext_lazy("is at the limit for today", "are at their limit for today")),
-    "share": ("wait", ngettext_lazy("has given a whole share", "have given their whole share")),
-    "had": ("hollow", ngettext_lazy("has had it already", "have had it already")),
+    "share": ("wait", ngettext_lazy("has reached the limit", "have reached the limit")),
+    "had": ("hollow", ngettext_lazy("has already answered or skipped it", "have already answered or skipped it")),
     "authors": (
         "hollow",
         ngettext_lazy(
-            "had a part in making it, and this stage is for others",
-            "had a part in making it, and this stage is for others",
+            "contributed to the item, but this stage excludes contributors",
+            "contributed to the item, but this stage excludes contributors",
         ),
     ),
     "others": (
         "hollow",
         ngettext_lazy(
-            "had no part in making it, and this stage is for those who did",
-            "had no part in making it, and this stage is for those who did",
+            "did not contribute to the item, but this stage is for contributors",
+            "did not contribute to the item, but this stage is for contributors",
         ),
     ),
-    "consent": ("back", ngettext_lazy("has not agreed to the current text", "have not agreed to the current text")),
+    "consent": (
+        "back",
+        ngettext_lazy("has not given consent to the current text", "have not given consent to the current text"),
+    ),
     "excluded": ("no", ngettext_lazy("is excluded from this benchmark", "are excluded from this benchmark")),
 }
 

@@ -17,20 +17,20 @@ from people.models import Cohort, CohortMember
 from people.services.consent import ConsentState, consent_states
 
 CONSENTS: Mapping[str, tuple[str, Any]] = {
-    "agreed": ("ok", _("Agreed")),
-    "agreed_earlier": ("wait", _("Agreed to an earlier text")),
-    "never_asked": ("wait", _("Not agreed yet")),
+    "agreed": ("ok", _("Given")),
+    "agreed_earlier": ("wait", _("Given to an earlier version")),
+    "never_asked": ("wait", _("Not given yet")),
     "withdrawn": ("no", _("Withdrawn")),
-    "not_needed": ("hollow", _("Not needed")),
+    "not_needed": ("hollow", _("Not required")),
 }
 IDLE = timedelta(days=7)
 STATES: Mapping[str, tuple[str, Any]] = {
     "active": ("ok", _("Active")),
     "idle": ("wait", _("Idle")),
-    "new": ("hollow", _("Not begun")),
+    "new": ("hollow", _("Not started")),
     "off": ("no", _("Deactivated")),
     "left": ("hollow", _("Left")),
-    "ended": ("no", _("Ended")),
+    "ended": ("no", _("Removed")),
 }
 
 # One row a person: when they were last at work for this cohort, what they hold, gave, and what was said of it.

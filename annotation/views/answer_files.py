@@ -108,7 +108,7 @@ def withdraw(request: HttpRequest, slug: str, campaign_id: int, job_id: int) -> 
         messages.info(request, _("This import is under way. Stop it first, then withdraw its answers."))
     else:
         n = withdrawals.withdraw(job, current_user(request), timezone.now())
-        text = ngettext("%(n)s answer was withdrawn. It is kept, and does not count.",
-                        "%(n)s answers were withdrawn. They are kept, and do not count.", n)  # fmt: skip
+        text = ngettext("%(n)s answer was withdrawn. It is kept but not counted.",
+                        "%(n)s answers were withdrawn. They are kept but not counted.", n)  # fmt: skip
         messages.info(request, text % {"n": n})
     return redirect("annotation:answers_import", slug, campaign.pk)

@@ -153,7 +153,7 @@ def _resume(request: HttpRequest, campaign: Campaign) -> Campaign:
 def _add_new_items(request: HttpRequest, campaign: Campaign) -> Campaign:
     made = services.add_slots(campaign)
     message = ngettext("%(n)s new item was added.", "%(n)s new items were added.", made) % {"n": made}
-    messages.success(request, message if made else _("There was nothing new to take in."))
+    messages.success(request, message if made else _("There were no new items to add."))
     return campaign
 
 

@@ -86,7 +86,7 @@ def member_reactivate(request: HttpRequest, member_id: int) -> HttpResponse:
     """Undo it. Who left by themselves is invited anew."""
     member = access.membership_for(request.user, member_id)
     if memberships.reactivate(member, current_user(request)):
-        messages.info(request, _("%(name)s is a member again, with what they had begun.") % {"name": member.user})
+        messages.info(request, _("%(name)s is a member again. Drafts are kept.") % {"name": member.user})
     else:
-        messages.warning(request, _("This person left by themselves. Invite them, and they decide."))
+        messages.warning(request, _("This person left the cohort themselves. Send a new invitation."))
     return redirect("annotation:cohort", member.cohort_id)

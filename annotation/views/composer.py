@@ -76,7 +76,8 @@ def _remove(request: HttpRequest, benchmark: Benchmark, stage_id: str) -> HttpRe
         messages.success(request, _("“%(name)s” is removed.") % {"name": stage.name})
     else:
         messages.error(
-            request, _("“%(name)s” has items, campaigns or stages made of it. It stays.") % {"name": stage.name}
+            request,
+            _("“%(name)s” was not removed. It has items, campaigns or dependent stages.") % {"name": stage.name},
         )
     return redirect("annotation:stages", benchmark.slug)
 
@@ -180,7 +181,7 @@ def _published(request: HttpRequest, stage: Stage, content: dict[str, Any]) -> H
     chosen = [parse_id(number) for number in request.POST.getlist("roll") if parse_id(number)]
     moved = sheet_versions.update_running_campaigns(stage, chosen, user) if chosen else 0
     if moved:
-        message = ngettext("%(n)s campaign has the new words.", "%(n)s campaigns have the new words.", moved)
+        message = ngettext("%(n)s campaign has the new texts.", "%(n)s campaigns have the new texts.", moved)
         messages.success(request, message % {"n": moved})
     where = reverse("annotation:compose", args=[stage.benchmark.slug, stage.pk])
     return JsonResponse({"go": where}) if is_script_request(request) else redirect(where)

@@ -179,7 +179,7 @@ def perform_action(request: HttpRequest, slug: str) -> HttpResponse:
         raise Http404
     campaign = _chosen(campaigns, request.POST)
     if not _has_active_queue(campaign):
-        messages.error(request, _("This campaign is closed: nothing is handed out any more."))
+        messages.error(request, _("This campaign is closed. No work is assigned."))
         return redirect(f"{reverse('annotation:coverage', args=[slug])}?campaign={campaign.pk}")
     if request.POST.get("act") == "keys":
         return _prioritise_keys(request, benchmark, campaigns, campaign)
@@ -197,7 +197,7 @@ def perform_action(request: HttpRequest, slug: str) -> HttpResponse:
 def _prioritise(request: HttpRequest, campaign: Campaign, slots: list[int]) -> None:
     n = units.prioritise(campaign, slots, request.user)  # type: ignore[arg-type]
     message = ngettext("%(n)s item is prioritised.", "%(n)s items are prioritised.", n) % {"n": n}
-    messages.success(request, message if n else _("It is at the front already."))
+    messages.success(request, message if n else _("Already prioritised."))
 
 
 def _unprioritise(request: HttpRequest, campaign: Campaign, slots: list[int]) -> None:

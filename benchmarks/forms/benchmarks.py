@@ -17,7 +17,7 @@ TAKEN = _("This address cannot be used. Choose another.")
 class CreateForm(StyledFormMixin, forms.Form):
     """A recipe, or a question of one's own."""
 
-    recipe = forms.ChoiceField(label=_("What it is made of"), widget=forms.RadioSelect)
+    recipe = forms.ChoiceField(label=_("Start from"), widget=forms.RadioSelect)
     name = forms.CharField(label=_("Name"), max_length=120)
     question = forms.CharField(
         label=_("Your question"),
@@ -29,7 +29,7 @@ class CreateForm(StyledFormMixin, forms.Form):
         label=_("Address"),
         max_length=50,
         required=False,
-        help_text=_("Small letters, digits and hyphens. Left empty, it is made of the name."),
+        help_text=_("Small letters, digits and hyphens. If empty, it is derived from the name."),
     )
     team = forms.ModelChoiceField(label=_("Team"), queryset=Team.objects.none(), empty_label=None)
 

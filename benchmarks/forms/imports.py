@@ -30,7 +30,7 @@ class ImportForm(StyledFormMixin, forms.Form):
     source = forms.CharField(label=_("Source"), max_length=500, required=False)
     licence = forms.CharField(label=_("Licence"), max_length=120, required=False)
     complete = forms.BooleanField(
-        label=_("Complete what is missing"),
+        label=_("Fill in missing values"),
         required=False,
         help_text=_("Fill in empty columns of items that exist. A value is never replaced."),
     )
@@ -47,7 +47,7 @@ class ImportForm(StyledFormMixin, forms.Form):
         recipe = find(benchmark.recipe)
         if recipe and recipe.conditions:
             known = [(condition.key, localise(condition.name)) for condition in recipe.conditions]
-            choices = [("", _("As each row says")), *known]
+            choices = [("", _("As given in each row")), *known]
             self.fields["condition"] = forms.ChoiceField(
                 label=_("Condition"), choices=choices, required=False, widget=forms.Select(attrs={"class": "in"})
             )

@@ -28,5 +28,5 @@ class SettingsForm(StyledFormMixin, forms.Form):
         label=_("Licence"),
         max_length=120,
         required=False,
-        help_text=_("What others may do with its data, such as CC BY 4.0."),
+        help_text=_("Licence of the data, such as CC BY 4.0."),
     )

@@ -101,7 +101,7 @@ def _check_member(info: zipfile.ZipInfo) -> None:
     if info.flag_bits & 1:
         raise RowProblem("encrypted", _("The file is locked with a password. Pack it again without one."))
     if info.compress_type not in METHODS:
-        raise RowProblem("method", _("The file is packed in an unusual way. Pack it again as an ordinary zip."))
+        raise RowProblem("method", _("The file uses an unsupported compression method. Create a standard zip."))
     if info.file_size > 1024**2 and info.file_size > MOST_RATIO * max(info.compress_size, 1):
         raise RowProblem("ratio", _("The file unpacks to far more than its size. It is not opened."))
 

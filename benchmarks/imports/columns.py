@@ -102,7 +102,7 @@ def _known(name: str, meaning: str, known: Mapping[str, str], *, needed: bool = 
 
 def _kept(stage: Stage) -> Iterator[ManifestColumn]:
     yield ManifestColumn("source", _("Where it comes from: an address or a name."))
-    yield ManifestColumn("licence", _("What may be done with it."))
+    yield ManifestColumn("licence", _("Licence of the picture."))
     if stage.pictures != "none":
         yield ManifestColumn("alt", _("The picture in words, for people who cannot see it."))
     yield ManifestColumn("fact.<key>", _("A fact, such as fact.clip_score. Rules and filters can use it."))

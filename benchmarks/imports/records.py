@@ -208,7 +208,10 @@ def _facts(row: Mapping[str, Any]) -> dict[str, Any]:
         if not name.startswith(FACT) or value in (None, ""):
             continue
         if not 0 < len(key) <= 60 or len(facts) == MOST_EXTRA:
-            message = _("“%(name)s” is no column of a fact. Use at most %(most)s, with names of 1 to 60 characters.")
+            message = _(
+                "“%(name)s” is not a valid fact column. Use at most %(most)s columns named fact.NAME "
+                "(1 to 60 characters)."
+            )
             raise RowProblem("bad_fact", message % {"name": clean(name)[:80], "most": MOST_EXTRA})
         facts[key] = _number(value)
     return {key: value for key, value in facts.items() if value not in ("", None)}

@@ -95,7 +95,7 @@ def _known(text: str, known: Mapping[str, str], code: str, label: str) -> str:
 def _unknown(code: str, label: str, text: str, near: Iterable[str]) -> RowProblem:
     choices = ", ".join(dict.fromkeys(near))
     if not choices:
-        message = _("“%(text)s” is no %(what)s known here. Look at its spelling.")
+        message = _("“%(text)s” is not a known %(what)s. Check the spelling.")
         return RowProblem(code, message % {"text": text[:80], "what": label})
     message = _("“%(text)s” is no %(what)s known here. Perhaps: %(choices)s.")
     return RowProblem(code, message % {"text": text[:80], "what": label, "choices": choices})

@@ -69,6 +69,6 @@ def _sentence(problem: pictures.NotAPicture, name: str) -> str:
         % counts,
         "markup": _("This is an SVG or a web page, not a photo file. Save it as PNG or JPEG."),
         "text": _("“%(name)s” holds text, not a picture. Put the picture itself there.") % {"name": name},
-        "unknown": _("This is no JPEG, PNG, WebP, GIF or AVIF. Export the picture in one of these formats."),
+        "unknown": _("This is not a JPEG, PNG, WebP, GIF or AVIF. Save the picture in one of these formats."),
         "damaged": _("The picture is damaged or ends early. Copy or export it again."),
     }[problem.code]

@@ -111,8 +111,8 @@ IMPORT = JobKind(
     run,
     next_link,
     remarks={
-        "shares_picture": gettext_lazy("With a picture that another item has"),
-        "picture_not_used": gettext_lazy("With a file that was not used"),
+        "shares_picture": gettext_lazy("Duplicate picture"),
+        "picture_not_used": gettext_lazy("Unused file"),
     },
 )
 
@@ -173,7 +173,7 @@ def _measure(work: JobContext, source: Source) -> None:
     others = source.skipped_files()
     if others:
         text = ngettext(
-            "%(n)s file is no picture and was passed over.", "%(n)s files are no pictures and were passed over.", others
+            "%(n)s file is not a picture and was skipped.", "%(n)s files are not pictures and were skipped.", others
         )
         work.note(text % {"n": others})
 
@@ -203,7 +203,7 @@ def _arrange_near_duplicates(work: JobContext, stage: Stage) -> None:
         try:
             arrange(item)
         except TooManyPictures as problem:
-            text = _("“%(key)s” has %(count)s pictures, too many to lay look-alikes side by side. Split it.")
+            text = _("“%(key)s” has %(count)s pictures, too many to place similar pictures side by side. Split it.")
             work.note(text % {"key": item.key, "count": problem.count})
 
 

@@ -202,7 +202,7 @@ def _differs(key: str, other: Sequence[str], missing: Sequence[str]) -> RowResul
     if other:
         text = _("“%(key)s” exists with other values in: %(columns)s. Correct the row, or give it a key of its own.")
     else:
-        text = _("“%(key)s” exists without: %(columns)s. To fill it in, choose “Complete what is missing”.")
+        text = _("“%(key)s” exists without: %(columns)s. To fill it in, choose “Fill in missing values”.")
     message = text % {"key": key, "columns": ", ".join(other or missing)}
     return RowResult(Outcome.ERROR, "key_differs", message)
 

@@ -45,7 +45,7 @@ NEVER = [ip_network(network) for network in (*TUNNELS, *UNLISTED, *GUESTS)]
 NAME = re.compile(r"(?=.{1,253}\.?$)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z]([a-z0-9-]{0,61}[a-z0-9])?\.?")
 WORDS: dict[str, str | Promise] = {
     "not_http": _("This is not a web address. Copy the address of the picture; it begins with https://."),
-    "credentials": _("The address holds a name or a password. Leave them out."),
+    "credentials": _("The address contains a name or a password. Remove them."),
     "port": _("This port is not allowed. Use an address without a port number."),
     "not_found": _("No server of this name was found. Check the address."),
     "private": _("This address is in a private network. Use a public address, or upload the file."),

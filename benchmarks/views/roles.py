@@ -50,7 +50,7 @@ def role(request: HttpRequest, slug: str, role_id: int) -> HttpResponse:
         elif wanted in Role.Name.values:
             set_role(benchmark, role.user, Role.Name(wanted), current_user(request))
     except LastOwner:
-        messages.error(request, _("A benchmark always has an owner. Make someone else owner first."))
+        messages.error(request, _("A benchmark always has an owner. Change another member's role to owner first."))
     except NotATeamMember:
-        messages.error(request, _("This person is no longer in the team. The role can only be taken away."))
+        messages.error(request, _("This person is no longer in the team. The role can only be removed."))
     return redirect("benchmarks:roles", slug) if may(request.user, benchmark, "roles") else redirect("benchmarks:list")

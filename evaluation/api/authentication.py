@@ -24,7 +24,7 @@ class TokenAuthentication(BaseAuthentication):
         token = find_token(rest[0].decode("latin-1"), timezone.now()) if len(rest) == 1 else None
         if token is None:
             raise AuthenticationFailed(
-                _("This token opens nothing: it is mistyped, expired or revoked, or a new password was set.")
+                _("Invalid token: it is mistyped, expired or revoked, or a new password was set.")
             )
         return token.user, token
 

@@ -40,15 +40,15 @@ def handle(error: Exception, context: dict[str, Any]) -> Response | None:
 
 
 def not_found_response() -> tuple[str, str]:
-    return _("No such thing"), _("There is nothing here, or nothing for you.")
+    return _("Not found"), _("The resource does not exist, or you have no access.")
 
 
 def _title(status: int) -> str:
     titles = {
-        401: _("Sign in, or show a token"),
-        403: _("Refused"),
-        405: _("This can only be read"),
-        406: _("There is only JSON"),
+        401: _("Authentication required"),
+        403: _("Forbidden"),
+        405: _("Read-only resource"),
+        406: _("Only JSON is available"),
         429: _("Too many requests"),
     }
     return titles.get(status, _("This request cannot be answered"))

@@ -56,7 +56,7 @@ def strip_full_stop(words: str) -> str:
 
 
 def number_columns() -> tuple[str, ...]:
-    return (_("value"), _("low"), _("high"), _("items"), _("raters"), _("why not"))
+    return (_("value"), _("low"), _("high"), _("items"), _("raters"), _("reason"))
 
 
 def numbers(estimate: Estimate) -> tuple[Datum, ...]:

@@ -128,7 +128,9 @@ def page_figures(ground: FigureData) -> Iterator[PageFigure]:
             yield PageFigure(spec, error.message)
         except Exception:  # the page is half sent by now: one faulty figure must not end it
             log.exception("Figure %s of benchmark %s could not be drawn", spec.key, ground.benchmark.slug)
-            yield PageFigure(spec, _("It could not be drawn: something went wrong here. The log says what."))
+            yield PageFigure(
+                spec, _("The figure could not be drawn because of an internal error. Ask an administrator.")
+            )
         else:
             yield PageFigure(spec, "", figure, wide, narrow)
 

@@ -75,7 +75,7 @@ def over_time(ground: FigureData) -> Figure:
         columns=(_("cohort"), _("until"), *number_columns()),
         rows=tuple((name, day.isoformat(), *numbers(e)) for name, course in courses.items() for day, e in course),
         draw=lambda width: lines.draw(drawing, width),
-        words=(_("Each point is everything said until the end of that week; n are the ratings."), *ground.words()),
+        words=(_("Each point includes all ratings up to the end of that week. n = ratings."), *ground.words()),
     )
 
 

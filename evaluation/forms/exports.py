@@ -19,10 +19,10 @@ class ExportForm(forms.Form):
 
     stage = forms.ModelChoiceField(Stage.objects.none(), label=_("Stage"), empty_label=None)
     campaign = CampaignChoice(
-        Campaign.objects.none(), label=_("Campaign"), required=False, empty_label=_("All of the stage")
+        Campaign.objects.none(), label=_("Campaign"), required=False, empty_label=_("Whole stage")
     )
     form = forms.ChoiceField(
-        label=_("Form"),
+        label=_("Format"),
         choices=[("csv", _("CSV, for spreadsheets and statistics")), ("jsonl", _("JSON Lines, for programs"))],
         initial="csv",
     )

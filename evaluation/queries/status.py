@@ -93,8 +93,8 @@ def _queue(status: Status) -> None:
         status.figures.append((_("Broker"), _("does not answer")))
         status.problems.append(
             Problem(
-                _("The broker does not answer, so nothing is done in the background."),
-                _("See that Valkey runs and CELERY_BROKER_URL names it. Nothing is lost: work waits in the database."),
+                _("The broker is not responding, so no background jobs run."),
+                _("Check that Valkey is running and that CELERY_BROKER_URL is correct. Jobs wait in the database."),
             )
         )
         return
@@ -104,7 +104,10 @@ def _queue(status: Status) -> None:
     status.figures.append((_("Messages waiting in the broker"), f"{waiting:,}"))
     if waiting > MANY_WAITING:
         status.problems.append(
-            Problem(_("Many messages wait in the broker."), _("See that a worker runs; start a second one if it does."))
+            Problem(
+                _("Many messages wait in the broker."),
+                _("Check that a worker is running; start a second one if it is."),
+            )
         )
     _worker(status, worker)
     _scheduler(status, datetime.fromisoformat(beat.decode()) if beat else None)
@@ -155,9 +158,7 @@ def _jobs(status: Status) -> None:
             "%(n)s job failed in the last seven days.", "%(n)s jobs failed in the last seven days.", len(status.failed)
         )
         status.problems.append(
-            Problem(
-                text % {"n": len(status.failed)}, _("Read its message below, set right what it names, and resume it.")
-            )
+            Problem(text % {"n": len(status.failed)}, _("Read the message below, fix the cause, then resume the job."))
         )
     stalled = Job.objects.filter(state=Job.State.RUNNING, lease_until__lt=status.at - BEAT_LATE).count()
     if stalled:
@@ -191,8 +192,8 @@ def _mail(status: Status) -> None:
             return
         status.problems.append(
             Problem(
-                _("No mail server is set up: invitations and password links are not mailed."),
-                _("Set EMAIL_URL to your mail server and start Emic again. Until then, pass links on yourself."),
+                _("No mail server is set up: invitations and password links are not sent."),
+                _("Set EMAIL_URL to your mail server and restart Emic. Until then, share links yourself."),
             )
         )
         return
@@ -201,7 +202,8 @@ def _mail(status: Status) -> None:
     status.figures.append((_("Mail: last accepted by the mail server"), last))
     if mail.oldest and mail.oldest < status.at - MAIL_LATE:
         do = _(
-            "See that the worker runs and that EMAIL_URL is right; the mail page says what the mail server answered."
+            "Check that the worker is running and that EMAIL_URL is correct; the mail page shows "
+            "the response of the mail server."
         )
         if mail.fault:
             do = _("The last try failed: %(fault)s.") % {"fault": mail.fault} + " " + do
@@ -214,9 +216,9 @@ def _sign_ins(status: Status) -> None:
         values = {"names": alarm.data["names"], "at": _time(alarm.at)}
         status.problems.append(
             Problem(
-                _("Passwords are being guessed: sign-ins with %(names)s different names failed in an hour (%(at)s).")
+                _("Possible password guessing: sign-ins with %(names)s different names failed in an hour (%(at)s).")
                 % values,
-                _("Each address is slowed by itself. If it goes on, close the site to these addresses at your proxy."),
+                _("Each address is rate-limited. If it continues, block these addresses at your proxy."),
             )
         )
 
@@ -240,7 +242,7 @@ def _disk(status: Status) -> None:
         status.problems.append(
             Problem(
                 _("The disk of the data folder is full: answers and uploads are not saved, or will soon not be."),
-                _("Make room now. What was saved is safe, and all goes on by itself once there is room."),
+                _("Free disk space now. Saved data is safe, and work resumes automatically."),
             )
         )
     elif disk.free < LITTLE_SPACE:

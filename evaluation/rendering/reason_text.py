@@ -8,13 +8,13 @@ from evaluation.metrics.estimate import REASONS, Estimate
 
 Words = str | Promise
 NO_VALUE: dict[str, tuple[Words, Words]] = {
-    "free_text": (_("Free text."), _("No agreement by default. Choose a measure under “Ask as”.")),
+    "free_text": (_("Free text."), _("No agreement by default. Choose a measure under “Measure”.")),
     "not_comparable": (_("Not compared."), _("Each person uploads a picture of their own.")),
     "no_ratings": (_("No ratings yet."), _("There are no ratings yet.")),
     "too_few_raters": (_("Too few ratings."), ""),  # worded with its number below
     "no_pairable_units": (_("Too few ratings."), _("No picture or text has been rated by two people yet.")),
     "one_unit": (_("Too few ratings."), _("Only one item has been rated twice. Alpha needs two.")),
-    "no_variation": (_("No variation."), _("All ratings are the same, so there is nothing to agree about.")),
+    "no_variation": (_("No variation."), _("All ratings are the same, so agreement is undefined.")),
     "no_pairs": (_("Too few ratings."), _("No two people have rated enough of the same items.")),
     "no_pairs_joined": (_("Nothing to compare."), _("No person put two pictures into one group.")),
     "one_of_many": (_("Nothing to average."), _("Fewer than two values to average.")),
@@ -26,23 +26,26 @@ NO_VALUE: dict[str, tuple[Words, Words]] = {
     "too_few_points": (_("Too few ratings."), _("Fewer than 3 items have both values.")),
     "too_few_cohorts": (_("Too few cohorts."), _("Fewer than 3 cohorts have both values.")),
     "constant_side": (_("No variation."), _("One of the two sides is the same throughout.")),
-    "errors_cancel": (_("No such number."), _("The errors cancel each other: no number of independent judges fits.")),
+    "errors_cancel": (_("Errors cancel."), _("The errors cancel each other: no number of independent judges fits.")),
     "no_gold_asked": (
-        _("Not asked."),
+        _("The model was not asked."),
         _("The model was asked for none of the gold labels. Ask it for them, or import its scores of them."),
     ),
     "judges_as_good_as_people": (
-        _("Nothing to share."),
+        _("No errors to share."),
         _("The judges' errors vary no more than the people's own noise."),
     ),
     "never_correct": (
-        _("Never correct."),
+        _("No trial won."),
         _("No trial was won by the correct candidate: nothing to divide by."),
     ),
-    "no_relevant": (_("Not known."), _("It is not known which entries are right for these queries.")),
+    "no_relevant": (_("Unknown correct entry."), _("It is not known which entries are right for these queries.")),
     "list_too_short": (_("List too short."), _("A list has fewer entries than this measure needs.")),
     "unknown_labels": (_("Label missing."), _("One of the first entries has no such label.")),
-    "one_cluster": (_("One cluster."), _("There is one cluster only, or nothing shares its cluster with another.")),
+    "one_cluster": (
+        _("Too few clusters."),
+        _("There is one cluster only, or nothing shares its cluster with another."),
+    ),
     "zero_below": (_("Nothing to divide by."), _("The value it is divided by is 0.")),
     "constant_ratings": (_("No variation."), _("In every pair, one of the two gave the same rating throughout.")),
     "too_few_for_halves": (

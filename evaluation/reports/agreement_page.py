@@ -88,7 +88,7 @@ def cached_state(state: ReportState, zone: ZoneInfo) -> dict[str, Any]:
             state.newer,
         )
     elif state.changed:
-        text = _("As of %(moment)s; answers have been taken back or counted otherwise since, or items came in.")
+        text = _("As of %(moment)s. Answers or items have changed since.")
     moment = format_moment(state.computed_at, zone)
     return {
         "watermark": client_state(state),

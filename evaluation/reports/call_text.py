@@ -17,7 +17,7 @@ def methods_text(ways: Mapping[str, int]) -> str:
     different measurements. Empty where nobody knows.
 
     >>> methods_text({"logprobs": 97, "text": 3})
-    'Answer methods: 97 by log-probabilities of the codes, 3 from its words.'
+    'Answer methods: 97 by log-probabilities, 3 from free text.'
     """
     known = {how: n for how, n in ways.items() if how}
     if not known:

@@ -35,13 +35,13 @@ from evaluation.selections.measures import CODED
 from evaluation.selections.selection import COUNTED_LABELS, Selection
 
 WHY: dict[str, Any] = {
-    "surplus": gettext_lazy("over the wanted number"),
+    "surplus": gettext_lazy("extra answer"),
     "excluded": gettext_lazy("the person is excluded"),
     "rejected": gettext_lazy("rejected in review"),
     "closed": gettext_lazy("the campaign was closed"),
-    "no_consent": gettext_lazy("agreement was missing"),
+    "no_consent": gettext_lazy("no consent"),
     "not_a_member": gettext_lazy("no longer in the cohort"),
-    "repeat": gettext_lazy("a model's repeat"),
+    "repeat": gettext_lazy("repeated model request"),
 }
 
 

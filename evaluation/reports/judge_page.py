@@ -96,7 +96,9 @@ def judge_table(report: JudgeReport) -> Report:
     columns = (
         ReportColumn(_("People alone"), "alpha_people", axis=axis, style="wide"),
         ReportColumn(_("With the judge"), "alpha_with_judge", axis=axis, style="wide"),
-        ReportColumn(standing, "judge_with_the_rest", "strip", axis=strip, short=_("Among the people"), style="wide"),
+        ReportColumn(
+            standing, "judge_with_the_rest", "strip", axis=strip, short=_("Rank among annotators"), style="wide"
+        ),
         ReportColumn(_("Human ceiling"), "ceiling", "short"),
         ReportColumn(key="at_least_as_good"),
         ReportColumn(_("Agrees with the majority"), "agreement_with_majority", "short"),
@@ -164,7 +166,7 @@ def _sentences(standing: Standing) -> Iterator[str]:
     best = standing.at_least_as_good
     if best is not None and best.value is not None:
         given = {"count": best.extras["count"], "n": best.n_raters}
-        yield _("Measured against the very same others, it is at least as close as %(count)s of %(n)s.") % given
+        yield _("At least as close as %(count)s of %(n)s annotators, each compared with the same others.") % given
 
 
 def _ties_text(one: JudgeRow) -> str:
@@ -212,7 +214,7 @@ def _corrected(estimate: Estimate) -> Cell:
     """Without two people of a unit, their noise is not known: the uncorrected number must not stand there."""
     if estimate.reason != "no_pairable_units":
         return compared(estimate)
-    return number(estimate, reason=Reason(_("cannot be corrected."), _("No item has been rated by two people.")))
+    return number(estimate, reason=Reason(_("no correction possible."), _("No item has been rated by two people.")))
 
 
 def words(report: JudgeReport, language: str = "en") -> list[str]:
@@ -244,8 +246,9 @@ def words(report: JudgeReport, language: str = "en") -> list[str]:
         texts.append(_("An error of a judge is an answer that differs from the majority of the people."))
         texts.append(
             _(
-                "Codes without an order: people's noise cannot be taken off, so the correlation of the errors is an "
-                "upper bound, and the number of independent judges a lower bound."
+                "Codes without an order: the noise of people cannot be corrected for, so the "
+                "correlation of the errors is an upper bound, and the number of independent judges a "
+                "lower bound."
             )
         )
     elif report.panel is not None:

@@ -36,8 +36,8 @@ STATISTIC_LABELS: dict[str, Words] = {
     "accuracy": gettext_lazy("Accuracy"),
 }
 TRUTH_LABELS: dict[str, Words] = {
-    MAJORITY: gettext_lazy("What most people said"),
-    GOLD: gettext_lazy("Gold of the items"),
+    MAJORITY: gettext_lazy("Majority answer"),
+    GOLD: gettext_lazy("Gold answers"),
 }
 
 
@@ -46,7 +46,7 @@ def models_context(report: ModelsReport, language: str) -> dict[str, Any]:
     table = models_table(report)
     label = str(STATISTIC_LABELS[report.statistic])
     again = any(line.again is not None for line in report.lines)
-    repeated = _("Whether a model says the same when it is asked again")
+    repeated = _("Consistency of repeated requests")
     by_cohort = _("%(overall_label)s, by cohort") % {"overall_label": label}
     return {
         "table": page_table(table, "models", _("Models, all cohorts together"), TOGETHER),
@@ -77,7 +77,7 @@ def models_table(report: ModelsReport) -> Report:
             )
             for cohort in report.cohorts
         ),
-        ReportColumn(pgettext("how often", "Asked"), "repeats", "text", style="num", in_files=False),
+        ReportColumn(pgettext("how often", "Requests"), "repeats", "text", style="num", in_files=False),
         ReportColumn(_("Identical answers"), "same", "short", facts={"number": "same_in_all_repeats"}),
         ReportColumn(_("Alpha over its answers"), "alpha", "short", facts={"number": "alpha_over_repeats"}),
     ]
@@ -135,8 +135,8 @@ def _asked(row: ModelRow, n_things: int) -> list[str]:
     n = {"n": f"{row.answered.extras['count']:,}", "of": f"{row.answered.n_units:,}", "things": f"{n_things:,}"}
     if row.asked is None:
         rest = row.answered.value != 1
-        return [_("%(n)s of %(things)s") % n, *([_("what else it was asked is not known")] if rest else [])]
-    texts = [_("%(n)s of %(of)s asked") % n]
+        return [_("%(n)s of %(things)s") % n, *([_("other requests unknown")] if rest else [])]
+    texts = [_("%(n)s of %(of)s sent") % n]
     if row.answered.n_units < n_things:
         texts.append(_("%(of)s of %(things)s items sent") % n)
     return texts
@@ -167,7 +167,7 @@ def _again(row: ModelRow) -> tuple[Cell, Cell, Cell]:
         lost = text % {"n": f"{extras['n_unreadable']:,}"}
         ends = {end: format_number(float(extras[end] or 0)) for end in ("worst", "best")}
         if same.value is not None:
-            lost += " " + _("All others, or all the same: between %(worst)s and %(best)s.") % ends
+            lost += " " + _("Bounds: all others different, or all the same: between %(worst)s and %(best)s.") % ends
     facts = {"left_out": extras["n_unreadable"], "worst": extras["worst"], "best": extras["best"]}
     return (
         Cell(text=ngettext("%(n)s time", "%(n)s times", repeats) % {"n": repeats}),
@@ -187,7 +187,7 @@ def rank_band(places: tuple[int, int] | None, count: int) -> str:
     if count < 2:
         return ""
     if places is None:
-        return _("not placed")
+        return _("not ranked")
     first, last = places
     if first == last:
         return _("Rank %(place)s of %(count)s") % {"place": first, "count": count}
@@ -197,7 +197,7 @@ def rank_band(places: tuple[int, int] | None, count: int) -> str:
 def compared(estimate: Estimate, **more: Any) -> Cell:
     """A number of a model and people. Without a unit that both rated, it is not that there are no ratings."""
     if estimate.reason == "no_ratings":
-        more["reason"] = Reason(_("nothing shared."), _("People and the model have rated no item in common."))
+        more["reason"] = Reason(_("no shared items."), _("People and the model have rated no item in common."))
     return number(estimate, **more)
 
 

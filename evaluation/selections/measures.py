@@ -126,7 +126,7 @@ MEASURES: tuple[Measure, ...] = (
     ),
     Measure(
         "rest",
-        _("Each against the rest, Spearman"),
+        _("Agreement with others (Spearman)"),
         _(
             "Spearman's correlation of each rater with the mean of the others, averaged over the "
             "raters, with the smallest and the largest value. It has no interval."

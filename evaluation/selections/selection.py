@@ -112,7 +112,7 @@ class Selection:
     def inclusion_text(self) -> str:
         if self.counted == "counted":
             return _(
-                "Only answers that count: none over the wanted number, of excluded raters, or rejected by a reviewer."
+                "Only counted answers: no extra answers, none of excluded raters, and none rejected by a reviewer."
             )
         return _(
             "All submitted answers, also those over the wanted number, of excluded raters, and rejected ones; never "
@@ -300,7 +300,7 @@ def _by(params: Params, entry: CampaignEntry, versions: Mapping[str, int]) -> st
         if any(params.getlist(name)):
             raise SelectionError(
                 name,
-                _("By question, each has the measure of its own level. Leave “%(name)s” out.") % {"name": name},
+                _("By question, each has the measure of its own level. Remove “%(name)s”.") % {"name": name},
             )
     return by
 
@@ -309,7 +309,7 @@ def _period(params: Params, zone: tzinfo) -> tuple[datetime | None, datetime | N
     """From the first moment of the one day to the last of the other, in the reader's zone."""
     since, until = _day(params, "since"), _day(params, "until")
     if since and until and since > until:
-        raise SelectionError("until", _("“until” lies before “since”: no day is left. Exchange the two."))
+        raise SelectionError("until", _("“Until” is before “Since”. Swap the dates."))
     start = datetime.combine(since, time.min, zone) if since else None
     return start, datetime.combine(until + DAY, time.min, zone) if until else None
 
@@ -350,9 +350,7 @@ def _campaigns(stage: StageEntry, params: Params) -> list[CampaignEntry]:
     known = {str(c.id): c for c in stage.campaigns}
     campaigns = [known[c] for c in _multiple(params, "campaign", known)] or list(stage.current)
     if len({c.major for c in campaigns}) > 1:
-        raise SelectionError(
-            "campaign", _("These campaigns asked with different codes. Look at one of them at a time.")
-        )
+        raise SelectionError("campaign", _("These campaigns use different options. Choose one campaign."))
     return campaigns
 
 

@@ -207,8 +207,8 @@ def build_pace(inputs: TableInputs) -> Table:
             cells = (Cell(estimate, rounding=SECONDS), Cell(text=str(len(answers))), Cell(text=str(people)))
             yield Row(label, cells, entry.name)
 
-    words: list[Words] = [_("Each person counts once, by their own median. Answers that came in files have no time.")]
-    columns: list[Words] = [_("Median seconds per answer"), _("Timed answers"), _("People")]
+    words: list[Words] = [_("Each person counts once, by their own median. Imported answers have no time.")]
+    columns: list[Words] = [_("Median time per answer (s)"), _("Timed answers"), _("People")]
     return inputs.table(corner=_("Cohort"), columns=columns, rows=_each_stage(inputs, read), words=words)
 
 
@@ -219,5 +219,5 @@ GENERAL_TABLES: tuple[TableSpec, ...] = (
     TableSpec("models-people", "", gettext_lazy("Models against people"), BY_BOTH, build_models),
     TableSpec("ranking", "", gettext_lazy("Ranking of models"), BY_BOTH, build_ranking),
     TableSpec("judges-people", "", gettext_lazy("Judges against people"), BY_BOTH, build_judges),
-    TableSpec("pace", "", gettext_lazy("Pace of people"), BY_PEOPLE, build_pace),
+    TableSpec("pace", "", gettext_lazy("Median time per answer"), BY_PEOPLE, build_pace),
 )

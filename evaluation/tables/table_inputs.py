@@ -46,7 +46,7 @@ EVERYBODY = ("person", "model")
 NARROWING = ("cohort", "condition", "concept", "counted", "repeats", "interval", "since", "until")
 
 
-PREDICTIONS = ActionLink("predictions:index", gettext_lazy("To the predictions"))
+PREDICTIONS = ActionLink("predictions:index", gettext_lazy("View predictions"))
 
 
 def _open_one(stage: str) -> ActionLink:
@@ -158,7 +158,7 @@ class TableInputs:
         stage = self.benchmark.stages.filter(key=key).first()
         if stage is None:
             text = _("This benchmark has no stage “%(stage)s”. Add it under Stages.") % {"stage": key}
-            return MissingData(text, ActionLink("annotation:stages", _("To the stages")))
+            return MissingData(text, ActionLink("annotation:stages", _("View stages")))
         text = _("The stage “%(stage)s” has no campaign yet. Open one, or import answers into it.")
         return MissingData(text % {"stage": stage.name}, _open_one(key))
 

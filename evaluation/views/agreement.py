@@ -133,7 +133,7 @@ def recompute(request: HttpRequest, slug: str) -> HttpResponse:
     except SelectionError as error:
         return HttpResponse(error.message, status=400, content_type="text/plain; charset=utf-8")
     if not may_request(current_user(request).pk):
-        messages.error(request, _("You have asked for this often. Wait ten minutes, then ask again."))
+        messages.error(request, _("Too many requests. Try again in ten minutes."))
     elif stored_agreement.recompute(benchmark, selection, timezone.now()):
         messages.info(request, _("The report is being recomputed. The page updates when it is ready."))
     else:

@@ -59,7 +59,7 @@ def run(job_id: int) -> None:
         try:
             kind = kinds.find_kind(job.kind)
             if kind is None:
-                raise SiteFailure(_("This version of Emic does not know how to do this work."))
+                raise SiteFailure(_("This version of Emic does not support this job."))
             work.check()
             kind.run(work)
         except JobCancelled:
@@ -73,7 +73,7 @@ def run(job_id: int) -> None:
         except (OperationalError, InterfaceError):
             raise
         except Exception:
-            _close(job, Job.State.FAILED, _("Something went wrong in Emic itself. It is in the log; try to go on."))
+            _close(job, Job.State.FAILED, _("Internal error; see the log. Resume the job to try again."))
             raise
         else:
             _close(job, Job.State.DONE)

@@ -79,9 +79,7 @@ def by_release(ground: FigureData) -> Figure:
     ]
     dated = [release for release in releases if release.day]
     if not dated:
-        raise MissingData(
-            _("No release date can be read. Write it as YYYY-MM-DD in what is known of each (“released”).")
-        )
+        raise MissingData(_("No release date can be read. Write it as YYYY-MM-DD in the model details (“released”)."))
     kinds = [_kind(release.is_open) for release in dated]
     drawing = points.Points(
         (points.PointPanel(_("Accuracy by release date"), _series_words(), tuple(_series(dated))),),

@@ -31,7 +31,7 @@ from predictions.prompts.prompt_templates import (
 )
 from predictions.prompts.reply_text import empty_reason, failure_reason, strip_reasoning
 
-OURS = gettext_noop("Ours; the paper prints none")
+OURS = gettext_noop("Our own prompt (the paper prints none)")
 LONGEST = 1024
 SCALE = PromptOption(
     "scale",

@@ -31,7 +31,7 @@ class TeamForm(StyledFormMixin, forms.ModelForm):  # type: ignore[type-arg]
         model = Team
         fields = ["name", "slug"]
         labels = {"slug": _("Short name for addresses")}
-        help_texts = {"slug": _("Letters, digits and hyphens. It stays as it is.")}
+        help_texts = {"slug": _("Letters, digits and hyphens. It cannot be changed later.")}
 
     def clean_name(self) -> str:
         return validate_single_line(str(self.cleaned_data["name"]))
@@ -51,12 +51,12 @@ class InviteForm(StyledFormMixin, forms.ModelForm):  # type: ignore[type-arg]
         model = Invitation
         fields = ["email", "note"]
         labels = {"email": _("E-mail (optional)"), "note": _("Note for yourself (optional)")}
-        help_texts = {"email": _("With it, the link is mailed there as well.")}
+        help_texts = {"email": _("If you enter an address, the link is sent there as well.")}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if not mail_status.has_mail_server():
-            self.fields["email"].help_text = _("The person registers with it. Nothing is mailed to it.")
+            self.fields["email"].help_text = _("The person registers with this address. Nothing is sent to it.")
 
 
 class InviteLinksForm(StyledFormMixin, forms.Form):
@@ -95,12 +95,12 @@ class InviteListForm(StyledFormMixin, forms.Form):
         if file is None:
             return cleaned
         if file.size > 200_000:
-            raise forms.ValidationError(_("This file is larger than 200 KB. Take fewer people at once."))
+            raise forms.ValidationError(_("This file is larger than 200 KB. Split it into smaller files."))
         try:
             cleaned["text"] = decode_upload(file.read())
         except UnicodeDecodeError as error:
             raise forms.ValidationError(
-                _("This file is no text in UTF-8. Save it as “CSV UTF-8”, or paste the rows.")
+                _("This file is not UTF-8 text. Save it as “CSV UTF-8”, or paste the rows.")
             ) from error
         return cleaned
 
@@ -109,16 +109,19 @@ class MessageForm(StyledFormMixin, forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = Message
         fields = ["body"]
-        labels = {"body": _("What to say to all members")}
+        labels = {"body": _("Message to all members")}
         help_texts = {
-            "body": _("It is on their page until they have read it. With a mail server, it is mailed to them as well.")
+            "body": _(
+                "Members see it on their page until they have read it. With a mail server, it is "
+                "sent by e-mail as well."
+            )
         }
         widgets = {"body": forms.Textarea(attrs={"rows": 5})}
         error_messages = {"body": {"required": _("Write a few words first.")}}
 
 
 class InviteToTeamForm(InviteForm):
-    team_role = forms.ChoiceField(label=_("As"), choices=TeamMember.Role.choices, initial=TeamMember.Role.MEMBER)
+    team_role = forms.ChoiceField(label=_("Role"), choices=TeamMember.Role.choices, initial=TeamMember.Role.MEMBER)
     field_order = ["team_role", "email", "note"]
 
 
@@ -126,9 +129,7 @@ class TeamPersonForm(StyledFormMixin, forms.Form):
     """One of the team's people, for instance as a manager: chosen, or named by e-mail if they left."""
 
     user = forms.ModelChoiceField(User.objects.none(), label=_("Person"), required=False)
-    email = forms.EmailField(
-        label=_("Or an e-mail"), required=False, help_text=_("Of somebody who belonged to this team before.")
-    )
+    email = forms.EmailField(label=_("Or e-mail"), required=False, help_text=_("E-mail of a former team member."))
 
     def __init__(self, *args: Any, people: Iterable[int], team: Team, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -164,21 +165,21 @@ class CohortForm(StyledFormMixin, forms.ModelForm):  # type: ignore[type-arg]
         help_text=_("One per line: language code, colon, name. For example “pt: Brasil”."),
     )
     languages = forms.CharField(
-        label=_("Languages"), required=False, help_text=_("Codes with spaces between them, for example “ar en”.")
+        label=_("Languages"), required=False, help_text=_("Language codes separated by spaces, for example “ar en”.")
     )
 
     class Meta:
         model = Cohort
         fields = ["label", "names", "country", "languages", "direction", "time_zone"]
         labels = {"country": _("Country (two letters, optional)"), "direction": _("Direction of the script")}
-        help_texts = {"label": _("As it is said to people: a country, a region, a faith, a diaspora.")}
+        help_texts = {"label": _("The name people see, such as a country, region, faith or diaspora.")}
 
     def __init__(self, *args: Any, team: Team, naming: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.team = team
         for name in () if naming else ("label", "names"):
             self.fields[name].disabled = True
-            self.fields[name].help_text = _("People are asked by this name: only an admin of the team changes it.")
+            self.fields[name].help_text = _("This name appears in questions. Only a team admin can change it.")
         zones = zone_choices(self.instance.time_zone)
         self.fields["time_zone"] = forms.ChoiceField(label=_("Time zone"), choices=zones)
         self.fields["time_zone"].widget.attrs["class"] = "in"

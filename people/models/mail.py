@@ -16,10 +16,10 @@ class OutMail(models.Model):
         QUEUED = "queued", _("Waiting")
         SENDING = "sending", _("Waiting")
         ACCEPTED = "accepted", _("Accepted by the mail server")
-        RETRY = "retry", _("Will be tried again")
-        FAILED = "failed", _("Refused by the mail server")
-        BOUNCED = "bounced", _("Came back")
-        SUPPRESSED = "suppressed", _("Not mailed")
+        RETRY = "retry", _("Retrying")
+        FAILED = "failed", _("Rejected by the mail server")
+        BOUNCED = "bounced", _("Bounced")
+        SUPPRESSED = "suppressed", _("Not sent")
         NO_SERVER = "no_server", _("No mail server is set up")
 
     class Kind(models.TextChoices):
@@ -27,7 +27,7 @@ class OutMail(models.Model):
         CONFIRMATION = "confirmation", _("Confirmation of an address")
         PASSWORD = "password", _("New password")
         MESSAGE = "message", _("Message to a cohort")
-        TEST = "test", _("Test mail")
+        TEST = "test", _("Test e-mail")
         NONE = "none", _("Nothing to send")
 
     PENDING = (State.QUEUED, State.SENDING, State.RETRY)

@@ -29,7 +29,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     name = models.CharField(_("name"), max_length=120)
     language = models.CharField(_("language"), max_length=12, blank=True)
     time_zone = models.CharField(_("time zone"), max_length=60, blank=True)
-    simulated = models.BooleanField(default=False, help_text=_("Not a person: made by the demo or a simulation."))
+    simulated = models.BooleanField(default=False, help_text=_("Not a person: created by the demo or a simulation."))
     is_staff = models.BooleanField(default=False)
     is_active = models.BooleanField(default=True)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -23,8 +23,8 @@ FAULTS = {
     "unknown_host": gettext_lazy("the mail server's name is not known"),
     "unreachable": gettext_lazy("the mail server cannot be reached"),
     "sign_in": gettext_lazy("the mail server did not accept our user name and password"),
-    "unsendable": gettext_lazy("this letter cannot be sent as it is"),
-    "not_needed": gettext_lazy("it was no longer needed"),
+    "unsendable": gettext_lazy("the message cannot be sent"),
+    "not_needed": gettext_lazy("no longer needed"),
     "too_long": gettext_lazy("it could not be sent in time"),
 }
 
@@ -54,11 +54,11 @@ def describe(mail: OutMail) -> str:
     if mail.state == OutMail.State.FAILED:
         return _("Not accepted: %(reply)s") % {"reply": reply}
     if mail.state == OutMail.State.BOUNCED:
-        return _("Came back: %(reply)s") % {"reply": reply}
+        return _("Bounced: %(reply)s") % {"reply": reply}
     if mail.state == OutMail.State.SUPPRESSED:
-        return _("Not mailed: %(reply)s") % {"reply": reply}
+        return _("Not sent: %(reply)s") % {"reply": reply}
     if mail.state == OutMail.State.NO_SERVER:
-        return _("No mail server is set up. Pass the link on yourself.") if mail.kind in OutMail.SECRET else no_server()
+        return _("No mail server is set up. Share the link yourself.") if mail.kind in OutMail.SECRET else no_server()
     return _("Waiting")
 
 

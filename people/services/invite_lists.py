@@ -63,9 +63,12 @@ def parse_list(text: str, cohort: Cohort, at: datetime) -> InviteList:
     if heads is not None:
         rows = rows[1:]
     if not rows:
-        return InviteList([], _("There is no row in it. Write an e-mail in each line."))
+        return InviteList([], _("The list is empty. Write one e-mail address per line."))
     if len(rows) > MOST:
-        return InviteList([], _("At most %(most)s people at once; these are %(n)s.") % {"most": MOST, "n": len(rows)})
+        return InviteList(
+            [],
+            _("You can invite at most %(most)s people at once. This list has %(n)s.") % {"most": MOST, "n": len(rows)},
+        )
     columns = heads or {"email": 0, "note": 1}
     known = _existing_people(cohort, at)
     lines_by_email: dict[str, int] = {}
@@ -105,7 +108,7 @@ def _existing_people(cohort: Cohort, at: datetime) -> dict[str, str]:
     asked = waiting.exclude(email="").values_list("email", flat=True)
     known = {email.casefold(): _("An invitation is waiting for this address.") for email in asked}
     members = memberships.active_members(cohort).values_list("user__email", flat=True)
-    return known | {email.casefold(): _("This person is a member already.") for email in members}
+    return known | {email.casefold(): _("This person is already a member.") for email in members}
 
 
 def _line(
@@ -128,13 +131,13 @@ def _problem(email: str, note: str, known: dict[str, str], lines_by_email: dict[
     if any(unicodedata.category(sign) == "Cc" for sign in note):
         return note, _("The note has control characters.")
     if not email:
-        return ("", "") if note else ("", _("There is neither an e-mail nor a note."))
+        return ("", "") if note else ("", _("The row is empty. Add an e-mail address or a note."))
     if set(email) & set(SEPARATORS):  # letters of any script may stand in a domain, and Django takes these for some
-        return email, _("This is no e-mail address.")
+        return email, _("This is not an e-mail address.")
     try:
         validate_email(email)
     except ValidationError:
-        return email, _("This is no e-mail address.")
+        return email, _("This is not an e-mail address.")
     if len(email) > User._meta.get_field("email").max_length:  # type: ignore[operator]
         return email, _("This e-mail address is too long.")
     if email.casefold() in lines_by_email:

@@ -116,7 +116,10 @@ def _create_and_show(
     """Make them and show the links: the only time. The same form sent again makes no others."""
     key, used = request.POST.get("key", ""), request.session.get("invited", [])
     if key and key in used:
-        messages.warning(request, _("These links were made already. They were shown once; take back what is lost."))
+        messages.warning(
+            request,
+            _("These links were already created and are shown only once. Revoke lost links and create new ones."),
+        )
         return redirect("people:cohort_invite", cohort.pk)
     request.session["invited"] = [*used, key][-KEPT:]
     invitations = invite_lists.invite_all(cohort, current_user(request), people, link_maker(request), timezone.now())

@@ -112,7 +112,7 @@ def member_role(request: HttpRequest, slug: str, user_id: int) -> HttpResponse:
     try:
         teams.change_role(_member(team, user_id), TeamMember.Role(role), current_user(request), timezone.now())
     except teams.LastAdmin:
-        messages.warning(request, _("A team needs an admin. Make somebody else admin first."))
+        messages.warning(request, _("A team needs an admin. Change another member's role to admin first."))
     return redirect("people:team", team.slug)
 
 
@@ -124,11 +124,13 @@ def member_remove(request: HttpRequest, slug: str, user_id: int) -> HttpResponse
     try:
         teams.remove_member(member, current_user(request), timezone.now())
     except teams.LastAdmin:
-        messages.warning(request, _("A team needs an admin. Make somebody else admin first."))
+        messages.warning(request, _("A team needs an admin. Change another member's role to admin first."))
     except teams.LastTeamOwner as refused:
         details = {"name": member.user, "benchmarks": ", ".join(refused.benchmarks)}
         messages.warning(
-            request, _("%(name)s is the only owner of %(benchmarks)s. Make somebody else owner there first.") % details
+            request,
+            _("%(name)s is the only owner of %(benchmarks)s. Change another member's role to owner there first.")
+            % details,
         )
     if user_id == request.user.pk and member.pk is None:
         return redirect("people:teams")

@@ -64,5 +64,5 @@ def revoke(request: HttpRequest, token_id: int) -> HttpResponse:
     user = current_user(request)
     token = token_for(user, token_id)
     if service.revoke(token, user, timezone.now()):
-        messages.info(request, _("“%(name)s” no longer opens anything.") % {"name": token.name})
+        messages.info(request, _("“%(name)s” was revoked.") % {"name": token.name})
     return redirect("people:tokens")

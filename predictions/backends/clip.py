@@ -74,7 +74,7 @@ class ClipEncoder:
         try:
             data = fetch()
         except FileNotFoundError as error:
-            raise CallError("permanent", _("The picture's bytes are no longer there.")) from error
+            raise CallError("permanent", _("The picture file is missing. Import it again.")) from error
         return self._preprocess(torch_setup.upright(data))
 
     def _encoded(

@@ -34,7 +34,7 @@ class AnswerFileForm(StyledFormMixin, forms.Form):
         widget=forms.ClearableFileInput(attrs=FILES),
     )
     names = forms.FileField(
-        label=_("The release's COCO file"),
+        label=_("COCO file of the data set"),
         help_text=_("Only with COCO results: it says which image and which category each number is."),
         required=False,
         widget=forms.ClearableFileInput(attrs={**FILES, "accept": ".json"}),
@@ -65,7 +65,7 @@ class AnswerFileDetailsForm(StyledFormMixin, forms.Form):
         label=_("Setting"), max_length=60, required=False, help_text=_("How it was asked, where that differs: main.")
     )
     about = forms.CharField(
-        label=_("About the model"),
+        label=_("Model details"),
         required=False,
         help_text=_('As JSON, such as {"family": "CLIP", "parameters": "0.4 B", "open": true}.'),
         widget=forms.Textarea(attrs={"rows": 2, "dir": "ltr"}),
@@ -89,7 +89,7 @@ class AnswerFileDetailsForm(StyledFormMixin, forms.Form):
         if looked.format == RATINGS:
             settings = {setting: setting or _("none") for setting in looked.settings}
             return [("field", _("Question that was answered"), looked.fields, ""),
-                    ("of_setting", _("Which of its settings"), settings, "")]  # fmt: skip
+                    ("of_setting", _("Prompt variant"), settings, "")]  # fmt: skip
         culture = ("target", _("Culture that the answers are about"), self._targets(), "")
         if looked.format == coco.KEY:
             return [("field", _("Question that was answered"), looked.fields, ""), culture]
@@ -102,7 +102,7 @@ class AnswerFileDetailsForm(StyledFormMixin, forms.Form):
         return [
             ("key", _("Column that names the item"), keys, ""),
             culture,
-            ("only", _("What is read") if scorers else _("Filter"), read,
+            ("only", _("Reply column") if scorers else _("Filter"), read,
              _("What the log's own filter or scorer took out of the reply. Nothing is looked for inside a sentence.")),
             ("field", _("Question that was answered"), {**looked.fields, **whole}, ""),
         ]  # fmt: skip
@@ -121,7 +121,7 @@ class AnswerFileDetailsForm(StyledFormMixin, forms.Form):
     def clean_target(self) -> str:
         target = str(self.cleaned_data["target"]) if "target" in self.data else self.fields["target"].initial
         if target == UNSAID:
-            raise forms.ValidationError(_("Say which culture the answers are about: no column of the file names one."))
+            raise forms.ValidationError(_("Choose the target culture. The file has no such column."))
         return str(target)
 
     def is_known_or_requested(self, name: str, label: Any, choices: Mapping[str, Any], help_text: Any) -> None:

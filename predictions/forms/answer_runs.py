@@ -49,7 +49,7 @@ class RunStartForm(StyledFormMixin, forms.Form):
         endpoints = Endpoint.objects.filter(team=benchmark.team, retired_at=None)
         self._offer("endpoint", endpoints.filter(kind__in=kinds).order_by("name"))
         if endpoints.exclude(kind__in=kinds).exists():
-            self.fields["endpoint"].help_text = _("Those that some prompt can put the sheet of this campaign to.")
+            self.fields["endpoint"].help_text = _("Endpoints with a compatible prompt.")
 
     def _offer(self, name: str, rows: "QuerySet[Any]") -> None:
         self.fields[name].queryset = rows  # type: ignore[attr-defined]
@@ -79,8 +79,8 @@ class PlanForm(RunStartForm):
         label=_("Name in the tables (optional)"), max_length=200, required=False, help_text=_("Empty: the model's own.")
     )
     setting = forms.CharField(
-        label=_("Setting (optional)"), max_length=60, required=False,
-        help_text=_("Tells apart two ways of asking one model. Empty: the prompt's own."),
+        label=_("Prompt variant (optional)"), max_length=60, required=False,
+        help_text=_("Distinguishes prompt variants of the same model. Leave empty for the default of the " "prompt."),
     )  # fmt: skip
     temperature = forms.FloatField(label=_("Temperature"), min_value=0, max_value=2, initial=0)
     top_p = forms.FloatField(label=_("Top p (optional)"), min_value=0, max_value=1, required=False)
@@ -96,7 +96,7 @@ class PlanForm(RunStartForm):
     fresh = forms.BooleanField(
         label=_("Ignore cached replies"),
         required=False,
-        help_text=_("Kept replies are not taken; all of it is paid again."),
+        help_text=_("Cached replies are not used; all requests are paid again."),
     )
     ways = forms.MultipleChoiceField(
         label=_("Answer methods"), choices=list(WAYS.items()), required=False, widget=CHECKS,

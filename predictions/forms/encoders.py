@@ -41,7 +41,7 @@ class EncoderRunForm(StyledFormMixin, forms.Form):
         label=_("How many entries are kept for a query"), min_value=1, max_value=100_000, initial=100,
         help_text=_("All entries are scored; the best are kept."),
     )  # fmt: skip
-    some_missing = forms.BooleanField(label=_("Count it though pictures cannot be read"), required=False)
+    some_missing = forms.BooleanField(label=_("Count the run despite unreadable pictures"), required=False)
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -149,7 +149,7 @@ class FactsForm(StyledFormMixin, forms.Form):
 
     stage = forms.ModelChoiceField(label=_("Stage"), queryset=Stage.objects.none(), empty_label=None)
     what = forms.ChoiceField(
-        label=_("What is looked for"),
+        label=_("Task"),
         choices=[
             (item_facts.SCORE, _("How well picture and words fit (CLIP score)")),
             (item_facts.OBJECTS, _("Objects in the picture")),
@@ -161,12 +161,10 @@ class FactsForm(StyledFormMixin, forms.Form):
     )  # fmt: skip
     model = forms.CharField(label=_("Model"), max_length=120, help_text=MODEL_HELP)
     words = forms.CharField(
-        label=_("Where the words are"), max_length=80, initial="context.assertion", required=False,
+        label=_("Text column"), max_length=80, initial="context.assertion", required=False,
         help_text=_("For scores: text, concept, or a column of the import, as context.assertion."),
     )  # fmt: skip
-    threshold = forms.FloatField(
-        label=_("From which score on an object counts"), min_value=0, max_value=1, initial=THRESHOLD
-    )
+    threshold = forms.FloatField(label=_("Minimum object score"), min_value=0, max_value=1, initial=THRESHOLD)
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -28,18 +28,18 @@ class EndpointForm(StyledFormMixin, forms.Form):
         widget=forms.TextInput(attrs={"dir": "ltr", "inputmode": "url", "spellcheck": "false"}),
     )
     offers = forms.MultipleChoiceField(
-        label=_("What it offers"),
+        label=_("Capabilities"),
         required=False,
         choices=[(key, label) for key, label, _words in OFFERS],
         widget=forms.CheckboxSelectMultiple,
     )
     most_in_flight = forms.IntegerField(
-        label=_("Most requests at once"), min_value=1, max_value=512, initial=8,
-        help_text=_("All runs together. When the server says it is too much, fewer are sent for a while."),
+        label=_("Maximum parallel requests"), min_value=1, max_value=512, initial=8,
+        help_text=_("Shared by all runs. Reduced after rate-limit errors."),
     )  # fmt: skip
     per_minute = forms.IntegerField(
-        label=_("Most requests a minute"), min_value=1, max_value=1_000_000, required=False,
-        help_text=_("Empty: no limit of ours."),
+        label=_("Maximum requests per minute"), min_value=1, max_value=1_000_000, required=False,
+        help_text=_("Leave empty for no limit."),
     )  # fmt: skip
     timeout_seconds = forms.IntegerField(label=_("Seconds to wait"), min_value=1, max_value=3600, initial=120)
 

@@ -62,7 +62,7 @@ class RunForm(StyledFormMixin, forms.Form):
         label=_("Kind of score"), max_length=40, required=False, help_text=_("Such as cosine or matching.")
     )
     about = forms.CharField(
-        label=_("About the model"),
+        label=_("Model details"),
         required=False,
         help_text=_('As JSON, such as {"family": "CLIP", "parameters": "0.4 B", "open": true}.'),
         widget=forms.Textarea(attrs={"rows": 2, "dir": "ltr"}),
@@ -70,7 +70,7 @@ class RunForm(StyledFormMixin, forms.Form):
     file = forms.FileField(
         label=_("File of the run"), help_text=_("A table or JSON Lines."), widget=forms.ClearableFileInput(attrs=FILES)
     )
-    some_missing = forms.BooleanField(label=_("Count it though queries are missing"), required=False)
+    some_missing = forms.BooleanField(label=_("Count the run despite missing queries"), required=False)
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -95,13 +95,13 @@ class IndexForm(StyledFormMixin, forms.Form):
         label=_("Its model"), max_length=200, help_text=_("As open_clip calls it, such as local-dir:NAME."),
         widget=forms.TextInput(attrs={"dir": "ltr", "spellcheck": "false", "list": "models", "autocomplete": "off"}),
     )  # fmt: skip
-    over = forms.ChoiceField(label=_("Over"), choices=KnowledgeIndex.Over.choices)
+    over = forms.ChoiceField(label=_("Source"), choices=KnowledgeIndex.Over.choices)
     kind = forms.ChoiceField(
         label=_("Kind of index"), required=False,
         choices=[("", _("by size: exact up to 50,000, a graph up to 2 million")), *((k, KIND_NAMES[k]) for k in KINDS)],
     )  # fmt: skip
     vectors = forms.FileField(
-        label=_("Vectors made elsewhere"),
+        label=_("Import existing vectors"),
         required=False,
         help_text=_("An .npy file, one row for each name. The encoder must be the one that made them."),
         widget=forms.ClearableFileInput(attrs={"accept": ".npy", "class": "in"}),
@@ -150,9 +150,9 @@ class LinkingForm(StyledFormMixin, forms.Form):
     index = forms.ModelChoiceField(
         label=_("Knowledge base and index"), queryset=KnowledgeIndex.objects.none(), empty_label=None
     )
-    method = forms.ChoiceField(label=_("Way of linking"), choices=list(METHODS.items()), initial="lemma_vt")
+    method = forms.ChoiceField(label=_("Linking method"), choices=list(METHODS.items()), initial="lemma_vt")
     answers = forms.ModelChoiceField(
-        label=_("Names that a model gave"), queryset=Run.objects.none(), required=False,
+        label=_("Names given by a model"), queryset=Run.objects.none(), required=False,
         help_text=_("For “Named by a model”: the run that named what the images of the stage show."),
     )  # fmt: skip
     nearest = forms.IntegerField(

@@ -20,5 +20,5 @@ def about_in(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError, RowProblem):
         parsed = None
     if not isinstance(parsed, dict) or len(text) > MOST_ABOUT:
-        raise forms.ValidationError(_('This is no JSON object. Write it so: {"family": "CLIP"}.'))
+        raise forms.ValidationError(_('This is not a JSON object. Write it like this: {"family": "CLIP"}.'))
     return parsed

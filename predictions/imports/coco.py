@@ -93,7 +93,7 @@ def rows(file: BinaryIO) -> Iterator[Row]:
         if isinstance(one, Mapping) and one.get("image_id") is not None:
             yield number, one
         else:
-            text = _("This is no detection: it names no image. Write image_id, category_id, bbox and score.")
+            text = _("This is not a detection: it has no image. Write image_id, category_id, bbox and score.")
             yield number, RowProblem("unreadable", text)
 
 

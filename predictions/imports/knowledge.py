@@ -55,7 +55,7 @@ def _text(row: Mapping[str, Any], name: str) -> str:
         return ""
     if isinstance(value, (str, int)) and not isinstance(value, bool):
         return str(value).strip().replace("\x00", "")
-    raise RowProblem("not_text", _("“%(name)s” is no text.") % {"name": name})
+    raise RowProblem("not_text", _("“%(name)s” is not a text.") % {"name": name})
 
 
 def _list(row: Mapping[str, Any], name: str) -> list[str]:
@@ -64,7 +64,7 @@ def _list(row: Mapping[str, Any], name: str) -> list[str]:
         return []
     parts = value.split("|") if isinstance(value, str) else value
     if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
-        raise RowProblem("not_list", _("“%(name)s” is no list of texts.") % {"name": name})
+        raise RowProblem("not_list", _("“%(name)s” is not a list of texts.") % {"name": name})
     return [part.strip().replace("\x00", "") for part in parts if part.strip()]
 
 

@@ -81,6 +81,6 @@ def number(value: Any) -> float:
     except (TypeError, ValueError, OverflowError):
         value_read = math.nan
     if not math.isfinite(value_read):
-        text = _("“%(value)s” is no finite number.")
+        text = _("“%(value)s” is not a finite number.")
         raise RowProblem("not_a_number", text % {"value": str(value)[:60]})
     return value_read

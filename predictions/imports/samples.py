@@ -87,7 +87,7 @@ def one_row() -> Iterator[None]:
     try:
         yield
     except ODD as error:
-        text = _("This row is made otherwise than its format has it, or a number in it is too large. Take it out.")
+        text = _("This row does not follow its format, or a number in it is too large. Correct or delete the row.")
         raise RowProblem("unreadable", text) from error
 
 

@@ -45,7 +45,7 @@ NOT_ASKED = gettext_lazy("Not asked: the run was stopped")
 STATE_TEXTS = {
     Run.State.DRAFT: gettext_lazy("The run has not begun."),
     Run.State.RUNNING: gettext_lazy("The run is in progress. You can leave this page."),
-    Run.State.PAUSED: gettext_lazy("The run is paused. Nothing is asked, and nothing is lost."),
+    Run.State.PAUSED: gettext_lazy("The run is paused. No requests are sent."),
     Run.State.CANCELLED: gettext_lazy("The run was stopped. What was answered stays and counts."),
     Run.State.DONE: gettext_lazy("Every call of the run has ended."),
     Run.State.FAILED: gettext_lazy("The run ended without any answer. Each call below says why."),
@@ -54,10 +54,10 @@ STATE_TEXTS = {
 
 SILENCES = {
     FROZEN: gettext_lazy(
-        "No progress since %(at)s: the worker does not respond. The run goes on by itself when one is free."
+        "No progress since %(at)s: the worker does not respond. The run continues automatically when a worker is free."
     ),
     QUEUED: gettext_lazy(
-        "No progress since %(at)s: no worker has taken the run. It goes on by itself when one is free."
+        "No progress since %(at)s: no worker is free. The run continues automatically when a worker is free."
     ),
     WAITS: gettext_lazy("The server asked us to wait. The run goes on at %(at)s."),
 }

@@ -41,7 +41,7 @@ REASONS = {
     "empty": _("The reply is empty. Ask again, or allow more words."),
     "cut_off": _("The reply stops before its end. Allow more tokens, then ask again."),
     "content_filter": _("The provider's filter stopped the reply."),
-    "said_no": _("The model declined to answer."),
+    "said_no": _("The model refused to answer."),
     "bad_json": _("The reply is not in the form that was asked for."),
     "no_verdict": _("The reply gives no verdict."),
     "two_verdicts": _("The reply gives two different verdicts, so neither is taken."),
@@ -54,39 +54,41 @@ REASONS = {
     "not_one_to_one": _("The reply does not give each entry a rank of its own."),
     "outside_scale": _("The reply is out of range. It was not changed."),
     "empty_box": _("The box in the reply has no area."),
-    "other_notation": _("The reply's numbers are of another scale than the one that was said. Say it in the plan."),
+    "other_notation": _("The box uses another scale than the plan states. Correct the scale in the plan."),
     "outside_image": _("The box lies outside the picture."),
     "no_logprobs": _("The endpoint sent no log-probabilities. Ask in another way."),
     "other_tokens": _("The two likelihoods are of different tokens, so they cannot be set against each other."),
     "little_mass": _("The codes of the scale together are less likely than the run asks for, so none is taken."),
     "missing_answer": _("The reply leaves a question of the sheet without an answer."),
-    "mixed": _("Answers of this model came in a file meanwhile, and answers are not mixed."),
+    "mixed": _(
+        "Answers of this model were imported from a file in the meantime. A model has either a run or an import."
+    ),
     "incomplete": _("Some question of the sheet has no readable answer."),
     "required": _("The reply leaves a question of the sheet without an answer."),
     "sheet": _("The reply was read, and the sheet does not take it as an answer."),
     # what happened on the way
-    "rate_limit": _("The server kept saying: too many requests. Ask for less at once, then retry."),
+    "rate_limit": _("Too many requests. Reduce the parallel requests of the endpoint, then retry."),
     "transient": _("The server returned an error each time. Retry later."),
     "timeout": _("No reply came in time. Retry, or wait longer at this endpoint."),
-    "connection": _("The connection broke each time. Check the endpoint, then retry."),
-    "not_allowed": _("The server does not let us in. Check the key of the endpoint, then retry."),
+    "connection": _("The connection failed each time. Check the endpoint, then retry."),
+    "not_allowed": _("Authentication failed. Check the API key of the endpoint, then retry."),
     "permanent": _("The server rejected this request. Its message is shown with the attempts."),
-    "budget": _("The budget was too small for its turn. Raise it, and the rest is asked."),
+    "budget": _("The budget is exhausted. Raise it to send the remaining requests."),
     "stopped": _("The run was stopped before its turn, so it was not asked."),
-    "fault": _("Something went wrong on our side. The operator's log has the details."),
+    "fault": _("Internal error; see the operator's log."),
 }  # fmt: skip
 
 STOPPED = {
     "budget": _("What is left of the budget is too small for the next request. Raise it to go on."),
     "price": _("This model has no price any more, so its budget cannot be checked. Add a price, then resume."),
-    "person": _("Somebody paused it."),
-    "not_allowed": _("The server does not let us in. Check the key of the endpoint, then resume."),
+    "person": _("Paused by a user."),
+    "not_allowed": _("Authentication failed. Check the API key of the endpoint, then resume."),
     "failures": _("Too many calls failed one after another. Look at why, then resume."),
     "connection": _("The server cannot be reached. Check the endpoint, then resume."),
-    "stopped": _("Somebody stopped it."),
-    "files": _("Answers of this model came in a file. Withdraw one of the two."),
+    "stopped": _("Stopped by a user."),
+    "files": _("Answers of this model were imported from a file. Withdraw either the run or the import."),
     "prompt_changed": _("The prompt's wording has changed since. Plan a new run."),
-    "moved": _("The endpoint has another address now, and a run is asked of one server. Plan a new run."),
+    "moved": _("The endpoint's address has changed. A run uses one server. Create a new run."),
     "retired": _("The endpoint was retired. Nothing more is asked of it."),
     "key": _("The endpoint's key cannot be read by this site any more. Type it in again there, then resume."),
     "closed": _("The campaign takes no answers now."),
@@ -94,7 +96,7 @@ STOPPED = {
 
 OFFERS = (
     ("images", _("Pictures"), _("The model is shown pictures. Without this, nothing that shows some is asked.")),
-    ("schema", _("A form in JSON"), _("The reply keeps to a JSON schema that we send.")),
+    ("schema", _("JSON schema"), _("The reply keeps to a JSON schema that we send.")),
     ("guided", _("Guided choice"), _("The reply is one of the choices that we send, and nothing else.")),
     ("logprobs", _("Log-probabilities"), _("It says how likely each token was: a scale is read from all its codes.")),
     ("continuation", _("Likelihood of a text"), _("It says how likely a text is that we give, without writing any.")),
@@ -102,10 +104,10 @@ OFFERS = (
 )
 
 WAYS = {
-    "logprobs": _("by log-probabilities of the codes"),
+    "logprobs": _("by log-probabilities"),
     "guided": _("by guided choice"),
-    "schema": _("by a form in JSON"),
-    "text": _("from its words"),
+    "schema": _("by JSON schema"),
+    "text": _("from free text"),
 }
 
 KINDS = {

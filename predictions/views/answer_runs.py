@@ -91,7 +91,7 @@ def perform_action(request: HttpRequest, slug: str, run_id: int) -> HttpResponse
 
 def _pause(request: HttpRequest, run: Run) -> str:
     answer_runs.pause(run, current_user(request), timezone.now())
-    return _("The run is pausing: what is being asked now is still kept, and nothing new is asked.")
+    return _("The run is pausing. Open requests finish; no new ones are sent.")
 
 
 def _resume(request: HttpRequest, run: Run) -> str:
@@ -123,7 +123,7 @@ def _raise_budget(request: HttpRequest, run: Run) -> str:
     if not budget.is_finite() or not 0 < budget < 10**8:
         raise answer_runs.RunRefused(_("Give the new budget in dollars, as a number."))
     answer_runs.raise_budget(run, budget, current_user(request), timezone.now())
-    return _("The budget is $%(budget)s now. What waited for it is asked.") % {"budget": f"{budget:f}"}
+    return _("The budget is now $%(budget)s. The waiting requests are sent.") % {"budget": f"{budget:f}"}
 
 
 def _extend(request: HttpRequest, run: Run) -> str:
@@ -135,12 +135,12 @@ def _extend(request: HttpRequest, run: Run) -> str:
 
 def _withdraw(request: HttpRequest, run: Run) -> str:
     answer_runs.withdraw(run, current_user(request), timezone.now())
-    return _("The run was withdrawn. It is kept, and does not count.")
+    return _("The run was withdrawn. It is kept but not counted.")
 
 
 def _restore(request: HttpRequest, run: Run) -> str:
     answer_runs.restore(run, current_user(request), timezone.now())
-    return _("The run is back, and counts.")
+    return _("The run was restored and is counted.")
 
 
 def _reread(request: HttpRequest, run: Run) -> str:

@@ -51,7 +51,7 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
         except endpoints.EndpointRefused as refused:
             form.add_error(None, str(refused))
         else:
-            messages.info(request, _("The endpoint is kept. Check the connection now."))
+            messages.info(request, _("Endpoint saved. Check the connection now."))
             return redirect("predictions:endpoint", team.slug, new_endpoint.pk)
     status = 400 if form.errors or key.errors else 200
     return render(request, "predictions/endpoint_new.html", _context(request, team, form=form, key=key), status=status)
@@ -124,18 +124,18 @@ def perform_action(request: HttpRequest, slug: str, endpoint_id: int) -> HttpRes
         elif request.POST.get("do") == "offer":
             tried = last_check(endpoint)
             endpoints.change(endpoint, user, at, offers=tried.kept if tried and not tried.stale else endpoint.offers)
-            messages.info(request, _("What worked at the check is what it offers now."))
+            messages.info(request, _("The capabilities were updated."))
         elif request.POST.get("do") == "retire":
             endpoints.retire(endpoint, user, at)
             messages.info(request, _("The endpoint is retired. Nothing more is asked of it; what it answered stays."))
         elif request.POST.get("do") == "no_secret":
             endpoints.set_secret(endpoint, "", user, at)
-            messages.info(request, _("The key was taken away."))
+            messages.info(request, _("API key deleted."))
         elif key.is_valid() and key.cleaned_data["secret"]:
             endpoints.set_secret(endpoint, key.cleaned_data["secret"], user, at)
-            messages.info(request, _("The key is kept. It is never shown."))
+            messages.info(request, _("API key saved. It is never shown."))
         else:
-            messages.error(request, _("There was no key to keep. Write it in one line."))
+            messages.error(request, _("No API key was entered. Write it in one line."))
     except endpoints.EndpointRefused as refused:
         messages.error(request, str(refused))
     return redirect("predictions:endpoint", team.slug, endpoint.pk)

@@ -117,9 +117,9 @@ def _done(request: HttpRequest, linking_run: Run) -> str:
         return text % {"n": check_item_counts.made}
     if act == "back":
         linking.restore(linking_run, current_user(request))
-        return _("The run is back, and counts.")
+        return _("The run was restored and is counted.")
     result_runs.withdraw(linking_run, current_user(request), timezone.now())
-    return _("The run was withdrawn. It is kept, and does not count.")
+    return _("The run was withdrawn. It is kept but not counted.")
 
 
 def _summary(linking_run: Run, stages: Mapping[str, str] | None = None) -> dict[str, Any]:

@@ -86,7 +86,7 @@ def run_new(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _duplicate_message(form: RunForm) -> str:
     if form.cleaned_data["about"]:
-        return _("This file is here already: the run stays as it is. What was not known of the model was noted.")
+        return _("This file was already imported. The run is unchanged. Model details were added.")
     return _("This file is here already. Nothing was changed.")
 
 
@@ -106,9 +106,9 @@ def run_action(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
 def _done(request: HttpRequest, run: Run) -> str:
     if request.POST.get("do") == "back":
         result_runs.restore(run, current_user(request))
-        return _("The run is back, and counts.")
+        return _("The run was restored and is counted.")
     result_runs.withdraw(run, current_user(request), timezone.now())
-    return _("The run was withdrawn. It is kept, and does not count.")
+    return _("The run was withdrawn. It is kept but not counted.")
 
 
 def page_context(request: HttpRequest, benchmark: Benchmark, **more: Any) -> dict[str, Any]:

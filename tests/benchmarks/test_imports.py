@@ -177,7 +177,7 @@ def test_paths_say_what_a_picture_is(stage, blank):
     other_files = {"read me.txt": b"hello", "birds/owl.ogg": b"Ogg", "note.jpg": b"hello", "README": b"hello"}
     job = bring(blank, packed({"birds/owl.png": draw.png(seed=4)} | other_files))
     assert report(job) == {1: ("created", ""), 2: ("error", "text"), 3: ("error", "text")}
-    assert job.result["notes"] == ["2 files are no pictures and were passed over."]
+    assert job.result["notes"] == ["2 files are not pictures and were skipped."]
     assert blank.items.get().concept == "birds"
 
 

@@ -35,7 +35,7 @@ def test_two_rows_with_one_picture_and_two_keys_are_two_items(stage: Stage, mara
     assert (stage.items.count(), Image.objects.count()) == (3, 2)
     assert "q/m1" in job.rows.get(number=2).message
     page = mara.get(f"/jobs/{job.pk}/").content.decode()
-    assert "Added: 3" in page and "With a picture that another item has: 1" in page and "Already exists" not in page
+    assert "Added: 3" in page and "Duplicate picture: 1" in page and "Already exists" not in page
     again = upload(mara, stage, rows, TWO)
     assert set(outcomes(again).values()) == {("unchanged", "")} and stage.items.count() == 3
 

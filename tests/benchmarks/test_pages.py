@@ -41,7 +41,7 @@ def test_from_nothing_to_items_in_a_browser(world):
     runner.run(job.pk)
     done = page(client, f"/jobs/{job.pk}/")
     assert "View items" in done and "bomb.png" in done and "Import of pictures.zip" in done
-    assert "6 rows not taken" in page(client, "/b/ten-countries/import/")
+    assert "6 rows rejected" in page(client, "/b/ten-countries/import/")
     assert "4 items" in page(client, "/b/ten-countries/items/")
     assert "View campaigns" in page(client, "/b/ten-countries/")
     chosen = page(client, "/b/ten-countries/items/?concept=music&condition=generated")

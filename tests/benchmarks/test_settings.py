@@ -86,6 +86,6 @@ def test_a_derived_stage_offers_no_import(world):
     assert page(client, base).count(offer) == 2  # one for each stage
     Stage.objects.filter(pk=further.pk).update(derivation={"kind": "promote", "from": [first.key]})
     html = page(client, base)
-    assert html.count(offer) == 1 and "They are made of what is accepted in earlier stages." in html
+    assert html.count(offer) == 1 and "Items are created from accepted answers of earlier stages." in html
     Stage.objects.filter(pk=first.pk).update(derivation={"kind": "promote", "from": ["earlier"]})
     assert offer not in page(client, base)

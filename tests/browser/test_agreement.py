@@ -99,7 +99,7 @@ def test_lost_server_is_reported_and_reconnected(world: World, campaign: Campaig
     page = open_as(world.mara)
     page.goto(address(world))
     page.route("**/live/**", lambda route: route.abort())
-    expect(page.locator("#live")).to_contain_text("Not reached since")
+    expect(page.locator("#live")).to_contain_text("No connection since")
     page.unroute("**/live/**")
     expect(page.locator("#live")).to_contain_text("Live")
 

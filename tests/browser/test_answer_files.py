@@ -45,7 +45,7 @@ def test_an_export_is_sent_back_and_withdrawn(
         )
         page.goto(f"/b/{world.benchmark.slug}/campaigns/{again.pk}/answers/import/")
     expect(page.locator(".list")).to_contain_text("7 current answers")
-    expect(page.locator(".list")).to_contain_text("1 row not taken")
+    expect(page.locator(".list")).to_contain_text("1 row rejected")
     shot(page, f"answers-import-{name}", full_page=True)
     assert look(page) == ""
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -49,7 +49,7 @@ def test_an_import_is_followed_to_its_end(open_as: OpenAs, world: World, shot: S
     whole(page)
     page.get_by_label("Pictures, as a zip").set_input_files(archive)
     page.get_by_role("button", name="Import").click()
-    expect(page.get_by_text("Begins as soon as a worker is free.")).to_be_visible()
+    expect(page.get_by_text("Starts when a worker is free.")).to_be_visible()
     job = Job.objects.get()
     Job.objects.update(state="running", total=10, done=4, result={"counts": {"created": 3, "error": 1}})
     expect(page.get_by_text("4 of 10 rows")).to_be_visible()

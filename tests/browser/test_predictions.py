@@ -45,7 +45,7 @@ def test_a_collection_and_a_run_are_brought_and_withdrawn(
     page.get_by_label("Name").fill("Dishes")
     take_shot("collection")
     send(page, "File of entries and queries", jsonl([*ENTRIES, *QUERIES]))
-    page.get_by_role("link", name="See the predictions").click()
+    page.get_by_role("link", name="View predictions").click()
     page.get_by_role("link", name="Import a run").click()
     page.get_by_label("Model", exact=True).fill("CLIP ViT-L/14")
     page.get_by_label("Task").select_option("retrieval")
@@ -61,11 +61,11 @@ def test_a_collection_and_a_run_are_brought_and_withdrawn(
         page.get_by_label("Task").select_option("retrieval")
         page.get_by_label("Setting").fill(setting)
         send(page, "File of the run", jsonl(FOUND))
-        page.get_by_role("link", name="See the predictions").click()
+        page.get_by_role("link", name="View predictions").click()
     take_shot("index")
     assert len(runs_of(world.benchmark, "retrieval")) == 2
     page.get_by_role("button", name="Withdraw the run CLIP ViT-L/14 text_only").click()
-    expect(page.locator("main")).to_contain_text("It is kept, and does not count")
+    expect(page.locator("main")).to_contain_text("It is kept but not counted")
     assert len(runs_of(world.benchmark, "retrieval")) == 1
     take_shot("withdrawn")
     if not how:

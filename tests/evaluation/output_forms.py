@@ -86,7 +86,7 @@ def figures_page(client: Client, slug: str, query: str = "") -> str:
     reply = client.get(f"/b/{slug}/figures/?{query}")
     assert reply.status_code == 200, reply.status_code
     page = b"".join(reply.streaming_content).decode()  # type: ignore[attr-defined]
-    assert "It could not be drawn" not in page
+    assert "The figure could not be drawn" not in page
     return page
 
 

@@ -107,7 +107,7 @@ def test_an_address_that_is_none_is_a_problem_document_too(tables: World, rest: 
     for client in (program(tables.mara), Client()):
         reply = client.get(f"/api/v1/{rest}")
         assert reply.status_code == 404
-        assert problem(reply)["title"] == "No such thing"
+        assert problem(reply)["title"] == "Not found"
 
 
 DOORS = ("agreement/", "tables/", "tables/small/")

@@ -31,10 +31,15 @@ def grouping(text: str) -> dict[str, Any]:
 def compared(world: World) -> Campaign:
     """Three concepts; nour and tarek have grouped them all, bia is another culture's."""
     stage = Stage.objects.create(
-        benchmark=world.benchmark, key="look-alikes", name="Look-alikes", display="contact", sheet=SHEET, position=1
+        benchmark=world.benchmark,
+        key="look-alikes",
+        name="Similar pictures",
+        display="contact",
+        sheet=SHEET,
+        position=1,
     )
     items = [Item.objects.create(stage=stage, key=f"concept-{at}", concept=f"concept {at}") for at in range(3)]
-    campaign = lifecycle.create(stage, "Look-alikes", world.owner, {world.egypt: 2, world.brazil: 1})
+    campaign = lifecycle.create(stage, "Similar pictures", world.owner, {world.egypt: 2, world.brazil: 1})
     lifecycle.open_campaign(campaign, world.owner, NOON)
     answers = {
         world.nour: ["abc d", "ab c d", "ab cd -e"],
@@ -76,7 +81,7 @@ def test_the_page_says_it_in_words(world: World, compared: Campaign) -> None:
     assert "Pairwise F1 of groupings" in page and "0.60" in page and "n = 3 × 2" in page
     assert "No interval: fewer than 3 raters" in page
     assert "not corrected for chance" in page and "0 is chance" not in page
-    assert "Look-alikes" in page
+    assert "Similar pictures" in page
 
 
 def test_what_does_not_count_is_left_out_and_may_be_asked_for(world: World, compared: Campaign) -> None:

@@ -90,10 +90,10 @@ def test_item_page_shows_all_answers_side_by_side(world: World, campaign: Campai
     for user in (world.nour, world.tarek, third):
         assert world.benchmark.pseudonym(rater_of(user).pk) in page
         assert user.name not in page
-    assert "not counted: over the wanted number" in page
+    assert "not counted: extra answer" in page
     assert "Seer 7, Models" in page
     assert "1 of 4, the most disagreement first" in page
-    table_of = page.split("Who gave which code", 1)[1].split("</table>", 1)[0]
+    table_of = page.split("Answers by person", 1)[1].split("</table>", 1)[0]
     cells = re.findall(r'<td class="num(?: none)?">(\d+)</td>', table_of)
     assert cells == ["1", "0", "1", "2", "0", "1", "0", "1"], (
         "Egypt 1 and 5, the model 2; what does not count is in none"
@@ -123,7 +123,7 @@ def test_texts_are_compared_as_texts_and_shown_side_by_side(world: World) -> Non
     assert keys(page) == [natural[1].key, natural[0].key]
     assert "case and spaces aside" in page
     opened = page_of(world, f"{unit_of(natural[1]).pk}/")
-    assert "Tea" in opened and "Coffee &lt;b&gt;" in opened and "Who gave which code" not in opened
+    assert "Tea" in opened and "Coffee &lt;b&gt;" in opened and "Answers by person" not in opened
 
 
 def test_groupings_are_compared_by_how_they_group(world: World, compared: Campaign) -> None:  # noqa: F811

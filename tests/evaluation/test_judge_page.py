@@ -172,7 +172,7 @@ def test_judge_errors_with_one_person_cannot_be_corrected(world: World, study: S
     panel = judged_by(world, "Keen").json()["panel"]
     assert {one["reason"] for one in panel.values()} == {"no_pairable_units"}
     assert {one["value"] for one in panel.values()} == {None}
-    assert "cannot be corrected." in page(world, "Keen")
+    assert "no correction possible." in page(world, "Keen")
 
 
 def test_without_a_model_the_page_says_what_to_do(world: World) -> None:

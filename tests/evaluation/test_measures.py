@@ -107,7 +107,7 @@ def test_rounds_with_different_codes_are_not_mixed(world: World) -> None:
     second = with_sheet(world, CHOICE)
     catalogue = catalogue_of(world.benchmark)
     assert select(catalogue, QueryDict("")).campaigns == (second.pk,)
-    with pytest.raises(SelectionError, match="different codes"):
+    with pytest.raises(SelectionError, match="different options"):
         select(catalogue, QueryDict(f"campaign={first.pk}&campaign={second.pk}"))
 
 

@@ -98,7 +98,7 @@ def test_an_accuracy_lies_between_all_wrong_and_all_right(world: World) -> None:
 
 def test_ways_of_asking_are_never_one_number_silently(world: World, campaign: Campaign) -> None:
     asked(world, campaign, [*REPLIES[:3], *[SCORED] * 7])
-    words = "Answer methods: 7 from how likely the text is, 3 from its words."
+    words = "Answer methods: 7 from how likely the text is, 3 from free text."
     for page in (read(world, "models/?"), read(world, "judge/?")):
         assert words in page and "different ways of asking are different measurements" in page
     assert read(world, "models.json?")["models"][0]["ways"] == {"text": 3, "likelihood": 7}
@@ -177,7 +177,10 @@ def test_repeats_without_a_value_are_listed_with_self_agreement(world: World, ca
     assert (same["value"], same["n_units"]) == (pytest.approx(8 / 9), 9)
     assert (same["extras"]["worst"], same["extras"]["best"]) == (0.7, 0.9)
     page = read(world, "models/?")
-    assert "3 answers without a value are left out. All others, or all the same: between 0.70 and 0.90." in page
+    assert (
+        "3 answers without a value are left out. Bounds: all others different, or all the same: between 0.70 and 0.90."
+        in page
+    )
     row = next(one for one in read_csv(world, "models.csv?") if one["number"] == "same_in_all_repeats")
     assert (row["left_out"], row["worst"], row["best"]) == ("3", "0.7", "0.9")
 
@@ -322,7 +325,7 @@ def test_answered_is_of_what_a_model_was_asked(world: World, campaign: Campaign)
     untold = next(one for one in read(world, "models.json?")["models"] if one["model"] == "untold")
     assert (untold["asked"], untold["answered"]["n_units"]) == (None, 10)
     page = read(world, "models/?")
-    assert "3 of 10" in page and "what else it was asked is not known" in page
+    assert "3 of 10" in page and "other requests unknown" in page
     assert "Whether it was asked is not known." in read(world, f"judge/?judge={pks['untold']}&")
 
 

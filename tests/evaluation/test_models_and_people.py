@@ -88,7 +88,7 @@ def test_two_judges_without_an_order_have_bounds(world: World, nominal: Campaign
     assert panel["effective_judges"]["method"].startswith("lower bound")
     page = read(world, f"judge/?cohort={world.egypt.pk}")
     assert "Correlation of their errors, upper bound" in page
-    assert "Worth at least this many independent judges" in page
+    assert "Effective number of judges (at least)" in page
     assert "without the correction" not in page
 
 

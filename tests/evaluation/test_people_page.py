@@ -173,14 +173,14 @@ def test_an_exclusion_stays_on_the_page_after_it_was_lifted(world: World, campai
     client, owner = world.client(world.mara), world.client(world.owner)
     assert "Exclusions so far" not in client.get(address).content.decode()
     first = client.post(address, {"do": "exclude", "reason": "Too fast"}, follow=True).content.decode()
-    assert "It holds now." in first
+    assert "Active." in first
     owner.post(address, {"do": "lift"})
     owner.post(address, {"do": "exclude", "reason": "Still too fast"})
     past = client.get(address).content.decode().split("Exclusions so far", 1)[1]
     assert past.index("Still too fast") < past.index("Too fast")
     assert f"Excluded by {world.mara.name}" in past
-    assert f"Lifted by {world.owner.name}" in past
-    assert past.count("It holds now.") == past.count("Lifted by") == 1
+    assert f"Included again by {world.owner.name}" in past
+    assert past.count("Active.") == past.count("Included again by") == 1
 
 
 def test_lifting_is_asked_once_more(world: World, campaign: Campaign) -> None:
@@ -192,7 +192,7 @@ def test_lifting_is_asked_once_more(world: World, campaign: Campaign) -> None:
     assert 'href="?lift=1#lifting"' in page
     assert 'value="lift"' not in page
     asked = client.get(address + "?lift=1").content.decode()
-    assert "Lift the exclusion?" in asked
+    assert "Include this person again?" in asked
     assert 'value="lift"' in asked
     assert Exclusion.objects.filter(lifted_at=None).count() == 1
 

@@ -29,7 +29,7 @@ REPORT = Report(
     ),
     (
         Row("egypt", (number(AGREED, notes=("3 <items> left out",)), number(UNKNOWN), Cell(text="5 %")), name="Egypt"),
-        Row("=brazil", (number(UNKNOWN, reason=Reason("nothing shared.", "No item in common.")), NOTHING, NOTHING)),
+        Row("=brazil", (number(UNKNOWN, reason=Reason("no shared items.", "No item in common.")), NOTHING, NOTHING)),
     ),
     {"stage": "ratings"},
     COLUMNS,
@@ -46,7 +46,7 @@ def test_a_page_shows_each_number_with_n_and_interval_or_its_reason() -> None:
     for part in ("Egypt", "−0.12", "[−0.25, 0.50]", "n = 20 × 3", "3 &lt;items&gt; left out", "5 %", "axis-short"):
         assert part in text, part
     assert "No variation." in text and "All 60 ratings" in text, "the estimate's own reason"
-    assert "nothing shared." in text and "No item in common." in text, "the reason of the cell, instead"
+    assert "no shared items." in text and "No item in common." in text, "the reason of the cell, instead"
     assert "None" not in text and 'data-l="Share"' in text
 
 

@@ -75,7 +75,7 @@ def test_a_silent_broker_and_a_late_beat_are_problems(world: World, broker: Fake
     assert "The scheduler has not responded" in page(world)
     monkeypatch.setattr(module, "broker", lambda do: None)
     text = page(world)
-    assert "The broker does not answer" in text
+    assert "The broker is not responding" in text
     assert "CELERY_BROKER_URL" in text
 
 

@@ -172,7 +172,7 @@ def test_the_address_narrows_who_is_counted(tables: World, campaign: Campaign) -
     assert cells(report)["Egypt", "Egypt", "Agree_%"]["estimate"]["interval_reason"] == "not_asked"
     page = read(tables, f"small/?cohort={tables.egypt.pk}")
     assert f'<option value="{tables.egypt.pk}" selected>' in page
-    assert "Only a part is shown" in page
+    assert "Filters are active" in page
 
 
 def test_days_are_those_of_who_reads_as_on_the_page_of_agreement(tables: World, campaign: Campaign) -> None:
@@ -220,7 +220,7 @@ def test_without_data_the_page_says_what_to_bring(tables: World) -> None:
 def test_the_list_says_of_each_table_what_it_needs_and_whether_it_is_there(tables: World) -> None:
     page = read(tables, "")
     assert page.index("Table 14") < page.index("Table 15")
-    assert page.count("There is data") == 1
+    assert page.count("Has data") == 1
     assert "There are no predictions for this table yet." in page
     assert "Ratings by two people of a cohort." in page
 
@@ -234,10 +234,10 @@ def test_before_anybody_rated_the_table_says_so(world: World) -> None:
     world.add_items(4)
     with tables_are(world.benchmark, [SMALL]):
         assert "has no campaign yet" in read(world, "small/")
-        assert "Nothing yet" in read(world, "")
+        assert "No data yet" in read(world, "")
         an_open_campaign(world)
         assert "There are no ratings in the stage" in read(world, "small/")
-        assert "Nothing yet" in read(world, "")
+        assert "No data yet" in read(world, "")
 
 
 def test_only_people_of_the_benchmark_see_them(tables: World) -> None:

@@ -197,7 +197,7 @@ def test_answers_that_a_judge_was_never_asked_about_are_not_left_out_answers(jud
     assert (brazil.extras["n_unreadable"], brazil.extras["worst"], brazil.extras["best"]) == (1, 0.5, 1)
     by_sampler = judged.table("accuracy", f"judge={sampler.pk}")
     assert [row.label for row in by_sampler.rows] == ["Brazil", "Average"]
-    assert "Answer methods: 1 by a form in JSON." in [str(one) for one in by_sampler.words]
+    assert "Answer methods: 1 by JSON schema." in [str(one) for one in by_sampler.words]
 
 
 def test_an_answer_that_was_withdrawn_is_in_no_table(judged: Study) -> None:

@@ -75,7 +75,7 @@ def test_occurrences_are_counted_for_each_different_answer_of_a_facet(study: Stu
     assert cell(table, "food", "In percent of all").printed.text == "46.6"  # type: ignore[union-attr]
     assert value(cell(table, "food", "Answers that occur, percent")) == pytest.approx(2 / 3)
     notes = " ".join(map(str, table.words))
-    assert "no whole number from 0: 1, left out" in notes and "Case and accents are ignored" in notes
+    assert "not a whole number from 0: 1, left out" in notes and "Case and accents are ignored" in notes
 
 
 def test_the_newest_version_of_a_list_counts(study: Study) -> None:

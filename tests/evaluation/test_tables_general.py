@@ -56,7 +56,7 @@ def test_each_is_rendered_on_its_page_and_in_every_file(world: World, composed: 
     assert {"page", "csv", "json", "tex"} <= set(forms) and forms["data"]["rows"]
     assert "tabular" in forms["tex"] and forms["csv"].count("\n") >= 2
     listed = world.client(world.mara).get(f"/b/{composed.slug}/tables/").content.decode()
-    assert f"/b/{composed.slug}/tables/{key}/" in listed and "Nothing yet" not in listed
+    assert f"/b/{composed.slug}/tables/{key}/" in listed and "No data yet" not in listed
 
 
 def test_the_numbers_are_those_of_the_reports(world: World, composed: Benchmark) -> None:
@@ -89,7 +89,7 @@ def test_the_numbers_are_those_of_the_reports(world: World, composed: Benchmark)
 def test_the_pace_is_of_people_who_count(world: World, composed: Benchmark) -> None:
     """Every answer of `give` took 8.5 active seconds; models have none."""
     pace = forms_of(world, "pace")["data"]
-    egypt = cell(pace, "Egypt", "Median seconds per answer")["estimate"]
+    egypt = cell(pace, "Egypt", "Median time per answer (s)")["estimate"]
     assert (egypt["value"], egypt["n_units"], egypt["n_raters"], egypt["interval_reason"]) == (8.5, 16, 2, "not_smooth")
     assert cell(pace, "Brazil", "Timed answers")["shown"] == "8"
 
@@ -98,7 +98,7 @@ def test_an_empty_benchmark_says_what_each_table_lacks(world: World) -> None:
     Benchmark.objects.filter(pk=world.benchmark.pk).update(recipe="")
     client = world.client(world.mara)
     listed = client.get(f"/b/{world.benchmark.slug}/tables/").content.decode()
-    assert listed.count("Nothing yet") == len(KEYS)
+    assert listed.count("No data yet") == len(KEYS)
     for key in KEYS:
         reply = client.get(f"/b/{world.benchmark.slug}/tables/{key}.json")
         assert reply.status_code == 409 and "campaign" in reply.json()["error"]

@@ -178,7 +178,7 @@ def test_failures_say_what_happened(counting):
     assert state(broken) == "failed" and "secret" not in broken.error
     gone = start(kind="of an older version")
     runner.run(gone.pk)
-    assert state(gone) == "failed" and "does not know" in gone.error
+    assert state(gone) == "failed" and "does not support" in gone.error
 
 
 def test_database_trouble_leaves_the_work_to_the_next_worker(counting):

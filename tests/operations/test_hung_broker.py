@@ -84,7 +84,7 @@ def test_an_import_is_queued_and_the_status_page_names_the_broker(app: Celery, v
     begun = time.monotonic()
     text = admin.get("/status/").content.decode()
     assert time.monotonic() - begun < 4
-    assert "The broker does not answer" in text
+    assert "The broker is not responding" in text
 
 
 def test_readyz_names_the_broker_and_the_site_stays_ready(

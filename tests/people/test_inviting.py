@@ -53,8 +53,8 @@ def test_each_wrong_row_names_its_line_its_value_and_why(world: World) -> None:
     text = "email,note\nnot-an-address,A\n\nNOUR@example.org,B\nok@example.org,C\nOK@example.org,D\n"
     text += f",{long}\nwaits@example.org,"
     assert addresses(world, text) == [
-        (2, "not-an-address", "This is no e-mail address."),
-        (4, "NOUR@example.org", "This person is a member already."),
+        (2, "not-an-address", "This is not an e-mail address."),
+        (4, "NOUR@example.org", "This person is already a member."),
         (6, "OK@example.org", "Line 5 has the same address."),
         (7, long, "The note is longer than 200 characters."),
         (8, "waits@example.org", "An invitation is waiting for this address."),
@@ -63,14 +63,14 @@ def test_each_wrong_row_names_its_line_its_value_and_why(world: World) -> None:
 
 def test_an_address_with_a_comma_of_another_script_is_none(world: World) -> None:
     text = "amina@example.org,Amina\nomar@example.org،عمر\nbayo@example.org；Bayo,B"
-    wrong = "This is no e-mail address."
+    wrong = "This is not an e-mail address."
     assert addresses(world, text) == [(2, "omar@example.org،عمر", wrong), (3, "bayo@example.org；Bayo", wrong)]
 
 
 def test_a_list_is_shown_before_it_is_sent_and_nothing_is_sent_by_looking(world: World) -> None:
     client = world.client(world.manager)
     html = sends(client, world, "amina@example.org,Amina\nwrong", do="look").content.decode()
-    assert "1 person can be invited" in html and "This is no e-mail address." in html and "Invite 1 person" in html
+    assert "1 person can be invited" in html and "This is not an e-mail address." in html and "Invite 1 person" in html
     assert "amina@example.org,Amina\nwrong</textarea>" in html, "what was typed stays"
     assert not Invitation.objects.exists() and not OutMail.objects.exists()
 
@@ -78,7 +78,7 @@ def test_a_list_is_shown_before_it_is_sent_and_nothing_is_sent_by_looking(world:
 def test_good_rows_go_through_and_the_links_can_be_taken_along(world: World, mail_server: MailServer) -> None:
     client = world.client(world.manager)
     page = sends(client, world, "amina@example.org,Amina\nwrong\n,=Friend of Bayo\n,＝1+1 of Salma").content.decode()
-    assert "3 links were made" in page and "Line 2" in page and "1 mail is waiting for the mail server." in page
+    assert "3 links created" in page and "Line 2" in page and "1 e-mail is waiting to be sent." in page
     assert send_mail() == 1 and mail_server.recipients == ["amina@example.org"]
     [found] = re.findall(r'href="data:text/csv;charset=utf-8;base64,([^"]+)"', page)
     rows = base64.b64decode(found).decode("utf-8-sig").splitlines()
@@ -97,13 +97,13 @@ def test_the_same_form_sent_again_makes_no_second_links(world: World) -> None:
     sends(client, world, ",Friend of Bayo")
     again = sends(client, world, ",Friend of Bayo")
     assert again.status_code == 302 and Invitation.objects.count() == 1
-    assert "were made already" in client.get(again.url).content.decode()
+    assert "were already created" in client.get(again.url).content.decode()
     assert sends(client, world, ",Friend of Bayo", key="k2").status_code == 200
 
 
 def test_links_are_made_by_number_and_numbered(world: World) -> None:
     client, url = world.client(world.manager), reverse("people:invite_links", args=[world.egypt.pk])
-    assert "3 links were made" in client.post(url, {"count": "3", "label": "Mosque"}).content.decode()
+    assert "3 links created" in client.post(url, {"count": "3", "label": "Mosque"}).content.decode()
     assert set(Invitation.objects.values_list("note", flat=True)) == {"Mosque 1", "Mosque 2", "Mosque 3"}
     wrong = client.post(url, {"count": "5000", "label": "Kept"}).content.decode()
     assert 'value="Kept"' in wrong and Invitation.objects.count() == 3
@@ -115,16 +115,18 @@ def test_files_are_read_in_the_ways_spreadsheets_save_them(world: World) -> None
         file = SimpleUploadedFile("people.csv", content)
         assert "Zoë" in sends(client, world, "", file=file, do="look").content.decode()
     broken = sends(client, world, "", file=SimpleUploadedFile("x.csv", b"\xe9\xff\xe9,x"), do="look").content.decode()
-    assert "This file is no text in UTF-8." in broken
-    assert "There is no row in it." in sends(client, world, " \n", do="look").content.decode()
+    assert "This file is not UTF-8 text." in broken
+    assert "The list is empty." in sends(client, world, " \n", do="look").content.decode()
     many = "\n".join(f"p{n}@example.org" for n in range(invite_lists.MOST + 1))
-    assert "At most 300 people at once; these are 301." in sends(client, world, many).content.decode()
+    assert (
+        "You can invite at most 300 people at once. This list has 301." in sends(client, world, many).content.decode()
+    )
 
 
 def test_a_mail_server_that_is_away_keeps_nobody_waiting(world: World, settings: Any) -> None:
     settings.EMAIL_BACKEND, settings.EMAIL_HOST, settings.EMAIL_PORT = SMTP, "127.0.0.1", closed_port()
     page = sends(world.client(world.manager), world, "a@example.org\nb@example.org").content.decode()
-    assert "2 links were made" in page and "2 mails are waiting for the mail server." in page
+    assert "2 links created" in page and "2 e-mails are waiting to be sent." in page
     assert send_mail() == 0 and OutMail.objects.filter(state="retry", attempts=1).count() == 2
 
 

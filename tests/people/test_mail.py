@@ -163,7 +163,7 @@ def test_what_was_taken_back_is_not_sent(world: World, mail_server: MailServer) 
     assert send_mail() == 0
     assert not mail_server.letters
     assert (letter().state, letter().body) == ("suppressed", "")
-    assert "Mail: Not mailed: it was no longer needed" in invitations_page(world)
+    assert "Mail: Not mailed: no longer needed" in invitations_page(world)
 
 
 def test_texts_and_rows_do_not_stay_for_ever(world: World, mail_server: MailServer) -> None:
@@ -294,10 +294,10 @@ def test_without_a_mail_server_nothing_leaves_nothing_is_printed_and_every_page_
 ) -> None:
     settings.EMAIL_BACKEND = backend
     before = invitations_page(world)
-    assert "No mail server is set up. Nothing is mailed" in before, "said before the form is sent"
-    assert "the link is mailed there" not in before
+    assert "No mail server is set up. The link is shown here." in before, "said before the form is sent"
+    assert "the link is sent there" not in before
     page = invite(world).content.decode()
-    assert "No mail server is set up. Pass the link on yourself." in page
+    assert "No mail server is set up. Share the link yourself." in page
     asked = world.client().post(FORGOTTEN, {"email": "nour@example.org"}, follow=True).content.decode()
     assert "No e-mail can be sent" in asked
     assert "./emic manage password_link" in asked, "on this machine, the command that helps"
@@ -324,7 +324,7 @@ def test_admins_see_a_banner_and_a_row_and_others_do_not(world: World, settings:
     status = reverse("evaluation:status")
     page = world.client(world.site_admin).get(status).content.decode()
     assert 'id="no-mail-server"' in page
-    assert "No mail server is set up: invitations and password links are not mailed." in page
+    assert "No mail server is set up: invitations and password links are not sent." in page
     assert 'id="no-mail-server"' in world.client(world.site_admin).get(reverse("people:teams")).content.decode()
     for user in (world.manager, world.nour, world.team_admin):
         assert 'id="no-mail-server"' not in world.client(user).get("/me").content.decode()

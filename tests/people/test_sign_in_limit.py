@@ -105,7 +105,7 @@ def test_two_hundred_names_in_an_hour_raise_one_alarm_that_admins_see(world: Wor
     failures(3)
     assert Event.objects.filter(verb="signin.spray").count() == 1
     page = world.client(world.site_admin).get(reverse("evaluation:status")).content.decode()
-    assert "Passwords are being guessed: sign-ins with 200 different names failed" in page
+    assert "Possible password guessing: sign-ins with 200 different names failed" in page
 
 
 def test_the_same_name_again_and_again_is_no_spray(world: World) -> None:

@@ -311,7 +311,7 @@ class TestFiles:
     def test_a_run_is_refused_where_a_file_answered(self, world, plan, plain, endpoint):
         plan = plan(2)
         assert self.brought(world, plan.campaign, 4).outcome == "created"
-        with pytest.raises(RunRefused, match="came in a file"):
+        with pytest.raises(RunRefused, match="already has imported answers"):
             opened(world, plan)
         assert not Run.objects.exists()
 

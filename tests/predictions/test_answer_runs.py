@@ -144,7 +144,7 @@ def test_who_is_not_let_in_pauses_and_loses_nothing(asked, scripted_server):
     run = asked(30, Rule(model_server.UNAUTHORISED))
     assert (run.state, run.stopped_because) == ("paused", "not_allowed")
     assert states(run) == {"pending": 30} and scripted_server.counts()["total"] <= 4
-    assert run.job.state == "failed" and "does not let us in" in run.job.error
+    assert run.job.state == "failed" and "Authentication failed" in run.job.error
 
 
 def test_failures_one_after_the_other_pause_the_run(asked, scripted_server):
@@ -247,7 +247,7 @@ class TestRefusals:
         endpoint = an_endpoint(world, scripted_server.base_url, {"another": {"in": "1"}})
         with pytest.raises(RunRefused, match="a budget cannot be checked"):
             opened(world, a_plan(campaign, endpoint, plain, budget=Decimal(1)))
-        with pytest.raises(RunRefused, match="No item fits"):
+        with pytest.raises(RunRefused, match="No items match"):
             opened(world, a_plan(campaign, endpoint, plain, selection={"conditions": ["nowhere"]}))
 
     def test_closed_campaigns_and_drafts(self, world, plain, scripted_server):

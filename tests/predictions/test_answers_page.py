@@ -80,7 +80,7 @@ def test_two_filters_are_asked_and_the_preview_follows(world: World, campaign: C
         for key, code in pairs
     ]
     page = sent(client, world, campaign, jsonl(rows))
-    assert 'name="only"' in page and page.count("without a value") == 5
+    assert 'name="only"' in page and page.count("no answer") == 5
     again = client.post(URL.format(world.benchmark.slug), {"sent": token(page), "do": "look", "only": "digits"})
     assert again.status_code == 200 and again.content.decode().count("relevance</bdi>: <b>") == 5
     begun(client, world, page, only="digits")
@@ -117,7 +117,11 @@ def test_of_several_cultures_none_is_taken_for_granted(world: World) -> None:
     page = sent(client, world, campaign, silent)
     assert 'name="target"' in page
     refused = client.post(URL.format(world.benchmark.slug), {"sent": token(page), "do": "begin", "model": "tiny"})
-    assert refused.status_code == 400 and "Say which culture" in refused.content.decode() and not Job.objects.exists()
+    assert (
+        refused.status_code == 400
+        and "Choose the target culture" in refused.content.decode()
+        and not Job.objects.exists()
+    )
     begun(client, world, page, target="=Brazil")
     assert set(Run.objects.get().calls.values_list("unit__target", flat=True)) == {"Brazil"}
     countries = ["Brazil", "Brazil", "Mars", "Egypt"]
@@ -190,7 +194,7 @@ def test_what_a_table_says_is_shown_and_an_item_that_is_not_here_leads_to_no_box
     )
     page = sent(client, world, campaign, data.encode())
     assert '<span dir="auto">relevance: 4</span>' in page
-    assert "There is no item “nowhere” in this stage." in page and "Make items that are missing" not in page
+    assert "There is no item “nowhere” in this stage." in page and "Create missing items" not in page
     job = begun(client, world, page)
     assert "Import the items first, then this file." in job.rows.get(number=3).message
 
@@ -206,8 +210,8 @@ def test_the_run_that_stands_in_the_way_is_led_to(world: World, campaign: Campai
     client = world.client(world.mara)
     first = begun(client, world, sent(client, world, campaign, log(world)), target="doc.country")
     page = sent(client, world, campaign, log(world).replace(b'"1"', b'"2"'))
-    assert "Open that run" not in page
+    assert "View existing run" not in page
     fields = {"sent": token(page), "do": "begin", "model": "tiny", "target": "doc.country"}
     refused = client.post(URL.format(world.benchmark.slug), fields).content.decode()
     run = Run.objects.get(pk=first.params["run"])
-    assert "Withdraw it first" in refused and f'/predictions/run/{run.pk}/">Open that run' in refused
+    assert "Withdraw it first" in refused and f'/predictions/run/{run.pk}/">View existing run' in refused

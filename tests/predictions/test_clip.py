@@ -99,7 +99,7 @@ def test_what_cannot_be_read_is_told_apart_and_the_rest_goes_on(models_root: Pat
     [(places, vectors, failures)] = encoder.stream([lambda: good, lambda: b"no picture", gone, lambda: good])
     assert places == [0, 3] and vectors.shape == (2, 48)
     assert {place: error.words for place, error in failures.items()} == {
-        1: "The picture cannot be read.", 2: "The picture's bytes are no longer there.",
+        1: "The picture cannot be read.", 2: "The picture file is missing. Import it again.",
     }  # fmt: skip
     with pytest.raises(CallError, match="cannot be read"):
         encoder.images([good, b"no picture"])

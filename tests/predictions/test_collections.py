@@ -81,8 +81,12 @@ def test_the_same_file_again_adds_nothing_and_another_version_is_its_own(world: 
         ({"kind": "query", "roles": {"correct": "nowhere"}}, "no_entry", "no entry “nowhere”"),
         ({"kind": "query", "roles": {"a": "e1", "b": "e1"}}, "same_candidate", "Two roles name the same"),
         ({"kind": "query", "roles": [1]}, "unreadable", "“roles” cannot be read"),
-        ({"key": "e1", "country": "Peru"}, "differs", "says something else"),
-        ({"kind": "query", "key": "q1", "query_set": "plain", "text": "rice"}, "differs", "says something else"),
+        ({"key": "e1", "country": "Peru"}, "differs", "already exists with different values"),
+        (
+            {"kind": "query", "key": "q1", "query_set": "plain", "text": "rice"},
+            "differs",
+            "already exists with different values",
+        ),
     ],
 )
 def test_a_faulty_row_is_told_and_the_rest_is_taken(world: World, row: dict[str, Any], reason: str, words: str) -> None:

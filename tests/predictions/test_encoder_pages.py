@@ -37,8 +37,8 @@ def get(world: World, route: str, /, *more: Any, **data: Any) -> str:
 
 
 def test_an_empty_benchmark_says_what_to_do_next(world: World) -> None:
-    assert "Make one from the items of a stage" in get(world, "encode")
-    assert "Add one to the models of the team" in get(world, "facts")
+    assert "Create a collection from the items of a stage" in get(world, "encode")
+    assert "Add an endpoint" in get(world, "facts")
     assert "One of the two is missing here" in get(world, "calibrate", world.stage.pk)
 
 
@@ -54,7 +54,7 @@ def test_a_run_is_begun_and_its_progress_is_the_jobs_page(world: World, models_r
     assert run.model == MODEL and run.rater.name == "Tiny"
     runner.run(run.job_id)
     page = get(world, "encode")
-    assert "Done" in page and "16" in page and "Look-alikes" in page
+    assert "Done" in page and "16" in page and "Similar pictures" in page
     again = post(world, "encode", **data)
     assert again.status_code == 400 and "Withdraw it first" in again.content.decode()
     framed = post(world, "encode", **{**data, "template": "no place"})
@@ -76,7 +76,7 @@ def test_vectors_that_were_made_before_are_told_and_a_ranking_leads_to_its_table
     assert job and job.done == job.total == entries + 16, "pictures and queries, each once"
     page = world.client(world.mara).get(reverse("jobs:job", args=[job.pk])).content.decode()
     tables = reverse("evaluation:tables", args=[world.benchmark.slug])
-    assert f'href="{tables}"' in page and "See the tables" in page and "made before" not in page
+    assert f'href="{tables}"' in page and "View tables" in page and "made before" not in page
     assert f'href="{tables}"' in get(world, "encode") and f'href="{tables}"' in get(world, "index")
     again = a_run(world, collection, "embedding").job
     assert again and again.done == again.total == entries

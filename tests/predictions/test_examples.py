@@ -35,7 +35,7 @@ def test_an_example_of_answers_comes_in_as_it_is(world: World, form: str) -> Non
     reply = example(world, "answers", form)
     assert reply.status_code == 200 and world.items[0].key in reply.content.decode()
     page = send(world, "answers_new", reply.content, f"mine.{form}", campaign=campaign.pk)
-    assert page.count("<b><bdi>1</bdi></b>") == 2 and "not taken" not in page, "each row becomes an answer"
+    assert page.count("<b><bdi>1</bdi></b>") == 2 and "rejected" not in page, "each row becomes an answer"
     links = world.client(world.mara).get(reverse("predictions:answers_new", args=[world.benchmark.slug]))
     assert f"examples/answers.{form}" in links.content.decode()
 

@@ -61,7 +61,7 @@ def test_one_that_was_frozen_over_the_lease_waits_for_a_worker(world: World, run
     Job.objects.filter(pk=run.job_id).update(created_at=long_ago)
     runner.requeue_stalled(timezone.now())
     page = see(world, run)
-    assert "no worker has taken the run" in page and "Running</span>" not in page
+    assert "no worker is free" in page and "Running</span>" not in page
     assert driven(run).state == "done" and states(run) == {"answered": 3}
     assert "3 of 3 calls answered" in see(world, run)
 

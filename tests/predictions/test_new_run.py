@@ -157,9 +157,9 @@ def test_before_the_start_the_whole_plan_is_there_and_what_is_in_its_way(
     page = text_of(press(world, **plan(campaign, endpoint, **more), do="look"))
     for words in ("The sheet as people have it", "sheet 1", "a sample of 2", "temperature: 0.5", "twice"):
         assert words in page
-    assert "Open that run" not in page
+    assert "View existing run" not in page
     press(world, **plan(campaign, endpoint, **more), do="start")
-    run, link = Run.objects.get(), "Open that run"
+    run, link = Run.objects.get(), "View existing run"
     for do in ("look", "cost", "start"):
         page = text_of(press(world, **plan(campaign, endpoint, **more), do=do))
         assert link in page and f"/predictions/run/{run.pk}/" in page and "It is marked below" not in page
@@ -257,4 +257,4 @@ def test_only_endpoints_that_some_prompt_can_use_are_offered(world: World, campa
     before = text_of(client.get(address(world)))
     assert "A server" in before and "A detector" in before, "nothing is known of the sheet yet"
     page = text_of(client.get(address(world), {"campaign": campaign.pk}))
-    assert "A server" in page and "A detector" not in page and "Those that some prompt can put the sheet" in page
+    assert "A server" in page and "A detector" not in page and "Endpoints with a compatible prompt" in page

@@ -69,7 +69,7 @@ def test_a_selection_without_units_is_refused(world: World, campaign: Campaign, 
     campaign.stage.items.update(condition="drawn", concept="tea")
     campaign.stage.items.filter(pk=world.items[0].pk).update(condition="photo", concept="bread")
     data = plan(campaign, endpoint, conditions=["photo"], concepts=["tea"])
-    assert "No item fits this selection" in refused(press(world, **data, do="start"))
+    assert "No items match" in refused(press(world, **data, do="start"))
 
 
 def test_a_needed_linking_run_is_preselected_and_its_lack_refused(

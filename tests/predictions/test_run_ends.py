@@ -86,11 +86,11 @@ def test_the_run_in_a_withdrawn_ones_place_is_named_and_linked(world: World) -> 
     old = opened(world, a_plan(campaign, endpoint, prompt("sheet")))
     for act in ("stop", "withdraw"):
         press(world, old, do=act)
-    assert "Restore" in see(world, old) and "Open that run" not in see(world, old)
+    assert "Restore" in see(world, old) and "View existing run" not in see(world, old)
     new = opened(world, a_plan(campaign, endpoint, prompt("sheet")))
     page = see(world, old)
     assert "Another run of this model, of" in page and "Restore" not in page
-    assert f'/predictions/run/{new.pk}/">Open that run' in page
+    assert f'/predictions/run/{new.pk}/">View existing run' in page
 
 
 class TestWhatCannotBeAsked:

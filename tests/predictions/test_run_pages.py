@@ -96,7 +96,7 @@ def test_a_call_of_another_run_is_not_found_under_this_one(world: World, run: Ru
 
 def test_a_press_changes_the_run_and_leaves_an_event(world: World, run: Run) -> None:
     assert "The run is pausing" in press(world, run, do="pause")
-    assert "Nothing is asked, and nothing is lost" in see(world, run)
+    assert "No requests are sent" in see(world, run)
     assert "The run resumes where it stopped" in press(world, run, do="resume")
     assert "The run was stopped" in press(world, run, do="stop")
     verbs = Event.objects.filter(target=f"run:{run.pk}").values_list("verb", flat=True)
@@ -118,8 +118,8 @@ def test_a_withdrawn_run_offers_to_come_back(world: World, run: Run) -> None:
     press(world, run, do="stop")
     assert "The run was withdrawn" in press(world, run, do="withdraw")
     page = see(world, run)
-    assert "Restore" in page and "does not count" in page and "Retry calls" not in page
-    assert "The run is back" in press(world, run, do="back")
+    assert "Restore" in page and "not counted" in page and "Retry calls" not in page
+    assert "The run was restored" in press(world, run, do="back")
 
 
 def test_the_door_of_runs_over_collections_does_not_touch_answers(world: World, run: Run) -> None:

@@ -69,11 +69,11 @@ def test_a_table_with_a_row_for_each_entry_says_the_same_in_any_order(world: Wor
         ({"keys": ["e1", "e1"]}, "twice", "“e1” is there twice"),
         ({"keys": ["e1"]}, "lengths", "(1) and “scores” (2)"),
         ({"keys": [], "scores": []}, "lengths", "(0) and “scores” (0)"),
-        ({"scores": [1, None]}, "not_a_number", "“None” is no finite number"),
-        ({"scores": [1, True]}, "not_a_number", "no finite number"),
-        ({"scores": [1, "Infinity"]}, "not_a_number", "no finite number"),
+        ({"scores": [1, None]}, "not_a_number", "“None” is not a finite number"),
+        ({"scores": [1, True]}, "not_a_number", "not a finite number"),
+        ({"scores": [1, "Infinity"]}, "not_a_number", "not a finite number"),
         ({"scores": [1, float("nan")]}, "unreadable", "NaN or infinity"),
-        ({"scores": [1, 10**400]}, "not_a_number", "no finite number"),
+        ({"scores": [1, 10**400]}, "not_a_number", "not a finite number"),
         ({"scores": "1, 2"}, "unreadable", "“scores” cannot be read"),
         ({"query": {"q": 2}}, "unreadable", "“query” must be text"),
         ({"query": "q1"}, "twice", "“q1” is there twice"),
@@ -166,10 +166,10 @@ def test_a_withdrawn_run_is_kept_and_comes_back(world: World) -> None:
     path = f"/b/{world.benchmark.slug}/predictions/runs/{run.pk}/"
     mara = world.client(world.mara)
     page = mara.post(path, {"do": "withdraw"}, follow=True).content.decode()
-    assert "It is kept, and does not count" in page and "Restore" in page
+    assert "It is kept but not counted" in page and "Restore" in page
     assert runs_of(world.benchmark, "retrieval") == [] and Ranking.objects.filter(run=run).count() == 2
     page = mara.post(path, {"do": "back"}, follow=True).content.decode()
-    assert "The run is back" in page and runs_of(world.benchmark, "retrieval") == [run]
+    assert "The run was restored" in page and runs_of(world.benchmark, "retrieval") == [run]
     verbs = Event.objects.filter(target=f"run:{run.pk}").order_by("pk").values_list("verb", flat=True)
     assert list(verbs) == ["run.imported", "run.withdrawn", "run.brought_back"]
 
@@ -234,7 +234,7 @@ def test_the_forms_bring_files_and_keep_what_was_typed(world: World) -> None:
     assert reply.status_code == 302 and reply.url.startswith("/jobs/")
     data = {"collection": run_info().collection.pk, "task": "retrieval", "query_set": "plain", "model": "SigLIP"}
     wrong = mara.post(f"{home}run/", {**data, "about": "{", "file": SimpleUploadedFile("a", b"x")})
-    assert wrong.status_code == 400 and "no JSON object" in wrong.content.decode()
+    assert wrong.status_code == 400 and "not a JSON object" in wrong.content.decode()
     assert 'value="SigLIP"' in wrong.content.decode()
     file = SimpleUploadedFile("a.jsonl", jsonl(FOUND))
     reply = mara.post(f"{home}run/", {**data, "about": json.dumps({"open": True}), "file": file})
@@ -266,7 +266,7 @@ def test_a_run_adds_what_was_not_known_of_its_model_and_changes_nothing(world: W
     page = again('{"family": "SigLIP", "open": true}')
     assert "as &#x27;CLIP&#x27;" in page and "another model name or setting" in page
     assert Rater.objects.get(name="CLIP").about == {"family": "CLIP"}
-    assert "What was not known of the model was noted" in again('{"family": "CLIP", "open": true}')
+    assert "Model details were added" in again('{"family": "CLIP", "open": true}')
     assert Rater.objects.get(name="CLIP").about == {"family": "CLIP", "open": True}
     events = Event.objects.filter(verb="model.described").order_by("pk")
     assert [(one.actor, one.data["told"]) for one in events] == [

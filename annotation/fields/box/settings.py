@@ -10,11 +10,11 @@ SETTINGS = (
     Setting(
         "facts",
         "rows",
-        _("What must be known of the picture"),
+        _("Required item facts"),
         _("Numbers from a detector. An unknown number does not block an answer."),
         row=(
             Setting("key", "line", _("Name of the fact"), short=True),
-            Setting("at_least", "number", _("At least")),
+            Setting("at_least", "number", _("Minimum")),
             Setting("label", "words", _("Label")),
         ),
         add=_("Add a fact"),

@@ -5,13 +5,13 @@ from annotation.fields.settings import Setting, options
 SETTINGS = (
     options("options", _("Options")),
     Setting("many", "bool", _("Several may be chosen")),
-    Setting("least", "int", _("At least"), optional=True),
-    Setting("most", "int", _("At most"), optional=True),
+    Setting("least", "int", _("Minimum"), optional=True),
+    Setting("most", "int", _("Maximum"), optional=True),
     Setting(
         "options_from",
         "optional",
-        _("Or options out of the item"),
-        _("The name of a list in the item's context; then there are none above."),
+        _("Or options from the item"),
+        _("Name of a list in the item's context. Leave the options above empty."),
         short=True,
     ),
 )

@@ -6,19 +6,19 @@ SETTINGS = (
     Setting(
         "roles",
         "rows",
-        _("What a picture can be to the one that is kept"),
+        _("Relations to the kept picture"),
         _("Such as a crop or a zoom; and what is kept too, such as another time of day."),
         row=(
             Setting("code", "line", _("Code"), short=True),
             Setting("label", "words", _("Label")),
-            Setting("keeps", "bool", _("Is kept too")),
+            Setting("keeps", "bool", _("Also kept")),
         ),
-        add=_("Add one"),
+        add=_("Add relation"),
         optional=True,
     ),
     Setting("not_sure", "bool", _("People may say that they are not sure"), start=True),
-    Setting("keep_one", "words", _("The rule: when to keep one"), optional=True),
-    Setting("keep_both", "words", _("The rule: when to keep both"), optional=True),
+    Setting("keep_one", "words", _("Rule for keeping one"), optional=True),
+    Setting("keep_both", "words", _("Rule for keeping both"), optional=True),
 )
 START = {
     "roles": [

@@ -5,7 +5,7 @@ from annotation.fields.settings import Setting
 SETTINGS = (
     Setting("needs_source", "bool", _("Ask for the source page"), start=True),
     Setting("needs_licence", "bool", _("Ask for its licence"), start=True),
-    Setting("least_side", "int", _("Least pixels of the shorter side"), _("0 for any."), optional=True),
+    Setting("least_side", "int", _("Minimum pixels of the shorter side"), _("0 for any."), optional=True),
     Setting(
         "licences",
         "rows",

@@ -87,7 +87,7 @@ def _update_summary(work: JobContext, place: ImportTarget) -> None:
         n=Count("pk"), raters=Count("rater", distinct=True), items=Count("assignment__unit__item", distinct=True)
     )
     if not counts["n"] and work.job.result.get("counts", {}).get(Outcome.ERROR):
-        work.note(_("Nothing of this file was taken. Each row below says why; often it is the same for all."))
+        work.note(_("No rows were imported. The reason is shown for each row."))
     else:
         text = _("Current answers from this file: %(n)s, of %(raters)s raters to %(items)s items.")
         work.note(text % counts)
@@ -96,7 +96,7 @@ def _update_summary(work: JobContext, place: ImportTarget) -> None:
 def _not_withdrawn(work: JobContext) -> None:
     """What was withdrawn half-way would stay so, and the rest would count."""
     if Job.objects.filter(pk=work.job.pk, params__withdrawn=True).exists():
-        raise JobFailed(_("What came in so far was withdrawn meanwhile. Send the file again: then all of it comes in."))
+        raise JobFailed(_("The answers imported so far were withdrawn. Import the file again to import all of it."))
 
 
 def _place(work: JobContext) -> ImportTarget:
@@ -116,7 +116,7 @@ def next_link(job: Job) -> NextLink | None:
     if campaign is None:
         return None
     if job.state == Job.State.DONE and {Outcome.CREATED, Outcome.UPDATED} & set(job.result.get("counts", {})):
-        return NextLink(_("See the numbers"), reverse("evaluation:agreement", args=[campaign.stage.benchmark.slug]))
+        return NextLink(_("View results"), reverse("evaluation:agreement", args=[campaign.stage.benchmark.slug]))
     to = reverse("annotation:answers_import", args=[campaign.stage.benchmark.slug, campaign.pk])
     return NextLink(_("Back to the campaign's imports"), to)
 
@@ -193,7 +193,9 @@ def _rejected_rows(group: AnswerRowGroup, problems: Mapping[int, RowProblem]) ->
 def _imported_row(answer: ParsedAnswer, outcome: str, reason: str, message: str) -> Iterator[JobRow]:
     for number in answer.gathered.numbers:
         if number in answer.gathered.repeated and outcome in (Outcome.CREATED, Outcome.UPDATED):
-            yield _line(number, answer.item.key, Outcome.UNCHANGED, "repeated", _("An earlier row says the same."))
+            yield _line(
+                number, answer.item.key, Outcome.UNCHANGED, "repeated", _("An earlier row has the same answer.")
+            )
         else:
             yield _line(number, answer.item.key, outcome, reason, message)
 

@@ -117,9 +117,7 @@ def _understood(place: ImportTarget, gathered: AnswerRowGroup, row: AnswerRow, k
     if isinstance(item, RowProblem):
         raise item
     if item is None:
-        text = _(
-            "There is no item “%(key)s” in this stage. Import the items first, or tick “Make items that are missing”."
-        )
+        text = _("There is no item “%(key)s” in this stage. Import the items first, or select “Create missing items”.")
         raise RowProblem("no_item", text % {"key": row.item})
     if row.cohort and row.cohort not in place.cohorts:
         text = _("This campaign does not ask the cohort “%(name)s”. It asks: %(known)s.")
@@ -167,7 +165,7 @@ def _check_all_fields_visible(gathered: AnswerRowGroup, parsed: ParsedSheet) -> 
     """A sheet passes over what it would not have asked; a row of a file is not passed over."""
     unasked = [number for key, number in gathered.of.items() if key not in parsed.answers]
     if unasked:
-        text = _("After the other answers of this sheet, this question is not asked. Take the row out.")
+        text = _("After the other answers of this sheet, this question is not asked. Delete the row.")
         raise RowsRejected({number: RowProblem("not_asked", text) for number in unasked})
 
 

@@ -203,15 +203,15 @@ def _classify(step: FileWriteBatch, answer: ParsedAnswer, pair: Pair) -> Judged:
         return _assigned_in_campaign(step, answer, assignment)
     if pair[1] in step.by_run:
         message = _(
-            "“%(rater)s” with this setting is asked here by a run, and answers are not mixed. Withdraw the run first, "
-            "or give another “setting”."
+            "“%(rater)s” already has answers from a run with this prompt variant. Withdraw that "
+            "run, or use another “setting”."
         )
         return Outcome.ERROR, "of_a_run", message % {"rater": answer.row.rater}
     key = step.place.key(answer.number)
     for known in step.known[assignment]:
         if known.client_key == key and not known.live and known.uncounted_because == WITHDRAWN:
             _restore(step, known, answer)
-            return Outcome.UPDATED, "brought_back", _("It was withdrawn, and is back.")
+            return Outcome.UPDATED, "brought_back", _("The answer was withdrawn and has been restored.")
         if known.client_key == key or (known.live and known.answers == answer.parsed.answers):
             return Outcome.UNCHANGED, "", ""
         if known.live:
@@ -228,7 +228,7 @@ def _assigned_in_campaign(step: FileWriteBatch, answer: ParsedAnswer, assignment
     """Whom the campaign gave the item answers it there: a file says nothing in their place."""
     if any(known.live and known.answers == answer.parsed.answers for known in step.known[assignment]):
         return Outcome.UNCHANGED, "", ""
-    message = _("“%(rater)s” was given this item in the campaign itself. What is there stays; take the row out.")
+    message = _("“%(rater)s” already has this item in the campaign. Delete the row.")
     return Outcome.ERROR, "already_there", message % {"rater": answer.row.rater}
 
 

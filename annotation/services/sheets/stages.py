@@ -135,7 +135,7 @@ def _used_by_campaigns(stage: Stage, content: Mapping[str, Any]) -> Iterator[Sta
     running = stage.campaigns.filter(state__in=(Campaign.State.OPEN, Campaign.State.PAUSED)).order_by("pk").first()
     for key in HELD if running else ():
         if content[key] != getattr(stage, key):
-            words = _("The campaign “%(name)s” is running and depends on this. Close it first, or make a new stage.")
+            words = _("The campaign “%(name)s” is running and depends on this. Close it first, or create a new stage.")
             yield StageProblem(key, words % {"name": running})
 
 

@@ -271,7 +271,7 @@ class Naming(TemplatePrompt):
 NAMING = Naming(
     key="caire-entity",
     name=gettext_noop("The entity in a picture, named"),
-    source=gettext_noop("Ours; the paper prints none"),
+    source=gettext_noop("Our own prompt (the paper prints none)"),
     system="You name what pictures show.",
     user=(
         "{image}\n\nName the one concept that this picture shows most clearly, as the title of its article in an "

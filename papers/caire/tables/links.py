@@ -30,7 +30,7 @@ AT = (1, 5, 10, 20)
 MOST_SETS = 8
 NEEDS = gettext_lazy("A linking run over images whose right entries are known.")
 OTHER_IMAGES = gettext_lazy("The knowledge base and the images are others than the paper's.")
-DOOR = ActionLink("predictions:linking", gettext_lazy("To the linked entities"))
+DOOR = ActionLink("predictions:linking", gettext_lazy("View linked entities"))
 LEFT_OUT = "in_knowledge_base"
 
 
@@ -79,7 +79,7 @@ def build_linking(inputs: TableInputs) -> Table:
     columns: list[Words] = [f"{_set(one)}@{k}" for one in sets for k in AT]
     words: list[Words] = [
         _("In percent of images. The right entry is among the first k that the run ranked, by its exact id."),
-        _("Intervals leave out each entry in turn, with all its images. With one image per entry they are Wilson's."),
+        _("Intervals over entries, each with all its images (jackknife). With one image per entry they are Wilson's."),
         _("An image without a link counts as not found."),
     ]
     if any(run.options.get("method") == NAMED for run, _ranks in ranked_runs):
@@ -91,7 +91,7 @@ def build_linking(inputs: TableInputs) -> Table:
             left_out,
         )
         words.append(text % {"n": left_out})
-    return inputs.table(corner=_("Way of linking"), columns=columns, rows=rows, words=words)
+    return inputs.table(corner=_("Linking method"), columns=columns, rows=rows, words=words)
 
 
 def _runs(inputs: TableInputs) -> list[Run]:

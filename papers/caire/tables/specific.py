@@ -28,7 +28,7 @@ from papers.caire.tables.links import LINK_TABLES
 STAGE, FIELD = "specific", "relevance"
 NEEDS = gettext_lazy("Pictures with gold labels, and scores of a model for each picture and label.")
 GOLD = "gold_context"
-OTHER_PICTURES = gettext_lazy("The paper's pictures are not public: these are others.")
+OTHER_PICTURES = gettext_lazy("The paper's pictures are not public; this benchmark uses other pictures.")
 SAME_MODEL = gettext_lazy(
     "The caption says the strongest baseline; the paper's numbers are against the same model, and for Qwen2.5-7B "
     "against Qwen2.5-VL-7B."
@@ -196,7 +196,7 @@ def _range(counts: Sequence[int]) -> str:
 
 
 def _left_out_words() -> str:
-    return _("Intervals leave out each picture in turn, with all its labels.")
+    return _("Intervals over pictures, each with all its labels (jackknife).")
 
 
 def _rank(setting: str) -> int:

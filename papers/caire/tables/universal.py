@@ -53,7 +53,7 @@ BLOCKS: dict[str, Words] = {
     "no_retrieval": gettext_lazy("Vision-language models (baseline 2)"),
     "caire": gettext_lazy("CAIRE"),
 }
-OTHER_PEOPLE = gettext_lazy("The paper's ratings are not public: these are of other people.")
+OTHER_PEOPLE = gettext_lazy("The paper's ratings are not public; this benchmark uses ratings of other people.")
 NOT_ITS_ROW = gettext_lazy("The mean of the paper's own row is %(mean)s.")
 DISTANCES: dict[str, Words] = {
     "ordinal": gettext_lazy("ordinal distance"),
@@ -77,7 +77,7 @@ ONLY_THESE = gettext_lazy(
     "these countries only."
 )
 OF_COHORTS = gettext_lazy(
-    "The average is the plain mean over the countries that have a value, and its interval takes them as drawn."
+    "The average is the plain mean over the countries that have a value. Interval over countries."
 )
 LEFT_OUT = gettext_lazy(
     "A picture without both numbers for three countries, or with one side the same throughout, has no correlation and "

@@ -227,7 +227,7 @@ YES_NO = (
 LAVE = Lave(
     key="lave",
     name=gettext_noop("LAVE, 1 or 2"),
-    source=gettext_noop("After Appendix L of CulturalVQA, in our words"),
+    source=gettext_noop("Adapted from Appendix L of CulturalVQA"),
     system=(
         "You are an expert anthropologist of cultures. You judge whether answers to questions about pictures of a culture "
         "are correct. You are given a question, reference answers by people who know the culture, and a candidate "

@@ -45,7 +45,7 @@ from people.models import Rater
 NEEDS = gettext_lazy("Answers of models (and of people), each judged in the stage “lave”.")
 PERCENT = Rounding(2, 100)
 ROUND = Rounding(1, 100)
-OTHER_ANSWERS = gettext_lazy("The paper's judgements are not public: these are others.")
+OTHER_ANSWERS = gettext_lazy("The paper's judgements are not public; this benchmark uses other judgements.")
 MISPRINT = gettext_lazy("A misprint: the mean of the paper's own row is 29.39.")
 SETTING = TableOption(
     "setting",
@@ -61,14 +61,12 @@ SETTING = TableOption(
 OPTIONS = (SETTING, JUDGE, SCALE)
 BASELINES = ("llm_only", "llm_country", "llm_entities", "vlm")
 MEAN = gettext_lazy(
-    "The average is the plain mean over countries, however many questions each has; it takes them as drawn."
+    "The average is the plain mean over countries, however many questions each has. Interval over countries."
 )
 NOT_WITHOUT = gettext_lazy("No model was asked without the picture. Its answers have the setting “llm_only”.")
 NOT_BOTH = gettext_lazy("No model was asked both with and without examples (settings “vlm_few_shot” and “vlm”).")
-NOT_OPEN = gettext_lazy(
-    "It is not known which models are open. Say so in what is known of each (“open”: true or false)."
-)
-NOT_DATED = gettext_lazy("It is not known when the models were released. Say so in what is known of each (“released”).")
+NOT_OPEN = gettext_lazy("It is unknown which models are open. Enter it in the model details (“open”: true or false).")
+NOT_DATED = gettext_lazy("The release dates of the models are unknown. Enter them in the model details (“released”).")
 NO_SUB_CATEGORIES = gettext_lazy(
     "The questions of these facets have no sub-categories. Have a judge or people name them in the stage "
     "“sub-categories”, or import them with the items."
@@ -333,7 +331,7 @@ def build_correlations(inputs: TableInputs) -> Table:
         _("Spearman with question length"),
         _("Spearman with answers per question"),
     ]  # fmt: skip
-    words = [*about_judge(judged), _("One point for each country; intervals take the countries as drawn.")]
+    words = [*about_judge(judged), _("One point for each country. Interval over countries.")]
     return inputs.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 
 
@@ -355,7 +353,7 @@ _ALL: tuple[TableSpec, ...] = (
     ),
     TableSpec("releases", "Figure 1", gettext_lazy("Accuracy by release date"), NEEDS, build_releases, (JUDGE, SCALE)),
     TableSpec(
-        "without-picture", "Figure 5", gettext_lazy("How far one gets without the picture"), NEEDS, build_conditions,
+        "without-picture", "Figure 5", gettext_lazy("Accuracy without the picture"), NEEDS, build_conditions,
         (JUDGE, SCALE),
     ),
     TableSpec(
@@ -370,7 +368,7 @@ _ALL: tuple[TableSpec, ...] = (
     *VERDICT_TABLES,
     STEREOTYPE_TABLE,
     TableSpec(
-        "correlations", "Figure 12", gettext_lazy("What goes with accuracy, over countries"), NEEDS, build_correlations,
+        "correlations", "Figure 12", gettext_lazy("Correlates of accuracy by country"), NEEDS, build_correlations,
         (JUDGE, SCALE, CEILING),
     ),
     about_models(stage=("answers", "answer")),

@@ -31,7 +31,7 @@ from papers.culturalvqa.tables.judgements import CEILING, FACETS, JUDGE, SCALE, 
 from predictions.prompts.prompt_templates import split_texts
 
 NEEDS = gettext_lazy("Questions, and answers of people to them.")
-OTHER_QUESTIONS = gettext_lazy("The paper's data are not in this benchmark: these questions are others.")
+OTHER_QUESTIONS = gettext_lazy("The paper's data are not in this benchmark; it uses other questions.")
 OWN_ANSWER = TableOption(
     "asker",
     gettext_lazy("The asker's own answer"),

@@ -100,7 +100,7 @@ def build_in_corpus(inputs: TableInputs) -> Table:
         _("In percent of all: a facet's occurrences for each answer, of the sum of these over all facets."),
     ]
     if unread:
-        words.append(_("Rows whose count is no whole number from 0: %(n)s, left out.") % {"n": f"{unread:,}"})
+        words.append(_("Rows whose count is not a whole number from 0: %(n)s, left out.") % {"n": f"{unread:,}"})
     columns: list[Words] = [
         _("Different answers"), _("With a count"), _("Occurrences"), _("For each answer"), _("In percent of all"),
         _("Answers that occur, percent"),

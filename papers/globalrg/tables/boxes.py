@@ -31,12 +31,10 @@ from papers.globalrg.printed_values import PRINTED, printed
 from papers.globalrg.printed_values import rows as rows_printed
 
 Box = list[float]
-THRESHOLD = TableOption(
-    "threshold", gettext_lazy("A box is right from an IoU of"), {"0.5": "0.5", "0.25": "0.25", "0.75": "0.75"}
-)
+THRESHOLD = TableOption("threshold", gettext_lazy("IoU threshold"), {"0.5": "0.5", "0.25": "0.25", "0.75": "0.75"})
 STRICT = TableOption(
     "strict",
-    gettext_lazy("At the threshold itself"),
+    gettext_lazy("IoU equal to the threshold"),
     {"strict": gettext_lazy("wrong: the IoU has to be greater"), "reached": gettext_lazy("right")},
 )
 NO_BOX = TableOption(
@@ -46,12 +44,12 @@ NO_BOX = TableOption(
 )
 AVERAGE = TableOption(
     "average",
-    gettext_lazy("A region is"),
+    gettext_lazy("Region value"),
     {"countries": gettext_lazy("the plain mean of its countries"), "pooled": gettext_lazy("all its items together")},
 )
 PAIRS = TableOption(
     "pairs",
-    gettext_lazy("Two people are"),
+    gettext_lazy("Pair of people"),
     {"finder": gettext_lazy("the first box and a verifier's"), "verifiers": gettext_lazy("two verifiers of one item")},
 )
 NEEDS = gettext_lazy("Boxes of people in the stage “Box drawing”, and boxes of a model for the same items.")

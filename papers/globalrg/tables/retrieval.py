@@ -55,7 +55,9 @@ NAMES: dict[str, Words] = {
     "country": gettext_lazy("Country diversity@%(k)s"),
     "region": gettext_lazy("Region diversity@%(k)s"),
 }
-REPEATED = gettext_lazy("The paper's lists for ALBEF repeat those of TCL, so this number follows from nothing printed.")
+REPEATED = gettext_lazy(
+    "The paper's lists for ALBEF repeat those of TCL, so the printed lists do not give this number."
+)
 KNOWN: dict[tuple[str, int, str, str], Words] = {
     ("region", 5, "CLIP", "marriage"): gettext_lazy("A misprint: the printed list gives 31.09, as Table 3 needs it."),
 }
@@ -127,7 +129,7 @@ def build_means(inputs: TableInputs) -> Table:
     columns: list[Words] = [name_of(metric, k) for metric in METRICS for k in DEPTHS]
     words: list[Words] = [
         _("In percent, cut to the decimals shown, as the paper's are."),
-        _("Each number is a mean over universals; its interval leaves out each universal in turn."),
+        _("Each number is a mean over universals. Interval over universals (jackknife)."),
     ]
     return inputs.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 

@@ -158,7 +158,7 @@ def build_countries(inputs: TableInputs) -> Table:
     if not models:
         raise MissingData(_("No model has answered the setting “main” yet. Import its answers."))
     columns: list[Words] = [*of.countries, _("All")]
-    words: list[Words] = [*counted_words(of), _("In percent. Intervals leave out each question in turn.")]
+    words: list[Words] = [*counted_words(of), _("In percent. Intervals over questions (jackknife).")]
     return inputs.table(corner=_("Model"), columns=columns, rows=_country_rows(of, models, inputs), words=words)
 
 
@@ -218,7 +218,7 @@ def build_settings(inputs: TableInputs) -> Table:
     words: list[Words] = [
         *counted_words(of),
         _("In percent. The last three over the same instances: answered in both settings, with the pictures matched."),
-        _("Intervals leave out each question in turn."),
+        _("Intervals over questions (jackknife)."),
     ]
     return inputs.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 

@@ -66,7 +66,7 @@ def build_costs(inputs: TableInputs) -> Table:
         cell = Cell(mean(values, questions, method="mean cost"), rounding=FOUR, printed=None if judged else paper)
         table_rows.append(Row(configuration or backbone, (cell,), backbone if configuration else ""))
     words: list[Words] = [
-        _("US dollars a pair. Intervals leave out each question in turn."),
+        _("US dollars a pair. Intervals over questions (jackknife)."),
         _("Pairs whose cost is not known are left out: %(n)s of %(all)s.")
         % {"n": len(pairs) - len(known), "all": len(pairs)},
     ]

@@ -65,7 +65,7 @@ def build_reversals(inputs: TableInputs) -> Table:
         *counted_words(of),
         *_lacking(of),
         SAME_INSTANCES,
-        _("Intervals leave out each question in turn."),
+        _("Intervals over questions (jackknife)."),
     ]
     return inputs.table(corner=_("Model"), columns=REVERSAL_COLUMNS, rows=rows, words=words)
 
@@ -102,7 +102,7 @@ def build_reversals_by_country(inputs: TableInputs) -> Table:
         rows.append(Row(name, tuple(cells)))
     words: list[Words] = [
         *counted_words(of), *_lacking(of), SAME_INSTANCES,
-        _("Intervals leave out each question in turn; they are for these models and countries."),
+        _("Intervals over questions (jackknife), for these models and countries."),
     ]  # fmt: skip
     return inputs.table(corner=_("Country"), columns=REVERSAL_COLUMNS, rows=rows, words=words)
 
@@ -131,7 +131,7 @@ def build_reversals_by_margin(inputs: TableInputs) -> Table:
     usable = np.isfinite(of.margin) & (of.gold != MISSING)
     pairs, first = np.unique(of.pair[usable], return_index=True)
     if not pairs.size:
-        raise MissingData(_("No question has a survey's counts, so no country has a margin. Bring the counts."))
+        raise MissingData(_("No question has a survey's counts, so no country has a margin. Import the counts."))
     count = int(inputs.chosen["bins"])
     try:
         cut = equal_frequency(of.margin[usable][first], count)
@@ -161,7 +161,7 @@ def build_reversals_by_margin(inputs: TableInputs) -> Table:
         _("Margin: how far the country's mean lies from the middle of the two options, 0 to 0.5."),
         _("Equal margins stay in one bin."),
         _("Mean outside the two options: %(count)s pairs of question and country.") % {"count": outside},
-        _("In percent, models and sources pooled. Intervals leave out each question in turn."),
+        _("In percent, models and sources pooled. Intervals over questions (jackknife)."),
     ]  # fmt: skip
     return inputs.table(corner=_("Bin"), columns=columns, rows=rows, words=words)
 

@@ -132,7 +132,7 @@ def build_scores(inputs: TableInputs) -> Table:
         ]
         table_rows.append(Row(configuration or backbone, tuple(cells), backbone if configuration else ""))
     words: list[Words] = [
-        _("Each pair counts once, with the mean of its raters' scores. Intervals leave out each question in turn."),
+        _("Each pair counts once, with the mean of its raters' scores. Intervals over questions (jackknife)."),
         _total_words(),
     ]
     columns = [NAMES[field] for field in (*FIELDS, TOTAL)]

@@ -41,7 +41,7 @@ LOOKS: Mapping[str, Look] = {
 
 
 def wins_of_three(ground: FigureData) -> Figure:
-    return _wins(ground, "wins", THREE, _("Who wins, of three candidates"))
+    return _wins(ground, "wins", THREE, _("Wins, three candidates"))
 
 
 def wins_of_six(ground: FigureData) -> Figure:
@@ -169,7 +169,7 @@ def _by_tier(of: RankedLists) -> Floats | None:
 
 FIGURES = (
     FigureSpec(
-        "wins", "Figure 5", gettext_lazy("Who wins, of three candidates"),
+        "wins", "Figure 5", gettext_lazy("Wins, three candidates"),
         gettext_lazy("Forced choices of a model between a correct, a language-biased and an irrelevant picture."),
         wins_of_three,
     ),

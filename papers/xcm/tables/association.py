@@ -118,7 +118,7 @@ def build_overall(inputs: TableInputs) -> Table:
     columns: list[Words] = [*(ROLES[name] for name in THREE), "SP"]
     words: list[Words] = [
         _("Wins in percent of trials. SP is language-biased over correct wins, of all trials together."),
-        _("Intervals leave out each concept and country in turn: all images of one repeat one query."),
+        _("Intervals over pairs of concept and country (jackknife): all images of one pair repeat one query."),
     ]
     return inputs.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 
@@ -376,7 +376,9 @@ def build_prompts(inputs: TableInputs) -> Table:
 
 
 TABLES = (
-    TableSpec("association", "Table 2", gettext_lazy("What, or whose?"), NEEDS, build_overall, (TIES, POOLING)),
+    TableSpec(
+        "association", "Table 2", gettext_lazy("Wins by type and culture"), NEEDS, build_overall, (TIES, POOLING)
+    ),
     TableSpec(
         "association-countries", "Table 12", gettext_lazy("Self-preference by country"), NEEDS, build_by_country,
         (TIES, DISTANCE),
@@ -386,7 +388,7 @@ TABLES = (
         "silhouettes", "Table 11", gettext_lazy("Self-preference and silhouettes"), NEEDS, build_correlations,
         (TIES, DISTANCE),
     ),
-    TableSpec("baseline", "Figure 19", gettext_lazy("Picking at random"), NEEDS, build_baseline),
+    TableSpec("baseline", "Figure 19", gettext_lazy("Random baseline"), NEEDS, build_baseline),
     TableSpec(
         "query-sets", "Figures 20-21", gettext_lazy("Other wordings of the query"), NEEDS, build_query_sets, (TIES,)
     ),

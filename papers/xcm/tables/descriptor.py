@@ -83,7 +83,7 @@ def build_overall(inputs: TableInputs) -> Table:
         ]
         rows.append(Row(scores.label, tuple(cells), scores.group))
     columns: list[Words] = [ROLES[role] for role in SIX]
-    words: list[Words] = [_("Wins in percent of trials; intervals leave out each concept and country in turn.")]
+    words: list[Words] = [_("Wins in percent of trials. Intervals over pairs of concept and country (jackknife).")]
     return inputs.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 
 

@@ -263,7 +263,7 @@ TABLES = (
     TableSpec("languages", "Table 1", gettext_lazy("From picture to text"), NEEDS, build_first, (LANGUAGES, IDEAL)),
     TableSpec("languages-depths", "Table 8", gettext_lazy("Language bias by depth"), NEEDS, build_depths, (LANGUAGES,)),
     TableSpec(
-        "languages-list", "Figure 8", gettext_lazy("What one picture finds"), NEEDS, build_list, parameters=("query",)
+        "languages-list", "Figure 8", gettext_lazy("Results for one picture"), NEEDS, build_list, parameters=("query",)
     ),
     TableSpec("languages-tiers", "Figures 9-10", gettext_lazy("Tiers of languages by rank"), NEEDS, build_tiers),
 )

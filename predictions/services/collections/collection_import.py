@@ -66,7 +66,7 @@ def next_link(job: Job) -> NextLink | None:
     collection = Collection.objects.select_related("benchmark").filter(pk=job.params.get("collection")).first()
     if collection is None:
         return None
-    return NextLink(_("See the predictions"), reverse("predictions:index", args=[collection.benchmark.slug]))
+    return NextLink(_("View predictions"), reverse("predictions:index", args=[collection.benchmark.slug]))
 
 
 IMPORT = JobKind(KIND, run, next_link)
@@ -138,7 +138,7 @@ def _name(one: tuple[list[EntryRow], QueryRow | None]) -> str:
 
 
 def _conflict(key: str) -> RowProblem:
-    text = _("“%(key)s” is there already and says something else. Give the collection a new version.")
+    text = _("“%(key)s” already exists with different values. Give the collection a new version.")
     return RowProblem("differs", text % {"key": key})
 
 

@@ -88,7 +88,10 @@ def _check(plan: EncoderPlan) -> None:
         raise FileRunRefused(_("This collection has no entries."))
     if entries.filter(image=None, text="").exists():
         raise FileRunRefused(
-            _("Entries that came in a file have no pictures here. Make a collection from a stage's items.")
+            _(
+                "Entries that were imported from a file have no pictures here. Create a collection "
+                "from the items of a stage."
+            )
         )
     asked = Query.objects.filter(collection=plan.collection, query_set=plan.query_set)
     if plan.task != Run.Task.EMBEDDING and not asked.exists():
@@ -106,7 +109,7 @@ def _make_room(standing: Any, at: datetime) -> None:
             text = _("There is a run of this model on the same queries already, of %(day)s. Withdraw it first.")
             raise FileRunRefused(text % {"day": f"{run.created_at:%Y-%m-%d %H:%M}"})
         if run.job_id and Job.objects.filter(pk=run.job_id, state__in=Job.LIVE).exists():
-            raise FileRunRefused(_("This very run is going on now. Wait for it, or stop it."))
+            raise FileRunRefused(_("This run is already in progress. Wait for it, or stop it."))
         Run.objects.filter(pk=run.pk).update(withdrawn_at=at)
 
 
@@ -259,8 +262,8 @@ def next_link(job: Job) -> NextLink | None:
     if run is None:
         return None
     if run.complete and run.task != Run.Task.EMBEDDING:
-        return NextLink(_("See the tables"), reverse("evaluation:tables", args=[run.benchmark.slug]))
-    return NextLink(_("See the runs of encoders"), reverse("predictions:encode", args=[run.benchmark.slug]))
+        return NextLink(_("View tables"), reverse("evaluation:tables", args=[run.benchmark.slug]))
+    return NextLink(_("View encoder runs"), reverse("predictions:encode", args=[run.benchmark.slug]))
 
 
 DRIVE = JobKind(KIND, drive, next_link)

@@ -164,7 +164,7 @@ def _detected(run: Run, things: Sequence[ItemPicture]) -> Iterator[Some]:
         try:
             objects = finder.objects(look(), least)
         except FileNotFoundError:
-            yield {}, [(picture, _("The picture's bytes are no longer there."))]
+            yield {}, [(picture, _("The picture file is missing. Import it again."))]
         except CallError as error:
             yield {}, [(picture, error.words)]
         else:
@@ -175,7 +175,7 @@ def next_link(job: Job) -> NextLink | None:
     run = Run.objects.select_related("benchmark").filter(pk=job.params.get("run")).first()
     if run is None:
         return None
-    return NextLink(_("See the facts"), reverse("predictions:facts", args=[run.benchmark.slug]))
+    return NextLink(_("View facts"), reverse("predictions:facts", args=[run.benchmark.slug]))
 
 
 DRIVE = JobKind(KIND, drive, next_link)

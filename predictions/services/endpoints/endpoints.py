@@ -75,7 +75,7 @@ def change(endpoint: Endpoint, actor: User, at: datetime, **fields: Any) -> Endp
         for name, value in _fields(fields).items():
             setattr(now, name, value)
         if now.kind != before["kind"]:
-            raise EndpointRefused(_("An endpoint stays what it is. Make a new one for another kind."))
+            raise EndpointRefused(_("The kind of an endpoint cannot be changed. Create a new endpoint."))
         _checked(now)
         if now.base_url != before["base_url"]:
             _check_unused(now)
@@ -129,7 +129,7 @@ def _name_of(field: str) -> str:
 
 def _address(url: str) -> None:
     """What it leads to is looked up when it is asked, each time."""
-    sentence = _("This is no web address. It begins with https:// or http:// and often ends with /v1.")
+    sentence = _("This is not a web address. It begins with https:// or http:// and often ends with /v1.")
     try:
         parts = urlsplit(url)
         known = parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port > 0)
@@ -139,7 +139,7 @@ def _address(url: str) -> None:
         raise EndpointRefused(sentence)
     if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
         raise EndpointRefused(
-            _("The address holds a name, a password or a question mark. Leave them out; a secret has its own field.")
+            _("The address contains a name, a password or a question mark. Remove them; the API key has its own field.")
         )
 
 
@@ -187,7 +187,7 @@ def set_secret(endpoint: Endpoint, secret: str, actor: User, at: datetime) -> No
     """Encrypted, and never shown again; "" takes it away. Raises EndpointRefused."""
     secret = secret.strip()
     if len(secret) > LONGEST_SECRET or not (secret.isascii() and (secret.isprintable() or not secret)):
-        raise EndpointRefused(_("This is no secret of a server: it has letters, digits and signs only, on one line."))
+        raise EndpointRefused(_("This is not an API key: a key has letters, digits and signs only, on one line."))
     try:
         encrypted = secrets.encrypt(secret) if secret else ""
     except secrets.MissingKey as problem:

@@ -22,11 +22,11 @@ def _keys() -> MultiFernet:
     """The first encrypts, all are tried for reading. Raises MissingKey."""
     keys: Sequence[str] = settings.SECRETS_KEYS
     if not keys:
-        raise MissingKey(_("This site keeps no secrets: its operator has to set EMIC_SECRETS_KEY."))
+        raise MissingKey(_("API keys cannot be stored. The operator must set EMIC_SECRETS_KEY."))
     try:
         return MultiFernet([Fernet(_plain(one)) for one in keys])
     except (ValueError, binascii.Error) as error:
-        raise MissingKey(_("EMIC_SECRETS_KEY is no key: it takes 32 random bytes in base 64.")) from error
+        raise MissingKey(_("EMIC_SECRETS_KEY is invalid: it takes 32 random bytes in base 64.")) from error
 
 
 def _plain(told: str) -> bytes:

@@ -271,7 +271,7 @@ class _Calls:
     def only_once(self, taken: ParsedAnswer) -> None:
         """Raises RowsRejected where an earlier row of the file asked the same, and had no value."""
         if (taken.item.pk, taken.target) in self.lost:
-            text = _("An earlier row of this file is the answer here, and has no value. Take one of the two out.")
+            text = _("An earlier row of this file is the answer here, and has no value. Delete one of the two rows.")
             raise RowsRejected(dict.fromkeys(taken.gathered.numbers, RowProblem("twice", text)))
 
     def answered(self, answer: FileAnswer, taken: ParsedAnswer) -> None:
@@ -330,7 +330,7 @@ def _finish(work: JobContext, run: Run) -> None:
             counts=counts, complete=bool(answered), at=now.isoformat(),
         )  # fmt: skip
     if not answered:
-        work.note(_("No answer of this file was taken. Each row below says why; often it is the same for all."))
+        work.note(_("No rows were imported. The reason is shown for each row."))
         return
     text = _("Answers of this run: %(n)s. Replies without a value, left out and counted: %(failed)s.")
     work.note(text % {"n": answered, "failed": failed})

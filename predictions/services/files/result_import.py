@@ -53,7 +53,7 @@ def next_link(job: Job) -> NextLink | None:
     run = Run.objects.select_related("benchmark").filter(pk=job.params.get("run")).first()
     if run is None:
         return None
-    return NextLink(_("See the predictions"), reverse("predictions:index", args=[run.benchmark.slug]))
+    return NextLink(_("View predictions"), reverse("predictions:index", args=[run.benchmark.slug]))
 
 
 IMPORT = JobKind(KIND, run, next_link)

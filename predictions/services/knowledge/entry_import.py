@@ -75,7 +75,7 @@ def next_link(job: Job) -> NextLink | None:
     base = KnowledgeBase.objects.select_related("team").filter(pk=job.params.get("base")).first()
     if base is None:
         return None
-    return NextLink(_("See the knowledge base"), reverse("predictions:knowledge_base", args=[base.team.slug, base.pk]))
+    return NextLink(_("View knowledge base"), reverse("predictions:knowledge_base", args=[base.team.slug, base.pk]))
 
 
 IMPORT = JobKind(KIND, run, next_link)
@@ -210,7 +210,7 @@ class _EntryBatch:
             raise _differs(thing.key)
         more = [name for name in images if (thing.key, name) not in self.images]
         if self.closed and (fresh or more):
-            text = _("Images have been linked to this version, so nothing is added to it. Make a new version.")
+            text = _("Images have been linked to this version, so nothing is added to it. Create a new version.")
             raise RowProblem("closed", text)
         filled = [(self.images[thing.key, name], image) for name, image in images.items() if name not in more and image]
         changed = [(row, image) for row, image in filled if row.sha256 != image.sha256]
@@ -242,5 +242,5 @@ class _EntryBatch:
 
 
 def _differs(key: str) -> RowProblem:
-    text = _("“%(key)s” is there already and says something else. Make a new version of the knowledge base.")
+    text = _("“%(key)s” already exists with different values. Create a new version of the knowledge base.")
     return RowProblem("differs", text % {"key": key})

@@ -102,7 +102,10 @@ def build(store: VectorStore, kind: Kind, beat: Callable[[], None], seed: int = 
     index = _filled(store, kind, beat, seed)
     if not index.held.ntotal:
         raise UnsuitableVectors(
-            _("None of the vectors can be used: all are zero, or hold what is no number. Nothing was built.")
+            _(
+                "None of the vectors can be used: all are zero or contain values that are not "
+                "numbers. Nothing was built."
+            )
         )
     added = time.monotonic() - began
     _write(store.folder, index)

@@ -89,7 +89,9 @@ def _start(
         if Job.objects.filter(kind=KIND, params__index=index.pk, state__in=Job.LIVE).exists():
             raise IndexRefused(_("This index is being built now. Wait for it, or stop it."))
         if Run.objects.filter(knowledge_index=index, task=Run.Task.LINKING, withdrawn_at=None).exists():
-            raise IndexRefused(_("Images have been linked by this index, so it stays. Make a new version of the base."))
+            raise IndexRefused(
+                _("The index cannot be removed because images were linked with it. Create a new version of the base.")
+            )
         KnowledgeIndex.objects.filter(pk=index.pk).update(endpoint=endpoint, built_at=None, facts={}, count=0)
         title = _("Index over %(what)s by %(model)s") % {"what": index.get_over_display(), "model": model[:120]}
         return jobs.start(KIND, title, scope=scope_of(base), actor=actor, params={"index": index.pk, **params})
@@ -103,7 +105,7 @@ def remove(index: KnowledgeIndex, actor: User) -> None:
         if Job.objects.filter(kind=KIND, params__index=index.pk, state__in=Job.LIVE).exists():
             raise IndexRefused(_("This index is being built now. Wait for it, or stop it."))
         if locked_index.built_at or Run.objects.filter(knowledge_index=locked_index).exists():
-            raise IndexRefused(_("This index was built, so it stays: numbers may go by it."))
+            raise IndexRefused(_("The index cannot be removed because results may depend on it."))
         data: dict[str, Any] = {"over": locked_index.over, "model": locked_index.model}
         record(actor, "knowledge.index_removed", scope=scope_of(index.base), target=f"index:{index.pk}", **data)
         locked_index.delete()
@@ -141,7 +143,7 @@ def next_link(job: Job) -> NextLink | None:
     if index is None:
         return None
     address = reverse("predictions:knowledge_base", args=[index.base.team.slug, index.base_id])
-    return NextLink(_("See the knowledge base"), address)
+    return NextLink(_("View knowledge base"), address)
 
 
 BUILD = JobKind(KIND, run, next_link)
@@ -173,7 +175,7 @@ def _plan(work: JobContext, index: KnowledgeIndex, store: VectorStore) -> None:
 
 def _nothing(over: str) -> str:
     if over == Over.IMAGES:
-        return _("No entry has a picture. Import pictures with the entries, or bring vectors of them.")
+        return _("No entry has a picture. Import pictures with the entries, or import vectors.")
     return _("No entry has such a text. Import it with the entries.")
 
 

@@ -167,7 +167,7 @@ def _check_index(index: KnowledgeIndex, method: Method) -> None:
         raise IndexRefused(text % {"what": Over(wanted).label})
     if index.endpoint is None:
         raise IndexRefused(
-            _("This index names no encoder, so images cannot be compared with it. Bring it again with one.")
+            _("This index names no encoder, so images cannot be compared with it. Import it again with an encoder.")
         )
 
 
@@ -208,7 +208,7 @@ def next_link(job: Job) -> NextLink | None:
     run = Run.objects.select_related("benchmark").filter(pk=job.params.get("run")).first()
     if run is None:
         return None
-    return NextLink(_("See the links"), reverse("predictions:links", args=[run.benchmark.slug, run.pk]))
+    return NextLink(_("View links"), reverse("predictions:links", args=[run.benchmark.slug, run.pk]))
 
 
 LINK = JobKind(KIND, run, next_link)

@@ -65,7 +65,7 @@ def preview(plan: RunPlan, number: int = 0) -> UnitPreview:
     try:
         return plans.preview(plan, number)
     except plans.NothingToAsk:
-        raise RunRefused(_("No item fits this selection. Choose less narrowly.")) from None
+        raise RunRefused(_("No items match. Remove a filter.")) from None
 
 
 def _options(plan: RunPlan) -> None:
@@ -84,11 +84,11 @@ def _check(plan: RunPlan, at: datetime) -> None:
     _options(plan)
     campaign = plan.campaign
     if plan.endpoint.team_id != campaign.stage.benchmark.team_id or plan.endpoint.retired_at:
-        raise RunRefused(_("This endpoint is not asked any more. Choose another one."))
+        raise RunRefused(_("This endpoint was retired. Choose another one."))
     if campaign.state == Campaign.State.DRAFT:
         raise RunRefused(_("The campaign is a draft, so its questions may still change. Open it first."))
     if campaign.state == Campaign.State.CLOSED:
-        raise RunRefused(_("The campaign is closed, so no answer would count. Clone it, and ask there."))
+        raise RunRefused(_("The campaign is closed, so no answer would count. Copy the campaign to continue."))
     if not is_compatible(campaign, plan.prompt, plan.endpoint):
         raise RunRefused(_("This prompt does not fit the sheet of the campaign and the endpoint. Choose another one."))
     if not plan.model.strip():
@@ -124,7 +124,7 @@ def open_run(plan: RunPlan, actor: User, at: datetime, confirmed: int = 0) -> Ru
     benchmark = plan.campaign.stage.benchmark
     spots = select_item_targets(plan.campaign, plan.selection, plan.seed)
     if not spots:
-        raise RunRefused(_("No item fits this selection. Choose less narrowly."))
+        raise RunRefused(_("No items match. Remove a filter."))
     _check_input(plan, spots, confirmed)
     with transaction.atomic():
         Team.objects.select_for_update(no_key=True).get(pk=benchmark.team_id)
@@ -148,8 +148,8 @@ def _rater(plan: RunPlan) -> Rater:
     _same_model(plan, rater, name[0])
     if model_answers.has_file_answers(plan.campaign, rater):
         words = _(
-            "“%(name)s” with this setting has answers here that came in a file, and answers are not mixed. Withdraw "
-            "that import, or give another setting."
+            "“%(name)s” already has imported answers with this prompt variant. Withdraw that "
+            "import, or use another prompt variant."
         )
         raise RunRefused(words % {"name": name[0]})
     return rater

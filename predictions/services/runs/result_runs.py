@@ -125,7 +125,7 @@ def withdraw(run: Run, actor: User, at: datetime) -> None:
 def restore(run: Run, actor: User) -> None:
     """Raises FileRunRefused where another has taken its place, or where it never came in whole."""
     if not run.complete:
-        raise FileRunRefused(_("This run never came in whole. Send its file again."))
+        raise FileRunRefused(_("The import of this run is incomplete. Import the file again."))
     with transaction.atomic():
         Team.objects.select_for_update(no_key=True).get(pk=run.benchmark.team_id)
         asked = {name: getattr(run, name) for name in ("collection", "rater", "task", "query_set", "system_prompt")}

@@ -134,9 +134,7 @@ def next_link(job: Job) -> NextLink | None:
     active_run = Run.objects.select_related("benchmark").filter(pk=job.params.get("run")).first()
     if active_run is None:
         return None
-    return NextLink(
-        _("See the run"), reverse("predictions:answer_run", args=[active_run.benchmark.slug, active_run.pk])
-    )
+    return NextLink(_("View run"), reverse("predictions:answer_run", args=[active_run.benchmark.slug, active_run.pk]))
 
 
 def reparse_replies(work: JobContext) -> None:

@@ -108,7 +108,7 @@ def test_somebody_must_be_asked(world: World, mara_client: Client) -> None:
     for target in ("", "0", "-3", "many"):
         reply = mara_client.post(home(world) + "new/", filled(world, **{f"target_{world.egypt.pk}": target}))
         assert reply.status_code == 400
-        assert "Ask at least one cohort" in reply.content.decode()
+        assert "Enter the number of answers per item for at least one cohort" in reply.content.decode()
 
 
 def test_a_cohort_of_another_team_cannot_be_asked(world: World, mara_client: Client) -> None:
@@ -137,7 +137,7 @@ def test_pause_go_on_and_close(world: World, mara_client: Client, opened: Campai
     mara_client.post(page_of(world, opened, "close/"))
     opened.refresh_from_db()
     assert opened.state == "closed"
-    assert "The campaign is closed. Copy it" in do(mara_client, world, opened, "resume")
+    assert "The campaign is closed. Copy the campaign" in do(mara_client, world, opened, "resume")
 
 
 def test_a_copy_is_a_draft_of_its_own(world: World, mara_client: Client, opened: Campaign) -> None:
@@ -202,7 +202,7 @@ def test_new_instructions_are_a_new_version(world: World, mara_client: Client, o
 def test_items_added_later_join_the_campaign(world: World, mara_client: Client, opened: Campaign) -> None:
     world.add_items(3)
     assert "3 new items were added." in do(mara_client, world, opened, "fill")
-    assert "There was nothing new to take in." in do(mara_client, world, opened, "fill")
+    assert "There were no new items to add." in do(mara_client, world, opened, "fill")
 
 
 def test_a_reported_problem_is_shown_and_answered(world: World, mara_client: Client, opened: Campaign) -> None:

@@ -218,4 +218,4 @@ def test_the_overview_shows_the_chain_with_its_counts(
     settled()
     text = html(client_of(world.reviewer).get(f"/b/{world.benchmark.slug}/"))
     assert 'data-stage="ask"' in text and "Goes on to" in text
-    assert "1 accepted" in text and "1 with its author" in text
+    assert "1 accepted" in text and "1 returned" in text

@@ -206,7 +206,7 @@ def test_what_an_item_brings_along_is_added_named_moved_and_taken_out_as_rows() 
     assert apply_action(content, f"more:{place}") == f"{place}[0]"
     assert content["derivation"]["params"] == {"context": {"": ""}}, "a row that waits for its name"
     messages = {one.path: str(one) for one in stage_problems(content, {"writing": ("Writing", [])})}
-    where = "Source of items, Information it brings along 1, Name: Write a name."
+    where = "Source of items, Context copied to the item 1, Name: Write a name."
     assert messages == {f"{place}[0].name": where}
     posted = QueryDict(mutable=True)
     posted.update({

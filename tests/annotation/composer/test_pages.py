@@ -167,7 +167,7 @@ def test_words_reach_campaigns_that_run_only_when_they_are_chosen(world: World, 
     url = page(world, world.stage)
     sent(mara, url, "save", change={"w:sheet.fields[0].label.en": "Is it like {target}?"})
     html = mara.get(url).content.decode()
-    assert "Only words of the sheet changed." in html and f'name="roll" value="{opened.campaign_id}"' in html
+    assert "Only texts changed." in html and f'name="roll" value="{opened.campaign_id}"' in html
     sent(mara, url, "publish", change={"roll": str(opened.campaign_id)})
     opened.campaign.refresh_from_db()
     other.campaign.refresh_from_db()
@@ -182,7 +182,7 @@ def test_changed_codes_never_reach_a_campaign_that_runs(world: World, mara: Clie
     url = page(world, world.stage)
     sent(mara, url, "save", change={"s:sheet.fields[0].config.points[0].code": "0"})
     html = mara.get(url).content.decode()
-    assert "Questions or codes of the sheet changed." in html and 'name="roll"' not in html
+    assert "Questions or codes changed." in html and 'name="roll"' not in html
     sent(mara, url, "publish", change={"roll": str(opened.campaign_id)})
     opened.campaign.refresh_from_db()
     assert str(opened.campaign.sheet_version) == "1.0"

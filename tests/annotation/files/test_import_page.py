@@ -40,7 +40,7 @@ def test_the_job_says_what_stands_and_where_to_go(world: World, campaign: Campai
     job = bring(campaign, data, "ratings.csv")
     page = world.client(world.mara).get(f"/jobs/{job.pk}/").content.decode()
     assert "6, of 3 raters to 2 items" in page
-    assert f'href="/b/{world.benchmark.slug}/agreement/"' in page and "See the numbers" in page
+    assert f'href="/b/{world.benchmark.slug}/agreement/"' in page and "View results" in page
 
 
 def test_a_job_that_took_nothing_says_so_and_names_the_tick(world: World, campaign: Campaign) -> None:
@@ -48,6 +48,6 @@ def test_a_job_that_took_nothing_says_so_and_names_the_tick(world: World, campai
     lifecycle.open_campaign(empty, None, campaign.opened_at)  # type: ignore[arg-type]
     row = b'{"item": "lost", "rater": "r1", "cohort": "Egypt", "field": "relevance", "code": "3"}'
     job = bring(empty, row, "a.jsonl")
-    assert "or tick \u201cMake items that are missing\u201d" in job.rows.get().message
+    assert "or tick “Create missing items”" in job.rows.get().message
     page = world.client(world.mara).get(f"/jobs/{job.pk}/").content.decode()
-    assert "Nothing of this file was taken" in page and "See the numbers" not in page
+    assert "No rows were imported" in page and "View results" not in page

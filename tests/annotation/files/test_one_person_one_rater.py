@@ -48,7 +48,7 @@ def test_a_row_says_nothing_in_the_place_of_who_was_given_the_item(world: World,
     ]
     job = bring(campaign, rows_of(world, *rows), "a.jsonl")
     assert outcomes(job) == {1: ("error", "already_there"), 2: ("created", ""), 3: ("created", "")}
-    assert "was given this item in the campaign itself" in job.rows.get(number=1).message
+    assert "already has this item in the campaign" in job.rows.get(number=1).message
     assert Annotation.objects.get(assignment__unit__item=item, rater=rater_of(world.nour)).answers["relevance"] == "3"
     assert Annotation.objects.filter(assignment__unit__item=free).get().rater == rater_of(world.nour)
 

@@ -192,7 +192,7 @@ def test_what_later_files_tell_of_a_model_is_added_and_changes_nothing(world: Wo
     ]
     job = bring(campaign, lines(world, *rows), "a.jsonl")
     assert outcomes(job) == {1: ("created", ""), 2: ("error", "known_otherwise"), 3: ("error", "not_an_answer")}
-    assert "as 'L'. This row has 'other'" in job.rows.get(number=2).message
+    assert "is 'L' in this team. The row gives 'other'" in job.rows.get(number=2).message
     assert Rater.objects.get(kind="model").about == {"family": "L"}
     assert Assignment.objects.filter(campaign=campaign).count() == 1, "what was refused left nothing"
     wrong = {**model, "target": "Chile", "about": {"family": "VANDAL"}}

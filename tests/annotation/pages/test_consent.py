@@ -129,19 +129,19 @@ def test_the_roster_names_the_state_of_each_consent(world: World, campaign: Camp
     withdraws(world, world.nour)
     page = roster_of(world)
     assert "Not asked" not in page
-    for user, label in ((world.nour, "Withdrawn"), (world.tarek, "Agreed"), (fresh[0], "Not agreed yet")):
+    for user, label in ((world.nour, "Withdrawn"), (world.tarek, "Agreed"), (fresh[0], "Not given yet")):
         row = page.split(user.email, 1)[1].split("</tr>", 1)[0]
         assert f">{label}</span>" in row
     assert str(timezone.now().year) in page.split(world.nour.email, 1)[1].split("</tr>", 1)[0]  # the date
     make_consent_version(world.team, 2)
     row = roster_of(world).split(world.tarek.email, 1)[1].split("</tr>", 1)[0]
-    assert "Agreed to an earlier text" in row
+    assert "Given to an earlier version" in row
 
 
 def test_a_team_without_a_text_needs_no_consent(world: World) -> None:
     Consent.objects.filter(version__team=world.other_team).delete()
     path = reverse("annotation:cohort", args=[world.other_cohort.pk])
-    assert "Not needed" in world.client(world.rival).get(path).content.decode()
+    assert "Not required" in world.client(world.rival).get(path).content.decode()
 
 
 def test_the_roster_can_be_filtered_by_consent(world: World, campaign: Campaign) -> None:

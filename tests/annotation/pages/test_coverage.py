@@ -79,7 +79,7 @@ def test_rows_are_chosen_by_condition_concept_and_by_what_is_missing(world: Worl
     for place in Slot.objects.filter(cohort=place_of(campaign, "Brazil")):
         Slot.objects.filter(pk=place.pk).update(submitted=1)
     assert coverage.coverage_page(campaign, CoverageFilter(by="item", show="missing")).total == 0
-    assert "No row is like that" in page_of(world, show="holes")
+    assert "No rows match." in page_of(world, show="holes")
 
 
 def test_a_withdrawn_item_is_no_row_and_pages_hold_fifty(world: World, campaign: Campaign) -> None:
@@ -116,10 +116,10 @@ def test_gap_lists_eligible_members_and_why_others_are_not(world: World, campaig
 def test_one_person_has_room_and_two_have(world: World, campaign: Campaign) -> None:
     place = place_of(campaign)
     slots = list(Slot.objects.filter(cohort=place).values_list("pk", flat=True))
-    assert [one.words for one in describe_gap(place, slots, timezone.now()).who] == ["have not begun"]
+    assert [one.words for one in describe_gap(place, slots, timezone.now()).who] == ["have not started"]
     rates(world, campaign, world.nour, most=1)
     told = [one.words for one in describe_gap(place, slots, timezone.now()).who]
-    assert told == ["has room", "has not begun"]
+    assert told == ["is available", "has not started"]
 
 
 def test_holes_that_are_not_listed_are_told_of(world: World, campaign: Campaign, monkeypatch: Any) -> None:
@@ -215,7 +215,7 @@ def test_nonsense_in_the_address_shows_the_whole(world: World, campaign: Campaig
 
 def test_nothing_is_a_gap_in_the_first_minute(world: World, campaign: Campaign) -> None:
     looks = {cell.look for row in coverage.coverage_page(campaign, CoverageFilter()).rows for cell in row.cells if cell}
-    assert looks == {"part"} and "No row is like that" in page_of(world, show="holes")
+    assert looks == {"part"} and "No rows match." in page_of(world, show="holes")
     week = timezone.now() + timedelta(days=7, minutes=1)
     looks = {
         cell.look for row in coverage.coverage_page(campaign, CoverageFilter(), week).rows for cell in row.cells if cell

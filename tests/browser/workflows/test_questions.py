@@ -71,7 +71,7 @@ def decide(reviewer: Page, decision: str, reason: str = "", comment: str = "") -
     before = reviewer.url
     if reason:
         reviewer.locator("label.opt", has_text=reason).click()
-        reviewer.get_by_label("To the author").fill(comment)
+        reviewer.get_by_label("Comment to the author").fill(comment)
     reviewer.locator(f"[name=decision][value={decision}]").click()
     expect(reviewer).not_to_have_url(before)
 

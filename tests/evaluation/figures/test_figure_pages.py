@@ -268,7 +268,7 @@ def test_faulty_figure_shows_an_error_and_the_others_are_drawn(
 
     monkeypatch.setattr(figure_builder, "build_figure", make)
     page = read(world, url(world))
-    assert "It could not be drawn: something went wrong here." in page
+    assert "The figure could not be drawn because of an internal error." in page
     assert page.count("<svg ") == 2 * (len(KEYS) - 1)
     assert page.rstrip().endswith("</html>")
     assert "Figure annotators of benchmark" in caplog.text

@@ -197,6 +197,6 @@ def test_a_base_that_images_were_linked_to_stays_as_it_is(world: World) -> None:
     linked(world)
     job = brought(world, [row("white", "green.png")])
     assert job.rows.get().reason == "closed" and not KnowledgeEntry.objects.filter(key="white").exists()
-    with pytest.raises(IndexRefused, match="so it stays"):
+    with pytest.raises(IndexRefused, match="cannot be removed"):
         built(world)
     assert brought(world, [row("white")], None, a_base(world, "2")).rows.get().outcome == "created"
