@@ -17,9 +17,9 @@ RATINGS = (
     "One row per live annotation: the latest version of each answer, counted or not. Answers of people who withdrew"
     " their consent are left out; see left_out."
 )
-VERSIONS = "One row per annotation that is not live: superseded by a later version, or taken back. None of them counts."
+VERSIONS = "One row per annotation that is not live: replaced by a later version, undone or withdrawn. None is counted."
 OUTCOMES = "One row per unit of a campaign that the rule has decided on; one that lacks answers has none."
-REVIEWS = "One row per decision of a reviewer, also those on superseded versions and those taken back."
+REVIEWS = "One row per decision of a reviewer, also those on replaced versions and undone ones."
 ITEMS = "One row per item of the stage, asked about or not, also those that were withdrawn."
 
 

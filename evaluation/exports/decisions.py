@@ -44,7 +44,7 @@ REVIEWS: tuple[Column, ...] = (
     ("reason", "d.reason", "text", "Code of the reason; empty for what was accepted. See reasons."),
     ("comment", "d.comment", "text", "What the reviewer wrote to the author, as it was written."),
     ("at", "{utc}(d.at)", "text", "When it was decided (UTC)."),
-    ("undone_at", "{utc}(d.undone_at)", "text", "When it was taken back (UTC); null: it stands."),
+    ("undone_at", "{utc}(d.undone_at)", "text", "When it was undone (UTC); null: it is valid."),
     ("_place", "p.place", "int8", ""),
     ("_model", MODEL, "text", ""),
 )  # fmt: skip

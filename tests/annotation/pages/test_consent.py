@@ -129,7 +129,7 @@ def test_the_roster_names_the_state_of_each_consent(world: World, campaign: Camp
     withdraws(world, world.nour)
     page = roster_of(world)
     assert "Not asked" not in page
-    for user, label in ((world.nour, "Withdrawn"), (world.tarek, "Agreed"), (fresh[0], "Not given yet")):
+    for user, label in ((world.nour, "Withdrawn"), (world.tarek, "Given"), (fresh[0], "Not given yet")):
         row = page.split(user.email, 1)[1].split("</tr>", 1)[0]
         assert f">{label}</span>" in row
     assert str(timezone.now().year) in page.split(world.nour.email, 1)[1].split("</tr>", 1)[0]  # the date
