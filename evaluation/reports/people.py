@@ -104,7 +104,7 @@ def people_table(
         *([] if cohort else [ReportColumn(_("Cohort"), shape="text")]),
         ReportColumn(_("State"), shape="text"),
         *(ReportColumn(head, shape="text", style="num") for head in (_("Done"), _("Counted in results"))),
-        ReportColumn(_("Median time (s)"), shape="text", style="num"),
+        ReportColumn(_("Median time per answer (s)"), shape="text", style="num"),
         *(_compared_columns(compared) if compared else ()),
         ReportColumn(_("Skipped"), shape="text", style="num"),
         *([ReportColumn(_("Last seen"), shape="text", style="num")] if works else []),
