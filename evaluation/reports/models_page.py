@@ -136,7 +136,7 @@ def _asked(row: ModelRow, n_things: int) -> list[str]:
     if row.asked is None:
         rest = row.answered.value != 1
         return [_("%(n)s of %(things)s") % n, *([_("other requests unknown")] if rest else [])]
-    texts = [_("%(n)s of %(of)s sent") % n]
+    texts = [_("%(n)s of %(of)s requests") % n]
     if row.answered.n_units < n_things:
         texts.append(_("%(of)s of %(things)s items sent") % n)
     return texts

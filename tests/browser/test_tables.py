@@ -195,7 +195,7 @@ def test_choices_go_into_the_address_and_stay(world: World, tables: Campaign, op
     page.wait_for_url("**paper=1**")
     assert "reading=image" in page.url
     expect(page.get_by_text("same after rounding").first).to_be_visible()
-    assert "Filters are active" not in page.content()
+    assert "are active" not in page.content()
     link = page.get_by_role("link", name="CSV").get_attribute("href")
     assert link
     assert link.startswith(address(world, "wide.csv?reading=image"))

@@ -157,7 +157,7 @@ def test_without_a_token_or_with_one_that_was_revoked_it_is_401(tables: World) -
 @pytest.mark.parametrize(
     ("rest", "status", "detail", "parameter"),
     [
-        ("tables/none/", 404, "nothing", None),
+        ("tables/none/", 404, "no access", None),
         ("tables/empty/", 409, "There are no predictions for this table yet.", None),
         ("tables/small/?decimals=9", 400, "There are: 2, 4.", "decimals"),
         ("tables/small/?counted=most", 400, "There are: counted, all.", "counted"),

@@ -317,7 +317,7 @@ def test_answered_is_of_what_a_model_was_asked(world: World, campaign: Campaign)
     assert (line["answered"]["value"], line["answered"]["n_units"]) == (0.75, 4)
     assert (line["asked"]["value"], line["asked"]["n_units"], line["left_out"]["n"]) == (0.4, 10, 1)
     page = read(world, "models/?")
-    assert "75 %" in page and "3 of 4 asked" in page and "4 of 10 items sent" in page
+    assert "75 %" in page and "3 of 4 requests" in page and "4 of 10 items sent" in page
     assert "7 items that people rated have no answer of the judge. Not asked about 6. Left out 1:" in read(
         world, "judge/?"
     )

@@ -172,7 +172,7 @@ def test_the_address_narrows_who_is_counted(tables: World, campaign: Campaign) -
     assert cells(report)["Egypt", "Egypt", "Agree_%"]["estimate"]["interval_reason"] == "not_asked"
     page = read(tables, f"small/?cohort={tables.egypt.pk}")
     assert f'<option value="{tables.egypt.pk}" selected>' in page
-    assert "Filters are active" in page
+    assert "Filters or options are active." in page
 
 
 def test_days_are_those_of_who_reads_as_on_the_page_of_agreement(tables: World, campaign: Campaign) -> None:

@@ -163,7 +163,7 @@ def test_what_was_taken_back_is_not_sent(world: World, mail_server: MailServer) 
     assert send_mail() == 0
     assert not mail_server.letters
     assert (letter().state, letter().body) == ("suppressed", "")
-    assert "Mail: Not mailed: no longer needed" in invitations_page(world)
+    assert "Mail: Not sent: no longer needed" in invitations_page(world)
 
 
 def test_texts_and_rows_do_not_stay_for_ever(world: World, mail_server: MailServer) -> None:

@@ -318,7 +318,7 @@ class TestFiles:
     def test_a_file_is_refused_where_a_run_answered(self, world, plan):
         run = driven(opened(world, plan(2)))
         row = self.brought(world, run.campaign, 4)
-        assert (row.outcome, row.reason) == ("error", "of_a_run") and "Withdraw the run" in row.message
+        assert (row.outcome, row.reason) == ("error", "of_a_run") and "Withdraw that run" in row.message
         assert Annotation.objects.filter(live=True).count() == 2
 
     def test_file_imported_during_a_run_pauses_it(self, world, plan):

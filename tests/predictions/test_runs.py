@@ -264,7 +264,7 @@ def test_a_run_adds_what_was_not_known_of_its_model_and_changes_nothing(world: W
 
     assert "Nothing was changed" in again("")
     page = again('{"family": "SigLIP", "open": true}')
-    assert "as &#x27;CLIP&#x27;" in page and "another model name or setting" in page
+    assert "is &#x27;CLIP&#x27; in this team" in page and "another model name or setting" in page
     assert Rater.objects.get(name="CLIP").about == {"family": "CLIP"}
     assert "Model details were added" in again('{"family": "CLIP", "open": true}')
     assert Rater.objects.get(name="CLIP").about == {"family": "CLIP", "open": True}

@@ -131,7 +131,7 @@ def test_pause_go_on_and_close(world: World, mara_client: Client, opened: Campai
     do(mara_client, world, opened, "resume")
     assert get_or_claim_work(rater_of(world.nour), opened.cohorts.get(), timezone.now()).current
     asked = mara_client.get(page_of(world, opened, "close/"))
-    assert "cannot be undone" in asked.content.decode()
+    assert "cannot be reopened" in asked.content.decode()
     opened.refresh_from_db()
     assert opened.state == "open"
     mara_client.post(page_of(world, opened, "close/"))

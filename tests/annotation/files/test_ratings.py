@@ -225,7 +225,7 @@ def test_what_was_withdrawn_half_way_does_not_go_on(
     jobs.resume(job, world.owner)
     runner.run(job.pk)
     job.refresh_from_db()
-    assert (job.state, standing(campaign)) == ("failed", []) and "withdrawn meanwhile" in job.error
+    assert (job.state, standing(campaign)) == ("failed", []) and "were withdrawn" in job.error
     monkeypatch.setattr(answer_files, "import_batch", real)
     bring(campaign, table(study(world), ","), "a.csv")
     assert len(standing(campaign)) == 16
