@@ -48,6 +48,6 @@ def test_a_job_that_took_nothing_says_so_and_names_the_tick(world: World, campai
     lifecycle.open_campaign(empty, None, campaign.opened_at)  # type: ignore[arg-type]
     row = b'{"item": "lost", "rater": "r1", "cohort": "Egypt", "field": "relevance", "code": "3"}'
     job = bring(empty, row, "a.jsonl")
-    assert "or tick “Create missing items”" in job.rows.get().message
+    assert "or select “Create missing items”" in job.rows.get().message
     page = world.client(world.mara).get(f"/jobs/{job.pk}/").content.decode()
     assert "No rows were imported" in page and "View results" not in page
