@@ -240,6 +240,18 @@ def test_a_rule_judges_a_unit_once_all_cohorts_have_given_what_was_asked() -> No
     assert len(live(next_stage)) == 1 and annotations[0].rule_version == "by_rule 1"
 
 
+def test_the_newest_campaign_that_judged_a_unit_decides() -> None:
+    rate, next_stage, [cohort] = a_rated()
+    for good, derived in (("1", 1), ("0", 0), ("1", 1)):
+        campaign = opened(rate, cohort, target=1)
+        answer(hand(a_person(cohort), campaign, cohort), good=good)
+        settle()
+        assert len(live(next_stage)) == derived
+    assert list(Outcome.objects.order_by("campaign").values_list("state", flat=True)) == [
+        "accepted", "rejected", "accepted",
+    ]  # fmt: skip
+
+
 def test_an_outcome_follows_its_answers_and_names_the_clause_that_failed() -> None:
     rate, next_stage, [cohort] = a_rated()
     campaign = opened(rate, cohort, target=1)

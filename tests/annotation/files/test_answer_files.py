@@ -192,6 +192,15 @@ def test_an_import_is_withdrawn_and_brought_back(world: World, campaign: Campaig
     assert recount.find_differences() == []
 
 
+def test_the_same_answers_in_another_file_come_in_after_a_withdrawal(world: World, campaign: Campaign) -> None:
+    again = an_open_campaign(world, name="Empty")
+    withdrawals.withdraw(bring(again, exported(world, campaign, "csv")), world.owner, NOON)
+    assert standing(again) == []
+    other = bring(again, exported(world, campaign, "jsonl"), "other.jsonl")
+    assert set(outcomes(other).values()) == {("created", "")}
+    assert len(standing(again)) == len(standing(campaign)) == 8
+
+
 def test_what_follows_from_answers_is_looked_at_again(world: World, campaign: Campaign) -> None:
     """A rule or a later stage that waits for these items hears of an import, and of its end."""
     again = an_open_campaign(world, name="Empty")
