@@ -84,6 +84,20 @@ def test_the_same_key_again_is_the_same_answer() -> None:
         rate(hand, "1", key="another", at=NOON)
 
 
+def test_the_key_of_an_answer_that_was_changed_is_still_known() -> None:
+    """A page without a connection sends it again after the person changed the answer elsewhere."""
+    seat = the_seat(an_open_campaign())
+    person = a_person(seat.cohort)
+    hand = next_work.get_or_claim_work(person, seat, NOON).current
+    assert hand
+    first = rate(hand, "4", key="k", at=NOON)
+    submit.reopen(hand.pk, person, NOON)
+    second = rate(hand, "2", key="changed", at=NOON)
+    again = rate(hand, "4", key="k", at=NOON)
+    assert again.repeated and again.annotation == first.annotation
+    assert Annotation.objects.get(live=True) == second.annotation
+
+
 def test_a_key_used_for_another_item_is_refused() -> None:
     seat = the_seat(an_open_campaign())
     hand = next_work.get_or_claim_work(a_person(seat.cohort), seat, NOON).current
