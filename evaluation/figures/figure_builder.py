@@ -111,7 +111,9 @@ class PageFigure:
         """The first rows of the data, for templates/evaluation/report/table.html."""
         assert self.figure is not None
         first = replace(self.figure, rows=self.figure.rows[:SHOWN_ROWS])
-        return page_table(first.report, "data", self.figure.title) | {"scrolls": f"{self.spec.key}-data"}
+        title = self.figure.title
+        label = f"{_('Data as a table')}, {title}"  # another one than that of the figure's section
+        return page_table(first.report, "data", title) | {"scrolls": f"{self.spec.key}-data", "label": label}
 
 
 def page_figures(ground: FigureData) -> Iterator[PageFigure]:
