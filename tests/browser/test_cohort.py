@@ -34,7 +34,7 @@ def test_a_manager_invites_writes_ends_and_takes_up_again(
     assert "amina@example.org,Amina,http" in taken.value.path().read_text("utf-8-sig")
     assert Invitation.objects.get().email == "amina@example.org"
     page.goto(f"/cohorts/{world.egypt.pk}/messages")
-    page.get_by_label("Message to all members").fill("Two days are left. Thank you all.")
+    page.get_by_role("textbox", name="Message to all members").fill("Two days are left. Thank you all.")
     page.get_by_role("button", name="Send to 2 members").click()
     page.get_by_text("read by 0 people").wait_for()
     shot(page, "cohort-messages", full_page=True)
@@ -61,7 +61,7 @@ def test_on_a_phone_and_in_arabic_nothing_runs_out_of_the_screen(
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
             assert not Axe().run(page).response["violations"], path
         if language == "en":
-            page.get_by_label("Message to all members").fill("Two days are left.")
+            page.get_by_role("textbox", name="Message to all members").fill("Two days are left.")
             page.get_by_role("button", name="Send to 2 members").click()
             page.get_by_text("read by 0 people").wait_for()
     page = open_as(world.nour, **PHONE)

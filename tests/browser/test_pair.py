@@ -103,7 +103,7 @@ def test_blink_swap_and_zoom_in_step(open_as: OpenAs, pairs: Campaign, nour: Use
     moved = transform(page, "a").removesuffix(")").split(", ")[4:]
     assert [round(float(one)) for one in moved] == [60, 30]
     shot(page, "pair-zoom-desktop")
-    page.get_by_role("button", name="Blink").focus()
+    page.get_by_role("button", name="Hold to show").focus()
     page.keyboard.press("Space")
     expect(over).to_be_visible()
 

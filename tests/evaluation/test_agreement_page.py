@@ -308,7 +308,7 @@ def test_statistic_that_does_not_fit_the_scale_is_reported(world: World, rated: 
 def test_inclusion_text_is_shown_with_the_numbers(world: World, rated: Campaign) -> None:
     page = world.client(world.mara).get(url(world)).content.decode()
     assert "Round one" in page
-    assert "Only answers that count" in page
+    assert "Only counted answers" in page
     assert "ordinal distance" in page
     selection = read_json(world)["selection"]
     assert selection["campaigns"] == [rated.pk]
