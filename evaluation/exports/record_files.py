@@ -1,6 +1,6 @@
 """Records of a benchmark in the form in which its paper published them: a file more of the export, for each stage.
 
-A plugin registers them. A record is made from rows of the ratings file (see `rows.COLUMNS`), and from nothing else: so
+A plugin registers them. A record is made from rows of the ratings file (see `ratings.COLUMNS`), and from nothing else: so
 answers of people who withdrew their consent are in no record either.
 """
 
