@@ -1,7 +1,7 @@
 """Records of a benchmark in the form in which its paper published them: a file more of the export, for each stage.
 
-A plugin registers them. A record is made from rows of the ratings file (see `ratings.COLUMNS`), and from nothing else: so
-answers of people who withdrew their consent are in no record either.
+A plugin registers them. A record is made from rows of the ratings file (see `ratings.COLUMNS`), and from nothing else:
+so answers of people who withdrew their consent are in no record either.
 """
 
 from collections.abc import Callable, Iterator, Sequence
