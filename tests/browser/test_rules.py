@@ -73,7 +73,7 @@ def test_fields_come_and_go_and_are_told(open_as: OpenAs, chosen: Campaign, nour
     page.keyboard.press("1")
     expect(name).to_be_visible()
     expect(page.locator("#r-name")).to_have_text("As Egypt says.")
-    until(page, "document.getElementById('said').textContent.includes('Asked now: What is it called?')")
+    until(page, "document.getElementById('said').textContent.includes('New question: What is it called?')")
     page.keyboard.press("2")  # the mark went on to the rating that came
     expect(page.locator("[data-score]")).to_have_text("4.5")
     name.fill("Fanous")
