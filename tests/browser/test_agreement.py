@@ -147,7 +147,7 @@ def test_back_shows_the_choice_that_belongs_to_the_numbers(world: World, campaig
     """Browsers put back what was chosen before leaving: the label of one measure over the numbers of another."""
     page = open_as(world.mara)
     page.goto(address(world))
-    measure = page.get_by_label("Measure")
+    measure = page.locator("select[name=measure]")
     for key, words in (("percent", "Percent agreement"), ("alpha_nominal", "Alpha, nominal")):
         measure.select_option(key)
         page.wait_for_url(f"**measure={key}**")
@@ -216,7 +216,7 @@ def test_on_a_phone_the_choices_are_folded_behind_one_button(
 ) -> None:
     page = open_as(world.mara, **PHONE, java_script_enabled=script)
     page.goto(address(world))
-    measure = page.get_by_label("Measure")
+    measure = page.locator("select[name=measure]")
     expect(measure).to_be_hidden()
     box = page.locator("table").first.bounding_box()
     assert box
@@ -234,7 +234,7 @@ def test_on_a_phone_the_choices_are_folded_behind_one_button(
 def test_filters_work_without_scripts(world: World, campaign: Campaign, open_as: Open) -> None:
     page = open_as(world.mara, java_script_enabled=False)
     page.goto(address(world))
-    page.get_by_label("Measure").select_option("percent")
+    page.locator("select[name=measure]").select_option("percent")
     page.get_by_role("button", name="Show").click()
     assert "measure=percent" in page.url
     expect(page.locator("table caption").last).to_contain_text("Percent agreement")

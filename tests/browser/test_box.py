@@ -255,7 +255,7 @@ def test_a_fact_that_is_not_reached_halts_and_one_not_known_does_not(
     page = open_as(nour)
     open_sheet(page, campaign)
     drag(page, TOP_LEFT, BOTTOM_RIGHT)
-    expect(page.locator("[data-halt=fact]")).to_contain_text("2 found, at least 3 asked")
+    expect(page.locator("[data-halt=fact]")).to_contain_text("2 found, at least 3 needed")
     expect(page.get_by_role("button", name="Submit")).to_have_attribute("aria-disabled", "true")
     campaign.stage.items.first().facts.model.objects.all().delete()
     page.reload()

@@ -227,7 +227,7 @@ def test_each_decision_is_announced(open_as: OpenAs, twenty: Campaign, nour: Use
     expect(announcement).to_have_text("Undone: 3.")
     page.keyboard.press("3")
     page.keyboard.press("5")
-    expect(announcement).to_contain_text("Next to 5")
+    expect(announcement).to_contain_text("Nearest: 5")
 
 
 @pytest.mark.parametrize("language", ["en", "ar"])

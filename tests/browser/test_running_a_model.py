@@ -68,7 +68,7 @@ def test_a_model_is_run(
     take_shot("index-empty")
     page.get_by_role("link", name="New run").first.click()
     take_shot("first")
-    page.get_by_label("Campaign").select_option(label=campaign.name)
+    page.get_by_label("Campaign", exact=True).select_option(label=campaign.name)
     page.get_by_label("Endpoint").select_option(label=endpoint.name)
     page.get_by_label("Model", exact=True).wait_for()
     page.get_by_label("The sheet as people have it").check()

@@ -112,7 +112,7 @@ def test_a_slow_query_goes_on_and_one_that_hangs_is_given_up(
     assert eventually(lambda: not database_guard.guard.is_silent(), 30)
 
 
-@pytest.mark.parametrize("accept, text", [("text/html", "<h1>"), ("*/*", "so nothing was saved")])
+@pytest.mark.parametrize("accept, text", [("text/html", "<h1>"), ("*/*", "Nothing was saved")])
 def test_the_refusal_is_a_page_for_people_and_a_sentence_for_programs(accept: str, text: str) -> None:
     request = HttpRequest()
     request.META["HTTP_ACCEPT"] = accept
