@@ -5,12 +5,16 @@ class AnnotationConfig(AppConfig):
     name = "annotation"
 
     def ready(self) -> None:
+        from annotation.pages import next_actions
         from annotation.pages.campaign_summary import PANEL
         from annotation.pages.rule_results import FILTER
         from annotation.pages.rule_results import PANEL as VERDICTS
         from annotation.pages.stage_flow import PANEL as CHAIN
+        from annotation.services.derivation import intake_changes
         from annotation.services.files.answer_files import IMPORT
         from benchmarks.pages import panels
+        from benchmarks.pages.next_actions import Rank, register
+        from benchmarks.services import item_changes
         from jobs.services import kinds
 
         panels.register(PANEL)
@@ -18,3 +22,8 @@ class AnnotationConfig(AppConfig):
         panels.register_for_items(VERDICTS)
         panels.register_filter(FILTER)
         kinds.register(IMPORT)
+        register(Rank.COHORTS, next_actions.create_cohorts)
+        register(Rank.OPEN, next_actions.open_chain)
+        register(Rank.REVIEW, next_actions.review)
+        register(Rank.WAIT, next_actions.wait_for_people)
+        item_changes.register(intake_changes.follow)

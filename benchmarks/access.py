@@ -8,9 +8,10 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import Http404
 from django.utils import timezone
 
-from benchmarks.models import Benchmark, Role
+from benchmarks.models import Benchmark, LabelSet, Role, Stage
 from jobs.models import Event, record
-from people.models import TeamMember, User
+from people.access import is_team_admin, team_for
+from people.models import Team, TeamMember, User
 
 Can = Literal["see", "review", "work_on", "own", "roles"]
 SEEN = "admin.looked"
@@ -21,7 +22,7 @@ def benchmark_for(user: User | AnonymousUser, slug: str, *, can: Can = "see") ->
     own: owner; roles: owner and team admins, so that a benchmark whose owner left is not lost."""
     if isinstance(user, AnonymousUser):
         raise Http404
-    allowed_benchmark = _allowed(user, can).filter(slug=slug).select_related("team").first()
+    allowed_benchmark = _permitted_benchmarks(user, can).filter(slug=slug).select_related("team").first()
     if allowed_benchmark:
         return allowed_benchmark
     if can == "see" and user.is_staff:
@@ -32,24 +33,44 @@ def benchmark_for(user: User | AnonymousUser, slug: str, *, can: Can = "see") ->
     raise Http404
 
 
+def stage_for(user: User | AnonymousUser, slug: str, stage_id: int, *, can: Can = "work_on") -> Stage:
+    """A stage of a benchmark that this person may open. Raises Http404."""
+    benchmark = benchmark_for(user, slug, can=can)
+    stage = benchmark.stages.filter(pk=stage_id).first()
+    if stage is None:
+        raise Http404
+    stage.benchmark = benchmark
+    return stage
+
+
 def visible_benchmarks(user: User | AnonymousUser) -> QuerySet[Benchmark]:
     """What a person's list shows. Site admins see theirs only: opening another's by address leaves an event."""
     if isinstance(user, AnonymousUser):
         return Benchmark.objects.none()
-    return _allowed(user, "see")
+    return _permitted_benchmarks(user, "see")
 
 
-def worked_on(user: User) -> QuerySet[Benchmark]:
+def benchmarks_to_work_on(user: User) -> QuerySet[Benchmark]:
     """Those whose stages this person may read whole and write."""
-    return _allowed(user, "work_on")
+    return _permitted_benchmarks(user, "work_on")
 
 
-def may(user: User | AnonymousUser, benchmark: Benchmark, can: Can) -> bool:
+def is_permitted(user: User | AnonymousUser, benchmark: Benchmark, can: Can) -> bool:
     """For showing a button or not; the view behind it asks `benchmark_for` again."""
-    return isinstance(user, User) and _allowed(user, can).filter(pk=benchmark.pk).exists()
+    return isinstance(user, User) and _permitted_benchmarks(user, can).filter(pk=benchmark.pk).exists()
 
 
-def _allowed(user: User, can: Can) -> QuerySet[Benchmark]:
+def may_create_cohorts(user: User | AnonymousUser, benchmark: Benchmark) -> bool:
+    """Whether this person may create the cohorts that the benchmark's recipe names: admins of the team and of the site,
+    and, where the team allows it, owners and researchers of the benchmark."""
+    if not isinstance(user, User) or not user.is_active:
+        return False
+    if user.is_staff or is_team_admin(user, benchmark.team):
+        return True
+    return benchmark.team.researchers_make_cohorts and is_permitted(user, benchmark, "work_on")
+
+
+def _permitted_benchmarks(user: User, can: Can) -> QuerySet[Benchmark]:
     """A role counts only while its person is a member of the team."""
     member = TeamMember.objects.filter(team=OuterRef("team"), user=user)
     roles = Role.objects.filter(benchmark=OuterRef("pk"), user=user)
@@ -61,6 +82,29 @@ def _allowed(user: User, can: Can) -> QuerySet[Benchmark]:
     if can in ("see", "roles"):
         allowed |= Q(Exists(member.filter(role=TeamMember.Role.ADMIN)))
     return Benchmark.objects.filter(allowed)
+
+
+def label_set_for(team: Team, label_set_id: int) -> LabelSet:
+    """A label set of a team that the person has been let into; 404 for those of others."""
+    label_set = LabelSet.objects.select_related("team").filter(team=team, pk=label_set_id).first()
+    if label_set is None:
+        raise Http404
+    return label_set
+
+
+def may_edit_label_sets(user: User | AnonymousUser, team: Team) -> bool:
+    """Admins of the team, and members who work on one of its benchmarks."""
+    if not isinstance(user, User):
+        return False
+    return is_team_admin(user, team) or _permitted_benchmarks(user, "work_on").filter(team=team).exists()
+
+
+def team_for_label_sets(user: User | AnonymousUser, slug: str, *, edit: bool = False) -> Team:
+    """A team for its members; with `edit`, for those who may change its label sets."""
+    team = team_for(user, slug)
+    if edit and not may_edit_label_sets(user, team):
+        raise Http404
+    return team
 
 
 def _leave_trace(user: User, benchmark: Benchmark) -> None:

@@ -157,7 +157,7 @@ def _message(path: Path, line: int, parts: dict[str, str], fuzzy: bool) -> Catal
     return CatalogueMessage(parts["msgid"], plural, context, tuple(texts.values()), fuzzy, line)
 
 
-def compiled(catalogue: MessageCatalogue, mark: str) -> bytes:
+def compile_catalogue(catalogue: MessageCatalogue, mark: str) -> bytes:
     """Return the content of the `.mo` file. Texts that are not translated are left out and appear in English."""
     header = {**catalogue.header, "X-Compiled-From": mark}
     texts = {"": "".join(f"{name}: {value}\n" for name, value in header.items())}
@@ -190,7 +190,7 @@ def compile_changed(folder: Path) -> list[Path]:
             continue
         draft = target.with_name(f".{target.name}.{os.getpid()}")
         try:
-            draft.write_bytes(compiled(read(source), mark))
+            draft.write_bytes(compile_catalogue(read(source), mark))
             draft.replace(target)
         finally:
             draft.unlink(missing_ok=True)

@@ -71,7 +71,7 @@ def mail_server(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 
 
 @register()
-def proxy_unsaid(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+def check_proxy(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     """Behind a proxy that nobody told us of, all visitors have one address: whoever types wrong passwords locks out
     everybody else."""
     if proxies.count(settings.PROXY_TEXT) is None:
@@ -92,6 +92,6 @@ def https(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 
 def run_checks_or_exit() -> None:
     """The same errors where no command runs the checks: a web server started by a container."""
-    for check in (check_secret_key, check_debug, check_secrets_key, private_networks, proxy_unsaid):
+    for check in (check_secret_key, check_debug, check_secrets_key, private_networks, check_proxy):
         for mistake in check(None):
             raise ImproperlyConfigured(f"{mistake.msg} {mistake.hint}")

@@ -83,13 +83,13 @@ class GuardedConnection(psycopg.Connection[Any]):
 
     def wait(self, gen: Any, *arguments: Any, **named: Any) -> Any:
         try:
-            return super().wait(_guarded(gen), *arguments, **named)
+            return super().wait(_guard_wait(gen), *arguments, **named)
         except DatabaseSilentError:
             self.pgconn.finish()
             raise
 
 
-def _guarded(gen: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
+def _guard_wait(gen: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
     """The same generator; psycopg resumes it with 0 ten times a second while nothing arrives."""
     patience_ends = time.monotonic() + PATIENCE_SECONDS
     try:
@@ -141,7 +141,7 @@ def unavailable(request: HttpRequest) -> HttpResponse:
 
 def is_database_away(error: BaseException | None) -> bool:
     """Whether a connection was lost or could not be had. The next request then finds out whether the database hangs."""
-    away = any(_is_lost(cause) for cause in _causes(error))
+    away = any(_is_lost(cause) for cause in _iter_causes(error))
     if away:
         guard.suspect()
     return away
@@ -153,7 +153,7 @@ def _is_lost(error: BaseException) -> bool:
     )
 
 
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
+def _iter_causes(error: BaseException | None) -> Iterator[BaseException]:
     visited: set[int] = set()
     while error is not None and id(error) not in visited:
         visited.add(id(error))

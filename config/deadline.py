@@ -94,7 +94,7 @@ class RequestBody:
         """Whether it is a short body of a signed-in person."""
         return bool(self._person) and self.length is not None and self.length <= SMALL_BYTES
 
-    def sent_by_signed_in(self, person: str) -> None:
+    def set_sender(self, person: str) -> None:
         """Call before the first read. `person` tells signed-in people apart."""
         self._person = person
 
@@ -111,7 +111,7 @@ class RequestBody:
     def read(self, size: int | None = -1) -> bytes:
         whole = size is None or size < 0
         wanted = self.left if whole else size if self.left is None else min(size or 0, self.left)
-        return self._take(lambda: self.stream.read(wanted), lambda data: wanted is None or len(data) < wanted)
+        return self._read_in_time(lambda: self.stream.read(wanted), lambda data: wanted is None or len(data) < wanted)
 
     def readline(self, size: int | None = -1) -> bytes:
         wanted = self.left if size is None or size < 0 else size
@@ -119,7 +119,7 @@ class RequestBody:
         def is_short(data: bytes) -> bool:
             return not data.endswith(b"\n") and (wanted is None or len(data) < wanted)
 
-        return self._take(lambda: self.stream.readline(wanted), is_short)
+        return self._read_in_time(lambda: self.stream.readline(wanted), is_short)
 
     def readlines(self, hint: int | None = None) -> list[bytes]:
         return list(self)
@@ -127,7 +127,7 @@ class RequestBody:
     def __iter__(self) -> Iterator[bytes]:
         return iter(self.readline, b"")
 
-    def _take(self, read: Callable[[], bytes], is_short: Callable[[bytes], bool]) -> bytes:
+    def _read_in_time(self, read: Callable[[], bytes], is_short: Callable[[bytes], bool]) -> bytes:
         if self.is_over:
             return b""
         if self.refusal:
@@ -155,7 +155,7 @@ class RequestBody:
     def expire(self) -> None:
         """Called by the watchdog: whoever waits for more of this body gets its end."""
         self.refusal = TOO_SLOW
-        self._shut()
+        self._close_line()
 
     def finish(self) -> None:
         """After the answer: whatever nobody read is read and dropped, as far as that is quick; else the line closes."""
@@ -164,7 +164,7 @@ class RequestBody:
                 self._drain()
             if not self.is_over:
                 self._stop_reading()
-                self._shut()
+                self._close_line()
                 # gunicorn would otherwise read on, and take what is left of this body for the next request.
                 self.stream.failed = True
         self._end()
@@ -177,7 +177,7 @@ class RequestBody:
             while not self.is_over and dropped < DRAIN_BYTES:
                 dropped += len(self.read(BLOCK_BYTES))
 
-    def _shut(self) -> None:
+    def _close_line(self) -> None:
         if self.line is not None:
             with contextlib.suppress(OSError):
                 self.line.shutdown(socket.SHUT_RD)

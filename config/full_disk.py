@@ -48,11 +48,12 @@ def insufficient_storage(request: HttpRequest) -> HttpResponse:
 
 def is_disk_full(error: BaseException | None) -> bool:
     return any(
-        isinstance(cause, DiskFull) or (isinstance(cause, OSError) and cause.errno in FULL) for cause in _causes(error)
+        isinstance(cause, DiskFull) or (isinstance(cause, OSError) and cause.errno in FULL)
+        for cause in _iter_causes(error)
     )
 
 
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
+def _iter_causes(error: BaseException | None) -> Iterator[BaseException]:
     visited: set[int] = set()
     while error is not None and id(error) not in visited:
         visited.add(id(error))

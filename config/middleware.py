@@ -64,16 +64,16 @@ class BodyLimits:
                 return HttpResponse(_("Sign in, then send it again."), "text/plain; charset=utf-8", 403)
             words = _("The upload is too large. The maximum is %(most)s.") % {"most": filesizeformat(most)}
             return refusal(request, words, 413)
-        return _busy(request) if length else None
+        return _busy_response(request) if length else None
 
 
-def _busy(request: HttpRequest) -> HttpResponse | None:
+def _busy_response(request: HttpRequest) -> HttpResponse | None:
     """503 while too many threads read bodies (config/deadline.py); before the sender is asked for a byte."""
     body = request.META.get(BODY_KEY)
     if not isinstance(body, RequestBody):
         return None
     if request.user.is_authenticated:
-        body.sent_by_signed_in(str(request.user.pk))
+        body.set_sender(str(request.user.pk))
     if body.admit():
         return None
     words = _("The site is receiving many uploads. Your upload was not processed. Wait a few seconds, then try again.")

@@ -34,7 +34,7 @@ MOVED = (
 
 
 @csrf_exempt  # it changes nothing; the address that it leads to checks the token
-def moved(request: HttpRequest, route: str, **parameters: Any) -> HttpResponse:
+def redirect_to_new_address(request: HttpRequest, route: str, **parameters: Any) -> HttpResponse:
     query = request.META.get("QUERY_STRING", "")
     response = HttpResponsePermanentRedirect(reverse(route, kwargs=parameters) + (f"?{query}" if query else ""))
     if request.method not in ("GET", "HEAD"):
@@ -43,5 +43,6 @@ def moved(request: HttpRequest, route: str, **parameters: Any) -> HttpResponse:
 
 
 urlpatterns = [
-    path(old, moved, {"route": route}, name=f"old-address-{number}") for number, (old, route) in enumerate(MOVED, 1)
+    path(old, redirect_to_new_address, {"route": route}, name=f"old-address-{number}")
+    for number, (old, route) in enumerate(MOVED, 1)
 ]

@@ -101,15 +101,15 @@ class BundleFinder(finders.BaseFinder):
         return []
 
     def find(self, path: str, find_all: bool = False, **_kwargs: Any) -> Any:
-        location = self._made(path) if path in STYLES or path in SCRIPTS else ""
+        location = self._build_bundle(path) if path in STYLES or path in SCRIPTS else ""
         return ([location] if location else []) if find_all else (location or [])
 
     def list(self, ignore_patterns: Any) -> Iterator[tuple[str, FileSystemStorage]]:
         for path in (*STYLES, *SCRIPTS):
-            self._made(path)
+            self._build_bundle(path)
             yield path, self.storage
 
-    def _made(self, path: str) -> str:
+    def _build_bundle(self, path: str) -> str:
         names = STYLES.get(path) or SCRIPTS[path]
         places = {name: Path(str(finders.find(name))) for name in names}
         target = Path(self.storage.location, path)

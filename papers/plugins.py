@@ -133,11 +133,15 @@ def register_installed() -> None:
                 raise TypeError(f"{entry.value} is not a BenchmarkPlugin")
             register(plugin)
         except Exception as error:  # whatever a foreign package does, the site starts
-            log.exception("The benchmark plugin %s of the package %s could not be registered", entry.name, _of(entry))
-            FAILURES.append(PluginFailure(entry.name, _of(entry), f"{type(error).__name__}: {error}"))
+            log.exception(
+                "The benchmark plugin %s of the package %s could not be registered",
+                entry.name,
+                _distribution_name(entry),
+            )
+            FAILURES.append(PluginFailure(entry.name, _distribution_name(entry), f"{type(error).__name__}: {error}"))
         else:
-            log.info("Registered the benchmark plugin %s of the package %s", entry.name, _of(entry))
+            log.info("Registered the benchmark plugin %s of the package %s", entry.name, _distribution_name(entry))
 
 
-def _of(entry: EntryPoint) -> str:
+def _distribution_name(entry: EntryPoint) -> str:
     return f"{entry.dist.name} {entry.dist.version}" if entry.dist else "?"

@@ -71,7 +71,7 @@ class Sender:
         try:
             self._open()
         except (OSError, SMTPException) as error:  # it is the server's fault, not the letter's
-            return self._away(letter, error)
+            return self._postpone_all(letter, error)
         try:
             reply = self._transmit(letter)
         except (BadHeaderError, UnicodeError, ValueError):
@@ -82,11 +82,11 @@ class Sender:
         except SMTPResponseException as error:
             self._refused(letter, error.smtp_code, error.smtp_error)
         except SMTPServerDisconnected as error:
-            return self._broke(letter, error)
+            return self._postpone_broken(letter, error)
         except SMTPException:  # such as a letter in a character set that the server does not take
             outgoing.fail(letter, "unsendable", timezone.now())
         except OSError as error:
-            return self._broke(letter, error)
+            return self._postpone_broken(letter, error)
         else:
             outgoing.accept(letter, reply, timezone.now())
             self.accepted += 1
@@ -112,26 +112,26 @@ class Sender:
         headers = {"Message-ID": letter.message_id}
         message = EmailMessage(letter.subject, letter.body, None, [letter.to], headers=headers)
         self.connection.send_messages([message])
-        return _words(*answers[-1]) if answers else ""
+        return _reply_text(*answers[-1]) if answers else ""
 
     def _refused(self, letter: OutMail, code: int, text: bytes | str) -> None:
         """The server answered: 5xx is for good, 4xx is for now. The connection is not used again."""
         if 500 <= code < 600:
-            outgoing.fail(letter, _words(code, text), timezone.now())
+            outgoing.fail(letter, _reply_text(code, text), timezone.now())
         else:
-            outgoing.postpone(letter, _words(code, text), timezone.now())
+            outgoing.postpone(letter, _reply_text(code, text), timezone.now())
         self.close()
 
-    def _broke(self, letter: OutMail, error: OSError) -> bool:
+    def _postpone_broken(self, letter: OutMail, error: OSError) -> bool:
         """The line broke in the middle. One letter may be the cause; when it happens again, the server is."""
         self.broken += 1
         if self.broken >= MOST_BROKEN:
-            return self._away(letter, error)
+            return self._postpone_all(letter, error)
         outgoing.postpone(letter, fault_of(error), timezone.now())
         self.close()
         return True
 
-    def _away(self, letter: OutMail, error: Exception) -> bool:
+    def _postpone_all(self, letter: OutMail, error: Exception) -> bool:
         log.warning("The mail server does not take mail: %s", error)
         outgoing.postpone(letter, fault_of(error), timezone.now())
         outgoing.postpone_all(fault_of(error), timezone.now())
@@ -149,7 +149,7 @@ def fault_of(error: Exception) -> str:
     if isinstance(error, SMTPAuthenticationError):
         return "sign_in"
     if isinstance(error, SMTPResponseException):
-        return _words(error.smtp_code, error.smtp_error)
+        return _reply_text(error.smtp_code, error.smtp_error)
     if isinstance(error, TimeoutError):
         return "timeout"
     if isinstance(error, ConnectionRefusedError):
@@ -161,6 +161,6 @@ def fault_of(error: Exception) -> str:
     return "closed" if isinstance(error, ConnectionError) else "unreachable"
 
 
-def _words(code: int, text: bytes | str) -> str:
+def _reply_text(code: int, text: bytes | str) -> str:
     words = text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text)
     return f"{code} {' '.join(words.split())}"[:300]

@@ -22,6 +22,7 @@ urlpatterns = [
     path("teams/new", teams.team_new, name="team_new"),
     path("teams/<slug:slug>/", teams.team, name="team"),
     path("teams/<slug:slug>/invite", teams.team_invite, name="team_invite"),
+    path("teams/<slug:slug>/settings", teams.team_settings, name="team_settings"),
     path("teams/<slug:slug>/members/<int:user_id>/role", teams.member_role, name="member_role"),
     path("teams/<slug:slug>/members/<int:user_id>/remove", teams.member_remove, name="member_remove"),
     path("teams/<slug:slug>/consent", teams.consent_texts, name="consent_texts"),

@@ -5,9 +5,15 @@ class PredictionsConfig(AppConfig):
     name = "predictions"
 
     def ready(self) -> None:
+        from annotation.pages.chain_opening import register_cost
+        from benchmarks.pages import label_set_uses
+        from benchmarks.pages.next_actions import Rank, register
         from jobs import access
         from jobs.services import kinds
+        from predictions.pages import next_actions
+        from predictions.pages.chain_cost import model_cost
         from predictions.pages.jobs import knowledge_place
+        from predictions.pages.label_set_uses import runs_with
         from predictions.services.collections.collection_import import IMPORT as COLLECTIONS
         from predictions.services.encoders.encoder_runs import DRIVE as ENCODERS
         from predictions.services.encoders.item_facts import DRIVE as FACTS
@@ -26,3 +32,8 @@ class PredictionsConfig(AppConfig):
         for kind in (entry_import.IMPORT, indexes.BUILD, linking.LINK):
             kinds.register(kind)
         access.register_scope("knowledge", knowledge_place)
+        register_cost(model_cost)
+        register(Rank.FACTS, next_actions.compute_facts)
+        register(Rank.PLAN, next_actions.plan_runs)
+        register(Rank.JUDGE, next_actions.run_judge)
+        label_set_uses.register(runs_with)

@@ -12,6 +12,7 @@ from predictions.views import (
     links,
     new_run,
     overview,
+    stage_inputs,
 )
 
 app_name = "predictions"
@@ -52,6 +53,7 @@ urlpatterns = [
     path("b/<slug:slug>/encoders/", encoders.encode, name="encode"),
     path("b/<slug:slug>/encoders/<int:run_id>/near-duplicates/", encoders.near_duplicates_page, name="near_duplicates"),
     path("b/<slug:slug>/predictions/collection/make/", encoders.build_collection, name="collection_make"),
+    path("b/<slug:slug>/stages/<int:stage_id>/inputs/", stage_inputs.page, name="stage_inputs"),
     path("b/<slug:slug>/facts/", item_facts.facts, name="facts"),
     path("b/<slug:slug>/facts/<int:stage_id>/", item_facts.calibrate, name="calibrate"),
     path("b/<slug:slug>/links/", links.index, name="linking"),

@@ -55,7 +55,7 @@ class Sheet:
     key: str
 
 
-def hand_of(page: str) -> Sheet | None:
+def current_sheet(page: str) -> Sheet | None:
     """What is in hand; the sheet ahead stands in a template after it."""
     page = page.split("<template", 1)[0]
     hand, key = HAND.search(page), KEY.search(page)
@@ -89,7 +89,7 @@ class Annotator:
             sheet = self.rate(sheet, str(dice.randint(1, 5)))
 
     def look(self) -> Sheet | None:
-        return hand_of(self.surely("GET", f"/work/{self.campaign}/")[1])
+        return current_sheet(self.surely("GET", f"/work/{self.campaign}/")[1])
 
     def rate(self, sheet: Sheet, code: str) -> Sheet | None:
         begun = time.perf_counter()
@@ -100,7 +100,7 @@ class Annotator:
             self.acknowledged[sheet.assignment] = code
         else:
             self.refused.append(f"{status} for {sheet.assignment}: {page[:300]}")
-        return hand_of(page)
+        return current_sheet(page)
 
     def surely(self, method: str, path: str, form: dict[str, str] | None = None) -> tuple[int, str]:
         """The same request again, with the same key, until the server answers it."""

@@ -9,7 +9,7 @@ from tests import pictures as draw
 HEAD = "file,key,concept,country,condition,source,licence,alt"
 
 
-def packed(members: Mapping[str, bytes], compression: int = zipfile.ZIP_STORED) -> bytes:
+def pack_zip(members: Mapping[str, bytes], compression: int = zipfile.ZIP_STORED) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", compression) as archive:
         for name, data in members.items():
@@ -21,7 +21,7 @@ def manifest(*rows: str, head: str = HEAD) -> bytes:
     return "\n".join([head, *rows, ""]).encode()
 
 
-def must_show() -> bytes:
+def faulty_archive() -> bytes:
     """A manifest with each fault once, among good rows."""
     good = draw.png(200, 150, seed=1)
     members = {
@@ -41,8 +41,8 @@ def must_show() -> bytes:
         "a-again.png": good,
         "notes.jpg": b"Remember to take the picture.\n",
         "cut.png": draw.png(200, 150, seed=2)[:3000],
-        "bomb.png": draw.bomb(20_000, 20_000),
-        "b.jpg": draw.turned(6),
-        "c.jpg": draw.turned(1, 300, 200),
+        "bomb.png": draw.enormous_png(20_000, 20_000),
+        "b.jpg": draw.turned_jpeg(6),
+        "c.jpg": draw.turned_jpeg(1, 300, 200),
     }
-    return packed(members)
+    return pack_zip(members)

@@ -1,5 +1,6 @@
 """Fixtures for everybody: the world and its people. See tests/personas.py."""
 
+import gc
 import os
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -17,6 +18,13 @@ from tests.personas import World, make_world
 from tests.predictions.model_server import Server, serving
 
 settings.load_profile("ci")  # the same examples each time, and no failure because a machine is slow
+
+
+def pytest_collection_finish() -> None:
+    """Garbage is looked for less often: a worker holds a million objects, most of them for the whole session."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 50)
 
 
 @pytest.fixture(autouse=True)

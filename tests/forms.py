@@ -17,8 +17,9 @@ class _Reader(HTMLParser):
     def handle_starttag(self, tag: str, attributes: Any) -> None:
         has = dict(attributes)
         name = has.get("name")
-        if tag == "input" and name and (has.get("type") not in ("checkbox", "radio") or "checked" in has):
-            self.found.append((name, has.get("value") or ""))
+        box = has.get("type") in ("checkbox", "radio")
+        if tag == "input" and name and (not box or "checked" in has):
+            self.found.append((name, has.get("value") or ("on" if box and "value" not in has else "")))
         elif tag == "textarea" and name:
             self.area = name
             self.found.append((name, ""))

@@ -12,7 +12,7 @@ from benchmarks.models import Stage
 from jobs.models import Job
 from jobs.services import runner
 from tests import pictures as draw
-from tests.archives import packed
+from tests.archives import pack_zip
 
 
 def page_of(stage: Stage) -> str:
@@ -33,7 +33,7 @@ def files_of(manifest: bytes) -> list[str]:
     return list(dict.fromkeys(row["file"] for row in rows if row.get("file")))
 
 
-def drawn(names: Sequence[str]) -> dict[str, bytes]:
+def draw_pictures(names: Sequence[str]) -> dict[str, bytes]:
     """A picture of its own for each name."""
     return {name: draw.png(60, 40, seed=number) for number, name in enumerate(names, start=1)}
 
@@ -50,7 +50,7 @@ def upload(
     if manifest is not None:
         posted["manifest"] = ContentFile(manifest, "manifest.csv")
     if pictures:
-        posted["archive"] = ContentFile(packed(dict(pictures)), "pictures.zip")
+        posted["archive"] = ContentFile(pack_zip(dict(pictures)), "pictures.zip")
     reply = client.post(page_of(stage), posted)
     assert reply.status_code == 302, reply.content.decode()
     job = Job.objects.latest("pk")
@@ -65,4 +65,4 @@ def lines(*rows: Mapping[str, Any]) -> bytes:
 
 
 def outcomes(job: Job) -> dict[int, tuple[str, str]]:
-    return {row.number: (row.outcome, row.reason) for row in job.rows.all()}
+    return {row.number: (row.outcome, row.reason) for row in job.rows.order_by("number")}

@@ -22,7 +22,7 @@ UNDO = {
 }
 
 
-def saved(picture: Image.Image, form: str, **options: Any) -> bytes:
+def encode_picture(picture: Image.Image, form: str, **options: Any) -> bytes:
     out = io.BytesIO()
     picture.save(out, form, **options)
     return out.getvalue()
@@ -37,10 +37,10 @@ def noise(width: int, height: int, seed: int = 1) -> Image.Image:
 
 
 def png(width: int = 120, height: int = 90, seed: int = 1) -> bytes:
-    return saved(noise(width, height, seed), "PNG")
+    return encode_picture(noise(width, height, seed), "PNG")
 
 
-def four(width: int, height: int) -> Image.Image:
+def four_colours(width: int, height: int) -> Image.Image:
     """A colour in each quarter, so that any turn or flip shows."""
     page = Image.new("RGB", (width, height))
     half = (width // 2, height // 2)
@@ -49,14 +49,14 @@ def four(width: int, height: int) -> Image.Image:
     return page
 
 
-def turned(orientation: int, width: int = 400, height: int = 300) -> bytes:
+def turned_jpeg(orientation: int, width: int = 400, height: int = 300) -> bytes:
     """A JPEG that is `width` x `height` upright, stored as a camera held that way would."""
-    page = four(width, height)
+    page = four_colours(width, height)
     if orientation in UNDO:
         page = page.transpose(UNDO[orientation])
     exif = Image.Exif()
     exif[0x0112] = orientation
-    return saved(page, "JPEG", exif=exif, quality=92)
+    return encode_picture(page, "JPEG", exif=exif, quality=92)
 
 
 def corners(picture: Image.Image) -> tuple[str, ...]:
@@ -68,7 +68,7 @@ def corners(picture: Image.Image) -> tuple[str, ...]:
     return tuple(names)
 
 
-def bomb(width: int, height: int) -> bytes:
+def enormous_png(width: int, height: int) -> bytes:
     """A PNG of a few hundred bytes that claims to be enormous."""
 
     def chunk(kind: bytes, body: bytes) -> bytes:

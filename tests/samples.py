@@ -30,6 +30,7 @@ from annotation.models import (
 from benchmarks.models import Benchmark, Stage
 from benchmarks.pages import plugin_pages
 from benchmarks.pages.plugin_pages import PluginPage
+from benchmarks.services.label_sets import create_typed
 from evaluation.tables import registry
 from jobs.models import Job
 from people.models import Cohort, Rater, User
@@ -222,6 +223,8 @@ def build(world: World) -> Mapping[str, Any]:
         **{f"predictions:{name} run_id": call.run_id for name in ANSWER_ROUTES},
         **{f"predictions:{name} slug": world.team.slug for name in ENDPOINT_ROUTES},
         **{f"people:{name} slug": world.team.slug for name in TEAM_ROUTES},
+        **{f"benchmarks:{name} slug": world.team.slug for name in TARGET_ROUTES},
+        "label_set_id": create_typed(world.team, "Lands", f"{world.egypt.label}\nPeru", world.mara)[0].pk,
         **knowledge.samples(world),
         **TABLES,
         **FIGURES,
@@ -269,11 +272,16 @@ POSTS: Mapping[str, Mapping[str, str]] = {
     },
     "annotation:ready": {"act": "confirm"},
     "benchmarks:role": {"name": "none"},
+    "benchmarks:filter_edit": {"kind": "aspect", "number": "0", "least": "0.5", "most": "2"},
+    "benchmarks:filters_action": {"do": "assign"},
+    "benchmarks:filter_decide": {"state": "dropped", "reason": "x"},
     "evaluation:person": {"do": "exclude", "reason": "x"},
     "people:cohort_invite": {"note": "x"},
     "predictions:answer_run_action": {"do": "withdraw"},
     "predictions:endpoint_new": {"kind": "openai", "name": "Mine", "base_url": "https://a.example/v1"},
     "predictions:endpoint_action": {"do": "retire"},
+    "benchmarks:targets": {"add": "countries"},
+    "benchmarks:target_new": {"name": "Faiths", "kind": "religions", "lines": "Sufism"},
     "predictions:knowledge": {"name": "Mine", "version": "1"},
     "predictions:links_action": {"do": "withdraw"},
     "people:invite_links": {"count": "2"},
@@ -285,6 +293,7 @@ POSTS: Mapping[str, Mapping[str, str]] = {
     "people:consent_texts": {"text_en": "Agree to everything.", "publish": "1"},
     "people:member_role": {"role": "admin"},
     "people:team_invite": {"team_role": "admin"},
+    "people:team_settings": {"researchers_make_cohorts": "on"},
     # What a person may do with what is their own would change it: these stay empty.
     "people:me": {},
     "people:password_change": {},
@@ -296,11 +305,13 @@ POSTS: Mapping[str, Mapping[str, str]] = {
 TEAM_ROUTES = (
     "team",
     "team_invite",
+    "team_settings",
     "member_role",
     "member_remove",
     "consent_texts",
     "consent_version",
     "cohort_new",
 )
+TARGET_ROUTES = ("targets", "target_new", "target_sample", "target_set", "target_cohorts")
 ENDPOINT_ROUTES = ("endpoints", "endpoint_new", "endpoint", "endpoint_prices", "endpoint_action")
 ANSWER_ROUTES = ("answer_run", "answer_run_live", "answer_run_action", "call", "calls_file")

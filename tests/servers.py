@@ -12,7 +12,13 @@ from pathlib import Path
 
 from config.local.servers import Postgres, Valkey
 
-THROWAWAY = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off", "max_wal_size": "4GB"}
+THROWAWAY = {
+    "fsync": "off",
+    "full_page_writes": "off",
+    "synchronous_commit": "off",
+    "max_wal_size": "4GB",
+    "jit": "off",
+}
 
 
 def ensure() -> None:

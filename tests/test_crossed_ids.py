@@ -116,7 +116,7 @@ def statuses(client: Client, route: Route, path: str) -> dict[str, int]:
     return answers
 
 
-def opened(answers: Mapping[str, int]) -> set[str]:
+def open_methods(answers: Mapping[str, int]) -> set[str]:
     return {method for method, status in answers.items() if status not in (404, 405)}
 
 
@@ -131,7 +131,9 @@ def test_ids_that_do_not_belong_together_open_nothing(world: World, where: str) 
     faults = []
     for route in routes_to_cross():
         crossed = list(crossings(route, own_objects, other_objects))
-        client, methods = who_opens_both(clients, route, own_objects, other_objects) if crossed else (clients[0], set())
+        client, methods = (
+            client_that_opens_both(clients, route, own_objects, other_objects) if crossed else (clients[0], set())
+        )
         if crossed and not methods:
             faults.append(f"{route.name}: nobody may open both addresses, so crossing them shows nothing.")
         for values in crossed:
@@ -144,14 +146,14 @@ def test_ids_that_do_not_belong_together_open_nothing(world: World, where: str) 
     assert faults == [], "\n".join(faults)
 
 
-def who_opens_both(
+def client_that_opens_both(
     clients: list[Client], route: Route, own_objects: Mapping[str, Any], other_objects: Mapping[str, Any]
 ) -> tuple[Client, set[str]]:
     """A person's browser, and the methods with which both addresses open to them. Else the crossing would be refused
     because of the person."""
     for client in clients:
-        methods = opened(statuses(client, route, path_of(route, own_objects)))
-        methods &= opened(statuses(client, route, path_of(route, other_objects)))
+        methods = open_methods(statuses(client, route, path_of(route, own_objects)))
+        methods &= open_methods(statuses(client, route, path_of(route, other_objects)))
         if methods:
             return client, methods
     return clients[0], set()

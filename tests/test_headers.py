@@ -10,7 +10,7 @@ from tests.test_strangers import BY_SECRET, Route, every_route, path_of
 PICTURES = {"benchmarks:image"}
 
 
-def kept_by_nobody(value: str) -> bool:
+def is_never_stored(value: str) -> bool:
     return "private" in value and "no-store" in value
 
 
@@ -25,7 +25,7 @@ def test_nobody_keeps_a_page_of_a_signed_in_person_and_no_page_uses_the_camera(w
         response = client.get(path_of(route, samples))
         if response.headers.get("Permissions-Policy") != "camera=(), geolocation=(), microphone=()":
             wrong.append(f"{route.name}: no Permissions-Policy")
-        if route.name not in PICTURES and not kept_by_nobody(response.headers.get("Cache-Control", "")):
+        if route.name not in PICTURES and not is_never_stored(response.headers.get("Cache-Control", "")):
             wrong.append(f"{route.name}: {response.headers.get('Cache-Control')}")
     assert wrong == []
 
@@ -48,4 +48,4 @@ def test_an_answer_to_a_token_is_kept_by_nobody(world: World) -> None:
     _token, text = tokens.create_token(world.mara, "x", timezone.now())
     response = world.client(headers={"authorization": f"Bearer {text}"}).get("/api/v1/benchmarks/")
     assert response.status_code == 200
-    assert kept_by_nobody(response.headers["Cache-Control"])
+    assert is_never_stored(response.headers["Cache-Control"])

@@ -15,7 +15,7 @@ from django.db import transaction
 from django.test import Client
 from django.urls import NoReverseMatch, URLPattern, URLResolver, get_resolver, reverse
 
-from config.old_addresses import moved
+from config.old_addresses import redirect_to_new_address
 from people.models import User
 from tests.personas import World
 from tests.samples import ANYTHING, POSTS, build
@@ -81,7 +81,7 @@ def walk(patterns: Any, namespace: str = "", outer: tuple[str, ...] = ()) -> Ite
             if each.name is None and namespace == "admin:":
                 continue  # the admin's own catch-all, which only redirects to its sign-in
             assert each.name, f"The route {namespace}{each.pattern} has no name. Name it, so that it can be tested."
-            if each.callback is not moved:  # old addresses: annotation/pages/test_old_addresses.py
+            if each.callback is not redirect_to_new_address:  # old addresses: annotation/pages/test_old_addresses.py
                 yield Route(namespace + each.name, parameters)
 
 
@@ -166,7 +166,7 @@ def test_outsiders_get_nothing_and_change_nothing(world: World, person_name: str
     assert changed == [], f"{person_name} changed rows"
 
 
-def opens(client: Client, route: Route, path: str) -> bool:
+def is_open(client: Client, route: Route, path: str) -> bool:
     """Whether anything but 404 comes back to some method; what it did is undone."""
     for method in ("get", "post"):
         with transaction.atomic():
@@ -187,7 +187,7 @@ def test_every_sample_is_something_that_somebody_may_open(world: World) -> None:
         route.name
         for route in every_route()
         if route.parameters and not route.of_admin and route.name not in BY_SECRET
-        if not any(opens(client, route, path_of(route, samples)) for client in clients)
+        if not any(is_open(client, route, path_of(route, samples)) for client in clients)
     ]
     assert closed == [], "Nobody can open these with the samples of tests/samples.py."
 

@@ -3,15 +3,39 @@
 import json
 import os
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+
+from config.local.testing import OTHER_PROCESSES
 
 SECONDS: dict[str, float] = defaultdict(float)
 TESTS: Counter[str] = Counter()
 SLOWEST = 25  # files and tests that the summary lists
 WORTH_LISTING = 300.0  # seconds of a run from which on they are listed
 BY_TEST: dict[str, float] = defaultdict(float)  # seconds with set-up and tear-down
+LONGEST = ["tests/browser/test_everywhere.py"]  # begun last, it would run alone
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files whose tests wait for other processes are spread evenly among those that compute."""
+    place = places([item.nodeid.split("::")[0] for item in items])
+    items.sort(key=lambda item: place[item.nodeid.split("::")[0]])
+
+
+def places(files: Sequence[str]) -> dict[str, float]:
+    """The place of each file in the order of tests, from 0 to 1, and below 0 for the longest.
+
+    >>> places(["tests/a.py", "tests/b.py", "tests/start/c.py", "tests/b.py"])
+    {'tests/a.py': 0.0, 'tests/b.py': 0.5, 'tests/start/c.py': 0.0}
+    """
+    distinct = list(dict.fromkeys(files))
+    waiting = [file for file in distinct if file.startswith(OTHER_PROCESSES)]
+    computing = [file for file in distinct if not file.startswith(OTHER_PROCESSES)]
+    place = {file: i / len(group) for group in (computing, waiting) for i, file in enumerate(group)}
+    return {file: -1.0 if file in LONGEST else place[file] for file in distinct}
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

@@ -29,12 +29,12 @@ def apply_action(content: Content, action: str) -> str:
         raise UnknownAction(action[:80])
     if verb != "undo":
         content.pop(DROPPED, None)
-    return _on_rows(
+    return _apply_to_rows(
         content, path or str((content.get(DROPPED) or {}).get("at", "")), lambda: VERBS[verb](content, path)
     )
 
 
-def _on_rows(content: Content, path: str, do: Callable[[], str]) -> str:
+def _apply_to_rows(content: Content, path: str, do: Callable[[], str]) -> str:
     """Names and values are rows of a form and an object of the stage: an object while nothing is done to it."""
     before, is_map, _after = path.partition(MAP)
     place = parse_path(before)
@@ -218,13 +218,13 @@ def fill_keys(content: Content) -> Content:
         for question in _objects(content.get(key)):
             _coerce_shape(question, (("label", dict),))
     for number, question in enumerate(fields, start=1):
-        _named(question, "key", fields, f"question_{number}")
+        _fill_name(question, "key", fields, f"question_{number}")
         _tidy_field(question)
     _option_rows(content, ("skip_reasons", "review_reasons"))
     for place in ("sheet.checks", "acceptance_rule.clauses"):
         rows = _objects(get_value(content, place) or [])
         for number, row in enumerate(rows, start=1):
-            _named(row, "key", rows, f"check_{number}", of="words")
+            _fill_name(row, "key", rows, f"check_{number}", of="words")
     for owner in (sheet, content.get("acceptance_rule") or {}):
         score = owner.get("score")
         if isinstance(score, dict) and not (score.get("expression") or any((score.get("label") or {}).values())):
@@ -274,10 +274,12 @@ def _option_rows(owner: dict[str, Any], keys: Iterable[str]) -> None:
         rows = _objects(owner.get(key) or [])
         if rows and all(set(row) <= {"code", "label", "definition"} for row in rows):
             for number, row in enumerate(rows, start=1):
-                _named(row, "code", rows, f"option_{number}")
+                _fill_name(row, "code", rows, f"option_{number}")
 
 
-def _named(row: dict[str, Any], name: str, rows: list[dict[str, Any]], otherwise: str, *, of: str = "label") -> None:
+def _fill_name(
+    row: dict[str, Any], name: str, rows: list[dict[str, Any]], otherwise: str, *, of: str = "label"
+) -> None:
     if not str(row.get(name) or "").strip():
         text = row.get(of) or {}
         words = str(text.get("en") or "") if isinstance(text, dict) else ""

@@ -297,10 +297,14 @@ PER = (
 
 
 def _params(kind: str, derivation: Mapping[str, Any], around: StageContext) -> tuple[Setting, ...]:
-    return _paired(derivation, around) if kind == "pair" else PARAMS.get(kind) or _promotion_sources(derivation, around)
+    return (
+        _pairing_settings(derivation, around)
+        if kind == "pair"
+        else PARAMS.get(kind) or _promotion_sources(derivation, around)
+    )
 
 
-def _paired(derivation: Mapping[str, Any], around: StageContext) -> tuple[Setting, ...]:
+def _pairing_settings(derivation: Mapping[str, Any], around: StageContext) -> tuple[Setting, ...]:
     """What is paired, and what each of the two brings along."""
     known = [*_of_items(derivation, around), *_answers(derivation, around)]
     both = [(f"{side}.{where}", f"{side.upper()}: {label}") for side in ("a", "b") for where, label in known]
@@ -390,7 +394,7 @@ def question(rows: Sequence[dict[str, Any]], at: int, languages: Languages) -> Q
             *build_controls(main, _part(field_row, main), path, languages),
         ],
         config=drawn.controls if drawn.input == "object" else [drawn],
-        more=[*_advanced(rows, at, languages), *([hidden_control(path, rest)] if rest else [])],
+        more=[*_advanced_controls(rows, at, languages), *([hidden_control(path, rest)] if rest else [])],
         last=at + 1 == len(rows),
     )
 
@@ -399,7 +403,7 @@ def hidden_text(path: str, value: str) -> Control:
     return Control(Setting("", "line", ""), "hidden", path, f"s:{path}", value=value)
 
 
-def _advanced(rows: Sequence[dict[str, Any]], at: int, languages: Languages) -> list[Control]:
+def _advanced_controls(rows: Sequence[dict[str, Any]], at: int, languages: Languages) -> list[Control]:
     """Key, rules beside the field, and when it is asked."""
     field_row, path = rows[at], f"sheet.fields[{at}]"
     before = [(str(row["key"]), question_title(row)) for row in rows[:at] if row.get("key")]

@@ -149,7 +149,7 @@ def _derivation(derivation: Mapping[str, Any], earlier: Mapping[str, Any]) -> It
             words = _("There is no stage “%(key)s” before this one. Choose another.") % {"key": key}
             yield StageProblem("derivation.from", words)
     if sources:
-        for one in _read(derivation, "derivation", "derivation", Derivation.from_json):
+        for one in _reader_problems(derivation, "derivation", "derivation", Derivation.from_json):
             yield replace(one, path=_in_rows(one.path, get_value(derivation, "params.context")))
 
 
@@ -199,14 +199,14 @@ def is_known_name(name: str, keys: set[str]) -> bool:
 
 def _layout(content: Mapping[str, Any]) -> Iterator[StageProblem]:
     layout = content.get("layout") or {}
-    yield from _read(layout, "layout", "layout", Layout.from_json)
+    yield from _reader_problems(layout, "layout", "layout", Layout.from_json)
     gate = layout.get("gate") if isinstance(layout, Mapping) else ""
     keys = [row.get("key") for row in get_value(content, "sheet.fields", []) if isinstance(row, Mapping)]
     if gate and gate not in keys:
         yield StageProblem("layout.gate", _("There is no question “%(key)s” on the sheet.") % {"key": gate})
 
 
-def _read(data: Any, path: str, called: str, reader: Callable[[Any], Any]) -> Iterator[StageProblem]:
+def _reader_problems(data: Any, path: str, called: str, reader: Callable[[Any], Any]) -> Iterator[StageProblem]:
     try:
         reader(data)
     except (ConfigError, ValueError) as error:

@@ -7,7 +7,7 @@ from typing import Any
 from annotation.displays.contract import DisplayDefaults, MessagePart, words
 from annotation.displays.layout import PLAIN, Layout
 from annotation.fields.contract import Shown, ShownImage
-from annotation.fields.grouping.spec import clusters, in_order
+from annotation.fields.grouping.spec import clusters, picture_names
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class ContactDisplay(DisplayDefaults):
 
 def build_contact_groups(shown: Shown) -> list[NearDuplicateGroup]:
     """The sheet as it is drawn; pictures that look like no other come last, together."""
-    order = in_order(shown)
+    order = picture_names(shown)
     number = {name: at for at, name in enumerate(order, start=1)}
     images = {image.role: image for image in shown.images}
     near: Mapping[str, Any] = shown.context.get("near") or {}

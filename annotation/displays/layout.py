@@ -40,10 +40,10 @@ class Layout:
         if not isinstance(gate, str):
             raise ConfigError(f"{path}.gate", "must be the key of a field")
         return cls(
-            fold=tuple(_named(row, f"{path}.fold[{number}]") for number, row in enumerate(rows["fold"])),
+            fold=tuple(_parse_labelled_key(row, f"{path}.fold[{number}]") for number, row in enumerate(rows["fold"])),
             fold_label=require_text(data, "fold_label", path, optional=True),
             gate=gate,
-            show=tuple(_named(row, f"{path}.show[{number}]") for number, row in enumerate(rows["show"])),
+            show=tuple(_parse_labelled_key(row, f"{path}.show[{number}]") for number, row in enumerate(rows["show"])),
             references=require(data, "references", bool, path) if "references" in data else False,
         )
 
@@ -121,7 +121,7 @@ def texts_of(value: Any) -> tuple[str, ...]:
     return (str(value).strip(),) if value is not None and str(value).strip() else ()
 
 
-def _named(row: Any, path: str) -> LabelledKey:
+def _parse_labelled_key(row: Any, path: str) -> LabelledKey:
     if isinstance(row, str) and row:
         return LabelledKey(row, {})
     if not isinstance(row, Mapping):

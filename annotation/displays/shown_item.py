@@ -12,7 +12,7 @@ def build_shown(unit: Unit, cohort: Cohort | None, uploads: Iterable[ShownImage]
     """Prefetch `item__images__image` and `item__facts` when there are many. The target is named as the cohort calls
     itself. Of several facts with one key the newest is shown."""
     item = unit.item
-    own = cohort is not None and unit.target == cohort.label
+    own = cohort is not None and unit.label_set_id is None and unit.target == cohort.label
     return Shown(
         item_id=item.pk,
         target=unit.target,

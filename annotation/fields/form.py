@@ -74,12 +74,12 @@ class FieldForm(Protocol):
         ...
 
 
-def first(posted: PostData, name: str) -> Any:
+def posted_value(posted: PostData, name: str) -> Any:
     values = posted.getlist(name)
     return values[-1] if values else None
 
 
-def filled(raw: Any) -> list[str]:
+def form_values(raw: Any) -> list[str]:
     if raw is None:
         return []
     return [str(value) for value in raw] if isinstance(raw, (list, tuple)) else [str(raw)]
@@ -139,15 +139,15 @@ class OptionForm:
         return values[0] if len(values) == 1 else values or None
 
     def fill(self, raw: Any) -> list[str]:
-        return filled(raw)
+        return form_values(raw)
 
     def context(self, config: Any, answer: Any, speech: Localiser, shown: Shown | None) -> Mapping[str, Any]:
         options = self.rows(config, shown)
         values = {option.code: self.value(config, option.code) for option in options}
-        rows = option_views(options, filled(answer), speech, values)
+        rows = option_views(options, form_values(answer), speech, values)
         short = len(rows) <= 3 and all(len(row.summary + row.details) <= SHORT for row in rows)
         return {"choices": rows, "many": self.is_many(config), "short": short}
 
     def answered(self, config: Any, answer: Any, speech: Localiser) -> Mapping[str, Any]:
-        chosen = filled(answer)
+        chosen = form_values(answer)
         return {"chosen": [row for row in option_views(self.rows(config, None), chosen, speech) if row.chosen]}

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from annotation.fields.contract import CodedValue, Column, Examples, InvalidAnswer, Level, Rubric, Shown, Spec
-from annotation.fields.form import Localiser, PostData, filled, first
+from annotation.fields.form import Localiser, PostData, form_values, posted_value
 
 
 class UnknownSpec(Spec[Mapping[str, Any], Any]):
@@ -44,10 +44,10 @@ class UnknownForm:
     draws_item = False
 
     def read(self, posted: PostData, name: str) -> Any:
-        return first(posted, name)
+        return posted_value(posted, name)
 
     def fill(self, raw: Any) -> list[str]:
-        return filled(raw)
+        return form_values(raw)
 
     def context(self, config: Any, answer: Any, speech: Localiser, shown: Shown | None) -> Mapping[str, Any]:
         return {"stored": answer}

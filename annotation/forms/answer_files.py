@@ -5,7 +5,7 @@ from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext_lazy as _
 
-from benchmarks.forms.imports import bounded
+from benchmarks.forms.imports import check_upload_size
 from people.forms.base import StyledFormMixin
 
 
@@ -24,7 +24,7 @@ class AnswersForm(StyledFormMixin, forms.Form):
     )
 
     def clean_file(self) -> "UploadedFile[Any]":
-        return bounded(self.cleaned_data["file"], settings.IMPORT_MAX_BYTES)
+        return check_upload_size(self.cleaned_data["file"], settings.IMPORT_MAX_BYTES)
 
     def refuse_handing_out(self) -> None:
         """People at work would be given items without a picture."""

@@ -38,12 +38,12 @@ class InstructionsForm(forms.Form):
 
     def first_texts(self) -> list[forms.BoundField]:
         """In the languages of the interface, and those that are written already; the rest can be unfolded."""
-        return [field for field in self.text_fields() if self._comes_first(field)]
+        return [field for field in self.text_fields() if self._is_shown_first(field)]
 
     def other_texts(self) -> list[forms.BoundField]:
-        return [field for field in self.text_fields() if not self._comes_first(field)]
+        return [field for field in self.text_fields() if not self._is_shown_first(field)]
 
-    def _comes_first(self, field: forms.BoundField) -> bool:
+    def _is_shown_first(self, field: forms.BoundField) -> bool:
         return field.name.removeprefix("text_") in text_languages() or bool(field.value()) or bool(field.errors)
 
     def texts(self) -> dict[str, str]:

@@ -49,7 +49,7 @@ def group_long_rows(
 
     def key(row: Mapping[str, Any]) -> list[Any]:
         target = (row.get("target") or row.get("cohort") or "") if has_target else ""
-        return [target, *(row.get(name) or "" for name in ("item", "rater_kind", "rater", "setting"))]
+        return [target, *(row.get(name) or "" for name in ("label_set", "item", "rater_kind", "rater", "setting"))]
 
     for some in group_by_key(rows, key, MOST_ROWS, beat):
         yield _build_group(some, sheet)

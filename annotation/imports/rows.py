@@ -47,6 +47,7 @@ class AnswerRow:
     trace: Mapping[str, Any] = field(default_factory=dict)
     setting: str = ""
     about: Mapping[str, Any] = field(default_factory=dict)
+    label_set: str = ""
 
     @property
     def by_model(self) -> bool:
@@ -115,7 +116,8 @@ def parse_row(row: Mapping[str, Any], sheet: Sheet, now: datetime) -> AnswerRow:
         confirmed=tuple(str(one)[:200] for one in _json(row, "confirmed", list) or ()),
         trace={"opened": opened} if opened is not None else {},
         setting=_text(row, "setting", 60) if by_model else "",
-        about=_about(row) if by_model else {},
+        about=_parse_model_info(row) if by_model else {},
+        label_set=_text(row, "label_set", 130),
     )
 
 
@@ -198,7 +200,7 @@ def _version(row: Mapping[str, Any]) -> int:
     return int(number)
 
 
-def _about(row: Mapping[str, Any]) -> Mapping[str, Any]:
+def _parse_model_info(row: Mapping[str, Any]) -> Mapping[str, Any]:
     column = "about" if "about" in row and "model_info" not in row else "model_info"  # its name in version 0.1
     values = _json(row, column, dict) or {}
     if len(json.dumps(values)) > MOST_ABOUT:

@@ -29,7 +29,7 @@ def group_by_key(
         cursor = staged.execute("SELECT place, number, row FROM rows ORDER BY place, number")
         for _place, part in groupby(cursor, key=lambda row: row[0]):
             while some := list(islice(part, most)):
-                yield [(number, _read(text)) for _key, number, text in some]
+                yield [(number, _decode_row(text)) for _key, number, text in some]
 
 
 def _stage(
@@ -44,7 +44,7 @@ def _stage(
         CREATE TABLE rows (place INTEGER, number INTEGER, row TEXT, PRIMARY KEY (place, number)) WITHOUT ROWID;
     """)
     source = iter(rows)
-    while some := [_written(number, row, key) for number, row in islice(source, SOME)]:
+    while some := [_encode_row(number, row, key) for number, row in islice(source, SOME)]:
         staged.executemany("INSERT OR IGNORE INTO places (key) VALUES (?)", [(name,) for name, _n, _text in some])
         staged.executemany(
             "INSERT INTO rows SELECT id, ?, ? FROM places WHERE key = ?", [(n, text, name) for name, n, text in some]
@@ -52,7 +52,7 @@ def _stage(
         beat()
 
 
-def _written(
+def _encode_row(
     number: int, row: Mapping[str, Any] | RowProblem, key: Callable[[Mapping[str, Any]], list[Any]]
 ) -> tuple[str, int, str]:
     try:
@@ -64,6 +64,6 @@ def _written(
     return json.dumps([str(part).strip() for part in key(cleaned)]), number, json.dumps({"row": cleaned})
 
 
-def _read(text: str) -> Mapping[str, Any] | RowProblem:
+def _decode_row(text: str) -> Mapping[str, Any] | RowProblem:
     stored = json.loads(text)
     return RowProblem(*stored["wrong"]) if "wrong" in stored else dict(stored["row"])

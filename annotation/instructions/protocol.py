@@ -103,7 +103,7 @@ class Protocol:
     def question(self, key: str) -> QuizQuestion | None:
         return next((question for question in self.quiz if question.key == key), None)
 
-    def right(self, answers: Mapping[str, str]) -> int:
+    def count_right_answers(self, answers: Mapping[str, str]) -> int:
         """How many were answered rightly."""
         chosen_options = (question.option(answers.get(question.key, "")) for question in self.quiz)
         return sum(option is not None and option.right for option in chosen_options)
@@ -113,7 +113,7 @@ class Protocol:
         """What going through it takes: questions, right answers, seconds. Texts for the same people take the same."""
         return len(self.quiz), self.pass_mark, tuple(material.seconds for material in self.materials)
 
-    def seen(self, seconds: Mapping[str, Any]) -> bool:
+    def is_seen_in_full(self, seconds: Mapping[str, Any]) -> bool:
         """Whether each material was before the person for as long as it asks."""
         return all(
             material.key in seconds and float(seconds[material.key]) >= material.seconds for material in self.materials

@@ -16,6 +16,7 @@ from annotation.models.outcomes import (
     Outcome,
     Review,
     StageDraft,
+    StageInput,
     StageVersion,
     Upload,
 )
@@ -44,6 +45,7 @@ __all__ = [
     "SheetVersion",
     "Slot",
     "StageDraft",
+    "StageInput",
     "StageVersion",
     "Tally",
     "Unit",

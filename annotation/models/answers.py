@@ -53,6 +53,11 @@ class Annotation(models.Model):
         default="",
         help_text="Why it could not count when it came (closed, no_consent, ...). Never changes.",
     )
+    run = models.BigIntegerField(
+        null=True,
+        help_text="Id of the run that a model's answer comes from; no foreign key, since runs lie above. Null: a person"
+        " answered, or the answer came in a file of a campaign.",
+    )
 
     class Meta:
         constraints = [

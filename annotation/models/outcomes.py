@@ -65,6 +65,9 @@ class ItemSource(models.Model):
     item = models.ForeignKey("benchmarks.Item", models.PROTECT, related_name="sources")
     source = models.ForeignKey("benchmarks.Item", models.PROTECT, related_name="derived")
     annotation = models.ForeignKey("annotation.Annotation", models.PROTECT, null=True, related_name="derived")
+    role = models.CharField(
+        max_length=10, blank=True, default="", db_default="", help_text='"item", "candidate" or "reference", or empty.'
+    )
 
     class Meta:
         constraints = [
@@ -82,12 +85,39 @@ class ItemContributor(models.Model):
 
     item = models.ForeignKey("benchmarks.Item", models.PROTECT, related_name="contributors", db_index=False)
     rater = models.ForeignKey("people.Rater", models.PROTECT, related_name="+")
+    own = models.BooleanField(
+        default=True, db_default=True, help_text="False where their answer is only a reference of the item."
+    )
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["item", "rater"], name="item_contributor_once")]
 
     def __str__(self) -> str:
         return f"{self.rater_id} in {self.item_id}"
+
+
+class StageInput(models.Model):
+    """Whether a run's answers become items of a stage that judges or rates answers.
+
+    A model answers in several runs, and some of its answers come in a file of a campaign: these are run 0.
+    """
+
+    class State(models.TextChoices):
+        CHOSEN = "chosen", _("Chosen")
+        LEFT_OUT = "left_out", _("Left out")
+
+    stage = models.ForeignKey("benchmarks.Stage", models.PROTECT, related_name="inputs")
+    rater = models.ForeignKey("people.Rater", models.PROTECT, related_name="+")
+    run = models.BigIntegerField(default=0, help_text="Id of the run; no foreign key, since runs lie above.")
+    state = models.CharField(max_length=8, choices=State)
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["stage", "rater", "run"], name="stage_input_once")]
+
+    def __str__(self) -> str:
+        return f"run {self.run} of {self.rater_id} in {self.stage_id}: {self.state}"
 
 
 class Due(models.Model):

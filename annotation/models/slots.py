@@ -7,13 +7,25 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Unit(models.Model):
-    """What every measure pairs by: an item, asked for a target (a culture's label, or the empty one)."""
+    """What every measure pairs by: an item, asked for a target (a label, exactly as written, or the empty one).
+
+    Without a label set the target is a cohort's label. The same text in two sets makes two units.
+    """
 
     item = models.ForeignKey("benchmarks.Item", models.PROTECT, related_name="units")
     target = models.CharField(max_length=120, blank=True)
+    label_set = models.ForeignKey(
+        "benchmarks.LabelSet", models.PROTECT, null=True, related_name="+", db_index=False,
+        help_text="The version that the target is a label of; empty: a cohort's own label.",
+    )  # fmt: skip
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["item", "target"], name="unit_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["item", "target", "label_set"], name="unit_once", nulls_distinct=False)
+        ]
+        indexes = [
+            models.Index(fields=["label_set"], condition=Q(label_set__isnull=False), name="unit_label_set"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.item_id} for {self.target}"

@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Count, Q
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Campaign, CampaignCohort, ProblemReport
 from annotation.queries.file_answer_counts import FileAnswerCounts, count_file_answers
 from annotation.queries.progress import Progress, progress_of
 from annotation.services.queue.slot_creation import items_for
+from annotation.services.sheets.sheet_versions import published_number
 from benchmarks.models import Benchmark
 
 REFUSALS: dict[str, Any] = {
@@ -24,6 +26,7 @@ REFUSALS: dict[str, Any] = {
     "target_too_small": _("At least one answer is wanted, and at most 1000."),
     "limit_too_small": _("A limit is a number from 1 to 100,000. Leave it empty for no limit."),
     "cohort_of_another_team": _("A cohort belongs to another team."),
+    "cohort_is_asked": _("The cohort is asked in this campaign already."),
     "is_draft": _("The campaign has not been opened yet."),
     "is_open": _("The campaign is open already."),
     "is_paused": _("The campaign is paused already."),
@@ -58,7 +61,7 @@ class ProblemCounts:
 @dataclass(frozen=True)
 class CampaignRow:
     campaign: Campaign
-    look: str
+    style: str
     cohorts: list[CohortRow]
     problems: ProblemCounts
     brought: FileAnswerCounts
@@ -66,6 +69,15 @@ class CampaignRow:
     @property
     def state(self) -> str:
         return state_label(self.campaign)
+
+
+def sheet_version_text(campaign: Campaign) -> str:
+    """The version of the stage that has the campaign's sheet, as the pages of the stage number it."""
+    frozen = str(campaign.sheet_version)
+    number = published_number(campaign.stage, campaign.sheet_version)
+    if number is None:
+        return gettext("version %(number)s") % {"number": frozen}
+    return gettext("version %(number)s (%(frozen)s in filters and exports)") % {"number": number, "frozen": frozen}
 
 
 def chip_style(campaign: Campaign) -> str:
@@ -108,7 +120,7 @@ def campaign_rows(benchmark: Benchmark) -> list[CampaignRow]:
     return [
         CampaignRow(
             campaign=shown_campaign,
-            look=chip_style(shown_campaign),
+            style=chip_style(shown_campaign),
             cohorts=by_campaign[shown_campaign.pk],
             problems=problems.get(shown_campaign.pk, ProblemCounts()),
             brought=brought.get(shown_campaign.pk, FileAnswerCounts()),

@@ -86,7 +86,7 @@ def stage_form(
         saved=saved_text(draft, user),
         head=header_section(content),
         questions=questions(content, languages),
-        sections=sections(content, around_of(stage, content, languages)),
+        sections=sections(content, stage_context_of(stage, content, languages)),
         languages=languages,
         spoken={**names, **dict(settings.LANGUAGES)},
         kinds=[(kind.key, kind.name or kind.key) for kind in KINDS],
@@ -100,7 +100,7 @@ def stage_form(
     )
 
 
-def around_of(stage: Stage, content: Mapping[str, Any], languages: Languages) -> StageContext:
+def stage_context_of(stage: Stage, content: Mapping[str, Any], languages: Languages) -> StageContext:
     derivation = content.get("derivation") or {}
     named = stage.benchmark.stages.filter(key__in=derivation.get("from") or ())
     context = (

@@ -45,7 +45,7 @@ def render_empty_fields(
     version: SheetVersion, rule: int | None, layout: ResolvedLayout, spoken: str, target: str
 ) -> str:
     """An empty sheet's fields. They are the same for everybody of a culture, and kept."""
-    return join_with_fold(_kept(_empty, version)(version, rule, spoken, target), layout)
+    return join_with_fold(_cached_renderer(_render_empty_pieces, version)(version, rule, spoken, target), layout)
 
 
 def render_filled_fields(
@@ -54,7 +54,7 @@ def render_filled_fields(
     """The fields with what is in them, or as they depend on the item."""
     sheet, parsed = sheet_of(version), filled.parsed
     bound = bind_fields(sheet.fields, speech, filled.raw, parsed.errors, parsed.warnings, filled.confirmed, shown)
-    pieces = _drawn(sheet, bound, rule, speech)
+    pieces = _render_pieces(sheet, bound, rule, speech)
     remarks = _remarks(sheet, speech, parsed)
     marks = [mark for mark in filled.confirmed if any(mark.startswith(f"{check.key}:") for check in sheet.checks)]
     end = render_to_string("annotation/sheet/sheet_problems.html", {"remarks": remarks, "marks": marks})
@@ -65,19 +65,19 @@ def from_draft(draft: Draft | None) -> SheetInput:
     return SheetInput(draft.answers if draft else {}, ParsedSheet())
 
 
-def _kept(draw: Any, version: SheetVersion) -> Any:
+def _cached_renderer(draw: Any, version: SheetVersion) -> Any:
     """Kept for saved versions alone: those that are not saved have one id, whatever stage and team they are of."""
     return draw if version.pk else draw.__wrapped__
 
 
 @lru_cache(maxsize=256)
-def _empty(version: SheetVersion, rule: int | None, spoken: str, target: str) -> Pieces:
+def _render_empty_pieces(version: SheetVersion, rule: int | None, spoken: str, target: str) -> Pieces:
     """A sheet version never changes; it is told from others by its id."""
     sheet, speech = sheet_of(version), Localiser(spoken, target)
-    return _drawn(sheet, bind_fields(sheet.fields, speech, {}), rule, speech)
+    return _render_pieces(sheet, bind_fields(sheet.fields, speech, {}), rule, speech)
 
 
-def _drawn(sheet: Sheet, fields: list[BoundField], rule: int | None, speech: Localiser) -> Pieces:
+def _render_pieces(sheet: Sheet, fields: list[BoundField], rule: int | None, speech: Localiser) -> Pieces:
     pieces = []
     after = _last_scored_field(sheet, rule)
     for sheet_field, field in zip(sheet.fields, fields, strict=True):
@@ -123,7 +123,7 @@ def rule_of(version: int) -> tuple[int, Rule]:
 
 def rules_of(version: SheetVersion, rule: int | None, spoken: str, target: str) -> Mapping[str, Any]:
     """What static/js/rules.js needs; nothing where the sheet has no rules."""
-    found: Mapping[str, Any] = _kept(_rules, version)(version, rule, spoken, target)
+    found: Mapping[str, Any] = _cached_renderer(_rules, version)(version, rule, spoken, target)
     return found
 
 

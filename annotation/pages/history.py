@@ -91,7 +91,7 @@ def history_page(
     )
     assignments = list(rows[: limit + 1])
     refused = _no_work_reasons(assignments)
-    shown = [_past(user, row, refused) for row in assignments[:limit]]
+    shown = [_history_row(user, row, refused) for row in assignments[:limit]]
     more = Cursor(assignments[limit - 1].changed_at, assignments[limit - 1].pk) if len(assignments) > limit else None
     return shown, more
 
@@ -103,7 +103,7 @@ def _no_work_reasons(rows: Sequence[Assignment]) -> dict[int, str | None]:
     return {cohort: check_gate(cohort, rater, at).refused for cohort, rater in seats.items()}
 
 
-def _past(user: User, row: Assignment, refusals: Mapping[int, str | None]) -> HistoryRow:
+def _history_row(user: User, row: Assignment, refusals: Mapping[int, str | None]) -> HistoryRow:
     lives: list[Annotation] = getattr(row, "live_ones", [])
     live = lives[0] if lives else None
     cohort = row.participation.cohort.cohort if row.participation else None

@@ -16,7 +16,7 @@ from annotation.fields.settings import Setting
 from annotation.instructions.protocol import Protocol
 from annotation.instructions.protocol import problems as part_problems
 from annotation.models import Campaign
-from annotation.services.campaigns.instructions import InstructionDraft, newest, texts_of
+from annotation.services.campaigns.instructions import InstructionDraft, newest_version, texts_of
 from people.locales.languages import native_name
 from people.models import Cohort
 
@@ -117,7 +117,7 @@ class InstructionPage:
 
 def content_of(campaign: Campaign) -> dict[str, Any]:
     """The newest version, as the form has it."""
-    last = newest(campaign)
+    last = newest_version(campaign)
     texts = [
         {"language": one.language, "cohort": str(one.cohort or ""), "body": one.body, "parts": dict(one.parts)}
         for one in texts_of(last)
@@ -171,16 +171,16 @@ def fill_keys(content: dict[str, Any]) -> dict[str, Any]:
     for text in texts:
         parts = text.get("parts") if isinstance(text.get("parts"), dict) else {}
         parts = {key: value for key, value in (parts or {}).items() if value not in ([], None)}
-        _keyed(parts.get("materials"), "key", "title", "material")
-        _keyed(parts.get("quiz"), "key", "question", "question")
+        _add_missing_keys(parts.get("materials"), "key", "title", "material")
+        _add_missing_keys(parts.get("quiz"), "key", "question", "question")
         for question in parts.get("quiz") or []:
-            _keyed(question.get("options"), "code", "label", "answer")
+            _add_missing_keys(question.get("options"), "code", "label", "answer")
         text["parts"] = parts
     content["texts"] = texts
     return content
 
 
-def _keyed(rows: Any, name: str, of: str, otherwise: str) -> None:
+def _add_missing_keys(rows: Any, name: str, of: str, otherwise: str) -> None:
     rows = [row for row in rows or [] if isinstance(row, dict)]
     for number, row in enumerate(rows, start=1):
         if not row.get(name):
@@ -242,7 +242,7 @@ class PublishedInstructions:
 
 
 def instructions_of(campaign: Campaign) -> PublishedInstructions:
-    last = newest(campaign)
+    last = newest_version(campaign)
     names = {str(row.cohort_id): row.cohort.name for row in campaign.cohorts.select_related("cohort")}
     texts = [
         PublishedText(

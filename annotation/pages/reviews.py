@@ -35,11 +35,11 @@ class DecisionView:
     """A decision, as its reviewer and the author read it."""
 
     id: int
-    look: str
+    style: str
     words: str
     reason: str
     comment: str
-    who: str
+    reviewer: str
     when: str
     taken_back: bool
 
@@ -50,7 +50,7 @@ class QueueRow:
 
     annotation_id: int
     work: str
-    who: str
+    author: str
     version: int
     waits: str
     answers: list[AnswerView]
@@ -97,7 +97,7 @@ class ReviewSheet:
     annotation_id: int
     work: str
     cohort: str
-    who: str
+    author: str
     waits: str
     chip: Chip
     shown: Shown
@@ -124,20 +124,20 @@ def waiting_time(since: datetime, at: datetime) -> str:
 def queue_of(benchmark: Benchmark, user: User, at: datetime, zone: ZoneInfo, language: str) -> QueuePage:
     stages = list(benchmark.stages.filter(acceptance=Stage.Acceptance.BY_REVIEW))
     counts = review_queue.review_counts(stages)
-    rows = review_queue.waiting(benchmark, user)
+    rows = review_queue.waiting_answers(benchmark, user)
     midnight = at.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0)
     own = Review.objects.filter(
         reviewer=user, undone_at=None, annotation__assignment__campaign__stage__benchmark=benchmark
     )
     last = own.filter(annotation__live=True, at__gte=at - timedelta(days=7)).select_related("reviewer").order_by("-at")
-    last = last.prefetch_related(Prefetch("annotation", _joined(Annotation.objects.all())))
+    last = last.prefetch_related(Prefetch("annotation", _with_related_rows(Annotation.objects.all())))
     return QueuePage(
         stages=[ReviewStageRow(stage, counts.get(stage.pk, ReviewCounts())) for stage in stages],
-        lines=[_line(annotation, benchmark, at, language) for annotation in _joined(rows)[:PAGE]],
+        lines=[_line(annotation, benchmark, at, language) for annotation in _with_related_rows(rows)[:PAGE]],
         waiting=rows.count(),
         returned=[
             _line(annotation, benchmark, at, language)
-            for annotation in _joined(review_queue.returned(benchmark, user))[:PAGE]
+            for annotation in _with_related_rows(review_queue.returned_answers(benchmark, user))[:PAGE]
         ],
         mine=[
             (decision_view(review, _stage(review), zone, language), _line(review.annotation, benchmark, at, language))
@@ -151,7 +151,7 @@ def _stage(review: Review) -> Stage:
     return review.annotation.assignment.campaign.stage
 
 
-def _joined(rows: Any) -> Any:
+def _with_related_rows(rows: Any) -> Any:
     return rows.select_related(
         "assignment__campaign__stage", "assignment__unit__item", "cohort", "sheet_version"
     ).prefetch_related("assignment__unit__item__images__image", "assignment__unit__item__facts")
@@ -162,7 +162,7 @@ def _line(annotation: Annotation, benchmark: Benchmark, at: datetime, language: 
     return QueueRow(
         annotation_id=annotation.pk,
         work=annotation.assignment.campaign.name,
-        who=benchmark.pseudonym(annotation.rater_id),
+        author=benchmark.pseudonym(annotation.rater_id),
         version=annotation.version,
         waits=waiting_time(annotation.assignment.changed_at, at),
         answers=answer_views(
@@ -183,11 +183,11 @@ def decision_view(review: Review, stage: Stage, zone: ZoneInfo, language: str, *
     decision = Review.Decision(review.decision)
     return DecisionView(
         id=review.pk,
-        look=looks[decision],
+        style=looks[decision],
         words=words[decision],
         reason=reason_label(stage, review.reason, language) if review.reason else "",
         comment=review.comment,
-        who=review.reviewer.name if named else "",
+        reviewer=review.reviewer.name if named else "",
         when=format_moment(review.at, zone),
         taken_back=review.undone_at is not None,
     )
@@ -203,7 +203,7 @@ def sheet_for(answer: Annotation, benchmark: Benchmark, at: datetime, zone: Zone
         annotation_id=answer.pk,
         work=assignment.campaign.name,
         cohort=answer.cohort.name if answer.cohort else "",
-        who=benchmark.pseudonym(answer.rater_id),
+        author=benchmark.pseudonym(answer.rater_id),
         waits=waiting_time(assignment.changed_at, at),
         chip=state_chip(assignment, answer),
         shown=shown,

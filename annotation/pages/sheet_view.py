@@ -25,7 +25,7 @@ from annotation.pages.status_text import NoWorkText, format_moment, no_work_text
 from annotation.queries.progress import Progress, progress_of
 from annotation.services.answers.submit import KEPT_ONLY, OWN
 from annotation.services.answers.uploads import uploads_for_sheet
-from annotation.services.campaigns.instructions import newest, text_for
+from annotation.services.campaigns.instructions import newest_version, text_for
 from annotation.services.queue.next_work import Work
 from annotation.services.sheets.sheet_versions import sheet_of
 from annotation.sheets.sheet import ParsedSheet
@@ -280,7 +280,7 @@ class Instructions:
 
 def instructions_of(place: CampaignCohort) -> Instructions | None:
     """The newest ones, for this cohort in the page's language; the cohort is named as on the sheet."""
-    version = newest(place.campaign)
+    version = newest_version(place.campaign)
     text = text_for(version, place.cohort_id, language()) if version else None
     if version is None or text is None:
         return None

@@ -69,12 +69,14 @@ def withdrawn_of(benchmark: Benchmark, campaigns: Sequence[int] | None = None) -
 
 
 def watermark(benchmark: Benchmark) -> int:
-    """Grows with every change of an answer in this benchmark, and with what imports tell of its items: a live page that
-    has seen it need not be drawn again. Numbers are cut by what is known of items. A row for each import is read, and
-    for each cohort of a campaign 16. Runs of predictions move it not: see `predictions.queries.results.state_of`.
+    """Grows with every change of an answer in this benchmark, with each item that a derivation makes, withdraws or
+    restores, and with what imports tell of its items: a live page that has seen it need not be drawn again. Numbers are
+    cut by what is known of items. A row for each import is read, and for each cohort of a campaign 16. Runs of
+    predictions move it not: see `predictions.queries.results.state_of`.
     """
     rows = Tally.objects.filter(cohort__campaign__stage__benchmark=benchmark)
     changes = rows.aggregate(all=Sum("changes"))["all"] or 0
     imports = Job.objects.filter(scope=benchmark.scope, kind=KIND)
     created_by_imports = imports.aggregate(all=Sum(Cast(KT("result__counts__created"), IntegerField())))["all"] or 0
-    return int(changes + created_by_imports)
+    item_changes = benchmark.stages.aggregate(all=Sum("changes"))["all"] or 0
+    return int(changes + created_by_imports + item_changes)

@@ -64,16 +64,16 @@ def load_campaign_cohort(cohort_id: int) -> CampaignCohort:
 
 def load_own_assignment(assignment_id: int, user_id: int | None) -> Assignment | None:
     """A person's own assignment, if it is one of a person."""
-    rows = _read(OWN, [assignment_id, user_id])
+    rows = _load_assignments(OWN, [assignment_id, user_id])
     return rows[0] if rows else None
 
 
 def reserved_assignments(participation_id: int, place: CampaignCohort | None = None) -> list[Assignment]:
     """What a person has in hand and ahead."""
-    return _read(RESERVED, [participation_id], place)
+    return _load_assignments(RESERVED, [participation_id], place)
 
 
-def _read(sql: str, params: list[int | None], place: CampaignCohort | None = None) -> list[Assignment]:
+def _load_assignments(sql: str, params: list[int | None], place: CampaignCohort | None = None) -> list[Assignment]:
     """One object for each assignment; its pictures come in rows of their own."""
     assignments: dict[int, Assignment] = {}
     uses: dict[int, list[ItemImage]] = {}
@@ -90,12 +90,12 @@ def _read(sql: str, params: list[int | None], place: CampaignCohort | None = Non
             row["x"].image = row["m"]
             uses[assignment.pk].append(row["x"])
     for pk, assignment in assignments.items():
-        read = {"images": _fetched(ItemImage, uses[pk]), "facts": _fetched(ItemFact, facts[pk])}
+        read = {"images": _fetched_queryset(ItemImage, uses[pk]), "facts": _fetched_queryset(ItemFact, facts[pk])}
         assignment.unit.item._prefetched_objects_cache = read  # type: ignore[attr-defined]
     return list(assignments.values())
 
 
-def _fetched(model: type[Model], rows: list[Any]) -> QuerySet[Any]:
+def _fetched_queryset(model: type[Model], rows: list[Any]) -> QuerySet[Any]:
     """As prefetch_related leaves it."""
     fetched: QuerySet[Any] = QuerySet(model)
     fetched._result_cache, fetched._prefetch_done = rows, True  # type: ignore[attr-defined]

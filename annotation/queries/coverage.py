@@ -14,7 +14,8 @@ from typing import Any, Literal
 from django.utils import timezone
 
 from annotation.models import Campaign, CampaignCohort
-from annotation.queries.sql import fetch
+from annotation.queries.sql import AVAILABLE, fetch
+from benchmarks.queries.availability import is_available
 
 By = Literal["concept", "item"]
 Show = Literal["", "missing", "holes"]
@@ -31,7 +32,7 @@ ACCEPTED = f"""CASE %(acceptance)s
     WHERE o.campaign_id = cc.campaign_id AND o.unit_id = s.unit_id AND o.state = 'accepted')
   WHEN 'by_review' THEN EXISTS (SELECT FROM annotation_assignment a WHERE a.slot_id = s.id AND a.state = 'accepted')
   ELSE s.submitted >= {ASKED} END"""
-CHOSEN = """cc.campaign_id = %(campaign)s AND i.withdrawn_at IS NULL
+CHOSEN = f"""cc.campaign_id = %(campaign)s AND {AVAILABLE}
   AND (%(condition)s = '' OR i.condition = %(condition)s) AND (%(concept)s = '' OR i.concept = %(concept)s)"""
 SHOWN = {
     "": "true",
@@ -91,7 +92,7 @@ class CoverageCell:
     due: float = 1.0
 
     @property
-    def look(self) -> str:
+    def style(self) -> str:
         """ "full" only where every item is accepted, too."""
         if self.counted >= self.asked:
             return "part" if self.short else "full"
@@ -111,7 +112,7 @@ class CoverageCell:
     @property
     def classes(self) -> str:
         """What the cell looks like."""
-        marks = (self.look, f"v{self.step}", "urgent" if self.urgent else "", "apart" if self.retired else "")
+        marks = (self.style, f"v{self.step}", "urgent" if self.urgent else "", "apart" if self.retired else "")
         return " ".join(filter(None, marks))
 
     @property
@@ -129,7 +130,7 @@ class CoverageRow:
     cells: list[CoverageCell | None]
 
     @property
-    def called(self) -> str:
+    def label(self) -> str:
         return ", ".join(filter(None, (self.name, self.part)))
 
 
@@ -180,7 +181,7 @@ def coverage_page(campaign: Campaign, choice: CoverageFilter, at: datetime | Non
 
 def filter_choices(campaign: Campaign) -> Mapping[str, list[str]]:
     """What can be chosen: what the campaign's items have."""
-    items = campaign.stage.items.filter(withdrawn_at=None).order_by()
+    items = campaign.stage.items.filter(is_available()).order_by()
     if campaign.conditions:
         items = items.filter(condition__in=campaign.conditions)
     return {
@@ -201,7 +202,7 @@ def slots_in_row(campaign: Campaign, choice: CoverageFilter, item: int, cohort: 
 
 def slots_by_item_key(campaign: Campaign, keys: Sequence[str]) -> tuple[list[int], list[str]]:
     """The slots of the items with these keys, in all cohorts, and the keys the campaign does not have."""
-    sql = f"SELECT s.id, i.key FROM {SLOTS} WHERE cc.campaign_id = %s AND i.withdrawn_at IS NULL AND i.key = ANY(%s)"
+    sql = f"SELECT s.id, i.key FROM {SLOTS} WHERE cc.campaign_id = %s AND {AVAILABLE} AND i.key = ANY(%s)"
     slot_rows = fetch(sql, [campaign.pk, list(keys)])
     known = {key for _slot, key in slot_rows}
     return [slot for slot, _key in slot_rows], [key for key in dict.fromkeys(keys) if key not in known]

@@ -72,7 +72,8 @@ FROM annotation_campaigncohort cc JOIN annotation_campaign c ON c.id = cc.campai
   LEFT JOIN annotation_participation p ON p.cohort_id = cc.id AND p.rater_id = r.id
   CROSS JOIN LATERAL (
     SELECT count(*) FILTER (WHERE a.id IS NULL AND (st.staffing = 'anyone' OR (st.staffing = 'contributors') = EXISTS (
-        SELECT FROM annotation_itemcontributor k WHERE k.item_id = l.item_id AND k.rater_id = r.id))) AS free,
+        SELECT FROM annotation_itemcontributor k WHERE k.item_id = l.item_id AND k.rater_id = r.id
+          AND (k.own OR st.staffing <> 'not_own')))) AS free,
       count(a.id) AS had
     FROM lacking l LEFT JOIN annotation_assignment a ON a.campaign_id = c.id AND a.unit_id = l.unit_id
       AND a.rater_id = r.id AND a.state <> 'released'
@@ -90,7 +91,7 @@ class MemberGroup:
     """So many people, and what can be said of them."""
 
     key: str
-    look: str
+    style: str
     words: str
     n: int
 
@@ -107,7 +108,7 @@ class CoverageGap:
     retired: int
     urgent: int
     skips: list[tuple[str, int]]
-    who: list[MemberGroup]
+    groups: list[MemberGroup]
     members: int
     accepted: int
     judged: bool
@@ -164,7 +165,7 @@ def _member_status(
         ("excluded", excluded),
         ("consent", not consented),
         ("had", not free and had),
-        ("authors", not free and staffing == "others"),
+        ("authors", not free and staffing in ("others", "not_own")),
         ("others", not free and staffing == "contributors"),
         ("had", not free),
         ("share", place.most_per_person is not None and n_answered >= place.most_per_person),

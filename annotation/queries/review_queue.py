@@ -28,7 +28,7 @@ def reviewable(benchmark: Benchmark, reviewer: User) -> QuerySet[Annotation]:
     return rows.filter(~Exists(mine)).exclude(rater__user=reviewer)
 
 
-def waiting(benchmark: Benchmark, reviewer: User) -> QuerySet[Annotation]:
+def waiting_answers(benchmark: Benchmark, reviewer: User) -> QuerySet[Annotation]:
     """What waits for a decision, the longest waiting first."""
     rows = reviewable(benchmark, reviewer).filter(live=True, counted=True, assignment__state=State.SUBMITTED)
     return rows.order_by("assignment__changed_at", "pk")
@@ -36,14 +36,14 @@ def waiting(benchmark: Benchmark, reviewer: User) -> QuerySet[Annotation]:
 
 def next_after(benchmark: Benchmark, reviewer: User, annotation_id: int) -> int | None:
     """The answer that waits longest of those that came after this one; else of all but this one."""
-    rows = waiting(benchmark, reviewer).exclude(pk=annotation_id)
+    rows = waiting_answers(benchmark, reviewer).exclude(pk=annotation_id)
     since = Annotation.objects.filter(pk=annotation_id).values_list("submitted_at", flat=True).first()
     later = rows.filter(submitted_at__gte=since).first() if since else None
     found = later or rows.first()
     return found.pk if found else None
 
 
-def returned(benchmark: Benchmark, reviewer: User) -> QuerySet[Annotation]:
+def returned_answers(benchmark: Benchmark, reviewer: User) -> QuerySet[Annotation]:
     """What waits for its author, the longest waiting first."""
     rows = reviewable(benchmark, reviewer).filter(live=True, assignment__state=State.RETURNED)
     return rows.order_by("assignment__changed_at", "pk")

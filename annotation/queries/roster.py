@@ -73,7 +73,7 @@ class RosterRow:
         return str(CONSENTS[self.consent.key][1])
 
     @property
-    def look(self) -> str:
+    def style(self) -> str:
         return STATES[self.state][0]
 
     @property

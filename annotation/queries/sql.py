@@ -12,6 +12,10 @@ Params = Mapping[str, Any] | Sequence[Any]
 M = TypeVar("M", bound=Model)
 ONLY_WHEN_TOLD = 10**9
 
+# Whether an item `i` may be given to people and models; the same as benchmarks.queries.availability.is_available.
+AVAILABLE = """(i.withdrawn_at IS NULL AND CASE i.intake WHEN 'dropped' THEN false WHEN 'waiting' THEN
+  (SELECT own_stage.assign_waiting FROM benchmarks_stage own_stage WHERE own_stage.id = i.stage_id) ELSE true END)"""
+
 
 def fetch(sql: str, params: Params) -> list[tuple[Any, ...]]:
     """Run one of our own statements, prepared once in each connection. `sql` is never put together from values."""

@@ -30,7 +30,7 @@ def parse_openings(posted: Any, part: str, since: datetime, at: datetime) -> Tra
     rows = data.get("opened") if isinstance(data, dict) else None
     if not isinstance(rows, list):
         return {}
-    opened = [_opened(row, part, since, at) for row in rows[:MOST_OPENED]]
+    opened = [_parse_opening(row, part, since, at) for row in rows[:MOST_OPENED]]
     return {"opened": [opening for opening in opened if opening]}
 
 
@@ -42,10 +42,10 @@ def merge_openings(stored: Mapping[str, Any], sent: Mapping[str, Any]) -> Trace:
     return {"opened": sorted(rows.values(), key=lambda row: str(row["at"]))[:MOST_OPENED]}
 
 
-def _opened(row: Any, part: str, since: datetime, at: datetime) -> Trace | None:
+def _parse_opening(row: Any, part: str, since: datetime, at: datetime) -> Trace | None:
     if not isinstance(row, dict) or row.get("part") != part or not part:
         return None
-    moment = _moment(row.get("at"), since, at)
+    moment = _parse_moment(row.get("at"), since, at)
     seconds = row.get("seconds")
     if moment is None or isinstance(seconds, bool) or not isinstance(seconds, int | float):
         return None
@@ -56,7 +56,7 @@ def _opened(row: Any, part: str, since: datetime, at: datetime) -> Trace | None:
     return {"part": part, "at": moment, "seconds": round(min(float(seconds), passed), 1), **marks}
 
 
-def _moment(moment_text: Any, since: datetime, at: datetime) -> str | None:
+def _parse_moment(moment_text: Any, since: datetime, at: datetime) -> str | None:
     try:
         moment = datetime.fromisoformat(moment_text)
     except (TypeError, ValueError):

@@ -17,22 +17,22 @@ def at(wrong: Sequence[StageProblem], path: str) -> list[StageProblem]:
 
 
 @register.filter
-def within(path: str, outer: str) -> bool:
+def is_within(path: str, outer: str) -> bool:
     """Whether a place is inside another, or is it."""
     outer_path = parse_path(outer)
     return bool(path) and bool(outer_path) and parse_path(path)[: len(outer_path)] == outer_path
 
 
 @register.filter
-def inside(wrong: Sequence[StageProblem], path: str) -> bool:
-    return any(within(problem.path, path) for problem in wrong)
+def has_problem_inside(wrong: Sequence[StageProblem], path: str) -> bool:
+    return any(is_within(problem.path, path) for problem in wrong)
 
 
 @register.filter
-def holds(controls: Sequence[Control], path: str) -> bool:
-    return any(within(path, control.path) for control in controls if control.input != "hidden")
+def has_control_at(controls: Sequence[Control], path: str) -> bool:
+    return any(is_within(path, control.path) for control in controls if control.input != "hidden")
 
 
 @register.filter
-def any_wrong(controls: Sequence[Control], wrong: Sequence[StageProblem]) -> bool:
-    return any(problem.blocks and holds(controls, problem.path) for problem in wrong)
+def has_blocking_problem(controls: Sequence[Control], wrong: Sequence[StageProblem]) -> bool:
+    return any(problem.blocks and has_control_at(controls, problem.path) for problem in wrong)

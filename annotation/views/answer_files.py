@@ -39,7 +39,7 @@ def import_answers(request: HttpRequest, slug: str, campaign_id: int) -> HttpRes
     benchmark = benchmark_for(request.user, slug, can="work_on")
     campaign = campaign_for(request.user, benchmark, campaign_id)
     if request.POST.get("do") == "open" and campaign.opened_at is None:
-        return _opened(request, campaign)
+        return _open_for_imports(request, campaign)
     if "example" in request.GET:
         return _example(campaign)
     form = AnswersForm(request.POST, request.FILES) if request.method == "POST" else AnswersForm()
@@ -80,7 +80,7 @@ def _check_open(form: AnswersForm, campaign: Campaign) -> bool:
     return form.is_valid()
 
 
-def _opened(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+def _open_for_imports(request: HttpRequest, campaign: Campaign) -> HttpResponse:
     try:
         open_for_imports(campaign, current_user(request), timezone.now())
     except CampaignRefused as refused:

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -43,7 +43,7 @@ from annotation.sheets.opening_log import Trace, parse_openings
 from annotation.sheets.sheet import strip_nul
 from annotation.views.pictures import upload_with_sheet
 from jobs.formats.numbers import parse_int
-from people.models import User
+from people.views.request_helpers import current_user
 
 STAYS = gettext_lazy("This campaign is closed. Your answer was not changed.")
 View = Callable[[HttpRequest, int], HttpResponse]
@@ -57,15 +57,9 @@ def own_assignment_required(act: Callable[[HttpRequest, Assignment, datetime], H
     """POST by the signed-in person on an assignment of their own; anything else is not there."""
 
     def view(request: HttpRequest, assignment_id: int) -> HttpResponse:
-        return act(request, assignment_for(person(request), assignment_id), timezone.now())
+        return act(request, assignment_for(current_user(request), assignment_id), timezone.now())
 
     return never_cache(login_required(require_POST(view)))
-
-
-def person(request: HttpRequest) -> User:
-    if not isinstance(request.user, User):
-        raise Http404
-    return request.user
 
 
 def to_sheet(assignment: Assignment, query: str = "") -> HttpResponse:
@@ -87,7 +81,7 @@ def respond_with_next(
             messages.info(request, notice)
         return to_sheet(assignment, f"?after={assignment.pk}" if gave or undo_offer(assignment, gave, at) else "")
     work_page = build_work_page(
-        person(request), place_of(assignment), work, at, undo=undo_offer(assignment, gave, at), notice=notice
+        current_user(request), place_of(assignment), work, at, undo=undo_offer(assignment, gave, at), notice=notice
     )
     return render(request, "annotation/sheet/fragment.html", {"bench": work_page})
 
@@ -144,7 +138,7 @@ def respond_with_errors(
 ) -> HttpResponse:
     """The same sheet with what is wrong; nothing that was written is emptied."""
     place = place_of(assignment)
-    work_page = build_work_page(person(request), place, Work(None, None, None), at)
+    work_page = build_work_page(current_user(request), place, Work(None, None, None), at)
     return render_errors(request, place, replace(work_page, hand=build_sheet_view(assignment, at, refusal)))
 
 
@@ -174,7 +168,7 @@ def show_conflict(
         words = [refusal_text(assignment, refused.reason), *typed_texts(assignment, written)]
         return respond_with_open_work(request, assignment, at, " ".join(words))
     place = place_of(assignment)
-    work_page = build_work_page(person(request), place, work, at)
+    work_page = build_work_page(current_user(request), place, work, at)
     assert work_page.hand is not None
     other = answer_texts(assignment, live)
     return render_errors(request, place, replace(work_page, hand=replace(work_page.hand, other=other)))

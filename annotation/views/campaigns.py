@@ -24,6 +24,7 @@ from annotation.pages.campaigns import (
     count_target_items,
     problem_counts,
     problem_rows,
+    sheet_version_text,
     state_label,
 )
 from annotation.pages.instructions import instructions_of
@@ -31,7 +32,7 @@ from annotation.services.campaigns import lifecycle as services
 from annotation.services.campaigns.lifecycle import CampaignRefused
 from annotation.services.review.problems import answer_problem
 from annotation.services.sheets.stages import opening_problems
-from benchmarks.access import Can, benchmark_for, may
+from benchmarks.access import Can, benchmark_for, is_permitted
 from benchmarks.models import Benchmark, Stage
 from benchmarks.pages.tabs import tabs_for
 
@@ -41,7 +42,7 @@ def _context(request: HttpRequest, benchmark: Benchmark, **more: Any) -> dict[st
         "benchmark": benchmark,
         "nav": tabs_for(request.user, benchmark, "campaigns"),
         "who_place": benchmark.name,
-        "works": may(request.user, benchmark, "work_on"),
+        "works": is_permitted(request.user, benchmark, "work_on"),
         **more,
     }
 
@@ -116,6 +117,7 @@ def detail(request: HttpRequest, slug: str, campaign_id: int) -> HttpResponse:
         request,
         benchmark,
         campaign=campaign,
+        sheet_version=sheet_version_text(campaign),
         look=chip_style(campaign),
         progress=progress,
         instructions=instructions_of(campaign),
@@ -213,7 +215,7 @@ def cohort(request: HttpRequest, slug: str, campaign_id: int, row_id: int) -> Ht
     if wish in ("pause", "resume"):
         services.pause_cohort(row, request.user, paused=wish == "pause")  # type: ignore[arg-type]
     elif wish == "limits":
-        _limit(request, row)
+        _set_limits(request, row)
     elif form.is_valid():
         services.change_target(row, form.cleaned_data["target"], request.user)  # type: ignore[arg-type]
         message = ngettext(
@@ -226,7 +228,7 @@ def cohort(request: HttpRequest, slug: str, campaign_id: int, row_id: int) -> Ht
     return _redirect(slug, campaign)
 
 
-def _limit(request: HttpRequest, row: CampaignCohort) -> None:
+def _set_limits(request: HttpRequest, row: CampaignCohort) -> None:
     form = LimitsForm(request.POST)
     if not form.is_valid():
         messages.error(request, str(REFUSALS["limit_too_small"]))

@@ -21,11 +21,12 @@ from annotation.models import StageVersion
 from annotation.pages.composer import conflict_text, stage_form, stage_rows, template_choices, template_content
 from annotation.services.sheets import sheet_versions
 from annotation.services.sheets import stages as services
-from annotation.views.answers import is_script_request, person
+from annotation.views.answers import is_script_request
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark, Stage
 from benchmarks.pages.tabs import tabs_for
 from jobs.formats.numbers import parse_id, parse_int
+from people.views.request_helpers import current_user
 
 PLAIN = ("save", "draft", "keep", "publish", "redraw")
 SECOND_LANGUAGE = "composer_beside"
@@ -55,14 +56,14 @@ def stages(request: HttpRequest, slug: str) -> HttpResponse:
     if "remove" in request.POST:
         return _remove(request, benchmark, request.POST["remove"])
     if request.method == "POST" and name:
-        user = person(request)
+        user = current_user(request)
         made = services.create(benchmark, name, user, template_content(benchmark, like, user))
         return redirect("annotation:compose", slug, made.pk)
     context = _context(
         request,
         benchmark,
         lines=stage_rows(benchmark),
-        likes=template_choices(benchmark, person(request)),
+        likes=template_choices(benchmark, current_user(request)),
         name=name,
         like=like,
     )
@@ -72,7 +73,7 @@ def stages(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _remove(request: HttpRequest, benchmark: Benchmark, stage_id: str) -> HttpResponse:
     stage = get_object_or_404(benchmark.stages, pk=parse_id(stage_id))
-    if services.remove(stage, person(request)):
+    if services.remove(stage, current_user(request)):
         messages.success(request, _("“%(name)s” is removed.") % {"name": stage.name})
     else:
         messages.error(
@@ -107,14 +108,14 @@ def edit_stage(request: HttpRequest, slug: str, stage_id: int) -> HttpResponse:
             stage,
             content,
             request.POST.get("newest", base_version) if action == "keep" else base_version,
-            person(request),
+            current_user(request),
             timezone.now(),
         )
     except services.DraftOutdated as conflict:
         return _conflict(request, stage, content, conflict, base_version)
     if action == "publish":
         return _published(request, stage, content)
-    return _saved(request, stage, content, action, opened)
+    return _respond_to_save(request, stage, content, action, opened)
 
 
 def _restorable(request: HttpRequest, stage: Stage) -> dict[str, Any]:
@@ -127,7 +128,9 @@ def _restorable(request: HttpRequest, stage: Stage) -> dict[str, Any]:
 COMPOSER_PARTS = {"state": "annotation/composer/state.html", "mend": "annotation/composer/problem_list.html"}
 
 
-def _saved(request: HttpRequest, stage: Stage, content: dict[str, Any], action: str, opened: str) -> HttpResponse:
+def _respond_to_save(
+    request: HttpRequest, stage: Stage, content: dict[str, Any], action: str, opened: str
+) -> HttpResponse:
     if is_script_request(request) and action == "draft":
         page = _page(request, stage, content)
         html_parts = {
@@ -144,7 +147,7 @@ def _saved(request: HttpRequest, stage: Stage, content: dict[str, Any], action: 
 def _page(request: HttpRequest, stage: Stage, content: dict[str, Any], **more: Any) -> Any:
     draft = services.draft_of(stage)
     return stage_form(
-        stage, content, draft, person(request), second_language=request.session.get(SECOND_LANGUAGE, ""), **more
+        stage, content, draft, current_user(request), second_language=request.session.get(SECOND_LANGUAGE, ""), **more
     )
 
 
@@ -162,7 +165,7 @@ def _conflict(
 ) -> HttpResponse:
     """Nothing is overwritten: what was posted is shown again, and the person chooses."""
     stage.refresh_from_db(fields=["version"])
-    words = conflict_text(conflict.draft, person(request))
+    words = conflict_text(conflict.draft, current_user(request))
     if is_script_request(request) and request.POST.get("act") == "draft":
         newest = services.revision(stage, conflict.draft)
         html = render_to_string("annotation/composer/conflict.html", {"conflict": words, "newest": newest}, request)
@@ -171,7 +174,7 @@ def _conflict(
 
 
 def _published(request: HttpRequest, stage: Stage, content: dict[str, Any]) -> HttpResponse:
-    user, at = person(request), timezone.now()
+    user, at = current_user(request), timezone.now()
     try:
         version = services.publish(stage, services.revision(stage, services.draft_of(stage)), user, at)
     except services.NotPublishable:
@@ -195,12 +198,12 @@ def stage_versions(request: HttpRequest, slug: str, stage_id: int) -> HttpRespon
     """What was published, to look at and to bring back as the draft."""
     stage = get_stage(request, slug, stage_id)
     if "discard" in request.POST:
-        services.discard(stage, person(request))
+        services.discard(stage, current_user(request))
         messages.info(request, _("The draft is discarded."))
         return redirect("annotation:compose", slug, stage.pk)
     if request.method == "POST":
         version = get_object_or_404(stage.versions, number=parse_int(request.POST.get("number")))
-        services.restore_version(stage, version.number, person(request), timezone.now())
+        services.restore_version(stage, version.number, current_user(request), timezone.now())
         messages.info(
             request, _("Version %(n)s is the draft now. Publish it to use it in new campaigns.") % {"n": version.number}
         )

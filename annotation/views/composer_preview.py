@@ -22,12 +22,12 @@ from annotation.pages import sheet_view
 from annotation.services.queue.next_work import Work
 from annotation.services.sheets import stages as services
 from annotation.sheets.sheet import localise
-from annotation.views.answers import person
 from annotation.views.composer import get_stage
 from benchmarks.images.image_urls import PLACEHOLDER
 from benchmarks.models import Image, Item, ItemImage, Stage
 from jobs.formats.numbers import parse_int
 from people.models import Cohort, Rater, User
+from people.views.request_helpers import current_user
 
 
 @login_required
@@ -48,14 +48,14 @@ def preview(request: HttpRequest, slug: str, stage_id: int) -> HttpResponse:
     spoken = request.POST.get("preview_language", "")
     known = spoken if translation.check_for_language(spoken) else "en"
     with translation.override(known if request.method == "POST" else translation.get_language()):
-        return render(request, *_render(stage, content, person(request)))
+        return render(request, *_render(stage, content, current_user(request)))
 
 
 def _render(stage: Stage, content: dict[str, Any], user: User) -> tuple[str, dict[str, Any]]:
     sheet = readable_sheet(content)
     if sheet is None:
         return "annotation/composer/nothing.html", {}
-    at, shown = timezone.now(), _unsaved(stage, content)
+    at, shown = timezone.now(), _unsaved_stage(stage, content)
     version = SheetVersion(pk=0, stage=shown, major=0, minor=0, definition=sheet.to_json())
     campaign = Campaign(pk=0, stage=shown, name=shown.name, sheet_version=version, state=Campaign.State.OPEN)
     place = CampaignCohort(pk=0, campaign=campaign, cohort=_cohort(stage), target_answers=1)
@@ -74,7 +74,7 @@ def _render(stage: Stage, content: dict[str, Any], user: User) -> tuple[str, dic
     }  # fmt: skip
 
 
-def _unsaved(stage: Stage, content: dict[str, Any]) -> Stage:
+def _unsaved_stage(stage: Stage, content: dict[str, Any]) -> Stage:
     """The stage with what the form says, where it can be used at all."""
     shown = Stage(pk=stage.pk, benchmark=stage.benchmark, key=stage.key)
     for key in services.COLUMNS:

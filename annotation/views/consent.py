@@ -77,15 +77,15 @@ def withdraw(request: HttpRequest, team_id: int) -> HttpResponse:
     if request.method == "POST":
         answers = services.count_to_withdraw(user, team)
         if services.withdraw(user, team, timezone.now()) is not None:
-            messages.info(request, _done(answers))
+            messages.info(request, _withdrawal_message(answers))
         return redirect("people:me")
-    if not consent.has_any(user, team):
+    if not consent.has_any_consent(user, team):
         return redirect("people:me")
     context = {"team": team, "answers": services.count_to_withdraw(user, team), "nav": tabs_for(user)}
     return render(request, "annotation/consent/withdraw.html", context)
 
 
-def _done(answers: int) -> str:
+def _withdrawal_message(answers: int) -> str:
     if not answers:
         return _("Done. You get no more work from this team. If you change your mind, you can agree again at any time.")
     text = ngettext(

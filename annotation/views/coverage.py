@@ -22,7 +22,7 @@ from annotation.queries.coverage import KEYS, SHOWN, CoverageFilter, CoverageMat
 from annotation.queries.coverage_gap import describe_gap
 from annotation.queries.file_answer_counts import count_file_answers
 from annotation.services.queue import units
-from benchmarks.access import benchmark_for, may
+from benchmarks.access import benchmark_for, is_permitted
 from benchmarks.models import Benchmark, Item
 from benchmarks.pages.tabs import tabs_for
 from benchmarks.queries.overview import condition_names
@@ -39,7 +39,7 @@ OTHERS = 6
 def page(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug)
     campaigns = _campaigns(benchmark)
-    campaign = _chosen(campaigns, request.GET) if campaigns else None
+    campaign = _selected_campaign(campaigns, request.GET) if campaigns else None
     if campaign is None:
         return render(request, "annotation/coverage/page.html", _empty_page(request, benchmark, []))
     return _page(request, benchmark, campaigns, campaign, request.GET)
@@ -51,7 +51,7 @@ def _campaigns(benchmark: Benchmark) -> list[Campaign]:
     return list(rows.select_related("stage__benchmark").order_by("-opened_at", "-pk"))
 
 
-def _chosen(campaigns: list[Campaign], params: Mapping[str, str]) -> Campaign:
+def _selected_campaign(campaigns: list[Campaign], params: Mapping[str, str]) -> Campaign:
     matching = [one for one in campaigns if str(one.pk) == params.get("campaign", str(campaigns[0].pk))]
     if not matching:
         raise Http404
@@ -63,7 +63,7 @@ def _empty_page(request: HttpRequest, benchmark: Benchmark, campaigns: list[Camp
         "benchmark": benchmark,
         "nav": tabs_for(request.user, benchmark, "coverage"),
         "who_place": benchmark.name,
-        "works": may(request.user, benchmark, "work_on"),
+        "works": is_permitted(request.user, benchmark, "work_on"),
         "campaigns": campaigns,
     }
 
@@ -136,7 +136,7 @@ def _gaps(matrix: CoverageMatrix) -> list[tuple[Any, Any, Any]]:
         (row, place, cell)
         for row in matrix.rows
         for place, cell in zip(matrix.cohorts, row.cells, strict=True)
-        if cell is not None and cell.look == "hole"
+        if cell is not None and cell.style == "hole"
     ]
     return sorted(gaps, key=lambda one: -one[2].missing)
 
@@ -177,7 +177,7 @@ def perform_action(request: HttpRequest, slug: str) -> HttpResponse:
     campaigns = _campaigns(benchmark)
     if not campaigns:
         raise Http404
-    campaign = _chosen(campaigns, request.POST)
+    campaign = _selected_campaign(campaigns, request.POST)
     if not _has_active_queue(campaign):
         messages.error(request, _("This campaign is closed. No work is assigned."))
         return redirect(f"{reverse('annotation:coverage', args=[slug])}?campaign={campaign.pk}")
@@ -206,14 +206,14 @@ def _unprioritise(request: HttpRequest, campaign: Campaign, slots: list[int]) ->
     messages.success(request, message)
 
 
-def _bring_back(request: HttpRequest, campaign: Campaign, slots: list[int]) -> None:
+def _reopen_items(request: HttpRequest, campaign: Campaign, slots: list[int]) -> None:
     n = units.unretire(campaign, slots, request.user)  # type: ignore[arg-type]
     message = ngettext("%(n)s item was reopened.", "%(n)s items were reopened.", n) % {"n": n}
     messages.success(request, message)
 
 
 DEEDS: dict[str, Callable[[HttpRequest, Campaign, list[int]], None]] = {
-    "hurry": _prioritise, "calm": _unprioritise, "bring_back": _bring_back,
+    "hurry": _prioritise, "calm": _unprioritise, "bring_back": _reopen_items,
 }  # fmt: skip
 
 

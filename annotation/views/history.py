@@ -13,8 +13,9 @@ from django.views.decorators.http import require_safe
 from annotation.models import Assignment
 from annotation.pages.history import PAGE, Cursor, State, history_page
 from annotation.services.answers import submit
-from annotation.views.answers import STAYS, own_assignment_required, person, to_sheet
+from annotation.views.answers import STAYS, own_assignment_required, to_sheet
 from people.pages.tabs import tabs_for
+from people.views.request_helpers import current_user
 
 
 @never_cache
@@ -22,7 +23,7 @@ from people.pages.tabs import tabs_for
 @require_safe
 def history(request: HttpRequest) -> HttpResponse:
     before = Cursor.read(request.GET.get("before", ""))
-    user = person(request)
+    user = current_user(request)
     rows, more = history_page(user, PAGE, before)
     context = {"rows": rows, "more": more, "later": before is not None, "nav": tabs_for(user, "history")}
     return render(request, "annotation/history.html", context)

@@ -21,11 +21,12 @@ from annotation.models import Campaign
 from annotation.pages.instructions import content_of, fill_keys, instruction_page, to_drafts, validate_texts
 from annotation.services.campaigns.instructions import has_uneven_demands, publish
 from annotation.services.sheets.stages import UNEVEN
-from annotation.views.answers import is_script_request, person
+from annotation.views.answers import is_script_request
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark
 from benchmarks.pages.tabs import tabs_for
 from jobs.formats.numbers import parse_int
+from people.views.request_helpers import current_user
 
 
 @login_required
@@ -38,11 +39,11 @@ def edit_instructions(request: HttpRequest, slug: str, campaign_id: int) -> Http
     if campaign.state == Campaign.State.CLOSED:
         return redirect("annotation:campaign", slug, campaign.pk)
     if request.method != "POST":
-        return _shown(request, benchmark, campaign, content_of(campaign), 0)
+        return _render_form(request, benchmark, campaign, content_of(campaign), 0)
     content, action = fill_keys(content_posted(request.POST)), request.POST.get("act", "redraw")
     if action == "publish":
         return _published(request, benchmark, campaign, content)
-    return _shown(request, benchmark, campaign, content, *_apply_action(request, content, action))
+    return _render_form(request, benchmark, campaign, content, *_apply_action(request, content, action))
 
 
 def _apply_action(request: HttpRequest, content: dict[str, Any], action: str) -> tuple[int, str]:
@@ -74,8 +75,8 @@ def _published(request: HttpRequest, benchmark: Benchmark, campaign: Campaign, c
     if wrong:
         place = parse_path(wrong[0].path)
         shown = place[1] if len(place) > 1 and isinstance(place[1], int) else 0
-        return _shown(request, benchmark, campaign, content, shown, wrong=wrong, status=422)
-    version = publish(campaign, to_drafts(content), person(request), required=content.get("required") is True)
+        return _render_form(request, benchmark, campaign, content, shown, wrong=wrong, status=422)
+    version = publish(campaign, to_drafts(content), current_user(request), required=content.get("required") is True)
     message = _("Instructions %(n)s are published. Each answer records its version of the instructions.") % {
         "n": version.number
     }
@@ -86,7 +87,7 @@ def _published(request: HttpRequest, benchmark: Benchmark, campaign: Campaign, c
     return JsonResponse({"go": where}) if is_script_request(request) else redirect(where)
 
 
-def _shown(
+def _render_form(
     request: HttpRequest, benchmark: Benchmark, campaign: Campaign, content: dict[str, Any], shown: int,
     opened: str = "", *, wrong: list[StageProblem] | None = None, status: int = 200,
 ) -> HttpResponse:  # fmt: skip

@@ -22,10 +22,11 @@ from annotation.pages.sheet_view import language
 from annotation.queries.gate import SHUTS_OUT, check_gate
 from annotation.services.campaigns import readiness
 from annotation.services.campaigns.readiness import ReadinessState
-from annotation.views.answers import is_script_request, person
+from annotation.views.answers import is_script_request
 from people.models import Rater
 from people.pages.tabs import tabs_for
 from people.services.raters import rater_of
+from people.views.request_helpers import current_user
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class QuizFeedback:
     """A question just answered."""
 
     question: QuizQuestion
-    given: QuizOption
+    chosen_option: QuizOption
     right: list[QuizOption]
 
 
@@ -51,14 +52,14 @@ class QuizFeedback:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def ready(request: HttpRequest, campaign_id: int) -> HttpResponse:
-    user, at = person(request), timezone.now()
+    user, at = current_user(request), timezone.now()
     place, rater = open_work_for(user, campaign_id), rater_of(user)
     refused = check_gate(place.pk, rater.pk, at).refused
     readiness_state = readiness.readiness_of(place, rater, language())
     if refused in SHUTS_OUT or readiness_state is None:
         return redirect("annotation:sheet", campaign_id)
     if request.method == "POST":
-        return _done(request, place, rater, readiness_state)
+        return _perform_action(request, place, rater, readiness_state)
     context = _context(request, place, rater, readiness_state) | {
         "nav": tabs_for(user, "work"),
         "waits": refused == "not_ready",
@@ -82,32 +83,32 @@ def _context(
         MaterialStep(
             material,
             _is_done(readiness_state, material),
-            readiness_state.missing(material.key),
+            readiness_state.seconds_left(material.key),
             readiness.sign_ticket(readiness_state, rater, material.key, at) if material.key == opened else "",
         )
         for material in materials
     ]
     quiz = readiness_state.parts.quiz
     unanswered = [question for question in quiz if question.key not in readiness_state.answers]
-    explained = _explained(readiness_state, request.GET.get("after", ""))
+    explained = _quiz_feedback(readiness_state, request.GET.get("after", ""))
     return {
         "place": place,
         "found": readiness_state,
         "body": readiness_state.text.body.replace("{target}", place.cohort.name),
         "steps": steps,
-        "question": unanswered[0] if unanswered and readiness_state.all_seen and not explained else None,
+        "question": unanswered[0] if unanswered and readiness_state.is_all_seen and not explained else None,
         "explained": explained,
         "number": len(quiz) - len(unanswered) + 1,
         "over": bool(quiz) and not unanswered,
-        "right": readiness_state.parts.right(readiness_state.answers),
+        "right": readiness_state.parts.count_right_answers(readiness_state.answers),
     }
 
 
 def _is_done(readiness_state: ReadinessState, material: Material) -> bool:
-    return material.key in readiness_state.seen and not readiness_state.missing(material.key)
+    return material.key in readiness_state.seen and not readiness_state.seconds_left(material.key)
 
 
-def _explained(readiness_state: ReadinessState, key: str) -> QuizFeedback | None:
+def _quiz_feedback(readiness_state: ReadinessState, key: str) -> QuizFeedback | None:
     question = readiness_state.parts.question(key)
     chosen_option = question.option(readiness_state.answers.get(key, "")) if question else None
     if question is None or chosen_option is None:
@@ -115,7 +116,9 @@ def _explained(readiness_state: ReadinessState, key: str) -> QuizFeedback | None
     return QuizFeedback(question, chosen_option, [option for option in question.options if option.right])
 
 
-def _done(request: HttpRequest, place: CampaignCohort, rater: Rater, readiness_state: ReadinessState) -> HttpResponse:
+def _perform_action(
+    request: HttpRequest, place: CampaignCohort, rater: Rater, readiness_state: ReadinessState
+) -> HttpResponse:
     at, act = timezone.now(), request.POST.get("act", "")
     page_url = reverse("annotation:ready", args=[place.campaign_id])
     if act == "seen":
@@ -147,7 +150,7 @@ def _record_viewing(
     readiness_state = readiness.add_viewing_time(
         place, rater, readiness_state, key, request.POST.get("ticket", ""), seconds, timezone.now()
     )
-    left = readiness_state.missing(key)
+    left = readiness_state.seconds_left(key)
     if is_script_request(request):
         return JsonResponse({"left": left})
     page_url = reverse("annotation:ready", args=[place.campaign_id])

@@ -21,12 +21,12 @@ from annotation.queries import review_queue
 from annotation.services.review import reviews
 from annotation.services.review.reviews import ReviewRefused
 from annotation.sheets.sheet import strip_nul
-from annotation.views.answers import person
-from benchmarks.access import benchmark_for, may
+from benchmarks.access import benchmark_for, is_permitted
 from benchmarks.models import Benchmark
 from benchmarks.pages.tabs import tabs_for
 from jobs.formats.numbers import parse_id
 from people.models import User
+from people.views.request_helpers import current_user
 
 
 def _context(request: HttpRequest, benchmark: Benchmark, user: User, **more: Any) -> dict[str, Any]:
@@ -34,12 +34,12 @@ def _context(request: HttpRequest, benchmark: Benchmark, user: User, **more: Any
         "benchmark": benchmark,
         "nav": tabs_for(user, benchmark, "review"),
         "who_place": benchmark.name,
-        "done": _done(request, benchmark, user),
+        "done": _latest_decision(request, benchmark, user),
         **more,
     }
 
 
-def _done(request: HttpRequest, benchmark: Benchmark, user: User) -> Any:
+def _latest_decision(request: HttpRequest, benchmark: Benchmark, user: User) -> Any:
     """The decision just made, named in the address while its reviewer may take it back."""
     rows = Review.objects.filter(
         pk=parse_id(request.GET.get("done")),
@@ -57,7 +57,7 @@ def _done(request: HttpRequest, benchmark: Benchmark, user: User) -> Any:
 @login_required
 @require_safe
 def queue(request: HttpRequest, slug: str) -> HttpResponse:
-    benchmark, user = benchmark_for(request.user, slug, can="review"), person(request)
+    benchmark, user = benchmark_for(request.user, slug, can="review"), current_user(request)
     if "after" in request.GET:
         return _next(benchmark, user, request.GET["after"])
     page = queue_of(benchmark, user, timezone.now(), time_zone_for(user), language())
@@ -68,7 +68,7 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def review(request: HttpRequest, slug: str, annotation_id: int) -> HttpResponse:
-    benchmark, user = benchmark_for(request.user, slug, can="review"), person(request)
+    benchmark, user = benchmark_for(request.user, slug, can="review"), current_user(request)
     answer = answer_for_review(user, benchmark, annotation_id)
     posted = {name: str(strip_nul(request.POST.get(name, ""))) for name in ("decision", "reason", "comment")}
     refused = ""
@@ -91,10 +91,10 @@ def review(request: HttpRequest, slug: str, annotation_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def undo(request: HttpRequest, slug: str, review_id: int) -> HttpResponse:
-    benchmark, user = benchmark_for(request.user, slug, can="review"), person(request)
+    benchmark, user = benchmark_for(request.user, slug, can="review"), current_user(request)
     old_review = review_for(user, benchmark, review_id)
     try:
-        reviews.undo(old_review.pk, user, timezone.now(), runs=may(user, benchmark, "work_on"))
+        reviews.undo(old_review.pk, user, timezone.now(), runs=is_permitted(user, benchmark, "work_on"))
     except ReviewRefused as error:
         messages.info(request, str(REFUSED[error.reason]))
         return redirect("annotation:review_queue", slug)

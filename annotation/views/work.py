@@ -20,18 +20,19 @@ from annotation.queries.gate import SHUTS_OUT
 from annotation.services.answers import submit
 from annotation.services.queue import next_work
 from annotation.services.queue.next_work import Work
-from annotation.views.answers import is_script_request, person
+from annotation.views.answers import is_script_request
 from jobs.formats.numbers import parse_id
 from people.models import User
 from people.pages.tabs import tabs_for
 from people.services.raters import rater_of
+from people.views.request_helpers import current_user
 
 
 @never_cache
 @login_required
 @require_safe
 def work(request: HttpRequest) -> HttpResponse:
-    user = person(request)
+    user = current_user(request)
     home = home_of(user, timezone.now())
     return render(request, "annotation/work.html", {"home": home, "nav": tabs_for(user, "work")})
 
@@ -41,7 +42,7 @@ def work(request: HttpRequest) -> HttpResponse:
 @require_safe
 def sheet(request: HttpRequest, campaign_id: int) -> HttpResponse:
     """What is in hand, or the answer that is opened for a change, or why there is nothing."""
-    user, at = person(request), timezone.now()
+    user, at = current_user(request), timezone.now()
     place = open_work_for(user, campaign_id)
     claimed = next_work.get_or_claim_work(rater_of(user), place, at)
     if claimed.no_work and claimed.no_work.reason == "no_consent" and not is_script_request(request):

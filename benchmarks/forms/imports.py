@@ -68,18 +68,18 @@ class ImportForm(StyledFormMixin, forms.Form):
 
     def clean_archive(self) -> UploadedFile[Any] | None:
         archive = self.cleaned_data["archive"]
-        return bounded(archive, settings.IMPORT_MAX_BYTES) if archive else None
+        return check_upload_size(archive, settings.IMPORT_MAX_BYTES) if archive else None
 
     def clean_manifest(self) -> UploadedFile[Any] | None:
         manifest = self.cleaned_data["manifest"]
-        return bounded(manifest, MOST_BYTES) if manifest else None
+        return check_upload_size(manifest, MOST_BYTES) if manifest else None
 
     def defaults(self) -> Defaults:
         data = self.cleaned_data
         return Defaults(condition=data["condition"], source=data["source"], licence=data["licence"])
 
 
-def bounded(upload: UploadedFile[Any], most: int) -> UploadedFile[Any]:
+def check_upload_size(upload: UploadedFile[Any], most: int) -> UploadedFile[Any]:
     """The upload, if it has at most so many bytes; ValidationError otherwise."""
     if (upload.size or 0) > most:
         megabytes = most // 1024**2

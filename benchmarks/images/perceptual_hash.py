@@ -77,6 +77,12 @@ def fingerprint(picture: Image.Image) -> Fingerprint:
     return Fingerprint(bits, np.asarray(colours, np.float64).mean(axis=(0, 1)))
 
 
+def hash_text(picture_print: Fingerprint) -> str:
+    """The hash of the whole picture and its mean colour, as 64 and 6 hexadecimal digits."""
+    tone = np.clip(np.rint(picture_print.tone), 0, 255).astype(np.uint8)
+    return bytes(picture_print.bits[0]).hex() + bytes(tone).hex()
+
+
 def similarities(prints: Sequence[Fingerprint], *, whole: bool = False) -> Floats:
     """(n, n) symmetric, 1 on the diagonal. `whole`: without windows, for copies of a file. Raises TooManyPictures."""
     count = len(prints)
@@ -123,11 +129,11 @@ def arrangement(names: Sequence[str], prints: Sequence[Fingerprint], threshold: 
     """What an item's context keeps: `groups` of names, nearest together, and for each its nearest with how alike."""
     alike = similarities(prints)
     groups = [[names[at] for at in group] for group in clusters(alike, threshold)]
-    near = {name: nearest(names, alike, at) for at, name in enumerate(names)}
+    near = {name: nearest_pictures(names, alike, at) for at, name in enumerate(names)}
     return {"groups": groups, "near": near}
 
 
-def nearest(names: Sequence[str], alike: Floats, at: int, most: int = NEIGHBOURS) -> list[list[object]]:
+def nearest_pictures(names: Sequence[str], alike: Floats, at: int, most: int = NEIGHBOURS) -> list[list[object]]:
     """The most alike of one picture, nearest first: [[name, similarity], ...]; ties in the order of `names`."""
     order = [int(other) for other in np.argsort(-alike[at], kind="stable") if other != at][:most]
     return [[names[other], round(float(alike[at, other]), 2)] for other in order]

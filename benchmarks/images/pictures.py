@@ -111,7 +111,7 @@ def resize_to_webp(source: BinaryIO, width: int, most_pixels: int) -> bytes:
     """
     picture = _open(source, most_pixels)
     try:
-        return _encoded(_derived(picture, width, TALLEST), "WEBP", quality=QUALITY, method=4)
+        return _encode_picture(_scale_upright(picture, width, TALLEST), "WEBP", quality=QUALITY, method=4)
     except BROKEN as error:
         raise NotAPicture("damaged") from error
 
@@ -120,12 +120,12 @@ def jpeg_for_model(source: BinaryIO, longest: int, most_pixels: int) -> bytes:
     """A JPEG, which every model server reads, with no side longer; else as in `resize_to_webp`. Raises NotAPicture."""
     picture = _open(source, most_pixels)
     try:
-        return _encoded(_derived(picture, longest, longest), "JPEG", quality=SENT_QUALITY, subsampling=0)
+        return _encode_picture(_scale_upright(picture, longest, longest), "JPEG", quality=SENT_QUALITY, subsampling=0)
     except BROKEN as error:
         raise NotAPicture("damaged") from error
 
 
-def _encoded(picture: Image.Image, form: str, **how: int) -> bytes:
+def _encode_picture(picture: Image.Image, form: str, **how: int) -> bytes:
     """Of a fresh picture of the pixels alone: no EXIF, no profile, no comment can travel along."""
     out = io.BytesIO()
     Image.frombytes("RGB", picture.size, picture.tobytes()).save(out, form, **how)
@@ -143,7 +143,7 @@ def upright_rgb(source: BinaryIO, most_pixels: int) -> Image.Image:
         raise NotAPicture("damaged") from error
 
 
-def _derived(picture: Image.Image, width: int, tallest: int) -> Image.Image:
+def _scale_upright(picture: Image.Image, width: int, tallest: int) -> Image.Image:
     turn = orientation(picture)
     profile = picture.info.get("icc_profile")
     across, down = picture.size if turn < 5 else picture.size[::-1]

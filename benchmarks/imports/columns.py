@@ -31,7 +31,7 @@ class ManifestColumn:
 def columns_of(stage: Stage) -> list[ManifestColumn]:
     """Those that mean something in this stage, the needed ones first as they are read."""
     vocabulary = vocabulary_of(stage)
-    columns = [*_of_pictures(stage), *_shown(stage), *_cut(vocabulary), *_kept(stage)]
+    columns = [*_of_pictures(stage), *_shown_columns(stage), *_category_columns(vocabulary), *_source_columns(stage)]
     first: dict[str, ManifestColumn] = {}
     for column in columns:
         first.setdefault(column.name, column)
@@ -61,7 +61,7 @@ def _of_pictures(stage: Stage) -> Iterator[ManifestColumn]:
         yield ManifestColumn("role", _("Which of the item's pictures this is. Empty: they are numbered."))
 
 
-def _shown(stage: Stage) -> Iterator[ManifestColumn]:
+def _shown_columns(stage: Stage) -> Iterator[ManifestColumn]:
     """What the display shows beside pictures."""
     if stage.display in TEXT_ON_SHEET:
         yield ManifestColumn("text", _("The text that is shown."))
@@ -86,21 +86,21 @@ def _layout_keys(stage: Stage) -> list[str]:
     return [str(row.get("key", "")) if isinstance(row, Mapping) else str(row) for row in rows]
 
 
-def _cut(vocabulary: Vocabulary) -> Iterator[ManifestColumn]:
+def _category_columns(vocabulary: Vocabulary) -> Iterator[ManifestColumn]:
     """What numbers are cut by."""
-    yield _known("concept", _("What the item is about."), vocabulary.concepts)
+    yield _choice_column("concept", _("What the item is about."), vocabulary.concepts)
     meaning = _("The country it was made for: a name or an ISO code. For other cultures use “origin”.")
-    yield _known("country", meaning, vocabulary.origins, needed=vocabulary.needs_origin)
-    yield _known("condition", _("Where it comes from, such as natural or generated."), vocabulary.conditions)
+    yield _choice_column("country", meaning, vocabulary.origins, needed=vocabulary.needs_origin)
+    yield _choice_column("condition", _("Where it comes from, such as natural or generated."), vocabulary.conditions)
 
 
-def _known(name: str, meaning: str, known: Mapping[str, str], *, needed: bool = True) -> ManifestColumn:
+def _choice_column(name: str, meaning: str, known: Mapping[str, str], *, needed: bool = True) -> ManifestColumn:
     values = list(dict.fromkeys(known.values()))
     rest = max(0, len(values) - MOST_VALUES)
     return ManifestColumn(name, meaning, bool(values) and needed, values[:MOST_VALUES], rest)
 
 
-def _kept(stage: Stage) -> Iterator[ManifestColumn]:
+def _source_columns(stage: Stage) -> Iterator[ManifestColumn]:
     yield ManifestColumn("source", _("Where it comes from: an address or a name."))
     yield ManifestColumn("licence", _("Licence of the picture."))
     if stage.pictures != "none":
@@ -127,13 +127,13 @@ def sample_of(stage: Stage) -> Sample:
         head = list(dict.fromkeys(name for row in spec.sample for name in row))
         return head, [[row.get(name, "") for name in head] for row in spec.sample]
     if recipe and spec and recipe.stages[0].key == stage.key and recipe.concepts and recipe.conditions:
-        return NAMED_OF_RECIPE, _expected(recipe)
+        return NAMED_OF_RECIPE, _expected_rows(recipe)
     rows = list(_examples(stage))
     head = [column.name for column in columns_of(stage) if any(row.get(column.name) for row in rows)]
     return head, [[row.get(name, "") for name in head] for row in rows]
 
 
-def _expected(recipe: Recipe) -> Iterator[Sequence[str]]:
+def _expected_rows(recipe: Recipe) -> Iterator[Sequence[str]]:
     """Every item that the published benchmark has."""
     for expected in recipe.expected_items():
         yield (
@@ -156,9 +156,9 @@ def _examples(stage: Stage) -> Iterator[dict[str, str]]:
         key = f"{word}-{number:02}"
         shared = {
             "key": key,
-            "concept": _first(vocabulary.concepts, word),
-            "country": _first(vocabulary.origins, "Egypt"),
-            "condition": _first(vocabulary.conditions, "natural"),
+            "concept": _first_value(vocabulary.concepts, word),
+            "country": _first_value(vocabulary.origins, "Egypt"),
+            "condition": _first_value(vocabulary.conditions, "natural"),
             "source": f"https://example.org/{number}",
             "licence": "CC BY 4.0",
             **_texts(stage, word),
@@ -176,9 +176,9 @@ def _cuts(row: Mapping[str, str]) -> dict[str, str]:
 
 
 def _texts(stage: Stage, word: str) -> dict[str, str]:
-    texts: dict[str, Any] = {column.name: f"{word.title()}: {column.name}" for column in _shown(stage)}
+    texts: dict[str, Any] = {column.name: f"{word.title()}: {column.name}" for column in _shown_columns(stage)}
     return texts | ({"references": f"{word}|{word}s"} if "references" in texts else {})
 
 
-def _first(known: Mapping[str, str], otherwise: str) -> str:
+def _first_value(known: Mapping[str, str], otherwise: str) -> str:
     return next(iter(known.values()), otherwise)

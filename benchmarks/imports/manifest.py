@@ -75,7 +75,7 @@ def _csv_rows(text: io.TextIOWrapper, pulse: Callable[[], None]) -> Iterator[Row
             text_ = _("There are %(n)s cells but only %(most)s columns. Quote cells that hold a separator.")
             yield number, RowProblem("too_many_cells", text_ % {"n": len(cells), "most": len(head)})
             continue
-        yield number, _checked(dict(zip(head, cells, strict=False)))
+        yield number, _check_row(dict(zip(head, cells, strict=False)))
 
 
 def _json_lines(file: BinaryIO, pulse: Callable[[], None]) -> Iterator[Row]:
@@ -113,7 +113,7 @@ def _column(name: str) -> str:
     return ALIASES.get(name, name)
 
 
-def _checked(row: dict[str, str]) -> Mapping[str, Any] | RowProblem:
+def _check_row(row: dict[str, str]) -> Mapping[str, Any] | RowProblem:
     try:
         "".join(row.values()).encode()
     except UnicodeEncodeError:

@@ -70,21 +70,21 @@ class FolderFiles:
                     yield Path(folder, name).relative_to(self._root).as_posix()
 
     def open(self, name: str) -> BinaryIO:
-        return self._inside(name).open("rb")
+        return self._path_inside(name).open("rb")
 
     def size(self, name: str) -> int:
-        return self._inside(name).stat().st_size
+        return self._path_inside(name).stat().st_size
 
     def read(self, name: str, most: int) -> bytes:
         try:
-            with self._inside(name).open("rb") as file:
+            with self._path_inside(name).open("rb") as file:
                 return file.read(most + 1)
         except FileNotFoundError as error:
             raise missing_file_problem(name, None) from error
         except OSError as error:
             raise RowProblem("unreadable", _("The file cannot be read. Look at its permissions.")) from error
 
-    def _inside(self, name: str) -> Path:
+    def _path_inside(self, name: str) -> Path:
         path = (self._root / name).resolve()
         if not path.is_relative_to(self._root):
             raise RowProblem("unsafe_path", _("The path leads out of its folder. Use a path inside it."))
@@ -127,7 +127,7 @@ class Source:
         self._base = self._inner.rpartition("/")[0] if self._inner else ""
 
     def count(self) -> int:
-        return sum(1 for _row in self._found())
+        return sum(1 for _row in self._iter_rows())
 
     def skipped_files(self) -> int:
         """Files that become no row, where no manifest says which should."""
@@ -145,13 +145,13 @@ class Source:
 
     def _all(self) -> Iterator[Row]:
         listed = bool(self._separate or self._inner)
-        for number, entry in self._found():
+        for number, entry in self._iter_rows():
             if listed:
                 yield from_manifest(number, entry, self._words, self._defaults)
             else:
                 yield from_path(number, entry, self._words, self._defaults)
 
-    def _found(self) -> Iterator[tuple[int, Any]]:
+    def _iter_rows(self) -> Iterator[tuple[int, Any]]:
         """Numbers with manifest rows, or with paths."""
         if not (self._separate or self._inner):
             yield from enumerate(filter(_is_looked_at, self._files.names()), start=1)

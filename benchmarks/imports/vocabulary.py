@@ -10,6 +10,7 @@ from benchmarks.imports import countries
 from benchmarks.imports.problems import RowProblem
 from benchmarks.models import Stage
 from benchmarks.recipes.registry import find
+from benchmarks.rules.label_sets.countries import NAMES
 
 
 @dataclass(frozen=True)
@@ -23,18 +24,18 @@ class Vocabulary:
     needs_origin: bool = True
 
     def concept(self, text: str) -> str:
-        return _known(text, self.concepts, "concept", _("concept")) if self.concepts else text
+        return _match_known(text, self.concepts, "concept", _("concept")) if self.concepts else text
 
     def condition(self, text: str) -> str:
-        return _known(text, self.conditions, "condition", _("condition")) if self.conditions else text
+        return _match_known(text, self.conditions, "condition", _("condition")) if self.conditions else text
 
     def country(self, text: str) -> str:
         """The recipe's cohort, or the country's name. Raises RowProblem for what is no country."""
         code = countries.code_of(text)
         if self.origins and (text or self.needs_origin):
-            return _known(countries.NAMES[code] if code else text, self.origins, "country", _("country"))
+            return _match_known(NAMES[code] if code else text, self.origins, "country", _("country"))
         if code or not text:
-            return countries.NAMES[code] if code else ""
+            return NAMES[code] if code else ""
         raise _unknown("bad_country", _("country"), text, countries.similar_countries(text))
 
     def origin(self, text: str) -> str:
@@ -49,14 +50,14 @@ def vocabulary_of(stage: Stage) -> Vocabulary:
         return Vocabulary({}, {}, {}, stage.pictures, needs_origin=recipe is None)
     origins: dict[str, str] = {}
     for cohort in recipe.cohorts:
-        spellings = [cohort.label, cohort.country, countries.NAMES.get(cohort.country, ""), *cohort.names.values()]
-        origins |= {_normalised(spelling): cohort.label for spelling in spellings if spelling}
+        spellings = [cohort.label, cohort.country, NAMES.get(cohort.country, ""), *cohort.names.values()]
+        origins |= {_normalise(spelling): cohort.label for spelling in spellings if spelling}
     if origins:
         origins |= _cohorts_of_team(stage)
     conditions: dict[str, str] = {}
     for condition in recipe.conditions:
-        conditions |= {_normalised(name): condition.key for name in (condition.key, *condition.name.values())}
-    concepts = {_normalised(concept): concept for concept in recipe.concepts}
+        conditions |= {_normalise(name): condition.key for name in (condition.key, *condition.name.values())}
+    concepts = {_normalise(concept): concept for concept in recipe.concepts}
     needs_origin = stage.has_target or stage.own_items_only
     return Vocabulary(concepts, origins, conditions, stage.pictures, needs_origin)
 
@@ -65,26 +66,26 @@ def _cohorts_of_team(stage: Stage) -> dict[str, str]:
     """The team may ask cohorts of its own, whom the recipe does not name."""
     spellings: dict[str, str] = {}
     for cohort in stage.benchmark.team.cohorts.order_by("pk"):
-        names = [cohort.label, countries.NAMES.get(cohort.country, ""), *cohort.names.values()]
-        spellings |= {_normalised(name): cohort.label for name in names if name}
+        names = [cohort.label, NAMES.get(cohort.country, ""), *cohort.names.values()]
+        spellings |= {_normalise(name): cohort.label for name in names if name}
     return spellings
 
 
 def match_last(words: Iterable[str], known: Mapping[str, str]) -> str:
     """The last of some words that is known: for paths such as natural/Egypt/dance/7.jpg."""
-    return next((known[_normalised(word)] for word in reversed(list(words)) if _normalised(word) in known), "")
+    return next((known[_normalise(word)] for word in reversed(list(words)) if _normalise(word) in known), "")
 
 
-def _known(text: str, known: Mapping[str, str], code: str, label: str) -> str:
+def _match_known(text: str, known: Mapping[str, str], code: str, label: str) -> str:
     if not known:
         return text
     if not text:
         choices = ", ".join(dict.fromkeys(known.values()))
         message = _("There is no %(what)s, and this stage needs one of: %(choices)s.")
         raise RowProblem(f"no_{code}", message % {"what": label, "choices": choices})
-    if _normalised(text) in known:
-        return known[_normalised(text)]
-    near = get_close_matches(_normalised(text), known, n=3, cutoff=0.6)
+    if _normalise(text) in known:
+        return known[_normalise(text)]
+    near = get_close_matches(_normalise(text), known, n=3, cutoff=0.6)
     if near:
         raise _unknown(f"bad_{code}", label, text, (known[name] for name in near))
     choices = ", ".join(dict.fromkeys(known.values()))
@@ -101,5 +102,5 @@ def _unknown(code: str, label: str, text: str, near: Iterable[str]) -> RowProble
     return RowProblem(code, message % {"text": text[:80], "what": label, "choices": choices})
 
 
-def _normalised(text: str) -> str:
+def _normalise(text: str) -> str:
     return " ".join(text.replace("_", " ").replace("-", " ").split()).casefold()

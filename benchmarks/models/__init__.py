@@ -1,5 +1,20 @@
 from benchmarks.models.benchmarks import Benchmark, Role, Stage
 from benchmarks.models.images import Image
+from benchmarks.models.intake import FilterResult, FilterVersion
 from benchmarks.models.items import Item, ItemFact, ItemImage
+from benchmarks.models.label_sets import CohortLabel, Label, LabelSet
 
-__all__ = ["Benchmark", "Image", "Item", "ItemFact", "ItemImage", "Role", "Stage"]
+__all__ = [
+    "Benchmark",
+    "CohortLabel",
+    "FilterResult",
+    "FilterVersion",
+    "Image",
+    "Item",
+    "ItemFact",
+    "ItemImage",
+    "Label",
+    "LabelSet",
+    "Role",
+    "Stage",
+]

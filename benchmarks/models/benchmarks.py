@@ -71,6 +71,7 @@ class Stage(models.Model):
         ANYONE = "anyone", _("Anyone")
         OTHERS = "others", _("Only people who did not contribute to the item")
         CONTRIBUTORS = "contributors", _("Only people who contributed to the item")
+        NOT_OWN = "not_own", _("Only people whose question or answer it is not")
 
     class Pictures(models.TextChoices):
         NONE = "none", _("None")
@@ -98,7 +99,17 @@ class Stage(models.Model):
     pictures = models.CharField(max_length=8, choices=Pictures, default=Pictures.ONE, help_text="Of an item.")
     retire_after_skips = models.PositiveSmallIntegerField(null=True, blank=True, help_text="In one cohort.")
     instructions = models.JSONField(default=dict, help_text="{language: text}, what a campaign starts with.")
+    filters = models.JSONField(
+        default=list, db_default=models.Value([], models.JSONField()), blank=True,
+        help_text="See benchmarks.rules.filters.registry; the newest FilterVersion holds the same.",
+    )  # fmt: skip
+    assign_waiting = models.BooleanField(
+        default=False, db_default=False, help_text="Items that wait for a fact are offered to people."
+    )
     version = models.PositiveIntegerField(default=1, help_text="Grows with every published change.")
+    changes = models.BigIntegerField(
+        default=0, db_default=0, help_text="Grows with every item that is derived, withdrawn or restored."
+    )
 
     class Meta:
         ordering = ["position", "pk"]

@@ -11,6 +11,10 @@ class Image(models.Model):
     width = models.PositiveIntegerField(help_text="Upright, after the EXIF orientation.")
     height = models.PositiveIntegerField()
     orientation = models.PositiveSmallIntegerField(default=1)
+    perceptual_hash = models.CharField(
+        max_length=70, blank=True, default="", db_default="",
+        help_text="See benchmarks.services.intake.picture_hashes; empty until a filter needs it.",
+    )  # fmt: skip
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -1,4 +1,5 @@
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 
 class Item(models.Model):
@@ -8,6 +9,11 @@ class Item(models.Model):
     are cut by; the rest is `context`.
     """
 
+    class Intake(models.TextChoices):
+        KEPT = "kept", _("Kept")
+        DROPPED = "dropped", _("Dropped")
+        WAITING = "waiting", _("Waiting")
+
     stage = models.ForeignKey("benchmarks.Stage", models.PROTECT, related_name="items")
     key = models.CharField(max_length=200)
     concept = models.CharField(max_length=120, blank=True)
@@ -15,6 +21,14 @@ class Item(models.Model):
     condition = models.CharField(max_length=60, blank=True)
     text = models.TextField(blank=True)
     context = models.JSONField(default=dict)
+    intake = models.CharField(
+        max_length=8,
+        choices=Intake,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Empty in a stage without filters.",
+    )
     withdrawn_at = models.DateTimeField(null=True, blank=True)
     withdrawn_because = models.CharField(max_length=20, blank=True, help_text='"source": brought back with its source.')
     created_at = models.DateTimeField(auto_now_add=True)
@@ -22,7 +36,12 @@ class Item(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["stage", "key"], name="item_key_once")]
-        indexes = [models.Index(fields=["stage", "condition", "concept"], name="item_cut")]
+        indexes = [
+            models.Index(fields=["stage", "condition", "concept"], name="item_cut"),
+            models.Index(
+                fields=["stage", "intake"], condition=models.Q(intake__in=["dropped", "waiting"]), name="item_intake"
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.key

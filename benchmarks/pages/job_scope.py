@@ -3,7 +3,7 @@
 from django.http import Http404
 from django.urls import reverse
 
-from benchmarks.access import benchmark_for, may
+from benchmarks.access import benchmark_for, is_permitted
 from benchmarks.models import Benchmark
 from benchmarks.pages.tabs import tabs_for
 from jobs.access import JobScope
@@ -22,5 +22,5 @@ def job_scope(user: User, ident: str) -> JobScope | None:
         name=benchmark.name,
         url=reverse("benchmarks:detail", args=[slug]),
         nav=tabs_for(user, benchmark, ""),
-        may_change=may(user, benchmark, "work_on"),
+        may_change=is_permitted(user, benchmark, "work_on"),
     )

@@ -82,13 +82,13 @@ def apply_filters(items: QuerySet[Item], offered: Iterable[FilterView]) -> Query
 
 
 def panels(benchmark: Benchmark) -> list[RenderedPanel]:
-    return _shown(_PANELS, benchmark)
+    return _render_panels(_PANELS, benchmark)
 
 
 def item_panels(item: Item) -> list[RenderedPanel]:
-    return _shown(_OF_ITEMS, item)
+    return _render_panels(_OF_ITEMS, item)
 
 
-def _shown(those: Iterable[Panel[Of]], of: Of) -> list[RenderedPanel]:
+def _render_panels(those: Iterable[Panel[Of]], of: Of) -> list[RenderedPanel]:
     rendered = ((panel.template, panel.data(of)) for panel in those)
     return [RenderedPanel(template, facts) for template, facts in rendered if facts is not None]

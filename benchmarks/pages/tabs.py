@@ -6,7 +6,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from benchmarks.access import may
+from benchmarks.access import is_permitted
 from benchmarks.models import Benchmark, Stage
 from benchmarks.pages.plugin_pages import pages_of
 from people.models import User
@@ -29,7 +29,7 @@ TABS = (
 
 def tabs_for(user: User | AnonymousUser, benchmark: Benchmark, current: str) -> list[dict[str, Any]]:
     """`current` is the key of a tab, or "" for none."""
-    works = may(user, benchmark, "work_on")
+    works = is_permitted(user, benchmark, "work_on")
     hidden = set() if can_review(user, benchmark) else {"review"}
     tabs: list[dict[str, Any]] = [
         {"key": key, "label": label, "url": reverse(name, args=[benchmark.slug]), "current": key == current}
@@ -37,7 +37,7 @@ def tabs_for(user: User | AnonymousUser, benchmark: Benchmark, current: str) -> 
         if (works or not only_workers) and key not in hidden
     ]
     for page in pages_of(benchmark):
-        if not page.imports and may(user, benchmark, page.can):
+        if not page.imports and is_permitted(user, benchmark, page.can):
             url = reverse("benchmarks:plugin_page", args=[benchmark.slug, page.key])
             tabs.append({"key": page.key, "label": page.label, "url": url, "current": page.key == current})
     return tabs
@@ -46,4 +46,4 @@ def tabs_for(user: User | AnonymousUser, benchmark: Benchmark, current: str) -> 
 def can_review(user: User | AnonymousUser, benchmark: Benchmark) -> bool:
     """Whether this person has answers to review here, now or later."""
     by_review = benchmark.stages.filter(acceptance=Stage.Acceptance.BY_REVIEW)
-    return by_review.exists() and may(user, benchmark, "review")
+    return by_review.exists() and is_permitted(user, benchmark, "review")

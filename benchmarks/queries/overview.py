@@ -10,7 +10,7 @@ from benchmarks.models import Benchmark, Item, ItemImage, Role, Stage
 from benchmarks.queries.items import FACETS
 from benchmarks.recipes.contract import Recipe
 from benchmarks.recipes.registry import find
-from people.models import Cohort, User
+from people.models import User
 
 
 @dataclass(frozen=True)
@@ -70,15 +70,6 @@ def sample_pictures(stage: Stage, most: int = 6) -> list[ItemImage]:
     """A few of a stage's pictures, to see at a glance what it is about."""
     uses = ItemImage.objects.filter(item__stage=stage, item__withdrawn_at=None).select_related("image", "item")
     return list(uses.order_by("pk")[:most])
-
-
-def recipe_cohorts(benchmark: Benchmark) -> list[tuple[str, bool]]:
-    """The cohorts its recipe asks, and whether the team has them."""
-    recipe = find(benchmark.recipe)
-    if recipe is None:
-        return []
-    have = set(Cohort.objects.filter(team=benchmark.team).values_list("label", flat=True))
-    return [(cohort.label, cohort.label in have) for cohort in recipe.cohorts]
 
 
 def roles(benchmark: Benchmark) -> QuerySet[Role]:

@@ -45,7 +45,10 @@ class StageSpec:
 
     `sample`: two or three rows of a manifest that fills the stage, where people bring its items from outside.
     `pictures`: how many an item has; empty: what is usual for the display (benchmarks.rules.displays).
+    `filters`: which of its items are kept (benchmarks.rules.filters); `assign_waiting`: people also get items that wait.
     `own_vocabulary`: its items are none of the recipe's concepts, cohorts and conditions; any are taken.
+    `asked_about`: what models are asked about by default: "cohorts", "set" (see Recipe.label_set), "own_set" (each
+    item's column "label_set") or "gold_and_others".
     """
 
     key: str
@@ -67,6 +70,9 @@ class StageSpec:
     sample: tuple[Mapping[str, str], ...] = ()
     own_vocabulary: bool = False
     pictures: str = ""
+    filters: tuple[Mapping[str, Any], ...] = ()
+    assign_waiting: bool = False
+    asked_about: str = "cohorts"
 
 
 @dataclass(frozen=True)
@@ -120,6 +126,12 @@ class Recipe:
     prompt: str = "{concept}, {origin}"
     prediction_tasks: tuple[PredictionTask, ...] = ()
     report: tuple[ReportTable, ...] = ()
+    label_set: str = ""  # a built-in set that the paper asked about; empty: the recipe's own cohorts
+
+    @property
+    def own_label_set(self) -> str:
+        """The key of the label set that the paper asked about."""
+        return self.label_set or f"recipe-{self.key}"
 
     def __post_init__(self) -> None:
         for problem in problems(self):

@@ -24,20 +24,20 @@ def register_recipe(recipe: Recipe, words: Mapping[str, Mapping[str, str]] | Non
     if find(recipe.key) is not None:
         raise RecipeError(f"recipe {recipe.key!r}: the key is taken by another recipe")
     known = {language: {**WORDS.get(language, {}), **more} for language, more in (words or {}).items()}
-    RECIPES.append(_translated(recipe, {**WORDS, **known}))
+    RECIPES.append(_translate(recipe, {**WORDS, **known}))
 
 
-def _translated(part: Any, words: Mapping[str, Mapping[str, str]]) -> Any:
+def _translate(part: Any, words: Mapping[str, Mapping[str, str]]) -> Any:
     """The same part, each of its texts in every language there are words for."""
     if is_dataclass(part) and not isinstance(part, type):
-        translated = {member.name: _translated(getattr(part, member.name), words) for member in fields(part)}
+        translated = {member.name: _translate(getattr(part, member.name), words) for member in fields(part)}
         return replace(part, **translated)
     if isinstance(part, Mapping):
         if isinstance(part.get("en"), str):
             texts = {language: known[part["en"]] for language, known in words.items() if part["en"] in known}
             return {**texts, **part}
-        return {key: _translated(value, words) for key, value in part.items()}
-    return type(part)(_translated(member, words) for member in part) if isinstance(part, (list, tuple)) else part
+        return {key: _translate(value, words) for key, value in part.items()}
+    return type(part)(_translate(member, words) for member in part) if isinstance(part, (list, tuple)) else part
 
 
 class UnknownRecipe(KeyError):

@@ -151,12 +151,12 @@ class _Parser:
         count = 0
         while self.accept("-"):
             count += 1
-        parsed = self._one(leaf)
+        parsed = self._parse_operand(leaf)
         for _time in range(count):
             parsed = ("-", ("is", 0.0), parsed)
         return parsed
 
-    def _one(self, leaf: bool) -> tuple[Any, ...]:
+    def _parse_operand(self, leaf: bool) -> tuple[Any, ...]:
         kind, token, position = self.kind, self.found, self.position
         if not leaf and self.accept("("):
             inner = self.parse_or()
@@ -192,22 +192,22 @@ def _value(tree: tuple[Any, ...], values: Mapping[str, Any]) -> Result:
     if sign == "is":
         return parts[0]  # type: ignore[no-any-return]
     if sign == "name":
-        return _given(values.get(parts[0]))
+        return _parse_value(values.get(parts[0]))
     operands = [_value(part, values) for part in parts]
     if sign in ("and", "or"):
-        return _logic(operands, decides=sign == "or")
+        return _combine(operands, decides=sign == "or")
     if sign == "not":
         return not operands[0] if isinstance(operands[0], bool) else None
     if any(value is None for value in operands):
         return None
     if sign in ("==", "!="):
-        return _same(operands[0], operands[1]) is (sign == "==")
+        return _is_same(operands[0], operands[1]) is (sign == "==")
     if sign == "in":
-        return any(_same(operands[0], other) for other in operands[1:])
+        return any(_is_same(operands[0], other) for other in operands[1:])
     return _sum(sign, operands[0], operands[1])
 
 
-def _given(value: Any) -> Value:
+def _parse_value(value: Any) -> Value:
     if isinstance(value, str):
         return value
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
@@ -215,13 +215,13 @@ def _given(value: Any) -> Value:
     return float(value)
 
 
-def _logic(values: list[Result], *, decides: bool) -> bool | None:
+def _combine(values: list[Result], *, decides: bool) -> bool | None:
     if any(value is decides for value in values):
         return decides
     return None if any(not isinstance(value, bool) for value in values) else not decides
 
 
-def _same(left: Result, right: Result) -> bool:
+def _is_same(left: Result, right: Result) -> bool:
     return type(left) is type(right) and left == right
 
 

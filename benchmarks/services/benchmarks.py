@@ -11,6 +11,7 @@ from benchmarks.recipes.contract import StageSpec
 from benchmarks.recipes.parts import PICTURE_SKIP_REASONS
 from benchmarks.recipes.registry import recipe
 from benchmarks.rules.displays import default_pictures
+from benchmarks.rules.filters import parse_filters
 from jobs.models import record
 from people.models import Team, User
 
@@ -118,4 +119,6 @@ def _stage(benchmark: Benchmark, position: int, spec: StageSpec) -> Stage:
         pictures=spec.pictures or default_pictures(spec.display),
         retire_after_skips=spec.retire_after_skips,
         instructions=dict(spec.instructions),
+        filters=[rule.to_json() for rule in parse_filters(spec.filters)],
+        assign_waiting=spec.assign_waiting,
     )

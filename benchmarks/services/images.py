@@ -26,7 +26,7 @@ def store_image(team: Team, content: BinaryIO | bytes, *, name: str) -> tuple[Im
 
     `name` is only for messages and never decides anything.
     """
-    data = _bounded(content)
+    data = _read_bounded(content)
     sha = hashlib.sha256(data).hexdigest()
     known = Image.objects.filter(team=team, sha256=sha).first()
     if known:
@@ -49,7 +49,7 @@ def store_image(team: Team, content: BinaryIO | bytes, *, name: str) -> tuple[Im
     return Image.objects.get_or_create(team=team, sha256=sha, defaults=facts)
 
 
-def _bounded(content: BinaryIO | bytes) -> bytes:
+def _read_bounded(content: BinaryIO | bytes) -> bytes:
     most: int = settings.IMAGE_MAX_BYTES
     data = content if isinstance(content, bytes) else content.read(most + 1)
     if not data:

@@ -29,6 +29,7 @@ from benchmarks.imports.vocabulary import vocabulary_of
 from benchmarks.models import Stage
 from benchmarks.services import storage
 from benchmarks.services.images import ImageRefused, store_image
+from benchmarks.services.intake.picture_hashes import needs_hashes, store_hash
 from benchmarks.services.picture_arrangement import arrange
 from benchmarks.services.row_import import PreparedRow, import_batch
 from jobs.models import Job, record
@@ -56,8 +57,8 @@ def start_upload(
     named = archive or manifest
     assert named is not None
     params = {
-        "archive": _keep(archive) if archive else "",
-        "manifest": _keep(manifest) if manifest else "",
+        "archive": _store_upload(archive) if archive else "",
+        "manifest": _store_upload(manifest) if manifest else "",
         "defaults": asdict(defaults),
         "complete": complete,
     }
@@ -103,7 +104,12 @@ def run(work: JobContext) -> None:
 
 def next_link(job: Job) -> NextLink | None:
     stage = Stage.objects.select_related("benchmark").filter(pk=job.params.get("stage")).first()
-    return NextLink(_("View items"), reverse("benchmarks:items", args=[stage.benchmark.slug])) if stage else None
+    if stage is None:
+        return None
+    if stage.filters:
+        address = reverse("benchmarks:filters", args=[stage.benchmark.slug, stage.pk])
+        return NextLink(_("View what the filters kept"), address)
+    return NextLink(_("View items"), reverse("benchmarks:items", args=[stage.benchmark.slug]))
 
 
 IMPORT = JobKind(
@@ -122,7 +128,7 @@ def _start(stage: Stage, actor: User | None, title: str, params: dict[str, Any],
     return jobs.start(KIND, title, scope=stage.benchmark.scope, actor=actor, params=params, inline=inline)
 
 
-def _keep(upload: File[bytes]) -> str:
+def _store_upload(upload: File[bytes]) -> str:
     return storage.keep_upload(upload)
 
 
@@ -183,9 +189,13 @@ def _import_rows(work: JobContext, stage: Stage, source: Source) -> None:
     done = work.cursor.get("rows", 0)
     batch: list[PreparedRow] = []
     began, pictures = time.monotonic(), 0
+    hashes = needs_hashes(stage)
     for row in source.rows(skip=done):
         work.check()
-        batch.append(_prepare(stage.benchmark.team, source, row))
+        prepared = _prepare(stage.benchmark.team, source, row)
+        if hashes and prepared.image is not None:
+            store_hash(prepared.image)
+        batch.append(prepared)
         pictures += bool(isinstance(row.found, Record) and row.found.file)
         full = len(batch) >= TEXT_STEP_ROWS or pictures >= STEP_ROWS
         if full or time.monotonic() - began > STEP_SECONDS:

@@ -19,7 +19,7 @@ class LastOwner(Exception):
 def set_role(benchmark: Benchmark, user: User, name: Role.Name, actor: User) -> Role:
     """Give a team member a role, or another one. Raises NotATeamMember, LastOwner. Locks the benchmark's roles."""
     with transaction.atomic():
-        roles = _locked(benchmark)
+        roles = _lock_roles(benchmark)
         if not TeamMember.objects.filter(team=benchmark.team, user=user).exists():
             raise NotATeamMember
         role = roles.filter(user=user).first() or Role(benchmark=benchmark, user=user)
@@ -34,7 +34,7 @@ def set_role(benchmark: Benchmark, user: User, name: Role.Name, actor: User) -> 
 def remove_role(benchmark: Benchmark, user: User, actor: User) -> None:
     """Take a role away; someone without one is left alone. Raises LastOwner. Locks the benchmark's roles."""
     with transaction.atomic():
-        roles = _locked(benchmark)
+        roles = _lock_roles(benchmark)
         role = roles.filter(user=user).first()
         if role is None:
             return
@@ -43,7 +43,7 @@ def remove_role(benchmark: Benchmark, user: User, actor: User) -> None:
         role.delete()
 
 
-def _locked(benchmark: Benchmark) -> QuerySet[Role]:
+def _lock_roles(benchmark: Benchmark) -> QuerySet[Role]:
     Benchmark.objects.select_for_update().get(pk=benchmark.pk)
     return Role.objects.filter(benchmark=benchmark)
 

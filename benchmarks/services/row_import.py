@@ -16,6 +16,8 @@ from benchmarks.imports.problems import RowProblem
 from benchmarks.imports.records import Record, Row, as_value
 from benchmarks.models import Image, Item, ItemFact, ItemImage, Stage
 from benchmarks.services.images import ImageRefused
+from benchmarks.services.intake import judge_job
+from benchmarks.services.intake.judging import judge_items, lock_stage
 from jobs.models import JobRow
 from jobs.services.bulk import insert_rows
 
@@ -53,7 +55,7 @@ class Known:
     images: dict[str, ItemImage] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)
 
-    def told(self, role: str, mode: str) -> Mapping[str, Any]:
+    def compared_context(self, role: str, mode: str) -> Mapping[str, Any]:
         """The context that a row is compared with. In a set each picture has its own."""
         context: Mapping[str, Any] = self.item.context
         return context.get("pictures", {}).get(role, {}) if mode == "set" else context
@@ -84,17 +86,30 @@ def import_batch(stage: Stage, prepared: Sequence[PreparedRow], *, complete: boo
 
     `complete`: fill in what a known item lacks and a row says. A value that is there is never replaced.
     """
-    Stage.objects.select_for_update(no_key=True).get(pk=stage.pk)
-    batch = _read(stage, prepared, complete)
+    locked = lock_stage(stage)
+    batch = _load_batch(stage, prepared, complete)
     rows = []
     for prepared_row in prepared:
         judged = _classify(batch, prepared_row)
         rows.append(JobRow(number=prepared_row.row.number, name=prepared_row.row.name[:300], **judged._asdict()))
     _write(batch)
+    _judge(locked, batch)
     return rows
 
 
-def _read(stage: Stage, prepared: Sequence[PreparedRow], complete: bool) -> Batch:
+def _judge(stage: Stage, batch: Batch) -> None:
+    """Filters judge what the batch made or changed, in the same transaction."""
+    if not stage.filters:
+        return
+    touched = {item.pk for item in (*batch.items, *batch.changed.values())}
+    touched |= {use.item_id for use in (*batch.images, *batch.changed_images.values())}
+    touched |= {fact.item_id for fact in batch.facts}
+    ids = sorted(touched)
+    judge_items(stage, ids)
+    judge_job.start_if_hashes_are_missing(stage, ids)
+
+
+def _load_batch(stage: Stage, prepared: Sequence[PreparedRow], complete: bool) -> Batch:
     batch = Batch(stage, complete)
     keys = {prepared_row.row.found.key for prepared_row in prepared if isinstance(prepared_row.row.found, Record)}
     items = list(Item.objects.filter(stage=stage, key__in=keys))
@@ -150,7 +165,7 @@ def _extend(batch: Batch, known: Known, record: Record, image: Image | None, rol
     """A row of an item that exists, perhaps with a further picture of it."""
     use = known.images.get(role) if image else None
     if image and use and use.image_id != image.pk:
-        return _taken(batch.mode, record.key, role)
+        return _taken_key_result(batch.mode, record.key, role)
     adds = image is not None and use is None
     further = adds and batch.mode in ("named", "set")
     context = _context(record, image)
@@ -158,7 +173,7 @@ def _extend(batch: Batch, known: Known, record: Record, image: Image | None, rol
     if adds and not further:
         missing.insert(0, "file")
     if other or (missing and not batch.complete and not further):
-        return _differs(record.key, other, missing)
+        return _differing_row_result(record.key, other, missing)
     if further or missing:
         _fill(batch, known, record, role, context)
     if use is not None and missing:
@@ -180,7 +195,7 @@ def _compare(
 ) -> tuple[list[str], list[str]]:
     """Columns that the item lacks, and columns that it has with another value. What a row leaves empty differs not."""
     pairs = [(COLUMN.get(name, name), getattr(known.item, name), getattr(record, name)) for name in MEMBERS]
-    context_values = known.told(role, mode)
+    context_values = known.compared_context(role, mode)
     pairs += [(name, as_value(name, context_values.get(name, "")), value) for name, value in context.items()]
     pairs += [(f"fact.{name}", known.facts.get(name, ""), value) for name, value in record.facts.items()]
     if use is not None:
@@ -190,7 +205,7 @@ def _compare(
     return missing, [name for name, old, new in given_values if old not in ("", None) and old != new]
 
 
-def _taken(mode: str, key: str, role: str) -> RowResult:
+def _taken_key_result(mode: str, key: str, role: str) -> RowResult:
     if mode not in ("named", "set"):
         message = _("“%(key)s” exists with another picture. Give this row a key of its own.") % {"key": key}
         return RowResult(Outcome.ERROR, "key_taken", message)
@@ -198,7 +213,7 @@ def _taken(mode: str, key: str, role: str) -> RowResult:
     return RowResult(Outcome.ERROR, "role_taken", message % {"key": key, "role": role})
 
 
-def _differs(key: str, other: Sequence[str], missing: Sequence[str]) -> RowResult:
+def _differing_row_result(key: str, other: Sequence[str], missing: Sequence[str]) -> RowResult:
     if other:
         text = _("“%(key)s” exists with other values in: %(columns)s. Correct the row, or give it a key of its own.")
     else:

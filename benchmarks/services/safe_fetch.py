@@ -100,7 +100,7 @@ class ServerSlots:
         self._free, self._asked, self._slow = Condition(), set[str](), dict[str, float]()
 
     @contextmanager
-    def asked(self, address: str, clock: Callable[[], float] = time.monotonic) -> Iterator[None]:
+    def reserve(self, address: str, clock: Callable[[], float] = time.monotonic) -> Iterator[None]:
         """Raises FetchRefused: busy, or too_slow without asking."""
         server = _server(address)
         with self._free:
@@ -158,7 +158,7 @@ def fetch(
 def _fetch(url: str, most: int, deadline: float, resolve: Resolve, connect: Connect) -> FetchResult:
     for _hop in range(REDIRECTS + 1):
         target = check_url(url, _with_deadline(resolve, deadline))
-        with SERVERS.asked(target.address), _send_request(target, deadline, connect) as response:
+        with SERVERS.reserve(target.address), _send_request(target, deadline, connect) as response:
             if response.status in MOVED and response.getheader("Location"):
                 url = urljoin(target.url, str(response.getheader("Location")).strip())
                 continue

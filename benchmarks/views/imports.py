@@ -23,7 +23,7 @@ def import_items(request: HttpRequest, slug: str) -> HttpResponse:
     """Upload a zip. The work itself is a job; its page follows it."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
     stages = list(benchmark.stages.all())
-    stage = _chosen(stages, key=request.GET.get("stage", ""), number=request.POST.get("stage", ""))
+    stage = _selected_stage(stages, key=request.GET.get("stage", ""), number=request.POST.get("stage", ""))
     form = ImportForm(request.POST or None, request.FILES or None, stage=stage)
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data
@@ -50,7 +50,7 @@ def import_items(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "benchmarks/import.html", context)
 
 
-def _chosen(stages: Sequence[Stage], *, key: str = "", number: str = "") -> Stage:
+def _selected_stage(stages: Sequence[Stage], *, key: str = "", number: str = "") -> Stage:
     """The one that is named; else the first whose items are not derived. Raises Http404 if it is not there."""
     named = [stage for stage in stages if (str(stage.pk) == number if number else stage.key == key)]
     if not stages or ((key or number) and not named):
@@ -64,7 +64,7 @@ def _chosen(stages: Sequence[Stage], *, key: str = "", number: str = "") -> Stag
 def example_manifest(request: HttpRequest, slug: str) -> HttpResponseBase:
     """A manifest to fill in: every item the recipe expects, or a few rows as an example. `?stage=` names the stage."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
-    head, rows = sample_of(_chosen(list(benchmark.stages.all()), key=request.GET.get("stage", "")))
+    head, rows = sample_of(_selected_stage(list(benchmark.stages.all()), key=request.GET.get("stage", "")))
     response = StreamingHttpResponse(csv_lines(head, rows), content_type="text/csv; charset=utf-8")
     response.headers["Content-Disposition"] = 'attachment; filename="manifest.csv"'
     return response

@@ -5,7 +5,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from benchmarks.access import benchmark_for, may
+from benchmarks.access import benchmark_for, is_permitted
 from benchmarks.imports.records import clean
 from benchmarks.models import Benchmark, Item, Stage
 from benchmarks.pages import panels
@@ -39,7 +39,7 @@ def items(request: HttpRequest, slug: str) -> HttpResponse:
         "total": selection.count(),
         "items": rows,
         "further": urlencode(query | {"after": further}) if further else "",
-        "works": may(request.user, benchmark, "work_on"),
+        "works": is_permitted(request.user, benchmark, "work_on"),
         "nav": tabs_for(request.user, benchmark, "items"),
         "who_place": benchmark.name,
     }

@@ -3,12 +3,14 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from benchmarks.access import benchmark_for, may, visible_benchmarks
+from benchmarks.access import benchmark_for, is_permitted, visible_benchmarks
 from benchmarks.forms.benchmarks import BLANK, TAKEN, CreateForm
 from benchmarks.models import Benchmark
 from benchmarks.pages import panels
+from benchmarks.pages.next_actions import next_action
 from benchmarks.pages.tabs import tabs_for
 from benchmarks.queries import overview
+from benchmarks.queries.recipe_cohorts import recipe_cohorts
 from benchmarks.recipes.registry import RECIPES
 from benchmarks.services.benchmarks import SlugTaken, create_blank, create_from_recipe
 from people.access import visible_teams
@@ -57,11 +59,12 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         "stages": stages,
         "items": sum(stage_view.total for stage_view in stages),
         "roles": overview.roles(benchmark),
-        "cohorts": overview.recipe_cohorts(benchmark),
+        "cohorts": recipe_cohorts(benchmark),
         "condition_names": overview.condition_names(benchmark),
         "panels": panels.panels(benchmark),
-        "works": may(request.user, benchmark, "work_on"),
-        "names_roles": may(request.user, benchmark, "roles"),
+        "action": next_action(benchmark, current_user(request)),
+        "works": is_permitted(request.user, benchmark, "work_on"),
+        "names_roles": is_permitted(request.user, benchmark, "roles"),
         "nav": tabs_for(request.user, benchmark, "overview"),
         "who_place": benchmark.name,
     }

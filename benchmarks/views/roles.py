@@ -5,7 +5,7 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from benchmarks.access import benchmark_for, may
+from benchmarks.access import benchmark_for, is_permitted
 from benchmarks.forms.roles import AddRoleForm
 from benchmarks.models import Role
 from benchmarks.pages.tabs import tabs_for
@@ -53,4 +53,8 @@ def role(request: HttpRequest, slug: str, role_id: int) -> HttpResponse:
         messages.error(request, _("A benchmark always has an owner. Change another member's role to owner first."))
     except NotATeamMember:
         messages.error(request, _("This person is no longer in the team. The role can only be removed."))
-    return redirect("benchmarks:roles", slug) if may(request.user, benchmark, "roles") else redirect("benchmarks:list")
+    return (
+        redirect("benchmarks:roles", slug)
+        if is_permitted(request.user, benchmark, "roles")
+        else redirect("benchmarks:list")
+    )

@@ -16,7 +16,7 @@ PLENTY = 1024 * MEGABYTE  # above this much free it is made again
 NAME = "ballast"
 
 
-def look(folder: Path) -> None:
+def adjust_ballast(folder: Path) -> None:
     """Delete or make the file, as the room on its disk demands. Never raises."""
     path = folder / NAME
     try:

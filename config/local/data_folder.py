@@ -42,7 +42,7 @@ class DataFolder:
         self.check_room()
 
     def check_room(self) -> None:
-        ballast.look(self.path / "run")
+        ballast.adjust_ballast(self.path / "run")
         usual = NEEDED_AGAIN if (self.path / "instance.json").exists() else NEEDED
         needed = int(os.environ.get("EMIC_MIN_FREE_MB") or usual)
         free = shutil.disk_usage(self.path).free // MEGABYTE

@@ -39,14 +39,14 @@ def install(*, cuda: bool = False) -> int:
         constraints = Path(folder) / "constraints.txt"
         constraints.write_text(constraints_text())
         command = pip(constraints)
-        wanted = planned(command, folder)
-        if brings_cuda(wanted) and not (cuda or has_gpu()):
+        wanted = planned_packages(command, folder)
+        if has_cuda(wanted) and not (cuda or has_gpu()):
             console.print_line(
                 "This machine has no NVIDIA GPU, so torch without CUDA is taken, from its makers' own index."
             )
             command += ["--extra-index-url", CPU_INDEX]
-            wanted = planned(command, folder)
-            if brings_cuda(wanted):
+            wanted = planned_packages(command, folder)
+            if has_cuda(wanted):
                 raise EmicError(
                     "pip would fetch torch with CUDA, about 5 GB, and this machine has no NVIDIA GPU. "
                     "Nothing was installed. If you want it all the same: ./emic models --cuda"
@@ -99,7 +99,7 @@ def pip(constraints: Path) -> list[str]:
     return [*command, "-c", str(constraints), *requirements()]
 
 
-def planned(command: list[str], folder: str) -> list[dict[str, str]]:
+def planned_packages(command: list[str], folder: str) -> list[dict[str, str]]:
     """What pip would install: name and version of each; nothing is installed."""
     report = Path(folder) / "report.json"
     with console.print_step("Asking what is missing"):
@@ -112,7 +112,7 @@ def read_report(report: dict[str, Any]) -> list[dict[str, str]]:
     return [{"name": str(metadata["name"]).lower(), "version": str(metadata["version"])} for metadata in installed]
 
 
-def brings_cuda(wanted: list[dict[str, str]]) -> bool:
+def has_cuda(wanted: list[dict[str, str]]) -> bool:
     return any(CUDA.match(package["name"].replace("_", "-")) for package in wanted)
 
 
@@ -123,14 +123,14 @@ def has_gpu() -> bool:
 def announce(wanted: list[dict[str, str]]) -> None:
     if not wanted:
         return
-    size = "several gigabytes, with CUDA" if brings_cuda(wanted) else "some hundred megabytes, without CUDA"
+    size = "several gigabytes, with CUDA" if has_cuda(wanted) else "some hundred megabytes, without CUDA"
     names = ", ".join(f"{package['name']} {package['version']}" for package in wanted)
     console.print_line(f"  {len(wanted)} packages will be fetched ({size}): {names}")
 
 
 def check_room(wanted: list[dict[str, str]]) -> None:
     """Models of torch are large; a disk that fills up half way leaves a broken environment."""
-    needed = NEEDED_MB["cuda" if brings_cuda(wanted) else "cpu"]
+    needed = NEEDED_MB["cuda" if has_cuda(wanted) else "cpu"]
     free = shutil.disk_usage(ROOT).free // (1024 * 1024)
     if wanted and free < needed:
         raise EmicError(

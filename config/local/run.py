@@ -50,7 +50,7 @@ def run(options: Namespace) -> int:
 
 def do_chores(home: DataFolder) -> None:
     """What the supervisor does every few seconds."""
-    ballast.look(home.path / "run")
+    ballast.adjust_ballast(home.path / "run")
     logs.rotate_all(home.path / "logs")
     home.write_notes()
 
@@ -68,7 +68,7 @@ def serve(home: DataFolder, supervisor: Supervisor, host: str, port: int, hosts:
         load_demo(home, env)
     env = environment(home, hosts)
     with console.print_step("Starting the web server and the worker"):
-        supervisor.start(web(home, env, host, port), lambda: is_healthy(reachable(host), port))
+        supervisor.start(web(home, env, host, port), lambda: is_healthy(reachable_host(host), port))
         start_practice(home, supervisor, env)
         supervisor.start(worker(home, env), lambda: has_heartbeat(home))
         wait_for_health(host, port, supervisor)
@@ -201,13 +201,13 @@ def address(host: str, port: int) -> str:
     return f"http://{shown}:{port}"
 
 
-def reachable(host: str) -> str:
+def reachable_host(host: str) -> str:
     return {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(host, host)  # noqa: S104
 
 
 def wait_for_health(host: str, port: int, supervisor: Supervisor) -> None:
     end = time.monotonic() + HEALTH_SECONDS
-    while not is_healthy(reachable(host), port):
+    while not is_healthy(reachable_host(host), port):
         supervisor.check()
         if time.monotonic() > end:
             raise EmicError("The web server does not answer /healthz; its reason is at the end of logs/web.log.")

@@ -64,7 +64,7 @@ def run_checks(*, release: bool) -> tuple[int, list[str]]:
     failed = []
     for name, command in CHECKS.items():
         command = [*command, "--release"] if release and name == TRANSLATIONS else command
-        done = timed(name, [str(part) for part in command], test_environment())
+        done = run_step(name, [str(part) for part in command], test_environment())
         if done.returncode:
             failed.append(name)
         if done.returncode or name == TRANSLATIONS:  # it lists what is missing, too
@@ -72,7 +72,7 @@ def run_checks(*, release: bool) -> tuple[int, list[str]]:
     return len(CHECKS) - len(failed), failed
 
 
-def timed(name: str, command: list[str], env: dict[str, str]) -> "subprocess.CompletedProcess[str]":
+def run_step(name: str, command: list[str], env: dict[str, str]) -> "subprocess.CompletedProcess[str]":
     with console.print_step(name):
         return subprocess.run(
             command, cwd=ROOT, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
@@ -86,7 +86,8 @@ def test_environment() -> dict[str, str]:
     env = {key: os.environ[key] for key in known if key not in own}
     if os.environ.get("EMIC_TEST_DATABASE_URL"):
         env["DATABASE_URL"] = os.environ["EMIC_TEST_DATABASE_URL"]
-    env.update(DJANGO_SETTINGS_MODULE="tests.settings", PYTHONPATH=str(ROOT))
+    # The tests share the cores between them.
+    env.update(DJANGO_SETTINGS_MODULE="tests.settings", PYTHONPATH=str(ROOT), OPENBLAS_NUM_THREADS="1")
     return env
 
 
@@ -102,9 +103,10 @@ def may_run_again(nodes: list[str]) -> bool:
 
 
 def run_pytest(chosen: list[str], slow: bool) -> dict[str, Any]:
-    """Run the tests on two cores, output shown as it comes; counted by tests/timing.py."""
-    workers = str(min(2, os.cpu_count() or 1))
+    """Run the tests on two cores, output shown as it comes; counted and ordered by tests/timing.py."""
+    workers = str(min(3, 1 + (os.cpu_count() or 1)))  # more than cores, for a third of the time a test waits
     command = [str(setup.PYTHON), "-m", "pytest", "-p", "tests.timing", "-n", workers, "--dist", "loadfile", "-q"]
+    command += ["--no-loadscope-reorder"]
     command += [] if slow or "-m" in chosen else ["-m", "not slow"]
     measured = slow and not chosen
     if measured:

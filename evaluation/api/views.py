@@ -32,23 +32,23 @@ REFUSED = {(status, KIND): schemas.ProblemSerializer for status in (400, 409)}
 SLUG = OpenApiParameter("slug", OpenApiTypes.STR, OpenApiParameter.PATH, description="As in /b/<slug>/.")
 
 
-def _asked(name: str, words: str, *, many: bool = False) -> OpenApiParameter:
+def _query_parameter(name: str, words: str, *, many: bool = False) -> OpenApiParameter:
     return OpenApiParameter(name, OpenApiTypes.STR, description=words, many=many)
 
 
 NARROWING = [
-    _asked("cohort", "Id of a cohort; may be repeated.", many=True),
-    _asked("condition", "Condition; may be repeated.", many=True),
-    _asked("concept", "Concept; may be repeated.", many=True),
-    _asked("counted", "counted or all."),
-    _asked("repeats", "latest or first, where somebody answered twice."),
-    _asked("interval", "units-and-raters, units, raters or none."),
-    _asked("since", "First day, YYYY-MM-DD, by your own time zone."),
-    _asked("until", "Last day, YYYY-MM-DD, by your own time zone."),
+    _query_parameter("cohort", "Id of a cohort; may be repeated.", many=True),
+    _query_parameter("condition", "Condition; may be repeated.", many=True),
+    _query_parameter("concept", "Concept; may be repeated.", many=True),
+    _query_parameter("counted", "counted or all."),
+    _query_parameter("repeats", "latest or first, where somebody answered twice."),
+    _query_parameter("interval", "units-and-raters, units, raters or none."),
+    _query_parameter("since", "First day, YYYY-MM-DD, by your own time zone."),
+    _query_parameter("until", "Last day, YYYY-MM-DD, by your own time zone."),
 ]
 
 
-FRESH = _asked("fresh", "1 makes a table of large data anew, where answers came since.")
+FRESH = _query_parameter("fresh", "1 makes a table of large data anew, where answers came since.")
 
 
 class ReadOnlyView(APIView):
@@ -83,12 +83,12 @@ class AgreementView(ReadOnlyView):
         parameters=[
             SLUG,
             *NARROWING,
-            _asked("stage", "Key of the stage; the first without it."),
-            _asked("campaign", "Id of a campaign; may be repeated.", many=True),
-            _asked("field", "Key of the question whose rows are shown by condition."),
-            _asked("as", "question:measure, for questions of the sheet; may be repeated.", many=True),
-            _asked("measure", "alpha_ordinal, spearman, table, ..."),
-            _asked("second", "1 adds second_opinion: each alpha once more, by the package krippendorff."),
+            _query_parameter("stage", "Key of the stage; the first without it."),
+            _query_parameter("campaign", "Id of a campaign; may be repeated.", many=True),
+            _query_parameter("field", "Key of the question whose rows are shown by condition."),
+            _query_parameter("as", "question:measure, for questions of the sheet; may be repeated.", many=True),
+            _query_parameter("measure", "alpha_ordinal, spearman, table, ..."),
+            _query_parameter("second", "1 adds second_opinion: each alpha once more, by the package krippendorff."),
         ],
         responses={200: schemas.AgreementSerializer, **REFUSED, **PROBLEMS},
     )

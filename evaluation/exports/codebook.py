@@ -71,7 +71,7 @@ def codebook(
         },
         "stage": {**{name: getattr(stage, name) for name in _STAGE}, "items": _items(stage)},
         "columns": _columns(ratings),
-        "states": _words(Assignment.State),
+        "states": _choice_labels(Assignment.State),
         "uncounted": UNCOUNTED,
         "left_out": _left_out(benchmark, campaigns),
         "campaigns": [_campaign(campaign) for campaign in campaigns],
@@ -123,7 +123,7 @@ def _columns(member: ArchiveFile) -> list[dict[str, str]]:
     ]
 
 
-def _words(choices: type[models.TextChoices]) -> dict[str, str]:
+def _choice_labels(choices: type[models.TextChoices]) -> dict[str, str]:
     with translation.override("en"):
         return {str(value): str(label) for value, label in choices.choices}
 
@@ -132,9 +132,9 @@ def _file_description(stage: Stage, member: ArchiveFile) -> dict[str, Any]:
     """What the codebook says of a file beside the ratings; `complete_codebook` adds which file it is."""
     description: dict[str, Any] = {"rows": member.meaning, "columns": _columns(member)}
     if member.key == "outcomes":
-        description["values"] = _words(Outcome.State)
+        description["values"] = _choice_labels(Outcome.State)
     if member.key == "reviews":
-        description["values"] = _words(Review.Decision)
+        description["values"] = _choice_labels(Review.Decision)
         description["reasons"] = stage.review_reasons or _usual_reasons()
     return description
 

@@ -4,13 +4,14 @@ from collections.abc import Iterator, Sequence
 
 from annotation.queries.consent_withdrawal import left_out_sql
 from benchmarks.models import Benchmark
-from evaluation.exports.ratings import MODEL, Column, Row, cached_pseudonyms, stream_query
+from evaluation.exports.ratings import LABEL_SET, MODEL, Column, Row, cached_pseudonyms, stream_query
 
 OUTCOMES: tuple[Column, ...] = (
     ("campaign", "o.campaign_id", "int8", "Number of the campaign; see campaigns."),
     ("stage", "t.key", "text", "Key of the stage."),
     ("item", "i.key", "text", "Key of the item in its stage."),
     ("target", "u.target", "text", "The culture asked about; empty where the stage has no target."),
+    LABEL_SET,
     ("state", "o.state", "text", "What the rule says; see values."),
     ("failed", "o.failed::text", "text", "Keys of the clauses that failed, in the order of the rule; see rules."),
     ("score", "(o.numbers ->> 'score')::float8", "float8", "The rule's score, where it has one and it is known."),
@@ -37,6 +38,7 @@ REVIEWS: tuple[Column, ...] = (
     ("campaign", "s.campaign_id", "int8", "Number of the campaign; see campaigns."),
     ("item", "i.key", "text", "Key of the item in its stage."),
     ("target", "u.target", "text", "The culture asked about; empty where the stage has no target."),
+    LABEL_SET,
     ("author", "a.rater_id", "int8", "The answer's author, as the ratings name its rater."),
     ("reviewer", "w.id", "int8", "Who decided: the pseudonym of one who answers sheets as well, else reviewer-1 and so"
      " on, in the order of their first decision in this benchmark."),

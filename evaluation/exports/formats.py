@@ -38,13 +38,13 @@ def csv_lines(
         for row in rows:
             written.rows += 1
             cells = row.get("cells", {})
-            yield [_plain(value) for value in (*(row[n] for n in names), *(cells.get(n) for n in answer_columns))]
+            yield [_plain_value(value) for value in (*(row[n] for n in names), *(cells.get(n) for n in answer_columns))]
 
     header = [*names, *(f"answer.{name}" for name in answer_columns)]
     return (line.encode() for line in csv_safety.csv_lines(header, values()))
 
 
-def _plain(value: Any) -> Any:
+def _plain_value(value: Any) -> Any:
     if isinstance(value, bool):
         return "true" if value else "false"
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value

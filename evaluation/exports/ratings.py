@@ -23,6 +23,12 @@ _CONSENT = """(SELECT {0} FROM people_consent g JOIN people_consentversion q ON 
   WHERE g.user_id = r.user_id AND q.team_id = h.team_id AND g.given_at <= a.submitted_at
   ORDER BY g.given_at DESC, g.id DESC LIMIT 1)"""
 Column = tuple[str, str, str, str]  # name, SQL, PostgreSQL type, meaning; a name with _ before it is not written
+LABEL_SET: Column = (
+    "label_set",
+    "coalesce((SELECT b.key || '@' || b.version FROM benchmarks_labelset b WHERE b.id = u.label_set_id), '')",
+    "text",
+    "Label set and version that the target is a label of; empty where it is a cohort's own label.",
+)
 COLUMNS: tuple[Column, ...] = (
     ("annotation", "a.id", "int8", "Number of the annotation."),
     ("campaign", "s.campaign_id", "int8", "Number of the campaign; see campaigns."),
@@ -32,6 +38,7 @@ COLUMNS: tuple[Column, ...] = (
     ("condition", "i.condition", "text", "Condition of the item."),
     ("withdrawn", "i.withdrawn_at IS NOT NULL", "bool", "Whether the item has been withdrawn since."),
     ("target", "u.target", "text", "The culture asked about; empty where the stage has no target."),
+    LABEL_SET,
     ("cohort", "c.label", "text", "Cohort the rater answered for; see cohorts."),
     ("rater", "a.rater_id", "int8", "Who answered: a person's pseudonym, the same throughout this benchmark and in no"
      " other; a model's name."),
@@ -41,7 +48,8 @@ COLUMNS: tuple[Column, ...] = (
      " open, released, parameters; null of a person."),
     ("state", DECIDED, "text", "State of the assignment; of a version that is not live, what a reviewer decided on"
      " it, else submitted. See states, and uncounted_because."),
-    ("counted", "a.counted", "bool", "Whether the answer enters the numbers."),
+    ("counted", "a.counted", "bool", "Whether the answer enters the numbers; one to a"
+     " withdrawn item does not, see withdrawn."),
     ("uncounted_because", "a.uncounted_because", "text", "Why it does not; see uncounted."),
     ("consent", f"CASE WHEN {BY_MODEL} THEN NULL WHEN s.participation_id IS NULL THEN 'in_file' ELSE '' END", "text",
      "What the rater has agreed to by now: agreed, agreed_earlier (to an older text), never_asked, withdrawn,"

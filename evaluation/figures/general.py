@@ -43,7 +43,7 @@ def over_time(ground: FigureData) -> Figure:
     ground.used_selections.append(selection)
     if selection.level == "partition":
         raise MissingData(_("Agreement of groupings is shown under Agreement; there is no course of it yet."))
-    read = _thinned(weekly(selection))
+    read = _select_weeks(weekly(selection))
     if not read:
         raise MissingData(_("There are no ratings in the stage “%(stage)s” yet.") % {"stage": selection.stage})
     measure = selection.measures[0]
@@ -79,7 +79,7 @@ def over_time(ground: FigureData) -> Figure:
     )
 
 
-def _thinned(read: list[tuple[date, RatingTables]]) -> list[tuple[date, RatingTables]]:
+def _select_weeks(read: list[tuple[date, RatingTables]]) -> list[tuple[date, RatingTables]]:
     last, count = len(read) - 1, min(len(read), WEEKS)
     places = sorted({round(last * step / max(count - 1, 1)) for step in range(count)} | {last}) if read else []
     return [read[place] for place in places]

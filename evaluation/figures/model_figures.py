@@ -39,7 +39,7 @@ def cohorts_by_models(ground: FigureData) -> Figure:
     against = ModelComparison.of(ground.everybody)
     models, cohorts = _models(against.observed), _cohorts(ground, against)
     ordered = against.observed.level != "nominal"
-    wanted, fewer = _bounded(against, len(models), ground)
+    wanted, fewer = _affordable_interval(against, len(models), ground)
     estimates = [[_of_cohort(against, place, model, wanted) for model, _name in models] for place, _cohort in cohorts]
     low = agreement_ticks(value_of(e) for row in estimates for e in row)[0] if ordered else 0.0
     measure = _measure(against.observed.level)
@@ -71,7 +71,7 @@ def cohorts_by_models(ground: FigureData) -> Figure:
     )
 
 
-def _bounded(against: ModelComparison, models: int, ground: FigureData) -> tuple[Interval, list[str]]:
+def _affordable_interval(against: ModelComparison, models: int, ground: FigureData) -> tuple[Interval, list[str]]:
     """The interval, none where there is too much for it, as on the page of models; and what is said of it. Raises
     MissingData where there is too much for numbers alone."""
     work, wanted = models * against.value.size, ground.asked.interval_spec
@@ -130,7 +130,7 @@ def point_by_point(ground: FigureData) -> Figure:
     if observations.level == "nominal":
         raise MissingData(_("Points need codes with an order; this question has none."))
     models, _there = _models(observations)[:CLOUDS], _cohorts(ground, against)
-    wanted, fewer = _bounded(against, len(models), ground)
+    wanted, fewer = _affordable_interval(against, len(models), ground)
     mean, names = against.means, _names(against)
     clouds, rows, correlations = [], [], []
     for place, name in models:
@@ -139,7 +139,7 @@ def point_by_point(ground: FigureData) -> Figure:
         there = np.flatnonzero(np.isfinite(score)).tolist()
         dots = tuple(scatter.Dot(names[i], float(mean[i]), float(score[i])) for i in there)
         r = scatter.correlation_words("r", value_of(estimate))
-        clouds.append(scatter.Cloud(name, dots, r, scatter.fitted(dots)))
+        clouds.append(scatter.Cloud(name, dots, r, scatter.fit_line(dots)))
         rows += [(name, d.name, d.x, d.y) for d in dots]
         correlations.append(
             (name, "r = " + estimate_text(estimate) if estimate.value is not None else estimate_text(estimate))

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from evaluation.figures.figure import Figure, Words
 from evaluation.queries.observations import Observations, observe
 from evaluation.selections.selection import NAMES, Selection, select
-from evaluation.tables.inclusion_text import counted_words
+from evaluation.tables.inclusion_text import inclusion_sentences
 from evaluation.tables.ranked_lists import labels_of
 from evaluation.tables.sources import CAMPAIGNS, COLLECTION, name_of
 from evaluation.tables.table import MissingData, TableHeading
@@ -100,4 +100,4 @@ class FigureData(TableInputs):
         """The sentences that stand under the figure."""
         used = list(dict.fromkeys(self.used_selections))
         runs = list(self.used_runs.values())
-        return (*self.source_words(), *counted_words(used, runs, self.catalogue))
+        return (*self.source_words(), *inclusion_sentences(used, runs, self.catalogue))

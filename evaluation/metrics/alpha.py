@@ -102,7 +102,7 @@ def _estimate(
         if reason == "no_variation":
             extras["percent_agreement"] = 1.0
         return undefined_estimate(reason, method, ratings, wanted, extras)
-    whole = _whole(level, table)
+    whole = _sums_of_all(level, table)
     value = float(_values(whole, measure, whole)[0])
     ends = _ends(value, measure, ratings, level, table, (unit_weights, rater_weights), wanted, extras)
     return Estimate.of(
@@ -129,7 +129,7 @@ def _reason(ratings: Ratings, table: CountTable, measure: str) -> str | None:
     return "one_unit" if measure == "alpha" and table.unit_weight.sum() <= 1 else None
 
 
-def _whole(level: Level, table: CountTable) -> Sums:
+def _sums_of_all(level: Level, table: CountTable) -> Sums:
     return ordinal_sums(table) if level == "ordinal" else whole_sums(level, table)
 
 
@@ -158,7 +158,7 @@ def _ends(
         count = ratings.n_units if wanted.over == "units" else ratings.n_raters
         drawn = resample_weights(wanted, count)
         sums = bootstrap_sums(level, ratings, weights, drawn, "units" if wanted.over == "units" else "raters")
-        replicates = _values(sums, measure, _whole(level, table))
+        replicates = _values(sums, measure, _sums_of_all(level, table))
         extras["n_resamples"] = wanted.resamples
         extras["n_resamples_undefined"] = int(np.isnan(replicates).sum())
         return percentile_interval(replicates, wanted.level)

@@ -69,7 +69,7 @@ def _units(level: Level, table: CountTable, drawn: Floats) -> Sums:
         few = table.n_codes <= _FEW_CODES
         counts = table.counts.toarray() if few else table.counts
         marginals = np.asarray((drawn * table.unit_weight) @ counts)  # (B, C)
-        expected = _expected(level, table.codes, marginals, total)
+        expected = _expected_sums(level, table.codes, marginals, total)
     if level == "ordinal" and table.n_codes <= _FEW_CODES:
         ranks, weights = mid_ranks(marginals), drawn * table.factor
         squares = np.einsum("bc,bc->b", weights @ (table.mass[:, None] * counts), ranks**2)
@@ -91,7 +91,7 @@ def _centred(table: CountTable) -> Floats:
     return np.asarray(table.codes - np.average(table.codes, weights=table.marginals))
 
 
-def _expected(level: Level, codes: Floats, marginals: Floats, total: Floats) -> Floats:
+def _expected_sums(level: Level, codes: Floats, marginals: Floats, total: Floats) -> Floats:
     """Expected sums for (B, C) marginals; the interval level has its own moments."""
     if level == "nominal":
         return np.asarray(total**2 - np.sum(marginals**2, axis=1))
@@ -135,7 +135,7 @@ def _raters(level: Level, table: CountTable, cells: _Cells, weight: Floats) -> S
         codes = _centred(table)
         expected = 2 * (total * (codes**2 @ marginals) - (codes @ marginals) ** 2)
     else:
-        expected = _expected(level, table.codes, marginals.T, total)
+        expected = _expected_sums(level, table.codes, marginals.T, total)
     return Sums(np.maximum(np.sum(factor * within, axis=0), 0), expected, total, self_pairs)
 
 

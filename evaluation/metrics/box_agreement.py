@@ -39,7 +39,7 @@ def mean_pairwise_overlap(drawn: Drawn, *, interval: Interval = TWO_WAY) -> Esti
     >>> mean_pairwise_overlap([{"a": half, "b": half}, {"a": half, "b": whole}, {"a": whole}]).value  # (1 + 1/2) / 2
     0.75
     """
-    answers, given = _numbered(drawn)
+    answers, given = _number_raters(drawn)
     return mean_over_pairs(
         answers, lambda one, other: overlap_of_pairs(given, one, other), method="mean pairwise IoU", interval=interval
     )
@@ -74,7 +74,7 @@ def mean_overlap_with_people(model: Sequence[Boxes | None], people: Drawn, *, in
     if interval.method == "bootstrap":
         raise ValueError("an overlap with people has a jackknife interval only, got method='bootstrap'")
     both = [(own, theirs) for own, theirs in zip(model, people, strict=True) if own is not None and theirs]
-    answers, people_answers = _numbered([theirs for _own, theirs in both])
+    answers, people_answers = _number_raters([theirs for _own, theirs in both])
     every = [*people_answers, *(own for own, _theirs in both)]
     alike = overlap_of_pairs(every, np.arange(len(people_answers)), len(people_answers) + answers.unit)
     common: dict[str, Any] = {
@@ -94,7 +94,7 @@ def mean_overlap_with_people(model: Sequence[Boxes | None], people: Drawn, *, in
     return Estimate.of(value, interval=ends, **common)
 
 
-def _numbered(drawn: Drawn) -> tuple[Answers, list[Boxes]]:
+def _number_raters(drawn: Drawn) -> tuple[Answers, list[Boxes]]:
     """Raters are numbered in the order they appear."""
     numbers: dict[Hashable, int] = {}
     rows = [

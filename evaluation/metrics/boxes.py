@@ -48,11 +48,11 @@ def _iou(a: Floats, b: Floats) -> Floats:
     return np.asarray(both / either, dtype=np.float64)
 
 
-def matched(ours: npt.ArrayLike, theirs: npt.ArrayLike) -> list[tuple[int, int, float]]:
+def match_boxes(ours: npt.ArrayLike, theirs: npt.ArrayLike) -> list[tuple[int, int, float]]:
     """Pairs (index of ours, index of theirs, IoU) that make the sum of IoU largest; each box is in one pair at most.
     Boxes that overlap nothing of the other side are in none.
 
-    >>> matched([[0, 0, 1, 1], [4, 4, 5, 5]], [[4, 4, 5, 5], [0, 0, 1, 2]])
+    >>> match_boxes([[0, 0, 1, 1], [4, 4, 5, 5]], [[4, 4, 5, 5], [0, 0, 1, 2]])
     [(0, 1, 0.5), (1, 0, 1.0)]
     """
     overlaps = iou(ours, theirs)
@@ -75,7 +75,7 @@ def overlap(ours: npt.ArrayLike, theirs: npt.ArrayLike) -> float:
     if not np.size(ours) or not np.size(theirs):
         return float(np.size(ours) == np.size(theirs))
     larger = max(len(_boxes(ours)), len(_boxes(theirs)))
-    return sum(share for _ours, _theirs, share in matched(ours, theirs)) / larger
+    return sum(share for _ours, _theirs, share in match_boxes(ours, theirs)) / larger
 
 
 def _boxes(given: npt.ArrayLike) -> Floats:

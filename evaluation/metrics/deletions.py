@@ -111,7 +111,7 @@ class Removal:
 def whole_sums(level: FixedLevel, table: CountTable) -> Sums:
     """The sums of the whole table; O(ratings) except for the ratio level with many codes."""
     if table.cells is None:
-        return _whole(partial(distance_sums, level, table.codes), table)[0]
+        return _sums_of_all(partial(distance_sums, level, table.codes), table)[0]
     distance = distance_matrix(level, table.codes)
     within = np.einsum("uc,uc->u", table.cells @ distance, table.cells)
     return Sums(
@@ -122,7 +122,7 @@ def whole_sums(level: FixedLevel, table: CountTable) -> Sums:
     )
 
 
-def _whole(sums_of: DistanceSums, table: CountTable) -> tuple[Sums, Floats, Floats, Floats]:
+def _sums_of_all(sums_of: DistanceSums, table: CountTable) -> tuple[Sums, Floats, Floats, Floats]:
     """The sums; d_i within units (n,); T_u (U,); distance of each code to all ratings (C,)."""
     near = sums_of(table.code, table.unit, table.weight, table.n_units)
     within = table.by_unit(table.weight * near)
@@ -144,7 +144,7 @@ def fixed_deletions(level: FixedLevel, table: CountTable) -> Deletions:
 
 def distance_deletions(sums_of: DistanceSums, table: CountTable) -> Deletions:
     """The same for any distance between codes; ``sums_of`` takes places in ``table.codes``."""
-    whole, near, within, far = _whole(sums_of, table)
+    whole, near, within, far = _sums_of_all(sums_of, table)
     u, r, gone = table.unit, table.rater, Removal.of(table)
     far_of = table.rating_mass * far[table.code]
     units = Sums(

@@ -156,7 +156,7 @@ def _deletions(table: CountTable, distance: Distance, most: int, pairs: int, see
     places = table.codes.astype(np.int64)  # of the pairable answers among the distinct ones
     if table.n_codes <= most:
         return distance_deletions(matrix_sums(distance_matrix(places, distance)), table)
-    return _drawn(table, lambda i, j: _checked(distance, places[i], places[j]), pairs, seed)
+    return _sampled_deletions(table, lambda i, j: _checked_distances(distance, places[i], places[j]), pairs, seed)
 
 
 def distance_matrix(places: Ints, distance: Distance) -> Floats:
@@ -166,11 +166,11 @@ def distance_matrix(places: Ints, distance: Distance) -> Floats:
     first, second = np.triu_indices(count, 1)
     for begin in range(0, first.size, _BLOCK):
         i, j = first[begin : begin + _BLOCK], second[begin : begin + _BLOCK]
-        matrix[i, j] = matrix[j, i] = _checked(distance, places[i], places[j])
+        matrix[i, j] = matrix[j, i] = _checked_distances(distance, places[i], places[j])
     return matrix
 
 
-def _checked(distance: Distance, first: Ints, second: Ints) -> Floats:
+def _checked_distances(distance: Distance, first: Ints, second: Ints) -> Floats:
     distances = np.asarray(distance(first, second), np.float64)
     if distances.shape != first.shape or not ((distances >= 0) & (distances <= 1 + 1e-12)).all():
         raise ValueError("distance must give a number from 0 to 1 for each pair")
@@ -212,7 +212,7 @@ def _by_pairs(matrix: Floats, code: Ints, length: Ints, weight: Floats) -> Float
 # ---- many distinct answers: D_e from random pairs --------------------------------------------------------------------
 
 
-def _drawn(table: CountTable, distance: Distance, pairs: int, seed: int) -> Deletions:
+def _sampled_deletions(table: CountTable, distance: Distance, pairs: int, seed: int) -> Deletions:
     """D_o from all pairs within units; D_e of each replicate from the drawn pairs that are left in it."""
     near = _within_sums(table, distance)
     within = table.by_unit(near)
@@ -229,7 +229,7 @@ def _drawn(table: CountTable, distance: Distance, pairs: int, seed: int) -> Dele
     partner = _partners(table)
 
     def expected(touched: Sequence[Ints], count: int, total: Floats) -> Floats:
-        lost, gone = _touching(touched, apart, count)
+        lost, gone = _sum_touching(touched, apart, count)
         left = pairs - gone
         mean = np.divide(apart.sum() - lost, left, out=np.full(count, np.nan), where=left > 0)
         return np.asarray(mean * (total**2 - total))
@@ -274,7 +274,7 @@ def _partners(table: CountTable) -> Ints:
     return partner
 
 
-def _touching(touched: Sequence[Ints], apart: Floats, count: int) -> tuple[Floats, Floats]:
+def _sum_touching(touched: Sequence[Ints], apart: Floats, count: int) -> tuple[Floats, Floats]:
     """Sum and number of the pairs that leave with each of ``count``; a pair that it has several times leaves once."""
     lost, gone = np.zeros(count), np.zeros(count)
     for place, column in enumerate(touched):

@@ -26,7 +26,7 @@ UNITS = Interval(over="units")
 _BLOCK_NUMBERS = 4_000_000
 
 
-def normalised(scores: npt.ArrayLike) -> tuple[Floats, Bools]:
+def normalise_scores(scores: npt.ArrayLike) -> tuple[Floats, Bools]:
     """(images, labels) scores divided by their sum, and (images,) which rows could be: no gap, a positive sum."""
     shares = np.asarray(scores, np.float64)
     if shares.ndim != 2:
@@ -58,9 +58,11 @@ def pairwise_distance(scores: npt.ArrayLike, *, base: float = 2.0, interval: Int
 
     0: every image speaks to the labels in the same proportions; higher: the set is more varied.
     """
-    shares, kept = normalised(scores)
+    shares, defined = normalise_scores(scores)
     k = shares.shape[0]
-    common: dict[str, Any] = _common("mean pairwise Jensen-Shannon distance", k, interval, np.asarray(scores), kept)
+    common: dict[str, Any] = _common_fields(
+        "mean pairwise Jensen-Shannon distance", k, interval, np.asarray(scores), defined
+    )
     common["extras"] |= {"base": base, "n_pairs": k * (k - 1) // 2}
     if k < 2:
         return Estimate.undefined(reason="no_pairs" if k else "nothing_counted", **common)
@@ -84,7 +86,7 @@ def coverage(scores: npt.ArrayLike, *, threshold: float = 4.0, interval: Interva
     if label_scores.ndim != 2:
         raise ValueError(f"scores must be images x labels, got shape {label_scores.shape}")
     known: Bools = np.asarray(np.isfinite(label_scores).any(axis=1))
-    common = _common("coverage", int(known.sum()), interval, label_scores, known)
+    common = _common_fields("coverage", int(known.sum()), interval, label_scores, known)
     common["extras"] |= {"threshold": threshold, "n_labels": int(label_scores.shape[1])}
     if not known.any():
         return Estimate.undefined(reason="nothing_counted", **common)
@@ -94,7 +96,7 @@ def coverage(scores: npt.ArrayLike, *, threshold: float = 4.0, interval: Interva
     return Estimate.of(float(reached.mean()), interval_reason="not_smooth", **common)
 
 
-def _common(method: str, images: int, wanted: Interval, shares: Floats, defined: Bools) -> dict[str, Any]:
+def _common_fields(method: str, images: int, wanted: Interval, shares: Floats, defined: Bools) -> dict[str, Any]:
     if wanted.over not in ("units", "none") or wanted.method != "jackknife":
         raise ValueError(f"only images are left out here, by the jackknife, got over={wanted.over!r}")
     return {

@@ -54,6 +54,8 @@ REASONS: dict[str, str] = {
     "no_value": "There is no value to put an interval around.",
 }
 
+NOT_ASKED = "Nobody was asked about this label."  # "not_asked" as the reason of a value; of an interval it is as above
+
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
@@ -182,7 +184,7 @@ class Estimate:
     @property
     def reason_text(self) -> str | None:
         """The reason in words (English; pages translate by its code)."""
-        return None if self.reason is None else REASONS[self.reason]
+        return NOT_ASKED if self.reason == "not_asked" else None if self.reason is None else REASONS[self.reason]
 
     @property
     def interval_reason_text(self) -> str | None:

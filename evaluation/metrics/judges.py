@@ -33,7 +33,7 @@ def select_ratings(ratings: Ratings, keep: Bools) -> Ratings:
 
 def units_rated_by(ratings: Ratings, judge: int) -> Ratings:
     """All ratings of the units that the judge rated, units and raters numbered as before."""
-    _known(ratings, judge)
+    _check_judge(ratings, judge)
     rated = np.zeros(ratings.n_units, bool)
     rated[ratings.unit[ratings.rater == judge]] = True
     keep = rated[ratings.unit]
@@ -88,7 +88,7 @@ def judge_position(ratings: Ratings, judge: int, *, interval: Interval = OTHER_U
     each = [(j, replace(estimate, n_raters=n_people)) for j, estimate in found]
     wins, compared = 0, 0
     for person, own in each:
-        matched = _instead_of(judged, judge, person)
+        matched = _correlation_instead_of(judged, judge, person)
         if own.value is None or matched is None:
             continue
         compared += 1
@@ -106,7 +106,7 @@ def judge_position(ratings: Ratings, judge: int, *, interval: Interval = OTHER_U
     return JudgePosition(replace(own, n_raters=n_people + 1), tuple(each), best)
 
 
-def _instead_of(judged: Ratings, judge: int, person: int) -> float | None:
+def _correlation_instead_of(judged: Ratings, judge: int, person: int) -> float | None:
     """The judge's Spearman with the people but ``person``, over the units that person rated."""
     theirs = np.zeros(judged.n_units, bool)
     theirs[judged.unit[judged.rater == person]] = True
@@ -171,6 +171,6 @@ def against_majority(ratings: Ratings, judge: int, *, codes: Sequence[float] | N
     )
 
 
-def _known(ratings: Ratings, judge: int) -> None:
+def _check_judge(ratings: Ratings, judge: int) -> None:
     if not 0 <= judge < ratings.n_raters:
         raise ValueError(f"judge must lie in 0..{ratings.n_raters - 1}, got {judge}")

@@ -83,7 +83,7 @@ def image_wise(
 
     ``block`` (n,): the rating's image's group, from 0 (its prompt country, its concept); none: all images together.
     """
-    row = _numbered(scored.image)
+    row = _number_labels(scored.image)
     return _estimates("image-wise Pearson", scored, _over_cohorts(scored, row, row, block), interval)
 
 
@@ -92,7 +92,7 @@ def concept_averaged(scored: RatedScores, concept: npt.ArrayLike, *, interval: I
 
     Resampled are concepts and raters: other concepts, other people.
     """
-    row = _numbered(np.asarray(concept, np.int64))
+    row = _number_labels(np.asarray(concept, np.int64))
     [estimate] = _estimates("concept-averaged Pearson", scored, _over_cohorts(scored, row, row), interval)
     words = estimate.resampled.replace("units", "concepts")
     return replace(estimate, resampled=words)
@@ -137,15 +137,18 @@ def per_annotator(scored: RatedScores, *, interval: Interval = TWO_WAY) -> dict[
     """
     if not scored.cohort.size:
         return {}
-    row = _numbered(_joined(scored.cohort, scored.rater))
+    row = _number_labels(_combine_labels(scored.cohort, scored.rater))
     first = np.unique(row, return_index=True)[1]
     cohorts, of_row = np.unique(scored.cohort[first], return_inverse=True)
     table = _Table(scored, _layout(scored, row, scored.image, scored.image, of_row[row]))
     means, r = _of_blocks("mean Pearson with each rater", table, interval), table.r
-    return {int(cohort): _spread(means[place], r[of_row == place]) for place, cohort in enumerate(cohorts.tolist())}
+    return {
+        int(cohort): _rater_correlations(means[place], r[of_row == place])
+        for place, cohort in enumerate(cohorts.tolist())
+    }
 
 
-def _spread(mean: Estimate, r: Floats) -> RaterCorrelations:
+def _rater_correlations(mean: Estimate, r: Floats) -> RaterCorrelations:
     known = r[np.isfinite(r)]
 
     def of(name: str, value: float | None) -> Estimate:
@@ -169,7 +172,7 @@ def _spread(mean: Estimate, r: Floats) -> RaterCorrelations:
     )
 
 
-def _numbered(labels: Ints) -> Ints:
+def _number_labels(labels: Ints) -> Ints:
     """(n,) each label's place among the distinct ones."""
     return _distinct(labels)[1]
 
@@ -267,12 +270,12 @@ class _Table:
 
     def __init__(self, scored: RatedScores, layout: RatingLayout) -> None:
         self.scored, self.layout = scored, layout
-        self.thing = _numbered(_joined(layout.row, layout.column, layout.thing))
+        self.thing = _number_labels(_combine_labels(layout.row, layout.column, layout.thing))
         self.count = _sums(self.thing)
         self.sum = _sums(self.thing, scored.value)
         first = np.unique(self.thing, return_index=True)[1]
         self.score = scored.score[first]
-        self.cell = _numbered(_joined(layout.row, layout.column)[first])  # of each thing
+        self.cell = _number_labels(_combine_labels(layout.row, layout.column)[first])  # of each thing
         self.row = layout.row[first][np.unique(self.cell, return_index=True)[1]]  # of each cell
         self.things = _sums(self.cell)  # in each cell
         self.x = _sums(self.cell, self.score)
@@ -313,8 +316,8 @@ class _Table:
 
     def parts(self) -> list[Ints]:
         """(n,) numbers of units, raters, and pairs of both: what is left out once."""
-        unit, rater = _numbered(self.layout.unit), _numbered(self.scored.rater)
-        return [unit, rater, _numbered(_joined(unit, rater))]
+        unit, rater = _number_labels(self.layout.unit), _number_labels(self.scored.rater)
+        return [unit, rater, _number_labels(_combine_labels(unit, rater))]
 
     def without(self, part: Ints) -> Changes:
         """Every block's change when all ratings of one number of ``part`` (n,) are left out, for each number that has
@@ -355,7 +358,7 @@ def _sums(place: Ints, numbers: npt.ArrayLike | None = None, size: int = 0) -> F
     return np.bincount(place, None if numbers is None else np.asarray(numbers, np.float64), size).astype(np.float64)
 
 
-def _joined(*parts: Ints) -> Ints:
+def _combine_labels(*parts: Ints) -> Ints:
     """(n,) one number for each combination."""
     codes: Ints = np.zeros(parts[0].size, np.int64)
     for part in parts:

@@ -87,17 +87,17 @@ def f1(pairs: Pairs, average: Average, *, threshold: float = THRESHOLD, level: f
     if scored.score.size and not scored.gold.any():
         return _without_gold(METHODS[average], scored, extras)
     estimate = estimate_by_clusters(
-        sums, _of(average, labels), LOGIT, method=METHODS[average], n_units=int(np.unique(some.image).size),
+        sums, _f1_statistic(average, labels), LOGIT, method=METHODS[average], n_units=int(np.unique(some.image).size),
         n_ratings=int(some.score.size), level=level, extras=extras,
     )  # fmt: skip
-    return _named(estimate, bool(some.score.size))
+    return _state_reason(estimate, bool(some.score.size))
 
 
 def f1_difference(
     first: Pairs, second: Pairs, average: Average, *, threshold: float = THRESHOLD, level: float = LEVEL
 ) -> Estimate:
     """F1 of ``first`` less that of ``second``, over the pairs both scored; both of an image are left out together."""
-    return _compared(first, second, average, "difference", threshold, level)
+    return _compare(first, second, average, "difference", threshold, level)
 
 
 def f1_ratio(
@@ -107,22 +107,22 @@ def f1_ratio(
 
     Undefined also where the second's F1 is 0.
     """
-    return _compared(first, second, average, "ratio", threshold, level)
+    return _compare(first, second, average, "ratio", threshold, level)
 
 
-def _compared(
+def _compare(
     first: Pairs, second: Pairs, average: Average, how: Literal["difference", "ratio"], threshold: float,
     level: float,
 ) -> Estimate:  # fmt: skip
     if average not in AVERAGES:
         raise ValueError(f"average must be one of {', '.join(AVERAGES)}, got {average!r}")
-    first_pairs, other = _shared(first, second)
+    first_pairs, other = _shared_pairs(first, second)
     if first_pairs.score.size and not first_pairs.gold.any():
         return replace(_without_gold(f"{how} of {METHODS[average]}", first_pairs, {"threshold": threshold}), n_raters=2)
     kept, _not_asked = _with_gold_asked(first, first_pairs, average)
     first_pairs, other = first_pairs.where(kept), other.where(kept)
     (left, labels), (right, _same) = (_columns(side, average, threshold) for side in (first_pairs, other))
-    width, of = left.shape[1], _of(average, labels)
+    width, of = left.shape[1], _f1_statistic(average, labels)
 
     def statistic(sums: Floats) -> Floats:
         a, b = of(sums[:, :width]), of(sums[:, width:])
@@ -140,13 +140,13 @@ def _compared(
         method=method, n_units=int(np.unique(first_pairs.image).size), n_ratings=int(2 * first_pairs.score.size),
         n_raters=2, level=level, extras=extras,
     )  # fmt: skip
-    estimate = _named(estimate, bool(first_pairs.score.size))
+    estimate = _state_reason(estimate, bool(first_pairs.score.size))
     if how == "ratio" and estimate.value is None and of(right.sum(axis=0, keepdims=True))[0] == 0:
         return replace(estimate, reason="zero_below")
     return estimate
 
 
-def _named(estimate: Estimate, some: bool) -> Estimate:
+def _state_reason(estimate: Estimate, some: bool) -> Estimate:
     """Images are what is left out; and where there are pairs without a value, no gold label was asked."""
     estimate = replace(estimate, resampled="images")
     return replace(estimate, reason="no_gold_asked") if estimate.value is None and some else estimate
@@ -168,7 +168,7 @@ def _with_gold_asked(every: Pairs, scored: Pairs, average: Average) -> tuple[Boo
     return np.asarray(~out), int(np.unique(group[out]).size)
 
 
-def _shared(first: Pairs, second: Pairs) -> tuple[Pairs, Pairs]:
+def _shared_pairs(first: Pairs, second: Pairs) -> tuple[Pairs, Pairs]:
     """The pairs both scored, in one order. A pair stands in each once."""
     image = number_clusters(np.concatenate([first.image, second.image]))[1]
     count, label = number_clusters(np.concatenate([first.label, second.label]))
@@ -206,7 +206,7 @@ def _sums(place: Ints, flags: Bools, size: int) -> Floats:
     return np.bincount(place, flags.astype(np.float64), size).astype(np.float64)
 
 
-def _of(average: Average, labels: int) -> Statistic:
+def _f1_statistic(average: Average, labels: int) -> Statistic:
     def statistic(sums: Floats) -> Floats:
         if average == "samples":
             return divide(sums[:, 0], sums[:, 1])

@@ -46,7 +46,7 @@ def expected_sum(marginals: Floats) -> Floats:
 
 def ordinal_sums(table: CountTable) -> Sums:
     """The sums of the whole table, in O(ratings)."""
-    within = _within(table, mid_ranks(table.marginals))
+    within = _sums_within(table, mid_ranks(table.marginals))
     return Sums(
         np.array([table.factor @ within]),
         np.atleast_1d(expected_sum(table.marginals)),
@@ -55,7 +55,7 @@ def ordinal_sums(table: CountTable) -> Sums:
     )
 
 
-def _within(table: CountTable, ranks: Floats) -> Floats:
+def _sums_within(table: CountTable, ranks: Floats) -> Floats:
     """(U,) T_u: 2 (m sum v x^2 - (sum v x)^2)."""
     if table.cells is not None:
         first, second = table.cells @ ranks, table.cells @ ranks**2
@@ -162,7 +162,7 @@ def _first_order(table: CountTable, gone: Removal, whole: Sums) -> tuple[Sums, S
     """Without one unit, and without one rating: ranks x - y with y small, so x'Ax - 2 y'Ax for the observed sum."""
     u, v = table.unit, table.weight
     x = mid_ranks(table.marginals)
-    within, mine = _within(table, x), x[table.code]
+    within, mine = _sums_within(table, x), x[table.code]
     linear = table.counts.T @ (table.factor * table.mass)
     pull = 2 * (linear * x - table.counts.T @ (table.factor * (table.counts @ x)))  # A x, (C,)
     # a rating of code a lowers all ranks above a by its mass and that of a by half of it

@@ -102,7 +102,7 @@ def pairwise_f1(partitions: Partitions, *, interval: Interval = TWO_WAY) -> Esti
     >>> pairwise_f1(Partitions.from_rows([("u", "a", a), ("u", "b", b)])).value  # 2 x 1 / (3 + 2)
     0.4
     """
-    return _pooled(
+    return _pooled_estimate(
         partitions, "pairwise F1 of groupings", _f1_parts, _quotient, interval, Scale("logit"), "no_pairs_joined"
     )
 
@@ -113,7 +113,9 @@ def adjusted_rand(partitions: Partitions, *, interval: Interval = TWO_WAY) -> Es
     With the example of `pairwise_f1`: T = 6, E = 3 x 2 / 6 = 1, so (1 - 1) / (2.5 - 1) = 0.
     """
     parts, scale = _rand_parts, Scale("log(1 - x)")
-    return _pooled(partitions, "adjusted Rand index of groupings", parts, _quotient, interval, scale, "no_variation")
+    return _pooled_estimate(
+        partitions, "adjusted Rand index of groupings", parts, _quotient, interval, scale, "no_variation"
+    )
 
 
 def keep_alpha(partitions: Partitions, *, interval: Interval = TWO_WAY) -> Estimate:
@@ -123,16 +125,16 @@ def keep_alpha(partitions: Partitions, *, interval: Interval = TWO_WAY) -> Estim
     D_e = 2 x 3 x 5 / (8 x 7) = 30 / 56; alpha = 1 - (2 / 8) / (30 / 56) = 0.5333.
     """
     scale = Scale("log(1 - x)")
-    estimate = _pooled(
+    estimate = _pooled_estimate(
         partitions, "alpha of keep or drop (nominal)", _keep_parts, _alpha, interval, scale, "no_variation"
     )
     if estimate.reason == "no_variation" and estimate.extras["n_pictures"] == 1:
-        decisions = [kept for item in partitions.by_unit().values() for kept in _decided(item)]
+        decisions = [kept for item in partitions.by_unit().values() for kept in _iter_decisions(item)]
         return replace(estimate, reason="one_unit") if len(set(decisions)) > 1 else estimate
     return estimate
 
 
-def _decided(item: Item) -> Iterator[bool]:
+def _iter_decisions(item: Item) -> Iterator[bool]:
     """Every keep or drop of the pictures that two people decided on."""
     for name in {name for partition in item.values() for name in partition.kept}:
         decisions = [partition.kept[name] for partition in item.values() if name in partition.kept]
@@ -206,7 +208,7 @@ Parts = Callable[[Item], Floats]
 Value = Callable[[Floats], float | None]
 
 
-def _pooled(
+def _pooled_estimate(
     partitions: Partitions, method: str, parts: Parts, value: Value, wanted: Interval, scale: Scale, undefined: str
 ) -> Estimate:
     items = {unit: item for unit, item in partitions.by_unit().items() if len(item) > 1}

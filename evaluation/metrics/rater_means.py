@@ -49,7 +49,7 @@ def with_rater_means(scores: npt.ArrayLike, ratings: Ratings, kind: Kind, *, int
     }  # fmt: skip
     if n_units < MIN_POINTS:
         return Estimate.undefined(reason="too_few_points" if n_units else "no_ratings", **common)
-    copies = _whole(score, used, kind) if interval.over == "none" else replicates(score, used, kind)
+    copies = _correlation_of_all(score, used, kind) if interval.over == "none" else replicates(score, used, kind)
     value = float(copies.whole[0])
     if not np.isfinite(value):
         return Estimate.undefined(reason="constant_side", **common)
@@ -59,7 +59,7 @@ def with_rater_means(scores: npt.ArrayLike, ratings: Ratings, kind: Kind, *, int
     return Estimate.of(value, interval=ends, **common)
 
 
-def _whole(score: Floats, ratings: Ratings, kind: Kind) -> Replicates:
+def _correlation_of_all(score: Floats, ratings: Ratings, kind: Kind) -> Replicates:
     """The correlation alone, where no interval is asked for."""
     units, unit = np.unique(ratings.unit, return_inverse=True)
     mean = np.bincount(unit, ratings.value) / np.bincount(unit)

@@ -1,9 +1,9 @@
 """Ranked lists: are they right (precision, accuracy, NDCG), and whose are they (diversity, LBKL, DLBKL).
 
 Everything takes the first k places of q queries as arrays (q, k), the best first, and gives one number for each query
-(q,), NaN where it is undefined; what a report prints is their mean (``resampling.mean``). ``top`` cuts lists to k and
-refuses a shorter one. Cultures, countries and languages are numbers from 0; -1 is "not known", and makes the query's
-number undefined, since its share cannot be told.
+(q,), NaN where it is undefined; what a report prints is their mean (``resampling.mean``). ``first_places`` cuts lists
+to k and refuses a shorter one. Cultures, countries and languages are numbers from 0; -1 is "not known", and makes the
+query's number undefined, since its share cannot be told.
 Sources: Jarvelin & Kekalainen (2002) for NDCG; Bhatia et al. (2024), GlobalRG, equation 1 for diversity; Laosaengpha et
 al. (2025) for LBKL; 3XCM, equations 1, 2 and 6-13 for DLBKL.
 """
@@ -37,7 +37,7 @@ def rank_order(scores: npt.ArrayLike, keys: Sequence[str]) -> Ints:
     return np.asarray(np.lexsort((np.asarray(keys, dtype=np.str_), -ordered_scores)), np.int64)
 
 
-def top(lists: Sequence[Sequence[T]], k: int) -> list[Sequence[T]]:
+def first_places(lists: Sequence[Sequence[T]], k: int) -> list[Sequence[T]]:
     """The first k of every list. Raises ValueError for k < 1 and for a list shorter than k."""
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k}")
@@ -95,7 +95,7 @@ def ndcg(gains: npt.ArrayLike, available: npt.ArrayLike | None = None) -> Floats
     k = gains_found.shape[1]
     best = -np.sort(-pool, axis=1)[:, :k]
     ideal = best @ discounts(best.shape[1])
-    return _over(gains_found @ discounts(k), ideal)
+    return _divide(gains_found @ discounts(k), ideal)
 
 
 def _check_included(gains: Floats, available: Floats) -> None:
@@ -148,7 +148,7 @@ def diversity(cultures: npt.ArrayLike, *, normaliser: Normaliser = "ln_k") -> Fl
     entropy = np.abs(-np.sum(p * logs, axis=1))
     parts = np.full(len(cultures_found), cultures_found.shape[1]) if normaliser == "ln_k" else (p > 0).sum(axis=1)
     most = np.log(np.maximum(parts, 1))
-    return _over(entropy, most)
+    return _divide(entropy, most)
 
 
 def divergence(observed: Floats, expected: npt.ArrayLike | None = None, *, epsilon: float = EPSILON) -> Floats:
@@ -194,5 +194,5 @@ def _places(given: npt.ArrayLike) -> npt.NDArray[Any]:
     return places
 
 
-def _over(above: Floats, below: Floats) -> Floats:
+def _divide(above: Floats, below: Floats) -> Floats:
     return np.asarray(np.divide(above, below, out=np.full(below.shape, np.nan), where=below > 0), np.float64)

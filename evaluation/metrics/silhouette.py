@@ -54,7 +54,7 @@ def silhouettes(vectors: npt.ArrayLike, cluster: npt.ArrayLike, *, distance: Dis
     if _cost(len(own), x.shape[1], names.size, distance) > MOST:
         raise TooLarge(f"{len(own)} vectors of {x.shape[1]} numbers in {names.size} clusters are too many")
     if names.size >= 2:
-        widths[keep] = _of(x[keep], own.reshape(-1), int(names.size), distance)
+        widths[keep] = _silhouettes_of(x[keep], own.reshape(-1), int(names.size), distance)
     return widths
 
 
@@ -155,7 +155,7 @@ def _jackknife_ends(value: float, replicates: Floats, within: int, level: float)
     return Scale("Fisher z").interval(value, error, float(stats.t.ppf((1 + level) / 2, within - 1))) or "no_spread"
 
 
-def _of(x: Floats, own: Ints, clusters: int, distance: Distance) -> Floats:
+def _silhouettes_of(x: Floats, own: Ints, clusters: int, distance: Distance) -> Floats:
     order: Ints = np.argsort(own, kind="stable")
     starts: Ints = np.searchsorted(own[order], np.arange(clusters))
     size = np.bincount(own, minlength=clusters).astype(np.float64)

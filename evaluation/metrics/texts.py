@@ -38,16 +38,16 @@ def exact_match(table: AnswerTable, *, interval: Interval = TWO_WAY) -> Estimate
     0.5
     """
     estimate = percent_agreement(table.codes(normal_form), interval=interval)
-    return _described(replace(estimate, method="exact match of texts"), table)
+    return _describe(replace(estimate, method="exact match of texts"), table)
 
 
 def text_alpha(table: AnswerTable, *, interval: Interval = TWO_WAY) -> Estimate:
     """Krippendorff's alpha, nominal, of the normal forms."""
     estimate = alpha(table.codes(normal_form), "nominal", interval=interval)
-    return _described(replace(estimate, method="Krippendorff's alpha (nominal) of texts"), table)
+    return _describe(replace(estimate, method="Krippendorff's alpha (nominal) of texts"), table)
 
 
-def _described(estimate: Estimate, table: AnswerTable) -> Estimate:
+def _describe(estimate: Estimate, table: AnswerTable) -> Estimate:
     words = [len(normal_form(one).split()) for one in table.distinct]
     middle = float(median(words[place] for place in table.answer.tolist())) if table.n_ratings else 0.0
     return replace(estimate, extras={**estimate.extras, "normal_form": NORMAL_FORM, "median_words": middle})

@@ -23,7 +23,7 @@ Row = tuple[int, str, int, int, datetime, Any]  # cohort, condition, unit, rater
 
 def answer_tables(selection: Selection) -> RatingTables:
     """As `readers.ratings`: a table for every cohort and condition selected, also those without answers yet."""
-    return _read(answer_rows(selection), selection)
+    return _build_tables(answer_rows(selection), selection)
 
 
 def weekly_answer_tables(selection: Selection) -> list[tuple[date, RatingTables]]:
@@ -31,12 +31,15 @@ def weekly_answer_tables(selection: Selection) -> list[tuple[date, RatingTables]
     rows = answer_rows(selection)
     weeks = weeks_of(np.array([int(row[4].timestamp() * 1e6) for row in rows], np.int64), selection.zone)
     return [
-        (day, _read([row for row, at in zip(rows, weeks, strict=True) if at <= week], until_week(selection, day)))
+        (
+            day,
+            _build_tables([row for row, at in zip(rows, weeks, strict=True) if at <= week], until_week(selection, day)),
+        )
         for week, day in ((week, week_end(int(week))) for week in np.unique(weeks)[-WEEKS:])
     ]
 
 
-def _read(rows: list[Row], selection: Selection) -> RatingTables:
+def _build_tables(rows: list[Row], selection: Selection) -> RatingTables:
     cells: dict[Cell, list[Row]] = defaultdict(list)
     for row in rows:
         cells[row[0], row[1]].append(row)

@@ -116,7 +116,7 @@ def sampled_runs(selection: Selection) -> QuerySet[Run]:
 def _calls(selection: Selection) -> QuerySet[Call]:
     rows = Call.objects.filter(
         run__task=Run.Task.ANSWERS, run__withdrawn_at=None, run__campaign__in=selection.campaigns,
-        item__condition__in=selection.conditions,
+        item__condition__in=selection.conditions, item__withdrawn_at=None,
     )  # fmt: skip
     if selection.since:
         rows = rows.filter(ended_at__gte=selection.since)
@@ -155,7 +155,7 @@ def repeated_answers(selection: Selection) -> dict[int, RepeatedAnswers]:
     """By the id of the rater; only of those that were asked again."""
     rows = Rating.objects.filter(
         campaign__in=selection.campaigns, field=selection.field, live=True, rater__kind=Rater.Kind.MODEL,
-        unit__item__condition__in=selection.conditions,
+        unit__item__condition__in=selection.conditions, unit__item__withdrawn_at=None,
     )  # fmt: skip
     if selection.concepts:
         rows = rows.filter(unit__item__concept__in=selection.concepts)
@@ -177,13 +177,13 @@ def repeated_answers(selection: Selection) -> dict[int, RepeatedAnswers]:
         rows_by_rater[rater].append((unit, (campaign, repeat), code if selection.level == "nominal" else value))
     for rater, *call in lost.filter(run__rater__in=raters).values_list("run__rater", "unit", "run__campaign", "repeat"):
         rows_by_rater[rater].append((call[0], (call[1], call[2]), None))
-    return {rater: _again(some) for rater, some in rows_by_rater.items() if some}
+    return {rater: _repeated_answers(some) for rater, some in rows_by_rater.items() if some}
 
 
 Time = tuple[int, int]  # campaign and repeat: asked in two campaigns is asked twice
 
 
-def _again(rows: list[tuple[int, Time, Any]]) -> RepeatedAnswers:
+def _repeated_answers(rows: list[tuple[int, Time, Any]]) -> RepeatedAnswers:
     units = {unit: n for n, unit in enumerate(sorted({unit for unit, *_rest in rows}))}
     times = {time: n for n, time in enumerate(sorted({time for _unit, time, _value in rows}))}
     codes = {code: float(place) for place, code in enumerate(sorted({v for *_of, v in rows if isinstance(v, str)}))}

@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.models import Benchmark, Item
 from evaluation.metrics.counts import Bools, Floats, Ints, Ratings
-from evaluation.queries.rating_rows import coded_rows
+from evaluation.queries.rating_rows import coded_rows, target_names
 from evaluation.queries.ratings import counted_annotations, renumber, select_repeats
 from evaluation.selections.selection import Selection
 from people.models import Cohort, Rater
@@ -150,10 +150,10 @@ def observe(selection: Selection) -> Observations:
     labels = Cohort.objects.in_bulk(cohort_ids)
     return Observations(
         level=selection.level,
-        item=_mapped(coded.units.item[place], {item.pk: place for place, item in enumerate(items)}),
+        item=_map_values(coded.units.item[place], {item.pk: place for place, item in enumerate(items)}),
         target=target,
-        rater=_mapped(rows["rater"], {rater.pk: place for place, rater in enumerate(raters)}),
-        cohort=_mapped(rows["cohort"], {-1: -1} | {pk: place for place, pk in enumerate(cohort_ids)}),
+        rater=_map_values(rows["rater"], {rater.pk: place for place, rater in enumerate(raters)}),
+        cohort=_map_values(rows["cohort"], {-1: -1} | {pk: place for place, pk in enumerate(cohort_ids)}),
         code=rows["code"].astype(np.int64),
         value=rows["value"].astype(np.float64),
         items=tuple(items),
@@ -171,7 +171,7 @@ class RawAnswer:
 
     thing: ObservedItem
     target: str
-    who: ObservedRater
+    rater: ObservedRater
     cohort: str
     answer: Any
 
@@ -179,22 +179,29 @@ class RawAnswer:
 def answers(selection: Selection) -> Iterator[RawAnswer]:
     """Answers as they were given, of the same rows that `observe` would count; one per unit and rater, by item key."""
     rows = counted_annotations(selection).filter(answers__has_key=selection.field)
-    names = ("assignment__unit__item_id", "assignment__unit__target", "rater_id", "cohort__label", "answers")
-    latest: dict[tuple[int, str, int], tuple[str, Any]] = {}
-    for item, target, rater, cohort, answers_json in rows.values_list(*names).iterator(chunk_size=2000):
-        if selection.repeats == "latest" or (item, target, rater) not in latest:
-            latest[item, target, rater] = (cohort or "", answers_json[selection.field])
-    items = {one.pk: one for one in observed_items({item for item, _target, _rater in latest})}
+    names = (
+        "assignment__unit__item_id", "assignment__unit__target", "assignment__unit__label_set_id", "rater_id",
+        "cohort__label", "answers",
+    )  # fmt: skip
+    latest: dict[tuple[int, str, int, int], tuple[str, Any]] = {}
+    for item, target, label_set, rater, cohort, answers_json in rows.values_list(*names).iterator(chunk_size=2000):
+        key = (item, target, label_set or 0, rater)
+        if selection.repeats == "latest" or key not in latest:
+            latest[key] = (cohort or "", answers_json[selection.field])
+    items = {one.pk: one for one in observed_items({item for item, *_rest in latest})}
     benchmark = Benchmark.objects.get(pk=selection.benchmark_id)
-    known = {one.pk: one for one in observed_raters(benchmark, [rater for _item, _target, rater in latest])}
-    for (item, target, rater), (cohort, answer) in sorted(latest.items(), key=lambda pair: items[pair[0][0]].key):
-        yield RawAnswer(items[item], target, known[rater], cohort, answer)
+    known = {one.pk: one for one in observed_raters(benchmark, [rater for *_rest, rater in latest])}
+    texts = target_names({(target, label_set) for _item, target, label_set, _rater in latest})
+    for (item, target, label_set, rater), (cohort, answer) in sorted(
+        latest.items(), key=lambda pair: items[pair[0][0]].key
+    ):
+        yield RawAnswer(items[item], texts[target, label_set], known[rater], cohort, answer)
 
 
 def observed_items(pks: set[int]) -> list[ObservedItem]:
     """By key."""
     names = ("pk", "key", "concept", "origin", "condition", "text", "context")
-    items = [ObservedItem(*row) for row in _chunked(Item, np.array(sorted(pks), np.int64), names)]
+    items = [ObservedItem(*row) for row in _iter_rows(Item, np.array(sorted(pks), np.int64), names)]
     return sorted(items, key=lambda item: item.key)
 
 
@@ -210,13 +217,13 @@ def observed_raters(benchmark: Benchmark, pks: list[int]) -> list[ObservedRater]
     return sorted(raters, key=lambda rater: (rater.is_model, rater.name, rater.setting, rater.pk))
 
 
-def _chunked(model: Any, pks: Any, names: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
+def _iter_rows(model: Any, pks: Any, names: tuple[str, ...]) -> Iterator[tuple[Any, ...]]:
     ids = [int(pk) for pk in pks]
     for start in range(0, len(ids), 20_000):
         yield from model.objects.filter(pk__in=ids[start : start + 20_000]).values_list(*names)
 
 
-def _mapped(values: Any, to: Mapping[int, int]) -> Ints:
+def _map_values(values: Any, to: Mapping[int, int]) -> Ints:
     """Each value's place; by a sorted table, not by a loop over rows."""
     if not values.size:
         return np.zeros(0, np.int64)

@@ -38,7 +38,7 @@ class RaterRow:
     left: bool = False
 
     @property
-    def at_work(self) -> bool:
+    def is_active(self) -> bool:
         return not (self.idle or self.left or self.exclusion or self.from_file)
 
     @property
@@ -94,8 +94,8 @@ def raters_of(
     }
     ids = sorted({r for r, _c in last_answers})
     left_out = list(answers_left_out(benchmark).filter(rater__in=ids).values_list("pk", "rater", "cohort"))
-    done = _done(ids, campaigns, [answer for answer, _rater, _cohort in left_out])
-    skipped = _skipped(ids, campaigns)
+    done = _count_done(ids, campaigns, [answer for answer, _rater, _cohort in left_out])
+    skipped = _count_skipped(ids, campaigns)
     raters = Rater.objects.filter(pk__in=ids).select_related("user").in_bulk()
     cohorts = Cohort.objects.in_bulk([c for _r, c in last_answers if c is not None])
     # Who has no answers but those is not listed: the page does not say who withdrew.
@@ -149,7 +149,7 @@ def _members(raters: Iterable[int], cohorts: Iterable[int]) -> set[tuple[int, in
     return set(rows.values_list("user__rater", "cohort"))
 
 
-def _done(
+def _count_done(
     raters: Sequence[int], campaigns: Sequence[int], left_out: list[int]
 ) -> dict[tuple[int, int | None], AnswerCounts]:
     with connection.cursor() as cursor:
@@ -157,7 +157,7 @@ def _done(
         return {(rater, cohort): AnswerCounts(*rest) for rater, cohort, *rest in cursor.fetchall()}
 
 
-def _skipped(raters: Sequence[int], campaigns: Sequence[int]) -> dict[tuple[int, int | None], int]:
+def _count_skipped(raters: Sequence[int], campaigns: Sequence[int]) -> dict[tuple[int, int | None], int]:
     rows = (
         Assignment.objects.filter(rater__in=raters, campaign__in=campaigns, participation__isnull=False)
         .values("rater", "participation__cohort__cohort")

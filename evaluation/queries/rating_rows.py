@@ -3,7 +3,9 @@
 Every reader of ratings stands on `rating_rows`, so that no two of them can count differently.
 """
 
-from collections.abc import Iterator, Sequence
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -13,6 +15,7 @@ import numpy.typing as npt
 from django.db import connection
 
 from annotation.queries.consent_withdrawal import NEVER_SELECTED
+from benchmarks.models import LabelSet
 from evaluation.metrics.counts import Bools, Ints
 from evaluation.queries.binary_rows import fetch_packed, pack_sql, unpack
 from evaluation.selections.selection import Selection
@@ -60,21 +63,25 @@ _SEATS = """
   ) r GROUP BY cohort_id
 """
 _UNITS = """
-  SELECT array_position(%(conditions)s::text[], i.condition::text)::int8, u.target::text, {pack}
+  SELECT array_position(%(conditions)s::text[], i.condition::text)::int8, u.target::text,
+    coalesce(u.label_set_id, 0)::int8, {pack}
   FROM annotation_unit u
   JOIN benchmarks_item i ON i.id = u.item_id
   WHERE i.stage_id IN (SELECT stage_id FROM annotation_campaign WHERE id = ANY(%(campaigns)s))
-    AND i.condition = ANY(%(conditions)s) AND (%(all_concepts)s OR i.concept = ANY(%(concepts)s))
-  GROUP BY i.condition, u.target
+    AND i.withdrawn_at IS NULL AND i.condition = ANY(%(conditions)s)
+    AND (%(all_concepts)s OR i.concept = ANY(%(concepts)s))
+  GROUP BY i.condition, u.target, u.label_set_id
 """
+_SET_SUFFIX = re.compile(r" \([-a-zA-Z0-9_]+@[0-9]+\)$")
 _OF_UNIT: Columns = {"pk": ("int8", "u.id"), "item": ("int8", "u.item_id")}
 
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """The units of the selected conditions and concepts, by id, also those without ratings.
+    """The units of the selected conditions and concepts, by id, also those without ratings; none of a withdrawn item.
 
     `condition` (n,) is the place in the selection's conditions, `target` (n,) the one in `targets`; `item` (n,) an id.
+    A target of several label sets is several targets, each with its set's name (see `target_names`).
     """
 
     pk: Ints
@@ -99,9 +106,11 @@ class Units:
 
 def units_of(selection: Selection) -> Units:
     query = _UNITS.format(pack=pack_sql(_OF_UNIT))
+    packed = list(fetch_packed(query, params_of(selection), ("int8", "text", "int8", "bytea")))
+    names = target_names({(target, label_set) for _condition, target, label_set, _pack in packed})
     parts = [
-        (condition - 1, target, unpack(pack, _OF_UNIT))
-        for condition, target, pack in fetch_packed(query, params_of(selection), ("int8", "text", "bytea"))
+        (condition - 1, names[target, label_set], unpack(pack, _OF_UNIT))
+        for condition, target, label_set, pack in packed
     ]
     targets = tuple(sorted({target for _condition, target, _part in parts}))
     whole = np.empty(
@@ -113,6 +122,27 @@ def units_of(selection: Selection) -> Units:
     whole = whole[np.argsort(whole["pk"])]
     pk, item, about, target_at = (np.ascontiguousarray(whole[name]) for name in ("pk", "item", "condition", "target"))
     return Units(pk, item, about, target_at, targets)
+
+
+def target_names(pairs: Collection[tuple[str, int]]) -> dict[tuple[str, int], str]:
+    """A name for each target with its label set's id (0: a cohort's own label): the text, and where several sets have
+    the text, the set beside it, so that no two units are taken for one."""
+    times = Counter(text for text, _label_set in pairs)
+    clashing = {label_set for text, label_set in pairs if label_set and times[text] > 1}
+    sets = LabelSet.objects.in_bulk(list(clashing)) if clashing else {}
+    return {
+        (text, label_set): f"{text} ({sets[label_set].reference})" if label_set in sets and times[text] > 1 else text
+        for text, label_set in pairs
+    }
+
+
+def target_text(name: str) -> str:
+    """The target's own text, of a name that `target_names` made.
+
+    >>> target_text("Georgia (lands@1)"), target_text("Georgia")
+    ('Georgia', 'Georgia')
+    """
+    return _SET_SUFFIX.sub("", name)
 
 
 def rating_rows(selection: Selection, *, dated: bool = False) -> Rows:

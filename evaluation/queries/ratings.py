@@ -31,7 +31,7 @@ _ASKED = """
   JOIN annotation_unit u ON u.id = s.unit_id
   JOIN benchmarks_item i ON i.id = u.item_id
   WHERE cc.campaign_id = ANY(%(campaigns)s) AND cc.cohort_id = ANY(%(cohorts)s) AND i.condition = ANY(%(conditions)s)
-    AND (%(all_concepts)s OR i.concept = ANY(%(concepts)s))
+    AND i.withdrawn_at IS NULL AND (%(all_concepts)s OR i.concept = ANY(%(concepts)s))
   GROUP BY cc.cohort_id, i.condition
 """
 
@@ -48,7 +48,7 @@ class RatingTables:
 
 def ratings(selection: Selection, rows: Rows | None = None) -> RatingTables:
     """`rows`: those of the selection, where they have been read already."""
-    return _read(rating_rows(selection) if rows is None else rows, selection)
+    return _build_tables(rating_rows(selection) if rows is None else rows, selection)
 
 
 def weekly(selection: Selection) -> list[tuple[date, RatingTables]]:
@@ -58,7 +58,8 @@ def weekly(selection: Selection) -> list[tuple[date, RatingTables]]:
     weeks = weeks_of(rows["at"], selection.zone)
     last = np.unique(weeks)[-WEEKS:]
     return [
-        (week_end(int(week)), _read(rows[weeks <= week], until_week(selection, week_end(int(week))))) for week in last
+        (week_end(int(week)), _build_tables(rows[weeks <= week], until_week(selection, week_end(int(week)))))
+        for week in last
     ]
 
 
@@ -88,12 +89,12 @@ def by_cohort(selection: Selection, rows: Rows | None = None) -> RatingTables:
     for cohort in selection.cohorts:
         of_cohort = rows[rows["cohort"] == cohort]
         read.raters[cohort] = int(np.unique(of_cohort["rater"]).size)
-        read.cells[cohort, ""] = _numbered(of_cohort, selection.repeats)
+        read.cells[cohort, ""] = _renumber(of_cohort, selection.repeats)
         read.hidden[cohort, ""] = hidden.within(cohort, None, partial(_places, of_cohort))
     return read
 
 
-def _read(rows: Rows, selection: Selection) -> RatingTables:
+def _build_tables(rows: Rows, selection: Selection) -> RatingTables:
     read = RatingTables({}, {}, {})
     hidden = hidden_places(selection, counted_annotations(selection))
     for cohort in selection.cohorts:
@@ -101,7 +102,7 @@ def _read(rows: Rows, selection: Selection) -> RatingTables:
         read.raters[cohort] = int(np.unique(of_cohort["rater"]).size)
         for place, condition in enumerate(selection.conditions):
             of_cell = of_cohort[of_cohort["condition"] == place]
-            read.cells[cohort, condition] = _numbered(of_cell, selection.repeats)
+            read.cells[cohort, condition] = _renumber(of_cell, selection.repeats)
             read.hidden[cohort, condition] = hidden.within(cohort, condition, partial(_places, of_cell))
     return read
 
@@ -127,10 +128,10 @@ def cohort_ratings(selection: Selection, cohort: int) -> CohortRatings:
     return CohortRatings(settled, [int(r) for r in np.unique(of_cohort["rater"])], of_cohort["at"][order])
 
 
-def all_together(selection: Selection) -> tuple[Ratings, list[int]]:
+def pooled_ratings(selection: Selection) -> tuple[Ratings, list[int]]:
     """The ratings of all cohorts and conditions in one, and the units' ids in the order of their numbers."""
     rows = rating_rows(selection)
-    return _numbered(rows, selection.repeats), [int(u) for u in np.unique(rows["unit"])]
+    return _renumber(rows, selection.repeats), [int(u) for u in np.unique(rows["unit"])]
 
 
 def asked_units(selection: Selection) -> dict[Cell, int]:
@@ -146,6 +147,7 @@ def counted_annotations(selection: Selection) -> QuerySet[Annotation]:
         inclusion_filter(selection),
         assignment__campaign_id__in=selection.campaigns,
         assignment__unit__item__condition__in=selection.conditions,
+        assignment__unit__item__withdrawn_at=None,
     )
     if selection.concepts:
         annotations = annotations.filter(assignment__unit__item__concept__in=selection.concepts)
@@ -170,7 +172,7 @@ def inclusion_filter(selection: Selection, annotation: str = "") -> Q:
     return wanted
 
 
-def _numbered(rows: Rows, repeats: str) -> Ratings:
+def _renumber(rows: Rows, repeats: str) -> Ratings:
     """Units and raters renumbered from 0, with one answer of each person to each unit."""
     return _sort_ratings(rows, repeats)[0]
 
@@ -182,12 +184,12 @@ def _sort_ratings(rows: Rows, repeats: str) -> tuple[Ratings, Ints]:
     """
     units, unit = renumber(rows["unit"])
     raters, rater = renumber(rows["rater"])
-    order = _once(unit * max(raters, 1) + rater, units * raters, rows, repeats)
+    order = _select_counted(unit * max(raters, 1) + rater, units * raters, rows, repeats)
     value: Floats = rows["value"]
     return Ratings(unit[order], rater[order], value[order], units, raters), order
 
 
-def _once(pair: Ints, places: int, rows: Rows, repeats: str) -> Ints:
+def _select_counted(pair: Ints, places: int, rows: Rows, repeats: str) -> Ints:
     """The rows that count, by their pair of unit and rater; a place for each pair is cheaper than sorting, unless most
     are empty."""
     if places <= 8 * pair.size:

@@ -13,11 +13,13 @@ def to_csv(*reports: Report) -> Iterator[str]:
     first = reports[0]
     if not first.csv_columns:
         heads = [str(head) for head in (first.corner, *(column.label for column in first.columns))]
-        return csv_lines(heads, ([row.label, *map(_plain, row.cells)] for report in reports for row in report.rows))
+        return csv_lines(
+            heads, ([row.label, *map(_plain_value, row.cells)] for report in reports for row in report.rows)
+        )
     return csv_lines(first.csv_columns, (line for report in reports for line in _lines(report)))
 
 
-def _plain(cell: Cell) -> Any:
+def _plain_value(cell: Cell) -> Any:
     return cell.plain if cell.plain is not None else str(cell.text)
 
 

@@ -39,7 +39,7 @@ def _cell(cell: Cell) -> dict[str, Any]:
         "estimate": estimate,
         "resampled": resampled_text(estimate) if estimate else "",
         "left_out": "; ".join(map(str, cell.notes)),
-        "why": {"title": cell.why.title, "words": cell.why.sentence} if cell.why else None,
+        "why": {"title": cell.why.title, "words": cell.why.sentence or cell.why.title} if cell.why else None,
         "rounding": asdict(cell.rounding or Rounding()) if estimate else None,
         "empty": cell.empty,
         "printed": asdict(cell.printed) if cell.printed else None,

@@ -10,7 +10,8 @@ Words = str | Promise
 NO_VALUE: dict[str, tuple[Words, Words]] = {
     "free_text": (_("Free text."), _("No agreement by default. Choose a measure under “Measure”.")),
     "not_comparable": (_("Not compared."), _("Each person uploads a picture of their own.")),
-    "no_ratings": (_("No ratings yet."), _("There are no ratings yet.")),
+    "not_asked": (_("Not asked."), _("Nobody was asked about this label.")),
+    "no_ratings": (_("No ratings yet."), ""),
     "too_few_raters": (_("Too few ratings."), ""),  # worded with its number below
     "no_pairable_units": (_("Too few ratings."), _("No picture or text has been rated by two people yet.")),
     "one_unit": (_("Too few ratings."), _("Only one item has been rated twice. Alpha needs two.")),
@@ -18,7 +19,7 @@ NO_VALUE: dict[str, tuple[Words, Words]] = {
     "no_pairs": (_("Too few ratings."), _("No two people have rated enough of the same items.")),
     "no_pairs_joined": (_("Nothing to compare."), _("No person put two pictures into one group.")),
     "one_of_many": (_("Nothing to average."), _("Fewer than two values to average.")),
-    "nothing_counted": (_("Nothing to count."), _("There is nothing here to count.")),
+    "nothing_counted": (_("Nothing to count."), ""),
     "too_few_answers": (
         _("Too few answers."),
         _("People's answers were judged, but no question here has three of them."),
@@ -26,7 +27,7 @@ NO_VALUE: dict[str, tuple[Words, Words]] = {
     "too_few_points": (_("Too few ratings."), _("Fewer than 3 items have both values.")),
     "too_few_cohorts": (_("Too few cohorts."), _("Fewer than 3 cohorts have both values.")),
     "constant_side": (_("No variation."), _("One of the two sides is the same throughout.")),
-    "errors_cancel": (_("Errors cancel."), _("The errors cancel each other: no number of independent judges fits.")),
+    "errors_cancel": (_("Not estimable."), _("The errors cancel each other: no number of independent judges fits.")),
     "no_gold_asked": (
         _("The model was not asked."),
         _("The model was asked for none of the gold labels. Ask it for them, or import its scores of them."),
@@ -36,8 +37,8 @@ NO_VALUE: dict[str, tuple[Words, Words]] = {
         _("The judges' errors vary no more than the people's own noise."),
     ),
     "never_correct": (
-        _("No trial won."),
-        _("No trial was won by the correct candidate: nothing to divide by."),
+        _("Nothing to divide by."),
+        _("No trial was won by the correct candidate."),
     ),
     "no_relevant": (_("Unknown correct entry."), _("It is not known which entries are right for these queries.")),
     "list_too_short": (_("List too short."), _("A list has fewer entries than this measure needs.")),
@@ -76,7 +77,7 @@ def reason_title(estimate: Estimate) -> str:
 
 
 def reason_sentence(estimate: Estimate) -> str:
-    """Why there is no value, with the numbers that make it plain."""
+    """Why there is no value, with the numbers that make it plain; empty where the title has said it all."""
     assert estimate.reason is not None
     if estimate.reason == "too_few_raters":
         return ngettext(

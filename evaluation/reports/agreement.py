@@ -209,10 +209,10 @@ def row_groups(catalogue: Catalogue, selection: Selection, rows: Rows | None = N
     if selection.by == "time":
         read = weekly if selection.level in CODED else weekly_answer_tables
         return [RowGroup(day.isoformat(), selection, rating_tables) for day, rating_tables in read(selection)]
-    return [RowGroup(key, one, _read(one)) for key, one in _split(catalogue, selection)]
+    return [RowGroup(key, one, _load_tables(one)) for key, one in _split_selection(catalogue, selection)]
 
 
-def _split(catalogue: Catalogue, selection: Selection) -> list[tuple[str, Selection]]:
+def _split_selection(catalogue: Catalogue, selection: Selection) -> list[tuple[str, Selection]]:
     stage = next(stage_entry for stage_entry in catalogue.stages if stage_entry.key == selection.stage)
     if selection.by == "field":
         entry = entry_of(catalogue, selection)
@@ -224,7 +224,7 @@ def _split(catalogue: Catalogue, selection: Selection) -> list[tuple[str, Select
     return [("", selection)]
 
 
-def _read(selection: Selection) -> RatingTables:
+def _load_tables(selection: Selection) -> RatingTables:
     return ratings(selection) if selection.level in CODED else answer_tables(selection)
 
 

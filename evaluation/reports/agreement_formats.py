@@ -120,5 +120,5 @@ def questions_to_latex(report: AgreementReport, language: str) -> str:
             rows.append(ReportRow(label, (*texts, number(estimate), missing)))
     s = report.selection
     withdrawn = [report.catalogue.withdrawn.words] if report.catalogue.withdrawn.answers else []
-    caption = " ".join([s.who_words(report.catalogue, ""), s.inclusion_text(), *withdrawn, s.interval_words()])
+    caption = " ".join([s.raters_text(report.catalogue, ""), s.inclusion_text(), *withdrawn, s.interval_words()])
     return latex.to_latex(Report(_("Question"), columns, tuple(rows)), caption)

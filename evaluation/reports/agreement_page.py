@@ -53,7 +53,7 @@ def _question_heads(report: AgreementReport, language: str) -> dict[str, dict[st
         field.key: {
             "title": question_label(report, field.key, language),
             "level": str(LEVEL_LABELS[first[field.key].level]) if field.key in first else "",
-            "measures": _ask_as(first[field.key], entry.options_of(field.key)) if field.key in first else [],
+            "measures": _measure_choices(first[field.key], entry.options_of(field.key)) if field.key in first else [],
             "conditional": field.show_if is not None,
             "chosen": selection.by != "field" and selection.field == field.key,
             "query": urlencode([*rest, ("field", field.key)]),
@@ -62,7 +62,7 @@ def _question_heads(report: AgreementReport, language: str) -> dict[str, dict[st
     }
 
 
-def _ask_as(row: QuestionRow, options: tuple[str, ...]) -> list[tuple[str, str, bool]]:
+def _measure_choices(row: QuestionRow, options: tuple[str, ...]) -> list[tuple[str, str, bool]]:
     """Values of the select, the default first and without a value, so that it leaves no trace in the address."""
     labels = measure_labels(row.level, options)
     default = default_measure(row.level)

@@ -46,10 +46,10 @@ def conditions_table(report: AgreementReport, language: str) -> Report:
     missing = ReportColumn(_("Not answered"), shape="text", style="num", in_files=False)
     corner = str(BY_LABELS[by]) if by in ("version", "time") else _("Cohort")
     rows = tuple(_condition_row(row, report, language) for row in report.rows)
-    return Report(corner, (*columns, missing), rows, _shared(report) | {"by": by}, CONDITION_COLUMNS)
+    return Report(corner, (*columns, missing), rows, _shared_data(report) | {"by": by}, CONDITION_COLUMNS)
 
 
-def _shared(report: AgreementReport) -> dict[str, Any]:
+def _shared_data(report: AgreementReport) -> dict[str, Any]:
     return {
         "stage": report.selection.stage,
         "counted": report.selection.counted,
@@ -106,7 +106,7 @@ def questions_table(report: AgreementReport, language: str) -> Report:
         ReportColumn(_("Notes"), shape="text", style="notes", in_files=False),
     )
     rows = tuple(_question_row(row, report.entry.sheet.field(row.field), language) for row in report.questions)
-    return Report(_("Question and cohort"), columns, rows, _shared(report), QUESTION_COLUMNS)
+    return Report(_("Question and cohort"), columns, rows, _shared_data(report), QUESTION_COLUMNS)
 
 
 def _question_row(row: QuestionRow, field: Field, language: str) -> ReportRow:

@@ -105,7 +105,7 @@ def _alpha(ratings: Ratings, level: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _shown(value: float | None) -> str:
+def _format_alpha(value: float | None) -> str:
     return "" if value is None else f"{value:.{DECIMALS}f}".replace("-", MINUS)
 
 
@@ -148,8 +148,8 @@ def _rows(row: Row, read: Any) -> Iterator[ReportRow]:
                 chip = "ok" if check.same else "hollow" if check.value is None else "back"
                 facts: dict[str, Any] = {
                     "cohort": row.cohort.label, "part": row.part, "condition": cell.condition, "measure": measure.key,
-                    "ours": ours.value, "theirs": check.value, "ours_shown": _shown(ours.value),
-                    "theirs_shown": _shown(check.value), "same": check.same, "reason": check.reason,
+                    "ours": ours.value, "theirs": check.value, "ours_shown": _format_alpha(ours.value),
+                    "theirs_shown": _format_alpha(check.value), "same": check.same, "reason": check.reason,
                     "words": check.words,
                 }  # fmt: skip
                 texts = (Cell(text=facts[name]) for name in ("condition", "measure", "ours_shown", "theirs_shown"))

@@ -18,7 +18,7 @@ from annotation.sheets.sheet import Field
 from evaluation.metrics.disagreement import between_boxes, between_groupings, between_texts, disagreement
 from evaluation.metrics.partitions import Partition
 from evaluation.queries.answer_tables import field_answers, one_per_rater
-from evaluation.queries.ratings import all_together, inclusion_filter
+from evaluation.queries.ratings import inclusion_filter, pooled_ratings
 from evaluation.selections.catalogue import CampaignEntry, Catalogue
 from evaluation.selections.measures import CODED
 from evaluation.selections.selection import Params, Selection, SelectionError, select
@@ -90,30 +90,32 @@ def disagreement_selection(catalogue: Catalogue, params: Params, zone: Any) -> t
 
 def order_units(selection: Selection, least: int) -> DisagreementOrder:
     """Ties by the number of raters, then by unit, so that the order is the same each time."""
-    disagreements = list(_coded(selection) if selection.level in CODED else _whole(selection))
+    disagreements = list(
+        _coded_disagreement(selection) if selection.level in CODED else _answer_disagreement(selection)
+    )
     enough = [(unit, value, n) for unit, value, n in disagreements if n >= least]
     places = [UnitDisagreement(unit, value, n) for unit, value, n in enough if value is not None]
     places.sort(key=lambda one: (-one.value, -one.n, one.unit))
     return DisagreementOrder(places, len(disagreements) - len(enough), len(enough) - len(places))
 
 
-def _coded(selection: Selection) -> Iterable[tuple[int, float | None, int]]:
-    ratings, units = all_together(selection)
+def _coded_disagreement(selection: Selection) -> Iterable[tuple[int, float | None, int]]:
+    ratings, units = pooled_ratings(selection)
     by_unit = disagreement(ratings, selection.level)  # type: ignore[arg-type]
     for unit, value, n in zip(units, by_unit.value.tolist(), by_unit.raters.tolist(), strict=True):
         yield unit, None if n < 2 else round(value, 12), n
 
 
-def _whole(selection: Selection) -> Iterable[tuple[int, float | None, int]]:
+def _answer_disagreement(selection: Selection) -> Iterable[tuple[int, float | None, int]]:
     """Boxes, groupings and texts have no code; each answer is compared with each other one."""
     answers_by_unit: dict[int, dict[int, Any]] = defaultdict(dict)
     for (unit, rater), row in one_per_rater(field_answers(selection), selection.repeats).items():
         answers_by_unit[unit][rater] = row[5]
     for unit, answers in answers_by_unit.items():
-        yield unit, _between(selection.level, list(answers.values())), len(answers)
+        yield unit, _disagreement_between(selection.level, list(answers.values())), len(answers)
 
 
-def _between(level: str, answers: list[Any]) -> float | None:
+def _disagreement_between(level: str, answers: list[Any]) -> float | None:
     if level == "box":
         return between_boxes([[[box["x0"], box["y0"], box["x1"], box["y1"]] for box in one] for one in answers])
     if level == "partition":

@@ -77,13 +77,13 @@ def list_context(
         "earlier": page - 1,
         "later": page + 1 if start + PAGE < len(order.places) else 0,
         "total": len(order.places),
-        "apart": _unranked(order),
+        "apart": _unranked_notes(order),
         "counted": texts,
         "has_codes": bool(codes),
     }
 
 
-def _unranked(order: DisagreementOrder) -> list[str]:
+def _unranked_notes(order: DisagreementOrder) -> list[str]:
     """What stands in no order, and why."""
     notes = []
     if order.places and order.places[0].value == 0:
@@ -127,7 +127,7 @@ class UnitAnswerRow:
     """One person's or model's whole answer to the unit."""
 
     annotation: Annotation
-    who: str
+    rater_name: str
     group: str
     note: str
 
@@ -150,13 +150,16 @@ def answers_to(benchmark: Benchmark, unit: Unit, selection: Selection) -> list[U
         why = WHY.get(annotation.uncounted_because, annotation.uncounted_because)
         note = "" if annotation.counted else _("not counted: %(why)s") % {"why": why}
         rows.append(UnitAnswerRow(annotation, name, group, note))
-    return sorted(rows, key=lambda row: (row.annotation.rater.kind == "model", bool(row.note), row.group, row.who))
+    return sorted(
+        rows, key=lambda row: (row.annotation.rater.kind == "model", bool(row.note), row.group, row.rater_name)
+    )
 
 
 def unit_context(catalogue: Catalogue, stage: Stage, unit: Unit, selection: Selection, language: str) -> dict[str, Any]:
     """What templates/evaluation/item.html takes: the unit as people saw it, and what each of them said."""
     benchmark = catalogue.benchmark
-    cohort = next((one for one in catalogue.cohorts.values() if one.label == unit.target), None)
+    own = unit.label_set_id is None
+    cohort = next((one for one in catalogue.cohorts.values() if own and one.label == unit.target), None)
     rows = answers_to(benchmark, unit, selection)
     shown_item = build_shown(unit, cohort)
     fields: dict[str, tuple[Field, list[dict[str, Any]]]] = {}
@@ -164,7 +167,7 @@ def unit_context(catalogue: Catalogue, stage: Stage, unit: Unit, selection: Sele
         for field in sheet_of(row.annotation.sheet_version).fields:
             if row.annotation.answers.get(field.key) is not None:
                 data = answer_text(field, row.annotation.answers[field.key], language).data
-                fields.setdefault(field.key, (field, []))[1].append({"who": _signed(row), "data": data})
+                fields.setdefault(field.key, (field, []))[1].append({"who": _signed_name(row), "data": data})
     return {
         "display": display(stage.display),
         "shown": shown_item,
@@ -182,8 +185,8 @@ def unit_context(catalogue: Catalogue, stage: Stage, unit: Unit, selection: Sele
     }
 
 
-def _signed(row: UnitAnswerRow) -> str:
-    return f"{row.who}, {row.group} ({row.note})" if row.note else f"{row.who}, {row.group}"
+def _signed_name(row: UnitAnswerRow) -> str:
+    return f"{row.rater_name}, {row.group} ({row.note})" if row.note else f"{row.rater_name}, {row.group}"
 
 
 def _distribution(rows: list[UnitAnswerRow], selection: Selection, language: str) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from evaluation.rendering.report import NOTHING, Cell, Reason, Report, ReportCol
 from evaluation.reports.call_text import methods_text, missing_answers_text
 from evaluation.reports.comparison_filters import inclusion_text
 from evaluation.reports.judge_report import JudgeReport, JudgeRow, Standing
-from evaluation.reports.models_page import compared
+from evaluation.reports.models_page import comparison_cell
 from predictions.queries import code_mass
 
 CSV_COLUMNS = (
@@ -31,11 +31,11 @@ STANDING = ("judge_with_the_rest", "ceiling", "agreement_with_majority", "base_r
 
 def judges_of(report: JudgeReport) -> dict[str, str]:
     """Who may judge, by what an address says: each model, the mean of all, and the mean that is looked at."""
-    names = {str(pk): _named(who) for pk, who in report.judges}
+    names = {str(pk): _judge_label(who) for pk, who in report.judges}
     means = [tuple(who for _pk, who in report.judges)] if _may_average(report) else []
     words = {_key(some): _("the mean of all %(n)s") % {"n": len(some)} for some in means}
     if report.mean_of:
-        chosen = ", ".join(_named(who) for who in report.mean_of)
+        chosen = ", ".join(_judge_label(who) for who in report.mean_of)
         words.setdefault(_key(report.mean_of), _("the mean of %(names)s") % {"names": chosen})
     return names | words
 
@@ -55,7 +55,7 @@ def _key(judges: Sequence[ObservedRater]) -> str:
     return "+".join(str(pk) for pk in sorted(who.pk for who in judges))
 
 
-def _named(who: ObservedRater) -> str:
+def _judge_label(who: ObservedRater) -> str:
     return f"{who.name}, {who.setting}" if who.setting else who.name
 
 
@@ -64,7 +64,7 @@ def _multi_select(report: JudgeReport) -> list[dict[str, Any]]:
     if not _may_average(report) or len(report.judges) < 3:
         return []
     chosen = chosen_of(report).split("+")
-    return [{"pk": pk, "name": _named(who), "chosen": str(pk) in chosen} for pk, who in report.judges]
+    return [{"pk": pk, "name": _judge_label(who), "chosen": str(pk) in chosen} for pk, who in report.judges]
 
 
 def judge_context(report: JudgeReport, language: str) -> dict[str, Any]:
@@ -108,7 +108,7 @@ def judge_table(report: JudgeReport) -> Report:
     judge = {"judge": report.judge.name, "setting": report.judge.setting} if report.judge else {}
     rows = tuple(_row(line, judge) for line in report.lines)
     named = tuple(replace(column, facts={"number": column.key}) for column in columns)
-    return Report(_("Cohort"), named, rows, _shared(report), CSV_COLUMNS)
+    return Report(_("Cohort"), named, rows, _shared_data(report), CSV_COLUMNS)
 
 
 def panel_table(report: JudgeReport) -> Report:
@@ -116,14 +116,14 @@ def panel_table(report: JudgeReport) -> Report:
     numbers = _panel_numbers(report)
     columns = tuple(ReportColumn(facts={"number": name}) for name in numbers)
     rows = (Row("", tuple(number(estimate) for estimate in numbers.values())),) if numbers else ()
-    return Report("", columns, rows, _shared(report), CSV_COLUMNS)
+    return Report("", columns, rows, _shared_data(report), CSV_COLUMNS)
 
 
 def _panel_numbers(report: JudgeReport) -> dict[str, Estimate]:
     return dict(zip(("error_correlation", "effective_judges"), report.panel, strict=True)) if report.panel else {}
 
 
-def _shared(report: JudgeReport) -> dict[str, Any]:
+def _shared_data(report: JudgeReport) -> dict[str, Any]:
     s = report.selection
     named = {"stage": s.stage, "field": s.field, "level": s.level, "counted": s.counted}
     return named | {"watermark": report.watermark, "computed_at": report.computed_at.isoformat()}
@@ -131,22 +131,24 @@ def _shared(report: JudgeReport) -> dict[str, Any]:
 
 def _row(row: JudgeRow, judge: dict[str, str]) -> Row:
     standing, majority = row.standing, row.majority
-    left_out = tuple(filter(None, (_ties_text(row), " ".join(_unanswered(row)))))
+    left_out = tuple(filter(None, (_ties_text(row), " ".join(_unanswered_notes(row)))))
     rates = [NOTHING] * 3
     if majority is not None:
         rates = [
-            compared(majority.agreement, notes=left_out), compared(majority.base_rate), compared(majority.kappa),
-        ]  # fmt: skip
+            comparison_cell(majority.agreement, notes=left_out),
+            comparison_cell(majority.base_rate),
+            comparison_cell(majority.kappa),
+        ]
     return Row(
         row.cohort.label,
         (
-            compared(row.alpha.people),
-            compared(row.alpha.everybody),
-            compared(
+            comparison_cell(row.alpha.people),
+            comparison_cell(row.alpha.everybody),
+            comparison_cell(
                 standing.judge, people=standing.people, ceiling=standing.ceiling,
                 notes=(" ".join(_sentences(standing)),),
             ),
-            compared(standing.ceiling, notes=() if majority is not None else left_out),
+            comparison_cell(standing.ceiling, notes=() if majority is not None else left_out),
             number(standing.at_least_as_good),
             *rates,
         ),
@@ -176,7 +178,7 @@ def _ties_text(one: JudgeRow) -> str:
     return text % {"n": n} if n else ""
 
 
-def _unanswered(row: JudgeRow) -> Iterator[str]:
+def _unanswered_notes(row: JudgeRow) -> Iterator[str]:
     """Of what people rated, what the judge has no answer for: not asked, or no value came of it. A sum of the two."""
     n = row.n_unanswered
     if not n:
@@ -204,16 +206,16 @@ def _panel(report: JudgeReport) -> dict[str, Any] | None:
     cancel = worth.value is not None and worth.value > count
     uncorrected = errors.extras.get("r_uncorrected")
     return {
-        "count": count, "errors": short_number(_corrected(errors)), "worth": short_number(_corrected(worth)),
+        "count": count, "errors": short_number(_corrected_cell(errors)), "worth": short_number(_corrected_cell(worth)),
         "cancel": cancel, "bounds": report.selection.level == "nominal",
         "uncorrected": format_number(uncorrected) if isinstance(uncorrected, float) else "",
     }  # fmt: skip
 
 
-def _corrected(estimate: Estimate) -> Cell:
+def _corrected_cell(estimate: Estimate) -> Cell:
     """Without two people of a unit, their noise is not known: the uncorrected number must not stand there."""
     if estimate.reason != "no_pairable_units":
-        return compared(estimate)
+        return comparison_cell(estimate)
     return number(estimate, reason=Reason(_("no correction possible."), _("No item has been rated by two people.")))
 
 

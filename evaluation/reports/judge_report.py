@@ -99,7 +99,7 @@ def judge_report(catalogue: Catalogue, selection: Selection, asked: Sequence[str
         cohorts = [catalogue.cohorts[pk] for pk in selection.cohorts]
         lines = tuple(_line(against, seat, cohort, places.get(cohort.label, -1), selection) for cohort in cohorts)
     panel = _panel(against, observed, selection) if len(models) > 1 else None
-    rater, of, calls_of = (seat.who, seat.of, seat.calls) if seat else (None, (), CallStatistics())
+    rater, of, calls_of = (seat.rater, seat.of, seat.calls) if seat else (None, (), CallStatistics())
     return JudgeReport(
         catalogue, selection, judges, rater, of, lines, against.n_things, panel, calls_of.ways, calls_of.covered,
         mark, at,
@@ -111,7 +111,7 @@ class _JudgeScores:
     """Who judges: one model rater, or the mean `of` several, computed here: there is no such rater. `number`: in the
     ratings; `scores`: of every thing."""
 
-    who: ObservedRater
+    rater: ObservedRater
     of: tuple[ObservedRater, ...]
     number: int
     scores: Floats
@@ -153,7 +153,7 @@ def _of_all(several: Sequence[ObservedRater], calls: Mapping[int, CallStatistics
 
 
 def _line(against: ModelComparison, seat: _JudgeScores, cohort: Cohort, place: int, selection: Selection) -> JudgeRow:
-    everybody, model = _numbered(against.with_scores([(seat.number, seat.scores)], place), seat.number)
+    everybody, model = _renumber(against.with_scores([(seat.number, seat.scores)], place), seat.number)
     majority = None if seat.of else against_majority(everybody, model)
     in_cohort = against.cohort_of == place
     right = None if seat.of else against.truth(MAJORITY)[in_cohort]
@@ -162,7 +162,7 @@ def _line(against: ModelComparison, seat: _JudgeScores, cohort: Cohort, place: i
     return JudgeRow(
         cohort,
         alpha_with_judge(everybody, model, _level(selection), interval=selection.interval_spec),
-        _standing(everybody, model, majority, selection),
+        _judge_standing(everybody, model, majority, selection),
         majority,
         n_unanswered,
         n_unanswered - gone.n if seat.calls.known else None,
@@ -170,7 +170,7 @@ def _line(against: ModelComparison, seat: _JudgeScores, cohort: Cohort, place: i
     )
 
 
-def _numbered(ratings: Ratings, model: int) -> tuple[Ratings, int]:
+def _renumber(ratings: Ratings, model: int) -> tuple[Ratings, int]:
     """Only the units and raters that are there, and the model, whether it is or not; and the model's new number."""
     units, unit = np.unique(ratings.unit, return_inverse=True)
     raters = np.unique(np.append(ratings.rater, model))
@@ -184,7 +184,7 @@ def _level(selection: Selection) -> Level:
     return level
 
 
-def _standing(everybody: Ratings, model: int, majority: AgainstMajority | None, selection: Selection) -> Standing:
+def _judge_standing(everybody: Ratings, model: int, majority: AgainstMajority | None, selection: Selection) -> Standing:
     """By order where the codes have one, else by how often the majority of the others says the same."""
     if majority is not None and selection.level == "nominal":
         people = select_ratings(everybody, everybody.rater != model)

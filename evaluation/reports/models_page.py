@@ -93,22 +93,28 @@ def _row(row: ModelRow, report: ModelsReport) -> Row:
     wise, left_out = row.image_wise, row.left_out
     band = rank_band(row.band, sum(other.band is not None for other in report.lines))
     return Row(
-        row.who.name,
+        row.rater.name,
         (
-            number(row.answered, text=format_percent(row.answered.value), notes=tuple(_asked(row, report.n_things))),
+            number(
+                row.answered,
+                text=format_percent(row.answered.value),
+                notes=tuple(_answered_notes(row, report.n_things)),
+            ),
             number(row.asked),
-            compared(
+            comparison_cell(
                 row.overall,
                 notes=tuple(filter(None, _request_notes(row))),
                 facts={"left_out": left_out.n, "worst": left_out.worst, "best": left_out.best},
             ),
-            compared(wise, notes=tuple(filter(None, [left_out_sentence(wise)]))) if wise is not None else NOTHING,
+            comparison_cell(wise, notes=tuple(filter(None, [left_out_sentence(wise)])))
+            if wise is not None
+            else NOTHING,
             Cell(text=band, empty=not band),
-            *(compared(estimate) for estimate in row.by_cohort),
-            *_again(row),
+            *(comparison_cell(estimate) for estimate in row.by_cohort),
+            *_repeat_cells(row),
         ),
-        setting=row.who.setting,
-        about=about(row.who),
+        setting=row.rater.setting,
+        about=model_info_text(row.rater),
         facts=_row_facts(row),
     )
 
@@ -116,8 +122,8 @@ def _row(row: ModelRow, report: ModelsReport) -> Row:
 def _row_facts(row: ModelRow) -> dict[str, Any]:
     best, worst = row.band or (None, None)
     facts = {
-        "model": row.who.name,
-        "setting": row.who.setting,
+        "model": row.rater.name,
+        "setting": row.rater.setting,
         "best_place": best,
         "worst_place": worst,
         "ways": ", ".join(f"{how or 'unknown'} {n}" for how, n in sorted(row.ways.items())),
@@ -130,7 +136,7 @@ def _row_facts(row: ModelRow) -> dict[str, Any]:
     return facts | {"least_covered": least, "median_covered": median, "covered_below_half": low}
 
 
-def _asked(row: ModelRow, n_things: int) -> list[str]:
+def _answered_notes(row: ModelRow, n_things: int) -> list[str]:
     """What the share answered is of, and how much of what people rated that is."""
     n = {"n": f"{row.answered.extras['count']:,}", "of": f"{row.answered.n_units:,}", "things": f"{n_things:,}"}
     if row.asked is None:
@@ -153,7 +159,7 @@ def _without_value(one: ModelRow) -> str:
     return call_text.missing_answers_text(one.left_out)
 
 
-def _again(row: ModelRow) -> tuple[Cell, Cell, Cell]:
+def _repeat_cells(row: ModelRow) -> tuple[Cell, Cell, Cell]:
     """How often it was asked, the share of the same answers, and alpha; empty where it was asked once."""
     if row.again is None:
         return NOTHING, NOTHING, NOTHING
@@ -171,12 +177,12 @@ def _again(row: ModelRow) -> tuple[Cell, Cell, Cell]:
     facts = {"left_out": extras["n_unreadable"], "worst": extras["worst"], "best": extras["best"]}
     return (
         Cell(text=ngettext("%(n)s time", "%(n)s times", repeats) % {"n": repeats}),
-        compared(same, n=f"n = {same.n_units:,}", notes=(lost,) if lost else (), facts=facts),
-        compared(row.again.alpha),
+        comparison_cell(same, n=f"n = {same.n_units:,}", notes=(lost,) if lost else (), facts=facts),
+        comparison_cell(row.again.alpha),
     )
 
 
-def about(rater: ObservedRater) -> str:
+def model_info_text(rater: ObservedRater) -> str:
     """What is known of a model, in a line."""
     names = ("family", "parameters", "released")
     return " · ".join(str(rater.about[name]) for name in names if rater.about.get(name))
@@ -194,7 +200,7 @@ def rank_band(places: tuple[int, int] | None, count: int) -> str:
     return _("%(first)s to %(last)s of %(count)s") % {"first": first, "last": last, "count": count}
 
 
-def compared(estimate: Estimate, **more: Any) -> Cell:
+def comparison_cell(estimate: Estimate, **more: Any) -> Cell:
     """A number of a model and people. Without a unit that both rated, it is not that there are no ratings."""
     if estimate.reason == "no_ratings":
         more["reason"] = Reason(_("no shared items."), _("People and the model have rated no item in common."))
@@ -281,9 +287,9 @@ def _json(row: ModelRow, report: ModelsReport) -> dict[str, Any]:
         again = {"same": row.again.same, "alpha": row.again.alpha, "repeats": row.again.repeats}
         again["n_without_value"] = row.again.same.extras["n_unreadable"]
     return {
-        "model": row.who.name,
-        "setting": row.who.setting,
-        "about": row.who.about,
+        "model": row.rater.name,
+        "setting": row.rater.setting,
+        "about": row.rater.about,
         "answered": row.answered,
         "asked": row.asked,
         "overall": row.overall,

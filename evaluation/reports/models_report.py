@@ -41,7 +41,7 @@ class ModelRow:
     `answered` is of all. `overall` over the things of all cohorts together; `image_wise` only where there are enough
     cohorts. `left_out`: calls without a value; `again`: of one that was asked more than once."""
 
-    who: ObservedRater
+    rater: ObservedRater
     answered: Estimate
     asked: Estimate | None
     overall: Estimate

@@ -78,7 +78,7 @@ def people_context(cohort_numbers: CohortNumbers | None, lines: list[RaterRow]) 
     shown = sum(one.done + one.skipped for one in lines)
     context: dict[str, Any] = {
         "count": len(lines),
-        "active": sum(one.at_work for one in lines),
+        "active": sum(one.is_active for one in lines),
         "pace": median(paces) if paces else None,
         "skipped": format_percent(sum(one.skipped for one in lines) / shown) if shown else "",
         "shown": shown,
@@ -122,11 +122,11 @@ def people_table(
             *([Cell(at=line.seen_at)] if works else []),
         ]
         row = Row(line.pseudonym, tuple(cells))
-        rows.append(_named(row, line, benchmark) if works else row)
+        rows.append(_with_name(row, line, benchmark) if works else row)
     return Report(_("Pseudonym"), tuple(columns), tuple(rows))
 
 
-def _named(row: Row, line: RaterRow, benchmark: Benchmark) -> Row:
+def _with_name(row: Row, line: RaterRow, benchmark: Benchmark) -> Row:
     """With who is behind the pseudonym, and the address of their page."""
     user = line.rater.user
     name = (user and user.name) or line.rater.name

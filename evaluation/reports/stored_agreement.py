@@ -58,10 +58,10 @@ def live_limit(selection: Selection) -> int:
         cohort__campaign__in=selection.campaigns, cohort__cohort__in=selection.cohorts
     ).order_by()
     most = seats.values("cohort__cohort").annotate(n=Count("rater", distinct=True)).aggregate(most=Max("n"))["most"]
-    return 1 if max(most or 0, _most_from_files(selection)) > PAIRED else THRESHOLD
+    return 1 if max(most or 0, _count_most_from_files(selection)) > PAIRED else THRESHOLD
 
 
-def _most_from_files(selection: Selection) -> int:
+def _count_most_from_files(selection: Selection) -> int:
     """Raters of the largest cohort where some came in a file: those have no seat. Read only where there are any."""
     if not Assignment.objects.filter(campaign__in=selection.campaigns, participation=None).exists():
         return 0

@@ -273,7 +273,7 @@ GROUPINGS = ("pairwise_f1", "adjusted_rand", "keep_alpha")
 GROUPINGS_LABEL = _("F1, Rand index and alpha")
 
 
-def offered(level: str) -> tuple[Measure, ...]:
+def offered_measures(level: str) -> tuple[Measure, ...]:
     return tuple(measure for measure in MEASURES if level in measure.levels)
 
 
@@ -325,7 +325,7 @@ def select_measures(key: str, level: str, options: Sequence[str] = ()) -> tuple[
 
 def measure_labels(level: str, options: Sequence[str] = ()) -> Labels:
     """What a question can be asked as. `options`: codes of a question with several choices."""
-    labels: Labels = {m.key: m.label for m in offered(level)}
+    labels: Labels = {m.key: m.label for m in offered_measures(level)}
     if options:
         labels[OPTIONS] = OPTIONS_LABEL
     if "spearman" in labels:

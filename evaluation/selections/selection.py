@@ -122,14 +122,14 @@ class Selection:
     def description(self, catalogue: Catalogue, language: str) -> list[str]:
         """The sentences that stand beside the numbers."""
         stage = next(s for s in catalogue.stages if s.key == self.stage)
-        texts = [self.who_words(catalogue, "" if self.by == "field" else language)]
+        texts = [self.raters_text(catalogue, "" if self.by == "field" else language)]
         if "model" in self.raters:
             texts.append(_("A model is one more rater in every cohort that was asked about the same item."))
         texts.append(self.inclusion_text())
         texts += [catalogue.withdrawn.words] if catalogue.withdrawn.answers else []
         if self.may_repeat:
             texts.append(self.repeats_text())
-        texts.extend(self._narrowed(stage))
+        texts.extend(self._narrowing_texts(stage))
         if self.concepts:
             texts.append(_("Only the concepts: %(concepts)s.") % {"concepts": ", ".join(self.concepts)})
         if self.by == "field":
@@ -139,7 +139,7 @@ class Selection:
         texts.append(self.interval_words())
         return texts
 
-    def who_words(self, catalogue: Catalogue, language: str) -> str:
+    def raters_text(self, catalogue: Catalogue, language: str) -> str:
         """Whose ratings, of the question in a language; without one, of every question."""
         stage = next(s for s in catalogue.stages if s.key == self.stage)
         campaigns = {c.id: c for c in stage.campaigns}
@@ -184,7 +184,7 @@ class Selection:
             words = _DATES["since" in given, "until" in given]
             yield str(words) % (given | {"zone": self.zone})
 
-    def _narrowed(self, stage: StageEntry) -> Iterator[str]:
+    def _narrowing_texts(self, stage: StageEntry) -> Iterator[str]:
         yield from self.dates_text()
         if self.versions:
             known = {pk: name for name, pk in stage.versions_of(self.campaigns).items()}
@@ -240,7 +240,7 @@ def select(
     picked = _multiple(params, "cohort", cohorts) or list(cohorts)
     versions = stage.versions_of([c.id for c in campaigns])
     since, until = _period(params, zone)
-    by = _by(params, campaigns[0], versions)
+    by = _parse_by(params, campaigns[0], versions)
     return Selection(
         benchmark_id=catalogue.benchmark.pk,
         stage=stage.key,
@@ -261,13 +261,13 @@ def select(
         by=by,
         zone=str(zone),
         options=options,
-        ask_as=_ask_as(params, entry) if every_question else (),
+        ask_as=_parse_measures(params, entry) if every_question else (),
         show_if=entry.sheet.field(field_key).show_if,
         asked=_request_params(params),
     )
 
 
-def _ask_as(params: Params, entry: CampaignEntry) -> tuple[tuple[str, str], ...]:
+def _parse_measures(params: Params, entry: CampaignEntry) -> tuple[tuple[str, str], ...]:
     """`as=question:measure`, once for each question at most."""
     known = {
         f"{one.key}:{measure}": (one.key, measure)
@@ -294,7 +294,7 @@ def by_labels(entry: CampaignEntry, versions: Mapping[str, int]) -> Labels:
     return {key: label for key, label in BY_LABELS.items() if key not in hidden}
 
 
-def _by(params: Params, entry: CampaignEntry, versions: Mapping[str, int]) -> str:
+def _parse_by(params: Params, entry: CampaignEntry, versions: Mapping[str, int]) -> str:
     by = _single(params, "by", by_labels(entry, versions), "cohort")
     for name in ("field", "measure") if by == "field" else ():
         if any(params.getlist(name)):

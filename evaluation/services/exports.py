@@ -32,14 +32,14 @@ def export(
     ids = [campaign.pk for campaign in campaigns]
     more = {"versions": True} if versions else {}
     record(actor, "ratings.exported", scope=benchmark.scope, target=stage.key, campaigns=ids, form=form, **more)
-    name = f"{benchmark.slug}-{_called(stage)}-{at:%Y%m%d-%H%M}"
+    name = f"{benchmark.slug}-{_stage_file_name(stage)}-{at:%Y%m%d-%H%M}"
     sheets = {pk: sheet for pk, (_version, sheet) in sheets_of(campaigns).items()}
     members = archive_files(stage, campaigns, sheets, versions=versions)
     files = {f"{name}/{member.key}.{form}": member for member in members}
     return f"{name}.zip", _pieces(codebook(stage, campaigns, members, at), files, form, f"{name}/codebook.json", at)
 
 
-def _called(stage: Stage) -> str:
+def _stage_file_name(stage: Stage) -> str:
     """As people call the stage now, in Latin letters; else its key, which never changes."""
     return slugify(stage.name)[:60].strip("-") or stage.key
 

@@ -106,7 +106,7 @@ def compute_and_store(benchmark: Benchmark, report: str, key: str, compute: Comp
     """Compute and keep. Who comes while another computes waits for it, and computes nothing."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_number(key)])
-        return _made(benchmark, report, key, compute, at)
+        return _compute_snapshot(benchmark, report, key, compute, at)
 
 
 def compute_if_unlocked(benchmark: Benchmark, report: str, key: str, compute: Compute, at: datetime) -> Snapshot | None:
@@ -114,10 +114,10 @@ def compute_if_unlocked(benchmark: Benchmark, report: str, key: str, compute: Co
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [_number(key)])
         [free] = cursor.fetchone()
-        return _made(benchmark, report, key, compute, at) if free else None
+        return _compute_snapshot(benchmark, report, key, compute, at) if free else None
 
 
-def _made(benchmark: Benchmark, report: str, key: str, compute: Compute, at: datetime) -> Snapshot:
+def _compute_snapshot(benchmark: Benchmark, report: str, key: str, compute: Compute, at: datetime) -> Snapshot:
     """The watermark and the last answer are read first: what comes meanwhile counts as newer."""
     mark = watermark(benchmark)
     snapshot = Snapshot.objects.filter(benchmark=benchmark, report=report, key=key).first()

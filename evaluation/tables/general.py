@@ -127,7 +127,7 @@ def build_models(inputs: TableInputs) -> Table:
                 labels = [cohort.label for cohort in report.cohorts]
                 by_cohort = dict(zip(labels, line.by_cohort, strict=True))
                 cells = (Cell(line.overall, rounding=TWO), *_cells(inputs, by_cohort))
-                yield Row(_name(line.who), cells, group)
+                yield Row(_name(line.rater), cells, group)
 
     rows = _each_stage(inputs, read)
     return inputs.table(corner=_("Model"), columns=[_("All cohorts"), *_cohorts(inputs)], rows=rows)
@@ -148,7 +148,7 @@ def build_ranking(inputs: TableInputs) -> Table:
                     Cell(line.overall, rounding=TWO),
                     Cell(line.answered, rounding=Rounding(0, 100)),
                 )
-                yield Row(_name(line.who), cells, group)
+                yield Row(_name(line.rater), cells, group)
 
     words: list[Words] = [
         _(
@@ -173,9 +173,9 @@ def build_judges(inputs: TableInputs) -> Table:
             group = _label(entry, selection, selection.field, inputs)
             for line in models.lines:
                 if line.overall.n_units:
-                    report = judge_report(inputs.catalogue, selection, [str(line.who.pk)], inputs.at)
+                    report = judge_report(inputs.catalogue, selection, [str(line.rater.pk)], inputs.at)
                     yield from (
-                        Row(f"{_name(line.who)}, {row.cohort.label}", _judge(row), group) for row in report.lines
+                        Row(f"{_name(line.rater)}, {row.cohort.label}", _judge(row), group) for row in report.lines
                     )
 
     columns: list[Words] = [

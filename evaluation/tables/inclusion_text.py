@@ -14,11 +14,11 @@ from predictions.models import Run
 from predictions.texts.call_reasons import sample_words
 
 
-def counted_words(selections: Sequence[Selection], runs: Sequence[Run], catalogue: Catalogue) -> list[str]:
+def inclusion_sentences(selections: Sequence[Selection], runs: Sequence[Run], catalogue: Catalogue) -> list[str]:
     """For each stage and question one sentence; what all share is said once."""
-    texts = [_read(one, catalogue) for one in selections]
+    texts = [_question_text(one, catalogue) for one in selections]
     for one in selections[:1]:
-        texts += _shared(one, catalogue)
+        texts += _shared_texts(one, catalogue)
     if runs:
         texts.append(_runs(runs))
     return [*texts, *_samples(selections)]
@@ -30,7 +30,7 @@ def _samples(selections: Sequence[Selection]) -> list[str]:
     return [f"{_name(run)}: {sample_words(run.selection)}." for run in found.values()]
 
 
-def _read(selection: Selection, catalogue: Catalogue) -> str:
+def _question_text(selection: Selection, catalogue: Catalogue) -> str:
     stage = next(s for s in catalogue.stages if s.key == selection.stage)
     names = {c.id: c.name for c in stage.campaigns}
     people, models = (kind in selection.raters for kind in (Rater.Kind.PERSON, Rater.Kind.MODEL))
@@ -43,7 +43,7 @@ def _read(selection: Selection, catalogue: Catalogue) -> str:
     }
 
 
-def _shared(selection: Selection, catalogue: Catalogue) -> Iterator[str]:
+def _shared_texts(selection: Selection, catalogue: Catalogue) -> Iterator[str]:
     stage = next(s for s in catalogue.stages if s.key == selection.stage)
     yield selection.inclusion_text()
     if catalogue.withdrawn.answers:

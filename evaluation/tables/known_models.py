@@ -37,7 +37,7 @@ def _build(tasks: tuple[str, ...], stage: tuple[str, str] | None, inputs: TableI
     runs = _runs(inputs, tasks)
     raters: dict[int, ObservedRater | Rater] = {run.rater_id: run.rater for run in runs}
     if stage:
-        raters = {answer.who.pk: answer.who for answer in inputs.answers(*stage, ("model",))}
+        raters = {answer.rater.pk: answer.rater for answer in inputs.answers(*stage, ("model",))}
     if not raters:
         raise MissingData(_("There are no predictions of this kind yet."))
     listed = sorted(raters.values(), key=lambda one: (str(one.about.get("family") or ""), one.name, one.setting))

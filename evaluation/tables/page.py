@@ -43,13 +43,13 @@ def table_context(data: Data, params: Params, names: Mapping[str, str] | None = 
         "data": data,
         "computed_at": parse_datetime(data["computed_at"]),
         "table": page_table(report, style, heading(data, ". ")) | {"scrolls": "caption", "folds": not detail},
-        "newer": _newer(data),
+        "newer": _newer_text(data),
         "asked": data.get("asked", False),
         "numbers": bool(numbers),
         "many_raters": any(estimate.n_raters > 1 for estimate in numbers),
         "paper": paper,
         "has_paper": any(data["beside_the_paper"].values()),
-        "compared": _compared(data["beside_the_paper"]) if paper else "",
+        "compared": _comparison_text(data["beside_the_paper"]) if paper else "",
         "known": report.footnotes,
         "detail": detail,
         "dense": len(data["columns"]) > SHOWS_INTERVALS,
@@ -57,7 +57,7 @@ def table_context(data: Data, params: Params, names: Mapping[str, str] | None = 
     }
 
 
-def _newer(data: Data) -> str:
+def _newer_text(data: Data) -> str:
     """How far a table that was kept is behind; empty for one that is not."""
     n = data["newer"]
     if not data["stored"] or not data["changed"]:
@@ -67,7 +67,7 @@ def _newer(data: Data) -> str:
     return ngettext("%(n)s newer answer", "%(n)s newer answers", n) % {"n": f"{n:,}"}
 
 
-def _compared(marks: Mapping[str, int]) -> str:
+def _comparison_text(marks: Mapping[str, int]) -> str:
     text = ngettext(
         "The paper prints %(n)s of these cells: %(same)s the same, %(rounding)s the same after rounding, "
         "%(differs)s different.",
@@ -93,16 +93,16 @@ def action_links(missing: MissingData, benchmark: Benchmark) -> list[tuple[str, 
 
 def query_of(spec: TableSpec, params: Params) -> str:
     """What the table's other addresses have to carry."""
-    return urlencode(_asked(spec, params))
+    return urlencode(_requested_params(spec, params))
 
 
-def _asked(spec: TableSpec, params: Params) -> list[tuple[str, str]]:
+def _requested_params(spec: TableSpec, params: Params) -> list[tuple[str, str]]:
     return [(name, str(value)) for name in names_of(spec) for value in params.getlist(name) if value]
 
 
 def form_context(catalogue: Catalogue, spec: TableSpec, data: Data, params: Params) -> dict[str, Any]:
     """The selects above the table: its options, and who is counted where answers are. The rest is carried along."""
-    asked = _asked(spec, params)
+    asked = _requested_params(spec, params)
     selects = [one for choice in data["choices"] for one in _of_choice(choice, asked)]
     selects += [_select(o.key, o.label, o.values, data["options"][o.key]) for o in spec.options]
     if data["selections"]:

@@ -92,11 +92,11 @@ def by_family(runs: Iterable[Run]) -> list[Run]:
 def ranked_lists(runs: Sequence[Run], pools: CollectionEntries | None = None) -> list[RankedLists]:
     """By family. A run without lists is left out."""
     pools, labels = pools or CollectionEntries(), labels_of(runs)
-    lists_of_runs = (_searched(run, labels[run.pk], pools.of(run.pool)) for run in by_family(runs))
+    lists_of_runs = (_load_lists(run, labels[run.pk], pools.of(run.pool)) for run in by_family(runs))
     return [lists for lists in lists_of_runs if lists.queries]
 
 
-def _searched(run: Run, label: str, about: Mapping[str, About]) -> RankedLists:
+def _load_lists(run: Run, label: str, about: Mapping[str, About]) -> RankedLists:
     queries, keys, scores = [], [], []
     for result in lists_of(run):
         order = retrieval.rank_order(result.scores, result.keys) if result.keys else np.zeros(0, np.int64)
@@ -111,7 +111,7 @@ def top_keys(of: RankedLists, k: int) -> list[Sequence[str]]:
     if not of.queries:
         raise NoQueryScores("nothing_counted")
     try:
-        return retrieval.top(of.keys, k)
+        return retrieval.first_places(of.keys, k)
     except ValueError as short:
         raise NoQueryScores("list_too_short") from short
 

@@ -6,13 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from evaluation.metrics.estimate import Estimate
 from evaluation.rendering import csv_file, json_file, latex, text_file
 from evaluation.rendering.reason_text import left_out_sentence, resampled_text
 from evaluation.rendering.report import Cell, Report, Rounding
 from evaluation.selections.catalogue import Catalogue
-from evaluation.tables.inclusion_text import counted_words
+from evaluation.tables.inclusion_text import inclusion_sentences
 from evaluation.tables.table import Table
 from evaluation.tables.table_report import Data, table_report
 from predictions.models import Run
@@ -35,7 +36,7 @@ def to_json(table: Table, catalogue: Catalogue) -> dict[str, Any]:
         "words": table.words,
         "options": dict(table.chosen),
         "choices": [one.to_json() for one in table.choices],
-        "counted": counted_words(table.counted, table.runs, catalogue),
+        "counted": inclusion_sentences(table.counted, table.runs, catalogue),
         "selections": [one.to_json() for one in table.counted],
         "runs": [_run(run) for run in table.runs],
         "beside_the_paper": {mark: marks[mark] for mark in MARKS},
@@ -114,7 +115,7 @@ def _brackets(report: Report) -> Iterator[str]:
         }  # fmt: skip
     if sizes := sorted({estimate.n_units for estimate in estimates}):
         n = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} – {sizes[-1]:,}"
-        yield _("n of a value: %(n)s items.") % {"n": n}
+        yield ngettext("n of a value: %(n)s item.", "n of a value: %(n)s items.", sizes[-1]) % {"n": n}
 
 
 def heading(data: Data, separator: str = ": ") -> str:

@@ -53,7 +53,7 @@ def _open_one(stage: str) -> ActionLink:
     return ActionLink("annotation:campaign_new", _("Open a campaign"), query=urlencode({"stage": stage}))
 
 
-def _bring_answers(campaign: int, *, by_people: bool) -> ActionLink:
+def _import_answers_link(campaign: int, *, by_people: bool) -> ActionLink:
     run = None if by_people else campaign
     return ActionLink("annotation:answers_import", _("Import answers"), (campaign,), campaign=run)
 
@@ -97,7 +97,7 @@ class TableInputs:
         """Raises MissingData where no campaign of the stage was opened yet."""
         entry = next((one for one in self.catalogue.stages if one.key == stage), None)
         if entry is None:
-            raise self._not_opened(stage)
+            raise self._missing_campaign(stage)
         return entry
 
     def campaigns_of(self, entry: StageEntry) -> tuple[CampaignEntry, ...]:
@@ -152,9 +152,9 @@ class TableInputs:
     def no_ratings(self, stage: str, raters: tuple[str, ...] = EVERYBODY) -> MissingData:
         entry = next(one for one in self.catalogue.stages if one.key == stage)
         text = _("There are no ratings in the stage “%(stage)s” yet.") % {"stage": entry.name}
-        return MissingData(text, _bring_answers(entry.current[0].id, by_people="model" not in raters))
+        return MissingData(text, _import_answers_link(entry.current[0].id, by_people="model" not in raters))
 
-    def _not_opened(self, key: str) -> MissingData:
+    def _missing_campaign(self, key: str) -> MissingData:
         stage = self.benchmark.stages.filter(key=key).first()
         if stage is None:
             text = _("This benchmark has no stage “%(stage)s”. Add it under Stages.") % {"stage": key}
@@ -167,7 +167,7 @@ class TableInputs:
         if self.used_runs:
             return PREDICTIONS
         return (
-            _bring_answers(self.used_selections[-1].campaigns[-1], by_people=missing.by_people)
+            _import_answers_link(self.used_selections[-1].campaigns[-1], by_people=missing.by_people)
             if self.used_selections
             else None
         )
@@ -176,7 +176,7 @@ class TableInputs:
         selection = self.selection(stage, field_key, raters)
         self.used_selections.append(selection)
         without = self.models_left_out(selection)
-        return (one for one in answers(selection) if one.who.pk not in without)
+        return (one for one in answers(selection) if one.rater.pk not in without)
 
     def runs(self, task: str, usable: Usable = every, option: str = COLLECTION) -> list[Run]:
         """Complete runs of the task over one collection: the one that the address asks for (`option`), else the newest

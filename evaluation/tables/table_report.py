@@ -29,7 +29,7 @@ def table_report(data: Data, names: Mapping[str, str] | None = None) -> Report:
     rows = tuple(
         replace(
             row,
-            cells=tuple(_described(cell, footnotes) for cell in row.cells),
+            cells=tuple(_complete_cell(cell, footnotes) for cell in row.cells),
             group=names.get(row.group, row.group),
             name=names.get(row.label, ""),
             facts={"group": row.group, "row": row.label},
@@ -45,7 +45,7 @@ def table_report(data: Data, names: Mapping[str, str] | None = None) -> Report:
     return Report(data["corner"], columns, rows, facts, CSV_COLUMNS, tuple(footnotes))
 
 
-def _described(cell: Cell, footnotes: dict[Words, int]) -> Cell:
+def _complete_cell(cell: Cell, footnotes: dict[Words, int]) -> Cell:
     """With n, the columns of its line in CSV, and the footnote for why the paper's number is another."""
     n, footnote = "", None
     if estimate := cell.estimate:

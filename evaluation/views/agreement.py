@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.pages.status_text import time_zone_for
 from annotation.queries.answers import watermark
-from benchmarks.access import benchmark_for, may
+from benchmarks.access import benchmark_for, is_permitted
 from benchmarks.pages.tabs import tabs_for
 from evaluation.rendering.csv_file import to_csv
 from evaluation.reports import stored_agreement
@@ -50,7 +50,7 @@ def _report(catalogue: Catalogue, request: HttpRequest) -> tuple[AgreementReport
     return load_report(catalogue, parse_selection(catalogue, request), timezone.now())
 
 
-def _drawn(report: AgreementReport, found: ReportState, user: Any) -> dict[str, Any]:
+def _report_data(report: AgreementReport, found: ReportState, user: Any) -> dict[str, Any]:
     """For templates/evaluation/parts/report.html, with how old it is."""
     return report_context(report, _language()) | cached_state(found, time_zone_for(user)) | _next_steps(report, user)
 
@@ -63,7 +63,7 @@ def _next_steps(report: AgreementReport, user: Any) -> dict[str, Any]:
     cohorts = [report.catalogue.cohorts[pk] for pk in selection.cohorts]
     return {
         "benchmark": benchmark,
-        "works": may(user, benchmark, "work_on"),
+        "works": is_permitted(user, benchmark, "work_on"),
         "nothing_of": selection.campaigns[-1],
         "invites": [cohort for cohort in cohorts if may_manage(user, cohort)],
     }
@@ -86,7 +86,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         "benchmark": benchmark,
         "nav": tabs_for(request.user, benchmark, "agreement"),
         "who_place": benchmark.name,
-        "works": may(request.user, benchmark, "work_on"),
+        "works": is_permitted(request.user, benchmark, "work_on"),
     }
     if not catalogue.stages:
         return render(request, "evaluation/agreement_empty.html", context)
@@ -96,7 +96,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         return render(request, "evaluation/not_selectable.html", context | {"error": error}, status=400)
     report, found = load_report(catalogue, selection, timezone.now())
     query = urlencode(selection.to_params())
-    context |= _drawn(report, found, request.user) | filters(catalogue, selection, _language())
+    context |= _report_data(report, found, request.user) | filters(catalogue, selection, _language())
     context |= {"query": query, "live": reverse("evaluation:agreement_live", args=[slug]) + "?" + query}
     context["course"] = _over_time_link(selection)
     return render(request, "evaluation/agreement.html", context | check_context(report, request.GET))
@@ -117,7 +117,7 @@ def live(request: HttpRequest, slug: str) -> HttpResponse:
         return HttpResponse(error.message, status=400, content_type="text/plain; charset=utf-8")
     if client_watermark == client_state(state):
         return HttpResponse(status=204)
-    return render(request, "evaluation/parts/report.html", _drawn(report, state, request.user))
+    return render(request, "evaluation/parts/report.html", _report_data(report, state, request.user))
 
 
 @login_required

@@ -60,11 +60,11 @@ def page(request: HttpRequest, slug: str) -> HttpResponseBase:
     except SelectionError as error:
         return render(request, "evaluation/figures/refused.html", context | {"error": error}, status=400)
     before, after = render_to_string("evaluation/figures/page.html", context, request).split(PLACE)
-    drawn = _each(ground, context, get_language() or "en")
+    drawn = _iter_figures(ground, context, get_language() or "en")
     return StreamingHttpResponse(chain([before], drawn, [after]))
 
 
-def _each(ground: FigureData, context: dict[str, Any], language: str) -> Iterator[str]:
+def _iter_figures(ground: FigureData, context: dict[str, Any], language: str) -> Iterator[str]:
     """Each figure is sent as soon as it is drawn: with many cohorts and models the last one takes seconds. By then the
     request's language is over, so it is given."""
     missing = []
@@ -103,10 +103,10 @@ def download(request: HttpRequest, slug: str, key: str, form: str) -> HttpRespon
         "Content-Security-Policy": POLICY,
         "X-Content-Type-Options": "nosniff",
     }
-    return HttpResponse(_written(benchmark, figure, form), content_type=TYPES[form], headers=headers)
+    return HttpResponse(_format_figure(benchmark, figure, form), content_type=TYPES[form], headers=headers)
 
 
-def _written(benchmark: Benchmark, figure: Figure, form: str) -> str | bytes:
+def _format_figure(benchmark: Benchmark, figure: Figure, form: str) -> str | bytes:
     if form == "csv":
         return "".join(to_csv(figure.report))
     svg = figure.svg(href=data_address(benchmark))

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from annotation.models import Unit
 from annotation.pages.status_text import time_zone_for
-from benchmarks.access import benchmark_for, may
+from benchmarks.access import benchmark_for, is_permitted
 from benchmarks.models import Benchmark, Stage
 from benchmarks.pages.tabs import tabs_for
 from evaluation.reports.disagreement import disagreement_selection, order_units
@@ -28,11 +28,11 @@ def _language() -> str:
 
 def _frame(request: HttpRequest, benchmark: Benchmark) -> dict[str, Any]:
     nav = tabs_for(request.user, benchmark, "agreement")
-    works = may(request.user, benchmark, "work_on")
+    works = is_permitted(request.user, benchmark, "work_on")
     return {"benchmark": benchmark, "nav": nav, "who_place": benchmark.name, "works": works}
 
 
-def _chosen(request: HttpRequest, catalogue: Catalogue, stage: str = "") -> tuple[Selection, int]:
+def _requested_selection(request: HttpRequest, catalogue: Catalogue, stage: str = "") -> tuple[Selection, int]:
     """`stage`: a unit's own, whatever the address says."""
     assert request.user.is_authenticated
     params = request.GET.copy()
@@ -57,7 +57,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     if not catalogue.stages:
         return render(request, "evaluation/items_empty.html", context)
     try:
-        selection, least = _chosen(request, catalogue)
+        selection, least = _requested_selection(request, catalogue)
     except SelectionError as error:
         return render(request, "evaluation/not_selectable.html", context | {"error": error}, status=400)
     number = parse_int(request.GET.get("page", "1"), maximum=9_999_999)
@@ -83,7 +83,7 @@ def unit(request: HttpRequest, slug: str, unit_id: int) -> HttpResponse:
     if stage.key not in {stage_entry.key for stage_entry in catalogue.stages}:
         raise Http404
     try:
-        selection, least = _chosen(request, catalogue, stage.key)
+        selection, least = _requested_selection(request, catalogue, stage.key)
     except SelectionError as error:
         return render(request, "evaluation/not_selectable.html", context | {"error": error}, status=400)
     order = order_units(selection, least)

@@ -13,7 +13,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from annotation.pages.status_text import time_zone_for
-from benchmarks.access import benchmark_for, may
+from benchmarks.access import benchmark_for, is_permitted
 from benchmarks.models import Benchmark
 from benchmarks.pages.tabs import tabs_for
 from evaluation.rendering.csv_file import to_csv
@@ -32,10 +32,12 @@ def selection_with_models(catalogue: Catalogue, request: HttpRequest) -> Selecti
     """What the address selects, people and models alike; where it names neither stage nor campaign, the first stage in
     which a model has answered. Raises SelectionError."""
     assert request.user.is_authenticated
-    return replace(select(catalogue, _staged(catalogue, request), zone=time_zone_for(request.user)), raters=EVERYBODY)
+    return replace(
+        select(catalogue, _params_with_stage(catalogue, request), zone=time_zone_for(request.user)), raters=EVERYBODY
+    )
 
 
-def _staged(catalogue: Catalogue, request: HttpRequest) -> QueryDict:
+def _params_with_stage(catalogue: Catalogue, request: HttpRequest) -> QueryDict:
     asked = request.GET.copy()
     if not any(asked.getlist("stage") + asked.getlist("campaign")):
         first = next((stage for stage in catalogue.stages if stage.has_models), catalogue.stages[0])
@@ -58,7 +60,7 @@ def page_context(request: HttpRequest, benchmark: Benchmark) -> dict[str, Any]:
         "benchmark": benchmark,
         "nav": tabs_for(request.user, benchmark, "agreement"),
         "who_place": benchmark.name,
-        "works": may(request.user, benchmark, "work_on"),
+        "works": is_permitted(request.user, benchmark, "work_on"),
     }
 
 
@@ -72,7 +74,9 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     if not catalogue.stages:
         return render(request, "evaluation/models.html", context)
     try:
-        if boxes := boxes_response(request, catalogue, _staged(catalogue, request), context | {"here": "models"}):
+        if boxes := boxes_response(
+            request, catalogue, _params_with_stage(catalogue, request), context | {"here": "models"}
+        ):
             return boxes
         report = _report(catalogue, request)
     except SelectionError as error:

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.queries.answers import withdrawn_of
 from annotation.services.answers.exclusions import exclude, lift_exclusion
-from benchmarks.access import benchmark_for, may
+from benchmarks.access import benchmark_for, is_permitted
 from benchmarks.models import Benchmark
 from benchmarks.pages.tabs import tabs_for
 from evaluation.forms.raters import ReasonForm
@@ -42,7 +42,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         "benchmark": benchmark,
         "nav": tabs_for(request.user, benchmark, "people"),
         "who_place": benchmark.name,
-        "works": may(request.user, benchmark, "work_on"),
+        "works": is_permitted(request.user, benchmark, "work_on"),
         "cohorts": cohorts,
         "cohort": cohort,
         "withdrawn": withdrawn_of(benchmark),

@@ -11,7 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from annotation.pages.status_text import time_zone_for
-from benchmarks.access import benchmark_for, may
+from benchmarks.access import benchmark_for, is_permitted
 from benchmarks.models import Benchmark
 from benchmarks.pages.tabs import tabs_for
 from evaluation.selections.catalogue import catalogue_of
@@ -38,7 +38,7 @@ def _frame(request: HttpRequest, benchmark: Benchmark) -> dict[str, Any]:
         "nav": tabs_for(request.user, benchmark, "tables"),
         "who_place": benchmark.name,
         "here": "tables",
-        "works": may(request.user, benchmark, "work_on"),
+        "works": is_permitted(request.user, benchmark, "work_on"),
     }
 
 
@@ -98,10 +98,10 @@ def download(request: HttpRequest, slug: str, key: str, form: str) -> HttpRespon
         return JsonResponse({"error": str(missing.message)}, status=409)
     except (InvalidOption, SelectionError) as error:
         return JsonResponse({"error": error.message, "parameter": error.name}, status=400)
-    return _written(data, form, f"{slug}-{key}")
+    return _format_table(data, form, f"{slug}-{key}")
 
 
-def _written(data: Data, form: str, name: str) -> HttpResponse:
+def _format_table(data: Data, form: str, name: str) -> HttpResponse:
     if form == "json":
         return JsonResponse(data)
     text, kind = ("".join(to_csv(data)), "text/csv") if form == "csv" else (to_latex(data), "text/x-tex")

@@ -113,7 +113,7 @@ class JobContext:
                 self.beat()
             yield row
 
-    def others_wait(self) -> bool:
+    def has_waiting_jobs(self) -> bool:
         """Whether other work has been sent, or is due, and nobody does it: then a slice ends when its time is up."""
         waiting = Job.objects.filter(state=Job.State.QUEUED).exclude(pk=self.job.pk)
         return waiting.filter(Q(lease_until=None) | Q(lease_until__lt=timezone.now() + RESEND)).exists()
@@ -134,5 +134,5 @@ class TimeSlice:
 
     def is_over(self) -> None:
         """Between two steps. Raises Requeue."""
-        if time.monotonic() >= self._until and self._work.others_wait():
+        if time.monotonic() >= self._until and self._work.has_waiting_jobs():
             raise Requeue

@@ -19,16 +19,16 @@ KEEP = timedelta(days=7)  # after a job failed or was cancelled, it can go on fo
 
 def sweep(at: datetime) -> int:
     """Delete the uploads that are older than a week and that no job needs; returns how many."""
-    old = [name for name in _stored(FOLDER) if _is_older(name, at - KEEP)]
+    old = [name for name in _iter_stored(FOLDER) if _is_older(name, at - KEEP)]
     if not old:
         return 0
-    deletable = set(old) - _needed(at - KEEP)
+    deletable = set(old) - _needed_uploads(at - KEEP)
     for name in deletable:
         default_storage.delete(name)
     return len(deletable)
 
 
-def _needed(since: datetime) -> set[str]:
+def _needed_uploads(since: datetime) -> set[str]:
     """The uploads of jobs that wait or run, and of those that stopped since then and can go on."""
     stopped = Q(state__in=(Job.State.CANCELLED, Job.State.FAILED), finished_at__gte=since)
     jobs = Job.objects.filter(Q(state__in=Job.LIVE) | stopped)
@@ -44,14 +44,14 @@ def names_in(value: Any) -> Iterator[str]:
             yield from names_in(part)
 
 
-def _stored(folder: str) -> Iterator[str]:
+def _iter_stored(folder: str) -> Iterator[str]:
     try:
         folders, files = default_storage.listdir(folder)
     except FileNotFoundError:
         return
     yield from (f"{folder}/{name}" for name in files)
     for name in folders:
-        yield from _stored(f"{folder}/{name}")
+        yield from _iter_stored(f"{folder}/{name}")
 
 
 def _is_older(name: str, than: datetime) -> bool:

@@ -318,6 +318,7 @@ UNIVERSAL = Recipe(
             sheet=SHEET,
             target_answers=3,
             has_target=True,
+            asked_about="own_set",
             own_vocabulary=True,
             skip_reasons=PICTURE_SKIP_REASONS,
             instructions=SPECIFIC_INSTRUCTIONS,

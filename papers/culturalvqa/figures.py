@@ -20,9 +20,10 @@ from evaluation.figures.spec import FigureData, FigureSpec
 from evaluation.figures.table_figures import ACCURACY, heat_spec, option_words, spec_of, table_of
 from evaluation.metrics.estimate import Estimate
 from evaluation.tables.table import MissingData
-from papers.culturalvqa.tables.accuracy import TABLES
+from evaluation.tables.targets import label_set_of
+from papers.culturalvqa.tables.accuracy import TABLES, western_words
 from papers.culturalvqa.tables.data import Profile, counted_questions
-from papers.culturalvqa.tables.judgements import WESTERN, asked_as, judged_answers
+from papers.culturalvqa.tables.judgements import judged_answers, models_in_setting
 from people.models import Rater
 
 RELEASES = spec_of(TABLES["culturalvqa"], "releases")
@@ -64,7 +65,7 @@ def day_of(text: str) -> date | None:
 def by_release(ground: FigureData) -> Figure:
     """The numbers of the table of releases: plain means over the Western and over the other countries."""
     table = table_of(ground, RELEASES)
-    opened = _opened(ground)
+    opened = _openness_by_model(ground)
     releases = [
         Released(
             str(row.label),
@@ -104,7 +105,7 @@ def by_release(ground: FigureData) -> Figure:
     )
 
 
-def _opened(ground: FigureData) -> dict[str, bool]:
+def _openness_by_model(ground: FigureData) -> dict[str, bool]:
     rows = Rater.objects.filter(kind=Rater.Kind.MODEL, team=ground.benchmark.team_id, about__has_key="open")
     return {
         name: is_open
@@ -155,8 +156,8 @@ def _pair_words(release: Released) -> str:
 
 def _release_words(ground: FigureData, releases: Sequence[Released]) -> list[str]:
     sentences = [
-        _("Plain means over countries, however many questions each has. Western: %(countries)s.")
-        % {"countries": ", ".join(WESTERN)},
+        _("Plain means over countries, however many questions each has."),
+        *map(str, western_words(label_set_of(ground.benchmark), {})),
         _("Lines are least squares through the models, three or more of them."),
         _("A date without a day is placed in the middle of its month or year."),
     ]
@@ -195,7 +196,7 @@ def against(
     if not where:
         raise MissingData(_("There are no questions yet. Accept some, or import them into the stage “answers”."))
     panels, rows, descriptions = [], [], []
-    for place, (name, some) in enumerate(asked_as(judged, "vlm")):
+    for place, (name, some) in enumerate(models_in_setting(judged, "vlm")):
         by_country = {country: some.of(country=country).accuracy for country in where}
         rows += [
             (name, country, where[country], len(profiles[country].questions), *numbers(estimate))

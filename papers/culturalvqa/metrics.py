@@ -51,7 +51,7 @@ def lave_accuracy(
     >>> found.value, found.extras["worst"], found.extras["best"]
     (0.6666666666666666, 0.5, 0.75)
     """
-    values, label = _checked(scores, questions)
+    values, label = _check_scores(scores, questions)
     read = np.isfinite(values)
     sums = cluster_sums(label[read], values[read], np.ones(int(read.sum())))
     extras = _unreadable(values)
@@ -75,7 +75,7 @@ def human_ceiling(
     """
     if average not in ("answers", "questions"):
         raise ValueError(f"average must be 'answers' or 'questions', got {average!r}")
-    values, label = _checked(scores, questions)
+    values, label = _check_scores(scores, questions)
     count, place = number_clusters(label)
     enough = np.bincount(place, minlength=count) >= least_answers
     keep = enough[place]
@@ -91,7 +91,7 @@ def human_ceiling(
     return replace(estimate, reason="too_few_answers") if np.isfinite(values).any() and not enough.any() else estimate
 
 
-def _checked(scores: npt.ArrayLike, questions: npt.ArrayLike) -> tuple[Floats, npt.NDArray[Any]]:
+def _check_scores(scores: npt.ArrayLike, questions: npt.ArrayLike) -> tuple[Floats, npt.NDArray[Any]]:
     values, label = np.asarray(scores, np.float64), np.asarray(questions)
     if values.shape != label.shape or values.ndim != 1:
         raise ValueError(f"scores and questions must be of one length, got shapes {values.shape} and {label.shape}")

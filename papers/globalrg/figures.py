@@ -10,7 +10,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from benchmarks.models import Item
-from benchmarks.rules.regions import RETRIEVAL, country_code
+from benchmarks.rules.label_sets.countries import country_code
+from benchmarks.rules.label_sets.globalrg import RETRIEVAL
 from evaluation.figures.drawing import boxes, picture_strips
 from evaluation.figures.drawing.colours import UNKNOWN, Look, kind
 from evaluation.figures.drawing.text import isolate_direction
@@ -84,7 +85,7 @@ def _boxes_of(ground: FigureData) -> list[tuple[ObservedItem, Drawn, list[tuple[
     try:
         for answer in ground.answers("verification", "box"):
             if drawn := read_boxes(answer.answer):
-                others[answer.thing.key].append((rater_label(answer.who), drawn[0]))
+                others[answer.thing.key].append((rater_label(answer.rater), drawn[0]))
     except MissingData:
         pass  # verification is not asked everywhere
     boxed_items = []
@@ -99,10 +100,10 @@ def _sort_in(answer: RawAnswer, first: dict[str, tuple[ObservedItem, Drawn]], ot
     drawn = read_boxes(answer.answer)
     if not drawn:
         return
-    if answer.who.is_model or answer.thing.key in first:
-        others[answer.thing.key].append((rater_label(answer.who), drawn[0]))
+    if answer.rater.is_model or answer.thing.key in first:
+        others[answer.thing.key].append((rater_label(answer.rater), drawn[0]))
     else:
-        first[answer.thing.key] = answer.thing, (answer.who.name, drawn[0])
+        first[answer.thing.key] = answer.thing, (answer.rater.name, drawn[0])
 
 
 def _corners(box: list[float]) -> tuple[float, float, float, float]:
@@ -127,7 +128,7 @@ def strips(ground: FigureData) -> Figure:
     regions = list(RETRIEVAL.countries)
     drawn = [_strip(part, regions, shas) for part in parts]
     used = [region for region in regions if any(one.region == region for _strip_, found in drawn for one in found)]
-    legend = tuple((f"{regions.index(region) + 1}: {region}", _look(region, regions)) for region in used)
+    legend = tuple((f"{regions.index(region) + 1}: {region}", _region_look(region, regions)) for region in used)
     drawing = picture_strips.Strips(tuple(strip for strip, _found in drawn), legend)
     rows = tuple((strip.title, asked, *one.row) for strip, found in drawn for one in found)
     first = [(strip.title, ", ".join(one.country for one in found)) for strip, found in drawn]
@@ -207,7 +208,7 @@ def _strip(
     ]
     tiles = tuple(
         picture_strips.StripPicture(
-            _chip(one, regions), one.score, _look(one.region, regions), shas.get(one.key, ""), one.key, one.right
+            _chip(one, regions), one.score, _region_look(one.region, regions), shas.get(one.key, ""), one.key, one.right
         )
         for one in pictures
     )
@@ -240,7 +241,7 @@ def _diversity(names: list[str]) -> str:
     return f"{100 * float(retrieval.diversity([[at[name] for name in names]])[0]):.2f}"
 
 
-def _look(region: str, regions: list[str]) -> Look:
+def _region_look(region: str, regions: list[str]) -> Look:
     """A region's own colour; beyond eight regions the chip's word tells two of one colour apart."""
     return kind(regions.index(region)) if region in regions else UNKNOWN
 

@@ -37,7 +37,7 @@ def main_against_text(ground: FigureData) -> Figure:
             continue
         r = pearson_of(np.array([d.x for d in dots]), np.array([d.y for d in dots]))
         label = scatter.correlation_words("r", value_of(r))
-        clouds.append(scatter.Cloud(model, tuple(dots), label, scatter.fitted(tuple(dots))))
+        clouds.append(scatter.Cloud(model, tuple(dots), label, scatter.fit_line(tuple(dots))))
         descriptions.append((model, estimate_text(r)))
     if not clouds:
         raise MissingData(

@@ -76,11 +76,11 @@ def reversals(
         beneficial=of(np.asarray(~before & after), "beneficial reversal"),
         in_words=of(np.asarray(before), "accuracy"),
         in_pictures=of(np.asarray(after), "accuracy"),
-        drop=_drop(before, after, labels, level),
+        drop=_accuracy_drop(before, after, labels, level),
     )
 
 
-def _drop(before: Bools, after: Bools, labels: npt.ArrayLike | None, level: float) -> Estimate:
+def _accuracy_drop(before: Bools, after: Bools, labels: npt.ArrayLike | None, level: float) -> Estimate:
     if labels is None:
         return mcnemar(before, after, level=level)
     change = before.astype(np.float64) - after

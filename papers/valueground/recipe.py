@@ -187,6 +187,7 @@ VALUEGROUND = Recipe(
             sheet=CHOICE,
             target_answers=3,
             has_target=True,
+            asked_about="set",
             own_vocabulary=True,  # a question is asked about every country, and belongs to none
             skip_reasons=(UNCLEAR, BROKEN),
             instructions={

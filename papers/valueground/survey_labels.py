@@ -89,23 +89,25 @@ def prefix(label: str) -> int | None:
     return int(match.group(1)) if match else None
 
 
-def matched(shown: tuple[str, str], options: Mapping[int, str], adjustment: Adjustment | None = None) -> Pair | None:
+def match_options(
+    shown: tuple[str, str], options: Mapping[int, str], adjustment: Adjustment | None = None
+) -> Pair | None:
     """The adjusted codes of the two options that people are shown, by their text among the survey's ``options``; case,
     spaces and a number before them aside. None unless each is one of them, and they are two.
 
-    >>> matched(("better off", "2. Worse off"), {1: "Better off", 2: "Worse off", 3: "About the same"})
+    >>> match_options(("better off", "2. Worse off"), {1: "Better off", 2: "Worse off", 3: "About the same"})
     Pair(a=1, b=2, found='options')
     """
     codes: dict[str, set[int | None]] = {}
     for code, text in options.items():
-        codes.setdefault(_bare(text), set()).add(adjustment.get(code, code) if adjustment else code)
-    a, b = (list(codes.get(_bare(one), ())) for one in shown)
+        codes.setdefault(_bare_text(text), set()).add(adjustment.get(code, code) if adjustment else code)
+    a, b = (list(codes.get(_bare_text(one), ())) for one in shown)
     if len(a) != 1 or len(b) != 1 or a[0] is None or b[0] is None or a == b:
         return None
     return Pair(a[0], b[0], "options")
 
 
-def _bare(text: str) -> str:
+def _bare_text(text: str) -> str:
     words = " ".join(text.split()).casefold().rstrip(".")
     match = _PREFIX.match(words)
     return words[match.end() :] or words if match else words

@@ -62,7 +62,7 @@ def win_rates(credit: Floats, clusters: npt.ArrayLike, *, level: float = LEVEL) 
     ``clusters`` (n,) labels, such as concept and country. "unknown" in extras: trials without all similarities.
     Undefined: no trial. Interval: by clusters, as of every share (``proportions.py``).
     """
-    known, labels = _known(credit, clusters)
+    known, labels = _drop_undefined(credit, clusters)
     n, unknown = len(known), len(credit) - len(known)
     sums = cluster_sums(labels, *known.T, np.ones(n))
     counts = known.sum(axis=0).tolist()
@@ -83,7 +83,7 @@ def self_preference(
     Undefined, not infinite, where no trial was won by the correct candidate; "m_cr" and "m_lb" in extras.
     Interval: by clusters, on the log.
     """
-    known, labels = _known(credit, clusters)
+    known, labels = _drop_undefined(credit, clusters)
     extras = {"m_cr": float(known[:, correct].mean()), "m_lb": float(known[:, biased].mean())} if len(known) else {}
     if len(known) and not known[:, correct].any():
         return Estimate.undefined(
@@ -112,7 +112,7 @@ def difference_of_wins(
                     the clusters, all 2^C patterns for C <= 13, else 10,000 drawn ones; "n_permutations", "exact"
     "by trials"     ``goodness_of_fit``, as printed in the paper, which takes trials for independent; "chi_square"
     """
-    known, labels = _known(credit, clusters)
+    known, labels = _drop_undefined(credit, clusters)
     wins, losses = known[:, first], known[:, second]
     sums = cluster_sums(labels, wins - losses, np.ones(len(known)))
     extras: dict[str, Extra] = {"first": float(wins.sum()), "second": float(losses.sum()), "test": test}
@@ -155,7 +155,7 @@ def goodness_of_fit(a: float, b: float) -> tuple[float, float]:
     return square, float(stats.chi2.sf(square, 1))
 
 
-def _known(credit: Floats, clusters: npt.ArrayLike) -> tuple[Floats, npt.NDArray[np.int64]]:
+def _drop_undefined(credit: Floats, clusters: npt.ArrayLike) -> tuple[Floats, npt.NDArray[np.int64]]:
     credit_values = np.asarray(credit, np.float64)
     labels = np.asarray(clusters)
     if credit_values.ndim != 2 or labels.shape != credit_values.shape[:1]:

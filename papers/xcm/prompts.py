@@ -232,7 +232,7 @@ def query_problems(query: str, word: str, cues: Iterable[str], descriptor: str =
     """What is wrong with a query: "word_missing" (the concept's word is not in it as it is written), "culture_cue" (it
     names a country or its people, other than the descriptor), "no_descriptor" cannot be told in other languages."""
     problem_codes = []
-    if not word or not verbatim(word, query):
+    if not word or not has_word(word, query):
         problem_codes.append("word_missing")
     rest = unicodedata.normalize("NFC", query).replace(unicodedata.normalize("NFC", word), " ") if word else query
     allowed = plain(descriptor)
@@ -242,7 +242,7 @@ def query_problems(query: str, word: str, cues: Iterable[str], descriptor: str =
     return problem_codes
 
 
-def verbatim(word: str, text: str) -> bool:
+def has_word(word: str, text: str) -> bool:
     """Whether a word stands in a text whole and as it is written, with a capital only where it begins the text. Scripts
     that do not part words, or write particles onto them, have it anywhere; in Arabic an article or a preposition may be
     written before it."""
@@ -251,10 +251,10 @@ def verbatim(word: str, text: str) -> bool:
         return word in text
     capital = word[:1].upper() + word[1:]
     places = [match.start() for match in re.finditer(re.escape(word), text)] + [0] * text.startswith(capital)
-    return any(_whole(text, at, at + len(word)) for at in places)
+    return any(_is_whole_word(text, at, at + len(word)) for at in places)
 
 
-def _whole(text: str, begins: int, ends: int) -> bool:
+def _is_whole_word(text: str, begins: int, ends: int) -> bool:
     before = re.search(r"[^\s]*\Z", text[:begins])
     led = before[0] if before else ""
     return not _is_word_character(text[ends : ends + 1]) and (

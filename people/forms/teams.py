@@ -13,7 +13,7 @@ from people.models import Cohort, Invitation, Message, Team, TeamMember, User
 from people.queries import mail_status
 from people.services.cohorts import CohortData
 from people.services.invite_lists import MOST, decode_upload
-from people.services.memberships import ever_belonged
+from people.services.memberships import has_ever_belonged
 
 LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 LANGUAGE_LENGTH, LANGUAGES = 12, 20  # of a code, as consent texts keep it; and of a cohort
@@ -42,6 +42,18 @@ class TeamForm(StyledFormMixin, forms.ModelForm):  # type: ignore[type-arg]
         if slug == "new" or Team.objects.filter(slug=slug).exists():
             raise forms.ValidationError(_("This short name is taken. Choose another."))
         return slug
+
+
+class TeamSettingsForm(StyledFormMixin, forms.ModelForm):  # type: ignore[type-arg]
+    class Meta:
+        model = Team
+        fields = ["researchers_make_cohorts"]
+        labels = {"researchers_make_cohorts": _("Owners and researchers can create a recipe's cohorts")}
+        help_texts = {
+            "researchers_make_cohorts": _(
+                "They create them on a page of their benchmark, manage them, and invite people. Admins always can."
+            )
+        }
 
 
 class InviteForm(StyledFormMixin, forms.ModelForm):  # type: ignore[type-arg]
@@ -146,7 +158,7 @@ class TeamPersonForm(StyledFormMixin, forms.Form):
         somebody = chosen if chosen and not email else None
         if email and not chosen:
             somebody = User.objects.filter(email__iexact=email, is_active=True).first()
-            somebody = somebody if somebody and ever_belonged(somebody, self.team) else None
+            somebody = somebody if somebody and has_ever_belonged(somebody, self.team) else None
         if somebody is None:
             raise forms.ValidationError("", code="nobody")
         return cleaned | {"somebody": somebody}

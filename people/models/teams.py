@@ -8,6 +8,11 @@ class Team(models.Model):
 
     name = models.CharField(_("name"), max_length=120)
     slug = models.SlugField(unique=True)
+    researchers_make_cohorts = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Owners and researchers of a benchmark may create the cohorts that its recipe names.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:

@@ -61,12 +61,12 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     def get_session_auth_hash(self) -> str:
         """A session is good while the password and the count of endings stay as they were."""
-        return self._counted(super().get_session_auth_hash())
+        return self._add_session_count(super().get_session_auth_hash())
 
     def get_session_auth_fallback_hash(self) -> Iterator[str]:
-        return map(self._counted, super().get_session_auth_fallback_hash())
+        return map(self._add_session_count, super().get_session_auth_fallback_hash())
 
-    def _counted(self, digest: str) -> str:
+    def _add_session_count(self, digest: str) -> str:
         return f"{digest}.{self.sessions_ended}" if self.sessions_ended else digest
 
 

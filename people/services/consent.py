@@ -32,7 +32,7 @@ def has_consented(user: User, team: Team) -> bool:
     return Consent.objects.filter(user=user, version=version, withdrawn_at__isnull=True).exists()
 
 
-def has_any(user: User, team: Team) -> bool:
+def has_any_consent(user: User, team: Team) -> bool:
     """Whether a consent to any text of the team is in force: there is something to withdraw."""
     return Consent.objects.filter(user=user, version__team=team, withdrawn_at__isnull=True).exists()
 
@@ -70,7 +70,7 @@ def consent_states(team: Team, users: Iterable[int]) -> dict[int, ConsentState]:
     return states
 
 
-def withdrawn_from(user: User) -> list[tuple[Team, datetime]]:
+def withdrawn_teams(user: User) -> list[tuple[Team, datetime]]:
     """The teams to which this person withdrew every consent, with the moment of the last withdrawal."""
     live = Consent.objects.filter(user=user, version__team=OuterRef("pk"), withdrawn_at__isnull=True)
     mine = Q(consent_versions__consents__user=user)

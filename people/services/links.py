@@ -161,10 +161,10 @@ def may_sign_in_by_link(user: User, team: Team) -> bool:
     if user.team_memberships.exists() or user.managed_cohorts.exists() or user.benchmark_roles.exists():
         return False
     here_memberships = user.cohort_memberships.filter(left_at__isnull=True, cohort__team=team)
-    return here_memberships.exists() and not _known_elsewhere(user, team)
+    return here_memberships.exists() and not _is_known_elsewhere(user, team)
 
 
-def _known_elsewhere(user: User, team: Team) -> bool:
+def _is_known_elsewhere(user: User, team: Team) -> bool:
     """Whether the account leads to anything of another team, however long ago: that team never agreed to the link."""
     if user.cohort_memberships.exclude(cohort__team=team).exists():
         return True
@@ -176,14 +176,14 @@ def _known_elsewhere(user: User, team: Team) -> bool:
     return rater is not None and rater.assignments.exclude(campaign__stage__benchmark__team=team).exists()
 
 
-def _matches_person(user: User, cohort: Cohort) -> bool:
+def _can_use_link(user: User, cohort: Cohort) -> bool:
     return may_sign_in_by_link(user, cohort.team) and memberships.active_members(cohort).filter(user=user).exists()
 
 
 @transaction.atomic
 def make_sign_in_link(user: User, cohort: Cohort, actor: User, at: datetime) -> tuple[SignInLink, str]:
     """A link with which a member of the cohort signs in once. Earlier unused ones stop working."""
-    if not _matches_person(user, cohort):
+    if not _can_use_link(user, cohort):
         raise LinkRefused("not_for_links")
     link_revocation.revoke_sign_in_links(user, at)
     token = secrets.token_urlsafe(32)
@@ -208,7 +208,7 @@ def find_sign_in_link(token: str, at: datetime) -> SignInLink:
         raise LinkRefused("revoked")
     if link.user.credentials_since and link.created_at < link.user.credentials_since:
         raise LinkRefused("revoked")
-    if not _matches_person(link.user, link.cohort):
+    if not _can_use_link(link.user, link.cohort):
         raise LinkRefused("not_for_links")
     return link
 

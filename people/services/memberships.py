@@ -19,7 +19,7 @@ def active_cohorts(user: User) -> QuerySet[Cohort]:
     )
 
 
-def ever_belonged(user: User, team: Team) -> bool:
+def has_ever_belonged(user: User, team: Team) -> bool:
     """Whether the person is or was of this team: as its member, in one of its cohorts, or managing one."""
     cohorts = Q(members__user=user) | Q(managers__user=user)
     if team.members.filter(user=user).exists() or team.cohorts.filter(cohorts).exists():

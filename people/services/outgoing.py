@@ -15,7 +15,7 @@ BODY_DAYS, ROW_DAYS, NONE_DAYS = 30, 365, 1
 State = OutMail.State
 
 
-def due(at: datetime) -> Q:
+def due_filter(at: datetime) -> Q:
     return Q(state__in=OutMail.PENDING, next_at__lte=at)
 
 
@@ -27,7 +27,7 @@ def is_busy(at: datetime) -> bool:
 @transaction.atomic
 def claim(at: datetime) -> OutMail | None:
     """The letter that waits longest, marked as being sent; None if nothing is due."""
-    waiting = OutMail.objects.select_for_update(skip_locked=True).filter(due(at))
+    waiting = OutMail.objects.select_for_update(skip_locked=True).filter(due_filter(at))
     mail = waiting.order_by("next_at", "pk").first()
     if mail is None:
         return None
@@ -77,7 +77,7 @@ def postpone(mail: OutMail, reply: str, at: datetime) -> None:
 
 def postpone_all(reply: str, at: datetime) -> int:
     """The server is away: whatever is due counts as tried and waits, so that nobody waits for it letter by letter."""
-    waiting = OutMail.objects.filter(due(at), state__in=(State.QUEUED, State.RETRY))
+    waiting = OutMail.objects.filter(due_filter(at), state__in=(State.QUEUED, State.RETRY))
     changed = 0
     for attempts, delay in reversed(list(enumerate(RETRY_AFTER))):
         changed += waiting.filter(attempts=attempts).update(

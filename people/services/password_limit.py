@@ -9,7 +9,7 @@ from datetime import datetime
 from django.db import connection, transaction
 
 from people.models import PasswordRequest
-from people.services.senders import DAY, place_of, wait_of_sender
+from people.services.senders import DAY, place_of, seconds_to_wait_for_sender
 
 MOST_BY_ADDRESS, MOST_BY_NETWORK = 20, 100
 
@@ -23,7 +23,7 @@ def note_request(address: str, at: datetime) -> int:
     own, network = place_of(address)
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [f"password_request:{network}"])
-    seconds = wait_of_sender(PasswordRequest.objects.all(), address, (MOST_BY_ADDRESS, MOST_BY_NETWORK), at)
+    seconds = seconds_to_wait_for_sender(PasswordRequest.objects.all(), address, (MOST_BY_ADDRESS, MOST_BY_NETWORK), at)
     if not seconds:
         PasswordRequest.objects.create(at=at, address=own, network=network)
     return seconds

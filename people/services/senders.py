@@ -25,7 +25,7 @@ def place_of(address: str) -> tuple[str, str]:
     return str(parsed), str(parsed)
 
 
-def wait_of_sender(rows: QuerySet[Any], address: str, limits: tuple[int, int], at: datetime) -> int:
+def seconds_to_wait_for_sender(rows: QuerySet[Any], address: str, limits: tuple[int, int], at: datetime) -> int:
     """Seconds until this address may try again; 0 if it may now.
 
     `rows` have `at`, `address` and `network`; `limits` are how many of an address and of a network count in an hour.

@@ -11,7 +11,7 @@ from django.utils.crypto import salted_hmac
 
 from jobs.models import Event, record
 from people.models import FailedSignIn
-from people.services.senders import DAY, HOUR, place_of, wait_of_sender
+from people.services.senders import DAY, HOUR, place_of, seconds_to_wait_for_sender
 
 MOST_BY_ADDRESS, MOST_BY_NETWORK = 100, 1_000
 ALARM_NAMES = 200  # distinct names in an hour, over the whole site
@@ -21,7 +21,7 @@ ALARM_LOCK = 0x656D_6963_01  # a number that nothing else locks
 
 def seconds_to_wait(address: str, at: datetime) -> int:
     """Seconds until this address may try again; 0 if it may now."""
-    return wait_of_sender(FailedSignIn.objects.all(), address, (MOST_BY_ADDRESS, MOST_BY_NETWORK), at)
+    return seconds_to_wait_for_sender(FailedSignIn.objects.all(), address, (MOST_BY_ADDRESS, MOST_BY_NETWORK), at)
 
 
 def note_failure(address: str, name: str, at: datetime) -> None:

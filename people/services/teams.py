@@ -30,6 +30,16 @@ def create_team(name: str, slug: str, actor: User) -> Team:
 
 
 @transaction.atomic
+def allow_researchers_to_create_cohorts(team: Team, actor: User, *, allowed: bool) -> None:
+    """Set whether owners and researchers of a benchmark may create the cohorts of its recipe."""
+    changed = Team.objects.filter(pk=team.pk).exclude(researchers_make_cohorts=allowed)
+    if changed.update(researchers_make_cohorts=allowed):
+        scope = f"team:{team.pk}"
+        record(actor, "team.settings_changed", scope=scope, target=scope, researchers_make_cohorts=allowed)
+    team.researchers_make_cohorts = allowed
+
+
+@transaction.atomic
 def add_member(team: Team, user: User, role: TeamMember.Role, actor: User) -> TeamMember:
     """Bring a person in. A member who is invited as admin becomes admin; an admin is never lowered by it."""
     member, created = TeamMember.objects.get_or_create(team=team, user=user, defaults={"role": role})

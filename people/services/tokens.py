@@ -45,7 +45,7 @@ def active_tokens(user: User, at: datetime) -> QuerySet[ApiToken]:
     return ApiToken.objects.filter(_valid(at), user=user).order_by("-pk")
 
 
-def expired(user: User, at: datetime) -> QuerySet[ApiToken]:
+def expired_tokens(user: User, at: datetime) -> QuerySet[ApiToken]:
     """The latest tokens that only their age has ended."""
     return ApiToken.objects.filter(user=user, revoked_at=None, expires_at__lte=at).order_by("-expires_at")[:5]
 

@@ -1,8 +1,5 @@
 """Inviting people to a cohort: one, as so many links, or from a list. Links are shown once, when they are made."""
 
-import base64
-import csv
-import io
 import secrets
 from collections.abc import Sequence
 from typing import Any
@@ -17,14 +14,13 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from jobs.formats.csv_safety import escape_formula
 from people import access
 from people.forms.teams import InviteForm, InviteLinksForm, InviteListForm
 from people.models import Cohort
 from people.pages.tabs import tabs_for
 from people.queries import mail_status
 from people.services import invite_lists, memberships
-from people.views.one_time_link import OneTimeLink, clear_link, one_time_context, show_once
+from people.views.one_time_link import OneTimeLink, clear_link, links_file, one_time_context, show_once
 from people.views.request_helpers import current_user, link_maker, listed_invitations
 
 SHOWN = 100  # of the latest invitations
@@ -130,18 +126,11 @@ def _create_and_show(
         "rows": [(invitation, url, letters.get(f"invitation:{invitation.pk}")) for invitation, url in invitations],
         "letters": sum(letter.state == letter.State.QUEUED for letter in letters.values()),
         "no_mail_server": not mail_status.has_mail_server(),
-        "download": _download([(invitation.email, invitation.note, url) for invitation, url in invitations]),
+        "download": links_file(
+            ("email", "note", "link"), [(invitation.email, invitation.note, url) for invitation, url in invitations]
+        ),
         "left_out": left_out,
         "nav": tabs_for(current_user(request), "teams"),
         "who_place": cohort.team.name,
     }
     return render(request, "people/invite_result.html", context)
-
-
-def _download(rows: Sequence[tuple[str, str, str]]) -> str:
-    """The list as an address of its own, so that no request has to carry the links again."""
-    out = io.StringIO()
-    writer = csv.writer(out)
-    writer.writerow(["email", "note", "link"])
-    writer.writerows([escape_formula(email), escape_formula(note), url] for email, note, url in rows)
-    return "data:text/csv;charset=utf-8;base64," + base64.b64encode(out.getvalue().encode("utf-8-sig")).decode()

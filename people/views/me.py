@@ -25,7 +25,7 @@ def me(request: HttpRequest) -> HttpResponse:
             messages.info(request, _("Saved."))
         return redirect("people:me")
     consents = Consent.objects.filter(user=user, withdrawn_at__isnull=True).select_related("version__team")
-    withdrawn = consent.withdrawn_from(user)
+    withdrawn = consent.withdrawn_teams(user)
     context = {
         "form": form,
         "cohorts": memberships.active_cohorts(user),

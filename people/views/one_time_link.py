@@ -4,6 +4,10 @@ Between the two requests the link travels in a signed cookie of this browser, fo
 never written to the database, which knows only hashes of tokens.
 """
 
+import base64
+import csv
+import io
+from collections.abc import Iterable, Sequence
 from typing import Any, TypedDict
 
 from django.conf import settings
@@ -12,6 +16,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.cache import add_never_cache_headers
 
+from jobs.formats.csv_safety import escape_formula
 from people.models import ApiToken, CohortMember, Invitation, OutMail
 from people.queries import mail_status
 from people.views.request_helpers import current_user
@@ -63,3 +68,13 @@ def clear_link(request: HttpRequest, response: HttpResponse) -> HttpResponse:
         response.delete_cookie(COOKIE, path=request.path, samesite="Strict")
         add_never_cache_headers(response)
     return response
+
+
+def links_file(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A CSV file of new links as a data URL, so that no further request has to carry them. The last column is the link;
+    the others are escaped for spreadsheets."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(columns)
+    writer.writerows([*map(escape_formula, row[:-1]), row[-1]] for row in rows)
+    return "data:text/csv;charset=utf-8;base64," + base64.b64encode(out.getvalue().encode("utf-8-sig")).decode()

@@ -12,7 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from people import access
-from people.forms.teams import ConsentTextsForm, InviteToTeamForm, TeamForm
+from people.forms.teams import ConsentTextsForm, InviteToTeamForm, TeamForm, TeamSettingsForm
 from people.models import Team, TeamMember, User
 from people.pages.tabs import tabs_for
 from people.queries import mail_status
@@ -67,6 +67,7 @@ def _team_page(request: HttpRequest, team: Team, form: InviteToTeamForm, **extra
         "invitations": listed_invitations(invitations, at) if manages else [],
         "no_mail_server": not mail_status.has_mail_server(),
         "form": form,
+        "settings_form": TeamSettingsForm(instance=team),
         "nav": tabs_for(user, "teams"),
         "who_place": team.name,
     }
@@ -96,6 +97,18 @@ def team_invite(request: HttpRequest, slug: str) -> HttpResponse:
     invitation, url = invite_lists.invite_to_team(team, actor, role, person, link_maker(request), at)
     page = reverse("people:team", args=[team.slug])
     return show_once(request, page, OneTimeLink(url=url, kind="invitation", pk=invitation.pk))
+
+
+@login_required
+@require_POST
+def team_settings(request: HttpRequest, slug: str) -> HttpResponse:
+    team = access.team_for(request.user, slug, admin=True)
+    form = TeamSettingsForm(request.POST)
+    if form.is_valid():
+        allowed = form.cleaned_data["researchers_make_cohorts"]
+        teams.allow_researchers_to_create_cohorts(team, current_user(request), allowed=allowed)
+        messages.success(request, _("The settings are saved."))
+    return redirect("people:team", team.slug)
 
 
 def _member(team: Team, user_id: int) -> TeamMember:
@@ -163,14 +176,14 @@ def consent_texts(request: HttpRequest, slug: str) -> HttpResponse:
             consent.draft(team, form.texts(), user)
             messages.info(request, _("The draft is saved. It is not published yet."))
             return redirect("people:consent_texts", team.slug)
-        if _put_in_force(request, team, form.texts(), user):
+        if _publish_text(request, team, form.texts(), user):
             return redirect("people:team", team.slug)
     drafted = version is not None and version.published_at is None
     context = {"team": team, "form": form, "drafted": drafted, "version": version, "nav": tabs_for(user, "teams")}
     return render(request, "people/consent_texts.html", context)
 
 
-def _put_in_force(request: HttpRequest, team: Team, texts: dict[str, str], user: User) -> bool:
+def _publish_text(request: HttpRequest, team: Team, texts: dict[str, str], user: User) -> bool:
     try:
         consent.publish_text(team, texts, user, timezone.now())
     except consent.ConsentRefused:

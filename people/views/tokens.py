@@ -46,7 +46,7 @@ def tokens(request: HttpRequest) -> HttpResponse:
             return show_once(request, page, OneTimeLink(url=text, kind="token", pk=token.pk))
         except service.TooManyTokens:
             form.add_error(None, _("You have %(n)s tokens. Revoke one that you no longer need.") % {"n": service.MOST})
-    valid, expired = service.active_tokens(user, at), service.expired(user, at)
+    valid, expired = service.active_tokens(user, at), service.expired_tokens(user, at)
     context = {
         "form": form,
         "tokens": valid,

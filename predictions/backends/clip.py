@@ -65,7 +65,7 @@ class ClipEncoder:
                         part = parts.popleft()
                         waiting.append((part, [pool.submit(self.prepare, fetches[at]) for at in part]))
                     part, futures = waiting.popleft()
-                    yield self._encoded(part, futures)
+                    yield self._encode_ready(part, futures)
             finally:
                 pool.shutdown(wait=False, cancel_futures=True)
 
@@ -77,7 +77,7 @@ class ClipEncoder:
             raise CallError("permanent", _("The picture file is missing. Import it again.")) from error
         return self._preprocess(torch_setup.upright(data))
 
-    def _encoded(
+    def _encode_ready(
         self, places: Sequence[int], futures: Sequence[Future[Any]]
     ) -> tuple[list[int], Vectors, dict[int, CallError]]:
         good: list[int] = []
@@ -132,7 +132,7 @@ def _load(model: str) -> ClipEncoder:
             )
             raise torch_setup.ModelUnavailable(text % {"model": model[:100]})
         torch_setup.check_allowed(model)
-    config = clip_config.checked(model, source)
+    config = clip_config.load_checked_config(model, source)
     # This door refuses a model without weights; the others would go on with random ones.
     network, preprocess = open_clip.create_model_from_pretrained(source, pretrained=tag, device=where)
     network = network.to(dtype).eval()

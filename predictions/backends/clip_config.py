@@ -15,7 +15,7 @@ HARMLESS = {"clean", "strip_sep_token", "language", "reduction_mask", "additiona
 """What a tokenizer may be told. Not among them: `trust_remote_code`, paths, proxies."""
 
 
-def checked(model: str, source: str) -> Mapping[str, Any]:
+def load_checked_config(model: str, source: str) -> Mapping[str, Any]:
     """The config of `source`, where nothing in it reaches further than the model's own weights.
 
     Raises ModelUnavailable.

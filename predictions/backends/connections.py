@@ -69,7 +69,7 @@ def deadline(seconds: float) -> Iterator[None]:
         _DUE.at = before
 
 
-def _left(timeout: float | None) -> float | None:
+def _time_left(timeout: float | None) -> float | None:
     left = _DUE.at - time.monotonic()
     if left <= 0:
         raise httpcore.ReadTimeout("the time is over")
@@ -81,10 +81,10 @@ class _DeadlineStream(httpcore.NetworkStream):
         self.inner = inner
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return self.inner.read(max_bytes, _left(timeout))
+        return self.inner.read(max_bytes, _time_left(timeout))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self.inner.write(buffer, _left(timeout))
+        self.inner.write(buffer, _time_left(timeout))
 
     def close(self) -> None:
         self.inner.close()
@@ -92,7 +92,7 @@ class _DeadlineStream(httpcore.NetworkStream):
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
-        return _DeadlineStream(self.inner.start_tls(ssl_context, server_hostname, _left(timeout)))
+        return _DeadlineStream(self.inner.start_tls(ssl_context, server_hostname, _time_left(timeout)))
 
     def get_extra_info(self, info: str) -> Any:
         return self.inner.get_extra_info(info)
@@ -114,7 +114,7 @@ class _CheckedNetwork(httpcore.NetworkBackend):
         for number in allowed_addresses(host, in_clear=self.unencrypted, resolve=self.resolve):
             try:
                 return _DeadlineStream(
-                    self.inner.connect_tcp(number, port, _left(timeout), local_address, socket_options)
+                    self.inner.connect_tcp(number, port, _time_left(timeout), local_address, socket_options)
                 )
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 broken = error

@@ -22,7 +22,7 @@ class Detector(torch_setup.TransformersModel):
         """What scores at least `threshold`, the best first. Raises CallError."""
         picture = torch_setup.upright(data)
         inputs = self._processor(images=picture, return_tensors="pt").to(self._device)
-        with self._seen(inputs) as outputs:
+        with self._model_output(inputs) as outputs:
             sizes = [(picture.height, picture.width)]
             [found] = self._processor.post_process_object_detection(outputs, threshold=threshold, target_sizes=sizes)
         labels = [self._model.config.id2label.get(int(label), str(int(label))) for label in found["labels"]]

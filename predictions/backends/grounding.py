@@ -21,7 +21,7 @@ class Grounder(torch_setup.TransformersModel):
         picture = torch_setup.upright(data)
         inputs = self._processor(images=picture, text=[[words]], return_tensors="pt", truncation=True)
         inputs = inputs.to(self._device)
-        with self._seen(inputs) as outputs:
+        with self._model_output(inputs) as outputs:
             sizes = [(picture.height, picture.width)]
             [detection] = self._processor.post_process_grounded_object_detection(
                 outputs, threshold=threshold, target_sizes=sizes

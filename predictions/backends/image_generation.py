@@ -37,7 +37,7 @@ class GeneratedImages:
     revised: str = ""
 
 
-def fetched(url: str) -> FetchResult:
+def fetch_image(url: str) -> FetchResult:
     """From the open internet only. Raises FetchRefused."""
     return fetch(url, most_bytes=settings.IMAGE_MAX_BYTES, seconds=30.0)
 
@@ -52,7 +52,7 @@ class ImageMaker:
         *,
         seconds: float = 180.0,
         resolve: connections.Resolve = resolve_name,
-        fetch: Fetch = fetched,
+        fetch: Fetch = fetch_image,
     ) -> None:
         self.wire = ServerClient(base_url, secret, seconds, resolve)
         self.fetch = fetch
@@ -64,7 +64,7 @@ class ImageMaker:
         """`size` as the server names it ("1024x1024"); `more`: what it takes besides, such as quality or seed."""
         body = {"model": model, "prompt": prompt, "n": max(1, min(MOST_PICTURES, count)), **more}
         body |= {"size": size} if size else {}
-        return self._made(self.wire.send("POST", "/images/generations", most=MOST_ANSWER, json=body), [prompt])
+        return self._parse_images(self.wire.send("POST", "/images/generations", most=MOST_ANSWER, json=body), [prompt])
 
     def edit(
         self, prompt: str, originals: Sequence[bytes], model: str, *, size: str = "", mask: bytes | None = None
@@ -74,9 +74,11 @@ class ImageMaker:
         files = [(field, _file(f"image-{number}", data)) for number, data in enumerate(originals)]
         files += [("mask", _file("mask", mask))] if mask else []
         form = {"model": model, "prompt": prompt, **({"size": size} if size else {})}
-        return self._made(self.wire.send("POST", "/images/edits", most=MOST_ANSWER, data=form, files=files), [prompt])
+        return self._parse_images(
+            self.wire.send("POST", "/images/edits", most=MOST_ANSWER, data=form, files=files), [prompt]
+        )
 
-    def _made(self, response: ServerResponse, asked: Sequence[str]) -> GeneratedImages:
+    def _parse_images(self, response: ServerResponse, asked: Sequence[str]) -> GeneratedImages:
         if response.status != 200:
             raise self._failure(response, asked)
         try:

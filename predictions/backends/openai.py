@@ -166,7 +166,7 @@ class OpenAI:
         if request.kind != "chat":
             raise CallError("permanent", "This endpoint answers in words: it gives no similarities and no boxes.")
         messages = payloads.messages_of(request.messages, pictures)
-        body = {"model": model, "messages": messages, **payloads.decoded(decoding, self.offers)}
+        body = {"model": model, "messages": messages, **payloads.decoding_parameters(decoding, self.offers)}
         return self._try_methods(request, decoding, body)
 
     def _try_methods(self, request: Request, decoding: Decoding, body: dict[str, Any]) -> BackendReply:
@@ -189,7 +189,7 @@ class OpenAI:
                 refusal = CallError("permanent", "The server gives no log-probabilities.", status=answered.status)
                 wasted.append(answered)
                 continue
-            return _with(answered, wasted)
+            return _add_wasted(answered, wasted)
         raise _add_usage(
             refusal or CallError("permanent", "The endpoint offers none of the ways this prompt is asked."), wasted
         )
@@ -237,9 +237,9 @@ class OpenAI:
             reply = payloads.reply_of(body, way)
         except MalformedResponse:
             raise self.wire.unreadable(response) from None
-        return self._counted(response, body, reply)
+        return self._reply_with_usage(response, body, reply)
 
-    def _counted(self, response: ServerResponse, body: Mapping[str, Any], reply: Reply) -> BackendReply:
+    def _reply_with_usage(self, response: ServerResponse, body: Mapping[str, Any], reply: Reply) -> BackendReply:
         tokens_in, tokens_out = payloads.usage_of(body)
         provider_id = response.provider_id or payloads.clean(body.get("id"), 120)
         return BackendReply(reply, response.seconds, response.status, tokens_in, tokens_out, provider_id)
@@ -281,7 +281,7 @@ class OpenAI:
             raise CallError("permanent", words, status=response.status, provider_id=response.provider_id)
         name = payloads.clean(body_data.get("model"), 200)
         reply = Reply(text=request.continuation, finish="stop", way="logprobs", tokens=end, model=name)
-        return _with(self._counted(response, body_data, reply), wasted)
+        return _add_wasted(self._reply_with_usage(response, body_data, reply), wasted)
 
     def _prompt_token_count(self, body: dict[str, Any], request: Request, asked: Sequence[str]) -> BackendReply:
         """Asked for its number of tokens."""
@@ -292,7 +292,7 @@ class OpenAI:
         if response.status != 200:
             raise self.wire.error(response, asked)
         try:
-            return self._counted(response, response.body(), Reply())
+            return self._reply_with_usage(response, response.body(), Reply())
         except MalformedResponse:
             raise self.wire.unreadable(response) from None
 
@@ -310,7 +310,7 @@ def _sum(counts: Sequence[int | None]) -> int | None:
     return sum(known) if known else None
 
 
-def _with(answered: BackendReply, wasted: Sequence[BackendReply]) -> BackendReply:
+def _add_wasted(answered: BackendReply, wasted: Sequence[BackendReply]) -> BackendReply:
     """What was asked for nothing has been paid for too."""
     if not wasted:
         return answered

@@ -66,7 +66,7 @@ def has_pictures(request: Request) -> bool:
     return any(isinstance(piece, ImagePart) for message in request.messages for piece in message.pieces)
 
 
-def decoded(decoding: Decoding, offers: Sequence[str]) -> dict[str, Any]:
+def decoding_parameters(decoding: Decoding, offers: Sequence[str]) -> dict[str, Any]:
     body: dict[str, Any] = {"temperature": decoding.temperature}
     if decoding.top_p is not None:
         body["top_p"] = decoding.top_p
@@ -120,7 +120,7 @@ def clean(text: Any, most: int | None = None) -> str:
 
 def reply_of(body: Mapping[str, Any], way: AnswerMethod) -> Reply:
     """The first choice of a chat's answer. Raises MalformedResponse."""
-    choice = _first(body)
+    choice = _first_choice(body)
     message = choice.get("message")
     if not isinstance(message, Mapping):
         raise MalformedResponse
@@ -134,7 +134,7 @@ def reply_of(body: Mapping[str, Any], way: AnswerMethod) -> Reply:
     )
 
 
-def _first(body: Mapping[str, Any]) -> Mapping[str, Any]:
+def _first_choice(body: Mapping[str, Any]) -> Mapping[str, Any]:
     choices = body.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
         raise MalformedResponse
@@ -189,7 +189,7 @@ def usage_of(body: Mapping[str, Any]) -> tuple[int | None, int | None]:
 
 def echoed_tokens(body: Mapping[str, Any]) -> list[Token]:
     """Of a completion that repeats its prompt. Raises MalformedResponse."""
-    logprobs = _first(body).get("logprobs")
+    logprobs = _first_choice(body).get("logprobs")
     if not isinstance(logprobs, Mapping):
         raise MalformedResponse
     texts, values = logprobs.get("tokens"), logprobs.get("token_logprobs")

@@ -42,7 +42,7 @@ def installed() -> bool:
     return all(map(importlib.util.find_spec, MODULES))
 
 
-def missing() -> str:
+def missing_packages_text() -> str:
     """What to do where the packages are not there; empty where they are."""
     return "" if installed() else _("Local models are not installed here. Run ./emic models, then restart.")
 
@@ -53,17 +53,17 @@ def torch() -> Any:
     Where a torch without CUDA stands beside a torchvision that was built for CUDA, two operators are missing and
     torchvision cannot be imported. Their schemas are enough for what is used of it here.
     """
-    if words := missing():
+    if words := missing_packages_text():
         raise ModelUnavailable(words)
     with _loading:
         import torch as module
 
         if "library" not in _kept:
-            _kept["library"] = None if _brings_operators(module) else _declared(module)
+            _kept["library"] = None if _has_operators(module) else _declare_operators(module)
         return module
 
 
-def _brings_operators(module: Any) -> bool:
+def _has_operators(module: Any) -> bool:
     """Whether torchvision's own can be loaded by this torch; torchvision loads them again, which does no harm."""
     module_spec = importlib.util.find_spec("torchvision")
     folders = map(Path, module_spec.submodule_search_locations or ()) if module_spec else ()
@@ -76,7 +76,7 @@ def _brings_operators(module: Any) -> bool:
     return False
 
 
-def _declared(module: Any) -> Any:
+def _declare_operators(module: Any) -> Any:
     """Their schemas. Kept alive by who calls: with the library go its schemas."""
     library = module.library.Library("torchvision", "DEF")
     for name in ("nms", "qnms"):
@@ -153,7 +153,7 @@ class TransformersModel:
         self._busy = threading.Lock()
 
     @contextmanager
-    def _seen(self, inputs: Any) -> Iterator[Any]:
+    def _model_output(self, inputs: Any) -> Iterator[Any]:
         """What the model makes of inputs; others wait until it has been read."""
         with self._busy, self._torch.inference_mode():
             inputs["pixel_values"] = inputs["pixel_values"].to(self._dtype)
@@ -175,11 +175,11 @@ def cached_model(kind: str, model: str, load: Callable[[], Loaded]) -> Loaded:
         cached = _kept.get(kind)
         if cached is None or cached[0] != model:
             _kept.pop(kind, None)  # its memory first
-            cached = _kept[kind] = (model, _loaded(model, load))
+            cached = _kept[kind] = (model, _load_model(model, load))
         return cached[1]  # type: ignore[no-any-return]
 
 
-def _loaded(model: str, load: Callable[[], Any]) -> Any:
+def _load_model(model: str, load: Callable[[], Any]) -> Any:
     try:
         return load()
     except CallError:

@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Campaign
-from benchmarks.forms.imports import bounded
+from benchmarks.forms.imports import check_upload_size
 from people.forms.base import StyledFormMixin
 from predictions.forms.model_info import about_in
 from predictions.imports import coco, inspect
@@ -47,11 +47,11 @@ class AnswerFileForm(StyledFormMixin, forms.Form):
         self.fields["campaign"].choices = choices  # type: ignore[attr-defined]
 
     def clean_file(self) -> "UploadedFile[Any]":
-        return bounded(self.cleaned_data["file"], settings.IMPORT_MAX_BYTES)
+        return check_upload_size(self.cleaned_data["file"], settings.IMPORT_MAX_BYTES)
 
     def clean_names(self) -> "UploadedFile[Any] | None":
         sent = self.cleaned_data["names"]
-        return bounded(sent, settings.IMPORT_MAX_BYTES) if sent else None
+        return check_upload_size(sent, settings.IMPORT_MAX_BYTES) if sent else None
 
     def campaign_of(self) -> Campaign:
         return self.campaigns[self.cleaned_data["campaign"]]
@@ -134,7 +134,7 @@ class AnswerFileDetailsForm(StyledFormMixin, forms.Form):
     def clean_about(self) -> dict[str, Any]:
         return about_in(self.cleaned_data["about"])
 
-    def told(self) -> FileDescription:
+    def file_description(self) -> FileDescription:
         """As far as it is said: what is not asked is known."""
         self.full_clean()
         data = self.cleaned_data if self.is_bound else {}

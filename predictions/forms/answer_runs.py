@@ -14,12 +14,14 @@ from annotation.models import Campaign
 from benchmarks.models import Benchmark, Item
 from people.forms.base import StyledFormMixin
 from people.forms.teams import validate_single_line
+from predictions.forms.asked_about import AskedAboutMixin
 from predictions.models import Endpoint, Run
 from predictions.prompts.contract import Prompt, PromptOption
 from predictions.prompts.registry import problems_of
 from predictions.queries.example_items import choose_example_items
 from predictions.requests.preprocessing import LONGEST, MOST
 from predictions.services.knowledge.linking import METHODS
+from predictions.services.runs.asked_about import COHORTS, GOLD, SET
 from predictions.services.runs.unit_selection import ANSWERED_FIRST, ANY
 from predictions.texts.call_reasons import WAYS, option_problem_text
 
@@ -62,7 +64,7 @@ def campaigns_of(benchmark: Benchmark) -> "QuerySet[Campaign]":
     return rows.select_related("stage__benchmark__team", "sheet_version").order_by("-pk")
 
 
-class PlanForm(RunStartForm):
+class PlanForm(AskedAboutMixin, RunStartForm):
     """All of a plan. `fitting`: the prompts that fit the campaign's sheet and the endpoint's kind."""
 
     model = forms.CharField(
@@ -132,6 +134,7 @@ class PlanForm(RunStartForm):
     ) -> None:
         super().__init__(*args, benchmark=benchmark, **kwargs)
         self.chosen, self.fitting = chosen, fitting
+        self.offer_targets(campaign)
         self._choose("prompt", [(prompt_id(one), one.name) for one in fitting])
         self.fields["prompt"].initial = prompt_id(chosen)
         self.fields["prompt"].widget.attrs["data-submits"] = ""
@@ -185,11 +188,13 @@ class PlanForm(RunStartForm):
         """Which units: empty lists stand for all."""
         names = ("conditions", "targets", "concepts", "sample")
         draw = {"draw": self.cleaned_data["draw"] or ANSWERED_FIRST} if self.cleaned_data["sample"] else {}
-        return {name: self.cleaned_data[name] for name in names} | draw
+        return {name: self.cleaned_data[name] for name in names} | draw | self.asked_about()
 
     def parts(self) -> dict[str, list[Any]]:
         """The bound fields, as the page groups them."""
         parts = {name: [self[one] for one in names if one in self.fields] for name, names in PARTS.items()}
+        shown = {COHORTS: "targets", SET: "label_set labels", GOLD: "others"}.get(self.about_kind, "").split()
+        parts["about"] = [field for field in parts["about"] if field.name in ("asked_about", *shown)]
         own = [self[OPTION + one.key] for one in self.chosen.options]
         for name, long in (("options", False), ("wording", True)):
             parts[name] = [one for one in own if isinstance(one.field, _Words) == long]
@@ -206,7 +211,8 @@ PARTS = {
     "called": ["name", "setting"],
     "decoding": ["temperature", "top_p", "max_tokens", "decoding_seed", "longest", "fresh"],
     "numbers": ["sample", "draw", "seed", "repeats", "budget"],
-    "which": ["conditions", "targets", "concepts"],
+    "about": ["asked_about", "label_set", "labels", "others", "targets"],
+    "which": ["conditions", "concepts"],
 }
 
 
@@ -238,11 +244,11 @@ def _flag(option: PromptOption, benchmark: Benchmark, campaign: Campaign, about:
     return forms.BooleanField(initial=bool(option.default), **about)
 
 
-def _words(option: PromptOption, benchmark: Benchmark, campaign: Campaign, about: Any) -> forms.Field:
+def _text_field(option: PromptOption, benchmark: Benchmark, campaign: Campaign, about: Any) -> forms.Field:
     return _Words(initial=option.default, strip=False, max_length=20_000, widget=_area(), **about)
 
 
-def _linking(option: PromptOption, benchmark: Benchmark, campaign: Campaign, about: Any) -> forms.Field:
+def _linking_field(option: PromptOption, benchmark: Benchmark, campaign: Campaign, about: Any) -> forms.Field:
     runs = Run.objects.filter(benchmark=benchmark, task=Run.Task.LINKING, complete=True, withdrawn_at=None)
     runs = runs.select_related("rater", "knowledge_index__base").order_by("-pk")
     newest = runs.filter(selection__stage=campaign.stage.key).first()
@@ -258,7 +264,8 @@ def _area() -> forms.Textarea:
 
 
 MAKERS = {
-    "choice": _choice, "number": _number, "flag": _flag, "text": _words, "run": _linking, "examples": _examples,
+    "choice": _choice, "number": _number, "flag": _flag, "text": _text_field, "run": _linking_field,
+    "examples": _examples,
 }  # fmt: skip
 
 

@@ -66,7 +66,7 @@ class EndpointForm(StyledFormMixin, forms.Form):
             self.add_error("base_url", _("Give the address that answers, such as https://models.example.org/v1."))
         return cleaned
 
-    def told(self) -> dict[str, Any]:
+    def endpoint_values(self) -> dict[str, Any]:
         """As `services.endpoints` takes it."""
         return {name: self.cleaned_data[name] for name in FIELDS if name in self.fields}
 
@@ -74,7 +74,7 @@ class EndpointForm(StyledFormMixin, forms.Form):
         """How much is asked at once, and how long a server is waited for."""
         return [self[name] for name in LIMITS if name in self.fields]
 
-    def offered(self) -> list[tuple[Any, Any]]:
+    def offer_boxes(self) -> list[tuple[Any, Any]]:
         """Each thing it may offer: its box, and a plain sentence."""
         labels = {key: words for key, _label, words in OFFERS}
         return [(box, labels[box.data["value"]]) for box in self["offers"]] if "offers" in self.fields else []

@@ -6,7 +6,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
-from benchmarks.forms.imports import bounded
+from benchmarks.forms.imports import check_upload_size
 from benchmarks.models import Benchmark
 from people.forms.base import StyledFormMixin
 from predictions.forms.model_info import about_in
@@ -37,9 +37,9 @@ class CollectionForm(StyledFormMixin, forms.Form):
         return str(self.cleaned_data["name"])
 
     def clean_file(self) -> "UploadedFile[Any]":
-        return bounded(self.cleaned_data["file"], settings.IMPORT_MAX_BYTES)
+        return check_upload_size(self.cleaned_data["file"], settings.IMPORT_MAX_BYTES)
 
-    def told(self) -> dict[str, str]:
+    def collection_values(self) -> dict[str, str]:
         data = self.cleaned_data
         names = {name: data[name].strip() for name in ("name", "version", "licence")}
         return {**names, "key": slugify(data["name"])[:60]}
@@ -87,9 +87,9 @@ class RunForm(StyledFormMixin, forms.Form):
         return about_in(self.cleaned_data["about"])
 
     def clean_file(self) -> "UploadedFile[Any]":
-        return bounded(self.cleaned_data["file"], settings.IMPORT_MAX_BYTES)
+        return check_upload_size(self.cleaned_data["file"], settings.IMPORT_MAX_BYTES)
 
-    def told(self) -> RunFileInfo:
+    def run_info(self) -> RunFileInfo:
         data = self.cleaned_data
         embedding = data["task"] == Run.Task.EMBEDDING
         words = {name: data[name].strip() for name in ("model", "setting", "system_prompt", "score_kind")}

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
-from benchmarks.forms.imports import bounded
+from benchmarks.forms.imports import check_upload_size
 from benchmarks.models import Benchmark, Stage
 from people.forms.base import StyledFormMixin
 from people.forms.teams import validate_single_line
@@ -59,7 +59,7 @@ class BaseForm(StyledFormMixin, forms.Form):
             self.add_error("version", _("There is this version already. Open it, or give another version."))
         return cleaned
 
-    def told(self) -> dict[str, str]:
+    def base_values(self) -> dict[str, str]:
         data = {name: str(self.cleaned_data[name]).strip() for name in ("name", "version", "licence")}
         return {**data, "key": slugify(data["name"])[:60]}
 
@@ -80,11 +80,11 @@ class EntriesForm(StyledFormMixin, forms.Form):
     )
 
     def clean_entries(self) -> "UploadedFile[Any]":
-        return bounded(self.cleaned_data["entries"], settings.IMPORT_MAX_BYTES)
+        return check_upload_size(self.cleaned_data["entries"], settings.IMPORT_MAX_BYTES)
 
     def clean_pictures(self) -> "UploadedFile[Any] | None":
         given = self.cleaned_data["pictures"]
-        return bounded(given, settings.IMPORT_MAX_BYTES) if given else None
+        return check_upload_size(given, settings.IMPORT_MAX_BYTES) if given else None
 
 
 class IndexForm(StyledFormMixin, forms.Form):
@@ -136,10 +136,10 @@ class IndexForm(StyledFormMixin, forms.Form):
             self.add_error(name, _("Vectors and the names of their rows come together."))
         for name in ("vectors", "names"):
             if cleaned.get(name):
-                bounded(cleaned[name], settings.IMPORT_MAX_BYTES)
+                check_upload_size(cleaned[name], settings.IMPORT_MAX_BYTES)
         return cleaned
 
-    def told(self) -> dict[str, Any]:
+    def index_values(self) -> dict[str, Any]:
         return {name: self.cleaned_data[name] for name in ("endpoint", "model", "over", "kind")}
 
 

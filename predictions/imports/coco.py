@@ -38,7 +38,7 @@ def is_format(head: bytes) -> bool:
     return text.startswith(b"[") and b'"image_id"' in head and b'"bbox"' in head
 
 
-def names(file: BinaryIO) -> Names:
+def read_names(file: BinaryIO) -> Names:
     """Of the release's COCO file, as it was released. Raises SourceProblem."""
     images: dict[str, tuple[str, float, float]] = {}
     categories: dict[str, str] = {}
@@ -47,7 +47,7 @@ def names(file: BinaryIO) -> Names:
             if number == MOST_THINGS:
                 raise _too_large()
             if name == "images":
-                size = (_side(element.get("width")), _side(element.get("height")))
+                size = (_parse_side(element.get("width")), _parse_side(element.get("height")))
                 images[storable(str(element["id"]))] = (storable(str(element.get("file_name") or "")), *size)
             elif name == "categories":
                 categories[storable(str(element["id"]))] = storable(str(element.get("name") or ""))
@@ -59,7 +59,7 @@ def names(file: BinaryIO) -> Names:
     return Names(images, categories)
 
 
-def _side(value: Any) -> float:
+def _parse_side(value: Any) -> float:
     """0 where it is not said."""
     side = float(value or 0)
     if not math.isfinite(side) or side < 0:
@@ -77,7 +77,7 @@ def summarise_release(file: BinaryIO, size: int) -> bytes:
     """What is needed of the release's file, to be kept and read with `load_summary`. Raises SourceProblem."""
     if size > MOST_BYTES:
         raise _too_large()
-    found = names(file)
+    found = read_names(file)
     return json.dumps({"images": found.images, "categories": found.categories}).encode()
 
 

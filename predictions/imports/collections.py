@@ -45,7 +45,7 @@ class QueryRow:
     about: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def named(self) -> set[str]:
+    def entry_keys(self) -> set[str]:
         """Keys of entries it speaks of."""
         return {*self.relevant, *self.roles.values()}
 
@@ -54,18 +54,18 @@ def read(row: Mapping[str, Any]) -> tuple[list[EntryRow], QueryRow | None]:
     """Of a clean row. Raises RowProblem."""
     if TRIAL in row:
         return _trial(row)
-    kind = words(row, "kind", 20) or "entry"
+    kind = parse_text(row, "kind", 20) or "entry"
     if kind not in KINDS:
         text = _("“kind” is “%(given)s”. It must be entry or query.")
         raise RowProblem("bad_kind", text % {"given": kind})
-    key, about = needed(row, "key", LONGEST_KEY), _about(row)
+    key, about = parse_required_text(row, "key", LONGEST_KEY), _parse_about(row)
     if kind == "entry":
-        told = words(row, "text", MOST_TEXT)
+        told = parse_text(row, "text", MOST_TEXT)
         return [EntryRow(key, {**({"text": told} if told else {}), **about})], None
     return [], QueryRow(
-        query_set=words(row, "query_set", LONGEST_SET),
+        query_set=parse_text(row, "query_set", LONGEST_SET),
         key=key,
-        text=words(row, "text", MOST_TEXT),
+        text=parse_text(row, "text", MOST_TEXT),
         relevant=_relevant(row),
         roles=_roles(row),
         about=about,
@@ -75,18 +75,20 @@ def read(row: Mapping[str, Any]) -> tuple[list[EntryRow], QueryRow | None]:
 def _trial(row: Mapping[str, Any]) -> tuple[list[EntryRow], QueryRow]:
     """The sixteen columns of the published benchmark. Pictures are known by their id; an index is only told along."""
     things = [_picture(row, "query"), *(_picture(row, candidate) for candidate in CANDIDATES.values())]
-    roles = {role: needed(row, f"{candidate}_image_id", LONGEST_KEY) for role, candidate in CANDIDATES.items()}
+    roles = {
+        role: parse_required_text(row, f"{candidate}_image_id", LONGEST_KEY) for role, candidate in CANDIDATES.items()
+    }
     seed = things[0]
     asked = QueryRow(PLAIN, seed.key, str(seed.about["concept"]), (roles["correct"],), roles, dict(seed.about))
     return things, asked
 
 
 def _picture(row: Mapping[str, Any], which: str) -> EntryRow:
-    about = {name: needed(row, f"{which}_{name}", LONGEST_KEY) for name in ("concept", "country")}
-    return EntryRow(needed(row, f"{which}_image_id", LONGEST_KEY), about)
+    about = {name: parse_required_text(row, f"{which}_{name}", LONGEST_KEY) for name in ("concept", "country")}
+    return EntryRow(parse_required_text(row, f"{which}_image_id", LONGEST_KEY), about)
 
 
-def words(row: Mapping[str, Any], name: str, most: int) -> str:
+def parse_text(row: Mapping[str, Any], name: str, most: int) -> str:
     value = row.get(name)
     if isinstance(value, dict | list | bool):
         text = _("“%(name)s” must be text.")
@@ -98,8 +100,8 @@ def words(row: Mapping[str, Any], name: str, most: int) -> str:
     return text
 
 
-def needed(row: Mapping[str, Any], name: str, most: int) -> str:
-    text = words(row, name, most)
+def parse_required_text(row: Mapping[str, Any], name: str, most: int) -> str:
+    text = parse_text(row, name, most)
     if not text:
         raise RowProblem("missing", _("“%(name)s” is empty. Every row needs it.") % {"name": name})
     return text
@@ -130,7 +132,7 @@ def _relevant(row: Mapping[str, Any]) -> tuple[str, ...]:
     if len(keys) > MOST_RELEVANT:
         message = _("“%(name)s” names more than %(most)s entries.") % {"name": "relevant", "most": MOST_RELEVANT}
         raise RowProblem("too_long", message)
-    return tuple(dict.fromkeys(needed({"relevant": one}, "relevant", LONGEST_KEY) for one in keys))
+    return tuple(dict.fromkeys(parse_required_text({"relevant": one}, "relevant", LONGEST_KEY) for one in keys))
 
 
 def _roles(row: Mapping[str, Any]) -> dict[str, str]:
@@ -138,13 +140,15 @@ def _roles(row: Mapping[str, Any]) -> dict[str, str]:
     whole = from_json(row, "roles", dict) or {}
     parts = {name[5:]: value for name, value in row.items() if name.startswith("role.") and value not in (None, "")}
     both = {**whole, **parts}
-    roles = {str(role).strip()[:60]: needed({"roles": key}, "roles", LONGEST_KEY) for role, key in both.items()}
+    roles = {
+        str(role).strip()[:60]: parse_required_text({"roles": key}, "roles", LONGEST_KEY) for role, key in both.items()
+    }
     if len(set(roles.values())) < len(roles):
         raise RowProblem("same_candidate", _("Two roles name the same entry. Each candidate has one role."))
     return roles
 
 
-def _about(row: Mapping[str, Any]) -> dict[str, Any]:
+def _parse_about(row: Mapping[str, Any]) -> dict[str, Any]:
     whole = from_json(row, "about", dict) or {}
     others = {
         name[:60]: value

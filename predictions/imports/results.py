@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from annotation.imports.source import Row
 from benchmarks.imports.problems import RowProblem
-from predictions.imports.collections import LONGEST_KEY, from_json, needed
+from predictions.imports.collections import LONGEST_KEY, from_json, parse_required_text
 
 MOST_FOUND = 100_000
 MOST_NUMBERS = 16_384
@@ -25,12 +25,14 @@ def is_long_format(row: Mapping[str, Any]) -> bool:
 
 def ranking(row: Mapping[str, Any]) -> Found:
     """Of a row with all that a query found. Raises RowProblem."""
-    query = needed(row, "query", LONGEST_KEY)
+    query = parse_required_text(row, "query", LONGEST_KEY)
     keys, scores = from_json(row, "keys", list), from_json(row, "scores", list)
     if not keys or not scores or len(keys) != len(scores):
         text = _("“keys” (%(keys)s) and “scores” (%(scores)s) must be lists of one length, with something in them.")
         raise RowProblem("lengths", text % {"keys": len(keys or ()), "scores": len(scores or ())})
-    return query, *sort_by_score([needed({"keys": key}, "keys", LONGEST_KEY) for key in keys], [*map(number, scores)])
+    return query, *sort_by_score(
+        [parse_required_text({"keys": key}, "keys", LONGEST_KEY) for key in keys], [*map(number, scores)]
+    )
 
 
 def merge_rows(rows: Sequence[Row]) -> Found:
@@ -40,8 +42,8 @@ def merge_rows(rows: Sequence[Row]) -> Found:
         try:
             if isinstance(row, RowProblem):
                 raise row
-            query = needed(row, "query", LONGEST_KEY)
-            keys.append(needed(row, "key", LONGEST_KEY))
+            query = parse_required_text(row, "query", LONGEST_KEY)
+            keys.append(parse_required_text(row, "key", LONGEST_KEY))
             scores.append(number(row.get("score")))
         except RowProblem as problem:
             text = _("Row %(n)s: %(message)s")
@@ -63,7 +65,7 @@ def sort_by_score(keys: Sequence[str], scores: Sequence[float]) -> tuple[list[st
 
 def vector(row: Mapping[str, Any]) -> tuple[str, bytes]:
     """An entry's key, and its vector as little-endian 32-bit floats. Raises RowProblem."""
-    key = needed(row, "key", LONGEST_KEY)
+    key = parse_required_text(row, "key", LONGEST_KEY)
     numbers = from_json(row, "vector", list)
     if not numbers or len(numbers) > MOST_NUMBERS:
         text = _("“vector” must be a list of 1 to %(most)s numbers.")

@@ -132,7 +132,7 @@ def answers(sample: Sample, sheet: Sheet, key: str) -> Mapping[str, Any]:
         return _object(str(answer))
     sheet_field = sheet.field(key)
     if isinstance(answer, Likelihoods):
-        return {key: _likeliest(answer, sheet_field)}
+        return {key: _likeliest_code(answer, sheet_field)}
     return {key: _from_text(str(answer), sheet_field)}
 
 
@@ -146,7 +146,7 @@ def _object(text: str) -> Mapping[str, Any]:
     return parsed
 
 
-def _likeliest(likelihoods: Likelihoods, field: Field) -> str:
+def _likeliest_code(likelihoods: Likelihoods, field: Field) -> str:
     codes = codes_of(field)
     if len(codes) != len(likelihoods.values):
         raise UnreadableReply("unparseable", "other_options")

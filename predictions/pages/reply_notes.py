@@ -61,30 +61,30 @@ def note_rows(notes: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _value(key: str, value: Any) -> str:
     known = VALUE_TEXTS.get((key, value)) if isinstance(value, str) else None
-    return str(known) if known else VALUES.get(key, _plain)(value)
+    return str(known) if known else VALUES.get(key, _value_text)(value)
 
 
-def _plain(value: Any) -> str:
+def _value_text(value: Any) -> str:
     if isinstance(value, bool):
         return _("Yes") if value else _("No")
     if isinstance(value, float):
         return f"{value:.6g}"
     if isinstance(value, Mapping):
-        return " · ".join(f"{key}: {_plain(one)}" for key, one in value.items())
+        return " · ".join(f"{key}: {_value_text(one)}" for key, one in value.items())
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return ", ".join(map(_plain, value))
+        return ", ".join(map(_value_text, value))
     return value if isinstance(value, str) else json.dumps(value)
 
 
 def _share(value: Any) -> str:
-    return f"{100 * value:.3g} %" if isinstance(value, int | float) else _plain(value)
+    return f"{100 * value:.3g} %" if isinstance(value, int | float) else _value_text(value)
 
 
 def _shares(value: Any) -> str:
     return (
         " · ".join(f"{key}: {_share(one)}" for key, one in value.items())
         if isinstance(value, Mapping)
-        else _plain(value)
+        else _value_text(value)
     )
 
 
@@ -92,13 +92,13 @@ def _problems(value: Any) -> str:
     return (
         " ".join(map(call_reasons.reason_text, value))
         if isinstance(value, Sequence) and not isinstance(value, str)
-        else _plain(value)
+        else _value_text(value)
     )
 
 
 def _fields(value: Any) -> str:
     if not isinstance(value, Mapping):
-        return _plain(value)
+        return _value_text(value)
     return " · ".join(f"{field}: {call_reasons.field_reason(str(code))}" for field, code in value.items())
 
 

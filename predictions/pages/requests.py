@@ -35,12 +35,12 @@ class RequestView:
 def request_views(requests: Sequence[Request], team: Team, way: str) -> list[RequestView]:
     """As they are sent in this way. One query for the pictures of all."""
     return [
-        _sent(stored_request_view, way)
+        _sent_request(stored_request_view, way)
         for stored_request_view in stored_request_views([request_json(request) for request in requests], team)
     ]
 
 
-def _sent(request: RequestView, way: str) -> RequestView:
+def _sent_request(request: RequestView, way: str) -> RequestView:
     """Without the choices and the form of the reply where they are not sent along."""
     choices = request.choices if way in ("guided", "logprobs") else ()
     return replace(request, choices=choices, schema=request.schema if way == "schema" else "")
@@ -84,7 +84,7 @@ def exchanges_of_call(replies: Sequence[Reply], team: Team) -> list[Exchange]:
     """Of a call, in the order of its requests."""
     requests = stored_request_views([reply.request for reply in replies], team)
     pairs = zip(requests, replies, strict=True)
-    return [_exchange(_sent(request, str(reply.body.get("way") or "")), reply) for request, reply in pairs]
+    return [_exchange(_sent_request(request, str(reply.body.get("way") or "")), reply) for request, reply in pairs]
 
 
 def _exchange(request: RequestView, reply: Reply) -> Exchange:

@@ -15,12 +15,14 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from annotation.pages.campaigns import sheet_version_text
 from benchmarks.models import Benchmark
 from predictions.models import Attempt, Call, Reply, Run
 from predictions.models.calls import INCOMPLETE
 from predictions.queries.endpoints import OFFERED
 from predictions.queries.progress import FROZEN, QUEUED, UNASKED, WAITS, RunProgress, in_states, is_frozen
 from predictions.services.runs import repeatable_calls
+from predictions.services.runs.asked_about import KINDS
 from predictions.templatetags.money import exact_amount
 from predictions.texts import call_reasons
 
@@ -96,7 +98,7 @@ def progress_context(run: Run, progress: RunProgress) -> dict[str, Any]:
         "state": _("Waiting") if progress.silence else run.get_state_display(),
         "said": _state_text(run, progress),
         "percent": min(100.0, 100 * progress.ended / progress.total) if progress.total else 0.0,
-        "spent": _spent(run, progress),
+        "spent": _spent_percent(run, progress),
         "left": format_remaining(progress.seconds_left),
         "seen": hashlib.sha256(json.dumps(shown).encode()).hexdigest()[:16],
     }
@@ -145,28 +147,28 @@ def format_remaining(seconds: float | None) -> str:
 
 def _state_text(run: Run, progress: RunProgress) -> str:
     if progress.silence and progress.since:
-        return str(SILENCES[progress.silence]) % {"at": _moment(progress.since)}
+        return str(SILENCES[progress.silence]) % {"at": _format_moment(progress.since)}
     if run.state == Run.State.DONE and progress.total:
-        return answered_of(progress.by_state.get(State.ANSWERED, 0), progress.total)
+        return answered_text(progress.by_state.get(State.ANSWERED, 0), progress.total)
     if run.state in (Run.State.PAUSED, Run.State.CANCELLED) and run.stopped_because:
         return f"{STATE_TEXTS[Run.State(run.state)]} {call_reasons.pause_reason_text(run.stopped_because)}"
     return str(STATE_TEXTS[Run.State(run.state)])
 
 
-def _moment(at: datetime) -> str:
+def _format_moment(at: datetime) -> str:
     """The time of day; with the date, where that is another day."""
     local = timezone.localtime(at)
     today = local.date() == timezone.localdate()
     return date_format(local, "TIME_FORMAT" if today else "SHORT_DATETIME_FORMAT")
 
 
-def answered_of(n: int, total: int) -> str:
+def answered_text(n: int, total: int) -> str:
     """How many calls of a run that has ended gave an answer."""
     text = ngettext("%(n)s of %(total)s call answered.", "%(n)s of %(total)s calls answered.", total)
     return text % {"n": f"{n:,}", "total": f"{total:,}"}
 
 
-def _spent(run: Run, progress: RunProgress) -> float | None:
+def _spent_percent(run: Run, progress: RunProgress) -> float | None:
     """Percent of the budget; None without one."""
     return min(100.0, float(100 * (progress.cost + progress.unaccounted) / run.budget)) if run.budget else None
 
@@ -188,12 +190,13 @@ def run_summary(run: Run) -> list[tuple[str, str]]:
         (_("Address"), run.options.get("address", run.endpoint.base_url) if run.endpoint else ""),
         (_("What it offered then"), ", ".join(str(OFFERED.get(one, one)) for one in run.options.get("offers", ()))),
         (_("Campaign"), run.campaign.name if run.campaign else ""),
-        (_("Sheet"), _("version %(number)s") % {"number": run.campaign.sheet_version} if run.campaign else ""),
+        (_("Sheet"), sheet_version_text(run.campaign) if run.campaign else ""),
         (_("Prompt"), f"{run.prompt} {run.prompt_version}".strip()),
         (_("Prompt's options"), _pairs(run.prompt_options)),
         (_("Decoding"), _pairs(run.decoding)),
         (_("Longest side of pictures, in pixels"), str(run.options.get("longest", ""))),
         (_("Ignore cached replies"), _("Yes") if run.options.get("fresh") else ""),
+        (_("Asked about"), _asked_about_text(run)),
         (_("Items"), "; ".join(which) or _("all of the campaign")),
         (_("Times each is asked"), str(run.repeats) if run.endpoint else ""),
         (_("Seed"), str(run.seed) if run.endpoint else ""),
@@ -204,6 +207,23 @@ def run_summary(run: Run) -> list[tuple[str, str]]:
     return [(label, value) for label, value in facts if value]
 
 
+def _asked_about_text(run: Run) -> str:
+    """The cohorts, or the label set with its version and how many of its labels; empty where nothing was chosen."""
+    about = run.selection.get("asked_about") or {}
+    if not about:
+        return ""
+    text, reference = str(KINDS.get(str(about.get("kind")), "")), str(about.get("set") or "")
+    sets = about.get("sets") or {}
+    names = [sets.get(reference, reference)] if reference else sorted(sets.values())
+    if about.get("labels"):
+        n = len(about["labels"])
+        names.append(ngettext("%(n)s label", "%(n)s labels", n) % {"n": n})
+    if "others" in about:
+        n = about["others"]
+        names.append(ngettext("%(n)s other label", "%(n)s other labels", n) % {"n": n})
+    return f"{text}: {', '.join(names)}" if names else text
+
+
 def _of_file(run: Run) -> str:
     n = Call.objects.filter(run=run).count()
     return ngettext("%(n)s item of the file", "%(n)s items of the file", n) % {"n": n}
@@ -211,17 +231,17 @@ def _of_file(run: Run) -> str:
 
 def _pairs(values: Mapping[str, Any]) -> str:
     present = {key: value for key, value in values.items() if value not in (None, "", [], ())}
-    return "; ".join(f"{key}: {_brief(value)}" for key, value in present.items())
+    return "; ".join(f"{key}: {_brief_text(value)}" for key, value in present.items())
 
 
-def _brief(value: Any) -> str:
+def _brief_text(value: Any) -> str:
     if isinstance(value, bool):
         return _("Yes") if value else _("No")
-    text = ", ".join(map(_in_words, value)) if isinstance(value, list | tuple) else str(value)
+    text = ", ".join(map(_value_text, value)) if isinstance(value, list | tuple) else str(value)
     return text if len(text) <= EXCERPT else text[:EXCERPT] + "…"
 
 
-def _in_words(value: Any) -> str:
+def _value_text(value: Any) -> str:
     """One of several; a box by where its sides are, in hundredths of the picture."""
     if not isinstance(value, Mapping) or set(value) != {"x0", "y0", "x1", "y1"}:
         return str(value)
@@ -268,7 +288,7 @@ def calls_page(run: Run, state: str, after: int) -> CallPage:
 def _line(call: Call, texts: Mapping[int, str], unpriced: bool, *, boxes: bool) -> CallRow:
     """`boxes`: what is kept are all detections of an image, which say less than the one that was chosen."""
     given = call.annotation.answers if call.annotation else {}
-    answers = [(key, _brief(value)) for key, value in given.items()]
+    answers = [(key, _brief_text(value)) for key, value in given.items()]
     text = texts.get(call.replies[-1], "") if call.replies else ""
     if (boxes and answers) or (text.strip() in [value for _key, value in answers] and len(answers) == 1):
         text = ""
@@ -333,11 +353,11 @@ def run_rows(benchmark: Benchmark, before: int = 0) -> tuple[list[RunRow], int]:
     for run, state, n in counts:
         totals[run] = totals.get(run, 0) + n
         answered[run] = answered.get(run, 0) + (n if state == State.ANSWERED else 0)
-    found = [RunRow(run, *_listed(run), answered.get(run.pk, 0), totals.get(run.pk, 0)) for run in runs[:PAGE]]
+    found = [RunRow(run, *_state_and_chip(run), answered.get(run.pk, 0), totals.get(run.pk, 0)) for run in runs[:PAGE]]
     return found, further
 
 
-def _listed(run: Run) -> tuple[str, str]:
+def _state_and_chip(run: Run) -> tuple[str, str]:
     """A run's state in words, and its chip. One whose worker hangs does not run."""
     if run.state == Run.State.RUNNING and run.job is not None and is_frozen(run.job, timezone.now()):
         return _("Waiting"), "back"

@@ -127,7 +127,7 @@ def parse_boxes(text: str, frame: BoxScale, *, patches: bool = False) -> list[Bo
         return UnparsedReply("out_of_range", "other_notation")
     inside_boxes: list[Box] = []
     for box in boxes:
-        inside = _inside(box, frame)
+        inside = _clip_to_picture(box, frame)
         if isinstance(inside, UnparsedReply):
             return inside
         if inside not in inside_boxes:
@@ -141,7 +141,7 @@ def _in_fractions(box: Box, frame: BoxScale) -> bool:
     return min(frame.width, frame.height) >= 100 and 0 < far <= 1
 
 
-def _inside(box: Box, frame: BoxScale) -> Box | UnparsedReply:
+def _clip_to_picture(box: Box, frame: BoxScale) -> Box | UnparsedReply:
     """The box in the picture. What rounding put outside is put back; one that lies outside what the model sees is not
     moved; what reaches into the bars of a padded square is cut off."""
     if not all(map(math.isfinite, box)) or min(box) < -SLACK or max(box) > 1 + SLACK:
@@ -179,11 +179,11 @@ def _json(text: str, frame: BoxScale) -> list[Box] | UnparsedReply | None:
     objects = json_objects(text)
     if isinstance(objects, UnparsedReply):
         return objects
-    boxes = [box for one in objects for box in _in(one, frame, 0)]
+    boxes = [box for one in objects for box in _iter_boxes(one, frame, 0)]
     return boxes or None
 
 
-def _in(value: Any, frame: BoxScale, depth: int) -> Iterable[Box]:
+def _iter_boxes(value: Any, frame: BoxScale, depth: int) -> Iterable[Box]:
     if depth > 4:
         return
     if isinstance(value, Mapping):
@@ -199,16 +199,16 @@ def _in(value: Any, frame: BoxScale, depth: int) -> Iterable[Box]:
                 return
         for key, inner in own.items():
             if key in HOLDERS or isinstance(inner, (Mapping, list)):
-                yield from _in(inner, frame, depth + 1)
+                yield from _iter_boxes(inner, frame, depth + 1)
     elif isinstance(value, list):
         numbers = [_number(number) for number in value]
         if len(value) == 4 and all(number is not None for number in numbers):
             yield frame.fractions([number for number in numbers if number is not None])
         elif len(value) == 2 and all(isinstance(number, list) and len(number) == 2 for number in value):
-            yield from _in([*value[0], *value[1]], frame, depth + 1)
+            yield from _iter_boxes([*value[0], *value[1]], frame, depth + 1)
         else:
             for inner in value:
-                yield from _in(inner, frame, depth + 1) if isinstance(inner, (list, Mapping)) else ()
+                yield from _iter_boxes(inner, frame, depth + 1) if isinstance(inner, (list, Mapping)) else ()
     elif isinstance(value, str):
         yield from _bracketed_boxes(ascii_digits(value), frame)
 

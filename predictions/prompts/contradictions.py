@@ -35,10 +35,10 @@ def contradicts_answer(text: str, answers: Mapping[str, tuple[str, Sequence[str]
     sentences = re.split(r"[.!?;\n]", after) if swaps else ()
     if any(SWAPPED.search(sentence) and not SUPPOSES.search(sentence) for sentence in sentences):
         return True
-    return any(_otherwise(outside, key, code, codes) for key, (code, codes) in answers.items())
+    return any(_is_contradicted(outside, key, code, codes) for key, (code, codes) in answers.items())
 
 
-def _otherwise(text: str, key: str, code: str, codes: Sequence[str]) -> bool:
+def _is_contradicted(text: str, key: str, code: str, codes: Sequence[str]) -> bool:
     """Whether another code is stated under this key. A letter must be a capital one that begins no words: "Image 1 is a
     picture"."""
     name = r"[\s_]*".join(map(re.escape, key.split("_")))

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 
 from predictions.prompts.contract import Reply, UnparsedReply
 from predictions.prompts.reply_text import (
-    declines_verdict,
     empty_reason,
     failure_reason,
+    is_verdict_refusal,
     strip_reasoning,
     without_objects,
 )
@@ -80,7 +80,7 @@ def letter(text: str) -> str | UnparsedReply:
         return NO_VERDICT
     text = QUOTED.sub(lambda match: match[0] if len(match[0]) <= 12 else " ", text)
     letters = [match["said"].upper() for match in (*_unambiguous(STATED, text), *_unambiguous(MATCHES, text))]
-    letters += _sentences(text, lines=declines_verdict(text))
+    letters += _sentences(text, lines=is_verdict_refusal(text))
     first = BEGINS.match(text)
     if first and len({match["said"].upper() for match in POINTS.finditer(text)}) > 1:
         first = None  # each picture is described after its letter
@@ -106,29 +106,29 @@ def _unambiguous(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:
     return [
         match
         for match in pattern.finditer(text)
-        if (re.match(OTHER, text[match.end() :]) or _preferred(match, text))
+        if (re.match(OTHER, text[match.end() :]) or _is_preferred(match, text))
         and (
             pattern is MATCHES
             or match["said"] in "bB"
-            or _alone(text[match.end() :])
-            or _named(match)
-            or _preferred(match, text)
+            or _is_alone(text[match.end() :])
+            or _is_named(match)
+            or _is_preferred(match, text)
         )
     ]
 
 
-def _preferred(match: re.Match[str], text: str) -> bool:
+def _is_preferred(match: re.Match[str], text: str) -> bool:
     """ "I prefer A to B"."""
     return "prefer" in match[0].casefold() and bool(
         re.match(r"\s+(?:to|over)\s+(?:(?i:image)\s+)?[AB]\b", text[match.end() :])
     )
 
 
-def _alone(rest: str) -> bool:
+def _is_alone(rest: str) -> bool:
     return not re.match(r"[ \t]+[a-z]", rest) or bool(re.match(AFTER, rest))
 
 
-def _named(match: re.Match[str]) -> bool:
+def _is_named(match: re.Match[str]) -> bool:
     """Whether the letter follows "Image" or the like, and so is no article."""
     return bool(re.search(rf"(?i:{THING})\s+{MARK}[ABab]{MARK}$", match[0])) and not re.search(
         rf"(?i:answer|choice)\s+{MARK}a{MARK}$", match[0]

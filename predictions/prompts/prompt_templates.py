@@ -54,10 +54,10 @@ def fill_template(template: str, texts: Mapping[str, str], pieces: Mapping[str, 
             ]
         else:
             raise MissingInput("bad_wording")
-    return _joined(found_pieces)
+    return _join_pieces(found_pieces)
 
 
-def _joined(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
+def _join_pieces(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
     """Words between two pictures are one piece, without space around it, and never more than one empty line in it."""
     joined: list[Piece] = []
     words = ""

@@ -102,7 +102,7 @@ def is_refusal(text: str) -> bool:
     return bool(SORRY.match(VOWELS.sub("", text[:400])))
 
 
-def declines_verdict(text: str) -> bool:
+def is_verdict_refusal(text: str) -> bool:
     """The same, of a verdict: "I cannot say" is a refusal to give one."""
     return is_refusal(text) or bool(CANNOT_TELL.match(text[:400]))
 
@@ -110,7 +110,7 @@ def declines_verdict(text: str) -> bool:
 def failure_reason(reply: Reply, unread: UnparsedReply) -> UnparsedReply:
     """The better reason, where a reply could not be read: it was cut off, or it declines."""
     text = strip_reasoning(reply.text)
-    if unread.state == "unparseable" and declines_verdict(text):
+    if unread.state == "unparseable" and is_verdict_refusal(text):
         return UnparsedReply("refused", "said_no", unread.notes)
     if unread.state == "unparseable" and (reply.finish == "length" or not text):
         return UnparsedReply(
@@ -128,7 +128,7 @@ class _DuplicateKey(ValueError):
     """A key that says two things."""
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members: dict[str, Any] = {}
     for key, value in pairs:
         if key in members and members[key] != value:
@@ -141,13 +141,13 @@ def _refuse(_constant: str) -> Any:
     raise ValueError("not a number")
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_refuse)
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique_members, parse_constant=_refuse)
 
 
 def json_objects(text: str, begins: str = "{") -> list[Any] | UnparsedReply:
     """The JSON objects (or arrays) in a text, one after the other, each whole."""
     try:
-        return [value for value, _at, _end in _found(text, begins)]
+        return [value for value, _at, _end in _iter_json(text, begins)]
     except _DuplicateKey:
         return UnparsedReply("unparseable", "two_verdicts")
 
@@ -156,7 +156,7 @@ def without_objects(text: str) -> str:
     """What is said outside of JSON objects."""
     text_left, last = "", 0
     try:
-        for _value, at, end in _found(text, "{"):
+        for _value, at, end in _iter_json(text, "{"):
             text_left, last = f"{text_left}{text[last:at]}\n", end
     except _DuplicateKey:
         return text
@@ -166,13 +166,13 @@ def without_objects(text: str) -> str:
 def after_objects(text: str) -> str:
     """What is said after the last JSON object; all of a text without one."""
     try:
-        ends = [end for _value, _at, end in _found(text, "{")]
+        ends = [end for _value, _at, end in _iter_json(text, "{")]
     except _DuplicateKey:
         return ""
     return text[ends[-1] :] if ends else text
 
 
-def _found(text: str, begins: str) -> Iterator[tuple[Any, int, int]]:
+def _iter_json(text: str, begins: str) -> Iterator[tuple[Any, int, int]]:
     """Each with its place. Raises _Twice."""
     at, tried = text.find(begins), 0
     while at >= 0 and tried < STARTS:

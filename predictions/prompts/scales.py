@@ -36,14 +36,14 @@ def code_distribution(tokens: Sequence[Token], codes: Sequence[str]) -> CodeDist
 
     None where no code is among the likeliest in that place.
     """
-    token = next((answer_token for answer_token in _answer_tokens(tokens) if _bare(answer_token.text)), None)
+    token = next((answer_token for answer_token in _answer_tokens(tokens) if _strip_marks(answer_token.text)), None)
     if token is None or not token.logprob > NO_LOGPROB:  # nan is not either
         return None
     top = dict(token.top)
     top.setdefault(token.text, token.logprob)
     mass = dict.fromkeys(codes, 0.0)
     for text, logprob in top.items():
-        code = _bare(text)
+        code = _strip_marks(text)
         if code in mass and isinstance(logprob, (int, float)) and not math.isnan(logprob):
             mass[code] += math.exp(min(float(logprob), 0.0))
     covered = sum(mass.values())
@@ -64,7 +64,7 @@ def _answer_tokens(tokens: Sequence[Token]) -> Sequence[Token]:
     return tokens
 
 
-def _bare(text: str) -> str:
+def _strip_marks(text: str) -> str:
     return ascii_digits(text).strip(AROUND).rstrip(".:,;)]}" + AROUND)
 
 

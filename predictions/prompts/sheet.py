@@ -106,7 +106,7 @@ class AnySheet(TemplatePrompt):
             "target": single_line(scene.target),
             "text": fence("question", scene.text) if scene.text else "",
         }
-        return texts, {"shown": shown(scene)}
+        return texts, {"shown": shown_parts(scene)}
 
     def read(self, scene: Scene, asked: PromptRequests, replies: Sequence[Reply]) -> ParsedReply | UnparsedReply:
         questions = tuple(one for one in self.asked_of(scene) if _is_askable(one))
@@ -137,7 +137,7 @@ def _is_askable(question: Question) -> bool:
     return question.schema.get("type") in ("string", "array", "number", "integer", "boolean")
 
 
-def shown(scene: Scene) -> list[Piece]:
+def shown_parts(scene: Scene) -> list[Piece]:
     """What the display shows; without a display, the pictures and the text."""
     parts = scene.parts or (
         *(ImagePart(image.sha) for image in scene.images),

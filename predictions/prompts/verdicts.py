@@ -100,9 +100,9 @@ def parse_verdict(text: str, scale: VerdictScale) -> str | UnparsedReply:
     verdict = _number(rest, scale) if scale.numeric else _word(rest, scale)
     if json_verdict is None:
         return verdict
-    sure = [*_later(rest, scale), *_bare(rest, scale)] if scale.numeric else []
+    sure = [*_later(rest, scale), *_bare_numbers(rest, scale)] if scale.numeric else []
     others = [*sure, *([] if isinstance(verdict, UnparsedReply) and verdict != TWO else [verdict])]
-    return _agreed([json_verdict, *others])
+    return _agreed_verdict([json_verdict, *others])
 
 
 def is_final(text: str) -> bool:
@@ -124,18 +124,18 @@ def parse_bare_verdict(text: str, scale: VerdictScale) -> str | UnparsedReply | 
         if bare.casefold() == name.casefold():
             return code
     if not scale.numeric:  # "Type / Name" is type_name
-        folded = [code for code in scale.codes if len(code) > 1 and _folded(code) == _folded(bare)]
+        folded = [code for code in scale.codes if len(code) > 1 and _normalise(code) == _normalise(bare)]
         if len(folded) == 1:
             return folded[0]
-    number = _bare(text, scale) if scale.numeric else []
+    number = _bare_numbers(text, scale) if scale.numeric else []
     return number[0] if number else None
 
 
-def _folded(text: str) -> str:
+def _normalise(text: str) -> str:
     return " ".join(re.split(r"[\s_/-]+", text.casefold()))
 
 
-def _bare(text: str, scale: VerdictScale) -> list[str | UnparsedReply]:
+def _bare_numbers(text: str, scale: VerdictScale) -> list[str | UnparsedReply]:
     """A text that is a number and nothing else: "4", "4/5", "4/5 stars"."""
     text = re.sub(r"(?i)(?<=\d)[ \t]+(?:stars?|points?)[\s.!*]*\Z", "", text)
     match = re.fullmatch(VERDICT_NUMBER, text.strip().strip(AROUND.replace(".", "")))
@@ -191,21 +191,21 @@ def _strip_quoted_input(text: str, scale: VerdictScale) -> str:
     """Without what the model only repeats: the judged texts, and what stands between our tags."""
     for one in scale.judged:
         inner = ascii_digits(one.strip())
-        if not _its_own(inner):
+        if not _has_own_words(inner):
             continue  # it is what a verdict looks like: nobody can tell one from the other, and leaving out would favour it
         if inner and (re.search(rf"\b(?:{NAMES}){IS}", inner, re.IGNORECASE) or len(inner) > 20):
             text = re.sub(rf"(?<!\w){re.escape(inner)}(?![\w%]|[.,]\d)", " ", text)
     for name in TAG_NAMES:
-        text = _untagged(text, name)
+        text = _strip_tags(text, name)
     return text
 
 
-def _its_own(text: str) -> bool:
+def _has_own_words(text: str) -> bool:
     """Whether a text has any word that a judge would not use of any other."""
     return any(one not in JUDGING for one in re.findall(r"[^\W\d_]+(?:['\u2019]\w+)?", text.casefold()))
 
 
-def _untagged(text: str, name: str) -> str:
+def _strip_tags(text: str, name: str) -> str:
     """Without what stands between tags of that name."""
     low = text.casefold()
     if len(low) != len(text):
@@ -253,14 +253,14 @@ def _number(text: str, scale: VerdictScale) -> str | UnparsedReply:
     explicit = re.compile(rf"(?:\b(?:{scale.stated}){OF}{IS}|{SHORTLY}){VERDICT_NUMBER}", re.IGNORECASE)
     final = re.compile(rf"{FINAL}(?:{scale.stated}){OF}(?:{IS}|{BARE}){VERDICT_NUMBER}", re.IGNORECASE)
     stated, last = list(_statements(explicit, text)), list(_statements(final, text))
-    begins = [] if scale.reasoned else _at_begin(text, scale)
+    begins = [] if scale.reasoned else _number_at_start(text, scale)
     if last:
         rest = text[last[0].end() :]
         after = [match for match in stated if match.start("said") > last[0].end()]
-        return _agreed(
+        return _agreed_verdict(
             [
                 *(_parse_statement(match, scale) for match in (*last, *after)),
-                *_alone(f"-\n{rest}", scale),
+                *_numbers_on_own_line(f"-\n{rest}", scale),
                 *_later(rest, scale),
             ]
         )
@@ -268,19 +268,21 @@ def _number(text: str, scale: VerdictScale) -> str | UnparsedReply:
         rest = text[stated[-1].end() :]
         verdicts = [_parse_statement(match, scale) for match in stated]
         sure = [] if scale.reasoned else _explicit_verdicts(text, scale)
-        return _agreed([*verdicts, *_alone(text, scale), *begins, *sure, *_later(rest, scale)])
+        return _agreed_verdict([*verdicts, *_numbers_on_own_line(text, scale), *begins, *sure, *_later(rest, scale)])
     loose = list(_numbers_in_sentences(text, scale))
-    verdicts = [*_alone(text, scale), *begins]
+    verdicts = [*_numbers_on_own_line(text, scale), *begins]
     if verdicts:
         head = re.match(VERDICT_NUMBER, text)
         verdicts += _later(text[head.end() :], scale) if head else []
-        return _agreed([*verdicts, *([] if scale.reasoned else (_code(match, scale) or OUTSIDE for match in loose))])
+        return _agreed_verdict(
+            [*verdicts, *([] if scale.reasoned else (_code(match, scale) or OUTSIDE for match in loose))]
+        )
     if scale.reasoned or not loose:
         return NO_VERDICT if re.search(r"\d", text) else UnparsedReply("unparseable", "no_number")
     others = set(re.findall(NUMBER, _without_scales(text, scale)))
     if len(others) > 1:
         return UnparsedReply("unparseable", "several_numbers")
-    return _agreed([_code(match, scale) or OUTSIDE for match in loose])
+    return _agreed_verdict([_code(match, scale) or OUTSIDE for match in loose])
 
 
 def _explicit_verdicts(text: str, scale: VerdictScale) -> list[str | UnparsedReply]:
@@ -322,7 +324,7 @@ def _statements(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
             yield match
 
 
-def _agreed(verdicts: Sequence[str | UnparsedReply]) -> str | UnparsedReply:
+def _agreed_verdict(verdicts: Sequence[str | UnparsedReply]) -> str | UnparsedReply:
     return verdicts[0] if all(one == verdicts[0] for one in verdicts) else TWO
 
 
@@ -345,14 +347,14 @@ def _without_scales(text: str, scale: VerdictScale) -> str:
     return re.sub(rf"(?:/|\bout of)\s*{re.escape(scale.top)}\b", " ", text)
 
 
-def _alone(text: str, scale: VerdictScale) -> list[str | UnparsedReply]:
+def _numbers_on_own_line(text: str, scale: VerdictScale) -> list[str | UnparsedReply]:
     """Numbers that are the whole of the first or the last line."""
     lines = [one.strip(AROUND) for one in text.splitlines() if one.strip(AROUND)]
     matches = [re.fullmatch(VERDICT_NUMBER, one) for one in (lines[0], lines[-1])] if len(lines) > 1 else []
     return [_parse_statement(match, scale) for match in matches if match]
 
 
-def _at_begin(text: str, scale: VerdictScale) -> list[str | UnparsedReply]:
+def _number_at_start(text: str, scale: VerdictScale) -> list[str | UnparsedReply]:
     """A number that begins the reply and is set off from what follows; the first point of a list is none."""
     head = re.match(rf"{VERDICT_NUMBER}{MARKS}(?=$|[\n.:;,)=\u2013\u2014-](?:\s|$|\*)|(?<=\())", text)
     if not head:
@@ -373,11 +375,11 @@ def _word(text: str, scale: VerdictScale) -> str | UnparsedReply:
     every = [match for match in stated.finditer(text) if is_asserted(match, text)]
     matches = [*last, *(match for match in every if not last or match.start("said") > last[0].end())]
     if matches:
-        return _agreed([known[match["said"].casefold()] for match in matches])
+        return _agreed_verdict([known[match["said"].casefold()] for match in matches])
     lines = [match.strip(AROUND).casefold() for match in text.splitlines() if match.strip(AROUND)]
     alone = [known[match] for match in (lines[:1] + lines[-1:]) if match in known]
     if alone:
-        return _agreed(alone)
+        return _agreed_verdict(alone)
     head = re.match(
         rf"{MARKS}(?P<said>{codes}){MARKS}(?:[.:;,]|\s[-\u2013\u2014]|\s+(?:because|since|as)\b)", text, re.IGNORECASE
     )

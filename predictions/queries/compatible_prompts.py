@@ -39,7 +39,7 @@ class CompatiblePrompts:
 def find_compatible_prompts(campaign: Campaign, endpoint: Endpoint) -> CompatiblePrompts:
     """By the campaign's first item that has the pictures its display needs, else by its first. Empty where there is
     none."""
-    example = _first(campaign)
+    example = _first_scene(campaign)
     if example is None:
         return CompatiblePrompts()
     scene, shown = example
@@ -54,13 +54,13 @@ def find_compatible_prompts(campaign: Campaign, endpoint: Endpoint) -> Compatibl
 
 def is_compatible(campaign: Campaign, prompt: Prompt, endpoint: Endpoint) -> bool:
     """Whether a prompt can ask the campaign's sheet at an endpoint of this kind. A campaign without items fits none."""
-    found = _first(campaign)
+    found = _first_scene(campaign)
     return found is not None and prompt.kind in ASKED[endpoint.kind] and prompt.fits(found[0])
 
 
 def usable_endpoint_kinds(campaign: Campaign) -> set[str]:
     """The kinds of endpoints that some prompt can put the campaign's sheet to, with or without its pictures."""
-    example = _first(campaign)
+    example = _first_scene(campaign)
     if example is None:
         return set()
     scene, shown = example
@@ -79,7 +79,7 @@ def _can_ask(prompt: Prompt, scene: Scene, shown: Shown, stage: Stage) -> bool:
     return True
 
 
-def _first(campaign: Campaign) -> tuple[Scene, Shown] | None:
+def _first_scene(campaign: Campaign) -> tuple[Scene, Shown] | None:
     """What is shown of that item; the unit need not be there yet."""
     items = items_of(campaign).prefetch_related("images__image", "facts").select_related("stage").order_by("pk")
     whole = items

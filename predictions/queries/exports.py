@@ -54,7 +54,7 @@ def _line(row: Mapping[str, Any]) -> bytes:
 
 def call_lines(run: Run) -> Iterator[bytes]:
     """Every call of a run with its attempts, its replies and the answer, in the order they were made."""
-    calls = Call.objects.filter(run=run).select_related("item", "unit", "annotation", "run").order_by("pk")
+    calls = Call.objects.filter(run=run).select_related("item", "unit__label_set", "annotation", "run").order_by("pk")
     rows = calls.iterator(chunk_size=200)
     while batch := list(islice(rows, 200)):
         attempts: dict[int, list[dict[str, Any]]] = {call.pk: [] for call in batch}
@@ -71,6 +71,7 @@ def _call(call: Call, attempts: list[dict[str, Any]], replies: list[Any]) -> dic
     return {
         "item": call.item.key,
         "target": call.unit.target if call.unit else "",
+        "label_set": call.unit.label_set.reference if call.unit and call.unit.label_set else "",
         "repeat": call.repeat,
         "state": call.state,
         "reason": call.reason,

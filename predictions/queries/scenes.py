@@ -63,7 +63,7 @@ def _question(field: Field, shown: Shown, target: str) -> Question:
     ]
     schema = dict(rubric.schema)
     codes = tuple(schema.get("enum") or schema.get("items", {}).get("enum") or ())
-    offered = getattr(field.config, "offered", None)
+    offered = getattr(field.config, "offered_options", None)
     if not codes and offered is not None:
         codes = tuple(option.code for option in offered(shown))
         lines += list(codes)
@@ -134,7 +134,7 @@ class Scenes:
         shown = build_shown(unit, None)
         options = self.options
         for run in self._links:
-            options = {**options, "linked": _linked(run, unit.item)}
+            options = {**options, "linked": _linked_article(run, unit.item)}
         return scene_of(unit, self.sheet, options, shown), shown
 
     def build_requests(self, scene: Scene, shown: Shown, seed: int) -> PromptRequests:
@@ -163,7 +163,7 @@ class Scenes:
         return list(runs.filter(benchmark__team=self.stage.benchmark.team_id)[:1])
 
 
-def _linked(run: Run, item: Item) -> Mapping[str, Any] | None:
+def _linked_article(run: Run, item: Item) -> Mapping[str, Any] | None:
     from predictions.services.knowledge.linking import article_for
 
     result = article_for(run, item)

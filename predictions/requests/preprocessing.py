@@ -71,7 +71,7 @@ def bytes_of(sha: str, longest: int = LONGEST) -> bytes:
     name = (sha, scaled_size(longest))
     data = KEPT.data(name)
     if data is None:
-        data = _stored(*name)
+        data = _load_or_encode(*name)
         KEPT.keep(name, data)
     return data
 
@@ -90,7 +90,7 @@ def name_of(sha: str, longest: int) -> str:
     return f"derivatives/{MAKER}/{sha[:2]}/{sha}-{longest}.jpg"
 
 
-def _stored(sha: str, longest: int) -> bytes:
+def _load_or_encode(sha: str, longest: int) -> bytes:
     name = name_of(sha, longest)
     try:
         with storage.open_binary(name) as file:

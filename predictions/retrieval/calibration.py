@@ -81,6 +81,6 @@ def best(scores: Sequence[float], right: Sequence[bool]) -> CalibrationPoint | N
     return point(scores, right, float(values[order][int(np.argmax(f1))]))
 
 
-def exactly(threshold: float) -> str:
+def exact_text(threshold: float) -> str:
     """As short as it can be without being another number: what is kept is what was shown."""
     return repr(float(threshold)).removesuffix(".0")

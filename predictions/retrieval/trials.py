@@ -77,7 +77,7 @@ class _Pools:
         if here != self.of:
             self.made, self.of = {}, here
 
-    def one(self, lot: Lot, name: tuple[str, ...], fits: Fits) -> TrialPicture | None:
+    def draw(self, lot: Lot, name: tuple[str, ...], fits: Fits) -> TrialPicture | None:
         if name not in self.made:
             self.made[name] = [picture for picture in self.pictures if fits(picture)]
         pool = self.made[name]
@@ -85,10 +85,12 @@ class _Pools:
 
 
 def draw_three(pictures: Sequence[TrialPicture], seed: int, *, other_language: bool = False) -> TrialSet:
-    return _drawn(
+    return _draw_set(
         pictures,
         other_language,
-        lambda trial_picture, pools: _three(trial_picture, pools, partial(_draw_key, seed, f"3/{trial_picture.key}")),
+        lambda trial_picture, pools: _draft_of_three(
+            trial_picture, pools, partial(_draw_key, seed, f"3/{trial_picture.key}")
+        ),
     )
 
 
@@ -97,9 +99,9 @@ def draw_six(pictures: Sequence[TrialPicture], texts: Texts, seed: int, *, other
     countries: dict[str, dict[str, str]] = defaultdict(dict)
     for picture in pictures:
         countries[picture.concept][picture.country] = picture.language
-    return _drawn(
+    return _draw_set(
         pictures, other_language,
-        lambda item, pools: _six(
+        lambda item, pools: _draft_of_six(
             item, pools, texts, countries[item.concept], partial(_draw_key, seed, f"6/{item.key}")
         ),
     )  # fmt: skip
@@ -109,7 +111,7 @@ def _draw_key(seed: int, of: str, name: str) -> float:
     return seeded_random(seed, f"{of}/{name}")
 
 
-def _drawn(
+def _draw_set(
     pictures: Sequence[TrialPicture], other_language: bool, draw: Callable[[TrialPicture, _Pools], TrialDraft | str]
 ) -> TrialSet:
     pools, trials, left_out = _Pools(pictures, other_language), list[TrialDraft](), Counter[str]()
@@ -125,22 +127,24 @@ def _drawn(
     return TrialSet(tuple(sorted(trials, key=lambda trial_draft: trial_draft.seed.key)), dict(left_out))
 
 
-def _three(seed: TrialPicture, pools: _Pools, lot: Lot) -> TrialDraft | str:
+def _draft_of_three(seed: TrialPicture, pools: _Pools, lot: Lot) -> TrialDraft | str:
     if not seed.native:
         return "no_words"
-    abroad, other = _same_concept_abroad(seed, pools), _other(seed)
+    abroad, other = _same_concept_abroad(seed, pools), _other_concept_filter(seed)
     wanted: dict[str, Fits] = {
         "correct": lambda trial_picture: trial_picture.concept == seed.concept and abroad(trial_picture),
         "language_biased": lambda trial_picture: other(trial_picture) and trial_picture.country == seed.country,
         "irrelevant": lambda trial_picture: other(trial_picture) and abroad(trial_picture),
     }
-    return _filled(seed, pools, lot, wanted)
+    return _draw_roles(seed, pools, lot, wanted)
 
 
-def _six(seed: TrialPicture, pools: _Pools, texts: Texts, countries: Mapping[str, str], lot: Lot) -> TrialDraft | str:
+def _draft_of_six(
+    seed: TrialPicture, pools: _Pools, texts: Texts, countries: Mapping[str, str], lot: Lot
+) -> TrialDraft | str:
     if not seed.native:
         return "no_words"
-    abroad, other = _same_concept_abroad(seed, pools), _other(seed)
+    abroad, other = _same_concept_abroad(seed, pools), _other_concept_filter(seed)
     open_ones = [name for name, language in sorted(countries.items()) if language != seed.language]
     if not open_ones:
         return "no_country"
@@ -164,7 +168,7 @@ def _six(seed: TrialPicture, pools: _Pools, texts: Texts, countries: Mapping[str
             other(trial_picture) and abroad(trial_picture) and trial_picture.country != other_country
         ),
     }
-    found = _filled(seed, pools, lot, wanted, other_country)
+    found = _draw_roles(seed, pools, lot, wanted, other_country)
     return found if isinstance(found, str) else TrialDraft(seed, found.roles, other_country, words)
 
 
@@ -174,14 +178,16 @@ def _same_concept_abroad(seed: TrialPicture, pools: _Pools) -> Fits:
     )
 
 
-def _other(seed: TrialPicture) -> Fits:
+def _other_concept_filter(seed: TrialPicture) -> Fits:
     return lambda trial_picture: trial_picture.concept != seed.concept and seed.concept not in trial_picture.labels
 
 
-def _filled(seed: TrialPicture, pools: _Pools, lot: Lot, wanted: Mapping[str, Fits], *named: str) -> TrialDraft | str:
+def _draw_roles(
+    seed: TrialPicture, pools: _Pools, lot: Lot, wanted: Mapping[str, Fits], *named: str
+) -> TrialDraft | str:
     roles: dict[str, str] = {}
     for role, fits in wanted.items():
-        picture = pools.one(lot, (role, *named), fits)
+        picture = pools.draw(lot, (role, *named), fits)
         if picture is None:
             return role
         roles[role] = picture.key

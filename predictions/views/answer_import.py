@@ -87,7 +87,7 @@ def _preview(
         if title
         else AnswerFileDetailsForm(looked=looked, initial={"model": name})
     )
-    description = form.told()  # cleans the form anew, so before anything is said against it
+    description = form.file_description()  # cleans the form anew, so before anything is said against it
     if title and request.POST.get("do") == "begin" and form.is_valid():
         try:
             job = answer_import.start(campaign, current_user(request), file, description, form.model_of(), title=title)

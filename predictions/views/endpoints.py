@@ -43,7 +43,7 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
     if posted is not None and form.is_bound and form.is_valid() and key.is_valid():
         try:
             with transaction.atomic():
-                new_endpoint = endpoints.create(team, current_user(request), timezone.now(), **form.told())
+                new_endpoint = endpoints.create(team, current_user(request), timezone.now(), **form.endpoint_values())
                 if key.cleaned_data["secret"]:
                     endpoints.set_secret(
                         new_endpoint, key.cleaned_data["secret"], current_user(request), timezone.now()
@@ -80,7 +80,7 @@ def endpoint(request: HttpRequest, slug: str, endpoint_id: int) -> HttpResponse:
     form = EndpointForm(request.POST, endpoint=endpoint)
     if form.is_valid():
         try:
-            endpoints.change(endpoint, current_user(request), timezone.now(), **form.told())
+            endpoints.change(endpoint, current_user(request), timezone.now(), **form.endpoint_values())
         except endpoints.EndpointRefused as refused:
             form.add_error(None, str(refused))
         else:

@@ -46,7 +46,7 @@ def facts(request: HttpRequest, slug: str) -> HttpResponse:
     scored = [(stage, keys) for stage in benchmark.stages.all() if (keys := _numbers(stage))]
     context = page_context(
         request, benchmark, form=form, runs=runs.order_by("-pk")[:SHOWN], scored=scored,
-        missing=torch_setup.missing(), finders=endpoints(benchmark, *kinds).exists(),
+        missing=torch_setup.missing_packages_text(), finders=endpoints(benchmark, *kinds).exists(),
     )  # fmt: skip
     return render(request, "predictions/encoding/facts.html", context, status=400 if form.errors else 200)
 
@@ -77,7 +77,7 @@ def calibrate(request: HttpRequest, slug: str, stage_id: int) -> HttpResponse:
         text = _(
             "Kept: %(fit)s items score at least %(t)s, %(drop)s score less. Rules and draws can name it as facts.fits."
         )
-        messages.info(request, text % {"fit": fit, "drop": drop, "t": calibration.exactly(threshold)})
+        messages.info(request, text % {"fit": fit, "drop": drop, "t": calibration.exact_text(threshold)})
         return redirect("predictions:facts", benchmark.slug)
     return _calibration_page(request, benchmark, stage, form, labelled, threshold, asked)
 
@@ -96,14 +96,14 @@ def _calibration_page(
     )
     wrong = bool(form.errors) or request.method == "POST"  # nothing was kept: a number is missing
     context = page_context(
-        request, benchmark, stage=stage, form=form, told=labelled, points=points, chosen=chosen, lines=_drawn(points),
-        at="" if at is None else calibration.exactly(at), asked=asked, right=sum(labelled.right) if labelled else 0,
-        scores=len(set(labelled.scores)) if labelled else 0,
+        request, benchmark, stage=stage, form=form, told=labelled, points=points, chosen=chosen,
+        lines=_calibration_lines(points), at="" if at is None else calibration.exact_text(at), asked=asked,
+        right=sum(labelled.right) if labelled else 0, scores=len(set(labelled.scores)) if labelled else 0,
     )  # fmt: skip
     return render(request, "predictions/encoding/calibrate.html", context, status=400 if wrong else 200)
 
 
-def _drawn(points: list[calibration.CalibrationPoint]) -> dict[str, str]:
+def _calibration_lines(points: list[calibration.CalibrationPoint]) -> dict[str, str]:
     """Precision and recall as polylines in a box of 100 by 100, the lowest threshold at the left."""
     if len(points) < 2:
         return {}

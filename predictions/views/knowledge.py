@@ -40,7 +40,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
     team = team_for(request.user, slug)
     form = BaseForm(request.POST, team=team) if request.method == "POST" else BaseForm(team=team)
     if request.method == "POST" and form.is_valid():
-        knowledge_base, _new = bases.make(team, current_user(request), **form.told())
+        knowledge_base, _new = bases.get_or_create_base(team, current_user(request), **form.base_values())
         return redirect("predictions:knowledge_import", team.slug, knowledge_base.pk)
     context = _context(request, team, form=form, bases=readers.bases_of(team))
     return render(request, "predictions/knowledge/index.html", context, status=400 if form.errors else 200)
@@ -56,7 +56,7 @@ def base(request: HttpRequest, slug: str, base_id: int) -> HttpResponse:
     entries, further = readers.entries_of(base, wanted, parse_id(request.GET.get("after")))
     pictures, base_row = readers.first_pictures(entries), readers.knowledge_base_row(base)
     context = _context(
-        request, team, base=base, held=base_row, closed=bases.closed(base),
+        request, team, base=base, held=base_row, closed=bases.is_closed(base),
         indexes=[(index, KIND_NAMES.get(index.facts.get("kind"), "")) for index in base_row.indexes],
         entries=[(entry, pictures.get(entry.pk)) for entry in entries],
         further=further, wanted=wanted, jobs=readers.jobs_of(base),
@@ -88,7 +88,7 @@ def entries_new(request: HttpRequest, slug: str, base_id: int) -> HttpResponse:
         data = form.cleaned_data
         job = bases.start_import(base, current_user(request), data["entries"], data["pictures"])
         return redirect("jobs:job", job.pk)
-    context = _context(request, team, base=base, form=form, closed=bases.closed(base))
+    context = _context(request, team, base=base, form=form, closed=bases.is_closed(base))
     return render(request, "predictions/knowledge/import.html", context, status=400 if form.errors else 200)
 
 
@@ -104,9 +104,9 @@ def index_new(request: HttpRequest, slug: str, base_id: int) -> HttpResponse:
         data, user = form.cleaned_data, current_user(request)
         try:
             if data["vectors"]:
-                job = indexes.start_vectors(base, user, data["vectors"], data["names"], **form.told())
+                job = indexes.start_vectors(base, user, data["vectors"], data["names"], **form.index_values())
             else:
-                job = indexes.start_build(base, user, **form.told())
+                job = indexes.start_build(base, user, **form.index_values())
         except indexes.IndexRefused as refused:
             form.add_error(None, str(refused))
         else:

@@ -98,13 +98,13 @@ def perform_action(request: HttpRequest, slug: str, run_id: int) -> HttpResponse
     benchmark = benchmark_for(request.user, slug, can="work_on")
     linking_run = linking_for(benchmark, run_id)
     try:
-        messages.info(request, _done(request, linking_run))
+        messages.info(request, _perform_action(request, linking_run))
     except (IndexRefused, result_runs.FileRunRefused) as refused:
         messages.error(request, str(refused))
     return redirect("predictions:links", benchmark.slug, linking_run.pk)
 
 
-def _done(request: HttpRequest, linking_run: Run) -> str:
+def _perform_action(request: HttpRequest, linking_run: Run) -> str:
     act = request.POST.get("do")
     if act == "check":
         stage = Stage.objects.filter(benchmark=linking_run.benchmark, key=CHECKS).first()

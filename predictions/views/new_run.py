@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from benchmarks.access import benchmark_for
+from benchmarks.access import benchmark_for, label_set_for
 from benchmarks.models import Benchmark
 from jobs.formats.numbers import parse_id
 from people.views.request_helpers import current_user
@@ -19,12 +19,12 @@ from predictions.access import answer_run_for
 from predictions.backends.contract import Decoding
 from predictions.forms.answer_runs import OPTION, PlanForm, RunStartForm, campaigns_of, prompt_id, raw_form_data
 from predictions.models import Endpoint, Run
-from predictions.pages.plans import conflicting_run, form_data_of, plan_summary
+from predictions.pages.plans import conflicting_run, form_data_of, plan_summary, set_rows
 from predictions.pages.requests import request_views
 from predictions.queries.compatible_prompts import CompatiblePrompts, find_compatible_prompts, usable_endpoint_kinds
 from predictions.queries.endpoints import last_check, models_of, prices_of
 from predictions.services.runs import answer_runs, plans
-from predictions.services.runs.answer_runs import CostEstimate, RunPlan
+from predictions.services.runs.answer_runs import CostEstimate, RunPlan, UnitPreview
 from predictions.texts import call_reasons
 from predictions.views.overview import page_context
 
@@ -62,6 +62,8 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _form(benchmark: Benchmark, data: Any, *, checked: bool) -> tuple[RunStartForm, CompatiblePrompts]:
     """The first form until campaign and endpoint are known and a prompt fits both; then the whole one."""
+    if label_set := parse_id(data.get("label_set")):
+        label_set_for(benchmark.team, label_set)
     of: dict[str, Any] = {"benchmark": benchmark, "kinds": _kinds(benchmark, data)}
     bound = RunStartForm(data, **of)
     if not bound.is_valid():
@@ -143,7 +145,7 @@ def _preview_page(request: HttpRequest, benchmark: Benchmark, plan: RunPlan, unc
     context = {
         "plan": plan,
         "hidden": [(name, value) for name in posted if name not in OWN for value in posted.getlist(name)],
-        "view": view,
+        **_unit_context(view),
         "number": number,
         "position": number + 1,
         "find": find,
@@ -158,14 +160,18 @@ def _preview_page(request: HttpRequest, benchmark: Benchmark, plan: RunPlan, unc
         "unlinked": "no_links" in (view.missing_input, *(estimate.missing_input if estimate else ())),
         "lacking": call_reasons.reason_text(view.missing_input) if view.missing_input else "",
         "estimate": estimate,
-        **(_missing(estimate) if estimate else {}),
+        **(_missing_input_context(estimate) if estimate else {}),
         "unconfirmed": unconfirmed,
     }
     page = page_context(request, benchmark, **context)
     return render(request, "predictions/run_preview.html", page, status=400 if unconfirmed else 200)
 
 
-def _missing(estimate: CostEstimate) -> dict[str, Any]:
+def _unit_context(view: UnitPreview) -> dict[str, Any]:
+    return {"view": view, "by_set": set_rows(view.by_set)}
+
+
+def _missing_input_context(estimate: CostEstimate) -> dict[str, Any]:
     """What the units lack: `missing` of them in all, and why nothing can start, where none can be asked."""
     return {
         "lacking_words": [(call_reasons.reason_text(code), n) for code, n in estimate.missing_input.items()],

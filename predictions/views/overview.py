@@ -21,6 +21,7 @@ from predictions.access import run_for
 from predictions.forms.files import CollectionForm, RunForm
 from predictions.models import Query, Run
 from predictions.pages.runs import run_rows
+from predictions.pages.stage_inputs import judges_answers
 from predictions.queries.results import all_runs_of, collections_of
 from predictions.services.collections import collection_import
 from predictions.services.runs import result_runs
@@ -42,6 +43,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
         further=further,
         collections=collections_of(benchmark),
         runs=all_runs_of(benchmark),
+        judging=[stage for stage in benchmark.stages.all() if judges_answers(stage)],
         jobs=list(jobs.select_related("created_by").order_by("-pk")[:SHOWN]),
     )
     return render(request, "predictions/index.html", context)
@@ -54,7 +56,8 @@ def collection_new(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug, can="work_on")
     form = CollectionForm(request.POST, request.FILES) if request.method == "POST" else CollectionForm()
     if request.method == "POST" and form.is_valid():
-        job = collection_import.start(benchmark, current_user(request), form.cleaned_data["file"], **form.told())
+        file, values = form.cleaned_data["file"], form.collection_values()
+        job = collection_import.start(benchmark, current_user(request), file, **values)
         return redirect("jobs:job", job.pk)
     status = 400 if form.errors else 200
     items = Item.objects.filter(stage__benchmark=benchmark, withdrawn_at=None).exists()
@@ -71,7 +74,7 @@ def run_new(request: HttpRequest, slug: str) -> HttpResponse:
     form = RunForm(*posted, benchmark=benchmark)
     if request.method == "POST" and form.is_valid():
         try:
-            job = result_runs.start(benchmark, current_user(request), form.cleaned_data["file"], form.told())
+            job = result_runs.start(benchmark, current_user(request), form.cleaned_data["file"], form.run_info())
         except result_runs.FileRunRefused as refused:
             form.add_error(None, str(refused))
         else:
@@ -97,13 +100,13 @@ def run_action(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug, can="work_on")
     run = run_for(benchmark, run_id)
     try:
-        messages.info(request, _done(request, run))
+        messages.info(request, _perform_action(request, run))
     except result_runs.FileRunRefused as refused:
         messages.error(request, str(refused))
     return redirect("predictions:index", benchmark.slug)
 
 
-def _done(request: HttpRequest, run: Run) -> str:
+def _perform_action(request: HttpRequest, run: Run) -> str:
     if request.POST.get("do") == "back":
         result_runs.restore(run, current_user(request))
         return _("The run was restored and is counted.")

@@ -12,7 +12,7 @@ from annotation.displays.contact_sheet import build_contact_groups
 from annotation.fields.contract import InvalidAnswer, Shown, ShownImage
 from annotation.fields.form import Localiser
 from annotation.fields.grouping.form import FORM
-from annotation.fields.grouping.spec import SPEC, in_order, role_keys
+from annotation.fields.grouping.spec import SPEC, picture_names, role_keys
 
 NAMES = [f"p{number:03}" for number in range(1, 8)]
 CONFIG = SPEC.config(
@@ -20,7 +20,7 @@ CONFIG = SPEC.config(
 )
 
 
-def shown(names: list[str] = NAMES, **context: Any) -> Shown:
+def shown_pictures(names: list[str] = NAMES, **context: Any) -> Shown:
     images = tuple(ShownImage(name, at, f"{at:064x}", 400, 300, f"A {name}") for at, name in enumerate(names, 1))
     return Shown(1, images=images, context=context)
 
@@ -42,7 +42,7 @@ acts = st.tuples(
 @settings(max_examples=300, deadline=None)
 def test_acts_in_any_order_make_a_partition(actions: tuple[str, ...]) -> None:
     try:
-        answer = SPEC.parse(list(actions), CONFIG, shown())
+        answer = SPEC.parse(list(actions), CONFIG, shown_pictures())
     except InvalidAnswer as refused:  # somebody is the same as what is dropped
         assert refused.problem.code == "picture_twice"
         return
@@ -56,8 +56,8 @@ def test_acts_in_any_order_make_a_partition(actions: tuple[str, ...]) -> None:
             assert block[name] == block[other]
     for group in answer["groups"]:
         assert group["kept"] or set(group["images"]) <= set(answer["unsure"])
-    assert SPEC.parse(answer, CONFIG, shown()) == answer
-    assert SPEC.parse(list(reversed(actions)), CONFIG, shown()) == answer
+    assert SPEC.parse(answer, CONFIG, shown_pictures()) == answer
+    assert SPEC.parse(list(reversed(actions)), CONFIG, shown_pictures()) == answer
 
 
 KEYS = st.sampled_from(["groups", "images", "kept", "roles", "dropped", "unsure", "p001"])
@@ -71,10 +71,10 @@ anything = st.recursive(
 @settings(max_examples=300, deadline=None)
 def test_anything_else_is_refused_or_understood_and_never_an_error(raw: Any) -> None:
     try:
-        SPEC.parse(raw, CONFIG, shown())
+        SPEC.parse(raw, CONFIG, shown_pictures())
     except InvalidAnswer as refused:
         assert refused.problem.code in SPEC.problems
-    FORM.context(CONFIG, raw if raw is None or isinstance(raw, str) else None, Localiser(), shown())
+    FORM.context(CONFIG, raw if raw is None or isinstance(raw, str) else None, Localiser(), shown_pictures())
 
 
 @pytest.mark.parametrize(
@@ -86,25 +86,27 @@ def test_what_is_no_grouping_stays_text_in_drafts(typed: str) -> None:
     read = FORM.read(posted, "a-q")
     assert json.dumps(read, allow_nan=False).encode()
     with pytest.raises(InvalidAnswer):
-        SPEC.parse(read, CONFIG, shown())
-    assert FORM.context(CONFIG, read, Localiser(), shown())["count"] == 7
+        SPEC.parse(read, CONFIG, shown_pictures())
+    assert FORM.context(CONFIG, read, Localiser(), shown_pictures())["count"] == 7
 
 
 def test_refused_or_partial_answer_is_drawn_as_submitted() -> None:
     raw = {"groups": [{"images": ["p001", "p002"], "kept": ["p001"], "roles": {"p002": "crop"}}], "dropped": ["p004"]}
-    rows = FORM.context(CONFIG, raw, Localiser(), shown())["rows"]
+    rows = FORM.context(CONFIG, raw, Localiser(), shown_pictures())["rows"]
     chosen = [[one.label for one in row.acts if one.chosen] for row in rows]
     assert chosen == [["Keep"], ["Same as 1"], ["Not decided"], ["Drop"], *[["Not decided"]] * 3]
     assert [one.label for one in rows[1].roles if one.chosen] == ["Crop"]
-    assert json.loads(FORM.context(CONFIG, raw, Localiser(), shown())["written"]) == raw
+    assert json.loads(FORM.context(CONFIG, raw, Localiser(), shown_pictures())["written"]) == raw
     with pytest.raises(InvalidAnswer) as refused:
-        SPEC.parse(raw, CONFIG, shown())
+        SPEC.parse(raw, CONFIG, shown_pictures())
     assert refused.value.problem.params == {"count": 4, "first": 3}
 
 
 def test_numbers_follow_the_sheet_and_not_the_names() -> None:
-    item = shown(groups=[["p005"], ["p007", "p001"], ["p002", "p009"]], near={"p001": [["p007", 0.9], ["p005", 0.1]]})
-    assert in_order(item) == ["p007", "p001", "p005", "p002", "p003", "p004", "p006"]
+    item = shown_pictures(
+        groups=[["p005"], ["p007", "p001"], ["p002", "p009"]], near={"p001": [["p007", 0.9], ["p005", 0.1]]}
+    )
+    assert picture_names(item) == ["p007", "p001", "p005", "p002", "p003", "p004", "p006"]
     groups = build_contact_groups(item)
     assert [(group.number, [one.number for one in group.pictures]) for group in groups] == [
         (1, [1, 2]),
@@ -119,7 +121,7 @@ def test_a_group_says_how_alike_any_two_of_it_are() -> None:
         "p002": [["p001", 0.84], ["p005", 0.05]],
         "p003": [["p002", 0.59]],
     }
-    group = build_contact_groups(shown(groups=[["p001", "p002", "p003"]], near=near))[0]
+    group = build_contact_groups(shown_pictures(groups=[["p001", "p002", "p003"]], near=near))[0]
     assert (group.low, group.high) == ("0.32", "0.84")  # not the nearest of each, and nobody outside
 
 

@@ -27,43 +27,45 @@ SCORE = {"label": {"en": "Total"}, "expression": "(fit + clear) / 4", "decimals"
 WHOLE: dict[str, Any] = {"fields": [KNOWN, FIT, CLEAR, NAME, MORE], "checks": [CHECK], "score": SCORE}
 
 
-def whole(**changed: Any) -> Sheet:
+def complete_sheet(**changed: Any) -> Sheet:
     return Sheet.from_json({**WHOLE, **changed})
 
 
 def test_a_field_that_is_not_asked_is_neither_required_nor_kept() -> None:
-    no = whole().parse({"known": "no", "fit": "2", "clear": "2", "name": "Fanous", "more": ["not a text"]}, SHOWN)
+    no = complete_sheet().parse(
+        {"known": "no", "fit": "2", "clear": "2", "name": "Fanous", "more": ["not a text"]}, SHOWN
+    )
     assert no.ok and "name" not in no.answers and "more" not in no.answers
-    some = whole().parse({"known": "some", "fit": "2", "clear": "2"}, SHOWN)
+    some = complete_sheet().parse({"known": "some", "fit": "2", "clear": "2"}, SHOWN)
     assert [one.code for one in some.errors["name"]] == ["required"] and "more" not in some.errors
 
 
 def test_a_remark_between_fields_is_confirmed_under_its_key() -> None:
     low = {"known": "no", "fit": "0", "clear": "1"}
-    parsed = whole().parse(low, SHOWN)
+    parsed = complete_sheet().parse(low, SHOWN)
     assert list(parsed.warnings) == ["sound"] and not parsed.errors
-    assert whole().parse(low, SHOWN, ["sound:check"]).ok
-    assert whole().unconfirmed(low, SHOWN, ["sound:check", "fit:check"]) == ("sound:check",)
-    blocks = whole(checks=[{**CHECK, "blocks": True}]).parse(low, SHOWN, ["sound:check"])
+    assert complete_sheet().parse(low, SHOWN, ["sound:check"]).ok
+    assert complete_sheet().unconfirmed(low, SHOWN, ["sound:check", "fit:check"]) == ("sound:check",)
+    blocks = complete_sheet(checks=[{**CHECK, "blocks": True}]).parse(low, SHOWN, ["sound:check"])
     assert [one.code for one in blocks.errors["sound"]] == ["check"]
 
 
 def test_what_is_unanswered_brings_no_remark() -> None:
-    assert "sound" not in whole().parse({"known": "no", "fit": "0"}, SHOWN).warnings
+    assert "sound" not in complete_sheet().parse({"known": "no", "fit": "0"}, SHOWN).warnings
 
 
 def test_facts_of_the_item_may_be_named() -> None:
-    few = whole(checks=[{**CHECK, "expression": "facts.objects >= 5"}])
+    few = complete_sheet(checks=[{**CHECK, "expression": "facts.objects >= 5"}])
     answers = {"known": "no", "fit": "2", "clear": "2"}
     assert "sound" in few.parse(answers, SHOWN).warnings
     assert few.parse(answers, Shown(item_id=1)).ok  # nothing was found out about it
 
 
 def test_the_score_is_a_column() -> None:
-    assert whole().cells({"fit": "2", "clear": "0"})["score"] == 0.5
-    assert whole().cells({"fit": "2"})["score"] is None
-    assert [column.suffix for column in whole().columns()][-1] == "score"
-    odd = whole(score={**SCORE, "expression": "fit / 8 + 0.5", "decimals": 2})
+    assert complete_sheet().cells({"fit": "2", "clear": "0"})["score"] == 0.5
+    assert complete_sheet().cells({"fit": "2"})["score"] is None
+    assert [column.suffix for column in complete_sheet().columns()][-1] == "score"
+    odd = complete_sheet(score={**SCORE, "expression": "fit / 8 + 0.5", "decimals": 2})
     assert odd.cells({"fit": "1"})["score"] == 0.63  # half up, as the page shows it
 
 
@@ -87,12 +89,12 @@ def test_the_score_is_a_column() -> None:
 )
 def test_what_could_never_work_is_refused(changed: dict[str, Any], path: str, reason: str) -> None:
     with pytest.raises(SheetError) as error:
-        whole(**{**({"checks": [], "score": None} if "fields" in changed else {}), **changed})
+        complete_sheet(**{**({"checks": [], "score": None} if "fields" in changed else {}), **changed})
     assert error.value.path == path and reason in error.value.reason
 
 
 def test_it_round_trips_and_plain_sheets_look_as_before() -> None:
-    assert Sheet.from_json(whole().to_json()) == whole()
+    assert Sheet.from_json(complete_sheet().to_json()) == complete_sheet()
     plain = Sheet.from_json({"fields": [FIT]}).to_json()
     assert set(plain) == {"fields"} and set(plain["fields"][0]) == {
         "key", "kind", "version", "label", "help", "required", "config"
@@ -100,8 +102,8 @@ def test_it_round_trips_and_plain_sheets_look_as_before() -> None:
 
 
 def test_words_of_rules_and_checks_are_wording_and_expressions_are_not() -> None:
-    other = whole(checks=[{**CHECK, "words": {"en": "Both are too low."}}]).to_json()
-    assert structure(other) == structure(whole().to_json())
-    assert structure(whole(checks=[{**CHECK, "expression": "fit + clear >= 3"}]).to_json()) != structure(
-        whole().to_json()
+    other = complete_sheet(checks=[{**CHECK, "words": {"en": "Both are too low."}}]).to_json()
+    assert structure(other) == structure(complete_sheet().to_json())
+    assert structure(complete_sheet(checks=[{**CHECK, "expression": "fit + clear >= 3"}]).to_json()) != structure(
+        complete_sheet().to_json()
     )

@@ -16,7 +16,7 @@ Rule = Callable[[str, str], Iterator[str]]
 OVER_BUDGET: dict[str, str] = {}
 
 
-def tracked(*patterns: str) -> list[str]:
+def tracked_files(*patterns: str) -> list[str]:
     out = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", *patterns],
         cwd=ROOT, capture_output=True, text=True, check=True,
@@ -33,7 +33,7 @@ def text_of(path: str) -> str:
     return (ROOT / path).read_text()
 
 
-PYTHON = [path for path in tracked("*.py") if "/migrations/" not in path]
+PYTHON = [path for path in tracked_files("*.py") if "/migrations/" not in path]
 CODE = [path for path in PYTHON if not path.startswith("tests/")]
 
 CASES: list[tuple[Rule, list[str], str, str, str, str]] = [
@@ -77,18 +77,18 @@ CASES: list[tuple[Rule, list[str], str, str, str, str]] = [
      "people/views/x.py", "n = parse_int(request.GET.get('n'))"),
     (rules.number_parsing, CODE, "jobs/views/jobs.py", "n = int(text) if text.isdecimal() else 0",
      "jobs/services/lifecycle.py", "n = int(text) if text.isdecimal() else 0"),
-    (rules.template_kind_strings, tracked("templates/*.html"), "templates/a.html", "{% if field.kind == 'text' %}",
-     "templates/a.html", "{% include field.template %}"),
-    (rules.report_formats, CODE + tracked("templates/*.html"), "evaluation/figures/x.py",
+    (rules.template_kind_strings, tracked_files("templates/*.html"),
+     "templates/a.html", "{% if field.kind == 'text' %}", "templates/a.html", "{% include field.template %}"),
+    (rules.report_formats, CODE + tracked_files("templates/*.html"), "evaluation/figures/x.py",
      "from jobs.formats.csv_safety import csv_lines", "evaluation/rendering/x.py",
      "from jobs.formats.csv_safety import csv_lines"),
-    (rules.report_formats, tracked("templates/*.html"), "templates/evaluation/people.html", "<table>",
+    (rules.report_formats, tracked_files("templates/*.html"), "templates/evaluation/people.html", "<table>",
      "templates/evaluation/report/table.html", "<table>"),
     (rules.report_formats, CODE, "papers/xcm/tables/x.py", r'x = "\midrule"', "evaluation/rendering/x.py",
      r'x = "\midrule"'),
-    (rules.budgets, PYTHON + tracked("templates/*.html"), "people/views.py", "def f():\n" + "    x = 1\n" * 31,
+    (rules.budgets, PYTHON + tracked_files("templates/*.html"), "people/views.py", "def f():\n" + "    x = 1\n" * 31,
      "people/services/x.py", "def f():\n" + "    x = 1\n" * 49),
-    (rules.migrations, tracked("*/migrations/*.py"), "jobs/migrations/0009.py", "from jobs.models import Job",
+    (rules.migrations, tracked_files("*/migrations/*.py"), "jobs/migrations/0009.py", "from jobs.models import Job",
      "jobs/migrations/0009.py", "from django.db import migrations"),
     (rules.mail_senders, CODE, "people/services/x.py", "from django.core.mail import send_mail",
      "people/tasks.py", "from django.core.mail import send_mail"),
@@ -103,11 +103,11 @@ CASES: list[tuple[Rule, list[str], str, str, str, str]] = [
     (rules.direction, CODE, "annotation/x.py", "from demo import pictures", "demo/x.py", "import annotation.models"),
     (rules.cascades, CODE, "jobs/models/x.py", "models.ForeignKey(X, models.CASCADE)",
      "jobs/models/x.py", "models.ForeignKey(X, models.PROTECT)"),
-    (rules.templates_are_strict, tracked("templates/*"), "templates/a.html", "<p style='color:red'>",
+    (rules.templates_are_strict, tracked_files("templates/*"), "templates/a.html", "<p style='color:red'>",
      "templates/a.html", "<p class='note'>"),
-    (rules.templates_are_strict, tracked("templates/*"), "templates/a.html", "<form method='post'><p></p></form>",
+    (rules.templates_are_strict, tracked_files("templates/*"), "templates/a.html", "<form method='post'><p></p></form>",
      "templates/a.html", "<form method='post'>{% csrf_token %}</form>"),
-    (rules.logical_styles, tracked("static/css/*.css"), "static/css/a.css", "a { margin-left: 1px }",
+    (rules.logical_styles, tracked_files("static/css/*.css"), "static/css/a.css", "a { margin-left: 1px }",
      "static/css/a.css", "a { margin-inline-start: 1px }"),
 ]  # fmt: skip
 
@@ -131,7 +131,7 @@ def test_no_modules_import_each_other() -> None:
 
 
 def test_each_paper_has_its_parts() -> None:
-    paths = tracked("papers/*")
+    paths = tracked_files("papers/*")
     without_readme = [path for path in paths if path != "papers/xcm/README.md"]
     assert list(rules.paper_parts(without_readme)) == ["papers/xcm has no README.md"]
     assert not list(rules.paper_parts(paths))
@@ -156,7 +156,7 @@ def test_nothing_names_a_machine_or_a_registry() -> None:
     )
     offenders = [
         f"{path}: {word}"
-        for path in tracked()
+        for path in tracked_files()
         if not path.endswith((".png", ".webp", ".jpg"))
         for word in suspects
         if word in (ROOT / path).read_text(errors="ignore")

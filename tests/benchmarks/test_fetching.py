@@ -30,7 +30,7 @@ def http(body: bytes, *headers: str, status: str = "200 OK") -> bytes:
     return "\r\n".join([*lines, "", ""]).encode() + body
 
 
-def to(url: str) -> bytes:
+def redirect_to(url: str) -> bytes:
     return http(b"", f"Location: {url}", status="302 Found")
 
 
@@ -140,7 +140,7 @@ def test_no_setting_opens_the_metadata_of_a_cloud(elsewhere: Elsewhere, settings
     assert elsewhere.refuses("http://inside.example/").code == "private"
     assert elsewhere.refuses("http://both.example/").code == "private"
     assert elsewhere.connected == []
-    elsewhere.pages["/moved"] = to(f"http://{literal}/secret")
+    elsewhere.pages["/moved"] = redirect_to(f"http://{literal}/secret")
     assert elsewhere.refuses("http://pictures.example/moved").code == "private"
     assert elsewhere.connected == [(PUBLIC, 80)]
 
@@ -193,7 +193,7 @@ def test_addresses_that_are_none_of_a_picture_are_refused_before_anything_is_ask
 
 
 def test_redirect_is_followed_and_checked_again(elsewhere: Elsewhere) -> None:
-    elsewhere.pages |= {"/a": to("/b"), "/b": to("http://other.example/c"), "/c": http(b"x")}
+    elsewhere.pages |= {"/a": redirect_to("/b"), "/b": redirect_to("http://other.example/c"), "/c": http(b"x")}
     assert elsewhere.fetch("http://pictures.example/a").url == "http://other.example/c"
     assert [head.split("Host: ")[1].split()[0] for head in elsewhere.asked] == [
         "pictures.example", "pictures.example", "other.example"
@@ -215,21 +215,21 @@ def test_redirect_is_followed_and_checked_again(elsewhere: Elsewhere) -> None:
 )
 def test_no_redirect_leads_inside(elsewhere: Elsewhere, there: str, code: str) -> None:
     elsewhere.names["localhost"] = [["127.0.0.1"]]
-    elsewhere.pages["/a"] = to(there)
+    elsewhere.pages["/a"] = redirect_to(there)
     assert elsewhere.refuses("http://pictures.example/a").code == code
     assert len(elsewhere.connected) == 1
 
 
 def test_redirects_end(elsewhere: Elsewhere) -> None:
-    elsewhere.pages |= {f"/{n}": to(f"/{n + 1}") for n in range(9)} | {"/3": http(b"x")}
+    elsewhere.pages |= {f"/{n}": redirect_to(f"/{n + 1}") for n in range(9)} | {"/3": http(b"x")}
     assert elsewhere.fetch("http://pictures.example/0").data == b"x"
-    elsewhere.pages["/3"] = to("/4")
+    elsewhere.pages["/3"] = redirect_to("/4")
     assert elsewhere.refuses("http://pictures.example/0").code == "redirects"
 
 
 def test_a_name_that_changes_its_mind_is_asked_where_it_was_checked(elsewhere: Elsewhere) -> None:
     elsewhere.names["rebinds.example"] = [[PUBLIC], ["127.0.0.1"]]
-    elsewhere.pages |= {"/a": http(b"x"), "/b": to("/a")}
+    elsewhere.pages |= {"/a": http(b"x"), "/b": redirect_to("/a")}
     elsewhere.fetch("http://rebinds.example/a")
     assert elsewhere.connected == [(PUBLIC, 80)]  # resolved once: the second answer was never asked for
     elsewhere.names["rebinds.example"] = [[PUBLIC], ["127.0.0.1"]]
@@ -288,7 +288,7 @@ def endless(line: socket.socket) -> None:
         line.sendall(b"x" * 65536)
 
 
-def packed(data: bytes) -> bytes:
+def gzip_response(data: bytes) -> bytes:
     return http(gzip.compress(data), "Content-Encoding: gzip")
 
 
@@ -298,7 +298,7 @@ def packed(data: bytes) -> bytes:
         http(b"x" * (MOST + 1)),
         b"HTTP/1.1 200 OK\r\nContent-Length: 999999999999\r\n\r\nx",
         endless,
-        packed(bytes(50_000_000)),
+        gzip_response(bytes(50_000_000)),
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"10000\r\n" + b"x" * 65536 + b"\r\n"
         + (b"10000\r\n" + b"x" * 65536 + b"\r\n") * 4 + b"0\r\n\r\n",
     ],
@@ -313,7 +313,7 @@ def test_a_body_that_is_too_large_is_not_held(elsewhere: Elsewhere, answer: Answ
 
 
 def test_what_fits_may_be_packed_and_in_pieces(elsewhere: Elsewhere) -> None:
-    elsewhere.pages["/"] = packed(b"picture" * 1000)
+    elsewhere.pages["/"] = gzip_response(b"picture" * 1000)
     assert elsewhere.fetch("http://pictures.example/").data == b"picture" * 1000
     elsewhere.pages["/"] = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n7\r\npicture\r\n0\r\n\r\n"
     assert elsewhere.fetch("http://pictures.example/").data == b"picture"

@@ -11,7 +11,7 @@ from benchmarks.services import imports
 from benchmarks.services.benchmarks import create_from_recipe
 from jobs.services import runner
 from tests import pictures as draw
-from tests.archives import packed
+from tests.archives import pack_zip
 
 pytestmark = pytest.mark.django_db
 
@@ -20,7 +20,7 @@ def lines(*rows: dict) -> bytes:
     return "\n".join(json.dumps(row, ensure_ascii=False) for row in rows).encode()
 
 
-def bring(stage, archive: bytes | None, listed: bytes | None = None):
+def import_archive(stage, archive: bytes | None, listed: bytes | None = None):
     job = imports.start_upload(
         stage,
         stage.benchmark.created_by,
@@ -50,12 +50,12 @@ def test_a_pair_is_one_item_with_a_picture_in_each_role(world):
         {"key": "Q1", "role": "b", "file": "2.png"},
         {"key": "Q2", "file": "3.png"},
     )
-    first = bring(stage, packed(PICTURES), lines(*rows))
+    first = import_archive(stage, pack_zip(PICTURES), lines(*rows))
     assert first == {1: ("created", ""), 2: ("created", ""), 3: ("error", "role_taken"), 4: ("error", "no_role")}
     item = stage.items.get()
     assert (item.key, item.text, item.context) == ("Q1", "Family?", {"option_a": "Very", "option_b": "Not"})
     assert sorted(item.images.values_list("role", flat=True)) == ["a", "b"]
-    again = bring(stage, packed(PICTURES), lines(*rows[:2]))
+    again = import_archive(stage, pack_zip(PICTURES), lines(*rows[:2]))
     assert set(again.values()) == {("unchanged", "")}
 
 
@@ -66,20 +66,22 @@ def test_a_set_numbers_its_pictures_and_keeps_what_is_told_of_each(world, monkey
         {"key": "brazil-market", "file": f"{n}.png", "concept": "market", "country": "Brazil", "rank": str(n)}
         for n in range(3)
     ]
-    bring(stage, packed(PICTURES), lines(*rows))
+    import_archive(stage, pack_zip(PICTURES), lines(*rows))
     item = stage.items.get()
     assert sorted(item.images.values_list("role", flat=True)) == ["p001", "p002", "p003"]
     assert (item.concept, item.origin) == ("market", "Brazil")
     assert sorted(chain.from_iterable(item.context["groups"])) == ["p001", "p002", "p003"]
     assert item.context["pictures"] == {"p001": {"rank": "0"}, "p002": {"rank": "1"}, "p003": {"rank": "2"}}
     more = [*rows, {**rows[0], "file": "3.png"}]
-    assert list(bring(stage, packed(PICTURES), lines(*more)).values()) == [("unchanged", "")] * 3 + [("created", "")]
+    assert list(import_archive(stage, pack_zip(PICTURES), lines(*more)).values()) == [("unchanged", "")] * 3 + [
+        ("created", "")
+    ]
     assert stage.items.get().images.count() == 4
 
 
 def test_folders_are_sets_when_no_manifest_says_so(world):
     stage = stage_of(world, "3xcm", "look-alikes")
-    bring(stage, packed({f"Brazil/market/{name}": data for name, data in PICTURES.items()}))
+    import_archive(stage, pack_zip({f"Brazil/market/{name}": data for name, data in PICTURES.items()}))
     item = stage.items.get()
     assert (item.key, item.origin, item.images.count()) == ("Brazil/market", "Brazil", 4)
 
@@ -91,7 +93,7 @@ def test_words_come_in_as_a_manifest_alone(world):
         {"country": "Pakistan", "concept": "roti"},
         {"key": "x", "file": "0.png", "country": "Pakistan"},
     )
-    first = bring(stage, None, rows)
+    first = import_archive(stage, None, rows)
     assert first == {1: ("created", ""), 2: ("error", "no_key"), 3: ("created", "picture_not_used")}
     assert list(stage.items.order_by("key").values_list("key", "concept")) == [("ajrak", "ajrak"), ("x", "")]
     assert not stage.items.filter(images__isnull=False).exists()
@@ -99,7 +101,9 @@ def test_words_come_in_as_a_manifest_alone(world):
 
 def test_lists_stay_lists(world):
     stage = stage_of(world, "3xcm", "labels")
-    bring(stage, packed(PICTURES), lines({"key": "a", "file": "0.png", "labels": ["market", "fruit", 3, {"no": 1}]}))
+    import_archive(
+        stage, pack_zip(PICTURES), lines({"key": "a", "file": "0.png", "labels": ["market", "fruit", 3, {"no": 1}]})
+    )
     assert stage.items.get().context["labels"] == ["market", "fruit", "3"]
 
 
@@ -108,7 +112,7 @@ def test_a_surveys_counts_stay_a_table(world):
     survey = {"Japan": {"1": 910, "4": 20.5, "deep": {"no": 1}}, "Kenya": "unasked"}
     first = {"key": "Q1", "role": "a", "file": "0.png", "concept": "Q1", "text": "Family?", "survey": survey}
     second = {"key": "Q1", "role": "b", "file": "1.png", "concept": "Q1"}
-    assert bring(stage, packed(PICTURES), lines(first, second)) == {1: ("created", ""), 2: ("created", "")}
+    assert import_archive(stage, pack_zip(PICTURES), lines(first, second)) == {1: ("created", ""), 2: ("created", "")}
     item = stage.items.get()
     assert item.concept == "Q1"
     assert item.context["survey"] == {"Japan": {"1": 910, "4": 20.5}, "Kenya": "unasked"}

@@ -20,7 +20,7 @@ from benchmarks.services.benchmarks import create_blank, create_from_recipe
 from jobs.models import Job
 from jobs.services import lifecycle, runner, uploads
 from tests import pictures as draw
-from tests.archives import manifest, must_show, packed
+from tests.archives import faulty_archive, manifest, pack_zip
 
 pytestmark = pytest.mark.django_db
 
@@ -37,7 +37,7 @@ def blank(world):
     return create_blank(world.team, "Stamps", "stamps", world.mara, question="Is it yours?").stages.get()
 
 
-def bring(stage, archive: bytes, listed: bytes | None = None, **defaults) -> Job:
+def import_archive(stage, archive: bytes, listed: bytes | None = None, **defaults) -> Job:
     """Upload, and let a worker do it."""
     actor = stage.benchmark.created_by
     uploaded = ContentFile(listed, "manifest.csv") if listed else None
@@ -54,7 +54,7 @@ def report(job: Job) -> dict[int, tuple[str, str]]:
 
 
 def test_each_fault_is_told_by_row_and_the_rest_is_taken(stage):
-    job = bring(stage, must_show())
+    job = import_archive(stage, faulty_archive())
     assert job.state == "done", job.error
     assert report(job) == {
         2: ("created", ""),
@@ -83,30 +83,30 @@ def test_each_fault_is_told_by_row_and_the_rest_is_taken(stage):
 def test_a_word_without_near_ones_is_answered_with_what_may_stand_there(stage):
     rows = [f"a.png,{n},dance,{country},natural" for n, country in enumerate(("Brasilia", "Atlantis"))]
     listed = manifest(*rows, head="file,key,concept,country,condition")
-    job = bring(stage, packed({"a.png": draw.png(seed=1)}), listed)
+    job = import_archive(stage, pack_zip({"a.png": draw.png(seed=1)}), listed)
     near, far = (row.message for row in job.rows.order_by("number"))
     assert near.endswith("Perhaps: Brazil.")
     assert "Perhaps" not in far and "Use one of: Brazil, " in far and "Egypt" in far
 
 
 def test_twice_adds_nothing(stage):
-    bring(stage, must_show())
+    import_archive(stage, faulty_archive())
     before = list(Item.objects.order_by("pk").values_list("pk", "key"))
-    job = bring(stage, must_show())
+    job = import_archive(stage, faulty_archive())
     assert list(Item.objects.order_by("pk").values_list("pk", "key")) == before
     assert job.result["counts"] == {"unchanged": 4, "error": 6}
 
 
 def test_the_upload_is_removed_once_the_work_is_done(stage):
-    job = bring(stage, must_show())
+    job = import_archive(stage, faulty_archive())
     assert not default_storage.exists(job.params["archive"])
 
 
 def test_files_of_an_import_that_nobody_goes_on_with_are_removed_after_a_week(stage, world):
-    job = bring(stage, b"no zip")
+    job = import_archive(stage, b"no zip")
     name = job.params["archive"]
     assert job.state == "failed"
-    bring(stage, b"no zip either")
+    import_archive(stage, b"no zip either")
     assert default_storage.exists(name)
     Job.objects.filter(pk=job.pk).update(finished_at=timezone.now() - timedelta(days=8))
     uploads.sweep(timezone.now() + timedelta(days=8))
@@ -131,7 +131,7 @@ def test_a_kill_between_two_steps_loses_nothing_and_repeats_nothing(stage, monke
     monkeypatch.setattr(imports, "import_batch", dying)
     members = {f"natural/egypt/dance/{n:02}.png": draw.png(60, 40, seed=n) for n in range(10)}
     with pytest.raises(KeyboardInterrupt):
-        bring(stage, packed(members))
+        import_archive(stage, pack_zip(members))
     job = Job.objects.latest("pk")
     assert (job.state, job.done, stage.items.count(), job.rows.count()) == ("running", 6, 6, 6)
     Job.objects.filter(pk=job.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
@@ -151,7 +151,7 @@ def test_stopping_keeps_what_is_there_and_going_on_ends_it(stage, monkeypatch, w
 
     monkeypatch.setattr(imports, "import_batch", stopping)
     members = {f"natural/egypt/dance/{n:02}.png": draw.png(60, 40, seed=n) for n in range(6)}
-    job = bring(stage, packed(members))
+    job = import_archive(stage, pack_zip(members))
     assert (job.state, stage.items.count()) == ("cancelled", 2)
     monkeypatch.setattr(imports, "import_batch", real)
     lifecycle.resume(job, world.mara)
@@ -168,14 +168,14 @@ def test_paths_say_what_a_picture_is(stage, blank):
         "__MACOSX/._1.png": b"junk",
         "set/.DS_Store": b"junk",
     }
-    job = bring(stage, packed(members), condition="generated", licence="CC0")
+    job = import_archive(stage, pack_zip(members), condition="generated", licence="CC0")
     assert report(job) == {1: ("created", ""), 2: ("created", ""), 3: ("error", "no_country")}
     first, second = stage.items.order_by("pk")
     assert (first.origin, first.concept, first.condition) == ("Egypt", "head coverings", "natural")
     assert (second.origin, second.concept, second.condition) == ("Egypt", "dance", "generated")
     assert first.key == "set/natural/Egypt/head_coverings/1" and first.images.get().licence == "CC0"
     other_files = {"read me.txt": b"hello", "birds/owl.ogg": b"Ogg", "note.jpg": b"hello", "README": b"hello"}
-    job = bring(blank, packed({"birds/owl.png": draw.png(seed=4)} | other_files))
+    job = import_archive(blank, pack_zip({"birds/owl.png": draw.png(seed=4)} | other_files))
     assert report(job) == {1: ("created", ""), 2: ("error", "text"), 3: ("error", "text")}
     assert job.result["notes"] == ["2 files are not pictures and were skipped."]
     assert blank.items.get().concept == "birds"
@@ -183,7 +183,7 @@ def test_paths_say_what_a_picture_is(stage, blank):
 
 def test_a_key_from_a_name_keeps_its_dots(blank):
     names = ("tea.v1.png", "tea.v2.png", "dr. who/tea.png")
-    bring(blank, packed({name: draw.png(seed=n) for n, name in enumerate(names)}))
+    import_archive(blank, pack_zip({name: draw.png(seed=n) for n, name in enumerate(names)}))
     assert set(Item.objects.values_list("key", flat=True)) == {"tea.v1", "tea.v2", "dr. who/tea"}
 
 
@@ -199,7 +199,7 @@ def test_a_separate_manifest_in_json_lines_keeps_what_it_does_not_know(blank):
         {"file": "b.png", "origin": "Sámi", "text": "NUL \x00 and a lone \ud800"},
     ]
     listed = "\n".join([json.dumps(row) for row in rows] + ['{"file": "a.png"']).encode() + b'\n{"file": "\xff"}\n'
-    job = bring(blank, packed({"a.png": draw.png(seed=1), "b.png": draw.png(seed=2)}), listed)
+    job = import_archive(blank, pack_zip({"a.png": draw.png(seed=1), "b.png": draw.png(seed=2)}), listed)
     assert report(job) == {
         1: ("created", ""),
         2: ("error", "missing"),
@@ -219,7 +219,7 @@ def test_a_separate_manifest_in_json_lines_keeps_what_it_does_not_know(blank):
 
 
 def test_csv_as_spreadsheets_write_it(blank):
-    pictures = packed({"Bücher/é.png": draw.png(seed=1), "b.png": draw.png(seed=2), "c.png": draw.png(seed=3)})
+    pictures = pack_zip({"Bücher/é.png": draw.png(seed=1), "b.png": draw.png(seed=2), "c.png": draw.png(seed=3)})
     listed = (
         "\ufeffImage;Concept;License;Alt\r\n"
         'Bücher/é.png;Books;CC0;"Two lines,\nand a; mark"\r\n'
@@ -227,7 +227,7 @@ def test_csv_as_spreadsheets_write_it(blank):
         ".\\b.png;Birds;CC0\r\n"
         "c.png;Cats;CC0;alt;more;cells\r\n"
     ).encode()
-    job = bring(blank, pictures, listed + "c.png;Caf\xe9;CC0;\r\n".encode("latin-1"))
+    job = import_archive(blank, pictures, listed + "c.png;Caf\xe9;CC0;\r\n".encode("latin-1"))
     assert [(row.outcome, row.reason) for row in job.rows.order_by("number")] == [
         ("created", ""),
         ("created", ""),
@@ -245,13 +245,13 @@ def test_paths_that_leave_links_locks_and_archives_inside_are_refused_by_row(bla
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("../../etc/passwd.png", draw.png(seed=1))
         archive.writestr("/root.png", draw.png(seed=2))
-        archive.writestr("inner.zip", packed({"a.png": draw.png(seed=3)}))
+        archive.writestr("inner.zip", pack_zip({"a.png": draw.png(seed=3)}))
         link = zipfile.ZipInfo("link.png")
         link.external_attr = 0o120777 << 16
         archive.writestr(link, "/etc/passwd")
         archive.writestr("zeros.png", bytes(20 * 1024**2))
         archive.writestr("good.png", draw.png(seed=4))
-    job = bring(blank, out.getvalue())
+    job = import_archive(blank, out.getvalue())
     assert [row.reason for row in job.rows.order_by("number")] == [
         "unsafe_path",
         "unsafe_path",
@@ -268,15 +268,15 @@ def test_paths_that_leave_links_locks_and_archives_inside_are_refused_by_row(bla
     [
         (b"PK no zip at all", None, "not a zip file"),
         (b"", None, "not a zip file"),
-        (packed({"a.png": b"x"})[:-30], None, "not a zip file"),
-        (packed({"a.png": b"x"}), b"name,concept\na,b\n", "no column “file”"),
-        (packed({"a.png": b"x"}), b"file,image\na,b\n", "names a column twice"),
-        (packed({"a.png": b"x"}), b'[{"file": "a.png"}]', "one JSON object per line"),
+        (pack_zip({"a.png": b"x"})[:-30], None, "not a zip file"),
+        (pack_zip({"a.png": b"x"}), b"name,concept\na,b\n", "no column “file”"),
+        (pack_zip({"a.png": b"x"}), b"file,image\na,b\n", "names a column twice"),
+        (pack_zip({"a.png": b"x"}), b'[{"file": "a.png"}]', "one JSON object per line"),
     ],
     ids=["no-zip", "empty", "cut-short", "column-missing", "column-twice", "not-lines"],
 )
 def test_what_cannot_be_read_at_all_says_so_and_takes_nothing(blank, archive, listed, sentence):
-    job = bring(blank, archive, listed)
+    job = import_archive(blank, archive, listed)
     assert job.state == "failed" and sentence in job.error
     assert blank.items.count() == 0
 
@@ -285,24 +285,24 @@ def test_too_many_and_too_large_are_refused_before_they_are_read(blank, monkeypa
     from benchmarks.imports import archive
 
     settings.IMPORT_MAX_BYTES = 1000
-    assert "larger than" in bring(blank, packed({"a.png": bytes(1001)})).error
+    assert "larger than" in import_archive(blank, pack_zip({"a.png": bytes(1001)})).error
     settings.IMPORT_MAX_BYTES = 10**9
     monkeypatch.setattr(archive, "MOST_MEMBERS", 2)
-    assert "more than 2 files" in bring(blank, packed({f"{n}.png": b"" for n in range(3)})).error
-    many = packed({f"{n}.png": b"" for n in range(70_000)})
+    assert "more than 2 files" in import_archive(blank, pack_zip({f"{n}.png": b"" for n in range(3)})).error
+    many = pack_zip({f"{n}.png": b"" for n in range(70_000)})
     monkeypatch.setattr(archive, "MOST_MEMBERS", 69_999)
-    assert "more than 69999 files" in bring(blank, many).error
+    assert "more than 69999 files" in import_archive(blank, many).error
 
 
 def test_a_damaged_member_is_one_row(blank):
-    data = bytearray(packed({"a.png": draw.png(seed=1), "b.png": draw.png(seed=2)}))
+    data = bytearray(pack_zip({"a.png": draw.png(seed=1), "b.png": draw.png(seed=2)}))
     data[200] ^= 0xFF
-    job = bring(blank, bytes(data))
+    job = import_archive(blank, bytes(data))
     assert report(job) == {1: ("error", "damaged"), 2: ("created", "")}
 
 
 def test_a_picture_that_breaks_its_reader_is_one_row_and_a_full_disk_is_not(blank, monkeypatch, caplog):
-    pictures_ = packed({"a.png": draw.png(seed=1), "b.png": draw.png(seed=2), "c.png": draw.png(seed=3)})
+    pictures_ = pack_zip({"a.png": draw.png(seed=1), "b.png": draw.png(seed=2), "c.png": draw.png(seed=3)})
     real = imports.store_image
 
     def breaking(fault):
@@ -314,12 +314,12 @@ def test_a_picture_that_breaks_its_reader_is_one_row_and_a_full_disk_is_not(blan
         return store
 
     monkeypatch.setattr(imports, "store_image", breaking(ReferenceError("a decoder's own fault")))
-    job = bring(blank, pictures_)
+    job = import_archive(blank, pictures_)
     assert job.state == "done"
     assert report(job) == {1: ("created", ""), 2: ("error", "damaged"), 3: ("created", "")}
     assert "row 2 could not be read" in caplog.text
     monkeypatch.setattr(imports, "store_image", breaking(OSError(errno.ENOSPC, "no space")))
-    job = bring(blank, pictures_)
+    job = import_archive(blank, pictures_)
     assert job.state == "failed" and "disk is full" in job.error
 
 
@@ -351,7 +351,7 @@ def test_command_imports_a_folder_a_zip_or_a_manifest_with_files(blank, tmp_path
     call_command("import_items", "stamps", "rating", str(listed))
     assert blank.items.count() == 1
     archive = tmp_path / "a.zip"
-    archive.write_bytes(packed({"cat.png": draw.png(seed=9)}))
+    archive.write_bytes(pack_zip({"cat.png": draw.png(seed=9)}))
     call_command("import_items", "stamps", "rating", str(archive))
     assert archive.exists() and blank.items.count() == 2
 
@@ -368,6 +368,8 @@ def test_cohorts_of_team_and_recipe_are_recognised(world):
     """A team may run a recipe with cohorts that the paper did not have: its items are of their countries too."""
     questions = create_from_recipe(world.team, "culturalvqa", "Ours", "ours", world.mara).stages.get(key="questions")
     assert "Egypt" not in {cohort.label for cohort in recipe("culturalvqa").cohorts}
-    job = bring(questions, packed({"a.png": draw.png(seed=1)}), b"file,key,country\na.png,one,EG\na.png,two,Sweden\n")
+    job = import_archive(
+        questions, pack_zip({"a.png": draw.png(seed=1)}), b"file,key,country\na.png,one,EG\na.png,two,Sweden\n"
+    )
     assert report(job) == {2: ("created", ""), 3: ("error", "bad_country")}
     assert questions.items.get().origin == world.egypt.label

@@ -4,11 +4,11 @@ import pytest
 from django.test import Client
 
 from benchmarks.models import Image, Item, ItemFact, Stage
-from tests.importing import drawn, lines, outcomes, upload
+from tests.importing import draw_pictures, lines, outcomes, upload
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
-TWO = drawn(["a.png", "b.png"])
+TWO = draw_pictures(["a.png", "b.png"])
 TEA = {"key": "tea", "file": "a.png", "concept": "tea", "text": "Mint tea", "model": "m1", "alt": "A cup"}
 
 

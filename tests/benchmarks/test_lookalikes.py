@@ -19,7 +19,7 @@ SCENES = 5
 
 
 @lru_cache(maxsize=1)
-def drawn() -> tuple[list[int], list[str], list[Image.Image], list[Fingerprint]]:
+def draw_lookalikes() -> tuple[list[int], list[str], list[Image.Image], list[Fingerprint]]:
     made = list(lookalikes(SCENES, seed=11, size=(320, 240)))
     return [one.scene for one in made], [one.variant for one in made], [one.picture for one in made], [
         fingerprint(one.picture) for one in made
@@ -27,7 +27,7 @@ def drawn() -> tuple[list[int], list[str], list[Image.Image], list[Fingerprint]]
 
 
 def test_scenes_stay_apart_and_their_variants_together() -> None:
-    scenes, _how, _pictures, prints = drawn()
+    scenes, _how, _pictures, prints = draw_lookalikes()
     groups = looks.clusters(looks.similarities(prints))
     assert sorted(at for group in groups for at in group) == list(range(len(prints)))
     assert all(len({scenes[at] for at in group}) == 1 for group in groups)
@@ -35,7 +35,7 @@ def test_scenes_stay_apart_and_their_variants_together() -> None:
 
 
 def test_similarity_is_symmetric_within_bounds_and_one_for_the_same() -> None:
-    *_rest, prints = drawn()
+    *_rest, prints = draw_lookalikes()
     alike = looks.similarities(prints)
     assert np.array_equal(alike, alike.T) and alike.min() >= 0 and alike.max() <= 1
     assert np.array_equal(np.diag(alike), np.ones(len(prints)))
@@ -43,7 +43,7 @@ def test_similarity_is_symmetric_within_bounds_and_one_for_the_same() -> None:
 
 
 def test_neighbours_on_the_sheet_are_more_alike_than_strangers() -> None:
-    scenes, _how, _pictures, prints = drawn()
+    scenes, _how, _pictures, prints = draw_lookalikes()
     alike = looks.similarities(prints)
     order = [at for group in looks.clusters(alike) for at in group]
     neighbour_similarities = [alike[a, b] for a, b in pairwise(order) if scenes[a] == scenes[b]]
@@ -51,20 +51,20 @@ def test_neighbours_on_the_sheet_are_more_alike_than_strangers() -> None:
 
 
 def test_another_light_is_less_alike_and_still_the_same_group() -> None:
-    *_rest, pictures, prints = drawn()
+    *_rest, pictures, prints = draw_lookalikes()
     dark = fingerprint(ImageEnhance.Brightness(pictures[0].convert("RGB")).enhance(0.4))
     by_day, by_night = looks.similarities([prints[0], fingerprint(pictures[0]), dark])[0, 1:]
     assert by_day == 1 and looks.ALIKE < by_night < 0.95
 
 
 def test_copies_of_a_file_are_near_exact_and_look_alikes_are_not() -> None:
-    _scenes, _how, pictures, prints = drawn()
+    _scenes, _how, pictures, prints = draw_lookalikes()
     copies = []
     for picture in pictures[:3]:
         buffer = io.BytesIO()
         picture.convert("RGB").resize((200, 150)).save(buffer, "JPEG", quality=60)
         copies.append(fingerprint(Image.open(buffer)))
-    crop = next(at for at, how in enumerate(drawn()[1]) if how == "crop")
+    crop = next(at for at, how in enumerate(draw_lookalikes()[1]) if how == "crop")
     names = ["a", "b", "c", "crop", "a2", "b2", "c2"]
     duplicates = looks.near_exact_duplicates(
         names, [*prints[:1], *prints[10:11], *prints[20:21], prints[crop], *_copies(pictures)]
@@ -78,7 +78,7 @@ def _copies(pictures: list[Image.Image]) -> list[Fingerprint]:
 
 
 def test_examples_stand_on_both_sides_of_the_threshold() -> None:
-    *_rest, prints = drawn()
+    *_rest, prints = draw_lookalikes()
     names = [f"p{at}" for at in range(len(prints))]
     over, under = looks.pairs_near_threshold(names, prints, 0.6, most=3)
     assert [pair.alike for pair in over] == sorted(pair.alike for pair in over) and over[0].alike >= 0.6
@@ -87,7 +87,7 @@ def test_examples_stand_on_both_sides_of_the_threshold() -> None:
 
 
 def test_bounds_and_the_smallest_sets() -> None:
-    *_rest, prints = drawn()
+    *_rest, prints = draw_lookalikes()
     assert looks.arrangement([], []) == {"groups": [], "near": {}}
     assert looks.arrangement(["a"], prints[:1]) == {"groups": [["a"]], "near": {"a": []}}
     with pytest.raises(TooManyPictures, match="1001 pictures"):
@@ -95,9 +95,11 @@ def test_bounds_and_the_smallest_sets() -> None:
 
 
 def test_the_same_set_is_laid_out_the_same_way() -> None:
-    *_rest, prints = drawn()
+    *_rest, prints = draw_lookalikes()
     names = [f"p{at}" for at in range(len(prints))]
-    assert looks.arrangement(names, prints) == looks.arrangement(names, [fingerprint(one) for one in drawn()[2]])
+    assert looks.arrangement(names, prints) == looks.arrangement(
+        names, [fingerprint(one) for one in draw_lookalikes()[2]]
+    )
 
 
 @pytest.mark.django_db
@@ -108,7 +110,7 @@ def test_an_item_keeps_its_groups_and_neighbours(world: World) -> None:
     images = []
     for number in (0, 1, 10):
         buffer = io.BytesIO()
-        drawn()[2][number].convert("RGB").resize((400, 300)).save(buffer, "JPEG")
+        draw_lookalikes()[2][number].convert("RGB").resize((400, 300)).save(buffer, "JPEG")
         images.append((str(number), buffer.getvalue()))
     item = make_item(stage, "market", images)
     item.refresh_from_db()

@@ -18,7 +18,7 @@ def page(client, url: str) -> str:
     return answer.content.decode()
 
 
-def opened(world, name: str):
+def create_open_campaign(world, name: str):
     new_campaign = lifecycle.create(
         world.stage, name, world.owner, cohorts={world.egypt: 2, world.brazil: 1}, conditions=[], summary=""
     )
@@ -30,7 +30,7 @@ def test_campaigns_under_way_and_waiting_problems_are_told(world):
     world.add_items(3)
     client, url = world.client(world.mara), f"/b/{world.benchmark.slug}/"
     assert "Campaigns under way" not in page(client, url)
-    campaign = opened(world, "Autumn")
+    campaign = create_open_campaign(world, "Autumn")
     html = page(client, url)
     assert "<b>0</b> of 9" in html and f"{url}campaigns/{campaign.pk}/" in html
     assert "waits for an answer" not in html
@@ -48,13 +48,13 @@ def test_campaigns_under_way_and_waiting_problems_are_told(world):
 
 def test_another_benchmark_is_told_nothing_of_it(world):
     world.add_items(3)
-    opened(world, "Autumn")
+    create_open_campaign(world, "Autumn")
     assert "Campaigns under way" not in page(world.client(world.rival), f"/b/{world.other_benchmark.slug}/")
 
 
 def test_its_work_does_not_grow_with_campaigns(world):
     world.add_items(3)
-    opened(world, "First")
+    create_open_campaign(world, "First")
 
     def asked() -> int:
         with CaptureQueriesContext(connection) as queries:
@@ -63,7 +63,7 @@ def test_its_work_does_not_grow_with_campaigns(world):
 
     once = asked()
     for number in range(6):
-        opened(world, f"Further {number}")
+        create_open_campaign(world, f"Further {number}")
     assert asked() == once
     html = page(world.client(world.mara), f"/b/{world.benchmark.slug}/")
     assert "2 more campaigns" in html and "Further 5" in html and "First" not in html

@@ -8,7 +8,7 @@ from benchmarks.services.roles import set_role
 from jobs.models import Event, Job
 from jobs.services import runner
 from people.models import TeamMember
-from tests.archives import must_show
+from tests.archives import faulty_archive
 
 pytestmark = pytest.mark.django_db
 
@@ -34,7 +34,7 @@ def test_from_nothing_to_items_in_a_browser(world):
     sample = client.get("/b/ten-countries/import/manifest.csv").getvalue().decode("utf-8-sig").splitlines()
     assert len(sample) == 401 and sample[1].startswith("natural/br/breakfast.jpg,natural/br/breakfast,breakfast,Brazil")
 
-    upload = SimpleUploadedFile("pictures.zip", must_show(), "text/plain")
+    upload = SimpleUploadedFile("pictures.zip", faulty_archive(), "text/plain")
     sent = client.post("/b/ten-countries/import/", {"stage": _stage_of("ten-countries"), "archive": upload})
     job = Job.objects.get()
     assert sent.headers["Location"] == f"/jobs/{job.pk}/"
@@ -43,7 +43,7 @@ def test_from_nothing_to_items_in_a_browser(world):
     assert "View items" in done and "bomb.png" in done and "Import of pictures.zip" in done
     assert "6 rows rejected" in page(client, "/b/ten-countries/import/")
     assert "4 items" in page(client, "/b/ten-countries/items/")
-    assert "View campaigns" in page(client, "/b/ten-countries/")
+    assert "Open the whole chain" in page(client, "/b/ten-countries/")
     chosen = page(client, "/b/ten-countries/items/?concept=music&condition=generated")
     assert "1 item with what you chose" in chosen
     assert "No items match these filters" in page(client, "/b/ten-countries/items/?concept=music&origin=Egypt")

@@ -7,7 +7,7 @@ from playwright.sync_api import CDPSession, Page
 
 from annotation.models import Campaign, SheetVersion
 from benchmarks.models import Image, ItemFact, ItemImage
-from tests.browser.conftest import until
+from tests.browser.conftest import wait_until
 
 SIZE = (1000, 750)
 TARGET = (431, 322, 563, 437)  # pixels of the picture; within sight when it is 4 times closer
@@ -51,7 +51,7 @@ def asks_boxes(campaign: Campaign, objects: int | None = 14, **config: Any) -> C
 
 def open_sheet(page: Page, campaign: Campaign) -> None:
     page.goto(f"/work/{campaign.pk}/")
-    until(page, "document.querySelector('.view img').complete && document.querySelector('svg.boxes') !== null")
+    wait_until(page, "document.querySelector('.view img').complete && document.querySelector('svg.boxes') !== null")
 
 
 def screen(page: Page, x: float, y: float) -> tuple[float, float]:
@@ -100,7 +100,7 @@ def by_keys(page: Page, target: tuple[int, int, int, int]) -> None:
                 page.keyboard.press(f"Alt+{modifier}{name}")
 
 
-def typed(page: Page) -> list[list[str]]:
+def typed_boxes(page: Page) -> list[list[str]]:
     """What stands in the inputs, four for each box."""
     values = page.locator("[name=a-place]").evaluate_all("all => all.map(one => one.value)")
     rows = [values[at : at + 4] for at in range(0, len(values), 4)]
@@ -108,7 +108,7 @@ def typed(page: Page) -> list[list[str]]:
 
 
 def pixels(page: Page) -> list[list[float]]:
-    return [[float(one) / 100 * SIZE[at % 2] for at, one in enumerate(row)] for row in typed(page)]
+    return [[float(one) / 100 * SIZE[at % 2] for at, one in enumerate(row)] for row in typed_boxes(page)]
 
 
 def assert_at(page: Page, *targets: tuple[float, ...]) -> None:

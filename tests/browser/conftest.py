@@ -102,7 +102,7 @@ def media(settings: Any, tmp_path: Path) -> None:
 @pytest.fixture
 def campaign(world: World, live_server: Any, media: None) -> Campaign:
     """Open to Egypt and Brazil, with drawn pictures."""
-    dress(world)
+    add_definitions_and_pictures(world)
     new_campaign = lifecycle.create(
         world.stage,
         "Relevance, natural photos",
@@ -119,7 +119,7 @@ def campaign(world: World, live_server: Any, media: None) -> Campaign:
     return new_campaign
 
 
-def dress(world: World, count: int = 8) -> None:
+def add_definitions_and_pictures(world: World, count: int = 8) -> None:
     """Definitions of several sentences in two languages, and pictures as the demo draws them."""
     stage = world.stage
     field = stage.sheet["fields"][0]
@@ -177,11 +177,11 @@ def attach(item: Item, data: bytes, role: str = "image") -> None:
     ItemImage.objects.update_or_create(item=item, role=role, defaults=defaults)
 
 
-def hand_of(user: User) -> Assignment:
+def current_assignment(user: User) -> Assignment:
     return Assignment.objects.get(rater__user=user, state="reserved", in_hand=True)
 
 
-def until(page: Page, condition: str, arg: Any = None) -> None:
+def wait_until(page: Page, condition: str, arg: Any = None) -> None:
     """Wait for a condition on the page. `wait_for_function` cannot: the page's policy forbids what it does."""
     for _time in range(300):
         if page.evaluate(condition, arg):
@@ -192,4 +192,4 @@ def until(page: Page, condition: str, arg: Any = None) -> None:
 
 def until_sheet_ready(page: Page) -> None:
     """Wait until the sheet listens: a key pressed earlier is lost."""
-    until(page, "performance.getEntriesByName('sheet-ready').length > 0")
+    wait_until(page, "performance.getEntriesByName('sheet-ready').length > 0")

@@ -15,7 +15,7 @@ from annotation.models import Campaign
 from annotation.services.campaigns import lifecycle
 from benchmarks.models import Image, Item, ItemImage, Stage
 from benchmarks.services.picture_arrangement import arrange
-from tests.browser.conftest import until
+from tests.browser.conftest import wait_until
 from tests.lookalikes import lookalikes
 from tests.personas import World
 
@@ -40,7 +40,7 @@ SHEET: dict[str, Any] = {
 
 
 @lru_cache(maxsize=2)
-def drawn(scenes: int) -> tuple[tuple[str, bytes], ...]:
+def draw_pictures(scenes: int) -> tuple[tuple[str, bytes], ...]:
     """What a picture is ("3 day": all with the same words are duplicates), and its bytes."""
     pictures = []
     for lookalike in lookalikes(scenes, seed=3, size=SIZE):
@@ -79,7 +79,7 @@ def make_item(stage: Stage, concept: str, shown_pictures: Sequence[tuple[str, by
 def make_campaign(world: World, *scenes: int) -> Campaign:
     """One item for each number of scenes; ten pictures of each scene."""
     stage = make_stage(world)
-    shown_pictures = drawn(sum(scenes))
+    shown_pictures = draw_pictures(sum(scenes))
     first = 0
     for number, count in enumerate(scenes):
         make_item(stage, f"market stall {number}", shown_pictures[first * 10 : (first + count) * 10])
@@ -129,9 +129,9 @@ def dedupe(page: Page, truth: dict[str, str]) -> list[int]:
     return [decide(page, truth, kept) for _picture in truth]
 
 
-def written(page: Page) -> dict[str, Any]:
+def read_answer(page: Page) -> dict[str, Any]:
     """The answer as it would go out, once the page has written it."""
-    until(page, "document.querySelector('[data-partition]').value !== ''")
+    wait_until(page, "document.querySelector('[data-partition]').value !== ''")
     page.wait_for_timeout(150)
     answer: dict[str, Any] = page.evaluate("JSON.parse(document.querySelector('[data-partition]').value)")
     return answer

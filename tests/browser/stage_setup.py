@@ -12,7 +12,7 @@ from tests.browser.conftest import attach, drawings
 from tests.personas import World
 
 
-def dressed(stage: Stage, key: str, stage_key: str) -> None:
+def apply_recipe_stage(stage: Stage, key: str, stage_key: str) -> None:
     """The world's stage as a recipe has it."""
     spec = next(one for one in recipe(key).stages if one.key == stage_key)
     stage.display, stage.sheet, stage.layout = spec.display, dict(spec.sheet), dict(spec.layout)
@@ -21,7 +21,7 @@ def dressed(stage: Stage, key: str, stage_key: str) -> None:
     stage.save()
 
 
-def filled(world: World, roles: tuple[str, ...], **item: Any) -> None:
+def create_items(world: World, roles: tuple[str, ...], **item: Any) -> None:
     """Four items with the same words, each with its own pictures."""
     items = world.add_items(4)
     Item.objects.filter(pk__in=[one.pk for one in items]).update(**item)
@@ -31,7 +31,7 @@ def filled(world: World, roles: tuple[str, ...], **item: Any) -> None:
             attach(one, next(pictures), role=role)
 
 
-def opened(world: World, **how: Any) -> Campaign:
+def create_open_campaign(world: World, **how: Any) -> Campaign:
     new_campaign = lifecycle.create(
         world.stage, "Pictures of Egypt", world.owner, {world.egypt: 2}, seed=5,
         instructions={"en": "Look first.", "ar": "انظر أولاً."}, **how,

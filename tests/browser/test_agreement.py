@@ -51,7 +51,7 @@ def rate(campaign: Campaign, user: User, code: str = "3") -> None:
     submit(work.current.pk, rater, Submission({"relevance": code}, f"key-{work.current.pk}"), timezone.now())
 
 
-def hand_before(user: User) -> int:
+def last_submitted_id(user: User) -> int:
     return Assignment.objects.filter(rater__user=user, state="submitted").latest("pk").pk
 
 
@@ -249,7 +249,7 @@ def test_axe_finds_nothing_and_no_page_is_too_wide(
     own = f"{home}/campaigns/{campaign.pk}"
     draft = lifecycle.clone(campaign, world.mara, "Round two")
     rate(campaign, world.caio)
-    report_problem(hand_before(world.caio), rater_of(world.caio), "It is upside down", timezone.now())
+    report_problem(last_submitted_id(world.caio), rater_of(world.caio), "It is upside down", timezone.now())
     exclude(world.benchmark, rater_of(world.nour), "Too fast", world.owner, timezone.now())
     person = f"{home}/people/{rater_of(world.nour).pk}/"
     for path in (

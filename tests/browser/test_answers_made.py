@@ -10,7 +10,7 @@ from jobs.models import Job
 from jobs.services import runner
 from people.models import User
 from tests.browser.conftest import PHONE
-from tests.browser.test_rating import look
+from tests.browser.test_rating import find_violations
 from tests.evaluation.data import an_open_campaign
 from tests.personas import World
 from tests.predictions.model_file_samples import jsonl, lm_eval
@@ -39,7 +39,7 @@ def test_a_file_is_looked_at_before_it_comes_in(
 
     def take_shot(what: str) -> None:
         shot(page, f"answers-made-{what}-{name}", full_page=True)
-        assert look(page) == ""
+        assert find_violations(page) == ""
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
     page.goto(f"/b/{world.benchmark.slug}/predictions/answers/import/")

@@ -9,8 +9,8 @@ from playwright.sync_api import Page, expect
 from annotation.models import Annotation, Campaign
 from people.models import User
 from tests.browser.conftest import PHONE
-from tests.browser.stage_setup import dressed, filled, opened
-from tests.browser.test_rating import answered, loaded
+from tests.browser.stage_setup import apply_recipe_stage, create_items, create_open_campaign
+from tests.browser.test_rating import answered, wait_for_images
 from tests.personas import World
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -19,10 +19,10 @@ QUESTION = "How important is family in your life?"
 
 @pytest.fixture
 def choices(world: World, live_server: Any, media: None) -> Campaign:
-    dressed(world.stage, "valueground", "choice")
+    apply_recipe_stage(world.stage, "valueground", "choice")
     options = {"option_a": "Very important", "option_b": "Not at all important"}
-    filled(world, ("a", "b"), text=QUESTION, context=options | {"survey": {"Egypt": {"1": 9}}})
-    return opened(world)
+    create_items(world, ("a", "b"), text=QUESTION, context=options | {"survey": {"Egypt": {"1": 9}}})
+    return create_open_campaign(world)
 
 
 @pytest.mark.parametrize("how", ["desktop", "phone", "arabic"])
@@ -34,7 +34,7 @@ def test_a_picture_is_chosen_without_being_told_what_it_stands_for(
         nour.save()
     page = open_as(nour, **(PHONE if how == "phone" else {}))
     page.goto(f"/work/{choices.pk}/")
-    loaded(page)
+    wait_for_images(page)
     expect(page.locator(".duo")).to_contain_text(QUESTION)
     expect(page.locator("main")).not_to_contain_text("Not at all important")
     expect(page.locator("figure figcaption")).to_have_text(["A", "B"])

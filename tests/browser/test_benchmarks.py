@@ -13,7 +13,7 @@ from annotation.services.campaigns import lifecycle
 from benchmarks.services.benchmarks import create_from_recipe
 from jobs.models import Job
 from jobs.services import runner
-from tests.archives import must_show
+from tests.archives import faulty_archive
 from tests.browser.conftest import PHONE, attach, drawings
 from tests.personas import World
 
@@ -28,7 +28,7 @@ def own_storage(live_server: Any, settings: Any, tmp_path: Path) -> None:
     settings.STORAGES = {**settings.STORAGES, "default": {"BACKEND": backend, "OPTIONS": {"location": tmp_path}}}
 
 
-def whole(page: Page) -> None:
+def check_layout(page: Page) -> None:
     """Nothing sticks out sideways, and pictures are there."""
     page.evaluate("for (const image of document.images) image.loading = 'eager'")
     for image in page.locator("img").all():
@@ -42,11 +42,11 @@ def whole(page: Page) -> None:
 def test_an_import_is_followed_to_its_end(open_as: OpenAs, world: World, shot: Shot, tmp_path: Path) -> None:
     create_from_recipe(world.team, "caire-universal", "Ten countries", "ten", world.mara)
     archive = tmp_path / "pictures.zip"
-    archive.write_bytes(must_show())
+    archive.write_bytes(faulty_archive())
     page = open_as(world.mara)
     page.goto("/b/ten/import/")
     shot(page, "import-desktop", full_page=True)
-    whole(page)
+    check_layout(page)
     page.get_by_label("Pictures, as a zip").set_input_files(archive)
     page.get_by_role("button", name="Import").click()
     expect(page.get_by_text("Starts when a worker is free.")).to_be_visible()
@@ -54,7 +54,7 @@ def test_an_import_is_followed_to_its_end(open_as: OpenAs, world: World, shot: S
     Job.objects.update(state="running", total=10, done=4, result={"counts": {"created": 3, "error": 1}})
     expect(page.get_by_text("4 of 10 rows")).to_be_visible()
     shot(page, "job-running-desktop", full_page=True)
-    whole(page)
+    check_layout(page)
     Job.objects.update(state="queued", total=None, done=0, result={})
     runner.run(job.pk)
     expect(page.get_by_role("link", name="View items")).to_be_visible()
@@ -63,11 +63,11 @@ def test_an_import_is_followed_to_its_end(open_as: OpenAs, world: World, shot: S
     share = "cell => cell.offsetWidth / cell.closest('table').offsetWidth"
     assert name.evaluate(share) > 0.25, "names of files have room"
     shot(page, "job-report-desktop", full_page=True)
-    whole(page)
+    check_layout(page)
     phone = open_as(world.mara, **PHONE)
     phone.goto(f"/jobs/{job.pk}/")
     shot(phone, "job-report-phone", full_page=True)
-    whole(phone)
+    check_layout(phone)
 
 
 @pytest.mark.parametrize("how", ["desktop", "phone", "arabic"])
@@ -87,7 +87,7 @@ def test_every_page_stands(open_as: OpenAs, world: World, shot: Shot, how: str) 
     for name in ("benchmarks/", "benchmarks/new/", "b/ten/", "b/ten/items/", f"b/ten/items/{item.pk}/", "b/ten/roles/"):
         page.goto(f"/{name}")
         label = name.strip("/").replace(str(item.pk), "one").replace("/", "-")
-        whole(page)
+        check_layout(page)
         shot(page, f"{label}-{how}", full_page=True)
 
 

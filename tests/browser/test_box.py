@@ -23,11 +23,11 @@ from tests.browser.box_steps import (
     pixels,
     screen,
     touches,
-    typed,
+    typed_boxes,
 )
-from tests.browser.conftest import PHONE, attach, until
-from tests.browser.test_rating import assignment_on, look
-from tests.pictures import turned
+from tests.browser.conftest import PHONE, attach, wait_until
+from tests.browser.test_rating import assignment_on, find_violations
+from tests.pictures import turned_jpeg
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 OpenAs = Callable[..., Page]
@@ -40,10 +40,10 @@ def boxed(campaign: Campaign) -> Campaign:
     return asks_boxes(campaign)
 
 
-def submitted(page: Page) -> None:
+def submit_sheet(page: Page) -> None:
     before = assignment_on(page)
     page.get_by_role("button", name="Submit").click()
-    until(page, "before => document.getElementById('bench').dataset.assignment !== before", before)
+    wait_until(page, "before => document.getElementById('bench').dataset.assignment !== before", before)
 
 
 @pytest.mark.parametrize("closer", [0, 1, 2], ids=["whole", "1.6", "2.5"])
@@ -66,7 +66,7 @@ def test_by_mouse(open_as: OpenAs, boxed: Campaign, nour: User, closer: int, sho
     drag(page, (500, TOP_LEFT[1] - 20), (500, TOP_LEFT[1]))
     assert_at(page, TARGET)
     shot(page, f"box-mouse-{closer}")
-    submitted(page)
+    submit_sheet(page)
     answer = Annotation.objects.get().answers["place"]
     assert answer == [
         {"x0": 0.431, "y0": pytest.approx(322 / 750, abs=5e-5), "x1": 0.563, "y1": pytest.approx(437 / 750, abs=5e-5)}
@@ -152,7 +152,7 @@ def test_two_fingers_bring_the_picture_closer_and_draw_nothing(open_as: OpenAs, 
     touches(hand, "touchStart", one, two)
     touches(hand, "touchMove", (one[0] - 40, one[1]), (two[0] + 40, two[1]))
     touches(hand, "touchEnd")
-    assert typed(page) == []
+    assert typed_boxes(page) == []
     assert "scale" in (page.locator(".view [data-zooms], .view > img").first.get_attribute("style") or "")
     finger(page, TOP_LEFT, BOTTOM_RIGHT)
     assert_at(page, TARGET)
@@ -171,7 +171,7 @@ def test_limits_speak_at_once_and_hold_the_sheet(open_as: OpenAs, boxed: Campaig
     expect(go).to_have_attribute("aria-disabled", "true")
     page.wait_for_timeout(300)
     shot(page, "box-too-large-desktop")
-    assert look(page) == ""
+    assert find_violations(page) == ""
     page.keyboard.press("Enter")
     expect(page.locator("#said")).to_contain_text("The box is too large.")
     assert not Annotation.objects.exists()
@@ -179,7 +179,7 @@ def test_limits_speak_at_once_and_hold_the_sheet(open_as: OpenAs, boxed: Campaig
     expect(page.locator("[data-halt=max]")).to_be_hidden()
     expect(go).not_to_have_attribute("aria-disabled", "true")
     page.locator("[value=yes]").focus()
-    submitted(page)
+    submit_sheet(page)
 
 
 def test_a_reload_brings_the_box_back_and_undo_too(open_as: OpenAs, boxed: Campaign, nour: User) -> None:
@@ -198,11 +198,11 @@ def test_a_reload_brings_the_box_back_and_undo_too(open_as: OpenAs, boxed: Campa
     page.goto("/work/")
     open_sheet(page, boxed)  # from the server
     assert_at(page, TARGET)
-    submitted(page)
-    assert typed(page) == []
+    submit_sheet(page)
+    assert typed_boxes(page) == []
     before = assignment_on(page)
     page.keyboard.press("u")
-    until(page, "before => document.getElementById('bench').dataset.assignment !== before", before)
+    wait_until(page, "before => document.getElementById('bench').dataset.assignment !== before", before)
     assert_at(page, TARGET)
     expect(page.locator("svg.boxes .box")).to_have_count(1)
 
@@ -214,11 +214,11 @@ def test_without_a_script_numbers_do(open_as: OpenAs, boxed: Campaign, nour: Use
         page.get_by_label(name, exact=True).fill(value)
     page.get_by_role("button", name="Submit").click()
     expect(page.locator("#e-place")).to_contain_text("The box is too large.")
-    assert typed(page) == [["15.8", "20.5", "79.2", "71.8"]]
+    assert typed_boxes(page) == [["15.8", "20.5", "79.2", "71.8"]]
     page.get_by_label("Right", exact=True).fill("wide")
     page.get_by_role("button", name="Submit").click()
     expect(page.locator("#e-place")).to_contain_text("not a number")
-    assert typed(page) == [["15.8", "20.5", "wide", "71.8"]]
+    assert typed_boxes(page) == [["15.8", "20.5", "wide", "71.8"]]
     shot(page, "box-refused-desktop")
     page.get_by_label("Right", exact=True).fill("٤٠")
     page.get_by_role("button", name="Submit").click()
@@ -245,7 +245,7 @@ def test_in_arabic_the_picture_does_not_mirror(
     page.wait_for_timeout(300)
     shot(page, f"box-ar-{'phone' if how else 'desktop'}", full_page=bool(how))
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert look(page) == ""
+    assert find_violations(page) == ""
 
 
 def test_a_fact_that_is_not_reached_halts_and_one_not_known_does_not(
@@ -261,7 +261,7 @@ def test_a_fact_that_is_not_reached_halts_and_one_not_known_does_not(
     page.reload()
     open_sheet(page, campaign)
     expect(page.locator(".fact")).to_contain_text("not known yet, at least 3")
-    submitted(page)
+    submit_sheet(page)
 
 
 def test_the_phone_sheet_fits_and_axe_finds_nothing(open_as: OpenAs, boxed: Campaign, nour: User, shot: Shot) -> None:
@@ -273,11 +273,11 @@ def test_the_phone_sheet_fits_and_axe_finds_nothing(open_as: OpenAs, boxed: Camp
     page.mouse.wheel(0, 2000)
     shot(page, "box-phone-end")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    assert look(page) == ""
+    assert find_violations(page) == ""
 
 
 def test_a_picture_taken_on_its_side_is_measured_upright(open_as: OpenAs, boxed: Campaign, nour: User) -> None:
-    data = turned(6, *SIZE)
+    data = turned_jpeg(6, *SIZE)
     read = inspect(data, 10**7)
     assert (read.width, read.height) == SIZE
     for item in boxed.stage.items.all():

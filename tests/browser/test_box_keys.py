@@ -7,9 +7,9 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Annotation, Campaign
 from people.models import User
-from tests.browser.box_steps import TARGET, asks_boxes, assert_at, by_keys, drag, open_sheet, pixels, typed
-from tests.browser.conftest import until
-from tests.browser.test_rating import answered, look
+from tests.browser.box_steps import TARGET, asks_boxes, assert_at, by_keys, drag, open_sheet, pixels, typed_boxes
+from tests.browser.conftest import wait_until
+from tests.browser.test_rating import answered, find_violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 OpenAs = Callable[..., Page]
@@ -59,7 +59,7 @@ def test_a_held_key_moves_on_and_the_edge_stops_it(open_as: OpenAs, campaign: Ca
     page.keyboard.press("Control+z")
     assert_at(page, (350, 263, 650, 488))
     page.keyboard.press("Control+z")
-    assert typed(page) == []
+    assert typed_boxes(page) == []
     expect(page.locator("#said")).to_have_text("Undone. No box yet.")
 
 
@@ -87,7 +87,7 @@ def test_several_boxes(open_as: OpenAs, campaign: Campaign, nour: User, shot: Sh
     page.keyboard.press("Shift+Tab")
     page.wait_for_timeout(300)
     shot(page, "box-several-desktop")
-    assert look(page) == ""
+    assert find_violations(page) == ""
     page.keyboard.press("[")
     page.keyboard.press("Delete")
     expect(page.locator("svg.boxes .box")).to_have_count(2)
@@ -96,7 +96,7 @@ def test_several_boxes(open_as: OpenAs, campaign: Campaign, nour: User, shot: Sh
     expect(page.locator("svg.boxes .box")).to_have_count(3)
     answered(page, lambda: page.keyboard.press("Enter"))
     assert len(Annotation.objects.get().answers["place"]) == 3
-    until(page, "document.querySelectorAll('svg.boxes .box').length === 0")
+    wait_until(page, "document.querySelectorAll('svg.boxes .box').length === 0")
 
 
 def test_keys_typed_into_a_number_stay_there(open_as: OpenAs, campaign: Campaign, nour: User) -> None:

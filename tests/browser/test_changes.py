@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Annotation, Assignment, Campaign, Draft
 from people.models import User
-from tests.browser.conftest import until
+from tests.browser.conftest import wait_until
 from tests.browser.test_rating import answered, assignment_on
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -91,5 +91,5 @@ def test_after_a_report_the_keys_go_to_the_sheet(open_as: OpenAs, campaign: Camp
     page.keyboard.type("It is dark.")
     page.keyboard.press("Control+Enter")
     expect(page.locator("p.toast")).to_contain_text("Thank you")
-    until(page, "document.getElementById('main').contains(document.activeElement)")
+    wait_until(page, "document.getElementById('main').contains(document.activeElement)")
     assert assignment_on(page) == assignment_id

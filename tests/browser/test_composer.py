@@ -8,15 +8,15 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from annotation.models import StageDraft
-from annotation.services.campaigns.instructions import InstructionDraft, newest, publish, texts_of
+from annotation.services.campaigns.instructions import InstructionDraft, newest_version, publish, texts_of
 from benchmarks.models import Stage
-from tests.browser.conftest import PHONE, dress
+from tests.browser.conftest import PHONE, add_definitions_and_pictures
 from tests.personas import World
 
 expect.set_options(timeout=40_000)
 
 
-def saved(page: Page) -> None:
+def expect_saved(page: Page) -> None:
     expect(page.locator("#saved")).to_have_text(re.compile("Draft saved"))
 
 
@@ -27,7 +27,7 @@ def frame(page: Page) -> Any:
 def test_a_stage_is_composed_with_a_live_preview(
     open_as: Callable[..., Page], world: World, shot: Callable[..., None], live_server: Any
 ) -> None:
-    dress(world, 2)
+    add_definitions_and_pictures(world, 2)
     page = open_as(world.mara)
     page.set_default_timeout(60_000)
     page.goto(f"/b/{world.benchmark.slug}/stages/")
@@ -38,13 +38,13 @@ def test_a_stage_is_composed_with_a_live_preview(
     shot(page, "composer-blank")
     page.get_by_role("button", name="Rating on a scale").click()
     page.locator("[name='w:sheet.fields[0].label.en']").fill("How much is this like {target}?")
-    saved(page)
+    expect_saved(page)
     expect(frame(page).get_by_text("How much is this like")).to_be_visible()
     page.get_by_role("button", name="Choice", exact=True).click()
     page.locator("[name='w:sheet.fields[1].label.en']").fill("Have you seen it yourself?")
     page.get_by_role("button", name="Text", exact=True).click()
     page.locator("[name='w:sheet.fields[2].label.en']").fill("What is it called at home?")
-    saved(page)
+    expect_saved(page)
     shot(page, "composer-desktop")
     page.locator("#at-sheet\\.fields\\[2\\] > .shift").get_by_role("button", name="Question 3: move up").click()
     expect(page.locator(".q summary b").nth(1)).to_have_text("What is it called at home?")
@@ -65,7 +65,7 @@ def test_a_stage_is_composed_with_a_live_preview(
     assert not StageDraft.objects.filter(stage=stage).exists()
 
 
-def soon(page: Page, comes: Callable[[], bool]) -> None:
+def wait_until(page: Page, comes: Callable[[], bool]) -> None:
     for _time in range(600):
         if comes():
             return
@@ -88,12 +88,12 @@ def test_a_button_waits_for_the_running_save_and_a_second_press_moves_nothing_el
 
     def released() -> None:
         """The oldest request that was sent goes on, as soon as there is one."""
-        soon(page, lambda: bool(routes))
+        wait_until(page, lambda: bool(routes))
         acts.append(re.findall(r'name="act"\s+([^\r\n]+)', routes[0].request.post_data or "")[0])
         routes.pop(0).continue_()
 
     page.locator("[name='w:sheet.fields[0].label.en']").fill("First of all")
-    soon(page, lambda: bool(routes))  # it is being saved
+    wait_until(page, lambda: bool(routes))  # it is being saved
     up = page.locator("#at-sheet\\.fields\\[2\\] > .shift").get_by_role("button", name="Question 3: move up")
     up.click()
     up.evaluate("button => button.click()")
@@ -107,7 +107,7 @@ def test_a_button_waits_for_the_running_save_and_a_second_press_moves_nothing_el
     assert routes == [] and acts == ["draft", "up:sheet.fields[2]"]
     page.locator("[name='w:sheet.fields[1].label.en']").fill("Again to be written in")
     released()
-    soon(page, lambda: StageDraft.objects.get().content["sheet"]["fields"][1]["label"]["en"].startswith("Again"))
+    wait_until(page, lambda: StageDraft.objects.get().content["sheet"]["fields"][1]["label"]["en"].startswith("Again"))
     assert [one["key"] for one in StageDraft.objects.get().content["sheet"]["fields"]] == ["one", "three", "two"]
 
 
@@ -125,7 +125,7 @@ def test_a_button_that_does_not_get_through_leaves_the_form_as_it_was(
     expect(page.locator("#saved")).to_have_text(re.compile("Not saved"))
     expect(label).to_have_value("Written before the line broke")
     page.unroute(f"**/stages/{world.stage.pk}/")
-    saved(page)  # by itself
+    expect_saved(page)  # by itself
     page.get_by_role("button", name="Text", exact=True).click()
     expect(page.locator(".q")).to_have_count(2)
     expect(label).to_have_value("Written before the line broke")
@@ -181,7 +181,7 @@ def test_a_press_is_not_lost_with_one_broken_request(
 def test_the_composer_on_a_phone(
     open_as: Callable[..., Page], world: World, shot: Callable[..., None], live_server: Any
 ) -> None:
-    dress(world, 1)
+    add_definitions_and_pictures(world, 1)
     page = open_as(world.mara, **PHONE)
     page.goto(f"/b/{world.benchmark.slug}/stages/{world.stage.pk}/")
     page.locator(".q summary").first.tap()
@@ -252,7 +252,7 @@ def test_a_researcher_writes_a_protocol_in_the_browser(
     shot(page, "protocol-desktop", full_page=True)
     page.get_by_role("button", name="Publish instructions").click()
     expect(page.get_by_text("Instructions 2 are published.")).to_be_visible()
-    version = newest(campaign)
+    version = newest_version(campaign)
     assert version is not None and version.required
     assert texts_of(version)[0].parts["quiz"][0]["options"][0] == {"code": "yes", "label": "Yes", "right": True}
 
@@ -269,7 +269,7 @@ def test_text_typed_during_a_redraw_stays_in_its_field(
     page.route(f"**/stages/{world.stage.pk}/", lambda one: routes.append(one))
     asked = page.locator("[name='w:sheet.fields[0].label.en']")
     page.locator("[name='s:acceptance']").select_option("by_review")
-    soon(page, lambda: bool(routes))
+    wait_until(page, lambda: bool(routes))
     asked.fill("How close is it")
     asked.press_sequentially(" to home")
     routes.pop().continue_()
@@ -278,11 +278,11 @@ def test_text_typed_during_a_redraw_stays_in_its_field(
     expect(asked).to_have_value("How close is it to home")
     expect(asked).to_be_focused()
     page.keyboard.type(", you think?")
-    soon(
+    wait_until(
         page,
         lambda: StageDraft.objects.get(stage=world.stage).content["sheet"]["fields"][0]["label"]["en"].endswith("k?"),
     )
-    saved(page)
+    expect_saved(page)
     draft = StageDraft.objects.get(stage=world.stage).content
     assert draft["acceptance"] == "by_review"
     assert draft["sheet"]["fields"][0]["label"]["en"] == "How close is it to home, you think?"
@@ -347,4 +347,4 @@ def test_the_list_of_questions_to_ask_after_is_never_stale(
         rows = StageDraft.objects.get().content["sheet"]["fields"]
         return bool(rows[0]["key"] == "amount" and rows[3].get("show_if", {}).get("field") == "amount")
 
-    soon(page, follows)
+    wait_until(page, follows)

@@ -11,7 +11,7 @@ from tests.browser.conftest import PHONE
 from tests.personas import World
 
 
-def half_done(world: World, campaign: Campaign) -> None:
+def answer_some_rows(world: World, campaign: Campaign) -> None:
     """Some rows complete, some begun, some empty; a unit set aside, one at the front."""
     for n, slot in enumerate(Slot.objects.order_by("unit__item_id", "cohort__cohort__label")):
         done = (0, slot.wanted, 1)[n % 3]
@@ -21,7 +21,7 @@ def half_done(world: World, campaign: Campaign) -> None:
 def test_matrix_is_navigated_by_keys_and_a_gap_is_prioritised(
     world: World, campaign: Campaign, open_as: Callable[..., Page], shot: Callable[..., None]
 ) -> None:
-    half_done(world, campaign)
+    answer_some_rows(world, campaign)
     page = open_as(world.team_admin)
     page.goto(f"/b/{world.benchmark.slug}/coverage/")
     shot(page, "coverage-admin")
@@ -51,7 +51,7 @@ def test_matrix_is_navigated_by_keys_and_a_gap_is_prioritised(
 def test_on_a_phone_rows_are_cards_and_nothing_runs_out_of_the_screen(
     world: World, campaign: Campaign, open_as: Callable[..., Page], shot: Callable[..., None]
 ) -> None:
-    half_done(world, campaign)
+    answer_some_rows(world, campaign)
     place: Any = campaign.cohorts.get(cohort=world.egypt)
     page = open_as(world.mara, **PHONE)
     page.goto(f"/b/{world.benchmark.slug}/coverage/?by=item&row={world.items[0].pk}&cohort={place.pk}")

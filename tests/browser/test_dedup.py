@@ -11,9 +11,9 @@ from playwright.sync_api import Page, expect
 from annotation.models import Annotation, Campaign, Draft, Slot
 from benchmarks.models import Item
 from people.models import User
-from tests.browser.conftest import PHONE, until, until_sheet_ready
-from tests.browser.dedup_steps import dedupe, make_campaign, truth_of, written
-from tests.browser.test_rating import answered, assignment_on, look
+from tests.browser.conftest import PHONE, until_sheet_ready, wait_until
+from tests.browser.dedup_steps import dedupe, make_campaign, read_answer, truth_of
+from tests.browser.test_rating import answered, assignment_on, find_violations
 from tests.personas import World
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -100,7 +100,7 @@ def test_ten_steps_are_taken_back(open_as: OpenAs, twenty: Campaign, nour: User)
         page.keyboard.press("u")
         assert page.evaluate(DECIDED) == state
     assert page.locator(".contact [aria-current]").get_attribute("data-n") == "1"
-    until(page, "document.querySelector('[data-partition]').value === ''")
+    wait_until(page, "document.querySelector('[data-partition]').value === ''")
 
 
 DECIDED = """() => [...document.querySelectorAll('[data-picture]')].map(
@@ -143,7 +143,7 @@ DONE = """() => new Promise((done) => setTimeout(() =>
 def test_no_key_waits_for_the_server(open_as: OpenAs, twenty: Campaign, nour: User, shot: Shot) -> None:
     page = open_as(nour)
     item = open_sheet(page, twenty)
-    until(page, "[...document.querySelectorAll('.contact .group img')].every(i => i.complete && i.naturalWidth)")
+    wait_until(page, "[...document.querySelectorAll('.contact .group img')].every(i => i.complete && i.naturalWidth)")
     page.context.set_offline(True)
     assert median(dedupe(page, truth_of(item))) == 1
     page.wait_for_timeout(2500)  # the draft is tried
@@ -152,7 +152,7 @@ def test_no_key_waits_for_the_server(open_as: OpenAs, twenty: Campaign, nour: Us
     answered(page, lambda: page.keyboard.press("Enter"))  # the one ahead was here
     assert not Annotation.objects.exists()
     page.context.set_offline(False)
-    until(page, "document.getElementById('line').hidden && !document.querySelector('.sends')")
+    wait_until(page, "document.getElementById('line').hidden && !document.querySelector('.sends')")
     assert Annotation.objects.count() == 1
 
 
@@ -161,7 +161,7 @@ def test_a_draft_comes_back_after_a_reload(open_as: OpenAs, twenty: Campaign, no
     open_sheet(page, twenty)
     for key in "ksskd":
         page.keyboard.press(key)
-    answer = written(page)
+    answer = read_answer(page)
     expect(page.locator("#saved")).to_contain_text("Draft saved")
     assert Draft.objects.get().answers["duplicates"] == answer
     page.evaluate("localStorage.clear()")
@@ -198,7 +198,7 @@ def test_pictures_are_looked_at_closely(open_as: OpenAs, twenty: Campaign, nour:
     expect(page.locator("[data-looking]")).to_have_text("Looking at 12 and 2")
     page.keyboard.press("l")
     expect(page.locator(".pair.large")).to_be_visible()
-    until(page, "[...document.querySelectorAll('.pair.large img')].every(i => i.naturalWidth > 240)")
+    wait_until(page, "[...document.querySelectorAll('.pair.large img')].every(i => i.naturalWidth > 240)")
     shot(page, "dedup-large-desktop")
     page.keyboard.down("b")
     expect(page.locator(".pair.large")).to_have_class("pair large blinks")
@@ -277,7 +277,7 @@ def test_everybody_can_reach_it(open_as: OpenAs, twenty: Campaign, nour: User) -
     for key in "ksdn":
         page.keyboard.press(key)
     page.wait_for_timeout(300)
-    assert look(page) == ""
+    assert find_violations(page) == ""
 
 
 def test_without_a_script_selects_make_the_same_answer(

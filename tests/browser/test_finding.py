@@ -12,8 +12,8 @@ from annotation.services.answers import uploads
 from benchmarks.services.safe_fetch import FetchRefused, FetchResult
 from people.models import User
 from tests import pictures
-from tests.browser.conftest import PHONE, drawings, until
-from tests.browser.test_rating import answered, look
+from tests.browser.conftest import PHONE, drawings, wait_until
+from tests.browser.test_rating import answered, find_violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 OpenAs = Callable[..., Page]
@@ -59,14 +59,14 @@ def bring(page: Page, data: bytes, name: str = "tea.jpg") -> None:
 
 def expect_picture(page: Page) -> None:
     expect(page.locator("[data-came]")).to_be_visible()
-    until(page, "document.querySelector('[data-came] img').naturalWidth > 0")
+    wait_until(page, "document.querySelector('[data-came] img').naturalWidth > 0")
 
 
 def test_a_file_is_brought_looked_at_and_submitted(open_as: OpenAs, finding: Campaign, nour: User, shot: Shot) -> None:
     page = open_as(nour)
     page.goto(f"/work/{finding.pk}/")
     shot(page, "finding-empty-desktop")
-    assert look(page) == ""
+    assert find_violations(page) == ""
     page.keyboard.press("Control+Enter")
     expect(page.locator("[data-missing]").first).to_be_visible()
     bring(page, photo())
@@ -76,7 +76,7 @@ def test_a_file_is_brought_looked_at_and_submitted(open_as: OpenAs, finding: Cam
     page.get_by_label("Licence", exact=True).select_option("CC BY 4.0")
     page.locator(".seg label", has_text="Common").click()
     shot(page, "finding-desktop", full_page=True)
-    assert look(page) == ""
+    assert find_violations(page) == ""
     page.reload()  # what was brought comes back with the draft
     expect_picture(page)
     expect(page.get_by_label("Source page")).to_have_value("https://example.org/tea")
@@ -134,7 +134,7 @@ def test_by_touch_on_a_phone(open_as: OpenAs, finding: Campaign, nour: User, sho
     page.locator(".seg label", has_text="Rare").tap()
     shot(page, "finding-phone", full_page=True)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    assert look(page) == ""
+    assert find_violations(page) == ""
     small = "[...document.querySelectorAll('.brings :is(button, input:not([type=hidden]), select)')]"
     assert page.evaluate(f"{small}.filter(e => e.offsetHeight && e.offsetHeight < 44).map(e => e.outerHTML)") == []
     answered(page, lambda: page.get_by_role("button", name="Submit").tap())
@@ -161,7 +161,7 @@ def test_it_is_replaced_and_cleared(open_as: OpenAs, finding: Campaign, nour: Us
     first = page.locator("[data-sha]").input_value()
     page.get_by_role("button", name="Another picture").click()
     bring(page, pictures.png(640, 480))
-    until(page, "before => document.querySelector('[data-sha]').value !== before", first)
+    wait_until(page, "before => document.querySelector('[data-sha]').value !== before", first)
     expect_picture(page)
     expect(page.locator("[data-size]")).to_have_text("640 × 480")
     page.get_by_role("button", name="Remove picture").click()

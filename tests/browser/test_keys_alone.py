@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.models import Campaign, Review, Slot
-from annotation.services.campaigns.instructions import newest
+from annotation.services.campaigns.instructions import newest_version
 from benchmarks.models import Stage
 from tests.browser.conftest import until_sheet_ready
 from tests.personas import World
@@ -21,7 +21,7 @@ AT = """([selector, words]) => {
 }"""
 
 
-def to(page: Page, selector: str, words: str = "") -> None:
+def tab_to(page: Page, selector: str, words: str = "") -> None:
     """Tab until the focus is there."""
     for _time in range(120):
         if page.evaluate(AT, [selector, words]):
@@ -31,7 +31,7 @@ def to(page: Page, selector: str, words: str = "") -> None:
 
 
 def press(page: Page, selector: str, words: str = "", key: str = "Enter") -> None:
-    to(page, selector, words)
+    tab_to(page, selector, words)
     page.keyboard.press(key)
 
 
@@ -47,7 +47,7 @@ def test_answers_are_reviewed(open_as: OpenAs, world: World, campaigns: dict[str
     page.wait_for_url("**/review/*/")
     before = Review.objects.count()
     press(page, "[name=reason]", key="Space")
-    to(page, "textarea")
+    tab_to(page, "textarea")
     page.keyboard.type("Ask for one thing.")
     press(page, "[name=decision][value=return]")
     page.wait_for_url("**/review/**done=*")
@@ -66,14 +66,14 @@ def test_a_stage_is_composed(open_as: OpenAs, world: World, live_server: object)
     page = open_as(world.mara)
     page.set_default_timeout(60_000)
     page.goto(f"/b/{world.benchmark.slug}/stages/")
-    to(page, "main input")
+    tab_to(page, "main input")
     page.keyboard.type("By keys")
     press(page, "button", "Create stage")
     expect(page.get_by_text("Nothing is changed.")).to_be_visible()
     press(page, "button", "Text")
     label = "[name='w:sheet.fields[0].label.en']"
     expect(page.locator(label)).to_be_visible()
-    to(page, label)
+    tab_to(page, label)
     page.keyboard.type("What is it called?")
     press(page, "button", "Publish")
     expect(page.get_by_text("is published. New campaigns use it.")).to_be_visible()
@@ -85,17 +85,17 @@ def test_instructions_are_written_and_gone_through(open_as: OpenAs, world: World
     page = open_as(world.mara)
     page.set_default_timeout(60_000)
     page.goto(f"/b/{world.benchmark.slug}/campaigns/{campaign.pk}/instructions/")
-    to(page, "textarea[name='t:texts[0].body']")
+    tab_to(page, "textarea[name='t:texts[0].body']")
     page.keyboard.press("Control+a")
     page.keyboard.type("Look at the whole picture.")
     press(page, "button", "Add a pair")
     expect(page.locator("[name='w:texts[0].parts.pairs[0].do']")).to_be_visible()
-    to(page, "[name='w:texts[0].parts.pairs[0].do']")
+    tab_to(page, "[name='w:texts[0].parts.pairs[0].do']")
     page.keyboard.type("Take your time.")
     press(page, "[name$=required]", key="Space")
     press(page, "button", "Publish instructions")
     expect(page.get_by_text("are published.")).to_be_visible()
-    version = newest(campaign)
+    version = newest_version(campaign)
     assert version is not None and version.required
     reader = open_as(world.nour)
     reader.goto(f"/work/{campaign.pk}/")
@@ -107,7 +107,7 @@ def test_instructions_are_written_and_gone_through(open_as: OpenAs, world: World
 def test_gap_is_prioritised_by_keys(open_as: OpenAs, world: World, campaign: Campaign) -> None:
     page = open_as(world.mara)
     page.goto(f"/b/{world.benchmark.slug}/coverage/?by=item")
-    to(page, "[data-matrix] tbody a")
+    tab_to(page, "[data-matrix] tbody a")
     for key in ("ArrowDown", "Enter"):
         page.keyboard.press(key)
     page.wait_for_url("**#hole")
@@ -122,6 +122,6 @@ def test_nothing_holds_the_focus(open_as: OpenAs, world: World, campaigns: dict[
     for key in ("boxes", "look-alikes", "pair-review"):
         page.goto(f"/work/{campaigns[key].pk}/")
         until_sheet_ready(page)
-        to(page, ".acts .go")
+        tab_to(page, ".acts .go")
         page.keyboard.press("Tab")
-        to(page, "a.mark")
+        tab_to(page, "a.mark")

@@ -14,7 +14,7 @@ from predictions.models import KnowledgeBase, KnowledgeEntry
 from predictions.services.knowledge import indexes, linking
 from tests.browser.conftest import PHONE
 from tests.personas import World
-from tests.predictions.knowledge.colours import RGB, Colours, an_endpoint, brought, built, done, items_of
+from tests.predictions.knowledge.colours import RGB, Colours, an_endpoint, built, import_entries, items_of, run_job
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -24,14 +24,14 @@ def addresses(world: World, monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_
     pytest.importorskip("faiss")
     settings.VECTORS_ROOT = tmp_path
     monkeypatch.setattr(indexes, "encoder_of", lambda index: Colours())
-    brought(world)
+    import_entries(world)
     items_of(world, {"red": RGB["red"], "blue": RGB["blue"], "green": RGB["green"]})
     Item.objects.create(stage=world.stage, key="bare")
     an_endpoint(world)
     index = built(world)
     built(world, "lemmas")
     run = linking.open_run(world.benchmark, world.mara, stage=world.stage, index=index, method="lemma_vt")
-    done(Job.objects.get(pk=run.options["job"]))
+    run_job(Job.objects.get(pk=run.options["job"]))
     base, entry = KnowledgeBase.objects.get(), KnowledgeEntry.objects.get(key="blue")
     red = Item.objects.get(key="red")
     team, benchmark = world.team.slug, world.benchmark.slug

@@ -17,7 +17,7 @@ from benchmarks.services.benchmarks import create_from_recipe
 from papers.caire import recipe as caire
 from people.models import User
 from people.services import links
-from tests.browser.conftest import DESKTOP, PHONE, dress, until
+from tests.browser.conftest import DESKTOP, PHONE, add_definitions_and_pictures, wait_until
 from tests.personas import World
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -36,7 +36,7 @@ def asked(world: World, live_server: Any, settings: Any, tmp_path: Any) -> Campa
         **settings.STORAGES,
         "default": {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": tmp_path}},
     }
-    dress(world)
+    add_definitions_and_pictures(world)
     stage = world.stage
     stage.sheet, stage.skip_reasons = caire.SHEET, list(PICTURE_SKIP_REASONS)
     stage.save()
@@ -47,7 +47,7 @@ def asked(world: World, live_server: Any, settings: Any, tmp_path: Any) -> Campa
     return made
 
 
-def fits(page: Page) -> None:
+def check_fits(page: Page) -> None:
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), page.url
     cut = page.evaluate(
         """[...document.querySelectorAll('button, .btn, .chip, label, legend, h1, h2, th')].filter(one =>
@@ -57,7 +57,7 @@ def fits(page: Page) -> None:
     assert not cut, (page.url, cut)
 
 
-def speaks(page: Page, code: str) -> None:
+def check_language(page: Page, code: str) -> None:
     """Its language is said, and no other is read."""
     expect(page.locator("html")).to_have_attribute("lang", code)
     expect(page.locator("html")).to_have_attribute("dir", "ltr")
@@ -65,7 +65,7 @@ def speaks(page: Page, code: str) -> None:
         text = page.evaluate("document.body.innerText")
         foreign = set(re.findall(r"[A-Za-zÀ-ÿ]{3,}", text)) - LATIN
         assert not foreign, (page.url, foreign)
-    fits(page)
+    check_fits(page)
 
 
 @SIZES
@@ -78,23 +78,23 @@ def test_the_work_of_a_day(
     size = "phone" if how is PHONE else "desktop"
     page = open_as(nour, **how)
     page.goto("/work/")
-    speaks(page, code)
+    check_language(page, code)
     page.goto(f"/work/{asked.pk}/")
     for key in "35":
         before = page.locator("#bench").get_attribute("data-assignment")
         page.keyboard.press(key)
         page.keyboard.press("Enter")
-        until(page, "before => document.getElementById('bench').dataset.assignment !== before", before)
+        wait_until(page, "before => document.getElementById('bench').dataset.assignment !== before", before)
     page.keyboard.press("4")
-    until(page, "[...document.querySelectorAll('.view img')].every(i => i.complete && i.naturalWidth)")
+    wait_until(page, "[...document.querySelectorAll('.view img')].every(i => i.complete && i.naturalWidth)")
     page.wait_for_timeout(300)
     shot(page, f"sheet-{code}-{size}")
     shot(page, f"sheet-{code}-{size}-whole", full_page=True)
-    speaks(page, code)
+    check_language(page, code)
     for dialog in ("why", "help", "report"):
         page.goto(f"/work/{asked.pk}/?open={dialog}")
         shot(page, f"{dialog}-{code}-{size}")
-        speaks(page, code)
+        check_language(page, code)
     for name, path in {
         "home": "/work/",
         "history": "/work/history/",
@@ -106,8 +106,8 @@ def test_the_work_of_a_day(
         page.goto(path)
         shot(page, f"{name}-{code}-{size}", full_page=True)
         if name not in ("me", "consent"):  # the one lists every time zone, the other shows what the team wrote
-            speaks(page, code)
-        fits(page)
+            check_language(page, code)
+        check_fits(page)
 
 
 @SIZES
@@ -133,9 +133,9 @@ def test_the_way_in(
         shot(page, f"{name}-{code}-{size}", full_page=True)
         if name == "join":
             expect(page.locator("html")).to_have_attribute("lang", code)
-            fits(page)
+            check_fits(page)
         else:
-            speaks(page, code)
+            check_language(page, code)
     context.close()
 
 
@@ -160,4 +160,4 @@ def test_every_stage_of_the_recipes(
             if code == "am":
                 foreign = set(re.findall(r"[A-Za-zÀ-ÿ]{3,}", text)) - LATIN - EXAMPLES
                 assert not foreign, (recipe.key, stage.key, foreign)
-            fits(page)
+            check_fits(page)

@@ -12,7 +12,7 @@ from benchmarks.models import ItemFact, ItemImage
 from people.models import Rater
 from predictions.models import Collection, Endpoint, Entry, Query, Run
 from predictions.retrieval.vectors import vector_store
-from tests.browser.conftest import PHONE, dress
+from tests.browser.conftest import PHONE, add_definitions_and_pictures
 from tests.personas import World
 from tests.samples import assign, open_campaign
 
@@ -25,7 +25,7 @@ CODES = ("1", "2", "2", "4", "1", "5", "4", "5")
 def laid_out(world: World, media: None, settings: Any, tmp_path: Any) -> Run:
     """Eight items with scores and answers, and a finished embedding run over their pictures."""
     settings.VECTORS_ROOT = tmp_path / "vectors"
-    dress(world)
+    add_definitions_and_pictures(world)
     opened = open_campaign(world, world.egypt)
     for slot, code in zip(opened.slots.order_by("position"), CODES, strict=True):
         assign(opened, world.nour, slot, code=code)

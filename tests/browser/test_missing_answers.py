@@ -8,9 +8,9 @@ from playwright.sync_api import Page, expect
 
 from people.models import Rater, User
 from tests.browser.conftest import PHONE
-from tests.browser.test_rating import look
+from tests.browser.test_rating import find_violations
 from tests.evaluation.data import an_open_campaign
-from tests.evaluation.test_missing_answers import REPLIES, SCORED, again, asked, world_with
+from tests.evaluation.test_missing_answers import REPLIES, SCORED, import_replies, repeat_answers, world_with
 from tests.personas import World
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -22,10 +22,10 @@ def test_left_out_and_asked_again(
 ) -> None:
     world.add_items(10)
     campaign = world_with(world, an_open_campaign(world))
-    first = asked(world, campaign, REPLIES, name="Qwen2-VL-7B")
-    other = asked(world, campaign, [*REPLIES[:3], *[SCORED] * 7], name="InternVL2")
+    first = import_replies(world, campaign, REPLIES, name="Qwen2-VL-7B")
+    other = import_replies(world, campaign, [*REPLIES[:3], *[SCORED] * 7], name="InternVL2")
     Rater.objects.create(kind="model", team=world.team, name="moody")
-    again(campaign, "moody", ["1223412345", "1223412344", "1223412335"])
+    repeat_answers(campaign, "moody", ["1223412345", "1223412344", "1223412335"])
     mara.language = language
     mara.save()
     page = open_as(mara, **how)
@@ -34,6 +34,6 @@ def test_left_out_and_asked_again(
         expect(page.locator("main")).to_contain_text("3")
         name = where.split("/")[0] + ("-mean" if "%2B" in where else "")
         shot(page, f"left-out-{name}-{request.node.callspec.id}", full_page=True)
-        assert look(page) == ""
+        assert find_violations(page) == ""
         assert page.evaluate("[...document.querySelectorAll('.bar nav a')].every(a => a.scrollWidth <= a.clientWidth)")
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

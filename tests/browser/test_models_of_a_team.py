@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from people.models import User
 from predictions.models import Endpoint
 from tests.browser.conftest import PHONE
-from tests.browser.test_rating import look
+from tests.browser.test_rating import find_violations
 from tests.personas import World
 from tests.predictions.model_server import Server
 
@@ -27,7 +27,7 @@ def test_an_endpoint_is_connected(
 
     def take_shot(what: str) -> None:
         shot(page, f"models-{what}-{name}", full_page=True)
-        assert look(page) == ""
+        assert find_violations(page) == ""
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
     page.goto(f"/teams/{world.team.slug}/")

@@ -11,9 +11,9 @@ from playwright.sync_api import Page, Route, expect
 
 from annotation.models import Annotation, Campaign, Draft, SheetVersion
 from people.models import User
-from tests.browser.conftest import PHONE, hand_of, until
+from tests.browser.conftest import PHONE, current_assignment, wait_until
 from tests.browser.test_changes import begin_a_change
-from tests.browser.test_rating import answered, codes, look
+from tests.browser.test_rating import answered, codes, find_violations
 from tests.personas import PASSWORD
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -54,7 +54,7 @@ def test_signing_in_in_the_middle_of_a_sheet_goes_on_with_its_text(
     story(page).press_sequentially("A wedding on the river", delay=20)
     expect(page.locator("#session")).to_be_visible()
     assert story(page).input_value() == "A wedding on the river"
-    assert look(page) == ""
+    assert find_violations(page) == ""
     shot(page, "sign-in-again-desktop")
     sign_in(page, "not the password")
     expect(page.locator("#session [role=alert]")).to_contain_text("Wrong e-mail or password")
@@ -65,7 +65,7 @@ def test_signing_in_in_the_middle_of_a_sheet_goes_on_with_its_text(
     expect(page.locator("#saved")).to_contain_text("Draft saved")
     assert Draft.objects.get().answers == {"story": "A wedding on the river"}
     page.keyboard.press("Control+Enter")
-    until(page, "document.getElementById('undo') !== null")
+    wait_until(page, "document.getElementById('undo') !== null")
     page.locator("#undo button:not(.close)").click()  # a form that was drawn before
     expect(story(page)).to_have_value("A wedding on the river")
     expect(page.locator("#line")).to_be_hidden()
@@ -209,14 +209,14 @@ def test_typing_and_submitting_without_a_line_loses_nothing_and_sends_nothing_tw
     expect(page.locator("#line")).to_contain_text("will be sent when you are online again")
     assert not Annotation.objects.exists()
     page.context.set_offline(False)
-    until(page, "document.getElementById('line').hidden && !document.querySelector('.sends')")
+    wait_until(page, "document.getElementById('line').hidden && !document.querySelector('.sends')")
     stored = [row.answers["story"] for row in Annotation.objects.order_by("pk")]
     assert stored == ["The first", "The second"]
     assert (
         page.evaluate("JSON.parse(localStorage.getItem(Object.keys(localStorage).find(k => k.endsWith('outbox'))))")
         == []
     )
-    assert page.locator("#bench").get_attribute("data-assignment") == str(hand_of(nour).pk)
+    assert page.locator("#bench").get_attribute("data-assignment") == str(current_assignment(nour).pk)
 
 
 def test_signing_out_in_one_window_empties_the_others(open_as: OpenAs, written: Campaign, nour: User) -> None:

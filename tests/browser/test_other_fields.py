@@ -9,8 +9,8 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Annotation, Campaign, SheetVersion
 from people.models import User
-from tests.browser.conftest import PHONE, until, until_sheet_ready
-from tests.browser.test_rating import assignment_on, look
+from tests.browser.conftest import PHONE, until_sheet_ready, wait_until
+from tests.browser.test_rating import assignment_on, find_violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 OpenAs = Callable[..., Page]
@@ -58,11 +58,11 @@ def test_a_sheet_of_several_kinds_is_filled_by_keys(open_as: OpenAs, mixed: Camp
     expect(page.locator("#w-name")).to_contain_text("not in the expected script")
     shot(page, "mixed-warned-desktop")
     assert not Annotation.objects.exists()
-    assert look(page) == ""
+    assert find_violations(page) == ""
     before = assignment_on(page)
     page.get_by_label("Submit anyway").check()
     page.get_by_role("button", name="Submit").click()
-    until(page, "before => document.getElementById('bench').dataset.assignment !== before", before)
+    wait_until(page, "before => document.getElementById('bench').dataset.assignment !== before", before)
     kept = Annotation.objects.get()
     assert kept.answers == {"known": "yes", "seen": ["food", "music"], "name": "s u 1 mint tea"}
     assert kept.confirmed == ["name:other_script"]
@@ -76,7 +76,7 @@ def test_several_kinds_fit_a_telephone(open_as: OpenAs, mixed: Campaign, nour: U
     page.get_by_label("What is it called in Egypt?").fill("شاي")
     shot(page, "mixed-phone", full_page=True)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    assert look(page) == ""
+    assert find_violations(page) == ""
 
 
 def test_signed_out_underway_keeps_the_answer_until_the_person_is_back(
@@ -95,7 +95,7 @@ def test_signed_out_underway_keeps_the_answer_until_the_person_is_back(
     page.goto("/sign-in")
     page.context.add_cookies(open_as(nour).context.cookies())
     page.goto(f"/work/{campaign.pk}/")
-    until(page, "document.getElementById('undo') !== null")
+    wait_until(page, "document.getElementById('undo') !== null")
     assert Annotation.objects.get().answers == {"relevance": "4"}
 
 
@@ -105,7 +105,7 @@ def test_a_second_person_on_the_device_finds_nothing_of_the_first(
     page = open_as(nour)
     page.goto(f"/work/{campaign.pk}/")
     page.keyboard.press("3")
-    until(page, "Object.keys(localStorage).length > 0")
+    wait_until(page, "Object.keys(localStorage).length > 0")
     page.context.clear_cookies()
     page.context.add_cookies(open_as(tarek).context.cookies())
     page.goto(f"/work/{campaign.pk}/")

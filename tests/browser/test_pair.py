@@ -8,9 +8,9 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Annotation, Campaign
 from people.models import User
-from tests.browser.conftest import PHONE, until
-from tests.browser.stage_setup import dressed, filled, opened
-from tests.browser.test_rating import answered, loaded, look
+from tests.browser.conftest import PHONE, wait_until
+from tests.browser.stage_setup import apply_recipe_stage, create_items, create_open_campaign
+from tests.browser.test_rating import answered, find_violations, wait_for_images
 from tests.personas import World
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -25,9 +25,9 @@ PAIR = {"option_a": "Most people can be trusted", "option_b": "Need to be very c
 
 @pytest.fixture
 def pairs(world: World, live_server: Any, media: None) -> Campaign:
-    dressed(world.stage, "valueground", "pair-review")
-    filled(world, ("a", "b"), text=QUESTION, context=PAIR)
-    return opened(world)
+    apply_recipe_stage(world.stage, "valueground", "pair-review")
+    create_items(world, ("a", "b"), text=QUESTION, context=PAIR)
+    return create_open_campaign(world)
 
 
 def transform(page: Page, side: str) -> str:
@@ -54,7 +54,7 @@ def too_narrow(page: Page) -> list[str]:
 def test_a_pair_is_judged_by_keys_alone(open_as: OpenAs, pairs: Campaign, nour: User, shot: Shot) -> None:
     page = open_as(nour)
     page.goto(f"/work/{pairs.pk}/")
-    loaded(page)
+    wait_for_images(page)
     expect(page.locator(".duo")).to_contain_text(QUESTION)
     expect(page.locator("[data-side=b] figcaption")).to_have_text("B Need to be very careful")
     expect(page.locator("[data-score]")).to_have_text("No value yet")
@@ -65,9 +65,9 @@ def test_a_pair_is_judged_by_keys_alone(open_as: OpenAs, pairs: Campaign, nour: 
     expect(page.locator("[data-score]")).to_have_text("0.88")
     expect(page.locator("[data-verdict]")).to_contain_text("rule 1 does not accept the item")
     expect(page.locator("[data-verdict] li")).to_have_text(["The pictures are alike in all else"])
-    until(page, "document.getElementById('said').textContent.includes('0.88')")
+    wait_until(page, "document.getElementById('said').textContent.includes('0.88')")
     shot(page, "pair-desktop")
-    assert look(page) == ""
+    assert find_violations(page) == ""
     answered(page, lambda: page.keyboard.press("Control+Enter"))
     kept = Annotation.objects.get()
     assert kept.answers == {"match_a": "2", "match_b": "2", "pair_match": "1", "no_cue": "1"}
@@ -76,7 +76,7 @@ def test_a_pair_is_judged_by_keys_alone(open_as: OpenAs, pairs: Campaign, nour: 
 def test_blink_swap_and_zoom_in_step(open_as: OpenAs, pairs: Campaign, nour: User, shot: Shot) -> None:
     page = open_as(nour)
     page.goto(f"/work/{pairs.pk}/")
-    loaded(page)
+    wait_for_images(page)
     a, b = (page.locator(f"[data-side={side}] img").first for side in "ab")
     over = page.locator(".over")
     assert a.bounding_box()["width"] == b.bounding_box()["width"]
@@ -111,7 +111,7 @@ def test_blink_swap_and_zoom_in_step(open_as: OpenAs, pairs: Campaign, nour: Use
 def test_a_pair_on_a_telephone(open_as: OpenAs, pairs: Campaign, nour: User, shot: Shot) -> None:
     page = open_as(nour, **PHONE)
     page.goto(f"/work/{pairs.pk}/")
-    loaded(page)
+    wait_for_images(page)
     shot(page, "pair-phone")
     assert too_narrow(page) == [], "words lie on each other"
     for field, code in (("match_a", 2), ("match_b", 2), ("pair_match", 2), ("no_cue", 1)):
@@ -119,7 +119,7 @@ def test_a_pair_on_a_telephone(open_as: OpenAs, pairs: Campaign, nour: User, sho
     expect(page.locator("[data-verdict]")).to_contain_text("rule 1 accepts the item")
     shot(page, "pair-phone-full", full_page=True)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    assert look(page) == ""
+    assert find_violations(page) == ""
     answered(page, lambda: page.get_by_role("button", name="Submit").tap())
     assert Annotation.objects.get().answers["pair_match"] == "2"
 
@@ -132,7 +132,7 @@ def test_a_pair_in_arabic_does_not_mirror(
     nour.save()
     page = open_as(nour, **how)
     page.goto(f"/work/{pairs.pk}/")
-    loaded(page)
+    wait_for_images(page)
     page.keyboard.press("2")
     a, b = (page.locator(f"[data-side={side}] img").first.bounding_box() for side in "ab")
     assert a["x"] < b["x"]
@@ -148,7 +148,7 @@ def test_letter_keys_can_be_switched_off_and_stay_off(open_as: OpenAs, pairs: Ca
     page.get_by_label("Single-key shortcuts").uncheck()
     page.keyboard.press("Escape")
     page.reload()
-    loaded(page)
+    wait_for_images(page)
     for key in "2xs?":
         page.keyboard.press(key)
     expect(page.locator("#main :checked")).to_have_count(0)

@@ -11,7 +11,7 @@ from jobs.services import runner
 from people.models import User
 from predictions.queries.results import runs_of
 from tests.browser.conftest import PHONE
-from tests.browser.test_rating import look
+from tests.browser.test_rating import find_violations
 from tests.personas import World
 from tests.predictions.file_helpers import ENTRIES, QUERIES, jsonl
 from tests.predictions.test_runs import FOUND
@@ -36,7 +36,7 @@ def test_a_collection_and_a_run_are_brought_and_withdrawn(
 
     def take_shot(what: str) -> None:
         shot(page, f"predictions-{what}-{name}", full_page=True)
-        assert look(page) == ""
+        assert find_violations(page) == ""
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
     page.goto(home)

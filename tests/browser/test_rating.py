@@ -10,7 +10,7 @@ from playwright.sync_api import Page, Route, expect
 
 from annotation.models import Annotation, Assignment, Campaign, Draft, ProblemReport
 from people.models import User
-from tests.browser.conftest import PHONE, hand_of, until
+from tests.browser.conftest import PHONE, current_assignment, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 OpenAs = Callable[..., Page]
@@ -25,7 +25,7 @@ def answered(page: Page, then: Callable[[], None]) -> None:
     """Do something that brings the next sheet, and wait for it."""
     before = assignment_on(page)
     then()
-    until(page, "before => document.getElementById('bench').dataset.assignment !== before", before)
+    wait_until(page, "before => document.getElementById('bench').dataset.assignment !== before", before)
 
 
 def codes() -> list[str]:
@@ -33,8 +33,8 @@ def codes() -> list[str]:
     return [row.answers["relevance"] for row in rows]
 
 
-def loaded(page: Page) -> None:
-    until(page, "[...document.querySelectorAll('.view img')].every(i => i.complete && i.naturalWidth)")
+def wait_for_images(page: Page) -> None:
+    wait_until(page, "[...document.querySelectorAll('.view img')].every(i => i.complete && i.naturalWidth)")
 
 
 def test_five_pictures_by_keyboard_alone(open_as: OpenAs, campaign: Campaign, nour: User, shot: Shot) -> None:
@@ -46,7 +46,7 @@ def test_five_pictures_by_keyboard_alone(open_as: OpenAs, campaign: Campaign, no
     page.get_by_role("button", name="I have read this").focus()  # the instructions, once
     page.keyboard.press("Enter")
     page.wait_for_url(f"/work/{campaign.pk}/")
-    loaded(page)
+    wait_for_images(page)
     requests: list[str] = []
     page.on("request", lambda request: requests.append(f"{request.method} {request.url}"))
     for key in "41235":
@@ -60,7 +60,7 @@ def test_five_pictures_by_keyboard_alone(open_as: OpenAs, campaign: Campaign, no
         # The browser asks for the icon of the tab when it has time, perhaps only now.
         sent = [request for request in requests if "/image/" not in request and "mark.svg" not in request]
         assert len(sent) == 1 and sent[0].startswith("POST"), sent
-    loaded(page)
+    wait_for_images(page)
     page.keyboard.press("4")
     expect(page.locator("#undo")).to_be_visible()
     page.wait_for_timeout(300)
@@ -78,8 +78,8 @@ def test_five_pictures_by_keyboard_alone(open_as: OpenAs, campaign: Campaign, no
 def test_skip_by_keys_with_a_reason(open_as: OpenAs, campaign: Campaign, nour: User, shot: Shot) -> None:
     page = open_as(nour)
     page.goto(f"/work/{campaign.pk}/")
-    first = hand_of(nour)
-    loaded(page)
+    first = current_assignment(nour)
+    wait_for_images(page)
     page.keyboard.press("s")
     expect(page.locator("#why")).to_be_visible()
     shot(page, "skip-desktop")
@@ -106,7 +106,7 @@ def test_enter_without_an_answer_says_what_to_do(open_as: OpenAs, campaign: Camp
 def test_instructions_report_and_zoom_by_keys(open_as: OpenAs, campaign: Campaign, nour: User, shot: Shot) -> None:
     page = open_as(nour)
     page.goto(f"/work/{campaign.pk}/")
-    loaded(page)
+    wait_for_images(page)
     page.keyboard.press("?")
     expect(page.locator("#help")).to_contain_text("Look at the whole picture first.")
     shot(page, "help-desktop")
@@ -132,12 +132,12 @@ def test_five_pictures_by_touch(open_as: OpenAs, campaign: Campaign, nour: User,
     page.get_by_role("button", name="I have read this").tap()
     page.wait_for_url(f"/work/{campaign.pk}/")
     for number in (4, 2, 5, 1, 3):
-        loaded(page)
+        wait_for_images(page)
         page.locator(f".opt:has([name=a-relevance][value='{number}'])").tap()
         if number == 5:
             shot(page, "sheet-phone-end")
         answered(page, lambda: page.get_by_role("button", name="Submit").tap())
-    loaded(page)
+    wait_for_images(page)
     page.wait_for_timeout(300)
     shot(page, "sheet-phone")
     assert codes() == list("42513")
@@ -162,12 +162,12 @@ def test_arabic_goes_from_right_to_left(
     page.goto(f"/work/{campaign.pk}/")
     expect(page.locator("html")).to_have_attribute("dir", "rtl")
     expect(page.locator("#main legend").first).to_contain_text("مصر")
-    loaded(page)
+    wait_for_images(page)
     for _time in range(2):
         page.keyboard.press("3")
         answered(page, lambda: page.keyboard.press("Enter"))
     page.keyboard.press("4")
-    loaded(page)
+    wait_for_images(page)
     if not how:
         stage, panel = page.locator(".stage").bounding_box(), page.locator(".panel").bounding_box()
         assert stage and panel and panel["x"] < stage["x"]
@@ -183,7 +183,7 @@ def test_without_a_line_answers_wait_and_go_out_once(
 ) -> None:
     page = open_as(nour)
     page.goto(f"/work/{campaign.pk}/")
-    loaded(page)
+    wait_for_images(page)
     expect(page.locator("[data-loaded]")).to_have_text("Next picture is loaded")
     page.context.set_offline(True)
     page.keyboard.press("4")
@@ -192,17 +192,17 @@ def test_without_a_line_answers_wait_and_go_out_once(
     now = datetime.now(ZoneInfo("Africa/Cairo"))
     told = page.locator("#line").text_content() or ""
     assert any(f"{now - timedelta(minutes=ago):%H:%M}" in told for ago in (0, 1)), f"by the cohort's clock: {told}"
-    loaded(page)  # the one ahead was here already
+    wait_for_images(page)  # the one ahead was here already
     page.keyboard.press("2")
     shot(page, "offline-desktop")
     page.keyboard.press("Enter")
     expect(page.locator("#line")).to_contain_text("will be sent when you are online again")
     assert codes() == []
     page.context.set_offline(False)
-    until(page, "document.getElementById('line').hidden && !document.querySelector('.sends')")
+    wait_until(page, "document.getElementById('line').hidden && !document.querySelector('.sends')")
     assert codes() == ["4", "2"]
     assert Annotation.objects.count() == 2
-    assert assignment_on(page) == str(hand_of(nour).pk)
+    assert assignment_on(page) == str(current_assignment(nour).pk)
 
 
 def test_a_reply_that_is_lost_is_asked_for_again_with_the_same_key(
@@ -223,7 +223,7 @@ def test_a_reply_that_is_lost_is_asked_for_again_with_the_same_key(
     page.route("**/submit", lose_first)
     page.keyboard.press("4")
     answered(page, lambda: page.keyboard.press("Enter"))
-    until(page, "document.getElementById('line').hidden")
+    wait_until(page, "document.getElementById('line').hidden")
     assert len(lost) == 2 and lost[0] == lost[1]
     assert Annotation.objects.count() == 1
 
@@ -239,7 +239,7 @@ def test_answers_that_wait_survive_a_closed_tab(open_as: OpenAs, campaign: Campa
     page.close()
     again = context.new_page()
     again.goto(f"/work/{campaign.pk}/")
-    until(again, "!document.querySelector('.sends') && document.getElementById('undo')")
+    wait_until(again, "!document.querySelector('.sends') && document.getElementById('undo')")
     assert codes() == ["5"]
 
 
@@ -277,7 +277,7 @@ def test_signing_out_leaves_nothing_on_the_device(open_as: OpenAs, campaign: Cam
     page = open_as(nour)
     page.goto(f"/work/{campaign.pk}/")
     page.keyboard.press("3")
-    until(page, "Object.keys(localStorage).some(key => key.startsWith('emic:'))")
+    wait_until(page, "Object.keys(localStorage).some(key => key.startsWith('emic:'))")
     page.goto("/work/")
     page.get_by_role("button", name="Sign out").click()
     page.wait_for_url("**/sign-in**")
@@ -287,7 +287,7 @@ def test_signing_out_leaves_nothing_on_the_device(open_as: OpenAs, campaign: Cam
 def test_without_a_script_all_of_it_works(open_as: OpenAs, campaign: Campaign, nour: User, shot: Shot) -> None:
     page = open_as(nour, java_script_enabled=False)
     page.goto(f"/work/{campaign.pk}/")
-    first = hand_of(nour)
+    first = current_assignment(nour)
     page.locator(".opt", has_text="Highly relevant").click()
     page.get_by_role("button", name="Submit").click()
     assert codes() == ["5"]
@@ -311,14 +311,14 @@ def test_a_picture_that_does_not_load_says_so(open_as: OpenAs, campaign: Campaig
     page.unroute("**/image/**")
     page.keyboard.press("t")
     expect(page.locator(".broken")).to_be_hidden()
-    loaded(page)
+    wait_for_images(page)
 
 
 @pytest.mark.parametrize("how", [{}, PHONE], ids=["desktop", "phone"])
 def test_axe_finds_nothing(open_as: OpenAs, campaign: Campaign, nour: User, how: dict[str, object], shot: Shot) -> None:
     page = open_as(nour, **how)
     page.goto(f"/work/{campaign.pk}/")
-    loaded(page)
+    wait_for_images(page)
 
     def rate() -> None:
         page.keyboard.press("4")
@@ -326,17 +326,17 @@ def test_axe_finds_nothing(open_as: OpenAs, campaign: Campaign, nour: User, how:
 
     answered(page, rate)
     page.keyboard.press("2")
-    findings = [look(page)]
+    findings = [find_violations(page)]
     page.keyboard.press("s")
-    findings.append(look(page))
+    findings.append(find_violations(page))
     for url in ("/work/", "/work/history/"):
         page.goto(url)
-        findings.append(look(page))
+        findings.append(find_violations(page))
     shot(page, f"history-{'phone' if how else 'desktop'}", full_page=True)
     assert findings == ["", "", "", ""]
 
 
-def look(page: Page) -> str:
+def find_violations(page: Page) -> str:
     found = Axe().run(page).response["violations"]
     return "\n".join(f"{one['id']}: {node['html'][:200]}" for one in found for node in one["nodes"])
 

@@ -13,9 +13,9 @@ from annotation.services.review import reviews
 from benchmarks.models import Item, Stage
 from people.models import User
 from people.services.raters import rater_of
-from tests.annotation.chain.factories import ANSWER, ASKED, QUESTION, a_stage, answer, hand
+from tests.annotation.chain.factories import ANSWER, ASKED, QUESTION, a_stage, answer, claim_sheet
 from tests.browser.conftest import PHONE, attach, drawings
-from tests.browser.test_rating import answered, loaded, look
+from tests.browser.test_rating import answered, find_violations, wait_for_images
 from tests.personas import World
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -37,10 +37,10 @@ def chain(world: World, live_server: object, media: None) -> tuple[Campaign, Cam
     Stage.objects.filter(pk=reply.pk).update(name="Answer writing")
     for number, data in enumerate(drawings(8)):
         attach(Item.objects.create(stage=ask, key=f"picture-{number}", concept="wedding"), data)
-    return begun(world, ask, "Questions about weddings"), begun(world, reply, "Answers")
+    return create_open_campaign(world, ask, "Questions about weddings"), create_open_campaign(world, reply, "Answers")
 
 
-def begun(world: World, stage: Stage, name: str) -> Campaign:
+def create_open_campaign(world: World, stage: Stage, name: str) -> Campaign:
     stage.refresh_from_db()
     made = lifecycle.create(stage, name, world.owner, {world.egypt: 1}, seed=1)
     lifecycle.open_campaign(made, world.owner, timezone.now())
@@ -49,7 +49,7 @@ def begun(world: World, stage: Stage, name: str) -> Campaign:
 
 def write(page: Page, campaign: Campaign, question: str) -> None:
     page.goto(f"/work/{campaign.pk}/")
-    loaded(page)
+    wait_for_images(page)
     page.get_by_label("Question").fill(question)
     page.get_by_label("Answer", exact=True).fill("Mint tea")
     answered(page, lambda: page.keyboard.press("Control+Enter"))
@@ -66,7 +66,7 @@ def test_submit_return_correct_accept_and_on_to_another_person(
     reviewer.goto(f"/b/{world.benchmark.slug}/review/")
     reviewer.get_by_role("link", name="Start reviewing").click()
     expect(reviewer.locator("#main")).to_contain_text("What is in the glass")
-    assert look(reviewer) == ""
+    assert find_violations(reviewer) == ""
     reviewer.keyboard.press("r")  # without a reason, the key goes there
     expect(reviewer.locator("[name=reason]").first).to_be_focused()
     expect(reviewer.get_by_role("alert")).to_have_text("Choose a reason, so that the author knows what to do.")
@@ -83,9 +83,9 @@ def test_submit_return_correct_accept_and_on_to_another_person(
     expect(author.locator("main")).to_contain_text("One answer was returned to you")
     expect(author.locator("main")).to_contain_text("It ends without a question mark.")
     shot(author, "returned-home-desktop")
-    assert look(author) == ""
+    assert find_violations(author) == ""
     author.get_by_role("button", name="Correct").first.click()
-    loaded(author)
+    wait_for_images(author)
     expect(author.locator("#main")).to_contain_text("It ends without a question mark.")
     expect(author.locator("#main")).to_contain_text("Correct it here and submit it again")
     expect(author.get_by_role("button", name="Correct later")).to_be_visible()
@@ -99,7 +99,7 @@ def test_submit_return_correct_accept_and_on_to_another_person(
     reviewer.goto(f"/b/{world.benchmark.slug}/review/{newer.pk}/")
     expect(reviewer.locator(".changed")).to_have_text("Changed: What is in the glass?")
     shot(reviewer, "review-versions-desktop")
-    assert look(reviewer) == ""
+    assert find_violations(reviewer) == ""
     reviewer.keyboard.press("a")
     reviewer.wait_for_url("**/review/?done=*")
     derived_items.process_due(timezone.now())
@@ -111,14 +111,14 @@ def test_submit_return_correct_accept_and_on_to_another_person(
     reviewer.goto(f"/b/{world.benchmark.slug}/")
     expect(reviewer.locator("[data-stage=ask]")).to_contain_text("1 accepted")
     shot(reviewer, "chain-desktop", full_page=True)
-    assert look(reviewer) == ""
+    assert find_violations(reviewer) == ""
 
 
 def several(world: World, asks: Campaign) -> list[Annotation]:
     texts = ["What is in the glass?", "Who pays for the feast?", "What do guests bring?", "When does it end?"]
     users = [world.nour, world.tarek, world.nour, world.tarek]
     annotations = [
-        answer(hand(rater_of(one), asks, world.egypt), question=text, answer="Mint tea")
+        answer(claim_sheet(rater_of(one), asks, world.egypt), question=text, answer="Mint tea")
         for one, text in zip(users, texts, strict=True)
     ]
     reviews.decide(annotations[3].pk, world.owner, "return", timezone.now(), reason="several", comment="Which guests?")
@@ -137,12 +137,12 @@ def test_the_queue_in_every_width_and_direction(
     expect(page.locator("tbody tr")).to_have_count(4)
     assert page.evaluate("document.documentElement.scrollWidth") <= page.evaluate("innerWidth")
     shot(page, f"review-queue-{name}", full_page=True)
-    assert look(page) == ""
+    assert find_violations(page) == ""
     page.goto(f"/b/{world.benchmark.slug}/review/{annotations[0].pk}/")
     expect(page.locator("#main")).to_contain_text("What is in the glass?")
     assert page.evaluate("document.documentElement.scrollWidth") <= page.evaluate("innerWidth")
     shot(page, f"review-{name}")
-    assert look(page) == ""
+    assert find_violations(page) == ""
     page.locator("[name=decision][value=accept]").click()
     page.wait_for_url("**/review/*/?done=*")
     expect(page.locator("#main")).to_contain_text("Who pays for the feast?")

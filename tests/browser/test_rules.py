@@ -12,9 +12,9 @@ from playwright.sync_api import Page, expect
 from annotation.models import Annotation, Campaign
 from benchmarks.rules.expressions import Expression, ExpressionError
 from people.models import User
-from tests.browser.conftest import until
-from tests.browser.stage_setup import filled, opened
-from tests.browser.test_rating import answered, loaded, look
+from tests.browser.conftest import wait_until
+from tests.browser.stage_setup import create_items, create_open_campaign
+from tests.browser.test_rating import answered, find_violations, wait_for_images
 from tests.personas import World
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -41,8 +41,8 @@ def chosen(world: World, live_server: object, media: None) -> Campaign:
     stage = world.stage
     stage.sheet = {"fields": [KNOWN, NAME, SURE], "score": SCORE}
     stage.save()
-    filled(world, ("image",))
-    return opened(world)
+    create_items(world, ("image",))
+    return create_open_campaign(world)
 
 
 def test_every_example_is_the_same_in_the_browser(open_as: OpenAs, world: World, nour: User) -> None:
@@ -66,22 +66,22 @@ def test_every_example_is_the_same_in_the_browser(open_as: OpenAs, world: World,
 def test_fields_come_and_go_and_are_told(open_as: OpenAs, chosen: Campaign, nour: User) -> None:
     page = open_as(nour)
     page.goto(f"/work/{chosen.pk}/")
-    loaded(page)
+    wait_for_images(page)
     name = page.get_by_label("What is it called?")
     expect(name).to_be_hidden()
     expect(page.locator(".go").first).to_have_attribute("aria-disabled", "true")
     page.keyboard.press("1")
     expect(name).to_be_visible()
     expect(page.locator("#r-name")).to_have_text("As Egypt says.")
-    until(page, "document.getElementById('said').textContent.includes('New question: What is it called?')")
+    wait_until(page, "document.getElementById('said').textContent.includes('New question: What is it called?')")
     page.keyboard.press("2")  # the mark went on to the rating that came
     expect(page.locator("[data-score]")).to_have_text("4.5")
     name.fill("Fanous")
-    assert look(page) == ""
+    assert find_violations(page) == ""
     page.locator("[value=no]").check()
     expect(name).to_be_hidden()
     expect(page.locator("[data-score]")).to_have_text("No value yet")
-    until(page, "document.getElementById('said').textContent.includes('Question removed: How sure are you?')")
+    wait_until(page, "document.getElementById('said').textContent.includes('Question removed: How sure are you?')")
     page.locator("[value=yes]").check()
     expect(name).to_have_value("Fanous")  # what was written is still there
     page.locator("[value=no]").check()

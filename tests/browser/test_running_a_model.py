@@ -16,7 +16,7 @@ from people.models import User
 from predictions.models import Call, Endpoint, Run
 from predictions.services.endpoints import endpoints
 from tests.browser.conftest import PHONE
-from tests.browser.test_rating import look
+from tests.browser.test_rating import find_violations
 from tests.personas import World
 from tests.predictions.model_server import Act, ReceivedRequest, Server
 
@@ -37,7 +37,7 @@ def endpoint(world: World, scripted_server: Server) -> Endpoint:
     return new_endpoint
 
 
-def some_fail(asked: ReceivedRequest) -> Act | None:
+def fail_some(asked: ReceivedRequest) -> Act | None:
     """Of the requests: prose without a number, a refusal to speak, a server that does not take it; else a 4."""
     if asked.number in (2, 3):
         return Act(text="It is hard to say: markets look alike in many places.")
@@ -61,7 +61,7 @@ def test_a_model_is_run(
 
     def take_shot(what: str) -> None:
         shot(page, f"run-{what}-{name}", full_page=True)
-        assert look(page) == ""
+        assert find_violations(page) == ""
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
     page.goto(home)
@@ -73,6 +73,7 @@ def test_a_model_is_run(
     page.get_by_label("Model", exact=True).wait_for()
     page.get_by_label("The sheet as people have it").check()
     expect(page.locator("[name=shown_prompt]")).to_have_value(re.compile("^sheet@"))
+    page.get_by_label("The cohorts of the campaign").check()
     page.get_by_label("Requests per item").fill("0")
     page.get_by_label("Budget in dollars").fill("20")
     page.get_by_role("button", name="Preview requests").click()
@@ -104,7 +105,7 @@ def test_a_model_is_run(
     take_shot("started")
     run = Run.objects.get()
     assert run.budget == Decimal(20)
-    scripted_server.answer_by(some_fail)
+    scripted_server.answer_by(fail_some)
     work()
     expect(page.locator("#progress")).to_contain_text("6 of 6 calls have ended")
     take_shot("done")
@@ -133,4 +134,4 @@ def test_a_model_is_run(
         for what, path in (("index", home), ("run", f"{home}run/{run.pk}/"), ("first", f"{home}run/new/")):
             page.goto(path)
             shot(page, f"run-{what}-arabic", full_page=True)
-            assert look(page) == ""
+            assert find_violations(page) == ""

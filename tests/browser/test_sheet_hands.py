@@ -7,10 +7,10 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Annotation, Assignment, Campaign, ProblemReport
 from people.models import User
-from tests.browser.conftest import PHONE, hand_of, until
-from tests.browser.stage_setup import dressed, filled, opened
+from tests.browser.conftest import PHONE, current_assignment, wait_until
+from tests.browser.stage_setup import apply_recipe_stage, create_items, create_open_campaign
 from tests.browser.test_never_lost import story, written  # noqa: F401 (a fixture)
-from tests.browser.test_rating import answered, assignment_on, loaded
+from tests.browser.test_rating import answered, assignment_on, wait_for_images
 from tests.personas import World
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -77,7 +77,7 @@ def test_a_skip_asks_for_a_reason_that_nobody_chose_beforehand_and_is_undone_by_
     expect(story(page)).to_have_value("Half a")  # also what was typed a moment before the skip
     page.keyboard.press("u")
     expect(page.locator("p.toast")).to_contain_text("Under “Your answers” you can change answers")
-    assert hand_of(nour).pk == int(assignment_id)
+    assert current_assignment(nour).pk == int(assignment_id)
 
 
 def test_what_was_skipped_is_answered_later_from_the_history(
@@ -126,11 +126,11 @@ def test_offline_without_prefetched_sheet_shows_that_the_answer_waits(
     )
     shot(page, "offline-last-desktop")
     page.context.set_offline(False)
-    until(page, "document.getElementById('notice') === null")
+    wait_until(page, "document.getElementById('notice') === null")
     assert Annotation.objects.count() == 2
 
 
-def covers_nothing(page: Page) -> bool:
+def is_clear_of_stage(page: Page) -> bool:
     """The strip about the last answer stands above the stage: neither the picture nor a tool is under it."""
     stage, undo = page.locator(".stage").bounding_box(), page.locator("#undo").bounding_box()
     assert stage and undo
@@ -147,10 +147,10 @@ def test_the_strip_about_the_last_answer_hides_nothing_and_can_be_closed(
     page.goto(f"/work/{campaign.pk}/")
     page.keyboard.press("4")
     answered(page, lambda: page.keyboard.press("Enter"))
-    loaded(page)
+    wait_for_images(page)
     expect(page.locator("#undo")).to_be_visible()
     shot(page, f"strip-{language}-{'phone' if how else 'desktop'}")
-    assert covers_nothing(page)
+    assert is_clear_of_stage(page)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.locator("#undo [data-close]").click()
     expect(page.locator("#undo")).to_have_count(0)
@@ -164,11 +164,11 @@ def test_what_is_missing_is_shown_with_its_question_below_the_picture(
     rating = stage.sheet["fields"][0]
     stage.sheet = {"fields": [{**rating, "key": f"q{n}", "label": {"en": f"Question {n}"}} for n in range(1, 4)]}
     stage.save()
-    filled(world, ("image",))
-    made = opened(world)
+    create_items(world, ("image",))
+    made = create_open_campaign(world)
     page = open_as(nour, **PHONE)
     page.goto(f"/work/{made.pk}/")
-    loaded(page)
+    wait_for_images(page)
     page.locator("[name=a-q3]").first.check(force=True)  # the page is scrolled down, and two are open
     page.get_by_role("button", name="Submit").tap(force=True)  # grey, and it says why
     expect(page.locator("[data-field=q1] [data-missing]")).to_be_visible()
@@ -176,24 +176,26 @@ def test_what_is_missing_is_shown_with_its_question_below_the_picture(
         "() => document.querySelector('[data-field=q1] .ask').getBoundingClientRect().top - "
         "document.querySelector('.stage').getBoundingClientRect().bottom"
     )
-    until(page, f"({below})() >= 0 && ({below})() < 120")
+    wait_until(page, f"({below})() >= 0 && ({below})() < 120")
     shot(page, "missing-phone")
 
 
 def test_what_was_asked_stands_by_the_answer(
     open_as: OpenAs, world: World, live_server: object, media: None, nour: User, shot: Shot
 ) -> None:
-    dressed(world.stage, "culturalvqa", "model-answers")
-    filled(world, ("image",), text="What is poured here?", context={"candidate": "Mint tea", "references": ["Shai"]})
-    made = opened(world)
+    apply_recipe_stage(world.stage, "culturalvqa", "model-answers")
+    create_items(
+        world, ("image",), text="What is poured here?", context={"candidate": "Mint tea", "references": ["Shai"]}
+    )
+    made = create_open_campaign(world)
     page = open_as(nour)
     page.goto(f"/work/{made.pk}/")
-    loaded(page)
+    wait_for_images(page)
     page.keyboard.press("3")
     answered(page, lambda: page.keyboard.press("Enter"))
     expect(page.locator("#undo")).to_contain_text("What is poured here?")
     shot(page, "undo-about-desktop")
-    assert covers_nothing(page)
+    assert is_clear_of_stage(page)
     page.goto("/work/history/")
     expect(page.locator(".about")).to_have_text("What is poured here?")
     assert "Shai" not in page.content()

@@ -7,8 +7,8 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Campaign
 from people.models import User
-from tests.browser.conftest import PHONE, until
-from tests.browser.test_rating import loaded
+from tests.browser.conftest import PHONE, wait_until
+from tests.browser.test_rating import wait_for_images
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 OpenAs = Callable[..., Page]
@@ -30,23 +30,23 @@ def width(page: Page) -> float:
 def test_the_wheel_keeps_the_point_under_the_pointer(open_as: OpenAs, campaign: Campaign, nour: User) -> None:
     page = open_as(nour)
     page.goto(f"/work/{campaign.pk}/")
-    loaded(page)
+    wait_for_images(page)
     whole, before = width(page), under(page, 500, 300)
     page.mouse.move(500, 300)
     page.mouse.wheel(0, -400)
-    until(page, "document.getElementById('view').classList.contains('close')")
+    wait_until(page, "document.getElementById('view').classList.contains('close')")
     assert width(page) > 2 * whole
     assert under(page, 500, 300) == pytest.approx(before, abs=0.002)
     page.set_viewport_size({"width": 1100, "height": 700})
     assert width(page) > page.locator("#view").bounding_box()["width"]  # still close, and still there
     page.keyboard.press("z")
-    until(page, "!document.getElementById('view').classList.contains('close')")
+    wait_until(page, "!document.getElementById('view').classList.contains('close')")
 
 
 def test_two_fingers_bring_it_closer_and_one_moves_it(open_as: OpenAs, campaign: Campaign, nour: User) -> None:
     page = open_as(nour, **PHONE)
     page.goto(f"/work/{campaign.pk}/")
-    loaded(page)
+    wait_for_images(page)
     whole = width(page)
     cdp = page.context.new_cdp_session(page)
 

@@ -7,9 +7,9 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Annotation, Assignment, Campaign, Draft
 from people.models import User
-from tests.browser.conftest import PHONE, hand_of, until
+from tests.browser.conftest import PHONE, current_assignment, wait_until
 from tests.browser.test_never_lost import story, written  # noqa: F401 (a fixture)
-from tests.browser.test_rating import answered, assignment_on, look
+from tests.browser.test_rating import answered, assignment_on, find_violations
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 OpenAs = Callable[..., Page]
@@ -50,7 +50,7 @@ def test_second_tabs_answer_is_shown_with_the_first_and_may_correct_it(
     assert assignment_on(first) == sheet and stories() == ["Sent from the second tab"]
     expect(story(first)).to_have_value("Written in the first tab")
     expect(first.locator(".msg.err").first).to_contain_text("Sent from the second tab")
-    assert look(first) == ""
+    assert find_violations(first) == ""
     shot(first, f"both-{'phone' if how else 'desktop'}")
     first.reload()
     expect(story(first)).to_have_value("Written in the first tab")
@@ -79,11 +79,11 @@ def test_on_another_device_the_same_holds_and_the_first_answer_may_stay(
     assert stories() == ["Sent"] and not Draft.objects.exists()
 
 
-def sent_elsewhere(open_as: OpenAs, nour: User, campaign: Campaign) -> tuple[Page, Assignment]:
+def open_answered_sheet(open_as: OpenAs, nour: User, campaign: Campaign) -> tuple[Page, Assignment]:
     """A window with a sheet that this person has answered on another device meanwhile."""
     page = open_as(nour)
     page.goto(f"/work/{campaign.pk}/")
-    hand = hand_of(nour)
+    hand = current_assignment(nour)
     other = open_as(nour)
     other.goto(f"/work/{campaign.pk}/")
     story(other).fill("Sent")
@@ -96,12 +96,12 @@ def test_a_draft_for_an_answered_sheet_shows_both_and_loses_no_key(
     written: Campaign,  # noqa: F811
     nour: User,
 ) -> None:
-    page, hand = sent_elsewhere(open_as, nour, written)
+    page, hand = open_answered_sheet(open_as, nour, written)
     story(page).press_sequentially("Typed on " * 12, delay=40)  # over four seconds: the draft goes out on the way
     expect(page.locator("#bench[data-both]")).to_be_visible()
     expect(story(page)).to_have_value("Typed on " * 12)
     expect(page.locator("#saved")).to_contain_text("Draft saved")
-    until(page, "!document.querySelector('.sends')")
+    wait_until(page, "!document.querySelector('.sends')")
     page.reload()
     expect(story(page)).to_have_value("Typed on " * 12)
     assert Draft.objects.filter(assignment=hand).exists()
@@ -112,7 +112,7 @@ def test_an_untouched_tab_goes_on_with_the_other(open_as: OpenAs, campaign: Camp
     first, second = two_tabs(open_as, nour, f"/work/{campaign.pk}/")
     second.keyboard.press("4")
     answered(first, lambda: second.keyboard.press("Enter"))
-    assert assignment_on(first) == str(hand_of(nour).pk)
+    assert assignment_on(first) == str(current_assignment(nour).pk)
     second.close()
     expect(first.locator("#twin")).to_have_count(0)
 
@@ -140,7 +140,7 @@ def test_once_it_is_decided_the_words_can_still_be_read(
     written: Campaign,  # noqa: F811
     nour: User,
 ) -> None:
-    page, hand = sent_elsewhere(open_as, nour, written)
+    page, hand = open_answered_sheet(open_as, nour, written)
     type(hand).objects.filter(pk=hand.pk).update(state="accepted")
     story(page).fill("Not to be lost")
     answered(page, lambda: page.keyboard.press("Control+Enter"))

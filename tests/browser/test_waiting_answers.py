@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from annotation.models import Annotation, Campaign
 from annotation.services.campaigns import lifecycle
 from people.models import User
-from tests.browser.conftest import PHONE, until
+from tests.browser.conftest import PHONE, wait_until
 from tests.browser.test_rating import answered, assignment_on, codes
 from tests.personas import World
 
@@ -29,17 +29,19 @@ def other(world: World, campaign: Campaign) -> Campaign:
     return made
 
 
-def waiting_on(page: Page, campaign: Campaign) -> Page:
+def leave_answer_waiting(page: Page, campaign: Campaign) -> Page:
     """An answer given without a line, and its sheet closed: what is left is a window of the same browser elsewhere."""
     page.goto(f"/work/{campaign.pk}/")
     elsewhere = page.context.new_page()
+    page.context.route("**/submit", lambda route: route.abort())
     page.context.set_offline(True)
     page.bring_to_front()
     page.keyboard.press("4")
     page.keyboard.press("Enter")
-    until(page, f"{KEPT} === 1")
+    wait_until(page, f"{KEPT} === 1")
     page.close()
     elsewhere.context.set_offline(False)
+    elsewhere.context.unroute("**/submit")
     assert not Annotation.objects.exists()
     return elsewhere
 
@@ -47,7 +49,7 @@ def waiting_on(page: Page, campaign: Campaign) -> Page:
 def test_the_work_page_sends_what_waits_and_says_so(
     open_as: OpenAs, campaign: Campaign, nour: User, shot: Shot
 ) -> None:
-    page = waiting_on(open_as(nour, **PHONE), campaign)
+    page = leave_answer_waiting(open_as(nour, **PHONE), campaign)
     page.goto("/work/")
     expect(page.locator("#waits")).to_contain_text("are submitted now")
     shot(page, "waits-arrived-phone")
@@ -60,10 +62,10 @@ def test_the_work_page_sends_what_waits_and_says_so(
 def test_other_work_sends_what_waits_and_stays_the_work_that_was_opened(
     open_as: OpenAs, campaign: Campaign, other: Campaign, nour: User
 ) -> None:
-    page = waiting_on(open_as(nour), campaign)
+    page = leave_answer_waiting(open_as(nour), campaign)
     page.goto(f"/work/{other.pk}/")
-    until(page, f"{KEPT} === 0")
-    until(page, "!document.getElementById('saved').hidden")
+    wait_until(page, f"{KEPT} === 0")
+    wait_until(page, "!document.getElementById('saved').hidden")
     before = assignment_on(page)
     given = Annotation.objects.get()
     assert given.assignment.campaign_id == campaign.pk and given.answers["relevance"] == "4"
@@ -74,7 +76,7 @@ def test_other_work_sends_what_waits_and_stays_the_work_that_was_opened(
 
 
 def test_signing_out_sends_first(open_as: OpenAs, campaign: Campaign, nour: User) -> None:
-    page = waiting_on(open_as(nour), campaign)
+    page = leave_answer_waiting(open_as(nour), campaign)
     page.route("**/submit", lambda route: route.abort(), times=1)  # the page itself did not get it through
     page.goto("/me")
     expect(page.locator("#waits")).to_contain_text("They are sent when you are online again")
@@ -85,7 +87,7 @@ def test_signing_out_sends_first(open_as: OpenAs, campaign: Campaign, nour: User
 
 
 def test_what_cannot_be_sent_is_not_wiped_unasked(open_as: OpenAs, campaign: Campaign, nour: User, shot: Shot) -> None:
-    page = waiting_on(open_as(nour, **PHONE), campaign)
+    page = leave_answer_waiting(open_as(nour, **PHONE), campaign)
     page.route("**/submit", lambda route: route.abort())
     page.goto("/me")
     leave: Any = page.locator("form.phone button")

@@ -21,7 +21,7 @@ def sheet(**config: Any) -> Sheet:
     return Sheet.from_json({"fields": [{"key": "q", "kind": "box", "label": {"en": "Where?"}, "config": config}]})
 
 
-def typed(box_sheet: Sheet, *values: str, **facts: Any) -> tuple[Any, ParsedSheet]:
+def parse_typed(box_sheet: Sheet, *values: str, **facts: Any) -> tuple[Any, ParsedSheet]:
     posted = QueryDict(mutable=True)
     posted.setlist("a-q", list(values))
     raw = box_sheet.read_form(posted)
@@ -30,14 +30,14 @@ def typed(box_sheet: Sheet, *values: str, **facts: Any) -> tuple[Any, ParsedShee
 
 @pytest.mark.parametrize("left", ["15.8", "15,8", " 15.80 % ", "١٥٫٨", "۱۵٫۸", "१५.८", "١٥٫٨٪", "015.8"])
 def test_a_number_in_any_script(left: str) -> None:
-    _raw, parsed = typed(sheet(), left, "20", "40", "71")
+    _raw, parsed = parse_typed(sheet(), left, "20", "40", "71")
     assert parsed.answers["q"][0]["x0"] == 0.158
 
 
 @pytest.mark.parametrize("left", ["abc", "1e1", "nan", "1.2.3", "--1", "15 8", "½", "九"])
 def test_what_is_no_number_is_refused_and_stays_as_it_was_typed(left: str) -> None:
     box_sheet = sheet()
-    raw, parsed = typed(box_sheet, left, "20", "40", "71")
+    raw, parsed = parse_typed(box_sheet, left, "20", "40", "71")
     assert [problem.code for problem in parsed.errors["q"]] == ["box_not_numbers"]
     field = bind_fields(box_sheet.fields, SPEECH, json.loads(json.dumps(raw)), parsed.errors)[0]
     html = render_to_string(field.input, {"field": field})
@@ -46,18 +46,18 @@ def test_what_is_no_number_is_refused_and_stays_as_it_was_typed(left: str) -> No
 
 
 def test_rows_left_empty_are_no_boxes_and_a_half_filled_one_is_told() -> None:
-    _raw, parsed = typed(sheet(most=3), "", "", "", "", "10", "10", "20", "20", "", "", "", "")
+    _raw, parsed = parse_typed(sheet(most=3), "", "", "", "", "10", "10", "20", "20", "", "", "", "")
     assert parsed.answers["q"] == [{"x0": 0.1, "y0": 0.1, "x1": 0.2, "y1": 0.2}]
-    raw, parsed = typed(sheet(), "10", "", "", "20")
+    raw, parsed = parse_typed(sheet(), "10", "", "", "20")
     assert [problem.code for problem in parsed.errors["q"]] == ["box_incomplete"]
     assert raw == {"q": [[0.1, "", "", 0.2]]}
 
 
 def test_the_limit_is_strict_and_the_words_never_round_up_to_it() -> None:
     box_sheet = sheet(max_area=0.3, min_area=0.01)
-    assert typed(box_sheet, "0", "0", "50", "59.9999")[1].ok
-    assert not typed(box_sheet, "0", "0", "50", "60")[1].ok
-    assert typed(box_sheet, "0", "0", "10", "10")[1].ok  # at least
+    assert parse_typed(box_sheet, "0", "0", "50", "59.9999")[1].ok
+    assert not parse_typed(box_sheet, "0", "0", "50", "60")[1].ok
+    assert parse_typed(box_sheet, "0", "0", "10", "10")[1].ok  # at least
     assert percent(0.299999) == "29.9"
     assert percent(0.3) == "30"
 
@@ -67,7 +67,7 @@ def test_the_limit_is_strict_and_the_words_never_round_up_to_it() -> None:
 )
 def test_a_fact_holds_only_when_it_is_known(facts: dict[str, Any], ok: bool) -> None:
     box_sheet = sheet(facts=[{"key": "objects", "at_least": 3, "label": {"en": "Things"}}])
-    assert typed(box_sheet, "10", "10", "20", "20", **facts)[1].ok is ok
+    assert parse_typed(box_sheet, "10", "10", "20", "20", **facts)[1].ok is ok
     html = render_to_string(
         (field := bind_fields(box_sheet.fields, SPEECH, {}, shown=Shown(1, facts=facts))[0]).input, {"field": field}
     )

@@ -31,7 +31,7 @@ def shown_for_display(spec: Display) -> Shown:
     return Shown(item_id=1, target="Egypt", target_name="Egypt", text="Some words", images=images, context=context)
 
 
-def drawn(spec: Display, shown: Shown, layout: Layout = PLAIN) -> str:
+def render_display(spec: Display, shown: Shown, layout: Layout = PLAIN) -> str:
     """All of it: on the stage, at the head of the panel, in the strip of tools."""
     data = {"shown": shown, "layout": resolve_layout(layout, shown, "en")}
     return "".join(render_to_string(name, data) for name in (spec.template, spec.aside, spec.tools) if name)
@@ -40,7 +40,7 @@ def drawn(spec: Display, shown: Shown, layout: Layout = PLAIN) -> str:
 @each_display
 def test_it_draws_every_picture_with_its_words(spec: Display) -> None:
     shown = shown_for_display(spec)
-    html = drawn(spec, shown)
+    html = render_display(spec, shown)
     for image in shown.images:
         assert f'alt="{image.alt}"' in html
     assert html.count("<img") == len(shown.images)
@@ -64,7 +64,7 @@ def test_references_are_shown_only_where_the_stage_says_so() -> None:
     spec = display("candidate")
     shown = replace(shown_for_display(spec), context={"candidate": "It is tea", "references": ["Mint tea", "شاي"]})
     open_to_see = Layout.from_json({"references": True})
-    assert "Mint tea" not in drawn(spec, shown) and "شاي" in drawn(spec, shown, open_to_see)
+    assert "Mint tea" not in render_display(spec, shown) and "شاي" in render_display(spec, shown, open_to_see)
     assert not any("Mint tea" in part.text for part in spec.to_messages(shown))
     assert any("Mint tea" in part.text for part in spec.to_messages(shown, open_to_see))
 
@@ -73,7 +73,7 @@ def test_a_bare_pair_does_not_tell_what_the_pictures_stand_for() -> None:
     pair, bare = display("pair"), display("bare-pair")
     shown = shown_for_display(pair)
     for one, told in ((pair, True), (bare, False)):
-        texts = [drawn(one, shown), " ".join(part.text for part in one.to_messages(shown))]
+        texts = [render_display(one, shown), " ".join(part.text for part in one.to_messages(shown))]
         assert all(("What option_a says" in text) is told for text in texts)
         assert all("Some words" in text for text in texts)
     assert [part.text or part.type for part in bare.to_messages(shown)] == ["Some words", "A", "image", "B", "image"]
@@ -94,7 +94,7 @@ def test_an_unknown_display_names_the_nearest() -> None:
 def test_two_texts_stand_side_by_side_where_an_item_has_no_pictures(key: str) -> None:
     spec = display(key)
     shown = replace(shown_for_display(display("pair")), images=(), text="")
-    html = drawn(spec, shown)
+    html = render_display(spec, shown)
     assert "What option_a says" in html and "What option_b says" in html
     assert "no picture" not in html and "Blink" not in html and "Swap sides" in html
     parts = [part.text for part in spec.to_messages(shown)]
@@ -107,7 +107,7 @@ def test_two_texts_stand_side_by_side_where_an_item_has_no_pictures(key: str) ->
 def test_the_text_stands_where_the_picture_would(key: str) -> None:
     spec = display(key)
     shown = replace(shown_for_display(spec), images=())
-    html = drawn(spec, shown)
+    html = render_display(spec, shown)
     assert html.count("Some words") == 1 and "no picture" not in html
     assert missing_inputs(spec, shown, "optional") == [] and missing_inputs(spec, shown, "one") == ["image"]
 

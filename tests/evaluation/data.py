@@ -25,19 +25,19 @@ def an_open_campaign(
     return campaign
 
 
-def give(
+def give_ratings(
     campaign: Campaign, cohort: Cohort, user: User, codes: Mapping[Item, str], *, because: str = "", at: datetime = NOON
 ) -> list[Annotation]:
     """One person's ratings as a submit would leave them. `because`: kept and not counted, for this reason."""
     rater = rater_of(user)
     row = campaign.cohorts.get(cohort=cohort)
     seat, _new = Participation.objects.get_or_create(cohort=row, rater=rater, defaults={"last_seen_at": at})
-    given = [_one(campaign, row, seat, rater, item, code, because, at) for item, code in codes.items()]
+    given = [_give_rating(campaign, row, seat, rater, item, code, because, at) for item, code in codes.items()]
     Tally.objects.filter(cohort=row, shard=0).update(changes=F("changes") + len(given))
     return given
 
 
-def _one(
+def _give_rating(
     campaign: Campaign, row: CampaignCohort, seat: Participation, rater: Rater, item: Item, code: str, because: str,
     at: datetime,
 ) -> Annotation:  # fmt: skip
@@ -63,7 +63,7 @@ def _one(
 def table(campaign: Campaign, cohort: Cohort, items: Sequence[Item], by_user: Mapping[User, str], **more: str) -> None:
     """A row of digits for each person, one for each item; a dot where there is no rating."""
     for user, digits in by_user.items():
-        give(campaign, cohort, user, {i: d for i, d in zip(items, digits, strict=True) if d != "."}, **more)
+        give_ratings(campaign, cohort, user, {i: d for i, d in zip(items, digits, strict=True) if d != "."}, **more)
 
 
 def of_condition(items: Iterable[Item], condition: str) -> list[Item]:

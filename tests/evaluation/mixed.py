@@ -9,7 +9,7 @@ from annotation.models import Assignment, Campaign
 from annotation.services.campaigns import lifecycle
 from annotation.services.sheets import stages
 from people.models import User
-from tests.annotators import hand_of
+from tests.annotators import current_sheet
 from tests.personas import World
 
 LEFT, RIGHT, ALL = ((0.0, 0.0, 0.5, 1.0),), ((0.5, 0.0, 1.0, 1.0),), ((0.0, 0.0, 1.0, 1.0),)
@@ -81,7 +81,7 @@ def mixed_sheet(world: World) -> Campaign:
 def answer_all(world: World, campaign: Campaign, user: User, answers: Mapping[str, Answer | None]) -> None:
     client = world.client(user)
     for _item in answers:
-        hand = hand_of(client.get(f"/work/{campaign.pk}/").content.decode())
+        hand = current_sheet(client.get(f"/work/{campaign.pk}/").content.decode())
         assert hand is not None
         answer = answers[Assignment.objects.get(pk=hand.assignment).unit.item.key]
         if answer is None:

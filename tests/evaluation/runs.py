@@ -26,7 +26,7 @@ def run(made: Collection, rater: Rater, task: str = "retrieval", **more: Any) ->
     )
 
 
-def found(of: Run, asked: Query, keys: Sequence[str], scores: Sequence[float] | None = None) -> Ranking:
+def create_ranking(of: Run, asked: Query, keys: Sequence[str], scores: Sequence[float] | None = None) -> Ranking:
     """A list; without scores they fall from rank to rank."""
     given = scores if scores is not None else [1 - place / 1000 for place in range(len(keys))]
     return Ranking.objects.create(run=of, query=asked, keys=list(keys), scores=list(given))

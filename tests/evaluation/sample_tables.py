@@ -27,7 +27,7 @@ def model(team: Team, name: str, setting: str = "", **about: Any) -> Rater:
     return Rater.objects.create(kind=Rater.Kind.MODEL, team=team, name=name, setting=setting, about=about)
 
 
-def say(
+def store_answers(
     campaign: Campaign, rater: Rater, answers: Mapping[tuple[Item, str], Any], *, field: str = "relevance",
     at: datetime = NOON, codes: bool = True,
 ) -> None:  # fmt: skip

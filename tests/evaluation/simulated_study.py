@@ -72,7 +72,7 @@ def make_benchmark(study: Study, team: Team, actor: User, slug: str = "simulated
     return campaign
 
 
-def bring(campaign: Campaign, actor: User, data: bytes, name: str = "ratings.csv") -> Job:
+def import_ratings(campaign: Campaign, actor: User, data: bytes, name: str = "ratings.csv") -> Job:
     """Through the file door, as a worker would."""
     job = answer_files.start(campaign, actor, SimpleUploadedFile(name, data))
     runner.run(job.pk)
@@ -88,7 +88,7 @@ def truths(recipe: StudyDesign, draws: int, seed: int = 0) -> list[dict[str, flo
     ]
 
 
-def held(table: Table, true: list[dict[str, float]]) -> list[bool]:
+def covered_intervals(table: Table, true: list[dict[str, float]]) -> list[bool]:
     """Of the intervals in Tables 2, 14 and 17, averages left aside: whether each holds the truth."""
     models = dict(zip(MODELS, true, strict=False))
     coverage = []
@@ -98,9 +98,9 @@ def held(table: Table, true: list[dict[str, float]]) -> list[bool]:
             name = {0: "alpha, ordinal", 2: "pairwise Spearman", 3: "pairwise Pearson"}.get(number)
             wanted = [true[0][name]] * len(cells) if name else []
         elif table.key == "table-2":
-            wanted = [_of(row.label, models)["model, image-wise"]] * len(cells)
+            wanted = [_truth_of(row.label, models)["model, image-wise"]] * len(cells)
         else:  # mean of the annotators, then four statistics of two conditions each, then with their average
-            of = _of(row.group, models)
+            of = _truth_of(row.group, models)
             cells, wanted = (
                 (*cells[:2], *cells[10:12]),
                 [of["model, each rater"]] * 2 + [of["model, with the mean"]] * 2,
@@ -111,5 +111,5 @@ def held(table: Table, true: list[dict[str, float]]) -> list[bool]:
     return coverage
 
 
-def _of(label: str, models: dict[str, dict[str, float]]) -> dict[str, float]:
+def _truth_of(label: str, models: dict[str, dict[str, float]]) -> dict[str, float]:
     return next(true for name, true in models.items() if name in label)

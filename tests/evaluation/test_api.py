@@ -19,7 +19,7 @@ from benchmarks.models import Role
 from evaluation.api.authentication import Throttle
 from people.models import TeamMember, User
 from people.services import tokens
-from tests.evaluation.data import an_open_campaign, give, of_condition, table
+from tests.evaluation.data import an_open_campaign, give_ratings, of_condition, table
 from tests.evaluation.sample_tables import SMALL, tables_are
 from tests.evaluation.test_table_pages import EMPTY, url
 from tests.personas import World
@@ -59,7 +59,7 @@ def address(world: World, rest: str) -> str:
     return f"{API}{world.benchmark.slug}/{rest}"
 
 
-def still(data: Any) -> Any:
+def without_time(data: Any) -> Any:
     """Without when it was computed."""
     return {key: value for key, value in data.items() if key != "computed_at"}
 
@@ -77,7 +77,7 @@ def problem(reply: Any) -> Any:
 def test_a_table_is_the_pages_json_to_the_last_digit(tables: World, query: str) -> None:
     page = tables.client(tables.mara).get(url(tables, "small.json") + query).json()
     for client in (program(tables.mara), tables.client(tables.mara)):
-        assert still(client.get(address(tables, "tables/small/") + query).json()) == still(page)
+        assert without_time(client.get(address(tables, "tables/small/") + query).json()) == without_time(page)
     shown = [c["shown"] for row in page["rows"] for c in row["cells"] if c["estimate"] and c["shown"]]
     html = tables.client(tables.mara).get(url(tables, "small/") + query).content.decode().replace("\u2212", "-")
     assert re.findall(r'<b><bdi dir="ltr">([^<]+)</bdi></b>', html) == shown
@@ -87,7 +87,7 @@ def test_a_table_is_the_pages_json_to_the_last_digit(tables: World, query: str) 
 def test_agreement_is_the_pages_json_to_the_last_digit(tables: World) -> None:
     query = "?measure=table"
     page = tables.client(tables.mara).get(f"/b/{tables.benchmark.slug}/agreement.json{query}").json()
-    assert still(program(tables.mara).get(address(tables, "agreement/") + query).json()) == still(page)
+    assert without_time(program(tables.mara).get(address(tables, "agreement/") + query).json()) == without_time(page)
 
 
 def test_the_lists_name_ones_own_and_what_is_missing(tables: World) -> None:
@@ -211,7 +211,7 @@ def test_a_door_takes_the_same_number_of_queries_however_much_there_is(
     queries()
     before = queries()
     for user in tables.add_annotators(tables.egypt, 3):
-        give(campaign, tables.egypt, user, dict.fromkeys(of_condition(tables.items, "natural"), "3"))
+        give_ratings(campaign, tables.egypt, user, dict.fromkeys(of_condition(tables.items, "natural"), "3"))
     assert queries() == before
 
 

@@ -8,10 +8,10 @@ import pytest
 from annotation.models import Campaign
 from benchmarks.models import Item
 from evaluation.reports.boxes_page import model_overlap, people_overlap
-from tests.annotation.files.test_answer_files import bring as answers_come
+from tests.annotation.files.test_answer_files import import_answers as answers_come
 from tests.evaluation.data import an_open_campaign
 from tests.personas import World
-from tests.predictions.model_file_samples import bring, kept
+from tests.predictions.model_file_samples import import_file, store_file
 
 BOX = {"key": "box", "kind": "box", "label": {"en": "Draw a box"}, "config": {"least": 1, "most": 1}}
 LEFT, RIGHT, ALL = (0.0, 0.0, 0.5, 1.0), (0.5, 0.0, 1.0, 1.0), (0.0, 0.0, 1.0, 1.0)
@@ -46,7 +46,7 @@ def coco(world: World, campaign: Campaign) -> None:
         {"image_id": item.key, "category_id": 1, "bbox": box, "score": 0.9}
         for item, box in zip(world.items, boxes, strict=True)
     ]
-    job = bring(world, campaign, kept(json.dumps(rows).encode()), key="image_id", field="box", model="GLIP")
+    job = import_file(world, campaign, store_file(json.dumps(rows).encode()), key="image_id", field="box", model="GLIP")
     assert job.state == "done", job.error
 
 

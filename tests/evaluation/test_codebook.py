@@ -9,7 +9,7 @@ from django.utils import timezone
 from annotation.models import Campaign, InstructionText
 from benchmarks.models import Stage
 from evaluation.services.exports import export
-from tests.annotation.chain.factories import answer, asking, hand, opened
+from tests.annotation.chain.factories import answer, claim_sheet, create_open_campaign, create_question_stages
 from tests.annotation.queue.factories import a_person
 from tests.evaluation.data import an_open_campaign
 from tests.evaluation.test_export_members import a_user, files, lines
@@ -30,16 +30,16 @@ PARTS = {
 }
 
 
-def book_of(stage: Stage, *campaigns: Campaign) -> dict[str, Any]:
+def load_codebook(stage: Stage, *campaigns: Campaign) -> dict[str, Any]:
     book: dict[str, Any] = json.loads(files(stage, *campaigns)["codebook.json"])
     return book
 
 
 def test_it_says_that_a_stage_is_derived_and_how() -> None:
-    ask, reply, cohort = asking()
-    asked = book_of(ask, opened(ask, cohort))["stage"]["items"]
+    ask, reply, cohort = create_question_stages()
+    asked = load_codebook(ask, create_open_campaign(ask, cohort))["stage"]["items"]
     assert asked == {"derived": False, "meaning": "The items were imported."}
-    items_info = book_of(reply, opened(reply, cohort))["stage"]["items"]
+    items_info = load_codebook(reply, create_open_campaign(reply, cohort))["stage"]["items"]
     assert (items_info["derived"], items_info["kind"], items_info["params"]) == (
         True,
         "promote",
@@ -50,9 +50,9 @@ def test_it_says_that_a_stage_is_derived_and_how() -> None:
 
 
 def test_it_calls_a_pseudonym_text() -> None:
-    ask, _reply, cohort = asking("by_review")
-    campaign = opened(ask, cohort)
-    answer(hand(a_person(cohort), campaign, cohort), question="What is it?", answer="Tea")
+    ask, _reply, cohort = create_question_stages("by_review")
+    campaign = create_open_campaign(ask, cohort)
+    answer(claim_sheet(a_person(cohort), campaign, cohort), question="What is it?", answer="Tea")
     contents = files(ask, campaign)
     book = json.loads(contents["codebook.json"])
     types = {column["name"]: column["type"] for column in book["columns"]}
@@ -67,7 +67,7 @@ def test_it_has_pairs_materials_and_quiz_of_the_instructions(world: World) -> No
     campaign = an_open_campaign(world)
     version = campaign.instruction_versions.get()
     InstructionText.objects.create(version=version, language="ar", cohort=world.egypt, body="انظر", parts=PARTS)
-    [instructions] = book_of(world.stage, campaign)["instructions"]
+    [instructions] = load_codebook(world.stage, campaign)["instructions"]
     texts = {(text["language"], text["cohort"]): text for text in instructions["texts"]}
     own = texts["ar", world.egypt.label]
     assert own["body"] == "انظر" and {name: own[name] for name in PARTS} == PARTS

@@ -7,10 +7,10 @@ import pytest
 from predictions.models import Call, Run
 from predictions.queries import code_mass
 from predictions.queries.code_mass import CodeMass
-from tests.evaluation.data import give
+from tests.evaluation.data import give_ratings
 from tests.personas import World
 from tests.predictions.model_server import Server
-from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, use
+from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, drive_run, start_run, use
 
 COVERED_TEXT = (
     "Probability of the codes together, of 4 answers by log-probabilities: least 5 %, median 70 %; less than half in 1."
@@ -22,8 +22,8 @@ def asked(world: World, scripted_server: Server, monkeypatch: pytest.MonkeyPatch
     """Five units, four of them by log-probabilities, one of which in words; people have rated them all."""
     use(monkeypatch, Plainly())
     campaign = a_campaign(world, 5)
-    give(campaign, world.egypt, world.nour, dict.fromkeys(world.items[:5], "4"))
-    run = driven(opened(world, a_plan(campaign, an_endpoint(world, scripted_server.base_url), Plainly())))
+    give_ratings(campaign, world.egypt, world.nour, dict.fromkeys(world.items[:5], "4"))
+    run = drive_run(start_run(world, a_plan(campaign, an_endpoint(world, scripted_server.base_url), Plainly())))
     calls = list(Call.objects.filter(run=run).order_by("pk"))
     for call, share in zip(calls, (0.05, 0.6, 0.8, 0.9), strict=False):
         Call.objects.filter(pk=call.pk).update(how="logprobs", notes={"covered": share, "reading": 1})

@@ -50,7 +50,7 @@ def questions(world: World, query: str = "") -> dict[str, dict[str, Any]]:
     return {row["field"]: row for row in reply.json()["questions"]}
 
 
-def only(row: dict[str, Any]) -> dict[str, Any]:
+def only_estimate(row: dict[str, Any]) -> dict[str, Any]:
     [estimate] = row["estimates"].values()
     return dict(estimate)
 
@@ -62,20 +62,23 @@ def test_each_question_has_the_number_of_its_level(world: World, campaign: Campa
         ("ordinal", "alpha_ordinal"), ("set", "alpha_masi"), ("box", "overlap"), ("text", "no_text_measure"),
         ("nominal", "alpha_nominal"),
     ]  # fmt: skip
-    assert only(rows_by_question["seen"])["value"] == pytest.approx(alpha_of(SEEN, masi_distance))
+    assert only_estimate(rows_by_question["seen"])["value"] == pytest.approx(alpha_of(SEEN, masi_distance))
     # (1 + 1/2 + 1/2) / 3, (5/8 + 5/8 + 1) / 3, 1, (4/5 + 4/5 + 1) / 3, (1 + 1/2 + 1/2) / 3
-    assert only(rows_by_question["main"])["value"] == pytest.approx((2 + 2.25 + 3 + 2.6 + 2) / 15)
-    assert only(rows_by_question["why"])["value"] == pytest.approx(alpha_of(WHY, lambda a, b: float(a != b)))
-    assert (only(rows_by_question["name"])["value"], only(rows_by_question["name"])["reason"]) == (None, "free_text")
+    assert only_estimate(rows_by_question["main"])["value"] == pytest.approx((2 + 2.25 + 3 + 2.6 + 2) / 15)
+    assert only_estimate(rows_by_question["why"])["value"] == pytest.approx(alpha_of(WHY, lambda a, b: float(a != b)))
+    assert (only_estimate(rows_by_question["name"])["value"], only_estimate(rows_by_question["name"])["reason"]) == (
+        None,
+        "free_text",
+    )
     for key in ("fits", "seen", "main"):
-        estimate = only(rows_by_question[key])
+        estimate = only_estimate(rows_by_question[key])
         assert (estimate["n_units"], estimate["n_raters"], estimate["n_ratings"]) == (5, 3, 15), key
         assert estimate["left_out"] == "Left out: 1 item with one answer.", key
         assert estimate["missing_share"] == 0, key
     assert (
-        only(rows_by_question["main"])["low"]
-        < only(rows_by_question["main"])["value"]
-        < only(rows_by_question["main"])["high"]
+        only_estimate(rows_by_question["main"])["low"]
+        < only_estimate(rows_by_question["main"])["value"]
+        < only_estimate(rows_by_question["main"])["high"]
     )
 
 
@@ -84,7 +87,7 @@ def test_a_question_that_is_shown_after_some_answers_counts_where_it_was_shown(
 ) -> None:
     """Three saw it at the first item, two at the second, one at the fifth; nobody at the other three."""
     row = questions(world)["why"]
-    estimate = only(row)
+    estimate = only_estimate(row)
     assert (estimate["n_units"], estimate["n_raters"], estimate["n_ratings"]) == (2, 3, 5)
     assert estimate["left_out"] == "Left out: 1 item with one answer."
     assert (row["n_units_not_shown"], estimate["missing_share"]) == (3, 0), (
@@ -107,7 +110,7 @@ def test_a_question_is_asked_as_the_reader_chooses(world: World, campaign: Campa
         field, measure = asked_as.split(":")
         row = questions(world, f"as={asked_as}")[field]
         assert row["measure"] == measure
-        assert only(row)["value"] == pytest.approx(value), asked_as
+        assert only_estimate(row)["value"] == pytest.approx(value), asked_as
     page = world.client(world.mara).get(url(world, "/?as=main:f1_overlap&as=fits:percent")).content.decode()
     assert '<option value="main:f1_overlap" selected>' in page and '<option value="fits:percent" selected>' in page
 
@@ -135,7 +138,7 @@ def test_page_files_and_rest_say_the_same_of_every_question(world: World, campai
     assert list(lines) == KEYS == [row["field"] for row in report]
     assert r"\begin{tabular}" in latex
     for row in report:
-        estimate, line = only(row), lines[row["field"]]
+        estimate, line = only_estimate(row), lines[row["field"]]
         assert row["question"].split(" …")[0] in latex and row["question"] in table
         for name in ("n_units", "n_raters", "n_ratings"):
             assert line[name] == str(estimate[name])
@@ -147,7 +150,7 @@ def test_page_files_and_rest_say_the_same_of_every_question(world: World, campai
         assert f'<bdi dir="ltr">{estimate["n_units"]}</bdi>' in table
         if estimate["interval_reason"] not in (None, "not_asked"):
             assert str(NO_INTERVAL[estimate["interval_reason"]]) in latex
-    assert any(only(row)["interval_reason"] for row in report), "the case of no interval occurs"
+    assert any(only_estimate(row)["interval_reason"] for row in report), "the case of no interval occurs"
 
 
 def test_every_question_can_be_looked_at_by_condition_and_on_the_people_page(world: World, campaign: Campaign) -> None:
@@ -158,7 +161,9 @@ def test_every_question_can_be_looked_at_by_condition_and_on_the_people_page(wor
             assert client.get(url(world, f"{rest}?field={key}")).status_code == 200, (rest, key)
         assert client.get(url(world, f"/?by=time&field={key}")).status_code == 200, key
         people = client.get(f"/b/{world.benchmark.slug}/people/?cohort={world.egypt.pk}&field={key}")
-        assert people.status_code == 200 and only(rows_by_question[key])["shown"] in people.content.decode(), key
+        assert people.status_code == 200 and only_estimate(rows_by_question[key])["shown"] in people.content.decode(), (
+            key
+        )
     cut = client.get(url(world, ".json?by=field")).json()["rows"]
     assert [row["field"] for row in cut] == KEYS
 

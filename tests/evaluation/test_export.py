@@ -16,7 +16,7 @@ from benchmarks.models import Item
 from evaluation.exports.ratings import rows
 from jobs.models import Event
 from people.services.raters import rater_of
-from tests.evaluation.data import an_open_campaign, give, of_condition, table
+from tests.evaluation.data import an_open_campaign, give_ratings, of_condition, table
 from tests.personas import World
 
 
@@ -26,13 +26,15 @@ def campaign(world: World) -> Campaign:
     campaign = an_open_campaign(world)
     natural = of_condition(world.items, "natural")
     table(campaign, world.egypt, natural, {world.nour: "1234", world.tarek: "12.5"})
-    give(campaign, world.brazil, world.bia, {natural[0]: "5"}, because="surplus")
+    give_ratings(campaign, world.brazil, world.bia, {natural[0]: "5"}, because="surplus")
     return campaign
 
 
-def take(client: Client, world: World, form: str = "jsonl", **more: Any) -> dict[str, bytes]:
+def download_files(client: Client, world: World, form: str = "jsonl", **more: Any) -> dict[str, bytes]:
     """Download, and open: file name to bytes."""
-    reply = client.post(f"/b/{world.benchmark.slug}/export/", {"stage": world.stage.pk, "form": form, **more})
+    reply = client.post(
+        f"/b/{world.benchmark.slug}/export/", {"form": form, "stage": more.pop("stage", None) or world.stage.pk, **more}
+    )
     assert reply.status_code == 200, reply.content[:500]
     with zipfile.ZipFile(io.BytesIO(b"".join(reply.streaming_content))) as archive:  # type: ignore[attr-defined]
         assert archive.testzip() is None
@@ -40,7 +42,7 @@ def take(client: Client, world: World, form: str = "jsonl", **more: Any) -> dict
 
 
 def test_what_is_read_again_is_what_is_stored(world: World, campaign: Campaign) -> None:
-    files = take(world.client(world.mara), world)
+    files = download_files(world.client(world.mara), world)
     rows = [json.loads(line) for line in files["ratings.jsonl"].decode().splitlines()]
     stored = Annotation.objects.filter(live=True).order_by("pk").select_related("assignment__unit__item", "cohort")
     assert len(rows) == 8
@@ -58,7 +60,7 @@ def test_what_is_read_again_is_what_is_stored(world: World, campaign: Campaign) 
 
 
 def test_the_csv_has_the_same_rows(world: World, campaign: Campaign) -> None:
-    lines = take(world.client(world.mara), world, "csv")["ratings.csv"].decode("utf-8-sig")
+    lines = download_files(world.client(world.mara), world, "csv")["ratings.csv"].decode("utf-8-sig")
     rows = list(csv.DictReader(io.StringIO(lines)))
     codes = dict(Rating.objects.values_list("annotation_id", "code"))
     assert {int(row["annotation"]): row["answer.relevance"] for row in rows} == codes
@@ -68,12 +70,12 @@ def test_the_csv_has_the_same_rows(world: World, campaign: Campaign) -> None:
 def test_superseded_and_taken_back_answers_stay_at_home(world: World, campaign: Campaign) -> None:
     gone = Annotation.objects.filter(rater=rater_of(world.nour)).order_by("pk")[0]
     Annotation.objects.filter(pk=gone.pk).update(live=False, counted=False, uncounted_because="undone")
-    rows = take(world.client(world.mara), world)["ratings.jsonl"].decode().splitlines()
+    rows = download_files(world.client(world.mara), world)["ratings.jsonl"].decode().splitlines()
     assert gone.pk not in {json.loads(row)["annotation"] for row in rows}
 
 
 def test_the_codebook_explains_every_code_and_column(world: World, campaign: Campaign) -> None:
-    files = take(world.client(world.mara), world, "csv")
+    files = download_files(world.client(world.mara), world, "csv")
     book = json.loads(files["codebook.json"])
     [sheet] = book["sheets"]
     [field] = sheet["fields"]
@@ -96,7 +98,7 @@ def test_the_codebook_explains_every_code_and_column(world: World, campaign: Cam
 
 def test_nobody_is_named(world: World, campaign: Campaign) -> None:
     for form in ("csv", "jsonl"):
-        text = b"".join(take(world.client(world.mara), world, form).values()).decode()
+        text = b"".join(download_files(world.client(world.mara), world, form).values()).decode()
         for user in world.annotators:
             assert user.name not in text
             assert user.email not in text
@@ -104,19 +106,19 @@ def test_nobody_is_named(world: World, campaign: Campaign) -> None:
 
 def test_texts_that_a_spreadsheet_would_run_are_made_harmless(world: World, campaign: Campaign) -> None:
     Item.objects.filter(pk=world.items[0].pk).update(concept='=cmd|"/c calc"!A1')
-    rows = take(world.client(world.mara), world, "csv")["ratings.csv"].decode("utf-8-sig")
+    rows = download_files(world.client(world.mara), world, "csv")["ratings.csv"].decode("utf-8-sig")
     concepts = {row["concept"] for row in csv.DictReader(io.StringIO(rows))}
     assert '\'=cmd|"/c calc"!A1' in concepts
-    lines = take(world.client(world.mara), world)["ratings.jsonl"].decode().splitlines()
+    lines = download_files(world.client(world.mara), world)["ratings.jsonl"].decode().splitlines()
     assert '=cmd|"/c calc"!A1' in {json.loads(line)["concept"] for line in lines}
 
 
 def test_one_campaign_can_be_taken_alone(world: World, campaign: Campaign) -> None:
     again = an_open_campaign(world, name="Round two")
     table(again, world.egypt, world.items[:1], {world.nour: "3"})
-    lines = take(world.client(world.mara), world, campaign=again.pk)["ratings.jsonl"].splitlines()
+    lines = download_files(world.client(world.mara), world, campaign=again.pk)["ratings.jsonl"].splitlines()
     assert [json.loads(line)["campaign"] for line in lines] == [again.pk]
-    assert len(take(world.client(world.mara), world)["ratings.jsonl"].splitlines()) == 9
+    assert len(download_files(world.client(world.mara), world)["ratings.jsonl"].splitlines()) == 9
 
 
 def test_only_owners_and_researchers_export_and_it_is_written_down(world: World, campaign: Campaign) -> None:
@@ -127,7 +129,7 @@ def test_only_owners_and_researchers_export_and_it_is_written_down(world: World,
         assert world.client(user).get(address).status_code == 404, user
     assert world.client().post(address, data).status_code == 302
     assert not Event.objects.filter(verb="ratings.exported").exists()
-    take(world.client(world.owner), world, "csv")
+    download_files(world.client(world.owner), world, "csv")
     event = Event.objects.get(verb="ratings.exported")
     assert (event.actor, event.scope, event.data) == (
         world.owner, world.benchmark.scope, {"campaigns": [campaign.pk], "form": "csv"},
@@ -177,7 +179,7 @@ def test_an_export_that_is_broken_off_leaves_the_connection_usable(world: World)
     address = f"/b/{world.benchmark.slug}/export/"
     reply = world.client(world.mara).post(address, {"stage": world.stage.pk, "form": "csv"})
     reply.close()
-    assert len(take(world.client(world.mara), world)["ratings.jsonl"].splitlines()) == 16
+    assert len(download_files(world.client(world.mara), world)["ratings.jsonl"].splitlines()) == 16
 
 
 def sheet_of(campaign: Campaign) -> Sheet:

@@ -10,11 +10,18 @@ from django.utils import timezone
 from annotation.models import Annotation
 from benchmarks.models import ItemImage
 from evaluation.exports.items import ITEMS
-from tests.annotation.chain.factories import answer, asking, hand, live, opened, settle
+from tests.annotation.chain.factories import (
+    answer,
+    claim_sheet,
+    create_open_campaign,
+    create_question_stages,
+    live_items,
+    process_derivations,
+)
 from tests.annotation.queue.factories import a_person
 from tests.evaluation.data import an_open_campaign
-from tests.evaluation.test_export_members import brought, cells, files, lines, opened_zip, whole
-from tests.importing import drawn, upload
+from tests.evaluation.test_export_members import cells, export_bytes, files, import_outcomes, lines, opened_zip
+from tests.importing import draw_pictures, upload
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
@@ -42,16 +49,18 @@ def test_every_item_of_the_stage_has_its_row_with_its_pictures(world: World) -> 
 
 
 def test_items_of_another_stage_stay_out() -> None:
-    ask, reply, cohort = asking()
-    assert lines(files(reply, opened(ask, cohort))["items.jsonl"]) == []
+    ask, reply, cohort = create_question_stages()
+    assert lines(files(reply, create_open_campaign(ask, cohort))["items.jsonl"]) == []
 
 
 def test_a_derived_item_names_the_item_and_the_answer_it_was_made_of() -> None:
-    ask, reply, cohort = asking()
-    first = answer(hand(a_person(cohort), opened(ask, cohort), cohort), question="What is it?", answer="Tea")
-    settle()
-    [made] = live(reply)
-    [row] = lines(files(reply, opened(reply, cohort))["items.jsonl"])
+    ask, reply, cohort = create_question_stages()
+    first = answer(
+        claim_sheet(a_person(cohort), create_open_campaign(ask, cohort), cohort), question="What is it?", answer="Tea"
+    )
+    process_derivations()
+    [made] = live_items(reply)
+    [row] = lines(files(reply, create_open_campaign(reply, cohort))["items.jsonl"])
     assert (row["key"], row["text"], row["context"]) == (made.key, "What is it?", {"said": "Tea"})
     assert row["derived_from"] == [{"stage": "ask", "item": "ask-000", "annotation": first.pk}]
     assert Annotation.objects.get(pk=first.pk).live
@@ -70,16 +79,16 @@ def test_the_csv_has_the_same_items(world: World) -> None:
 
 @pytest.mark.parametrize("form", ["csv", "jsonl"])
 def test_the_door_for_answers_passes_over_the_items(form: str) -> None:
-    ask, _reply, cohort = asking()
-    campaign = opened(ask, cohort)
-    answer(hand(a_person(cohort), campaign, cohort), question="What is it?", answer="Tea")
-    data = whole(ask, [campaign], form)
+    ask, _reply, cohort = create_question_stages()
+    campaign = create_open_campaign(ask, cohort)
+    answer(claim_sheet(a_person(cohort), campaign, cohort), question="What is it?", answer="Tea")
+    data = export_bytes(ask, [campaign], form)
     assert opened_zip(data)[f"items.{form}"]
-    assert brought(opened(ask, cohort), data) == {"created": 1}
+    assert import_outcomes(create_open_campaign(ask, cohort), data) == {"created": 1}
 
 
 def test_the_file_name_of_an_import_is_exported_with_its_picture(world: World) -> None:
-    client, pictures = world.client(world.mara), drawn(["set/Blue Nile 1.png"])
+    client, pictures = world.client(world.mara), draw_pictures(["set/Blue Nile 1.png"])
     upload(client, world.stage, b"file,key\nset/Blue Nile 1.png,nile\n", pictures)
     found = files(world.stage, an_open_campaign(world))
     [row] = lines(found["items.jsonl"])

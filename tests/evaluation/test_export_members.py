@@ -24,11 +24,21 @@ from jobs.models import Event
 from jobs.services import runner
 from people.models import User
 from people.services.raters import rater_of
-from tests.annotation.chain.factories import GOOD, RULE, a_benchmark, a_stage, answer, asking, hand, items, opened
-from tests.annotation.chain.factories import settle as judge_all
+from tests.annotation.chain.factories import (
+    GOOD,
+    RULE,
+    a_benchmark,
+    a_stage,
+    answer,
+    claim_sheet,
+    create_open_campaign,
+    create_question_stages,
+    items,
+)
+from tests.annotation.chain.factories import process_derivations as judge_all
 from tests.annotation.queue.factories import a_cohort, a_person
-from tests.evaluation.data import an_open_campaign, give, table
-from tests.evaluation.test_export import take
+from tests.evaluation.data import an_open_campaign, give_ratings, table
+from tests.evaluation.test_export import download_files
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
@@ -40,7 +50,7 @@ def a_user(name: str) -> User:
     return User.objects.get_or_create(email=email, defaults={"name": name})[0]
 
 
-def whole(stage: Stage, campaigns: Sequence[Campaign], form: str = "jsonl", *, versions: bool = False) -> bytes:
+def export_bytes(stage: Stage, campaigns: Sequence[Campaign], form: str = "jsonl", *, versions: bool = False) -> bytes:
     _name, pieces = export(stage, campaigns, form, a_user("Researcher"), timezone.now(), versions=versions)
     return b"".join(pieces)
 
@@ -52,7 +62,7 @@ def opened_zip(data: bytes) -> dict[str, bytes]:
 
 
 def files(stage: Stage, *campaigns: Campaign, form: str = "jsonl", versions: bool = False) -> dict[str, bytes]:
-    return opened_zip(whole(stage, campaigns, form, versions=versions))
+    return opened_zip(export_bytes(stage, campaigns, form, versions=versions))
 
 
 def lines(data: bytes) -> list[dict[str, Any]]:
@@ -71,13 +81,13 @@ class Judged:
         self.stage = a_stage(benchmark, "rate", GOOD, acceptance="by_rule", acceptance_rule=SCORED)
         items(self.stage, count)
         self.cohort = a_cohort(benchmark.team)
-        self.campaign = opened(self.stage, self.cohort, target=2)
+        self.campaign = create_open_campaign(self.stage, self.cohort, target=2)
 
     def by(self, codes: str) -> None:
         """One person's answers, in the order in which things are handed out."""
         person = a_person(self.cohort)
         for code in codes:
-            answer(hand(person, self.campaign, self.cohort), good=code)
+            answer(claim_sheet(person, self.campaign, self.cohort), good=code)
         judge_all()
 
 
@@ -90,12 +100,12 @@ class Scene:
     """Two questions of one writer: one returned, corrected and accepted, the other rejected, and that taken back."""
 
     def __init__(self) -> None:
-        self.ask, _reply, self.cohort = asking("by_review", 2)
-        self.campaign = opened(self.ask, self.cohort)
+        self.ask, _reply, self.cohort = create_question_stages("by_review", 2)
+        self.campaign = create_open_campaign(self.ask, self.cohort)
         self.writer = a_person(self.cohort)
         self.rita, self.rami = a_user("Rita Reviewer"), a_user("Rami Reviewer")
-        self.first = answer(hand(self.writer, self.campaign, self.cohort), question="What is it", answer="Tea")
-        self.other = answer(hand(self.writer, self.campaign, self.cohort), question="Why?", answer="=1+1")
+        self.first = answer(claim_sheet(self.writer, self.campaign, self.cohort), question="What is it", answer="Tea")
+        self.other = answer(claim_sheet(self.writer, self.campaign, self.cohort), question="Why?", answer="=1+1")
         self.at = timezone.now()
         reviews.decide(
             self.first.pk, self.rita, "return", self.at, reason="unclear", comment="=SUM(1) No question mark."
@@ -148,8 +158,8 @@ def test_a_rule_that_decided_nothing_yet_has_its_file_all_the_same(judged: Judge
 
 
 def test_outcomes_of_another_campaign_stay_out(judged: Judged) -> None:
-    again = opened(judged.stage, judged.cohort, target=1)
-    answer(hand(a_person(judged.cohort), again, judged.cohort), good="1")
+    again = create_open_campaign(judged.stage, judged.cohort, target=1)
+    answer(claim_sheet(a_person(judged.cohort), again, judged.cohort), good="1")
     judge_all()
     assert lines(files(judged.stage, judged.campaign)["outcomes.jsonl"]) == []
     assert [row["campaign"] for row in lines(files(judged.stage, again)["outcomes.jsonl"])] == [again.pk]
@@ -196,8 +206,8 @@ def test_reviewers_are_numbers_or_the_pseudonyms_they_have_and_never_names(scene
 
 
 def test_a_reviewers_number_is_the_same_in_every_campaign_of_the_benchmark(scene: Scene) -> None:
-    again = opened(scene.ask, scene.cohort)
-    given = answer(hand(a_person(scene.cohort), again, scene.cohort), question="What is it?", answer="Tea")
+    again = create_open_campaign(scene.ask, scene.cohort)
+    given = answer(claim_sheet(a_person(scene.cohort), again, scene.cohort), question="What is it?", answer="Tea")
     reviews.decide(given.pk, scene.rami, "accept", timezone.now())
     assert [row["reviewer"] for row in lines(files(scene.ask, again)["reviews.jsonl"])] == ["reviewer-2"]
     elsewhere = Scene()
@@ -261,15 +271,15 @@ def test_an_export_with_them_comes_back_as_one_without(judged: Judged, scene: Sc
         (judged.stage, judged.campaign, judged.cohort),
         (scene.ask, scene.campaign, scene.cohort),
     ):
-        data = whole(stage, [campaign], form, versions=True)
+        data = export_bytes(stage, [campaign], form, versions=True)
         assert {f"versions.{form}"} < set(opened_zip(data))
-        again = opened(stage, cohort, target=2)
+        again = create_open_campaign(stage, cohort, target=2)
         live = Annotation.objects.filter(assignment__campaign=campaign, live=True).count()
-        assert brought(again, data) == {"created": live}
-        assert standing(again) == standing(campaign)
+        assert import_outcomes(again, data) == {"created": live}
+        assert live_answers(again) == live_answers(campaign)
 
 
-def brought(campaign: Campaign, data: bytes) -> dict[str, int]:
+def import_outcomes(campaign: Campaign, data: bytes) -> dict[str, int]:
     """How many rows came to what."""
     job = answer_files.start(campaign, a_user(f"Owner {campaign.pk}"), SimpleUploadedFile("export.zip", data))
     runner.run(job.pk)
@@ -279,7 +289,7 @@ def brought(campaign: Campaign, data: bytes) -> dict[str, int]:
     return {outcome: found.count(outcome) for outcome in found}
 
 
-def standing(campaign: Campaign) -> list[Any]:
+def live_answers(campaign: Campaign) -> list[Any]:
     rows = Annotation.objects.filter(assignment__campaign=campaign, live=True)
     codes = Rating.objects.filter(campaign=campaign, live=True).values_list("unit__item__key", "code")
     return [*sorted(map(str, rows.values_list("assignment__unit__item__key", "answers"))), *sorted(codes)]
@@ -289,11 +299,11 @@ def test_the_page_gives_versions_only_when_they_are_asked_for(world: World) -> N
     world.add_items(2)
     campaign = an_open_campaign(world)
     table(campaign, world.egypt, world.items[:1], {world.nour: "4"})
-    [gone] = give(campaign, world.egypt, world.tarek, {world.items[0]: "2"})
+    [gone] = give_ratings(campaign, world.egypt, world.tarek, {world.items[0]: "2"})
     Annotation.objects.filter(pk=gone.pk).update(live=False, counted=False, uncounted_because="undone")
-    assert set(take(world.client(world.mara), world)) == {"ratings.jsonl", "items.jsonl", "codebook.json"}
+    assert set(download_files(world.client(world.mara), world)) == {"ratings.jsonl", "items.jsonl", "codebook.json"}
     assert "versions" not in Event.objects.get(verb="ratings.exported").data
-    found = take(world.client(world.mara), world, versions="on")
+    found = download_files(world.client(world.mara), world, versions="on")
     assert [row["annotation"] for row in lines(found["versions.jsonl"])] == [gone.pk]
     assert gone.pk not in {row["annotation"] for row in lines(found["ratings.jsonl"])}
     assert Event.objects.filter(verb="ratings.exported").order_by("-pk")[0].data["versions"] is True

@@ -12,14 +12,14 @@ import pytest
 from predictions.models import Call
 from predictions.prompts.reply_text import READING_VERSION
 from predictions.services.runs.engine import retries
-from tests.evaluation.data import give
+from tests.evaluation.data import give_ratings
 from tests.personas import World
-from tests.predictions.model_file_samples import bring, jsonl, kept, lm_eval, run_of
+from tests.predictions.model_file_samples import import_file, jsonl, lm_eval, run_of, store_file
 from tests.predictions.model_server import Server
-from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, use
+from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, drive_run, start_run, use
 
 
-def exported(world: World, form: str) -> list[dict[str, Any]]:
+def exported_rows(world: World, form: str) -> list[dict[str, Any]]:
     form_data = {"stage": world.stage.pk, "form": form}
     reply = world.client(world.owner).post(f"/b/{world.benchmark.slug}/export/", form_data)
     assert reply.status_code == 200, reply
@@ -36,12 +36,12 @@ def test_the_answers_of_models_say_how_they_were_got(
     use(monkeypatch, Plainly())
     monkeypatch.setattr(retries, "BACKOFF", 0.02)
     campaign = a_campaign(world, 2)
-    give(campaign, world.egypt, world.nour, {world.items[0]: "4"})
+    give_ratings(campaign, world.egypt, world.nour, {world.items[0]: "4"})
     endpoint = an_endpoint(world, scripted_server.base_url, {"scripted": {"in": "1", "out": "2"}})
-    run = driven(opened(world, a_plan(campaign, endpoint, Plainly(), revision="r9", repeats=2)))
+    run = drive_run(start_run(world, a_plan(campaign, endpoint, Plainly(), revision="r9", repeats=2)))
     row = lm_eval({"id": world.items[0].key, "country": "Egypt"}, "5")
-    file_run = run_of(bring(world, campaign, kept(jsonl([row])), model="filed", target="doc.country"))
-    rows = exported(world, form)
+    file_run = run_of(import_file(world, campaign, store_file(jsonl([row])), model="filed", target="doc.country"))
+    rows = exported_rows(world, form)
     asked = [one for one in rows if str(one["run"]) == str(run.pk)]
     assert sorted(str(one["repeat"]) for one in asked) == ["0", "0", "1", "1"]
     assert {(one["endpoint"], one["model"], one["prompt"], one["answer_method"]) for one in asked} == {

@@ -9,7 +9,7 @@ from annotation.services.campaigns import lifecycle
 from benchmarks.models import Item, Stage
 from people.models import User
 from tests.browser.dedup_steps import SHEET
-from tests.evaluation.data import NOON, give
+from tests.evaluation.data import NOON, give_ratings
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
@@ -52,7 +52,7 @@ def compared(world: World) -> Campaign:
 
 
 def answer(campaign: Campaign, cohort: Any, user: User, texts: dict[Item, str]) -> None:
-    given = give(campaign, cohort, user, dict.fromkeys(texts, "1"))
+    given = give_ratings(campaign, cohort, user, dict.fromkeys(texts, "1"))
     for row, text in zip(given, texts.values(), strict=True):
         row.ratings.all().delete()
         Annotation.objects.filter(pk=row.pk).update(answers={"duplicates": grouping(text)})

@@ -9,8 +9,8 @@ from annotation.models import Campaign
 from annotation.services.campaigns import lifecycle
 from annotation.services.files.campaigns import open_for_imports
 from benchmarks.services.benchmarks import create_from_recipe
-from tests.annotation.files.test_answer_files import bring, outcomes
-from tests.evaluation.data import an_open_campaign, give
+from tests.annotation.files.test_answer_files import import_answers, outcomes
+from tests.evaluation.data import an_open_campaign, give_ratings
 from tests.personas import World
 
 EMPTY = ("", "agreement/", "disagreement/", "models/", "judge/", "campaigns/", "coverage/", "people/", "export/")
@@ -65,7 +65,7 @@ def imported(world: World) -> Campaign:
         for item in items[:2]
     ]
     data = "\n".join(json.dumps(row) for row in rows).encode()
-    job = bring(campaign, data, "mine.jsonl")
+    job = import_answers(campaign, data, "mine.jsonl")
     assert job.result["counts"].get("created") == 8, outcomes(job)
     return campaign
 
@@ -116,6 +116,6 @@ def test_annotators_are_told_nothing_of_a_campaign_for_imports_only(world: World
     assert "Elsewhere" not in nour.get("/work/").content.decode()
     campaign = an_open_campaign(world, name="Round one")
     assert "Round one" in nour.get("/work/").content.decode()
-    give(campaign, world.egypt, world.tarek, {world.items[0]: "3"})
+    give_ratings(campaign, world.egypt, world.tarek, {world.items[0]: "3"})
     lifecycle.pause(campaign, world.owner)
     assert "Round one" in nour.get("/work/").content.decode(), "a pause of work that was begun is told"

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from annotation.models import Annotation, Campaign, Unit
 from benchmarks.models import Item
 from people.services.raters import rater_of
-from tests.evaluation.data import an_open_campaign, give, of_condition, table
+from tests.evaluation.data import an_open_campaign, give_ratings, of_condition, table
 from tests.evaluation.test_groupings import compared  # noqa: F401  (a fixture)
 from tests.evaluation.test_measures import TEXT, with_sheet
 from tests.evaluation.test_selection import by_a_model
@@ -84,7 +84,7 @@ def test_filters_are_those_of_agreement_and_a_least_number_of_raters(world: Worl
 
 def test_item_page_shows_all_answers_side_by_side(world: World, campaign: Campaign, rated: list[Item]) -> None:
     [third] = world.add_annotators(world.egypt, 1)
-    give(campaign, world.egypt, third, {rated[2]: "4"}, because="surplus")
+    give_ratings(campaign, world.egypt, third, {rated[2]: "4"}, because="surplus")
     by_a_model(campaign, world, {rated[2]: "2"}, name="Seer 7")
     page = page_of(world, f"{unit_of(rated[2]).pk}/")
     for user in (world.nour, world.tarek, third):

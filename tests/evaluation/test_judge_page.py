@@ -14,7 +14,7 @@ from evaluation.metrics.alpha import alpha
 from evaluation.metrics.counts import Ratings
 from people.models import Cohort, Rater
 from tests.evaluation import simulated_study
-from tests.evaluation.data import an_open_campaign, give
+from tests.evaluation.data import an_open_campaign, give_ratings
 from tests.evaluation.simulation import Study, StudyDesign, draw
 from tests.personas import World
 
@@ -32,7 +32,9 @@ def campaign(world: World, study: Study) -> Campaign:
     rows = simulated_study.long_file(study).decode().splitlines()
     gone = [row for row in rows if ",Middling," in row and row < "item-00010"]  # what could not be read
     assert (
-        simulated_study.bring(new_campaign, world.mara, "\n".join(r for r in rows if r not in gone).encode()).state
+        simulated_study.import_ratings(
+            new_campaign, world.mara, "\n".join(r for r in rows if r not in gone).encode()
+        ).state
         == "done"
     )
     return new_campaign
@@ -98,12 +100,12 @@ def test_people_who_never_vary_have_no_ceiling_for_that_reason(world: World) -> 
     world.add_items(5)
     campaign = an_open_campaign(world)
     for user in (world.nour, world.tarek):
-        give(campaign, world.egypt, user, dict.fromkeys(world.items, "3"))
+        give_ratings(campaign, world.egypt, user, dict.fromkeys(world.items, "3"))
     fields = {"rater": "heron", "rater_kind": "model", "target": "Egypt", "field": "relevance"}
     rows = [
         json.dumps({**fields, "item": one.key, "code": code}) for one, code in zip(world.items, "12345", strict=True)
     ]
-    simulated_study.bring(campaign, world.mara, "\n".join(rows).encode(), "heron.jsonl")
+    simulated_study.import_ratings(campaign, world.mara, "\n".join(rows).encode(), "heron.jsonl")
     line = world.client(world.mara).get("/b/sea-and-river/judge.json").json()["cohorts"]["Egypt"]
     assert line["ceiling"]["reason"] == "constant_ratings"
 
@@ -149,7 +151,7 @@ def test_one_person_leaves_values_undefined_with_reasons(world: World, study: St
     new_campaign = simulated_study.make_benchmark(study, world.team, world.mara)
     rows = simulated_study.long_file(study).decode().splitlines()
     kept = [rows[0], *(row for row in rows[1:] if ",Brazil 0," in row or ",Keen," in row)]
-    assert simulated_study.bring(new_campaign, world.mara, "\n".join(kept).encode()).state == "done"
+    assert simulated_study.import_ratings(new_campaign, world.mara, "\n".join(kept).encode()).state == "done"
     report = judged_by(world, "Keen").json()
     line = report["cohorts"]["Brazil"]
     assert (line["alpha_people"]["reason"], line["alpha_people"]["n_raters"]) == ("too_few_raters", 1)
@@ -168,7 +170,7 @@ def test_judge_errors_with_one_person_cannot_be_corrected(world: World, study: S
     rows = simulated_study.long_file(study).decode().splitlines()
     several = (",Brazil 0,", ",Keen,", ",Middling,")
     kept = [rows[0], *(row for row in rows[1:] if any(name in row for name in several))]
-    assert simulated_study.bring(new_campaign, world.mara, "\n".join(kept).encode()).state == "done"
+    assert simulated_study.import_ratings(new_campaign, world.mara, "\n".join(kept).encode()).state == "done"
     panel = judged_by(world, "Keen").json()["panel"]
     assert {one["reason"] for one in panel.values()} == {"no_pairable_units"}
     assert {one["value"] for one in panel.values()} == {None}

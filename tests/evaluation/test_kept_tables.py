@@ -30,14 +30,14 @@ from tests.evaluation.sample_tables import SMALL, tables_are
 from tests.personas import World
 
 
-def names(inputs: Any) -> Any:
+def build_names_table(inputs: Any) -> Any:
     """Which runs there are, and of what family."""
     told = [f"{one.pk}{one.rater.about.get('family', '')}" for one in inputs.runs("retrieval")]
     row = Row(" ".join(told), (Cell(text=str(len(told))),))
     return inputs.table(corner="Runs", columns=["n"], rows=[row])
 
 
-RUNS = TableSpec("runs", "Table 1", "Runs", "Runs of models.", names)
+RUNS = TableSpec("runs", "Table 1", "Runs", "Runs of models.", build_names_table)
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def read(world: World, rest: str) -> str:
     return str(reply.content.decode())
 
 
-def shown(world: World) -> str:
+def shown_label(world: World) -> str:
     reply = world.client(world.mara).get(f"/b/{world.benchmark.slug}/tables/runs.json")
     return str(reply.json()["rows"][0]["label"])
 
@@ -83,33 +83,33 @@ def test_a_run_that_is_withdrawn_or_brought_back_is_another_table(table_world: W
     """Also where as many runs stand as before, and the newest is the same one."""
     first, second, third = three
     result_runs.withdraw(first, table_world.mara, timezone.now())
-    assert shown(table_world) == f"{second.pk} {third.pk}"
+    assert shown_label(table_world) == f"{second.pk} {third.pk}"
     result_runs.withdraw(second, table_world.mara, timezone.now())
     first.refresh_from_db()
     result_runs.restore(first, table_world.mara)
-    assert shown(table_world) == f"{first.pk} {third.pk}"
+    assert shown_label(table_world) == f"{first.pk} {third.pk}"
 
 
 def test_a_run_counts_as_soon_as_it_is_complete(table_world: World, three: list[Run]) -> None:
     coming = three[1]
     Run.objects.filter(pk=coming.pk).update(complete=False)
-    assert str(coming.pk) not in shown(table_world)
+    assert str(coming.pk) not in shown_label(table_world)
     Run.objects.filter(pk=coming.pk).update(complete=True)
-    assert str(coming.pk) in shown(table_world)
+    assert str(coming.pk) in shown_label(table_world)
 
 
 def test_what_is_told_of_a_model_is_another_table(table_world: World, three: list[Run]) -> None:
-    before = shown(table_world)
+    before = shown_label(table_world)
     Rater.objects.filter(pk=three[0].rater_id).update(about={"family": "CLIP"})
-    assert shown(table_world) == before.replace(str(three[0].pk), f"{three[0].pk}CLIP", 1)
+    assert shown_label(table_world) == before.replace(str(three[0].pk), f"{three[0].pk}CLIP", 1)
 
 
-def an_answer_taken_back(world: World) -> None:
+def exclude_person(world: World) -> None:
     path = f"/b/{world.benchmark.slug}/people/{rater_of(world.nour).pk}/"
     world.client(world.mara).post(path, {"do": "exclude", "reason": "x"})
 
 
-def an_item_told_more_of(world: World) -> None:
+def import_item_text(world: World) -> None:
     rows = SimpleUploadedFile("items.csv", b"key,text,country\nanother,Tea,Egypt\n")
     stage = world.stage
     stage.display, stage.pictures = "words", "none"
@@ -119,7 +119,7 @@ def an_item_told_more_of(world: World) -> None:
     assert stage.items.filter(key="another").exists(), job.rows.values()
 
 
-@pytest.mark.parametrize("happens", [an_answer_taken_back, an_item_told_more_of])
+@pytest.mark.parametrize("happens", [exclude_person, import_item_text])
 def test_a_kept_table_says_that_something_has_changed(
     table_world: World, campaign: Campaign, happens: Callable[[World], None]
 ) -> None:
@@ -141,7 +141,7 @@ def test_slow_table_is_recomputed_by_a_worker(
     sent: list[Any] = []
     monkeypatch.setattr(broker.current_app, "send_task", lambda name, args, **_more: sent.append(args))
     read(table_world, "small/?decimals=4")
-    an_answer_taken_back(table_world)
+    exclude_person(table_world)
     Snapshot.objects.update(computed_at=timezone.now() - timedelta(minutes=2), seconds=table_builder.AT_ONCE + 1)
     kept_at = Snapshot.objects.get().computed_at
     page = read(table_world, "small/?decimals=4&fresh=1")
@@ -157,6 +157,6 @@ def test_slow_table_is_recomputed_by_a_worker(
 
 def test_quick_table_is_recomputed_at_once(table_world: World, campaign: Campaign) -> None:
     read(table_world, "small/")
-    an_answer_taken_back(table_world)
+    exclude_person(table_world)
     Snapshot.objects.update(computed_at=timezone.now() - timedelta(minutes=2))
     assert "have changed since" not in read(table_world, "small/?fresh=1")

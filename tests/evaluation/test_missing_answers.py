@@ -20,11 +20,11 @@ from evaluation.metrics.counts import Ratings
 from people.models import Rater
 from predictions.models import Call, Endpoint, Run
 from predictions.services.runs import answer_runs
-from tests.evaluation.data import an_open_campaign, give
+from tests.evaluation.data import an_open_campaign, give_ratings
 from tests.evaluation.test_measures import CHOICE, with_sheet
 from tests.evaluation.test_people_page import NOMINAL
 from tests.personas import World
-from tests.predictions.model_file_samples import bring, jsonl, kept, lm_eval, run_of
+from tests.predictions.model_file_samples import import_file, jsonl, lm_eval, run_of, store_file
 
 PEOPLE = {"nour": "1223412345", "tarek": "1123422345", "third": "1223412355"}
 REPLIES = ["1", "2", "2", "no idea", "4", "9", "", "3", "4", "1"]
@@ -34,7 +34,7 @@ SCORED = [[-1.0, False]] * 4 + [[-0.1, True]]
 def world_with(world: World, campaign: Campaign) -> Campaign:
     third = world.add_annotators(world.egypt, 1)[0]
     for user, codes in zip((world.nour, world.tarek, third), PEOPLE.values(), strict=True):
-        give(campaign, world.egypt, user, dict(zip(world.items, codes, strict=True)))
+        give_ratings(campaign, world.egypt, user, dict(zip(world.items, codes, strict=True)))
     return campaign
 
 
@@ -44,7 +44,7 @@ def campaign(world: World) -> Campaign:
     return world_with(world, an_open_campaign(world))
 
 
-def asked(world: World, campaign: Campaign, replies: list[Any], name: str = "tiny") -> Any:
+def import_replies(world: World, campaign: Campaign, replies: list[Any], name: str = "tiny") -> Any:
     rows = [
         lm_eval({"id": item.key, "country": "Egypt"}, reply) for item, reply in zip(world.items, replies, strict=True)
     ]
@@ -52,7 +52,7 @@ def asked(world: World, campaign: Campaign, replies: list[Any], name: str = "tin
         {**row, "filtered_resps": reply, "resps": [reply]} if isinstance(reply, list) else row
         for row, reply in zip(rows, replies, strict=True)
     ]
-    return run_of(bring(world, campaign, kept(jsonl(rows)), model=name, target="doc.country"))
+    return run_of(import_file(world, campaign, store_file(jsonl(rows)), model=name, target="doc.country"))
 
 
 def read(world: World, rest: str) -> Any:
@@ -67,7 +67,7 @@ def read_csv(world: World, rest: str) -> list[dict[str, str]]:
 
 
 def test_a_model_says_what_was_left_out_and_why(world: World, campaign: Campaign) -> None:
-    asked(world, campaign, REPLIES)
+    import_replies(world, campaign, REPLIES)
     [line] = read(world, "models.json?")["models"]
     states = {"unparseable": 1, "out_of_range": 1, "no_response": 1}
     assert line["left_out"] == {"n": 3, "states": states, "worst": None, "best": None, "n_undecided": 0}
@@ -84,7 +84,7 @@ def test_an_accuracy_lies_between_all_wrong_and_all_right(world: World) -> None:
     campaign = world_with(world, campaign) if len(world.items) == 10 else campaign
     Rating.objects.update(value=None)
     codes = sorted({one["code"] for one in NOMINAL["options"]})
-    asked(world, campaign, [one if one in codes or not one else "?" for one in REPLIES])
+    import_replies(world, campaign, [one if one in codes or not one else "?" for one in REPLIES])
     [line] = read(world, "models.json?")["models"]
     n, value = line["overall"]["n_units"], line["overall"]["value"]
     gone = line["left_out"]["n"]
@@ -97,7 +97,7 @@ def test_an_accuracy_lies_between_all_wrong_and_all_right(world: World) -> None:
 
 
 def test_ways_of_asking_are_never_one_number_silently(world: World, campaign: Campaign) -> None:
-    asked(world, campaign, [*REPLIES[:3], *[SCORED] * 7])
+    import_replies(world, campaign, [*REPLIES[:3], *[SCORED] * 7])
     words = "Answer methods: 7 from how likely the text is, 3 from free text."
     for page in (read(world, "models/?"), read(world, "judge/?")):
         assert words in page and "different ways of asking are different measurements" in page
@@ -106,8 +106,8 @@ def test_ways_of_asking_are_never_one_number_silently(world: World, campaign: Ca
 
 
 def test_a_model_that_gave_nothing_readable_is_there(world: World, campaign: Campaign) -> None:
-    asked(world, campaign, ["4"] * 10, name="fine")
-    run = asked(world, campaign, ["prose"] * 10, name="mute")
+    import_replies(world, campaign, ["4"] * 10, name="fine")
+    run = import_replies(world, campaign, ["prose"] * 10, name="mute")
     run.withdrawn_at = None  # a run of files without an answer makes room; a live one stands
     run.save()
     lines = {line["model"]: line for line in read(world, "models.json?")["models"]}
@@ -116,7 +116,7 @@ def test_a_model_that_gave_nothing_readable_is_there(world: World, campaign: Cam
 
 
 def test_a_withdrawn_run_left_nothing_out(world: World, campaign: Campaign) -> None:
-    run = asked(world, campaign, REPLIES)
+    run = import_replies(world, campaign, REPLIES)
     answer_runs.withdraw(run, world.mara, timezone.now())
     assert read(world, "models.json?")["models"] == []
     answer_runs.restore(run, world.mara, timezone.now())
@@ -124,7 +124,7 @@ def test_a_withdrawn_run_left_nothing_out(world: World, campaign: Campaign) -> N
     assert line["left_out"]["n"] == 3 and line["overall"]["n_units"] == 7
 
 
-def again(campaign: Campaign, name: str, table: list[str]) -> None:
+def repeat_answers(campaign: Campaign, name: str, table: list[str]) -> None:
     """What a model says each time: a word for each repeat, a letter for each item."""
     model = Rater.objects.get(kind="model", name=name)
     destination, now, sheet = AnswerDestination.of(campaign, model), timezone.now(), sheet_of(campaign.sheet_version)
@@ -132,7 +132,7 @@ def again(campaign: Campaign, name: str, table: list[str]) -> None:
     for repeat, codes in enumerate(table):
         some = [
             ModelAnswer(unit.pk, unit.item_id, repeat, f"run:{campaign.pk}-{model.pk}:{unit.pk}-{repeat}:",
-                   sheet.parse({"relevance": code}, Shown(unit.item_id)), now, now)
+                   sheet.parse({"relevance": code}, Shown(unit.item_id)), now, now, campaign.pk)
             for unit, code in zip(units, codes, strict=True) if code != "-"
         ]  # fmt: skip
         model_answers.write(destination, some, now)
@@ -141,7 +141,7 @@ def again(campaign: Campaign, name: str, table: list[str]) -> None:
 def test_a_model_that_is_asked_again_is_set_against_itself(world: World, campaign: Campaign) -> None:
     Rater.objects.create(kind="model", team=world.team, name="moody")
     table = ["1223412345", "1223412344", "12234123-5"]
-    again(campaign, "moody", table)
+    repeat_answers(campaign, "moody", table)
     [line] = read(world, "models.json?")["models"]
     repeated = line["asked_again"]
     assert (repeated["same"]["value"], repeated["same"]["n_units"], repeated["repeats"]) == (0.9, 10, 3)
@@ -150,7 +150,7 @@ def test_a_model_that_is_asked_again_is_set_against_itself(world: World, campaig
     assert line["overall"]["n_units"] == 10, "only the first answer counts beside people"
     page = read(world, "models/?")
     assert "Repeated requests" in page and "3 times" in page and "0.90" in page
-    asked(world, campaign, ["4"] * 10, name="once")
+    import_replies(world, campaign, ["4"] * 10, name="once")
     assert [one["asked_again"] is None for one in read(world, "models.json?")["models"]] == [False, True]
 
 
@@ -160,7 +160,7 @@ def test_repeats_without_a_value_are_listed_with_self_agreement(world: World, ca
     run = Run.objects.create(
         benchmark=world.benchmark, campaign=campaign, rater=shy, task="answers", source="here", complete=True
     )
-    again(campaign, "shy", ["1223412345", "1223-12-44", "1223412-45"])
+    repeat_answers(campaign, "shy", ["1223412345", "1223-12-44", "1223412-45"])
     for place, repeat, state in (
         (4, 1, "refused"),
         (7, 1, "unparseable"),
@@ -189,16 +189,16 @@ def test_a_model_asked_in_two_campaigns_and_again_in_each_is_set_against_all_its
     world: World, campaign: Campaign
 ) -> None:
     Rater.objects.create(kind="model", team=world.team, name="moody")
-    again(campaign, "moody", ["1223412345", "1223412345"])
-    again(an_open_campaign(world, name="Second"), "moody", ["1223412345", "1223412344"])
+    repeat_answers(campaign, "moody", ["1223412345", "1223412345"])
+    repeat_answers(an_open_campaign(world, name="Second"), "moody", ["1223412345", "1223412344"])
     [line] = read(world, "models.json?")["models"]
     assert (line["asked_again"]["repeats"], line["asked_again"]["same"]["value"]) == (4, 0.9)
 
 
 def test_two_judges_are_averaged_here_and_are_no_rater(world: World, campaign: Campaign) -> None:
     first, second = "1233412345", "2223312355"
-    first_model = asked(world, campaign, list(first), name="one")
-    other = asked(world, campaign, [*second[:-1], "prose"], name="other")
+    first_model = import_replies(world, campaign, list(first), name="one")
+    other = import_replies(world, campaign, [*second[:-1], "prose"], name="other")
     n = Rater.objects.count()
     key = f"{first_model.rater_id}%2B{other.rater_id}"
     line = read(world, f"judge.json?judge={key}&")
@@ -216,16 +216,16 @@ def test_two_judges_are_averaged_here_and_are_no_rater(world: World, campaign: C
 
 
 def test_the_average_of_no_such_judges_is_refused(world: World, campaign: Campaign) -> None:
-    one = asked(world, campaign, ["4"] * 10)
+    one = import_replies(world, campaign, ["4"] * 10)
     url = f"/b/{world.benchmark.slug}/judge/?judge={one.rater_id}%2B999"
     assert world.client(world.mara).get(url).status_code == 400
 
 
-def named(world: World, campaign: Campaign, codes_by_model: dict[str, str]) -> dict[str, int]:
+def create_models(world: World, campaign: Campaign, codes_by_model: dict[str, str]) -> dict[str, int]:
     """Models that rated, by name: their ids."""
     rater_ids = {name: Rater.objects.create(kind="model", team=world.team, name=name).pk for name in codes_by_model}
     for name, codes in codes_by_model.items():
-        again(campaign, name, [codes])
+        repeat_answers(campaign, name, [codes])
     return rater_ids
 
 
@@ -235,7 +235,7 @@ SEVEN = dict(zip("abcdefg", ("1233412345", "2223312355", "1111122222", "54321123
 
 @pytest.mark.parametrize("chosen", ["ab", "afe", "ag", "abcdefg"])
 def test_the_mean_of_any_judges_can_be_looked_at(world: World, campaign: Campaign, chosen: str) -> None:
-    pks = named(world, campaign, SEVEN)
+    pks = create_models(world, campaign, SEVEN)
     scores = np.array([[np.nan if c == "-" else float(c) for c in SEVEN[name]] for name in chosen])
     mean = scores.mean(axis=0)
     read_by_all = np.isfinite(mean)
@@ -259,10 +259,10 @@ def test_the_mean_of_any_judges_can_be_looked_at(world: World, campaign: Campaig
 
 def test_codes_without_an_order_have_no_mean(world: World) -> None:
     campaign = with_sheet(world, {**CHOICE, "key": "relevance", "config": NOMINAL})
-    give(campaign, world.egypt, world.nour, dict.fromkeys(world.items, "1"))
+    give_ratings(campaign, world.egypt, world.nour, dict.fromkeys(world.items, "1"))
     Rating.objects.update(value=None)
     n = len(world.items)
-    pks = named(world, campaign, dict.fromkeys("abc", "1" * n))
+    pks = create_models(world, campaign, dict.fromkeys("abc", "1" * n))
     address = f"/b/{world.benchmark.slug}/judge/?judge={pks['a']}"
     page = world.client(world.mara).get(address).content.decode()
     assert "the mean of" not in page and 'type="checkbox" name="judge"' not in page
@@ -271,7 +271,7 @@ def test_codes_without_an_order_have_no_mean(world: World) -> None:
 
 
 def test_n_of_a_judge_is_of_the_units_it_rated_and_the_people_compared(world: World, campaign: Campaign) -> None:
-    pks = named(world, campaign, {"few": "12341-----"})
+    pks = create_models(world, campaign, {"few": "12341-----"})
     line = read(world, f"judge.json?judge={pks['few']}&")["cohorts"]["Egypt"]
     assert line["at_least_as_good"]["n_units"] == 5
     assert [(one["n_units"], one["n_raters"]) for one in line["people"]] == [(5, 3)] * 3, "the judge is none of them"
@@ -284,7 +284,7 @@ def divided(world: World) -> Campaign:
     campaign = with_sheet(world, {**CHOICE, "key": "relevance", "config": NOMINAL})
     n = len(world.items)
     for user, last in ((world.nour, "1"), (world.tarek, "2")):
-        give(campaign, world.egypt, user, dict(zip(world.items, "1" * (n - 1) + last, strict=True)))
+        give_ratings(campaign, world.egypt, user, dict(zip(world.items, "1" * (n - 1) + last, strict=True)))
     Rating.objects.update(value=None)
     return campaign
 
@@ -292,7 +292,7 @@ def divided(world: World) -> Campaign:
 def test_a_divided_unit_is_left_out_of_both_pages_alike(world: World, divided: Campaign) -> None:
     """One rule for what is left out: whatever people rated and the model gave no value for."""
     n = len(world.items)
-    asked(world, divided, ["?", *["1"] * (n - 2), "?"])
+    import_replies(world, divided, ["?", *["1"] * (n - 2), "?"])
     [model] = read(world, "models.json?")["models"]
     judge = read(world, "judge.json?")["cohorts"]["Egypt"]
     right = n - 2  # of those that can be right; one more has no value
@@ -303,16 +303,16 @@ def test_a_divided_unit_is_left_out_of_both_pages_alike(world: World, divided: C
     assert words in read(world, "models/?") and words in read(world, "judge/?")
 
 
-def of_some(world: World, campaign: Campaign, replies: list[str]) -> Any:
+def import_some_replies(world: World, campaign: Campaign, replies: list[str]) -> Any:
     """A model that was asked about the first items only."""
     rows = [
         lm_eval({"id": item.key, "country": "Egypt"}, reply) for item, reply in zip(world.items, replies, strict=False)
     ]
-    return run_of(bring(world, campaign, kept(jsonl(rows)), model="sampled", target="doc.country"))
+    return run_of(import_file(world, campaign, store_file(jsonl(rows)), model="sampled", target="doc.country"))
 
 
 def test_answered_is_of_what_a_model_was_asked(world: World, campaign: Campaign) -> None:
-    of_some(world, campaign, ["1", "2", "2", "no idea"])
+    import_some_replies(world, campaign, ["1", "2", "2", "no idea"])
     [line] = read(world, "models.json?")["models"]
     assert (line["answered"]["value"], line["answered"]["n_units"]) == (0.75, 4)
     assert (line["asked"]["value"], line["asked"]["n_units"], line["left_out"]["n"]) == (0.4, 10, 1)
@@ -321,7 +321,7 @@ def test_answered_is_of_what_a_model_was_asked(world: World, campaign: Campaign)
     assert "7 items that people rated have no answer of the judge. Not asked about 6. Left out 1:" in read(
         world, "judge/?"
     )
-    pks = named(world, campaign, {"untold": "123-------"})
+    pks = create_models(world, campaign, {"untold": "123-------"})
     untold = next(one for one in read(world, "models.json?")["models"] if one["model"] == "untold")
     assert (untold["asked"], untold["answered"]["n_units"]) == (None, 10)
     page = read(world, "models/?")
@@ -342,7 +342,7 @@ def test_answered_is_of_what_a_model_was_asked(world: World, campaign: Campaign)
 def test_what_was_never_sent_is_no_failure_of_the_model(
     world: World, campaign: Campaign, how: dict[str, Any], left_out: int
 ) -> None:
-    run = of_some(world, campaign, ["1", "2", "2", "no idea"])
+    run = import_some_replies(world, campaign, ["1", "2", "2", "no idea"])
     run.endpoint = Endpoint.objects.create(team=world.team, name="tiny", created_at=timezone.now())
     run.save()
     unit = Unit.objects.get(item=world.items[5], target="Egypt")

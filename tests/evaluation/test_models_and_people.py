@@ -8,8 +8,8 @@ from annotation.models import Campaign, Rating
 from evaluation.reports import stored_agreement
 from evaluation.services.snapshots import THRESHOLD
 from evaluation.views import people as people_page
-from tests.annotation.files.test_answer_files import bring
-from tests.evaluation.data import an_open_campaign, give
+from tests.annotation.files.test_answer_files import import_answers
+from tests.evaluation.data import an_open_campaign, give_ratings
 from tests.evaluation.test_measures import CHOICE, with_sheet
 from tests.evaluation.test_people_page import NOMINAL
 from tests.personas import World, make_cohort, make_user
@@ -24,7 +24,7 @@ GOLD = "1221"  # the model is right in three of four; the last item has none
 def of_a_model(world: World, campaign: Campaign, codes: str, name: str = "heron", **more: str) -> None:
     fields = {"rater": name, "rater_kind": "model", "target": "Egypt", "field": "relevance", **more}
     rows = [{**fields, "item": item.key, "code": code} for item, code in zip(world.items, codes, strict=False)]
-    job = bring(campaign, "\n".join(json.dumps(row) for row in rows).encode(), f"{name}.jsonl")
+    job = import_answers(campaign, "\n".join(json.dumps(row) for row in rows).encode(), f"{name}.jsonl")
     assert job.result["counts"] == {"created": len(rows)}
 
 
@@ -33,7 +33,7 @@ def nominal(world: World) -> Campaign:
     campaign = with_sheet(world, {**CHOICE, "key": "relevance", "config": NOMINAL})
     third = world.add_annotators(world.egypt, 1)[0]
     for user, codes in zip((world.nour, world.tarek, third), PEOPLE, strict=True):
-        give(campaign, world.egypt, user, dict(zip(world.items, codes, strict=False)))
+        give_ratings(campaign, world.egypt, user, dict(zip(world.items, codes, strict=False)))
     Rating.objects.update(value=None)
     of_a_model(world, campaign, MODEL)
     return campaign
@@ -97,7 +97,7 @@ def test_what_nobody_shares_with_the_model_is_not_called_unrated(world: World) -
     campaign = an_open_campaign(world)
     for cohort, users in ((world.egypt, (world.nour, world.tarek)), (world.brazil, (world.bia, world.caio))):
         for user in users:
-            give(campaign, cohort, user, dict(zip(world.items, "1234", strict=True)))
+            give_ratings(campaign, cohort, user, dict(zip(world.items, "1234", strict=True)))
     of_a_model(world, campaign, "1234")
     for rest in ("models/", "judge/"):
         page = read(world, f"{rest}?cohort={world.brazil.pk}")
@@ -129,10 +129,10 @@ def test_where_all_answers_are_the_same_the_order_says_nothing(world: World) -> 
     world.add_items(2)
     campaign = an_open_campaign(world)
     for user in (world.nour, world.tarek):
-        give(campaign, world.egypt, user, dict.fromkeys(world.items, "3"))
+        give_ratings(campaign, world.egypt, user, dict.fromkeys(world.items, "3"))
     assert "No two raters differ on any of these items" in read(world, "disagreement/")
-    give(campaign, world.brazil, world.bia, {world.items[0]: "1"})
-    give(campaign, world.brazil, world.caio, {world.items[0]: "5"})
+    give_ratings(campaign, world.brazil, world.bia, {world.items[0]: "1"})
+    give_ratings(campaign, world.brazil, world.caio, {world.items[0]: "5"})
     assert "No two raters differ on any of these items" not in read(world, "disagreement/")
 
 
@@ -140,7 +140,7 @@ def test_weeks_lead_to_their_line(world: World) -> None:
     world.add_items(4)
     campaign = an_open_campaign(world)
     for user in (world.nour, world.tarek):
-        give(campaign, world.egypt, user, dict(zip(world.items, "1234", strict=True)))
+        give_ratings(campaign, world.egypt, user, dict(zip(world.items, "1234", strict=True)))
     page = read(world, f"agreement/?by=time&cohort={world.egypt.pk}")
     assert f"figures/?cohort={world.egypt.pk}#over-time" in page
     assert (
@@ -180,7 +180,7 @@ def test_image_wise_says_what_it_leaves_out(world: World, n_answered: int) -> No
     rated = {world.egypt: "12345", world.brazil: "54321", china: "351"}
     for cohort, codes in rated.items():
         for member in cohort.members.all():
-            give(campaign, cohort, member.user, dict(zip(world.items, codes, strict=False)))
+            give_ratings(campaign, cohort, member.user, dict(zip(world.items, codes, strict=False)))
     for cohort, codes in {"Egypt": "23451", "Brazil": "34512", "China": "12345"}.items():
         of_a_model(world, campaign, codes[:n_answered], target=cohort)
     [line] = json.loads(read(world, "models.json"))["models"]

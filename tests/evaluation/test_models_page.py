@@ -27,7 +27,7 @@ def study() -> Study:
 @pytest.fixture
 def campaign(world: World, study: Study) -> Campaign:
     new_campaign = simulated_study.make_benchmark(study, world.team, world.mara)
-    job = simulated_study.bring(new_campaign, world.mara, simulated_study.long_file(study))
+    job = simulated_study.import_ratings(new_campaign, world.mara, simulated_study.long_file(study))
     assert job.state == "done"
     return new_campaign
 
@@ -100,7 +100,7 @@ def test_one_rater_gives_no_interval_and_a_constant_model_no_value(world: World,
     rows = simulated_study.long_file(study).decode().splitlines()
     kept = [rows[0], *(row for row in rows[1:] if ",Brazil 0," in row or ",Keen," in row)]
     kept += [row.replace(",Keen,", ",Flat,")[:-1] + "3" for row in kept if ",Keen," in row]
-    assert simulated_study.bring(new_campaign, world.mara, "\n".join(kept).encode()).state == "done"
+    assert simulated_study.import_ratings(new_campaign, world.mara, "\n".join(kept).encode()).state == "done"
     rows_by_model = {one["model"]: one for one in numbers(world)["models"]}
     assert rows_by_model["Keen"]["by_cohort"]["Brazil"]["interval_reason"] == "too_few_raters_for_interval"
     assert rows_by_model["Keen"]["by_cohort"]["China"]["reason"] == "no_ratings"

@@ -18,8 +18,8 @@ from evaluation.queries.observations import Observations, answers, observe
 from evaluation.queries.ratings import ratings
 from evaluation.selections.catalogue import catalogue_of
 from evaluation.selections.selection import Selection, select
-from tests.evaluation.data import NOON, an_open_campaign, give, of_condition, table
-from tests.evaluation.sample_tables import model, say
+from tests.evaluation.data import NOON, an_open_campaign, give_ratings, of_condition, table
+from tests.evaluation.sample_tables import model, store_answers
 from tests.personas import World
 
 
@@ -33,17 +33,19 @@ def campaign(world: World) -> Campaign:
     table(new_campaign, world.egypt, natural[:5], {world.nour: "11223", world.tarek: "12233"})
     table(new_campaign, world.brazil, natural[:2], {world.bia: "45"})
     judge = model(world.team, "Judge", "main", family="small")
-    say(new_campaign, judge, {(natural[0], "Egypt"): "1", (natural[1], "Egypt"): "2", (natural[2], "Egypt"): "5"})
-    say(new_campaign, judge, {(natural[0], "Peru"): "3"})
+    store_answers(
+        new_campaign, judge, {(natural[0], "Egypt"): "1", (natural[1], "Egypt"): "2", (natural[2], "Egypt"): "5"}
+    )
+    store_answers(new_campaign, judge, {(natural[0], "Peru"): "3"})
     return new_campaign
 
 
-def chosen(world: World, query: str = "", **more: Any) -> Selection:
+def select_from(world: World, query: str = "", **more: Any) -> Selection:
     return replace(select(catalogue_of(world.benchmark), QueryDict(query)), **more)
 
 
-def everybody(world: World, query: str = "") -> Observations:
-    return observe(chosen(world, query, raters=("person", "model")))
+def observe_everybody(world: World, query: str = "") -> Observations:
+    return observe(select_from(world, query, raters=("person", "model")))
 
 
 def codes_by_triple(observations: Observations) -> dict[tuple[str, str, str], str]:
@@ -56,7 +58,7 @@ def codes_by_triple(observations: Observations) -> dict[tuple[str, str, str], st
 
 
 def test_people_and_models_stand_in_one_table_each_about_its_target(world: World, campaign: Campaign) -> None:
-    observations = everybody(world)
+    observations = observe_everybody(world)
     natural = of_condition(world.items, "natural")
     nour = world.benchmark.pseudonym(world.nour.rater.pk)
     codes = codes_by_triple(observations)
@@ -70,7 +72,7 @@ def test_people_and_models_stand_in_one_table_each_about_its_target(world: World
 
 
 def test_people_bear_the_name_they_have_here_and_stand_before_the_models(world: World, campaign: Campaign) -> None:
-    observations = everybody(world)
+    observations = observe_everybody(world)
     assert [who.kind for who in observations.raters] == ["person"] * 3 + ["model"]
     names = {who.name for who in observations.raters if not who.is_model}
     assert names == {world.benchmark.pseudonym(u.rater.pk) for u in (world.nour, world.tarek, world.bia)}
@@ -82,15 +84,15 @@ def test_people_bear_the_name_they_have_here_and_stand_before_the_models(world: 
 
 
 def test_a_model_belongs_to_no_cohort(world: World, campaign: Campaign) -> None:
-    observations = everybody(world)
+    observations = observe_everybody(world)
     assert set(observations.cohort[observations.by_model]) == {-1}
     assert sorted(np.unique(observations.people.cohort).tolist()) == [0, 1]
     assert observations.people.n == 12
-    assert observe(chosen(world)).n == 12  # the selection of the pages asks for people alone
+    assert observe(select_from(world)).n == 12  # the selection of the pages asks for people alone
 
 
 def test_a_unit_is_an_item_for_a_target(world: World, campaign: Campaign) -> None:
-    observations = everybody(world)
+    observations = observe_everybody(world)
     # Egypt 5 units, Brazil 2, and what the model alone said of Peru
     assert np.unique(observations.unit).size == 5 + 2 + 1
     egypt = observations.where(observations.target == observations.targets.index("Egypt"))
@@ -101,8 +103,8 @@ def test_a_unit_is_an_item_for_a_target(world: World, campaign: Campaign) -> Non
 def test_measures_see_what_the_pages_readers_see(world: World, campaign: Campaign, query: str) -> None:
     natural = of_condition(world.items, "natural")
     [third] = world.add_annotators(world.egypt, 1)
-    give(campaign, world.egypt, third, dict.fromkeys(natural[:5], "5"), because="surplus")
-    selection = chosen(world, f"{query}&cohort={world.egypt.pk}")
+    give_ratings(campaign, world.egypt, third, dict.fromkeys(natural[:5], "5"), because="surplus")
+    selection = select_from(world, f"{query}&cohort={world.egypt.pk}")
     ours = observe(selection).ratings
     theirs = ratings(selection).cells[world.egypt.pk, "natural"]
     assert (ours.n_units, ours.n_raters, ours.n_ratings) == (theirs.n_units, theirs.n_raters, theirs.n_ratings)
@@ -116,23 +118,23 @@ def test_measures_see_what_the_pages_readers_see(world: World, campaign: Campaig
 
 def test_what_does_not_count_is_left_out_until_it_is_asked_for(world: World, campaign: Campaign) -> None:
     [third] = world.add_annotators(world.egypt, 1)
-    give(campaign, world.egypt, third, {world.items[0]: "5"}, because="excluded")
-    assert everybody(world).n == 16
-    assert everybody(world, "counted=all").n == 17
+    give_ratings(campaign, world.egypt, third, {world.items[0]: "5"}, because="excluded")
+    assert observe_everybody(world).n == 16
+    assert observe_everybody(world, "counted=all").n == 17
     Annotation.objects.filter(rater__user=world.bia).update(live=False, counted=False, uncounted_because="withdrawn")
     world.bia.rater.ratings.update(live=False, counted=False)
-    assert everybody(world).n == 14
+    assert observe_everybody(world).n == 14
 
 
 @pytest.mark.parametrize(("repeats", "code"), [("latest", "5"), ("first", "1")])
 def test_of_two_answers_to_one_unit_one_is_kept(world: World, campaign: Campaign, repeats: str, code: str) -> None:
     again = an_open_campaign(world, name="Round two")
     first = of_condition(world.items, "natural")[0]
-    give(again, world.egypt, world.nour, {first: "5"})
+    give_ratings(again, world.egypt, world.nour, {first: "5"})
     judge = model(world.team, "Another")
-    say(campaign, judge, {(first, "Egypt"): "1"})
-    say(again, judge, {(first, "Egypt"): "5"})
-    observations = everybody(world, f"repeats={repeats}")
+    store_answers(campaign, judge, {(first, "Egypt"): "1"})
+    store_answers(again, judge, {(first, "Egypt"): "5"})
+    observations = observe_everybody(world, f"repeats={repeats}")
     codes = codes_by_triple(observations)
     nour = world.benchmark.pseudonym(world.nour.rater.pk)
     assert codes[first.key, "Egypt", nour] == codes[first.key, "Egypt", "Another"] == code
@@ -140,7 +142,7 @@ def test_of_two_answers_to_one_unit_one_is_kept(world: World, campaign: Campaign
 
 
 def test_rows_are_cut_by_item_by_rater_and_by_model(world: World, campaign: Campaign) -> None:
-    observations = everybody(world)
+    observations = observe_everybody(world)
     natural = of_condition(world.items, "natural")
     egyptian = observations.of_item({"origin": "Egypt", "condition": "natural"})
     keys = {observations.items[i].key for i in observations.item[egyptian]}
@@ -163,8 +165,8 @@ def test_rows_are_cut_by_item_by_rater_and_by_model(world: World, campaign: Camp
 def test_models_of_one_name_are_told_apart_by_setting(world: World, campaign: Campaign) -> None:
     first = world.items[0]
     for name, setting in (("Judge", "blind"), ("Arbiter", "main")):
-        say(campaign, model(world.team, name, setting), {(first, "Egypt"): "1"})
-    assert [(w.name, w.setting) for _n, w in everybody(world).models()] == [
+        store_answers(campaign, model(world.team, name, setting), {(first, "Egypt"): "1"})
+    assert [(w.name, w.setting) for _n, w in observe_everybody(world).models()] == [
         ("Arbiter", "main"), ("Judge", "blind"), ("Judge", "main"),
     ]  # fmt: skip
 
@@ -172,7 +174,7 @@ def test_models_of_one_name_are_told_apart_by_setting(world: World, campaign: Ca
 def test_observations_without_answers_are_empty(world: World) -> None:
     world.add_items(4)
     an_open_campaign(world)
-    observations = everybody(world)
+    observations = observe_everybody(world)
     assert (observations.n, observations.items, observations.raters, observations.codes) == (0, (), (), ())
     assert (observations.people.n, observations.models(), observations.of_item({"origin": "Egypt"}).size) == (0, [], 0)
     given = observations.ratings
@@ -181,14 +183,14 @@ def test_observations_without_answers_are_empty(world: World) -> None:
 
 def test_a_code_that_is_no_number_is_left_out_of_an_ordered_measure(world: World, campaign: Campaign) -> None:
     first = of_condition(world.items, "natural")[4]
-    say(campaign, model(world.team, "Unsure"), {(first, "Egypt"): "cannot say"})
-    seen = everybody(world)
+    store_answers(campaign, model(world.team, "Unsure"), {(first, "Egypt"): "cannot say"})
+    seen = observe_everybody(world)
     assert seen.n == 17
     assert seen.ratings.n_ratings == 16
 
 
 def test_reading_takes_the_same_number_of_queries_however_much_there_is(world: World, campaign: Campaign) -> None:
-    selection = chosen(world, "", raters=("person", "model"))
+    selection = select_from(world, "", raters=("person", "model"))
 
     def queries() -> int:
         with CaptureQueriesContext(connection) as seen:
@@ -197,7 +199,7 @@ def test_reading_takes_the_same_number_of_queries_however_much_there_is(world: W
 
     before = queries()
     for user in world.add_annotators(world.egypt, 4):
-        give(campaign, world.egypt, user, dict.fromkeys(world.items, "3"))
+        give_ratings(campaign, world.egypt, user, dict.fromkeys(world.items, "3"))
     assert queries() == before
 
 
@@ -215,12 +217,12 @@ def test_texts_come_whole_with_who_wrote_them(world: World) -> None:
     first, second, _three = world.items
     writer = model(world.team, "Writer", "vlm")
     texts: Mapping[Any, Any] = {(second, "Egypt"): "koshary", (first, "Egypt"): "ful"}
-    say(campaign, writer, texts, field="title", codes=False)
+    store_answers(campaign, writer, texts, field="title", codes=False)
     selection = select(catalogue_of(world.benchmark), QueryDict(), field="title")
     assert (selection.field, selection.level) == ("title", "text")
     both = replace(selection, raters=("person", "model"))
     found = list(answers(both))
-    assert [(s.thing.key, s.target, s.who.name, s.who.setting, s.cohort, s.answer) for s in found] == [
+    assert [(s.thing.key, s.target, s.rater.name, s.rater.setting, s.cohort, s.answer) for s in found] == [
         (first.key, "Egypt", "Writer", "vlm", "", "ful"),
         (second.key, "Egypt", "Writer", "vlm", "", "koshary"),
     ]

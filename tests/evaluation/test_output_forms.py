@@ -83,16 +83,16 @@ def study(request: pytest.FixtureRequest, module_world: World, doors: dict[str, 
     return doors[recipe]
 
 
-def of_each(pairs: list[tuple[str, str]], times: str) -> Any:
+def parametrize_each(pairs: list[tuple[str, str]], times: str) -> Any:
     rows = [pytest.param((recipe, times), key, id=f"{recipe}, {key}, {times}") for recipe, key in pairs]
     return pytest.mark.parametrize(("study", "key"), rows, indirect=["study"])
 
 
-def asked(study: PublicDoor, key: str) -> str:
+def query_of(study: PublicDoor, key: str) -> str:
     return ASKED_OF.get((study.slug, key), ASKED.get(study.slug, ""))
 
 
-def missing(client: Client, slug: str, kind: str, key: str, forms: tuple[str, ...], query: str = "") -> None:
+def check_missing(client: Client, slug: str, kind: str, key: str, forms: tuple[str, ...], query: str = "") -> None:
     """The files answer 409 with a sentence."""
     for form in forms:
         reply = client.get(f"/b/{slug}/{kind}/{key}.{form}?{query}")
@@ -107,27 +107,29 @@ def test_an_empty_benchmark_says_what_each_table_and_figure_needs(world: World, 
     for spec in TABLES[recipe]:
         page = door.page.get(door.at(f"tables/{spec.key}/"))
         assert page.status_code == 200 and 'id="latex"' not in page.content.decode(), spec.key
-        missing(door.page, door.slug, "tables", spec.key, ("json", "csv", "tex") if spec.key == first else ("json",))
+        check_missing(
+            door.page, door.slug, "tables", spec.key, ("json", "csv", "tex") if spec.key == first else ("json",)
+        )
     figures_page(door.page, door.slug)
     for figure in (*FIGURES.get(recipe, ()), *GENERAL, *MODELS):
-        missing(door.page, door.slug, "figures", figure.key, ("csv",))
+        check_missing(door.page, door.slug, "figures", figure.key, ("csv",))
 
 
-@of_each(EACH_TABLE, ONCE)
+@parametrize_each(EACH_TABLE, ONCE)
 def test_table_of_data_entered_on_pages(study: PublicDoor, key: str) -> None:
     if (study.slug, key) in NO_TABLE:
-        missing(study.page, study.slug, "tables", key, ("json",))
+        check_missing(study.page, study.slug, "tables", key, ("json",))
         return
     data = json.loads(table_forms(study.page, study.slug, key)["json"])
     assert data["rows"] and (data["choices"] or not data["runs"] + data["selections"]), "it names what it read"
 
 
-@of_each(EACH_FIGURE, ONCE)
+@parametrize_each(EACH_FIGURE, ONCE)
 def test_figure_of_data_entered_on_pages(study: PublicDoor, key: str) -> None:
     if (study.slug, key) in NO_FIGURE:
-        missing(study.page, study.slug, "figures", key, ("csv",), asked(study, key))
+        check_missing(study.page, study.slug, "figures", key, ("csv",), query_of(study, key))
         return
-    figure_forms(study.page, study.slug, key, asked(study, key))
+    figure_forms(study.page, study.slug, key, query_of(study, key))
 
 
 @pytest.mark.parametrize("study", [pytest.param((recipe, ONCE), id=recipe) for recipe in STUDIES], indirect=True)
@@ -154,7 +156,7 @@ def test_pages_and_exports_of_data_entered_on_pages(study: PublicDoor) -> None:
         assert file.status_code == 200 and b"".join(file.streaming_content)  # type: ignore[attr-defined]
 
 
-@of_each(EACH_TABLE, TWICE)
+@parametrize_each(EACH_TABLE, TWICE)
 def test_a_table_after_a_second_version(study: PublicDoor, key: str) -> None:
     """The page and the files, and whatever can be chosen is chosen once. CSV and LaTeX are made of the JSON here, by
     what the address calls, so that each number is computed twice and not four times."""
@@ -173,10 +175,10 @@ def test_a_table_after_a_second_version(study: PublicDoor, key: str) -> None:
             assert value in chosen, choice["key"]
 
 
-@of_each(EACH_FIGURE, TWICE)
+@parametrize_each(EACH_FIGURE, TWICE)
 def test_a_figure_after_a_second_version(study: PublicDoor, key: str) -> None:
     if (study.slug, key) not in NO_FIGURE:
-        reply = study.page.get(study.at(f"figures/{key}.csv?{asked(study, key)}"))
+        reply = study.page.get(study.at(f"figures/{key}.csv?{query_of(study, key)}"))
         assert reply.status_code == 200, reply.content.decode()[:300]
 
 

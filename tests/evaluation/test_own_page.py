@@ -4,7 +4,7 @@ import pytest
 
 from annotation.models import Annotation, Campaign
 from people.services.raters import rater_of
-from tests.evaluation.data import an_open_campaign, give
+from tests.evaluation.data import an_open_campaign, give_ratings
 from tests.personas import World
 
 
@@ -12,8 +12,8 @@ from tests.personas import World
 def campaign(world: World) -> Campaign:
     world.add_items(4)
     campaign = an_open_campaign(world)
-    give(campaign, world.egypt, world.nour, dict.fromkeys(world.items[:3], "3"))
-    give(campaign, world.egypt, world.tarek, dict.fromkeys(world.items, "5"))
+    give_ratings(campaign, world.egypt, world.nour, dict.fromkeys(world.items[:3], "3"))
+    give_ratings(campaign, world.egypt, world.tarek, dict.fromkeys(world.items, "5"))
     return campaign
 
 

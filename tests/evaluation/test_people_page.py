@@ -16,7 +16,7 @@ from jobs.models import Job
 from jobs.services import runner
 from people.models import Rater, User
 from people.services.raters import rater_of
-from tests.evaluation.data import NOON, an_open_campaign, give
+from tests.evaluation.data import NOON, an_open_campaign, give_ratings
 from tests.evaluation.test_measures import CHOICE, with_sheet
 from tests.personas import World
 
@@ -43,8 +43,8 @@ def people(world: World, query: str = "") -> str:
 
 
 def test_each_person_stands_there_with_what_they_did(world: World, campaign: Campaign) -> None:
-    give(campaign, world.egypt, world.nour, dict.fromkeys(world.items[:3], "3"))
-    give(campaign, world.egypt, world.tarek, {world.items[0]: "3"}, because="surplus")
+    give_ratings(campaign, world.egypt, world.nour, dict.fromkeys(world.items[:3], "3"))
+    give_ratings(campaign, world.egypt, world.tarek, {world.items[0]: "3"}, because="surplus")
     page = world.client(world.mara).get(people(world)).content.decode()
     name = world.benchmark.pseudonym(rater_of(world.nour).pk)
     row = page.split(name, 1)[1].split("</tr>", 1)[0]
@@ -58,7 +58,7 @@ def test_each_person_stands_there_with_what_they_did(world: World, campaign: Cam
 
 
 def test_reviewers_see_names_of_this_benchmark_only(world: World, campaign: Campaign) -> None:
-    give(campaign, world.egypt, world.nour, {world.items[0]: "3"})
+    give_ratings(campaign, world.egypt, world.nour, {world.items[0]: "3"})
     rater = rater_of(world.nour)
     page = world.client(world.reviewer).get(people(world)).content.decode()
     assert world.benchmark.pseudonym(rater.pk) in page
@@ -68,8 +68,8 @@ def test_reviewers_see_names_of_this_benchmark_only(world: World, campaign: Camp
 
 
 def test_a_cohort_is_picked_and_a_foreign_one_is_not_found(world: World, campaign: Campaign) -> None:
-    give(campaign, world.egypt, world.nour, {world.items[0]: "3"})
-    give(campaign, world.brazil, world.bia, {world.items[0]: "3"})
+    give_ratings(campaign, world.egypt, world.nour, {world.items[0]: "3"})
+    give_ratings(campaign, world.brazil, world.bia, {world.items[0]: "3"})
     client = world.client(world.mara)
     page = client.get(people(world, f"?cohort={world.egypt.pk}")).content.decode()
     assert world.nour.name in page
@@ -81,9 +81,9 @@ def test_a_cohort_is_picked_and_a_foreign_one_is_not_found(world: World, campaig
 def test_in_a_cohort_each_person_stands_against_the_rest(world: World, campaign: Campaign) -> None:
     codes = {world.nour: "1234", world.tarek: "2134"}  # ranks differ by 1, 1, 0, 0: rho = 1 - 6 x 2 / (4 x 15) = 0.8
     for user, digits in codes.items():
-        give(campaign, world.egypt, user, dict(zip(world.items, digits, strict=True)))
+        give_ratings(campaign, world.egypt, user, dict(zip(world.items, digits, strict=True)))
     [third] = world.add_annotators(world.egypt, 1)
-    give(campaign, world.egypt, third, {world.items[0]: "5"}, because="surplus")
+    give_ratings(campaign, world.egypt, third, {world.items[0]: "5"}, because="surplus")
     client = world.client(world.mara)
     page = client.get(people(world, f"?cohort={world.egypt.pk}")).content.decode()
     assert page.count("0.80</bdi></b>") == 2
@@ -97,7 +97,7 @@ def test_a_person_who_changes_on_the_way_is_shown_with_both_halves(world: World,
     first, later = "1232112321", "1242123532"  # deviations of tarek 0 0 1 0 0, then 1 1 1 2 1
     for user, digits in {world.nour: first, world.tarek: later}.items():
         for minute, (item, code) in enumerate(zip(world.items, digits, strict=True)):
-            give(campaign, world.egypt, user, {item: code}, at=NOON + timedelta(minutes=minute))
+            give_ratings(campaign, world.egypt, user, {item: code}, at=NOON + timedelta(minutes=minute))
     client = world.client(world.mara)
     page = client.get(people(world, f"?cohort={world.egypt.pk}")).content.decode()
     assert "+1.00</bdi>" in page and "−1.00</bdi>" in page
@@ -113,7 +113,7 @@ def test_a_person_who_does_not_change_is_tested_and_not_marked(world: World, cam
     world.add_items(6)
     for user, digits in {world.nour: "1232112321", world.tarek: "2232112322"}.items():  # 1 0 0 0 0, then 0 0 0 0 1
         for minute, (item, code) in enumerate(zip(world.items, digits, strict=True)):
-            give(campaign, world.egypt, user, {item: code}, at=NOON + timedelta(minutes=minute))
+            give_ratings(campaign, world.egypt, user, {item: code}, at=NOON + timedelta(minutes=minute))
     page = world.client(world.mara).get(people(world, f"?cohort={world.egypt.pk}")).content.decode()
     assert "Changed</span>" not in page and "2 people were tested" in page
 
@@ -122,7 +122,7 @@ def test_people_stand_in_the_order_of_their_names_here(world: World, campaign: C
     """Never a ranking: who agrees least does not stand last."""
     users = [world.nour, world.tarek, *world.add_annotators(world.egypt, 4)]
     for user, digits in zip(users, ("1234", "1234", "4321", "1243", "2134", "1111"), strict=True):
-        give(campaign, world.egypt, user, dict(zip(world.items, digits, strict=True)))
+        give_ratings(campaign, world.egypt, user, dict(zip(world.items, digits, strict=True)))
     page = world.client(world.mara).get(people(world, f"?cohort={world.egypt.pk}")).content.decode()
     names = [world.benchmark.pseudonym(rater_of(user).pk) for user in users]
     found = sorted(names, key=lambda name: page.index(f"<bdi>{name}</bdi>"))
@@ -132,7 +132,7 @@ def test_people_stand_in_the_order_of_their_names_here(world: World, campaign: C
 def test_unordered_codes_are_compared_by_share_of_equal_answers(world: World) -> None:
     asked = with_sheet(world, {**CHOICE, "key": "relevance", "config": NOMINAL})
     for user, digits in {world.nour: "1123", world.tarek: "1223"}.items():
-        give(asked, world.egypt, user, dict(zip(world.items, digits, strict=False)))
+        give_ratings(asked, world.egypt, user, dict(zip(world.items, digits, strict=False)))
     Rating.objects.update(value=None)
     page = world.client(world.mara).get(people(world, f"?cohort={world.egypt.pk}")).content.decode()
     assert page.count("0.75</bdi></b>") == 2
@@ -200,7 +200,7 @@ def test_lifting_is_asked_once_more(world: World, campaign: Campaign) -> None:
 def test_who_left_is_not_called_active(world: World, campaign: Campaign) -> None:
     now = timezone.now()
     for user in (world.nour, world.tarek):
-        give(campaign, world.egypt, user, {world.items[0]: "3"}, at=now)
+        give_ratings(campaign, world.egypt, user, {world.items[0]: "3"}, at=now)
     world.tarek.cohort_memberships.update(left_at=now)
     page = world.client(world.mara).get(people(world)).content.decode()
     gone, stays = (
@@ -214,7 +214,9 @@ def test_who_left_is_not_called_active(world: World, campaign: Campaign) -> None
 
 
 def test_last_activity_is_shown_as_a_time_ago(world: World, campaign: Campaign) -> None:
-    give(campaign, world.egypt, world.nour, {world.items[0]: "3"}, at=timezone.now() - timedelta(days=2, hours=8))
+    give_ratings(
+        campaign, world.egypt, world.nour, {world.items[0]: "3"}, at=timezone.now() - timedelta(days=2, hours=8)
+    )
     page = world.client(world.mara).get(people(world)).content.decode()
     assert "Last seen" in page
     assert "Last seen" not in world.client(world.reviewer).get(people(world)).content.decode()  # a moment tells who
@@ -225,7 +227,7 @@ def test_a_waiting_answer_steps_in_so_fewer_places_open(world: World, campaign: 
     rate_all(campaign, world.nour)
     slot = Slot.objects.filter(cohort__cohort=world.egypt).first()
     assert slot
-    [third] = give(campaign, world.egypt, world.tarek, {slot.unit.item: "2"}, because="surplus")
+    [third] = give_ratings(campaign, world.egypt, world.tarek, {slot.unit.item: "2"}, because="surplus")
     third.assignment.slot = slot
     third.assignment.save()
     rater = rater_of(world.nour)
@@ -273,7 +275,7 @@ def from_a_file(world: World, campaign: Campaign, **row: str) -> Job:
 
 
 def test_imported_rater_is_viewed_and_excluded(world: World, campaign: Campaign) -> None:
-    give(campaign, world.egypt, world.nour, {world.items[0]: "3"})
+    give_ratings(campaign, world.egypt, world.nour, {world.items[0]: "3"})
     job = from_a_file(world, campaign)
     rater = Rater.objects.get(name="Ana of the field trip")
     name, mara = world.benchmark.pseudonym(rater.pk), world.client(world.mara)

@@ -16,19 +16,19 @@ from benchmarks.models import Item
 from evaluation.queries.answer_tables import field_answers
 from evaluation.queries.observations import answers, observe
 from evaluation.queries.rating_rows import Units
-from evaluation.queries.ratings import all_together, cohort_ratings, ratings, weekly
+from evaluation.queries.ratings import cohort_ratings, pooled_ratings, ratings, weekly
 from evaluation.reports.disagreement import codes_of
 from evaluation.selections.catalogue import catalogue_of
 from evaluation.selections.selection import Selection, select
 from people.models import Rater
-from tests.evaluation.data import NOON, an_open_campaign, give
-from tests.evaluation.sample_tables import model, say
+from tests.evaluation.data import NOON, an_open_campaign, give_ratings
+from tests.evaluation.sample_tables import model, store_answers
 from tests.personas import SHEET, World, make_benchmark, make_items
 
 DAY = timedelta(days=1)
 
 
-def again(campaign: Campaign, rater: Rater, item: Item, target: str, code: str, repeat: int, at: Any) -> None:
+def repeat_answer(campaign: Campaign, rater: Rater, item: Item, target: str, code: str, repeat: int, at: Any) -> None:
     """A model is asked the same once more: kept, and not counted."""
     unit = Unit.objects.get(item=item, target=target)
     assignment = Assignment.objects.create(
@@ -61,20 +61,22 @@ def awkward(world: World) -> World:
         for place, (cohort, user) in enumerate(people):
             for item in rng.permutation(np.array(items, object))[: 15 - 2 * place]:
                 at = NOON + int(rng.integers(-20, 20)) * DAY if number else NOON
-                give(campaign, cohort, user, {item: str(rng.integers(1, 6))}, because=str(rng.choice(reasons)), at=at)
+                give_ratings(
+                    campaign, cohort, user, {item: str(rng.integers(1, 6))}, because=str(rng.choice(reasons)), at=at
+                )
     for name in ("Judge", "Second judge"):
         judge = model(world.team, name, "main")
         for item in items[::2]:
             target = str(rng.choice(["Egypt", "Brazil", "Peru"]))
-            say(first, judge, {(item, target): str(rng.choice(["1", "3", "5", "cannot say"]))})
+            store_answers(first, judge, {(item, target): str(rng.choice(["1", "3", "5", "cannot say"]))})
             for repeat in (1, 2):
                 moment = NOON + int(rng.integers(-5, 5)) * DAY
-                again(first, judge, item, target, str(rng.integers(1, 6)), repeat, moment)
-    Annotation.objects.filter(rater__user=world.tarek, pk__in=odd()).update(
+                repeat_answer(first, judge, item, target, str(rng.integers(1, 6)), repeat, moment)
+    Annotation.objects.filter(rater__user=world.tarek, pk__in=odd_annotations()).update(
         live=False, counted=False, uncounted_because="withdrawn"
     )
     Rating.objects.filter(annotation__live=False).update(live=False, counted=False)
-    of_nobody = Annotation.objects.filter(rater__user=world.caio, pk__in=odd())  # a file said no cohort
+    of_nobody = Annotation.objects.filter(rater__user=world.caio, pk__in=odd_annotations())  # a file said no cohort
     Rating.objects.filter(annotation__in=of_nobody.values("pk")).update(cohort=None)
     of_nobody.update(cohort=None)
     other = make_benchmark(world.team, "second-look", owner=world.owner)
@@ -82,7 +84,7 @@ def awkward(world: World) -> World:
     return world
 
 
-def odd() -> Any:
+def odd_annotations() -> Any:
     return Annotation.objects.annotate(odd=F("pk") % 2).filter(odd=1).values("pk")
 
 
@@ -181,8 +183,8 @@ def compare_ratings(chosen: Selection) -> None:
         assert read_triples(of_cohort.ratings) == rating_triples(settled(rows, chosen))
         moments = [row.annotation.submitted_at.timestamp() * 1e6 for row in settled(rows, chosen)]
         assert of_cohort.at.tolist() == moments
-    everything = settled(sorted({r for rows in plain.values() for r in rows}, key=moment), chosen)
-    together, units = all_together(chosen)
+    everything = settled(sorted({r for rows in plain.values() for r in rows}, key=submit_moment), chosen)
+    together, units = pooled_ratings(chosen)
     assert (read_triples(together), units) == (rating_triples(everything), sorted({row.unit_id for row in everything}))
     if everything:
         assert {cell: read_triples(one) for cell, one in weekly(chosen)[-1][1].cells.items()} == cells
@@ -221,12 +223,12 @@ def compare_answers(chosen: Selection) -> None:
     for row in rows:
         by_unit[row.unit_id][row.code] += 1
     assert codes_of(chosen, sorted(by_unit)) == {unit: sorted(codes.items()) for unit, codes in by_unit.items()}
-    whole = sorted((one.thing.pk, one.target, one.who.pk, one.answer) for one in answers(chosen))
+    whole = sorted((one.thing.pk, one.target, one.rater.pk, one.answer) for one in answers(chosen))
     assert whole == sorted((row.unit.item_id, row.unit.target, row.rater_id, row.code) for row in rows)
     assert len(field_answers(chosen)) == len(list(selected_ratings(chosen)))
 
 
-def moment(row: Rating) -> Any:
+def submit_moment(row: Rating) -> Any:
     return row.annotation.submitted_at, row.annotation_id
 
 

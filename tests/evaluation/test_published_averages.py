@@ -28,7 +28,7 @@ def mean(values: Iterable[str]) -> float:
     return found
 
 
-def by(printed: Iterable[Mapping[str, str]], *keys: str) -> dict[tuple[str, ...], list[Mapping[str, str]]]:
+def group_rows(printed: Iterable[Mapping[str, str]], *keys: str) -> dict[tuple[str, ...], list[Mapping[str, str]]]:
     rows_by_key: dict[tuple[str, ...], list[Mapping[str, str]]] = defaultdict(list)
     for row in printed:
         rows_by_key[tuple(row[key] for key in keys)].append(row)
@@ -39,7 +39,7 @@ def by(printed: Iterable[Mapping[str, str]], *keys: str) -> dict[tuple[str, ...]
 def test_caires_table_2_averages_are_row_means_but_for_three(condition: str) -> None:
     """Cells and averages are both rounded to two decimals: they may differ by .005 + .005."""
     blocks = set()
-    for (block, model), cells in by(caire_rows("table_2"), "block", "model").items():
+    for (block, model), cells in group_rows(caire_rows("table_2"), "block", "model").items():
         [printed] = [float(row[condition]) for row in cells if row["country"] == "Avg."]
         own = mean(row[condition] for row in cells if row["country"] != "Avg.")
         assert len(cells) == 11
@@ -55,7 +55,7 @@ def test_caires_table_2_averages_are_row_means_but_for_three(condition: str) -> 
 @pytest.mark.parametrize("condition", ["natural", "generated"])
 def test_caires_table_14_averages_follow_rounded_or_cut(condition: str) -> None:
     """Whole numbers: 28.9 is printed as 28 (cut), 38.7 as 39 (rounded)."""
-    for (metric,), cells in by(caire_rows("table_14"), "metric").items():
+    for (metric,), cells in group_rows(caire_rows("table_14"), "metric").items():
         [printed] = [float(row[condition]) for row in cells if row["country"] == "Avg."]
         own = mean(row[condition] for row in cells if row["country"] != "Avg.")
         assert len(cells) == 11 and abs(own - printed) < 1.0, metric
@@ -109,7 +109,7 @@ def test_caires_differences_are_against_the_same_model() -> None:
 
 
 def test_culturalvqas_averages_are_country_means_but_for_paligemma() -> None:
-    for (model,), cells in by(culturalvqa_rows("tables_2_4"), "model").items():
+    for (model,), cells in group_rows(culturalvqa_rows("tables_2_4"), "model").items():
         [printed] = [float(row["accuracy"]) for row in cells if row["country"] == "Average"]
         own = mean(row["accuracy"] for row in cells if row["country"] != "Average")
         assert len(cells) == 12
@@ -122,7 +122,7 @@ def test_culturalvqas_averages_are_country_means_but_for_paligemma() -> None:
 def test_culturalvqas_sub_category_averages_are_over_the_cells_that_exist() -> None:
     """Printed to two decimals, one, or cut: within .1 all but none are off."""
     off = {}
-    for (table, name), cells in by(culturalvqa_rows("tables_6_7"), "number", "sub_category").items():
+    for (table, name), cells in group_rows(culturalvqa_rows("tables_6_7"), "number", "sub_category").items():
         [printed] = [float(row["accuracy"]) for row in cells if row["facet"] == "Average"]
         values = [row["accuracy"] for row in cells if row["facet"] != "Average"]
         if abs(mean(values) - printed) > 0.1:

@@ -15,7 +15,7 @@ from evaluation.queries.ratings import cohort_ratings, ratings
 from evaluation.reports.disagreement import codes_of
 from evaluation.selections.catalogue import catalogue_of
 from evaluation.selections.selection import Selection, select
-from tests.evaluation.data import NOON, an_open_campaign, give, of_condition
+from tests.evaluation.data import NOON, an_open_campaign, give_ratings, of_condition
 from tests.personas import World
 
 BEFORE = NOON - timedelta(days=10)
@@ -27,13 +27,13 @@ def history(world: World) -> Campaign:
     world.add_items(4)
     photo = of_condition(world.items, "natural")[0]
     today = an_open_campaign(world)
-    give(today, world.egypt, world.nour, {photo: "5"})
+    give_ratings(today, world.egypt, world.nour, {photo: "5"})
     brought = an_open_campaign(world, name="Brought in later")
-    give(brought, world.egypt, world.nour, {photo: "1"}, at=BEFORE)
+    give_ratings(brought, world.egypt, world.nour, {photo: "1"}, at=BEFORE)
     return today
 
 
-def chosen(world: World, query: str) -> Selection:
+def select_from(world: World, query: str) -> Selection:
     return select(catalogue_of(world.benchmark), QueryDict(query))
 
 
@@ -41,7 +41,7 @@ def chosen(world: World, query: str) -> Selection:
 def test_what_was_given_later_counts_and_not_what_was_stored_later(
     world: World, history: Campaign, repeats: str, code: str
 ) -> None:
-    selection = chosen(world, f"repeats={repeats}&cohort={world.egypt.pk}")
+    selection = select_from(world, f"repeats={repeats}&cohort={world.egypt.pk}")
     [read] = [one for one in ratings(selection).cells.values() if one.n_ratings]
     assert read.value.tolist() == [float(code)]
     assert cohort_ratings(selection, world.egypt.pk).ratings.value.tolist() == [float(code)]
@@ -54,7 +54,7 @@ def test_what_was_given_later_counts_and_not_what_was_stored_later(
 
 def test_of_two_given_in_one_moment_the_one_stored_later_is_the_latest(world: World, history: Campaign) -> None:
     Annotation.objects.update(submitted_at=NOON)
-    selection = chosen(world, f"cohort={world.egypt.pk}")
+    selection = select_from(world, f"cohort={world.egypt.pk}")
     [read] = [one for one in ratings(selection).cells.values() if one.n_ratings]
     assert read.value.tolist() == [1.0]
     seen = observe(selection)
@@ -73,8 +73,8 @@ def test_every_door_has_the_same_ratings_in_the_same_order_however_they_were_sto
     for place in rng.permutation(len(natural) * len(people)):
         item, user = natural[place // len(people)], people[place % len(people)]
         if rng.random() < 0.8:
-            give(rounds[place % campaigns], world.egypt, user, {item: str(rng.integers(1, 6))})
-    selection = replace(chosen(world, f"cohort={world.egypt.pk}"), conditions=("natural",))
+            give_ratings(rounds[place % campaigns], world.egypt, user, {item: str(rng.integers(1, 6))})
+    selection = replace(select_from(world, f"cohort={world.egypt.pk}"), conditions=("natural",))
     [theirs] = ratings(selection).cells.values()
     ours = observe(selection).ratings
     for name in ("unit", "rater", "value"):

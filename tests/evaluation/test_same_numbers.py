@@ -21,7 +21,7 @@ from benchmarks.services.benchmarks import create_from_recipe
 from evaluation.rendering.number_format import MINUS, format_number
 from tests.evaluation.data import NOON, table
 from tests.evaluation.mixed import mixed_sheet
-from tests.evaluation.sample_tables import model, say
+from tests.evaluation.sample_tables import model, store_answers
 from tests.evaluation.test_api import program
 from tests.personas import World, stand_in
 
@@ -213,7 +213,7 @@ def in_the_figure(study: Study) -> Shown:
     return of_estimate({**line, "n_units": line["items"], "n_raters": line["raters"]})
 
 
-def judged(study: Study) -> Shown:
+def shown_alpha(study: Study) -> Shown:
     return of_estimate(study.json("judge.json")["cohorts"]["Egypt"]["alpha_people"])
 
 
@@ -248,11 +248,11 @@ def caire(world: World) -> Study:
     table(campaign, world.egypt, items, rows)
     keen = model(world.team, "Keen")
     answers = {(item, "Egypt"): digit for item, digit in zip(items, RATED[1], strict=True)}
-    say(campaign, keen, answers)
+    store_answers(campaign, keen, answers)
     return Study("caire", world.egypt.pk, world.client(world.owner), program(world.owner))
 
 
-def mixed(world: World) -> Study:
+def mixed_study(world: World) -> Study:
     mixed_sheet(world)
     return Study(world.benchmark.slug, world.egypt.pk, world.client(world.mara), program(world.mara))
 
@@ -266,7 +266,7 @@ NUMBERS: dict[str, tuple[Callable[[World], Study], dict[str, Place], tuple[int, 
             "Table 14, REST": in_table_14(lambda study: study.api("tables/table-14/")),
             "Table 14, CSV": first_of_table_14,
             "figure over time, CSV": in_the_figure,
-            "judge, JSON": judged,
+            "judge, JSON": shown_alpha,
             "judge, CSV": in_csv("judge.csv", number="alpha_people", cohort="Egypt"),
         },
         (16, 3),
@@ -280,10 +280,10 @@ NUMBERS: dict[str, tuple[Callable[[World], Study], dict[str, Place], tuple[int, 
         },
         (17, 3),
     ),
-    "ordered answers on a mixed sheet": (mixed, agreement_places("fits", "Does it fit"), (5, 3)),
-    "sets of options": (mixed, agreement_places("seen", "What is in it"), (5, 3)),
-    "boxes": (mixed, agreement_places("main", "Draw a box") | {"models page": boxes_on_the_models_page}, (5, 3)),
-    "a question shown after some answers": (mixed, agreement_places("why", "Why does it not"), (2, 3)),
+    "ordered answers on a mixed sheet": (mixed_study, agreement_places("fits", "Does it fit"), (5, 3)),
+    "sets of options": (mixed_study, agreement_places("seen", "What is in it"), (5, 3)),
+    "boxes": (mixed_study, agreement_places("main", "Draw a box") | {"models page": boxes_on_the_models_page}, (5, 3)),
+    "a question shown after some answers": (mixed_study, agreement_places("why", "Why does it not"), (2, 3)),
 }
 
 

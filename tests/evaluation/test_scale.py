@@ -46,7 +46,7 @@ FROM written w JOIN given g ON g.id = w.assignment_id
 """
 
 
-def resident() -> int:
+def resident_bytes() -> int:
     """Bytes this process holds now."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
 
@@ -56,7 +56,7 @@ class Peak:
 
     def __enter__(self) -> "Peak":
         gc.collect()
-        self.start = self.most = resident()
+        self.start = self.most = resident_bytes()
         self.done = threading.Event()
         self.thread = threading.Thread(target=self._watch)
         self.thread.start()
@@ -64,7 +64,7 @@ class Peak:
 
     def _watch(self) -> None:
         while not self.done.wait(0.005):
-            self.most = max(self.most, resident())
+            self.most = max(self.most, resident_bytes())
 
     def __exit__(self, *_error: object) -> None:
         self.done.set()

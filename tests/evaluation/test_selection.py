@@ -13,7 +13,7 @@ from benchmarks.models import Item
 from evaluation.selections.catalogue import catalogue_of
 from evaluation.selections.selection import SelectionError, select
 from people.models import Rater
-from tests.evaluation.data import NOON, an_open_campaign, give, of_condition, table
+from tests.evaluation.data import NOON, an_open_campaign, give_ratings, of_condition, table
 from tests.evaluation.test_agreement_page import NOMINAL, cells, read_json, url
 from tests.evaluation.test_measures import CHOICE, with_sheet
 from tests.personas import SHEET, World
@@ -75,9 +75,9 @@ def test_a_model_is_one_rater_more_where_the_unit_was_asked(world: World, campai
 def at_days(campaign: Campaign, world: World) -> list[Item]:
     """nour answers five natural photos on 1 March, tarek the same on 10 March at 22:30 UTC: the 11th in Cairo."""
     natural = of_condition(world.items, "natural")[:5]
-    give(campaign, world.egypt, world.nour, dict(zip(natural, "11223", strict=True)), at=NOON)
+    give_ratings(campaign, world.egypt, world.nour, dict(zip(natural, "11223", strict=True)), at=NOON)
     late = datetime(2026, 3, 10, 22, 30, tzinfo=UTC)
-    give(campaign, world.egypt, world.tarek, dict(zip(natural, "12233", strict=True)), at=late)
+    give_ratings(campaign, world.egypt, world.tarek, dict(zip(natural, "12233", strict=True)), at=late)
     return natural
 
 
@@ -127,7 +127,7 @@ def test_invalid_date_or_version_is_reported(
     assert words in refused.json()["error"]
 
 
-def corrected(campaign: Campaign, world: World) -> SheetVersion:
+def correct_wording(campaign: Campaign, world: World) -> SheetVersion:
     """The wording was mended: what tarek answered, he answered by version 1.1."""
     at_days(campaign, world)
     newer = SheetVersion.objects.create(stage=world.stage, major=1, minor=1, definition=SHEET)
@@ -137,7 +137,7 @@ def corrected(campaign: Campaign, world: World) -> SheetVersion:
 
 def test_a_version_of_the_sheet_can_be_looked_at_alone(world: World, campaign: Campaign) -> None:
     assert 'name="version"' not in world.client(world.mara).get(url(world)).content.decode()
-    newer = corrected(campaign, world)
+    newer = correct_wording(campaign, world)
     assert 'name="version"' in world.client(world.mara).get(url(world)).content.decode()
     report = read_json(world, "version=1.1")
     assert n_of(report) == 5 and report["selection"]["versions"] == [newer.pk]
@@ -146,7 +146,7 @@ def test_a_version_of_the_sheet_can_be_looked_at_alone(world: World, campaign: C
 
 
 def test_rows_by_version_stand_under_their_cohort(world: World, campaign: Campaign) -> None:
-    corrected(campaign, world)
+    correct_wording(campaign, world)
     report = read_json(world, "by=version")
     rows = [(row["cohort"]["label"], row["part"], natural_of(row)["rated"]["n_ratings"]) for row in report["rows"]]
     assert rows == [("Brazil", "1.0", 0), ("Brazil", "1.1", 0), ("Egypt", "1.0", 5), ("Egypt", "1.1", 5)]

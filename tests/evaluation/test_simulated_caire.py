@@ -33,7 +33,7 @@ def of_condition(study: Study, cohort: int, first: bool) -> Ratings:
 def test_tables_of_a_study_whose_truth_is_known(world: World) -> None:
     study = draw(SMALL, np.random.default_rng(7))
     campaign = simulated_study.make_benchmark(study, world.team, world.mara)
-    assert simulated_study.bring(campaign, world.mara, simulated_study.long_file(study)).state == "done"
+    assert simulated_study.import_ratings(campaign, world.mara, simulated_study.long_file(study)).state == "done"
     benchmark = campaign.stage.benchmark
     true = simulated_study.truths(SMALL, 30)
 
@@ -50,7 +50,9 @@ def test_tables_of_a_study_whose_truth_is_known(world: World) -> None:
             direct = mean_pairwise_pearson(of_condition(study, cohort, first))
             assert cell is not None
             assert (cell.value, cell.n_ratings) == (pytest.approx(direct.value), direct.n_ratings)
-    coverage = {key: simulated_study.held(tables[key], true) for key in ("table-2", "table-14", "table-17")}
+    coverage = {
+        key: simulated_study.covered_intervals(tables[key], true) for key in ("table-2", "table-14", "table-17")
+    }
     cells = {"table-2": 60, "table-14": 60, "table-17": 120}  # few of them are of too little for an interval
     assert all(0.9 * n <= len(coverage[key]) <= n for key, n in cells.items()), {
         key: len(coverage[key]) for key in cells

@@ -56,31 +56,31 @@ def page(world: World, query: str = "") -> str:
     return world.client(world.mara).get(url(world) + query).content.decode()
 
 
-def one_more(world: World, campaign: Campaign) -> None:
+def submit_one_more(world: World, campaign: Campaign) -> None:
     rater = rater_of(world.caio)
     work = get_or_claim_work(rater, campaign.cohorts.get(cohort=world.brazil), timezone.now())
     assert work.current
     submit(work.current.pk, rater, Submission({"relevance": "5"}, f"key-{work.current.pk}"), timezone.now())
 
 
-def older(minutes: int = 2) -> None:
+def age_snapshots(minutes: int = 2) -> None:
     for one in Snapshot.objects.all():
         Snapshot.objects.filter(pk=one.pk).update(computed_at=one.computed_at - timedelta(minutes=minutes))
 
 
 def test_small_data_is_read_each_time(world: World, rated: Campaign) -> None:
     assert "As of" not in page(world)
-    one_more(world, rated)
+    submit_one_more(world, rated)
     assert "11 ratings" in page(world)
     assert not Snapshot.objects.exists()
 
 
 def test_cached_report_shows_its_time_and_newer_answers(world: World, large: Campaign, sent: list[Any]) -> None:
     assert "nothing has changed since" in page(world)
-    one_more(world, large)
+    submit_one_more(world, large)
     stale = page(world)
     assert "1 newer answer is not in it." in stale and "10 ratings" in stale
-    one_more(world, large)
+    submit_one_more(world, large)
     assert "2 newer answers are not in it." in page(world)
     assert read_json(world)["n_ratings"] == 10, "every door shows the same"
     assert Snapshot.objects.count() == 1
@@ -95,10 +95,10 @@ def test_what_was_taken_back_is_told_too(world: World, large: Campaign, sent: li
 
 def test_worker_recomputes_the_report_and_the_page_updates(world: World, large: Campaign, sent: list[Any]) -> None:
     first = page(world)
-    one_more(world, large)
+    submit_one_more(world, large)
     page(world)
     assert sent == [], "not every moment"
-    older()
+    age_snapshots()
     page(world)
     page(world)
     assert sent == [("evaluation.renew", (world.benchmark.pk, "agreement", "", "UTC"))], "asked once"
@@ -129,13 +129,13 @@ def ask(world: World, user: Any, query: str = "") -> str:
 
 def test_one_renewal_is_on_its_way_whichever_process_asks(world: World, large: Campaign, sent: list[Any]) -> None:
     page(world)
-    one_more(world, large)
+    submit_one_more(world, large)
     for user in (world.mara, world.owner, world.mara):
         cache.clear()  # as another process of the site
         assert "being recomputed" in ask(world, user)
     assert len(sent) == 1
     assert tasks.recompute_report(*sent[0][1])
-    one_more(world, large)
+    submit_one_more(world, large)
     for more in (1, 1):
         cache.clear()
         ask(world, world.mara)
@@ -202,7 +202,7 @@ def test_what_was_made_longest_ago_goes(
 def test_programs_are_told_what_is_kept_too(world: World, large: Campaign, sent: list[Any]) -> None:
     """The same numbers and the same moment as on the page, and not computed for each program that asks."""
     first = read_json(world)
-    one_more(world, large)
+    submit_one_more(world, large)
     api = f"/api/v1/benchmarks/{world.benchmark.slug}/agreement/"
     assert world.client(world.mara).get(api).json() == read_json(world)
     assert read_json(world)["computed_at"] == first["computed_at"] and first["n_ratings"] == 10

@@ -57,7 +57,7 @@ def test_forced_choices_of_three_give_no_table_of_six(world: World) -> None:
     new_collection = runs.collection(benchmark, {f"e{n}": {"country": "Japan", "language": "ja"} for n in range(3)})
     roles = {"correct": "e0", "language_biased": "e1", "irrelevant": "e2"}
     asked = runs.query(new_collection, "q0", {"country": "Japan", "concept": "tea"}, roles=roles)
-    runs.found(runs.run(new_collection, model(world.team, "Lens"), "forced_choice"), asked, ["e0", "e1", "e2"])
+    runs.create_ranking(runs.run(new_collection, model(world.team, "Lens"), "forced_choice"), asked, ["e0", "e1", "e2"])
     messages = missing_messages(benchmark)
     assert messages["association"] == ""
     for key in ("descriptor", "tests", "drift", "prompts", "query-sets", "silhouettes", "languages-tiers"):

@@ -20,7 +20,7 @@ from evaluation.services import snapshots
 from evaluation.tables.spec import TableSpec
 from evaluation.tables.table import MissingData
 from people.models import Cohort, User
-from tests.evaluation.data import an_open_campaign, give, of_condition, table
+from tests.evaluation.data import an_open_campaign, give_ratings, of_condition, table
 from tests.evaluation.sample_tables import SMALL, tables_are
 from tests.personas import World
 
@@ -28,11 +28,11 @@ from tests.personas import World
 FIRST, SECOND = "11223", "12233"
 
 
-def lacks(given: Any) -> Any:
+def refuse_without_data(given: Any) -> Any:
     raise MissingData("There are no predictions for this table yet.")
 
 
-EMPTY = TableSpec("empty", "Table 15", "Retrieval", "Runs of models.", lacks)
+EMPTY = TableSpec("empty", "Table 15", "Retrieval", "Runs of models.", refuse_without_data)
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def read(world: World, rest: str, status: int = 200) -> str:
     return reply.content.decode("utf-8-sig")
 
 
-def of(world: World, query: str = "") -> dict[str, Any]:
+def load_small_table(world: World, query: str = "") -> dict[str, Any]:
     reply = world.client(world.mara).get(url(world, f"small.json?{query}"))
     assert reply.status_code == 200
     return reply.json()  # type: ignore[no-any-return]
@@ -77,7 +77,7 @@ def cells(data: dict[str, Any]) -> dict[tuple[str, str, str], dict[str, Any]]:
 
 def test_a_number_is_the_one_worked_out_by_hand(tables: World) -> None:
     # Natural photos are 0, 1, 4, 5, 8; of Egyptian origin 0, 4, 8: codes 1-1, 2-2, 3-3, and of Brazilian 1-2, 2-3.
-    cells_by_name = cells(of(tables))
+    cells_by_name = cells(load_small_table(tables))
     assert cells_by_name["Egypt", "Egypt", "Agree_%"]["estimate"]["value"] == 1.0
     assert cells_by_name["Egypt", "Egypt", "Agree_%"]["shown"] == "100.0"
     assert cells_by_name["Egypt", "Brazil", "Agree_%"]["estimate"]["value"] == 0.0
@@ -88,7 +88,7 @@ def test_a_number_is_the_one_worked_out_by_hand(tables: World) -> None:
 
 
 def test_every_form_shows_the_same_digits(tables: World) -> None:
-    data = of(tables)
+    data = load_small_table(tables)
     numbers = [cell for cell in cells(data).values() if cell["estimate"] and cell["estimate"]["value"] is not None]
     shown = [cell["shown"] for cell in numbers]
     assert shown == ["1.00", "100.0", "100", "-0.20", "0.0"]
@@ -108,7 +108,7 @@ def test_every_form_shows_the_same_digits(tables: World) -> None:
 
 
 def test_what_has_no_value_says_why_and_is_never_nought(tables: World) -> None:
-    found = cells(of(tables))["Brazil", "Egypt", "Alpha & more"]
+    found = cells(load_small_table(tables))["Brazil", "Egypt", "Alpha & more"]
     assert (found["shown"], found["estimate"]["value"]) == ("", None)
     assert found["estimate"]["reason"] == "too_few_raters"
     page = read(tables, "small/")
@@ -121,12 +121,21 @@ def test_what_has_no_value_says_why_and_is_never_nought(tables: World) -> None:
     assert latex.count("1 person so far; two are needed.") == 1
 
 
+def test_the_caption_of_a_table_over_one_item_says_item(world: World) -> None:
+    world.add_items(20)
+    rated = of_condition(world.items, "natural")[:1]
+    table(an_open_campaign(world), world.egypt, rated, {world.nour: "1", world.tarek: "1"})
+    with tables_are(world.benchmark, [SMALL]):
+        latex = read(world, "small.tex")
+    assert "n of a value: 1 item." in latex
+
+
 def test_each_printed_cell_has_a_comparison_with_its_reason(tables: World) -> None:
     plain = read(tables, "small/")
     assert "same after rounding" not in plain
     assert "Compared with the paper" in plain
     page = read(tables, "small/?paper=1")
-    assert of(tables)["beside_the_paper"] == {"same": 2, "rounding": 0, "differs": 6}
+    assert load_small_table(tables)["beside_the_paper"] == {"same": 2, "rounding": 0, "differs": 6}
     assert "The paper prints 8 of these cells: 2 the same, 0 the same after rounding, 6 different." in page
     assert len(re.findall(r'<span class="chip ok">same</span>', page)) == 2
     assert len(re.findall(r'<span class="chip back">differs</span>', page)) == 6
@@ -135,8 +144,8 @@ def test_each_printed_cell_has_a_comparison_with_its_reason(tables: World) -> No
 
 
 def test_options_change_the_numbers_and_are_listed(tables: World) -> None:
-    assert of(tables)["options"] == {"decimals": "2", "campaigns": "all"}
-    four = of(tables, "decimals=4")
+    assert load_small_table(tables)["options"] == {"decimals": "2", "campaigns": "all"}
+    four = load_small_table(tables, "decimals=4")
     assert cells(four)["Egypt", "Brazil", "Alpha & more"]["shown"] == "-0.2000"
     assert "Decimals: four." in four["words"]
     page = read(tables, "small/?decimals=4")
@@ -160,13 +169,13 @@ def test_what_is_not_on_offer_is_named(tables: World, query: str) -> None:
 
 def test_the_address_narrows_who_is_counted(tables: World, campaign: Campaign) -> None:
     [third] = tables.add_annotators(tables.egypt, 1)
-    give(
+    give_ratings(
         campaign, tables.egypt, third, dict.fromkeys(of_condition(tables.items, "natural")[:5], "5"), because="surplus"
     )
     key = ("Egypt", "Egypt", "Agree_%")
-    assert cells(of(tables))[key]["estimate"]["n_raters"] == 2
-    assert cells(of(tables, "counted=all"))[key]["estimate"]["n_raters"] == 3
-    report = of(tables, f"cohort={tables.egypt.pk}&interval=none")
+    assert cells(load_small_table(tables))[key]["estimate"]["n_raters"] == 2
+    assert cells(load_small_table(tables, "counted=all"))[key]["estimate"]["n_raters"] == 3
+    report = load_small_table(tables, f"cohort={tables.egypt.pk}&interval=none")
     assert {row["group"] for row in report["rows"]} == {"Egypt"}
     assert "Only the cohorts: Egypt." in report["counted"]
     assert cells(report)["Egypt", "Egypt", "Agree_%"]["estimate"]["interval_reason"] == "not_asked"
@@ -197,7 +206,7 @@ def test_days_are_those_of_who_reads_as_on_the_page_of_agreement(tables: World, 
 
 
 def test_what_was_counted_stands_under_the_table(tables: World, campaign: Campaign) -> None:
-    data, page = of(tables), read(tables, "small/")
+    data, page = load_small_table(tables), read(tables, "small/")
     words = "Answers of people to “relevance” in the stage “Relevance rating”, from: Round one."
     assert words in data["counted"]
     assert words in page
@@ -250,14 +259,14 @@ def test_only_people_of_the_benchmark_see_them(tables: World) -> None:
         assert tables.client(tables.mara).post(url(tables, rest)).status_code == 405
 
 
-def named(inputs: Any) -> Any:
+def build_odd_names(inputs: Any) -> Any:
     rows = [Row("=1+1", (Cell(text="+2"), Cell(text="a & b_{c}")), group="@home 100%")]
     inputs.observed("relevance", "relevance", ("person",))
     return inputs.table(corner="Who", columns=["-x", "<b>"], rows=rows)
 
 
 def test_a_name_like_a_formula_is_only_a_name(tables: World) -> None:
-    with tables_are(tables.benchmark, [replace(SMALL, build=named, options=())]):
+    with tables_are(tables.benchmark, [replace(SMALL, build=build_odd_names, options=())]):
         first, second = csv.DictReader(io.StringIO(read(tables, "small.csv")))
         assert (first["row"], first["group"], first["shown"], first["column"]) == ("'=1+1", "'@home 100%", "'+2", "'-x")
         assert second["column"] == "<b>"
@@ -281,7 +290,7 @@ def test_a_table_takes_the_same_number_of_queries_however_much_there_is(
     queries()
     before = queries()
     for user in tables.add_annotators(tables.egypt, 3):
-        give(campaign, tables.egypt, user, dict.fromkeys(of_condition(tables.items, "natural"), "3"))
+        give_ratings(campaign, tables.egypt, user, dict.fromkeys(of_condition(tables.items, "natural"), "3"))
     assert queries() == before
 
 
@@ -289,20 +298,22 @@ def test_a_table_of_large_data_is_kept_and_says_how_old_it_is(
     tables: World, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(snapshots.get_or_compute, "__kwdefaults__", {"threshold": 0})
-    first = of(tables)
+    first = load_small_table(tables)
     assert (first["stored"], first["newer"]) == (True, 0)
     natural = of_condition(tables.items, "natural")
     [third] = tables.add_annotators(tables.egypt, 1)
-    give(campaign, tables.egypt, third, dict.fromkeys(natural[:5], "5"))
-    again = of(tables)
+    give_ratings(campaign, tables.egypt, third, dict.fromkeys(natural[:5], "5"))
+    again = load_small_table(tables)
     assert (again["newer"], again["computed_at"], again["rows"]) == (5, first["computed_at"], first["rows"])
     assert "5 newer answers" in read(tables, "small/")
-    assert cells(of(tables, "decimals=4"))["Egypt", "Egypt", "Agree_%"]["estimate"]["n_raters"] == 3  # another table
+    assert (
+        cells(load_small_table(tables, "decimals=4"))["Egypt", "Egypt", "Agree_%"]["estimate"]["n_raters"] == 3
+    )  # another table
     Snapshot.objects.update(computed_at=first["computed_at"].replace("2026", "2025"))
-    fresh = of(tables, "fresh=1")
+    fresh = load_small_table(tables, "fresh=1")
     assert fresh["newer"] == 0
     assert cells(fresh)["Egypt", "Egypt", "Agree_%"]["estimate"]["n_raters"] == 3
-    assert of(tables)["rows"] == fresh["rows"]
+    assert load_small_table(tables)["rows"] == fresh["rows"]
 
 
 def test_latex_takes_no_row_for_an_argument_and_no_name_for_a_paragraph() -> None:

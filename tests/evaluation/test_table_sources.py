@@ -16,7 +16,7 @@ from predictions.models import Collection, Run
 from tests.evaluation import runs
 from tests.evaluation.data import an_open_campaign, table
 from tests.evaluation.output_forms import figures_page, table_data, table_forms
-from tests.evaluation.sample_tables import SMALL, model, of_recipe, say, tables_are
+from tests.evaluation.sample_tables import SMALL, model, of_recipe, store_answers, tables_are
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
@@ -35,7 +35,7 @@ def trials(collection: Collection, rater: Rater, won: str, n: int, **more: Any) 
         about = {"concept": f"c{number}", "country": "Japan", "language": "ja"}
         named = {role: f"{role}-{number}" for role in THREE}
         asked, _new = collection.queries.get_or_create(query_set="plain", key=f"t{number}", roles=named, about=about)
-        runs.found(of, asked, list(named.values()), [1.0 if role == won else 0.5 for role in THREE])
+        runs.create_ranking(of, asked, list(named.values()), [1.0 if role == won else 0.5 for role in THREE])
     return of
 
 
@@ -60,21 +60,21 @@ def read(world: World, key: str, query: str = "") -> dict[str, Any]:
     return table_data(world.client(world.mara), world.benchmark.slug, key, query)
 
 
-def shown(data: dict[str, Any]) -> dict[str, list[str]]:
+def shown_cells(data: dict[str, Any]) -> dict[str, list[str]]:
     return {row["label"]: [cell["shown"] for cell in row["cells"]] for row in data["rows"]}
 
 
 def test_nothing_is_added_up_over_versions(world: World, two_versions: tuple[Run, Run]) -> None:
-    assert shown(read(world, "images-countries")) == {"JP": ["8"]}
-    assert shown(read(world, "images-concepts")) == {"train": ["8"]}
-    assert shown(read(world, "images-countries", f"collection={OLD}")) == {"JP": ["100"], "TH": ["17"]}
-    assert shown(read(world, "images-concepts", f"collection={OLD}")) == {"train": ["117"]}
+    assert shown_cells(read(world, "images-countries")) == {"JP": ["8"]}
+    assert shown_cells(read(world, "images-concepts")) == {"train": ["8"]}
+    assert shown_cells(read(world, "images-countries", f"collection={OLD}")) == {"JP": ["100"], "TH": ["17"]}
+    assert shown_cells(read(world, "images-concepts", f"collection={OLD}")) == {"train": ["117"]}
 
 
 def test_a_table_has_rows_of_one_version(world: World, two_versions: tuple[Run, Run]) -> None:
-    assert shown(read(world, "association")) == {"CLIP": ["0.00", "100.00", "0.00", ""]}
+    assert shown_cells(read(world, "association")) == {"CLIP": ["0.00", "100.00", "0.00", ""]}
     old = read(world, "association", f"collection={OLD}")
-    assert shown(old) == {"CLIP": ["100.00", "0.00", "0.00", "0.00"]}
+    assert shown_cells(old) == {"CLIP": ["100.00", "0.00", "0.00", "0.00"]}
     assert [run["id"] for run in old["runs"]] == [two_versions[0].pk]
 
 
@@ -117,14 +117,14 @@ def test_a_run_of_another_benchmark_is_no_choice(world: World, two_versions: tup
 
 def test_runs_are_chosen_one_by_one(world: World, two_versions: tuple[Run, Run]) -> None:
     other = trials(two_versions[1].pool, model(world.team, "SigLIP"), "irrelevant", 3)
-    assert set(shown(read(world, "association"))) == {"CLIP", "SigLIP"}
+    assert set(shown_cells(read(world, "association"))) == {"CLIP", "SigLIP"}
     one = read(world, "association", f"runs={other.pk}")
-    assert set(shown(one)) == {"SigLIP"} and one["options"]["runs"] == str(other.pk)
+    assert set(shown_cells(one)) == {"SigLIP"} and one["options"]["runs"] == str(other.pk)
     assert "Runs: 1 of 2: SigLIP." in one["words"]
     # A run says its collection, where the address says none; with another collection it chooses nothing.
     assert read(world, "association", f"runs={two_versions[0].pk}")["options"]["collection"] == OLD
     kept = read(world, "association", f"runs={two_versions[0].pk}&collection={NEW}")
-    assert set(shown(kept)) == {"CLIP", "SigLIP"} and kept["options"]["runs"] == "all"
+    assert set(shown_cells(kept)) == {"CLIP", "SigLIP"} and kept["options"]["runs"] == "all"
 
 
 def test_each_kind_of_trials_takes_the_newest_collection_that_has_it(
@@ -137,7 +137,7 @@ def test_each_kind_of_trials_takes_the_newest_collection_that_has_it(
         named = {role: f"{role}-1" for role in SIX}
         facts = {"country": "Japan", "concept": "c", **about}
         asked = runs.query(six, "t1", facts, query_set=query_set, roles=named)
-        runs.found(of, asked, list(named.values()), [0.9, 0.1, 0.1, 0.1, 0.1, 0.1])
+        runs.create_ranking(of, asked, list(named.values()), [0.9, 0.1, 0.1, 0.1, 0.1, 0.1])
     assert read(world, "association")["options"]["collection"] == NEW
     assert read(world, "descriptor")["options"]["collection"] == "six@1"
     assert read(world, "drift")["options"]["collection"] == "six@1"
@@ -160,7 +160,7 @@ def test_embeddings_come_from_one_collection_of_texts_and_one_of_pictures(
     assert new["options"]["texts"] == "texts@2" and "Embeddings of texts: Texts, version 2." in new["words"]
     assert "pictures" not in new["options"], "there are none"
     old = read(world, "association-countries", "texts=texts@1")
-    assert old["options"]["texts"] == "texts@1" and shown(old)["Text silhouette"] == ["1.00"]
+    assert old["options"]["texts"] == "texts@1" and shown_cells(old)["Text silhouette"] == ["1.00"]
 
 
 def test_figures_take_one_collection_too(world: World, two_versions: tuple[Run, Run]) -> None:
@@ -183,8 +183,8 @@ def test_no_table_of_a_paper_reads_two_collections(world: World, two_versions: t
             assert len({(run["collection"], run["version"]) for run in data["runs"] if run["task"] != "embedding"}) == 1
             assert data["options"]["collection"] and any(choice["key"] == "runs" for choice in data["choices"])
     models = read(world, "models")
-    assert shown(models)["CLIP"][-1] == "trials@1, trials@2" and models["options"]["collection"] == "all"
-    assert shown(read(world, "models", f"collection={OLD}"))["CLIP"][-1] == OLD
+    assert shown_cells(models)["CLIP"][-1] == "trials@1, trials@2" and models["options"]["collection"] == "all"
+    assert shown_cells(read(world, "models", f"collection={OLD}"))["CLIP"][-1] == OLD
 
 
 def test_campaigns_and_prompt_variants_are_chosen(world: World) -> None:
@@ -195,7 +195,7 @@ def test_campaigns_and_prompt_variants_are_chosen(world: World) -> None:
     second = an_open_campaign(world, name="Round two")
     table(second, world.egypt, items, {world.nour: "111", world.tarek: "222"})
     for setting, code in (("", "1"), ("top_20", "5")):
-        say(second, model(world.team, "Judge", setting), {(items[0], "Egypt"): code})
+        store_answers(second, model(world.team, "Judge", setting), {(items[0], "Egypt"): code})
     with tables_are(world.benchmark, [SMALL]):
         both = read(world, "small")
         assert both["options"]["campaigns"] == "all"

@@ -17,7 +17,7 @@ from evaluation.tables.table_builder import build_table
 from people.models import Cohort, User
 from people.services.raters import rater_of
 from tests.evaluation.data import NOON
-from tests.evaluation.sample_tables import cells, model, say, table
+from tests.evaluation.sample_tables import cells, model, store_answers, table
 from tests.personas import World, stand_in
 
 pytestmark = pytest.mark.django_db
@@ -25,7 +25,7 @@ Box = Sequence[float]
 LEFT, MIDDLE, WHOLE = [0, 0, 0.5, 0.5], [0.25, 0, 0.75, 0.5], [0, 0, 1, 0.5]  # IoU with the left: 1/3, and 1/2
 
 
-def drawn(box: Box) -> list[dict[str, float]]:
+def box_answer(box: Box) -> list[dict[str, float]]:
     return [dict(zip(("x0", "y0", "x1", "y1"), box, strict=True))]
 
 
@@ -34,7 +34,9 @@ def benchmark(world: World) -> Benchmark:
     return create_from_recipe(world.team, "globalrg-grounding", "Grounding", "grounding", world.owner)
 
 
-def opened(world: World, stage: Stage, items: Mapping[str, tuple[str, dict[str, Any]]]) -> tuple[Campaign, list[Item]]:
+def create_open_campaign(
+    world: World, stage: Stage, items: Mapping[str, tuple[str, dict[str, Any]]]
+) -> tuple[Campaign, list[Item]]:
     new_items = [
         Item.objects.create(stage=stage, key=key, concept=key, origin=country, context=context)
         for key, (country, context) in items.items()
@@ -54,7 +56,8 @@ def draw(campaign: Campaign, cohort: Cohort, user: User, item: Item, box: Box) -
         reserved_at=NOON, shown_at=NOON, changed_at=NOON,
     )  # fmt: skip
     Annotation.objects.create(
-        assignment=assignment, rater=rater, version=1, client_key=f"p-{assignment.pk}", answers={"box": drawn(box)},
+        assignment=assignment, rater=rater, version=1, client_key=f"p-{assignment.pk}",
+        answers={"box": box_answer(box)},
         sheet_version=campaign.sheet_version, instruction_version=campaign.instruction_versions.first(),
         cohort=cohort, language="en", shown_at=NOON, submitted_at=NOON,
     )  # fmt: skip
@@ -65,7 +68,7 @@ def a_small_set(world: World, benchmark: Benchmark) -> tuple[Campaign, list[Item
     """Three items of Egypt and one of Brazil, each with the left box of a person (a quarter of the picture)."""
     names = {"koshari": "Egypt", "tabla": "Egypt", "galabeya": "Egypt", "acai": "Brazil"}
     items = {key: (country, {}) for key, country in names.items()}
-    campaign, new_items = opened(world, benchmark.stages.get(key="boxes"), items)
+    campaign, new_items = create_open_campaign(world, benchmark.stages.get(key="boxes"), items)
     for item in new_items:
         cohort, user = (world.brazil, world.bia) if item.origin == "Brazil" else (world.egypt, world.nour)
         draw(campaign, cohort, user, item, LEFT)
@@ -73,15 +76,15 @@ def a_small_set(world: World, benchmark: Benchmark) -> tuple[Campaign, list[Item
 
 
 def answer(world: World, campaign: Campaign, name: str, boxes: Mapping[Item, Box], **about: Any) -> None:
-    boxes_by_unit = {(item, item.origin): drawn(box) for item, box in boxes.items()}
-    say(campaign, model(world.team, name, **about), boxes_by_unit, field="box", codes=False)
+    boxes_by_unit = {(item, item.origin): box_answer(box) for item, box in boxes.items()}
+    store_answers(campaign, model(world.team, name, **about), boxes_by_unit, field="box", codes=False)
 
 
 def test_without_a_campaign_people_or_models_the_table_says_what_to_bring(world: World, benchmark: Benchmark) -> None:
     for spec in tables_of(benchmark):
         with pytest.raises(MissingData, match="no campaign yet"):
             build_table(benchmark, spec, QueryDict(), NOON)
-    campaign, _items = opened(world, benchmark.stages.get(key="boxes"), {"koshari": ("Egypt", {})})
+    campaign, _items = create_open_campaign(world, benchmark.stages.get(key="boxes"), {"koshari": ("Egypt", {})})
     with pytest.raises(MissingData, match="There are no boxes yet"):
         table(benchmark, "collected")
     draw(campaign, world.egypt, world.nour, _items[0], LEFT)
@@ -110,7 +113,7 @@ def test_accuracy_counts_strictly_and_a_missing_box_as_wrong(world: World, bench
 def test_regions_are_plain_means_of_their_countries(world: World, benchmark: Benchmark) -> None:
     """Africa: Nigeria 1 of 1, South Africa 1 of 3: mean 66.67, pooled 50. A second model is right once, in Nigeria:
     50 and 25; over both models 58.33 and 37.5."""
-    campaign, items = opened(
+    campaign, items = create_open_campaign(
         world,
         benchmark.stages.get(key="boxes"),
         {"suya": ("Nigeria", {}), **{f"za{n}": ("South Africa", {}) for n in range(3)}},
@@ -137,8 +140,8 @@ def test_table_4_by_hand(world: World, benchmark: Benchmark) -> None:
     _campaign, items = a_small_set(world, benchmark)
     for item, count in zip(items, (4, 7), strict=False):
         ItemFact.objects.create(item=item, key="objects", value=count, source="detector")
-    first = {"first_box": drawn(LEFT)}
-    again, copies = opened(
+    first = {"first_box": box_answer(LEFT)}
+    again, copies = create_open_campaign(
         world, benchmark.stages.get(key="verification"), {"koshari": ("Egypt", first), "tabla": ("Egypt", first)}
     )
     draw(again, world.egypt, world.tarek, copies[0], LEFT)

@@ -27,9 +27,9 @@ from evaluation.tables.table_builder import build_table
 from evaluation.tables.table_formats import to_csv, to_json, to_latex
 from evaluation.tables.table_inputs import InvalidOption
 from people.models import Cohort, Rater
-from tests.evaluation.data import NOON, give
+from tests.evaluation.data import NOON, give_ratings
 from tests.evaluation.output_forms import table_forms
-from tests.evaluation.sample_tables import model, say
+from tests.evaluation.sample_tables import model, store_answers
 from tests.personas import World, make_cohort, stand_in
 
 pytestmark = pytest.mark.django_db
@@ -65,7 +65,9 @@ class Study:
         for label, cohort in self.cohorts.items():
             raters = world.add_annotators(cohort, 2, prefix=f"r-{label.lower()}")
             for place, user in enumerate(raters):
-                give(self.campaign, cohort, user, {self.items[key]: PEOPLE[key][label][place] for key in PEOPLE})
+                give_ratings(
+                    self.campaign, cohort, user, {self.items[key]: PEOPLE[key][label][place] for key in PEOPLE}
+                )
 
     def open(self, key: str) -> Campaign:
         stage = self.benchmark.stages.get(key=key)
@@ -80,7 +82,7 @@ class Study:
             for key, row in scores.items()
             for label, code in zip(LABELS, row, strict=True)
         }
-        say(self.campaign, rater, answers)
+        store_answers(self.campaign, rater, answers)
 
     def table(self, key: str, query: str = "") -> Table:
         spec = table_of(self.benchmark, key)
@@ -178,7 +180,7 @@ def test_n_counts_included_pictures_and_exclusions_are_listed(study: Study) -> N
 def test_a_picture_seen_by_two_countries_only_says_that_it_needs_three(study: Study) -> None:
     rater = model(study.world.team, "Two")
     answers = {(study.items["a"], label): code for label, code in zip(LABELS[:2], "15", strict=True)}
-    say(study.campaign, rater, answers)
+    store_answers(study.campaign, rater, answers)
     found = cell(study.table("table-2"), "Two", "Egypt, Natural").estimate
     assert found is not None and found.reason == "too_few_cohorts"
     assert "3 cohorts" in reason_sentence(found)
@@ -283,7 +285,7 @@ def rare(study: Study) -> None:
         answers = {
             (items[key], label): str(codes[place]) for key, row in RARE_CODES.items() for label, codes in row.items()
         }
-        say(campaign, rater, answers)
+        store_answers(campaign, rater, answers)
 
 
 def test_f1_on_the_specific_set_by_hand(study: Study) -> None:
@@ -325,7 +327,7 @@ def test_f1_has_a_reason_where_no_gold_label_was_asked(study: Study) -> None:
     campaign = Campaign.objects.get(stage__key="specific")
     items = list(Item.objects.filter(stage=campaign.stage))
     for setting in ("top_20", "no_retrieval", "gold_context"):
-        say(campaign, model(study.world.team, "Beside", setting), {(one, "Egypt"): "5" for one in items})
+        store_answers(campaign, model(study.world.team, "Beside", setting), {(one, "Egypt"): "5" for one in items})
     forms = table_forms(study.world.client(study.world.owner), "caire", "table-1")
     data = json.loads(forms["json"])
     rows = {row["label"]: row["cells"] for row in data["rows"]}
@@ -349,7 +351,7 @@ def test_a_picture_without_gold_labels_counts_for_nothing(study: Study) -> None:
     stage = study.benchmark.stages.get(key="specific")
     other = Item.objects.create(stage=stage, key="unknown", concept="unknown")
     rater = Rater.objects.get(name="Keen", setting="")
-    say(Campaign.objects.get(stage=stage), rater, {(other, "Japan"): "5"})
+    store_answers(Campaign.objects.get(stage=stage), rater, {(other, "Japan"): "5"})
     after = study.table("table-1").rows[1].cells[0]
     assert before.estimate == after.estimate, "nobody knows what is right of it"
 

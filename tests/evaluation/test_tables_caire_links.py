@@ -35,7 +35,7 @@ def table(benchmark: Benchmark) -> Table:
     return build_table(benchmark, table_of(benchmark, "table-3"), QueryDict(), NOON)
 
 
-def linked(
+def create_linking_run(
     world: World, benchmark: Benchmark, method: str, entries_by_image: dict[str, tuple[Any, Sequence[str], str]]
 ) -> Run:
     """A run that found these entries: item key -> gold ids, ranked keys, dataset."""
@@ -59,7 +59,7 @@ def linked(
     return run
 
 
-def shown(table: Table) -> dict[str, list[str]]:
+def shown_cells(table: Table) -> dict[str, list[str]]:
     return {row.label: [cell.shown for cell in row.cells] for row in table.rows}
 
 
@@ -67,17 +67,17 @@ OTHERS = [f"x{n}" for n in range(30)]
 
 
 def test_recall_counts_the_first_right_entry_of_each_image(world: World, benchmark: Benchmark) -> None:
-    linked(world, benchmark, "frequency_vt", {
+    create_linking_run(world, benchmark, "frequency_vt", {
         "first": ("a", ["a", *OTHERS], ""), "fifth": (["b"], [*OTHERS[:4], "b"], ""),
         "one of two": ("c|d", ["x0", "d"], ""), "late": ("e", [*OTHERS[:20], "e"], ""), "unlinked": ("f", [], ""),
         "nobody knows": ("", ["a"], ""),
     })  # fmt: skip
-    linked(world, benchmark, "lemma_vt", {"first": ("a", ["a"], ""), "fifth": ("b", ["b"], "")})
+    create_linking_run(world, benchmark, "lemma_vt", {"first": ("a", ["a"], ""), "fifth": ("b", ["b"], "")})
     built_table = table(benchmark)
     assert [row.label for row in built_table.rows] == [
         str(caire_links.METHODS[one]) for one in ("lemma_vt", "frequency_vt")
     ]
-    assert shown(built_table)[str(caire_links.METHODS["frequency_vt"])] == ["20.00", "60.00", "60.00", "60.00"]
+    assert shown_cells(built_table)[str(caire_links.METHODS["frequency_vt"])] == ["20.00", "60.00", "60.00", "60.00"]
     first = built_table.rows[1].cells[0].estimate
     assert first is not None and first.n_units == 5 and first.extras["count"] == 1
     low, high = wilson(1, 5)
@@ -87,7 +87,7 @@ def test_recall_counts_the_first_right_entry_of_each_image(world: World, benchma
 
 def test_images_of_an_entry_are_drawn_together(world: World, benchmark: Benchmark) -> None:
     found = {f"{n}": (f"e{n // 5}", [f"e{n // 5}" if n < 25 else "x"], "") for n in range(50)}
-    linked(world, benchmark, "lemma_vt", found)
+    create_linking_run(world, benchmark, "lemma_vt", found)
     cell = table(benchmark).rows[0].cells[0].estimate
     assert cell is not None and cell.value == 0.5 and cell.extras["n_clusters"] == 10
     assert cell.low is not None and cell.high is not None
@@ -96,15 +96,15 @@ def test_images_of_an_entry_are_drawn_together(world: World, benchmark: Benchmar
 
 
 def test_entry_of_the_knowledge_base_itself_is_left_out_with_a_note(world: World, benchmark: Benchmark) -> None:
-    run = linked(world, benchmark, "lemma_vt", {"a": ("a", ["a"], ""), "known": ("b", [], "")})
+    run = create_linking_run(world, benchmark, "lemma_vt", {"a": ("a", ["a"], ""), "known": ("b", [], "")})
     EntityLink.objects.filter(run=run, item__key="known").update(reason="in_knowledge_base")
     made = table(benchmark)
-    assert shown(made)[str(caire_links.METHODS["lemma_vt"])][0] == "100.00"
+    assert shown_cells(made)[str(caire_links.METHODS["lemma_vt"])][0] == "100.00"
     assert any("1 image was left out" in str(one) for one in made.words)
 
 
 def test_image_sets_have_rows_of_their_own_with_the_printed_values(world: World, benchmark: Benchmark) -> None:
-    linked(world, benchmark, "lemma_vt", {"a": ("a", ["a"], "IN-Food"), "b": ("b", ["x"], "IN-Plant")})
+    create_linking_run(world, benchmark, "lemma_vt", {"a": ("a", ["a"], "IN-Food"), "b": ("b", ["x"], "IN-Plant")})
     made = table(benchmark)
     assert [str(one) for one in made.columns][:2] == ["IN-Food @1", "IN-Food @5"]
     cells = made.rows[0].cells
@@ -113,7 +113,7 @@ def test_image_sets_have_rows_of_their_own_with_the_printed_values(world: World,
 
 
 def test_a_linking_run_renders_as_page_and_in_every_file(world: World, benchmark: Benchmark) -> None:
-    run = linked(world, benchmark, "lemma_vt", {"a": ("a", ["a"], ""), "b": ("b", ["x"], "")})
+    run = create_linking_run(world, benchmark, "lemma_vt", {"a": ("a", ["a"], ""), "b": ("b", ["x"], "")})
     forms = table_forms(world.client(world.owner), "caire", "table-3")
     [told] = json.loads(forms["json"])["runs"]
     assert told["collection"] is None and told["version"] is None and told["id"] == run.pk
@@ -126,7 +126,7 @@ def test_missing_data_names_the_import_page(world: World, benchmark: Benchmark) 
     with pytest.raises(MissingData, match="No image has been linked") as none:
         table(benchmark)
     assert none.value.action is not None and none.value.action.route == "predictions:linking"
-    linked(world, benchmark, "lemma_vt", {"a": ("", ["a"], "")})
+    create_linking_run(world, benchmark, "lemma_vt", {"a": ("", ["a"], "")})
     with pytest.raises(MissingData, match="gold_entity"):
         table(benchmark)
 

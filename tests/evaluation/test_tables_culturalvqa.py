@@ -19,7 +19,7 @@ from people.models import Cohort, Rater
 from people.services.raters import rater_of
 from predictions.models import Call, Run
 from tests.evaluation.data import NOON
-from tests.evaluation.sample_tables import model, say
+from tests.evaluation.sample_tables import model, store_answers
 from tests.personas import World, make_cohort, stand_in
 
 pytestmark = pytest.mark.django_db
@@ -78,7 +78,9 @@ class Study:
                 item = self.item("lave", f"{question}/human/{number}", question, candidate_by="human", candidate="x")
                 verdicts[item, ""] = code
         judge = model(self.world.team, "Judge")
-        say(self.open("lave", *labels), judge, {what: code for what, code in verdicts.items() if code}, field="lave")
+        store_answers(
+            self.open("lave", *labels), judge, {what: code for what, code in verdicts.items() if code}, field="lave"
+        )
 
     def answer(
         self, campaign: Campaign, place: int, item: Item, answers: dict[str, str], state: str = "submitted"
@@ -162,7 +164,7 @@ def test_a_later_judge_takes_no_earlier_ones_place_and_each_can_be_chosen_by_nam
     items = Item.objects.filter(stage__key="lave", context__setting="vlm")
     abel = model(judged.world.team, "Abel", "text")
     unread = items.get(key="q1/GPT-4/vlm")
-    say(campaign, abel, {(one, ""): "1" for one in items if one != unread}, field="lave")
+    store_answers(campaign, abel, {(one, ""): "1" for one in items if one != unread}, field="lave")
 
     assert judged.table("accuracy").rows == before.rows
     by_abel = judged.table("accuracy", f"judge={abel.pk}")
@@ -187,7 +189,7 @@ def test_answers_that_a_judge_was_never_asked_about_are_not_left_out_answers(jud
         benchmark=judged.benchmark, campaign=campaign, rater=sampler, model="s", task="answers", source="here",
         state="done", complete=True,
     )  # fmt: skip
-    say(campaign, sampler, {(read, ""): "2"}, field="lave")
+    store_answers(campaign, sampler, {(read, ""): "2"}, field="lave")
     for item, state in ((read, "answered"), (unread, "unparseable")):
         Call.objects.create(run=run, item=item, unit=Unit.objects.get(item=item), repeat=0, state=state,
                             reason="" if state == "answered" else "no_verdict", attempts_made=1,

@@ -7,14 +7,14 @@ from benchmarks.models import Item
 from papers.culturalvqa.prompts import questions as prompts
 from people.models import Rater
 from people.services.raters import rater_of
-from tests.evaluation.sample_tables import model, say
+from tests.evaluation.sample_tables import model, store_answers
 from tests.evaluation.test_tables_culturalvqa import Study, cell, study, value  # noqa: F401  (study: a fixture)
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
 
 
-def labelled(study: Study, stage: str, world: World) -> tuple[Campaign, list[Item]]:  # noqa: F811
+def create_labelled(study: Study, stage: str, world: World) -> tuple[Campaign, list[Item]]:  # noqa: F811
     items = [study.item(stage, key, key) for key in ("q1", "q2", "q3")]
     for one in items:
         Item.objects.filter(pk=one.pk).update(context={"facet": "food"})
@@ -26,24 +26,24 @@ def test_people_correct_what_a_judge_says_of_sub_categories(world: World, study:
     for item in Item.objects.filter(stage__key="lave"):
         item.context = {**item.context, "sub_category": ""}
         item.save()
-    campaign, items = labelled(study, "sub-categories", world)
+    campaign, items = create_labelled(study, "sub-categories", world)
     judge = Rater.objects.get(name="Judge")
-    say(campaign, judge, {(one, ""): "taste" for one in items}, field="sub_category")
+    store_answers(campaign, judge, {(one, ""): "taste" for one in items}, field="sub_category")
     table = study.table("table-6")
     taste = cell(table, "Taste", "food, GPT-4")
     assert value(taste) == 0.5 and taste.estimate.n_units == 2, "q1 and q3 are of food; GPT-4 is right in q1"
     somebody = rater_of(study.people["Brazil"][0])
-    say(campaign, somebody, {(items[0], ""): "ingredients"}, field="sub_category")
+    store_answers(campaign, somebody, {(items[0], ""): "ingredients"}, field="sub_category")
     table = study.table("table-6")
     assert value(cell(table, "Ingredients", "food, GPT-4")) == 1 and value(cell(table, "Taste", "food, GPT-4")) == 0
     assert any("as people said" in str(words) for words in table.words)
 
 
 def test_stereotypes_are_counted_by_what_they_are_about(world: World, study: Study) -> None:  # noqa: F811
-    campaign, items = labelled(study, "stereotypes", world)
+    campaign, items = create_labelled(study, "stereotypes", world)
     first = model(world.team, "First")
-    say(campaign, first, dict(zip([(i, "") for i in items], ("stereotype", "neither", "neither"), strict=True)),
-        field="stereotype")  # fmt: skip
+    values = ("stereotype", "neither", "neither")
+    store_answers(campaign, first, dict(zip([(i, "") for i in items], values, strict=True)), field="stereotype")
     table = study.table("stereotypes")
     yes = cell(table, "Yes, on a stereotype", "First")
     assert value(yes) == pytest.approx(1 / 3) and yes.estimate.n_units == 3

@@ -27,7 +27,7 @@ def study(world: World) -> Study:
     return found
 
 
-def bring(study: Study, key: str, entries: dict[str, object], version: str = "1") -> None:
+def create_collection(study: Study, key: str, entries: dict[str, object], version: str = "1") -> None:
     held = Collection.objects.create(benchmark=study.benchmark, key=key, name="A list", version=version)
     for name, count in entries.items():
         Entry.objects.create(collection=held, key=name, about={} if count is None else {"count": count})
@@ -64,7 +64,9 @@ def test_without_the_list_the_table_says_which_to_bring_and_where(study: Study, 
 def test_occurrences_are_counted_for_each_different_answer_of_a_facet(study: Study) -> None:
     """Food: rice 30 (20 + 10, two spellings), black beans 0, it 6; barbari has no count: 36 / 3 = 12. Clothing and
     rituals: it, 6 each. Of 12 + 6 + 6: half."""
-    bring(study, "corpus-counts", {"Rice": "20", "ríce": 10, "black beans": "0", "it": "6", "naan": "5", "x": "many"})
+    create_collection(
+        study, "corpus-counts", {"Rice": "20", "ríce": 10, "black beans": "0", "it": "6", "naan": "5", "x": "many"}
+    )
     table = study.table("in-corpus")
     assert [row.label for row in table.rows] == ["food", "clothing", "rituals"]
     assert cell(table, "food", "Different answers").text == "4" and cell(table, "food", "With a count").text == "3"
@@ -79,15 +81,17 @@ def test_occurrences_are_counted_for_each_different_answer_of_a_facet(study: Stu
 
 
 def test_the_newest_version_of_a_list_counts(study: Study) -> None:
-    bring(study, "corpus-counts", {"it": "1"})
-    bring(study, "corpus-counts", {"it": "9"}, version="2")
+    create_collection(study, "corpus-counts", {"it": "1"})
+    create_collection(study, "corpus-counts", {"it": "9"}, version="2")
     assert cell(study.table("in-corpus"), "clothing", "Occurrences").text == "9"
 
 
 def test_an_answer_counts_when_one_of_its_words_is_a_word_of_a_title(study: Study) -> None:
     """Of 8 answers rice, Rice and black beans: 3; "it" is no word of "Italian", "barbari" none of "Barbarian".
     Different ones: rice and black beans of rice, black beans, it, barbari."""
-    bring(study, "wikipedia-titles", {"RÍCE_(food)": None, "Black-eyed pea": None, "Italian": None, "Barbarian": None})
+    create_collection(
+        study, "wikipedia-titles", {"RÍCE_(food)": None, "Black-eyed pea": None, "Italian": None, "Barbarian": None}
+    )
     table = study.table("in-titles")
     every = cell(table, "All", "With a word in a title, percent")
     assert value(every) == pytest.approx(3 / 8) and every.printed.text == "80"  # type: ignore[union-attr]

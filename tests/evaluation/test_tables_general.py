@@ -18,7 +18,7 @@ from evaluation.tables.general import GENERAL_TABLES
 from evaluation.tables.registry import tables_of
 from tests.evaluation.data import NOON, an_open_campaign, table
 from tests.evaluation.output_forms import table_forms
-from tests.evaluation.sample_tables import model, say
+from tests.evaluation.sample_tables import model, store_answers
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
@@ -35,8 +35,8 @@ def composed(world: World) -> Benchmark:
     table(campaign, world.egypt, world.items, {world.nour: "12345123", world.tarek: "12354124"})
     table(campaign, world.brazil, world.items, {world.bia: "54321543"})
     near, far = model(world.team, "Near"), model(world.team, "Far", "main")
-    say(campaign, near, {(item, "Egypt"): code for item, code in zip(world.items, "12345123", strict=True)})
-    say(campaign, far, {(item, "Egypt"): code for item, code in zip(world.items, "55115511", strict=True)})
+    store_answers(campaign, near, {(item, "Egypt"): code for item, code in zip(world.items, "12345123", strict=True)})
+    store_answers(campaign, far, {(item, "Egypt"): code for item, code in zip(world.items, "55115511", strict=True)})
     return world.benchmark
 
 
@@ -74,12 +74,12 @@ def test_the_numbers_are_those_of_the_reports(world: World, composed: Benchmark)
     report = models_report(catalogue, everybody, {}, NOON)
     models = forms_of(world, "models-people")["data"]
     for line in report.lines:
-        name = f"{line.who.name} ({line.who.setting})" if line.who.setting else line.who.name
+        name = f"{line.rater.name} ({line.rater.setting})" if line.rater.setting else line.rater.name
         assert cell(models, name, "All cohorts")["estimate"]["value"] == line.overall.value
     ranking = forms_of(world, "ranking")["data"]
     assert ranking["rows"][0]["label"] == "Near"
-    near = next(line for line in report.lines if line.who.name == "Near")
-    judge = judge_report(catalogue, everybody, [str(near.who.pk)], NOON).lines
+    near = next(line for line in report.lines if line.rater.name == "Near")
+    judge = judge_report(catalogue, everybody, [str(near.rater.pk)], NOON).lines
     judges = forms_of(world, "judges-people")["data"]
     for row in judge:
         shown = cell(judges, f"Near, {row.cohort.label}", "Judge with the others")["estimate"]

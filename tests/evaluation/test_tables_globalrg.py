@@ -37,12 +37,12 @@ def a_small_set(benchmark: Benchmark, world: World, **about: Any) -> None:
     }
     new_collection = runs.collection(benchmark, entries)
     of = runs.run(new_collection, model(world.team, "Alpha", family="Dual encoder", **about))
-    runs.found(
+    runs.create_ranking(
         of,
         runs.query(new_collection, "q1", {"universal": "dance"}),
         ["d0", "d1", "m2", "m3", "d5", "m0", "m1", "d2", "d3", "d4"],
     )
-    runs.found(
+    runs.create_ranking(
         of,
         runs.query(new_collection, "q2", {"universal": "music"}),
         ["m0", "m1", "m2", "m3", "d0", "d1", "d2", "d3", "d4", "d5"],
@@ -114,7 +114,7 @@ def test_what_is_not_known_is_undefined_with_its_reason(benchmark: Benchmark, wo
         benchmark, {**{f"a{n}": {"country": "Italy"} for n in range(5)}, "b": {}, "c": {"country": "X"}}
     )
     of = runs.run(new_collection, model(world.team, "Beta"))
-    runs.found(of, runs.query(new_collection, "q1", {"universal": "dance"}), ["a0", "a1", "b", "c", "a2"])
+    runs.create_ranking(of, runs.query(new_collection, "q1", {"universal": "dance"}), ["a0", "a1", "b", "c", "a2"])
     shown = cells(table(benchmark, "retrieval"), "Beta")
     assert {name: cell.estimate.reason for name, cell in shown.items() if cell.estimate} == {
         "Precision@5": "no_relevant",
@@ -130,9 +130,13 @@ def test_what_is_not_known_is_undefined_with_its_reason(benchmark: Benchmark, wo
 def test_keys_named_as_relevant_go_before_the_label_and_ties_go_by_key(benchmark: Benchmark, world: World) -> None:
     """All five scores alike: the order is a, b, c, d, e, whatever the file says; of these b and d are right."""
     countries = {"a": "Italy", "b": "Ghana", "c": "Peru", "d": "Japan", "e": "Fiji"}
-    made = runs.collection(benchmark, {key: {"country": one, "universal": "dance"} for key, one in countries.items()})
-    of = runs.run(made, model(world.team, "Gamma"))
-    runs.found(of, runs.query(made, "q", {"universal": "dance"}, relevant=["b", "d"]), list("edcba"), [0.5] * 5)
+    new_collection = runs.collection(
+        benchmark, {key: {"country": one, "universal": "dance"} for key, one in countries.items()}
+    )
+    of = runs.run(new_collection, model(world.team, "Gamma"))
+    runs.create_ranking(
+        of, runs.query(new_collection, "q", {"universal": "dance"}, relevant=["b", "d"]), list("edcba"), [0.5] * 5
+    )
     assert cells(table(benchmark, "retrieval"), "Gamma")["Precision@5"].shown == "40.0"
     listed = table(benchmark, "first-countries")
     assert [cells(listed, str(rank), "Gamma")["dance"].text for rank in range(1, 6)] == list(countries.values())
@@ -144,7 +148,7 @@ def test_runs_of_one_model_are_told_apart_and_incomplete_ones_left_out(benchmark
     asked = runs.query(new_collection, "q", {"universal": "dance"})
     rater = model(world.team, "Delta")
     for query_set, more in (("", {}), ("casual", {}), ("late", {"complete": False}), ("gone", {"withdrawn_at": NOON})):
-        runs.found(runs.run(new_collection, rater, query_set=query_set, **more), asked, list("abcde"))
+        runs.create_ranking(runs.run(new_collection, rater, query_set=query_set, **more), asked, list("abcde"))
     assert [row.label for row in table(benchmark, "retrieval").rows] == ["Delta (-)", "Delta (casual)"]
 
 
@@ -158,7 +162,7 @@ def test_the_papers_own_lists_give_the_papers_tables(benchmark: Benchmark, world
     for name in models:
         of = runs.run(new_collection, model(world.team, name))
         for universal in UNIVERSALS:
-            runs.found(of, asked[universal], [f"{name}/{universal}/{rank}" for rank in range(1, 11)])
+            runs.create_ranking(of, asked[universal], [f"{name}/{universal}/{rank}" for rank in range(1, 11)])
     by_universal = table(benchmark, "retrieval-universals")
     diversity = [row for row in by_universal.rows if "diversity" in row.group]
     assert len(diversity) == 28 and all(len(row.cells) == 20 for row in diversity)
@@ -201,10 +205,12 @@ def test_each_universal_costs_its_own_list_and_not_the_whole_collection(
     )
     of = runs.run(new_collection, model(world.team, "Alpha"))
     for n in range(40):
-        runs.found(of, runs.query(new_collection, f"q{n:02}", {"universal": f"u{n}"}), [f"e{k}" for k in range(10)])
+        runs.create_ranking(
+            of, runs.query(new_collection, f"q{n:02}", {"universal": f"u{n}"}), [f"e{k}" for k in range(10)]
+        )
     counts = Counter[str]()
     for name in ("relevant_of", "universal_of", "_region"):
-        counted(monkeypatch, globalrg, name, counts)
+        count_calls(monkeypatch, globalrg, name, counts)
     built = table(benchmark, "retrieval-universals")
     assert len(built.columns) == 40 and built.rows[1].cells[0].shown == "20.00"
     assert counts["relevant_of"] == 1
@@ -212,7 +218,7 @@ def test_each_universal_costs_its_own_list_and_not_the_whole_collection(
     assert counts["_region"] <= 40 * (5 + 10) * 2
 
 
-def counted(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, counts: Counter[str]) -> None:
+def count_calls(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, counts: Counter[str]) -> None:
     real = getattr(module, name)
 
     def counting(*args: Any, **more: Any) -> Any:

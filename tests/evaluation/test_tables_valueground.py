@@ -13,10 +13,12 @@ import pytest
 from django.http import QueryDict
 from scipy import stats
 
-from annotation.models import Campaign
+from annotation.models import Campaign, Unit
 from annotation.services.campaigns import lifecycle
 from benchmarks.models import Benchmark, Image, Item, ItemImage
+from benchmarks.rules.label_sets.contract import LabelSpec
 from benchmarks.services.benchmarks import create_from_recipe
+from benchmarks.services.label_sets import create_typed, ensure, import_set
 from evaluation.metrics.averages import DIFFERENCES, mean_over_countries
 from evaluation.metrics.estimate import Estimate
 from evaluation.rendering.report import Cell
@@ -24,10 +26,11 @@ from evaluation.tables.registry import tables_of
 from evaluation.tables.table import MissingData, Table
 from evaluation.tables.table_builder import build_table
 from papers.culturalvqa.tables import accuracy as culturalvqa
+from papers.valueground.recipe import LABELLED
 from papers.valueground.tables.accuracy import ModelOutcomes, mean_of
 from papers.valueground.tables.reversal import _transfer_cells
 from tests.evaluation.data import NOON
-from tests.evaluation.sample_tables import model, say, table
+from tests.evaluation.sample_tables import model, store_answers, table
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
@@ -51,7 +54,7 @@ ALIGNED = {"Alpha": {"Q1": "++", "Q2": "+x", "Q3": "++"}, "Beta": {"Q1": "x+", "
 ALIGNMENT = {"+": "aligned", "x": "swapped", "2": "both_a"}
 
 
-def opened(world: World, benchmark: Benchmark, key: str, items: Sequence[Item], name: str) -> Campaign:
+def create_open_campaign(world: World, benchmark: Benchmark, key: str, items: Sequence[Item], name: str) -> Campaign:
     """A campaign of a stage whose items have a picture in both roles."""
     facts = {"format": "png", "bytes": 1, "width": 320, "height": 240}
     image, _made = Image.objects.get_or_create(team=world.team, sha256="2" * 64, defaults=facts)
@@ -86,7 +89,7 @@ def benchmark(world: World) -> Benchmark:
 @pytest.fixture
 def choice(world: World, benchmark: Benchmark) -> Campaign:
     items = pairs(benchmark, "choice")
-    new_campaign = opened(world, benchmark, "choice", list(items.values()), "Choices")
+    new_campaign = create_open_campaign(world, benchmark, "choice", list(items.values()), "Choices")
     for name, by_question in MAIN.items():
         answers = {
             (items[question, source], country): code
@@ -95,21 +98,21 @@ def choice(world: World, benchmark: Benchmark) -> Campaign:
             for source, code in zip(SOURCES, codes, strict=True)
             if code != "-"
         }
-        say(new_campaign, model(world.team, name, "main", family="Made up"), answers, field="choice")
+        store_answers(new_campaign, model(world.team, name, "main", family="Made up"), answers, field="choice")
     for name, by_question in TEXT.items():  # words have no source: their answers stand with the second one
         words = {
             (items[question, SOURCES[1]], country): code
             for question, by_country in by_question.items()
             for country, code in by_country.items()
         }
-        say(new_campaign, model(world.team, name, "text_only"), words, field="choice")
+        store_answers(new_campaign, model(world.team, name, "text_only"), words, field="choice")
     return new_campaign
 
 
 @pytest.fixture
 def alignment(world: World, benchmark: Benchmark, choice: Campaign) -> Campaign:
     items = pairs(benchmark, "alignment")
-    new_campaign = opened(world, benchmark, "alignment", list(items.values()), "Alignments")
+    new_campaign = create_open_campaign(world, benchmark, "alignment", list(items.values()), "Alignments")
     for name, by_question in ALIGNED.items():
         answers = {
             (items[question, source], ""): ALIGNMENT[code]
@@ -117,7 +120,7 @@ def alignment(world: World, benchmark: Benchmark, choice: Campaign) -> Campaign:
             for source, code in zip(SOURCES, codes, strict=True)
             if code != "-"
         }
-        say(new_campaign, model(world.team, name, "alignment"), answers, field="alignment")
+        store_answers(new_campaign, model(world.team, name, "alignment"), answers, field="alignment")
     return new_campaign
 
 
@@ -127,11 +130,17 @@ def row(made: Table, label: str) -> dict[str, Cell]:
 
 
 def numbers(cells: Mapping[str, Cell]) -> list[tuple[float | None, int]]:
-    """(value, what it was counted over)."""
-    return [(one.estimate.value, one.estimate.n_units) for one in cells.values() if one.estimate]
+    """(value, what it was counted over), of what was asked about."""
+    estimates = [cell.estimate for cell in cells.values() if cell.estimate]
+    return [(estimate.value, estimate.n_units) for estimate in estimates if estimate.reason != "not_asked"]
 
 
-def near(found: list[tuple[float | None, int]], expected: list[tuple[float, int]]) -> None:
+def reason(cell: Cell) -> str | None:
+    assert cell.estimate is not None
+    return cell.estimate.reason
+
+
+def check_near(found: list[tuple[float | None, int]], expected: list[tuple[float, int]]) -> None:
     assert [n for _value, n in found] == [n for _value, n in expected]
     assert [value for value, _n in found] == pytest.approx([value for value, _n in expected])
 
@@ -140,9 +149,9 @@ def test_the_labels_are_those_of_the_counts(benchmark: Benchmark, choice: Campai
     built_table = table(benchmark, "labels")
     # Egypt: Q1 A, Q2 B, Q3 a tie, whose three answers of code 0 were left out.
     egypt, brazil = row(built_table, "Egypt"), row(built_table, "Brazil")
-    near(numbers(egypt), [(2 / 3, 3), (1, 3), (1, 3), (1, 3), (0, 3), (0, 3), (0, 3), (0, 3), (1, 3)])
+    check_near(numbers(egypt), [(2 / 3, 3), (1, 3), (1, 3), (1, 3), (0, 3), (0, 3), (0, 3), (0, 3), (1, 3)])
     assert egypt["Not scorable"].text == "Q3"
-    near(numbers(brazil), [(2 / 3, 3), (2, 3), (0, 3), (0, 3), (1, 3), (0, 3), (0, 3), (0, 3), (0, 3)])
+    check_near(numbers(brazil), [(2 / 3, 3), (2, 3), (0, 3), (0, 3), (1, 3), (0, 3), (0, 3), (0, 3), (0, 3)])
     assert any("4 of 6 pairs of question and country have a label; 2 sources" in str(one) for one in built_table.words)
     assert any("1 exact tie, 1 without counts" in str(one) for one in built_table.words)
     # "Yes" and "No" are shown, which the survey does not know: the ends of its options, and a word of doubt.
@@ -199,19 +208,20 @@ def test_a_code_of_0_is_told_as_that_and_once(benchmark: Benchmark, choice: Camp
 def test_accuracy_by_country(benchmark: Benchmark, choice: Campaign) -> None:
     built_table = table(benchmark, "figure-3")
     # Alpha, Egypt (A, B): Q1 a right, b wrong; Q2 b b right: 3 of 4. Brazil (A, A): a a, a right, b wrong: 3 of 4.
-    near(numbers(row(built_table, "Alpha")), [(3 / 4, 4), (3 / 4, 4), (6 / 8, 8)])
+    check_near(numbers(row(built_table, "Alpha")), [(3 / 4, 4), (3 / 4, 4), (6 / 8, 8)])
     # Beta, Egypt: b b wrong, b right, a wrong: 1 of 4. Brazil: b wrong, a right, b wrong, one unanswered: 1 of 3.
     beta = row(built_table, "Beta")
-    assert list(beta) == ["Brazil", "Egypt", "All"]
-    near(numbers(beta), [(1 / 3, 3), (1 / 4, 4), (2 / 7, 7)])
+    assert list(beta) == [*LABELLED, "Egypt", "All"], "the recipe's countries in its order, then the others"
+    assert reason(beta["Kenya"]) == "not_asked" and reason(beta["Brazil"]) is None
+    check_near(numbers(beta), [(1 / 3, 3), (1 / 4, 4), (2 / 7, 7)])
     assert beta["All"].estimate is not None
     assert (beta["All"].estimate.extras["worst"], beta["All"].estimate.extras["best"]) == (2 / 8, 3 / 8)
-    near(
+    check_near(
         numbers(row(built_table, "Average")),
         [((3 / 4 + 1 / 3) / 2, 4), ((3 / 4 + 1 / 4) / 2, 4), ((3 / 4 + 2 / 7) / 2, 8)],
     )
     wrong = table(benchmark, "figure-3", "unreadable=wrong")
-    near(numbers(row(wrong, "Beta")), [(1 / 4, 4), (1 / 4, 4), (2 / 8, 8)])
+    check_near(numbers(row(wrong, "Beta")), [(1 / 4, 4), (1 / 4, 4), (2 / 8, 8)])
     assert any("count as wrong" in str(one) for one in wrong.words)
 
 
@@ -219,17 +229,17 @@ def test_prompt_variants_are_columns_of_one_table(benchmark: Benchmark, alignmen
     built_table = table(benchmark, "table-2")
     # Alpha. Words: a a right, Q2 Egypt a wrong, Brazil a right: 3 of 4. Alignment: 5 of 6.
     # With the pictures matched (all but Q2 gpt): Q1 E a b, B a a; Q2 E b, B a: main 5 of 6; words a throughout: 5 of 6.
-    near(numbers(row(built_table, "Alpha")), [(6 / 8, 8), (3 / 4, 4), (5 / 6, 6), (5 / 6, 6), (5 / 6, 6), (0, 6)])
+    check_near(numbers(row(built_table, "Alpha")), [(6 / 8, 8), (3 / 4, 4), (5 / 6, 6), (5 / 6, 6), (5 / 6, 6), (0, 6)])
     # Beta. Words: all four right. Alignment: x + | 2 + | + and one unanswered: 3 of the 4 that could be scored.
     # Matched: Q1 gpt and Q2 gpt: E b wrong, B a right; E a wrong, B unanswered: main 1 of 3, words 3 of 3.
-    near(numbers(row(built_table, "Beta")), [(2 / 7, 7), (1, 4), (3 / 4, 4), (1 / 3, 3), (1, 3), (-2 / 3, 3)])
-    near(
+    check_near(numbers(row(built_table, "Beta")), [(2 / 7, 7), (1, 4), (3 / 4, 4), (1 / 3, 3), (1, 3), (-2 / 3, 3)])
+    check_near(
         numbers(row(built_table, "Average")),
         [((6 / 8 + 2 / 7) / 2, 8), ((3 / 4 + 1) / 2, 4), ((5 / 6 + 3 / 4) / 2, 6), ((5 / 6 + 1 / 3) / 2, 7),
          ((5 / 6 + 1) / 2, 7), (-1 / 3, 7)],
     )  # fmt: skip
     # Beta's "both_a" may count as wrong.
-    near(numbers(row(table(benchmark, "table-2", "same_option=wrong"), "Beta"))[2:3], [(3 / 5, 5)])
+    check_near(numbers(row(table(benchmark, "table-2", "same_option=wrong"), "Beta"))[2:3], [(3 / 5, 5)])
 
 
 def test_without_alignments_the_rest_of_the_table_stands(benchmark: Benchmark, choice: Campaign) -> None:
@@ -245,9 +255,9 @@ def test_without_alignments_the_rest_of_the_table_stands(benchmark: Benchmark, c
 def test_reversals_and_their_identities(benchmark: Benchmark, choice: Campaign) -> None:
     built_table = table(benchmark, "table-5")
     # Alpha, 8 instances: Q1 E gpt a->b harmful; Q2 E a->b twice beneficial; Q2 B gpt a->b harmful.
-    near(numbers(row(built_table, "Alpha")), [(4 / 8, 8), (2 / 8, 8), (2 / 8, 8), (0, 8)])
+    check_near(numbers(row(built_table, "Alpha")), [(4 / 8, 8), (2 / 8, 8), (2 / 8, 8), (0, 8)])
     # Beta, 7: Q1 E twice, Q1 B gemini, Q2 E gpt, Q2 B gemini: five harmful.
-    near(numbers(row(built_table, "Beta")), [(5 / 7, 7), (5 / 7, 7), (0, 7), (5 / 7, 7)])
+    check_near(numbers(row(built_table, "Beta")), [(5 / 7, 7), (5 / 7, 7), (0, 7), (5 / 7, 7)])
     for name in ("Alpha", "Beta"):
         reversal, harmful, beneficial, drop = (value for value, _n in numbers(row(built_table, name)))
         assert reversal == pytest.approx((harmful or 0) + (beneficial or 0))
@@ -257,11 +267,11 @@ def test_reversals_and_their_identities(benchmark: Benchmark, choice: Campaign) 
 def test_reversals_by_country_are_pooled_or_averaged(benchmark: Benchmark, choice: Campaign) -> None:
     # Egypt: Alpha 3 of 4 (1 harmful), Beta 3 of 4 (all). Brazil: Alpha 1 of 4, Beta 2 of 3.
     pooled = table(benchmark, "table-6")
-    near(numbers(row(pooled, "Egypt")), [(6 / 8, 8), (4 / 8, 8), (2 / 8, 8), (2 / 8, 8)])
-    near(numbers(row(pooled, "Brazil")), [(3 / 7, 7), (3 / 7, 7), (0, 7), (3 / 7, 7)])
+    check_near(numbers(row(pooled, "Egypt")), [(6 / 8, 8), (4 / 8, 8), (2 / 8, 8), (2 / 8, 8)])
+    check_near(numbers(row(pooled, "Brazil")), [(3 / 7, 7), (3 / 7, 7), (0, 7), (3 / 7, 7)])
     averaged = table(benchmark, "table-6", "over_models=mean")
     mean = (1 / 4 + 2 / 3) / 2
-    near(numbers(row(averaged, "Brazil")), [(mean, 4), (mean, 4), (0, 4), (mean, 4)])
+    check_near(numbers(row(averaged, "Brazil")), [(mean, 4), (mean, 4), (0, 4), (mean, 4)])
 
 
 def test_reversals_by_margin(benchmark: Benchmark, choice: Campaign) -> None:
@@ -271,7 +281,7 @@ def test_reversals_by_margin(benchmark: Benchmark, choice: Campaign) -> None:
     assert [one.cells[1].shown for one in built_table.rows] == ["1", "2", "1"]
     # Brazil Q2: Alpha 1 of 2, Beta 1 of 1. Egypt Q2 and Brazil Q1: Alpha 2 of 2, 0 of 2; Beta 1 of 2, 1 of 2.
     # Egypt Q1: Alpha 1 of 2, Beta 2 of 2.
-    near(
+    check_near(
         [number for one in built_table.rows for number in numbers({"": one.cells[2]})],
         [(2 / 3, 3), (4 / 8, 8), (3 / 4, 4)],
     )
@@ -284,9 +294,9 @@ def test_the_transfer_from_words_to_pictures(world: World, benchmark: Benchmark,
     # Two countries: no correlation. Alpha: Egypt 3/4 less 1/2, Brazil 3/4 less 1. Beta: 1/4 less 1, 1/3 less 1.
     alpha, beta = row(built_table, "Alpha"), row(built_table, "Beta")
     assert [one.estimate.reason for one in list(alpha.values())[:2] if one.estimate] == ["too_few_points"] * 2
-    near(numbers(alpha)[2:], [(0, 12)])  # answers: 8 in main, 4 in text-only
+    check_near(numbers(alpha)[2:], [(0, 12)])  # answers: 8 in main, 4 in text-only
     assert alpha["Countries with main below text"].text == "1/2"
-    near(numbers(beta)[2:], [((-3 / 4 - 2 / 3) / 2, 11)])
+    check_near(numbers(beta)[2:], [((-3 / 4 - 2 / 3) / 2, 11)])
     assert beta["Countries with main below text"].text == "2/2"
     # All four points, (1/2, 3/4), (1, 3/4), (1, 1/4), (1, 1/3): products -11/96, squares 3/16 and 41/192.
     pooled = row(built_table, "Pooled")
@@ -321,8 +331,8 @@ def test_a_mean_over_countries_is_one_number_in_every_table() -> None:
 def test_places_of_the_models(benchmark: Benchmark, choice: Campaign) -> None:
     built_table = table(benchmark, "bands")
     # Seven instances that both answered: Alpha 6 right, Beta 2; two questions are too few to tell them apart.
-    near(numbers(row(built_table, "Alpha")), [(6 / 7, 7)])
-    near(numbers(row(built_table, "Beta")), [(2 / 7, 7)])
+    check_near(numbers(row(built_table, "Alpha")), [(6 / 7, 7)])
+    check_near(numbers(row(built_table, "Beta")), [(2 / 7, 7)])
     assert [one.cells[1].text for one in built_table.rows] == ["1–2", "1–2"]
     assert {one.label: one.group for one in table(benchmark, "models").rows} == {
         "Alpha (main)": "Made up", "Alpha (text_only)": "", "Beta (main)": "Made up", "Beta (text_only)": "",
@@ -339,7 +349,9 @@ def test_labels_and_codes_come_in_other_ways_too(world: World, benchmark: Benchm
     items.filter(concept="Q2").update(context={"labels": {"Egypt": "a", "Brazil": "neither"}})
     built_table = table(benchmark, "labels")
     # Q3: (7 x 1 + 3 x 10) / 10 = 3.7, nearer to 1, which is option B now. Q2: A as given.
-    near(numbers(row(built_table, "Egypt")), [(1, 3), (2, 3), (1, 3), (0, 3), (0, 3), (0, 3), (0, 3), (0, 3), (0, 3)])
+    check_near(
+        numbers(row(built_table, "Egypt")), [(1, 3), (2, 3), (1, 3), (0, 3), (0, 3), (0, 3), (0, 3), (0, 3), (0, 3)]
+    )
     assert row(built_table, "Brazil")["Not scorable"].text == "Q2, Q3"
     with pytest.raises(MissingData, match="Too few pairs"):
         table(benchmark, "table-7", "bins=4")
@@ -350,7 +362,7 @@ def test_printed_values_are_shown_at_the_row_of_the_same_name(
 ) -> None:
     items = {(one.concept, one.condition): one for one in Item.objects.filter(stage__key="choice")}
     answers = {(items["Q1", "gpt"], "Egypt"): "a", (items["Q2", "gpt"], "Egypt"): "b"}
-    say(choice, model(world.team, "GPT-5.4 mini", "main"), answers, field="choice")
+    store_answers(choice, model(world.team, "GPT-5.4 mini", "main"), answers, field="choice")
     cell = row(table(benchmark, "figure-3"), "GPT-5.4 mini")["All"]
     assert cell.printed is not None
     assert (cell.shown, cell.printed.text, cell.mark) == ("100.0", "66.6", "differs")
@@ -364,8 +376,8 @@ def test_what_is_missing_is_named(world: World, benchmark: Benchmark) -> None:
     with pytest.raises(MissingData, match="what making it cost"):
         table(benchmark, "table-3")
     items = pairs(benchmark, "choice")
-    made = opened(world, benchmark, "choice", list(items.values()), "Choices")
-    say(made, model(world.team, "Alpha", "text_only"), {(items["Q1", "gpt"], "Egypt"): "a"}, field="choice")
+    made = create_open_campaign(world, benchmark, "choice", list(items.values()), "Choices")
+    store_answers(made, model(world.team, "Alpha", "text_only"), {(items["Q1", "gpt"], "Egypt"): "a"}, field="choice")
     with pytest.raises(MissingData, match="“main” yet"):
         table(benchmark, "figure-3")
     with pytest.raises(MissingData, match="both settings"):
@@ -378,3 +390,81 @@ def test_a_model_without_the_number_takes_no_other_models_average_away() -> None
     assert (found.value, found.n_raters, found.n_units) == (0.5, 1, 4)
     assert (found.extras["n_left_out"], found.extras["n_all"]) == (1, 2)
     assert mean_of([ModelOutcomes(right, never)], np.arange(4)).value is None
+
+
+BY_COUNTRY = ("figure-3", "table-6", "labels")
+
+
+def names_of(built_table: Table) -> list[str]:
+    """Of the countries of a table, as rows or as columns."""
+    if built_table.key == "figure-3":
+        return [str(column) for column in built_table.columns][:-1]
+    return [row.label for row in built_table.rows]
+
+
+@pytest.mark.parametrize("key", BY_COUNTRY)
+def test_thirteen_labels_with_two_cohorts_give_thirteen_rows(benchmark: Benchmark, choice: Campaign, key: str) -> None:
+    Unit.objects.filter(target="Egypt").update(target="India")
+    built_table = table(benchmark, key)
+    assert names_of(built_table) == list(LABELLED) and len(LABELLED) == 13
+    rows = [row(built_table, "Alpha")] if key == "figure-3" else []
+    by_name = rows[0] if rows else {each.label: each.cells[0] for each in built_table.rows}
+    asked = {name for name in LABELLED if reason(by_name[name]) != "not_asked"}
+    assert asked == {"Brazil", "India"}
+    assert all(by_name[name].estimate.value is None for name in set(LABELLED) - asked)  # type: ignore[union-attr]
+    assert any("ValueGround: cultures of the recipe, built in" in str(sentence) for sentence in built_table.words)
+
+
+@pytest.mark.parametrize("key", BY_COUNTRY)
+@pytest.mark.parametrize("form", ["", ".json", ".csv", ".tex"])
+def test_tables_by_country_are_shown_in_every_form(
+    world: World, benchmark: Benchmark, choice: Campaign, key: str, form: str
+) -> None:
+    address = f"/b/{benchmark.slug}/tables/{key}{form or '/'}"
+    reply = world.client(world.owner).get(address)
+    text = reply.content.decode()
+    assert reply.status_code == 200 and "Kenya" in text and (not form or "None" not in text)
+    if form == ".json":
+        assert "Nobody was asked about this label." in text and "not_asked" in text
+    if not form:
+        assert "Not asked" in text and "Label set" in text
+
+
+def test_rows_of_a_chosen_set_stand_in_its_groups(world: World, benchmark: Benchmark, choice: Campaign) -> None:
+    row_, _new = import_set(
+        world.team, "Lands",
+        [LabelSpec("eg", "Egypt", region="North"), LabelSpec("pe", "Peru", region="South"),
+         LabelSpec("dz", "Algeria", region="North"), LabelSpec("xx", "Nowhere")],
+        world.owner,
+    )  # fmt: skip
+    built_table = table(benchmark, "table-6", f"label_set={row_.reference}&groups=region")
+    assert [(each.label, each.group) for each in built_table.rows] == [
+        ("Egypt", "North"), ("Algeria", "North"), ("Peru", "South"), ("Nowhere", ""), ("Brazil", ""),
+    ]  # fmt: skip
+    assert any("Label set: Lands, version 1." in str(sentence) for sentence in built_table.words)
+
+
+def test_the_page_of_a_set_names_the_tables_that_use_it(world: World, benchmark: Benchmark, choice: Campaign) -> None:
+    row_ = ensure(world.team, "recipe-valueground")
+    page = world.client(world.owner).get(f"/teams/nile-lab/targets/{row_.pk}/").content.decode()
+    assert "Table 6: Cross-modal reversal by country" in page and "The picture that fits a country" in page
+
+
+def test_the_set_that_was_asked_about_comes_before_the_recipes(
+    world: World, benchmark: Benchmark, choice: Campaign
+) -> None:
+    lands, _new = create_typed(world.team, "Lands", "Egypt\nPeru", world.owner)
+    Unit.objects.filter(target="Egypt").update(label_set=lands)
+    assert [each.label for each in table(benchmark, "table-6").rows] == ["Egypt", "Peru", "Brazil"]
+
+
+def test_one_text_in_two_sets_is_two_countries(world: World, benchmark: Benchmark, choice: Campaign) -> None:
+    """Numbers of two units are never put together."""
+    lands, _new = create_typed(world.team, "Lands", "Egypt\nPeru", world.owner)
+    before = row(table(benchmark, "figure-3"), "Alpha")["Egypt"].estimate
+    item = Item.objects.get(stage__key="choice", key="Q1-gemini")
+    Unit.objects.filter(item=item, target="Egypt").update(label_set=lands)
+    cells = row(table(benchmark, "figure-3"), "Alpha")
+    assert before is not None and before.n_units == 4
+    counts = {name: cells[name].estimate.n_units for name in ("Egypt", "Egypt (lands@1)")}  # type: ignore[union-attr]
+    assert counts == {"Egypt": 3, "Egypt (lands@1)": 1}

@@ -23,7 +23,7 @@ from people.models import Rater
 from people.services.raters import rater_of
 from tests.evaluation.data import NOON
 from tests.evaluation.sample_tables import model
-from tests.evaluation.test_tables_valueground import near, numbers, opened, row, table
+from tests.evaluation.test_tables_valueground import check_near, create_open_campaign, numbers, row, table
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
@@ -59,7 +59,7 @@ def items(benchmark: Benchmark) -> list[Item]:
 
 @pytest.fixture
 def campaign(world: World, benchmark: Benchmark, items: list[Item]) -> Campaign:
-    return opened(world, benchmark, "pair-review", items, "Pairs")
+    return create_open_campaign(world, benchmark, "pair-review", items, "Pairs")
 
 
 def fill(campaign: Campaign, rater: Rater, items: list[Item], codes: tuple[str, ...], world: World) -> None:
@@ -121,7 +121,7 @@ def test_mean_scores_by_how_the_pairs_were_made(benchmark: Benchmark, judged: Ca
     # Two pairs. Match A: (2 + 2) / 2 and (2 + 1) / 2: mean 1.75. Match B 2 and 2. Pair match 2 and 1. No cue 1 and 1.
     # Totals: 1 and 1; 7/8 and 6/8: mean (1 + 13/16) / 2.
     first = row(built_table, "Planner only")
-    near(numbers(first), [(1.75, 2), (2, 2), (1.5, 2), (1, 2), ((1 + 13 / 16) / 2, 2)])
+    check_near(numbers(first), [(1.75, 2), (2, 2), (1.5, 2), (1, 2), ((1 + 13 / 16) / 2, 2)])
     assert first["Total"].printed is not None
     assert (first["Total"].shown, first["Total"].printed.text) == ("0.906", "0.733")
     assert first["Match A"].estimate is not None
@@ -132,10 +132,10 @@ def test_mean_scores_by_how_the_pairs_were_made(benchmark: Benchmark, judged: Ca
 def test_the_same_by_people(benchmark: Benchmark, both: Campaign) -> None:
     built_table = table(benchmark, "table-1", "scored_by=person")
     # Match A of the first two pairs: (2 + 2 + 1) / 3 and (2 + 2 + 2) / 3.
-    near(numbers(row(built_table, "Planner only"))[:1], [((5 / 3 + 2) / 2, 2)])
+    check_near(numbers(row(built_table, "Planner only"))[:1], [((5 / 3 + 2) / 2, 2)])
     # Bia gave the sixth pair no third point: she counts for the rest, and the total is of the two whole sheets.
     sixth = dict(zip((*FIELDS, "total"), numbers(row(built_table, "gpt")), strict=True))
-    near([sixth["pair_match"], sixth["total"]], [((2 + 1) / 2, 1), ((total("2221") + total("1211")) / 2, 1)])
+    check_near([sixth["pair_match"], sixth["total"]], [((2 + 1) / 2, 1), ((total("2221") + total("1211")) / 2, 1)])
 
 
 def test_the_judge_against_the_mean_of_people(

@@ -12,8 +12,17 @@ from benchmarks.models import Benchmark, Item
 from people.models import Rater
 from predictions.models import Call, Run
 from tests.evaluation.data import NOON
-from tests.evaluation.sample_tables import model, say, table
-from tests.evaluation.test_tables_valueground import alignment, benchmark, choice, near, numbers, opened, pairs, row
+from tests.evaluation.sample_tables import model, store_answers, table
+from tests.evaluation.test_tables_valueground import (
+    alignment,
+    benchmark,
+    check_near,
+    choice,
+    create_open_campaign,
+    numbers,
+    pairs,
+    row,
+)
 from tests.personas import World
 
 __all__ = ["alignment", "benchmark", "choice"]  # fixtures
@@ -21,7 +30,7 @@ pytestmark = pytest.mark.django_db
 Letters = Mapping[tuple[str, str, str], str]  # question, source, country -> letter, or how the call ended without one
 
 
-def ran(world: World, campaign: Campaign, name: str, setting: str, letters: Letters, prompt: str = "") -> Rater:
+def create_run(world: World, campaign: Campaign, name: str, setting: str, letters: Letters, prompt: str = "") -> Rater:
     """A run with its calls."""
     benchmark = campaign.stage.benchmark
     items = {(one.concept, one.condition): one for one in Item.objects.filter(stage=campaign.stage)}
@@ -31,7 +40,7 @@ def ran(world: World, campaign: Campaign, name: str, setting: str, letters: Lett
         complete=True, prompt=prompt,
     )  # fmt: skip
     answered = {(items[q, s], country): code for (q, s, country), code in letters.items() if code in "ab"}
-    say(campaign, rater, answered, field="choice")
+    store_answers(campaign, rater, answered, field="choice")
     for (question, source, country), code in letters.items():
         item, state = items[question, source], "answered" if code in "ab" else code
         unit, _new = Unit.objects.get_or_create(item=item, target=country)
@@ -49,12 +58,12 @@ SAMPLE = {
 
 def test_what_a_model_was_never_asked_is_not_left_out(world: World, benchmark: Benchmark, choice: Campaign) -> None:
     """Four instances with a label went out: one right, one wrong, two without a letter. Eight others never did."""
-    ran(world, choice, "Vee", "main", SAMPLE)
+    create_run(world, choice, "Vee", "main", SAMPLE)
     whole = row(table(benchmark, "figure-3"), "Vee")["All"].estimate
     assert whole is not None and (whole.value, whole.n_units) == (0.5, 2)
     assert [whole.extras[name] for name in ("n_unreadable", "worst", "best")] == [2, 1 / 4, 3 / 4]
     wrong = row(table(benchmark, "figure-3", "unreadable=wrong"), "Vee")
-    near(numbers(wrong), [(0, 2), (1 / 2, 2), (1 / 4, 4)])
+    check_near(numbers(wrong), [(0, 2), (1 / 2, 2), (1 / 4, 4)])
     # Beta's answers came without calls: what others were asked and it has no answer for, it could not be read about.
     beta = row(table(benchmark, "figure-3"), "Beta")["All"].estimate
     assert beta is not None and beta.extras["n_unreadable"] == 1
@@ -62,14 +71,14 @@ def test_what_a_model_was_never_asked_is_not_left_out(world: World, benchmark: B
 
 def test_items_without_a_readable_model_answer_count(world: World, benchmark: Benchmark) -> None:
     items = pairs(benchmark, "choice")
-    made = opened(world, benchmark, "choice", list(items.values()), "Alone")
-    ran(world, made, "Vee", "main", {
+    made = create_open_campaign(world, benchmark, "choice", list(items.values()), "Alone")
+    create_run(world, made, "Vee", "main", {
         ("Q1", "gpt", "Egypt"): "a", ("Q1", "gpt", "Brazil"): "refused", ("Q2", "gpt", "Egypt"): "unparseable",
     })  # fmt: skip
     whole = row(table(benchmark, "figure-3"), "Vee")["All"].estimate
     assert whole is not None and (whole.value, whole.n_units) == (1, 1)
     assert [whole.extras[name] for name in ("n_unreadable", "worst", "best")] == [2, 1 / 3, 1]
-    near(numbers({"": row(table(benchmark, "figure-3", "unreadable=wrong"), "Vee")["All"]}), [(1 / 3, 3)])
+    check_near(numbers({"": row(table(benchmark, "figure-3", "unreadable=wrong"), "Vee")["All"]}), [(1 / 3, 3)])
     # A country of which every call failed has a column, and its cell says what there was.
     brazil = row(table(benchmark, "figure-3"), "Vee")["Brazil"].estimate
     assert brazil is not None and (brazil.reason, brazil.extras["n_unreadable"]) == ("nothing_counted", 1)
@@ -79,7 +88,7 @@ def test_items_without_a_readable_model_answer_count(world: World, benchmark: Be
 
 
 def test_a_model_that_gave_nothing_readable_is_a_row(world: World, benchmark: Benchmark, choice: Campaign) -> None:
-    ran(world, choice, "Mute", "main", {("Q1", "gpt", "Egypt"): "refused", ("Q2", "gpt", "Egypt"): "refused"})
+    create_run(world, choice, "Mute", "main", {("Q1", "gpt", "Egypt"): "refused", ("Q2", "gpt", "Egypt"): "refused"})
     built_table = table(benchmark, "figure-3")
     mute = row(built_table, "Mute")["All"].estimate
     assert mute is not None and mute.value is None and mute.extras["n_unreadable"] == 2
@@ -94,7 +103,7 @@ def test_a_model_that_gave_nothing_readable_is_a_row(world: World, benchmark: Be
 def test_an_average_says_what_its_models_left_out_and_over_how_many_each(
     world: World, benchmark: Benchmark, choice: Campaign
 ) -> None:
-    ran(world, choice, "Vee", "main", SAMPLE)
+    create_run(world, choice, "Vee", "main", SAMPLE)
     average = row(table(benchmark, "figure-3"), "Average")["All"].estimate
     assert average is not None
     # Alpha 6 of 8; Beta 2 of 7 and one without; Vee 1 of 2 and two without.
@@ -114,19 +123,21 @@ def test_a_setting_of_ones_own_is_a_rater_of_its_own(world: World, benchmark: Be
     choice = Campaign.objects.get(stage__key="choice")
     before = table(benchmark, "table-2")
     hot = {("Q1", "gpt", "Egypt"): "b", ("Q2", "gpt", "Egypt"): "b"}
-    ran(world, choice, "Alpha", "main hot", hot)
-    ran(world, choice, "Alpha", "of mine", {("Q1", "gpt", "Egypt"): "a"}, prompt="valueground-text")
-    ran(world, choice, "Alpha", "text-only, hot", {("Q1", "gpt", "Brazil"): "b"})
-    ran(world, choice, "Alpha", "main_no_country", {("Q1", "gpt", "Brazil"): "a"}, prompt="valueground-main-no-country")
+    create_run(world, choice, "Alpha", "main hot", hot)
+    create_run(world, choice, "Alpha", "of mine", {("Q1", "gpt", "Egypt"): "a"}, prompt="valueground-text")
+    create_run(world, choice, "Alpha", "text-only, hot", {("Q1", "gpt", "Brazil"): "b"})
+    create_run(
+        world, choice, "Alpha", "main_no_country", {("Q1", "gpt", "Brazil"): "a"}, prompt="valueground-main-no-country"
+    )
     built_table = table(benchmark, "table-2")
     for name in ("Alpha", "Beta"):
         assert numbers(row(built_table, name)) == numbers(row(before, name)), (
             "nobody's answers are mixed with another's"
         )
-    near(numbers(row(built_table, "Alpha, main hot"))[:1], [(1 / 2, 2)])
-    near(numbers(row(built_table, "Alpha, of mine"))[1:2], [(1, 1)])
-    near(numbers(row(built_table, "Alpha, text-only, hot"))[1:2], [(0, 1)])
-    near(numbers(row(built_table, "Alpha, main_no_country"))[:1], [(1, 1)])
+    check_near(numbers(row(built_table, "Alpha, main hot"))[:1], [(1 / 2, 2)])
+    check_near(numbers(row(built_table, "Alpha, of mine"))[1:2], [(1, 1)])
+    check_near(numbers(row(built_table, "Alpha, text-only, hot"))[1:2], [(0, 1)])
+    check_near(numbers(row(built_table, "Alpha, main_no_country"))[:1], [(1, 1)])
     assert [one.label for one in table(benchmark, "figure-3").rows] == [
         "Alpha", "Alpha, main hot", "Alpha, main_no_country", "Beta", "Average",
     ]  # fmt: skip
@@ -137,20 +148,22 @@ def test_a_setting_of_ones_own_is_a_rater_of_its_own(world: World, benchmark: Be
 
 def test_main_and_no_setting_are_two_ways_of_asking(world: World, benchmark: Benchmark, choice: Campaign) -> None:
     before = numbers(row(table(benchmark, "figure-3"), "Alpha"))
-    ran(world, choice, "Alpha", "", {("Q1", "gemini", "Egypt"): "b", ("Q2", "gemini", "Egypt"): "b"})
-    ran(world, choice, "Plain", "", {("Q1", "gemini", "Egypt"): "a"})
+    create_run(world, choice, "Alpha", "", {("Q1", "gemini", "Egypt"): "b", ("Q2", "gemini", "Egypt"): "b"})
+    create_run(world, choice, "Plain", "", {("Q1", "gemini", "Egypt"): "a"})
     built_table = table(benchmark, "figure-3")
     assert numbers(row(built_table, "Alpha")) == before
-    near(numbers({"": row(built_table, "Alpha, no setting")["All"]}), [(1 / 2, 2)])
-    near(numbers({"": row(built_table, "Plain")["All"]}), [(1, 1)])
+    check_near(numbers({"": row(built_table, "Alpha, no setting")["All"]}), [(1 / 2, 2)])
+    check_near(numbers({"": row(built_table, "Plain")["All"]}), [(1, 1)])
 
 
 def test_identities_hold_with_raters_of_all_kinds(world: World, benchmark: Benchmark, choice: Campaign) -> None:
-    ran(world, choice, "Vee", "main", SAMPLE)
-    ran(world, choice, "Vee", "text_only", {("Q1", "gpt", "Egypt"): "b", ("Q2", "gemini", "Egypt"): "b"})
-    ran(world, choice, "Vee", "main hot", {("Q1", "gpt", "Egypt"): "b"})
+    create_run(world, choice, "Vee", "main", SAMPLE)
+    create_run(world, choice, "Vee", "text_only", {("Q1", "gpt", "Egypt"): "b", ("Q2", "gemini", "Egypt"): "b"})
+    create_run(world, choice, "Vee", "main hot", {("Q1", "gpt", "Egypt"): "b"})
     for key, address in (("table-5", ""), ("table-6", ""), ("table-6", "over_models=mean")):
         for table_row in table(benchmark, key, address).rows:
+            if table_row.cells[0].estimate and table_row.cells[0].estimate.reason == "not_asked":
+                continue
             reversal, harmful, beneficial, drop = (c.estimate.value for c in table_row.cells if c.estimate)
             assert None not in (reversal, harmful, beneficial, drop), table_row.label
             assert reversal == pytest.approx((harmful or 0) + (beneficial or 0)), table_row.label

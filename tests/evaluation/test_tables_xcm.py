@@ -29,7 +29,7 @@ def benchmark(world: World) -> Benchmark:
     return of_recipe(world, "3xcm")
 
 
-def shown(made: Table, label: str, group: str | None = None) -> list[str]:
+def shown_cells(made: Table, label: str, group: str | None = None) -> list[str]:
     return [cell.shown for cell in cells(made, label, group).values()]
 
 
@@ -40,8 +40,10 @@ def captions(benchmark: Benchmark, world: World) -> None:
     made = runs.collection(benchmark, entries, "captions")
     of = runs.run(made, model(world.team, "CLIP-L/14", family="Contrastive"))
     first, second = (runs.query(made, f"q{n}", {"image": f"i{n}"}) for n in (1, 2))
-    runs.found(of, first, ["en2", "en1", "th1", "th2", "th3", "ja2", "ja1", "ja3", "en3", "sw2", "sw1", "sw3"])
-    runs.found(of, second, ["en1", "en3", "th1", "th3", "ja1", "en2", "ja3", "sw1", "th2", "ja2", "sw2", "sw3"])
+    runs.create_ranking(of, first, ["en2", "en1", "th1", "th2", "th3", "ja2", "ja1", "ja3", "en3", "sw2", "sw1", "sw3"])
+    runs.create_ranking(
+        of, second, ["en1", "en3", "th1", "th3", "ja1", "en2", "ja3", "sw1", "th2", "ja2", "sw2", "sw3"]
+    )
 
 
 def trials(
@@ -60,7 +62,7 @@ def trials(
         if query_set.startswith("descriptor"):
             about["descriptor"] = "Kenya"
         asked, _new = collection.queries.get_or_create(query_set=query_set, key=f"t{number}", roles=named, about=about)
-        runs.found(of, asked, list(named.values())[::-1], list(scores)[::-1])  # joined by key, not by place
+        runs.create_ranking(of, asked, list(named.values())[::-1], list(scores)[::-1])  # joined by key, not by place
 
 
 def three(benchmark: Benchmark, world: World) -> Collection:
@@ -75,7 +77,7 @@ def three(benchmark: Benchmark, world: World) -> Collection:
     return new_collection
 
 
-def six(benchmark: Benchmark, world: World) -> Rater:
+def store_six_choices(benchmark: Benchmark, world: World) -> Rater:
     """Eight trials with a country's name: 3 correct, 1 object + bias, 2 object, 1 descriptor, 1 bias. The same trials
     without it: everything 0.25."""
     rater = model(world.team, "Jina-E-v4")
@@ -161,7 +163,7 @@ def test_figure_8(benchmark: Benchmark, world: World) -> None:
     new_collection = runs.collection(benchmark, entries, "captions")
     asked = runs.query(new_collection, "c4c286b83715da59", {"image": "arch"})
     for name, keys in (("CLIP", "nl1 nl2 pt1 pt2 fr1"), ("M-CLIP", "da1 sv1 da2 he1 sv2")):
-        runs.found(runs.run(new_collection, model(world.team, name)), asked, keys.split())
+        runs.create_ranking(runs.run(new_collection, model(world.team, name)), asked, keys.split())
     listed = table(benchmark, "languages-list")
     assert {"CLIP: LBKL@5 15.508, DLBKL@5 15.518.", "M-CLIP: LBKL@5 15.508, DLBKL@5 15.515."} <= set(
         map(str, listed.words)
@@ -177,7 +179,7 @@ def test_figure_8(benchmark: Benchmark, world: World) -> None:
 def test_a_pool_that_names_no_language_and_a_query_without_an_image(benchmark: Benchmark, world: World) -> None:
     made = runs.collection(benchmark, {f"c{n:02}": {} for n in range(12)})
     of = runs.run(made, model(world.team, "M"))
-    runs.found(of, runs.query(made, "q", {}), [f"c{n:02}" for n in range(12)])
+    runs.create_ranking(of, runs.query(made, "q", {}), [f"c{n:02}" for n in range(12)])
     shown_cells = cells(table(benchmark, "languages"), "M")
     assert {name: cell.estimate.reason for name, cell in shown_cells.items() if cell.estimate} == {
         "Acc@5": "no_relevant", "LBKL@10": "unknown_labels", "DLBKL@10": "unknown_labels", "NDCG@10": "no_relevant",
@@ -189,10 +191,15 @@ def test_table_2_by_hand_and_by_its_options(benchmark: Benchmark, world: World) 
     mean of Japan's 3/4 and Thailand's 0 is 37.5 %."""
     three(benchmark, world)
     built_table = table(benchmark, "association")
-    assert shown(built_table, "CLIP-L/14") == ["50.00", "33.33", "16.67", "0.67"]
-    assert shown(table(benchmark, "association", "ties=every"), "CLIP-L/14") == ["50.00", "50.00", "16.67", "1.00"]
+    assert shown_cells(built_table, "CLIP-L/14") == ["50.00", "33.33", "16.67", "0.67"]
+    assert shown_cells(table(benchmark, "association", "ties=every"), "CLIP-L/14") == [
+        "50.00",
+        "50.00",
+        "16.67",
+        "1.00",
+    ]
     averaged = table(benchmark, "association", "pooling=countries")
-    assert shown(averaged, "CLIP-L/14") == ["37.50", "37.50", "25.00", "0.67"]  # SP stays pooled
+    assert shown_cells(averaged, "CLIP-L/14") == ["37.50", "37.50", "25.00", "0.67"]  # SP stays pooled
     rate = cells(built_table, "CLIP-L/14")["Correct"].estimate
     assert rate is not None and rate.n_units == 6 and rate.extras["n_clusters"] == 6
     assert rate.low is not None and rate.resampled == "clusters of units"
@@ -205,12 +212,12 @@ def test_self_preference_of_a_country_is_undefined_where_the_model_is_never_righ
     three(benchmark, world)
     built_table = table(benchmark, "association-countries")
     assert built_table.columns == ("JP", "TH")
-    assert shown(built_table, "SP") == ["0.33", ""]
+    assert shown_cells(built_table, "SP") == ["0.33", ""]
     thai = cells(built_table, "SP")["TH"].estimate
     assert thai is not None and thai.reason == "never_correct" and thai.extras["m_lb"] == 0.5
-    assert shown(built_table, "Correct") == ["75.00", "0.00"]  # M_cr stands beside SP
+    assert shown_cells(built_table, "Correct") == ["75.00", "0.00"]  # M_cr stands beside SP
     wins = table(benchmark, "wins-countries")
-    assert shown(wins, "Irrelevant", "CLIP-L/14") == ["0.00", "50.00"]
+    assert shown_cells(wins, "Irrelevant", "CLIP-L/14") == ["0.00", "50.00"]
     assert cells(wins, "Irrelevant")["TH"].printed.text == "4.78"  # type: ignore[union-attr]
 
 
@@ -223,7 +230,7 @@ def test_silhouettes_are_shown_and_correlate(benchmark: Benchmark, world: World)
     of = runs.run(texts, Rater.objects.get(name="CLIP-L/14"), "embedding")
     runs.vectors(of, {f"{t}{n}": (1.0, 0.0) if t == "ja" else (0.0, 1.0) for t in ("ja", "th") for n in range(2)})
     by_country = table(benchmark, "association-countries")
-    assert shown(by_country, "Text silhouette") == ["1.00", "1.00"]
+    assert shown_cells(by_country, "Text silhouette") == ["1.00", "1.00"]
     assert "Image silhouette" not in [row.label for row in by_country.rows if any(not c.empty for c in row.cells)]
     r = cells(table(benchmark, "silhouettes"), "CLIP-L/14")["SP and text silhouette"].estimate
     assert r is not None and r.value is None and r.reason == "too_few_points"
@@ -254,8 +261,15 @@ def test_other_query_sets_and_prompts_stand_in_their_own_tables(benchmark: Bench
 def test_six_ways_and_the_tests_between_them(benchmark: Benchmark, world: World) -> None:
     """Of eight: 37.5, 12.5, 25, 12.5, 12.5, 0 %. Object 2 against object + bias 1: Diff 0.125, chi-square 1/3, p 0.564;
     descriptor 1 against bias 1: Diff 0, p 1."""
-    six(benchmark, world)
-    assert shown(table(benchmark, "descriptor"), "Jina-E-v4") == ["37.50", "12.50", "25.00", "12.50", "12.50", "0.00"]
+    store_six_choices(benchmark, world)
+    assert shown_cells(table(benchmark, "descriptor"), "Jina-E-v4") == [
+        "37.50",
+        "12.50",
+        "25.00",
+        "12.50",
+        "12.50",
+        "0.00",
+    ]
     tests = table(benchmark, "tests")
     assert [str(column) for column in tests.columns[2:4]] == ["Diff", "p"]
     row = [cell.shown for cell in tests.rows[0].cells]
@@ -274,8 +288,8 @@ def test_six_ways_and_the_tests_between_them(benchmark: Benchmark, world: World)
     assert any("sign" in str(line) for line in by_clusters.words)
     assert any("trials as independent" in str(line) for line in tests.words)
     by_country = table(benchmark, "tests-language")
-    assert shown(by_country, "Diff") == ["0.00", "0.25"]  # Japan 1 and 1; Thailand 1 and none of 4
-    assert shown(by_country, "p") == ["1.00", "0.32"]
+    assert shown_cells(by_country, "Diff") == ["0.00", "0.25"]  # Japan 1 and 1; Thailand 1 and none of 4
+    assert shown_cells(by_country, "p") == ["1.00", "0.32"]
     none = cells(table(benchmark, "tests-descriptor"), "p")
     assert [cell.shown for cell in none.values()] == ["0.32", "0.32"]
     assert [str(one) for one in table(benchmark, "descriptor-countries").columns] == ["JP", "TH"]
@@ -284,7 +298,7 @@ def test_six_ways_and_the_tests_between_them(benchmark: Benchmark, world: World)
 def test_drift_joins_the_same_trial_and_the_same_candidate(benchmark: Benchmark, world: World) -> None:
     """Correct: 0.75 - 0.25 in three trials, 0.5 - 0.25 in five: (1.5 + 1.25) / 8 = 0.34375. Japan has trials 1, 3, 5
     and 7, of which 1 is correct: (0.5 + 3 x 0.25) / 4 = 0.3125. A plain trial with another candidate is left out."""
-    six(benchmark, world)
+    store_six_choices(benchmark, world)
     assert cells(table(benchmark, "drift-candidates"), "Jina-E-v4")["Correct"].shown == "34.38"
     assert cells(table(benchmark, "drift"), "Jina-E-v4")["JP"].shown == "31.25"
     concepts = table(benchmark, "drift-concepts")
@@ -312,4 +326,4 @@ def test_what_was_collected_is_counted_by_code(benchmark: Benchmark, world: Worl
     trials(made, model(world.team, "M"), THREE, [("train", "Japan", (0.1, 0.2, 0.3))])
     counted = cells(table(benchmark, "images-countries"), "US")["Images"]
     assert counted.shown == "2" and counted.printed is not None and counted.printed.text == "609"
-    assert shown(table(benchmark, "images-concepts"), "train") == ["1"]
+    assert shown_cells(table(benchmark, "images-concepts"), "train") == ["1"]

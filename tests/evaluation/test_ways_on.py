@@ -9,12 +9,12 @@ from annotation.services.campaigns import lifecycle
 from evaluation.selections.catalogue import catalogue_of
 from people.models import User
 from predictions.services.files import answer_import
-from tests.evaluation.data import an_open_campaign, give
-from tests.evaluation.sample_tables import model, say
+from tests.evaluation.data import an_open_campaign, give_ratings
+from tests.evaluation.sample_tables import model, store_answers
 from tests.evaluation.test_tables_caire import Study as Caire
 from tests.evaluation.test_tables_culturalvqa import Study as Vqa
 from tests.personas import World
-from tests.predictions.model_file_samples import bring, jsonl, kept, lm_eval
+from tests.predictions.model_file_samples import import_file, jsonl, lm_eval, store_file
 
 pytestmark = pytest.mark.django_db
 
@@ -40,7 +40,7 @@ def test_a_campaign_without_ratings_says_what_to_do_next(world: World, rest: str
     page = read(world, path, world.team_admin)
     assert invite in page and "Invite people to <bdi>Egypt</bdi>" in page
     assert world.client(world.team_admin).get(invite).status_code == 200
-    give(campaign, world.egypt, world.nour, {world.items[0]: "3"})
+    give_ratings(campaign, world.egypt, world.nour, {world.items[0]: "3"})
     assert "They appear here as they arrive" not in read(world, path, world.team_admin)
 
 
@@ -66,8 +66,8 @@ def test_an_import_leads_to_the_stage_that_it_answered(world: World) -> None:
     world.add_items(1)
     campaign = an_open_campaign(world)
     [item] = world.items
-    file = kept(jsonl([lm_eval({"id": item.key, "country": "Egypt"}, "4")]))
-    way = answer_import.next_link(bring(world, campaign, file, target="doc.country"))
+    file = store_file(jsonl([lm_eval({"id": item.key, "country": "Egypt"}, "4")]))
+    way = answer_import.next_link(import_file(world, campaign, file, target="doc.country"))
     assert way is not None and way.url == f"/b/{world.benchmark.slug}/models/?stage={world.stage.key}"
     assert "tiny-vlm" in read(world, way.url)
 
@@ -104,7 +104,7 @@ def test_a_table_that_lacks_people_leads_to_no_run(world: World) -> None:
     study = Caire(world)
     Rating.objects.all().delete()
     slug, pk = study.benchmark.slug, study.campaign.pk
-    say(study.campaign, model(world.team, "Keen"), {(study.items["a"], "Egypt"): "3"})
+    store_answers(study.campaign, model(world.team, "Keen"), {(study.items["a"], "Egypt"): "3"})
     page = read(world, f"/b/{slug}/tables/table-2/")
     assert "These pictures have no ratings yet." in page
     assert f"/b/{slug}/campaigns/{pk}/answers/import/" in page and "Run a model" not in page

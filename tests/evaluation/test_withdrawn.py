@@ -13,8 +13,8 @@ from annotation.models import Annotation, Campaign
 from annotation.services.answers import consent
 from people.models import User
 from people.services.raters import rater_of
-from tests.evaluation.data import an_open_campaign, give, of_condition, table
-from tests.evaluation.test_export import take
+from tests.evaluation.data import an_open_campaign, give_ratings, of_condition, table
+from tests.evaluation.test_export import download_files
 from tests.personas import World, make_user
 
 PAGES = ("agreement", "people", "export")
@@ -91,12 +91,12 @@ def test_no_file_of_an_export_has_the_answers(world: World, third: User) -> None
     Annotation.objects.filter(pk=replaced.pk).update(
         live=False, counted=False, uncounted_because="superseded", answers={"relevance": "5"}
     )
-    before = take(world.client(world.mara), world, versions="1")
+    before = download_files(world.client(world.mara), world, versions="1")
     name = world.benchmark.pseudonym(rater_of(third).pk)
     assert name.encode() in before["ratings.jsonl"] and name.encode() in before["versions.jsonl"]
     assert {json.loads(line)["consent"] for line in before["ratings.jsonl"].decode().splitlines()} == {"agreed"}
     withdraws(world, third)
-    files = take(world.client(world.mara), world, versions="1")
+    files = download_files(world.client(world.mara), world, versions="1")
     assert len(files["ratings.jsonl"].splitlines()) == 10 and not files["versions.jsonl"]
     assert not [key for key, content in files.items() if name.encode() in content]
     book = json.loads(files["codebook.json"])
@@ -116,7 +116,7 @@ def test_an_export_names_the_consent_of_each_answer(world: World, third: User) -
     first = Annotation.objects.filter(rater__user=third).order_by("pk")[0]
     Annotation.objects.filter(pk=first.pk).update(live=False, counted=False, uncounted_because="superseded")
     first.ratings.update(live=False, counted=False)
-    files = take(world.client(world.mara), world, versions="1")
+    files = download_files(world.client(world.mara), world, versions="1")
     [version] = [json.loads(line) for line in files["versions.jsonl"].decode().splitlines()]
     assert (version["consent"], version["consent_version"]) == ("agreed", 1)
     assert version["consent_withdrawn_at"].startswith(f"{timezone.now():%Y-}")
@@ -129,12 +129,12 @@ def test_what_was_sent_after_the_withdrawal_is_left_out_with_the_rest(world: Wor
     campaign = a_study(world, {world.nour: "11223", world.tarek: "12233", third: "5451."})
     withdraws(world, third)
     last = of_condition(world.items, "natural")[4]
-    give(campaign, world.egypt, third, {last: "3"}, because="no_consent", at=timezone.now())
+    give_ratings(campaign, world.egypt, third, {last: "3"}, because="no_consent", at=timezone.now())
     client = world.client(world.mara)
     pages = {page: client.get(f"/b/{world.benchmark.slug}/{page}/").content.decode() for page in PAGES}
     assert not [page for page, content in pages.items() if SENTENCE not in content]
     assert world.benchmark.pseudonym(rater_of(third).pk) not in pages["people"]
-    files = take(client, world, counted="all")
+    files = download_files(client, world, counted="all")
     assert len(files["ratings.jsonl"].splitlines()) == 10
     assert json.loads(files["codebook.json"])["left_out"]["answers"] == 5
     heads, *lines = csv.reader(io.StringIO(client.get(f"/b/{world.benchmark.slug}/agreement.csv").content.decode()))
@@ -143,6 +143,6 @@ def test_what_was_sent_after_the_withdrawal_is_left_out_with_the_rest(world: Wor
 
 def test_an_answer_without_any_consent_is_not_one_of_those_left_out(world: World, third: User) -> None:
     campaign = a_study(world, {world.nour: "11223", world.tarek: "12233"})
-    give(campaign, world.egypt, third, {world.items[0]: "3"}, because="no_consent", at=timezone.now())
+    give_ratings(campaign, world.egypt, third, {world.items[0]: "3"}, because="no_consent", at=timezone.now())
     page = world.client(world.mara).get(f"/b/{world.benchmark.slug}/people/").content.decode()
     assert world.benchmark.pseudonym(rater_of(third).pk) in page and "withdrew" not in page

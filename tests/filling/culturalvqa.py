@@ -29,14 +29,14 @@ def fill(world: World) -> PublicDoor:
     label_questions(door)
     rate_answers(door)
     judge_answers(door)
-    bring_lists(door, "1")
+    import_lists(door, "1")
     return door
 
 
 def fill_again(door: PublicDoor) -> None:
     """A second judge in a second campaign, and second versions of the lists."""
     ask_judge(door, door.open_campaign("lave", {door.first: 1, door.second: 1}, "Second round"), "Judge 2")
-    bring_lists(door, "2")
+    import_lists(door, "2")
 
 
 def write_questions(door: PublicDoor) -> None:
@@ -133,7 +133,7 @@ def rate_answers(door: PublicDoor) -> None:
     door.everybody_answers(campaign, lambda item, user: {"verdict": str(1 + (item.pk + len(user.name)) % 5)})
 
 
-def bring_lists(door: PublicDoor, version: str) -> None:
+def import_lists(door: PublicDoor, version: str) -> None:
     words = [f"{facet} lamp" for facet in FACETS]
     counts = [{"kind": "entry", "key": word, "count": 10 * n + int(version)} for n, word in enumerate(words)]
     door.collection("Corpus counts", counts, version)

@@ -18,7 +18,7 @@ from jobs.models import Job
 from jobs.services import runner
 from people.models import Cohort, Rater, User
 from predictions.models import Collection, Endpoint, KnowledgeBase, KnowledgeIndex, Run
-from tests.archives import packed
+from tests.archives import pack_zip
 from tests.personas import World, make_cohort
 
 Row = Mapping[str, Any]
@@ -94,7 +94,7 @@ class PublicDoor:
         form: dict[str, Any] = {"stage": self.stage(stage).pk, "condition": "", "source": "", "licence": ""}
         form["manifest"] = file_of("manifest.jsonl", jsonl(rows))
         if pictures:
-            form["archive"] = file_of("pictures.zip", packed(dict(pictures)))
+            form["archive"] = file_of("pictures.zip", pack_zip(dict(pictures)))
         self.job(self.at("import/"), form)
 
     def open_campaign(self, stage: str, wanted: Mapping[Cohort, int], name: str = "First round") -> Campaign:
@@ -212,7 +212,7 @@ class PublicDoor:
         form: dict[str, Any] = {}
         for name, value in inputs_of(page):
             form.setdefault(name, []).append(value)
-        form |= first | {"model": "scripted", **fields, "do": "start"}
+        form |= first | {"model": "scripted", "asked_about": "cohorts", **fields, "do": "start"}
         self.post(address, form)
         run = Run.objects.filter(benchmark__slug=self.slug).latest("pk")
         for _slice in range(50):

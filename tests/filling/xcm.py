@@ -37,12 +37,12 @@ def merges(door: PublicDoor) -> None:
     rows = [{"key": f"{a}-{b}", "first": a, "second": b, "similarity": "0.94"} for a, b in words]
     door.import_items("merges", rows)
     campaign = door.open_campaign("merges", {door.first: 2, door.second: 2})
-    door.everybody_answers(campaign, lambda item, _user: same(item.pk))
-    answers = [{"item": f"{a}-{b}", "answers": same(n)} for n, (a, b) in enumerate(words)]
+    door.everybody_answers(campaign, lambda item, _user: verdict_of(item.pk))
+    answers = [{"item": f"{a}-{b}", "answers": verdict_of(n)} for n, (a, b) in enumerate(words)]
     door.model_answers(campaign, "CLIP-L/14", answers, **MODELS["CLIP-L/14"])
 
 
-def same(number: int) -> Mapping[str, str]:
+def verdict_of(number: int) -> Mapping[str, str]:
     return {"same": "same", "name": "first"} if number % 3 else {"same": "different"}
 
 
@@ -62,11 +62,13 @@ def captions(door: PublicDoor, version: str, shift: int) -> None:
         lists = []
         for n, query in enumerate(queries):
             start = (place + n + shift) % len(keys)
-            lists.append({"query": query["key"], "keys": keys[start:] + keys[:start], "scores": falling(len(keys))})
+            lists.append(
+                {"query": query["key"], "keys": keys[start:] + keys[:start], "scores": falling_scores(len(keys))}
+            )
         door.run(collection, "retrieval", model, lists, query_set="plain", about=about)
 
 
-def falling(n: int) -> list[float]:
+def falling_scores(n: int) -> list[float]:
     return [1 - place / 100 for place in range(n)]
 
 

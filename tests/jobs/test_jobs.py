@@ -386,8 +386,8 @@ class TestSlices:
     def test_it_sees_whether_others_wait(self, slices):
         job = start(kind="slices")
         work = JobContext(runner.claim(job.pk, timezone.now()))
-        assert not work.others_wait()
+        assert not work.has_waiting_jobs()
         other = start(kind="slices")
-        assert work.others_wait()
+        assert work.has_waiting_jobs()
         Job.objects.filter(pk=other.pk).update(lease_until=timezone.now() + timedelta(hours=1))
-        assert not work.others_wait(), "it waits for a moment, not for a worker"
+        assert not work.has_waiting_jobs(), "it waits for a moment, not for a worker"

@@ -29,7 +29,7 @@ STORED = "SELECT a.rater_id, (d.answers ->> 'story')::bigint FROM annotation_dra
 STORED += " ON a.id = d.assignment_id"
 
 
-def sat_down(browser: Browser, instance: Instance, world: dict[str, Any]) -> list[Page]:
+def open_sheet_pages(browser: Browser, instance: Instance, world: dict[str, Any]) -> list[Page]:
     pages = []
     for session in world["sessions"]:
         url = f"http://127.0.0.1:{instance.port}"
@@ -42,7 +42,7 @@ def sat_down(browser: Browser, instance: Instance, world: dict[str, Any]) -> lis
     return pages
 
 
-def ages(database: Any, at: float) -> list[float]:
+def draft_ages(database: Any, at: float) -> list[float]:
     """Of each person's stored draft, in seconds."""
     return [at - typed / 1000 for _rater, typed in database.execute(STORED).fetchall()]
 
@@ -55,17 +55,17 @@ def test_no_draft_older_than_five_seconds_is_lost_though_the_server_is_killed(ch
     dice = random.Random(20261120)
     with running() as instance:
         world = instance.world("writing", str(PEOPLE))
-        pages = sat_down(chromium, instance, world)
+        pages = open_sheet_pages(chromium, instance, world)
         with psycopg.connect(instance.database_url(), autocommit=True) as database:
             for number in range(KILLS):
                 pause(pages[0], dice.uniform(7, 10))
                 killed = instance.kill("Web server")
-                lost = ages(database, killed)
+                lost = draft_ages(database, killed)
                 print(f"kill {number + 1}: drafts were {min(lost):.1f} to {max(lost):.1f} s old")
                 assert len(lost) == PEOPLE and max(lost) < MOST
                 wait_until_healthy(instance.port, 120)
             pause(pages[0], 10)
-            assert max(ages(database, time.time())) < MOST  # they went on by themselves
+            assert max(draft_ages(database, time.time())) < MOST  # they went on by themselves
             last = [
                 page.evaluate("clearInterval(typing), document.querySelector('[name=a-story]').value") for page in pages
             ]

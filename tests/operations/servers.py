@@ -87,7 +87,9 @@ def request_head(path: str, length: int, **headers: str) -> bytes:
     return "\r\n".join([*lines, *(f"{name}: {value}" for name, value in headers.items()), "", ""]).encode()
 
 
-def posted(port: int, path: str, pieces: Sequence[bytes], length: int, pause: float = 0.0, **headers: str) -> int:
+def post_in_pieces(
+    port: int, path: str, pieces: Sequence[bytes], length: int, pause: float = 0.0, **headers: str
+) -> int:
     """Send a body in pieces and return the status of the answer; 0 where the line was closed without one."""
     with socket.create_connection(("127.0.0.1", port), timeout=30) as line:
         line.sendall(request_head(path, length, **headers))

@@ -132,7 +132,7 @@ def test_the_ballast_goes_when_room_is_short_and_comes_back_when_there_is_plenty
     def look(megabytes: int) -> bool:
         usage = (10**12, 10**12, megabytes * ballast.MEGABYTE)
         monkeypatch.setattr(ballast.shutil, "disk_usage", lambda path: ballast.shutil._ntuple_diskusage(*usage))
-        ballast.look(tmp_path)
+        ballast.adjust_ballast(tmp_path)
         return (tmp_path / ballast.NAME).exists()
 
     assert not look(600)
@@ -154,12 +154,12 @@ def test_a_full_disk_is_known_by_its_number_however_it_is_wrapped() -> None:
     assert not is_disk_full(None)
 
 
-def zipped() -> SimpleUploadedFile:
+def zip_upload() -> SimpleUploadedFile:
     return SimpleUploadedFile("pictures.zip", b"PK\x03\x04" + b"x" * 100)
 
 
 UPLOADS = [
-    ("/b/sea-and-river/import/", lambda: {"archive": zipped()}),
+    ("/b/sea-and-river/import/", lambda: {"archive": zip_upload()}),
     ("/b/sea-and-river/predictions/collection/", lambda: {"file": SimpleUploadedFile("a.csv", b"item,ranks\n")}),
 ]
 
@@ -190,7 +190,7 @@ def test_an_upload_that_fills_the_disk_before_its_page_is_called_is_507_as_well(
     client.raise_request_exception = False
     client.handler.enforce_csrf_checks = True
     client.cookies["csrftoken"] = "x" * 32
-    reply = client.post(UPLOADS[0][0], {"archive": zipped()})
+    reply = client.post(UPLOADS[0][0], {"archive": zip_upload()})
     assert reply.status_code == 507
     assert "full" in reply.content.decode()
 
@@ -203,12 +203,12 @@ def test_half_a_file_is_not_left_on_the_full_disk(world: World, monkeypatch: pyt
         raise FULL
 
     monkeypatch.setattr(default_storage, "save", half)
-    before = set(stored())
-    world.client(world.owner).post(UPLOADS[0][0], {"stage": world.stage.pk, "archive": zipped()})
-    assert set(stored()) == before
+    before = set(stored_uploads())
+    world.client(world.owner).post(UPLOADS[0][0], {"stage": world.stage.pk, "archive": zip_upload()})
+    assert set(stored_uploads()) == before
 
 
-def stored() -> list[str]:
+def stored_uploads() -> list[str]:
     return list(default_storage.listdir("uploads")[1]) if default_storage.exists("uploads") else []
 
 
@@ -219,7 +219,7 @@ def test_another_error_stays_a_500(world: World, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(default_storage, "save", fail)
     client = world.client(world.owner)
     client.raise_request_exception = False
-    assert client.post(UPLOADS[0][0], {"stage": world.stage.pk, "archive": zipped()}).status_code == 500
+    assert client.post(UPLOADS[0][0], {"stage": world.stage.pk, "archive": zip_upload()}).status_code == 500
 
 
 @pytest.mark.slow

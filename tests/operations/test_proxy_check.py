@@ -19,7 +19,7 @@ PAGE = (ROOT / "docs" / "how-to" / "deploy.md").read_text()
 RECIPES = re.findall(r"^(?:Environment=)?((?:EMIC_[A-Z]+=\S+ )*EMIC_HTTPS=1(?: EMIC_[A-Z]+=\S+)*)", PAGE, re.MULTILINE)
 
 
-def checked(**environment: str) -> str:
+def run_check(**environment: str) -> str:
     """What `manage.py check` says in this environment; empty where it passes."""
     env = own_environment(ROOT / "data", EMIC_SECRET_KEY="x" * 60, EMIC_DB_POOL="0", **environment)
     command = [sys.executable, "manage.py", "check", "--fail-level", "ERROR"]
@@ -33,9 +33,9 @@ def test_every_recipe_of_the_page_passes_the_checks_and_fails_without_its_proxy(
         environment = dict(setting.split("=", 1) for setting in recipe.split())
         environment.pop("EMIC_DATA", None)
         assert environment.pop("EMIC_PROXY") == "1"
-        output = checked(**environment)
+        output = run_check(**environment)
         assert "emic.E005" in output and "EMIC_HTTPS is set, and EMIC_PROXY is not." in output
-    assert checked(**environment, EMIC_PROXY="1") == ""
+    assert run_check(**environment, EMIC_PROXY="1") == ""
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_every_recipe_of_the_page_passes_the_checks_and_fails_without_its_proxy(
 )
 def test_https_needs_a_word_about_the_proxy(settings: Any, https: bool, text: str, ids: list[str]) -> None:
     settings.HTTPS, settings.PROXY_TEXT = https, text
-    assert [found.id for found in checks.proxy_unsaid(None)] == ids
+    assert [found.id for found in checks.check_proxy(None)] == ids
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ from papers import plugins
 from papers.plugins import BenchmarkPlugin
 from predictions.prompts import registry as prompts
 from predictions.prompts.sheet import SHEET
-from tests.evaluation.data import an_open_campaign, give
+from tests.evaluation.data import an_open_campaign, give_ratings
 from tests.evaluation.sample_tables import SMALL
 from tests.personas import World
 
@@ -56,7 +56,7 @@ def hello(_request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
     return HttpResponse(f"Hello from {benchmark.name}")
 
 
-def sixth(**more: Any) -> BenchmarkPlugin:
+def sixth_plugin(**more: Any) -> BenchmarkPlugin:
     columns = (("u_id", "", "text", "Key of the item."), ("answer", "", "text", "The answer."))
     parts = {
         "tables": {"sixth": (SMALL,)},
@@ -135,10 +135,10 @@ def test_a_key_that_is_taken_is_refused() -> None:
 def test_a_plugin_with_one_key_that_is_taken_leaves_nothing_behind() -> None:
     before = registered()
     with pytest.raises(prompts.DuplicatePrompt):
-        plugins.register(sixth(prompts=(SHEET,)))
+        plugins.register(sixth_plugin(prompts=(SHEET,)))
     assert registered() == before
     with pytest.raises(ValueError, match="no recipe of the plugin 'sixth'"):
-        plugins.register(sixth(tables={"culturalvqa": (SMALL,)}))
+        plugins.register(sixth_plugin(tables={"culturalvqa": (SMALL,)}))
     assert registered() == before
 
 
@@ -149,7 +149,7 @@ def mara(world: World) -> Client:
 
 @pytest.fixture
 def of_the_sixth(world: World) -> Benchmark:
-    plugins.register(sixth())
+    plugins.register(sixth_plugin())
     Benchmark.objects.filter(pk=world.benchmark.pk).update(recipe="sixth")
     world.benchmark.recipe = "sixth"
     return world.benchmark
@@ -167,7 +167,7 @@ def test_a_benchmark_of_a_plugin_has_its_tables_pages_and_records(
     assert f"/b/{slug}/pages/bring/" in imports
     assert mara.get(f"/b/{slug}/pages/hello/").content.decode() == f"Hello from {of_the_sixth.name}"
     world.add_items(2)
-    give(an_open_campaign(world), world.egypt, world.nour, {world.items[0]: "4"})
+    give_ratings(an_open_campaign(world), world.egypt, world.nour, {world.items[0]: "4"})
     reply = mara.post(f"/b/{slug}/export/", {"stage": world.stage.pk, "form": "jsonl"})
     with zipfile.ZipFile(io.BytesIO(b"".join(reply.streaming_content))) as archive:  # type: ignore[attr-defined]
         named = {name.rsplit("/", 1)[1]: name for name in archive.namelist()}
@@ -206,4 +206,4 @@ def test_a_plugin_that_fails_is_logged_and_named_on_the_status_page(
     assert "Installed benchmark plugins" in page
 
 
-WORKS = sixth()
+WORKS = sixth_plugin()

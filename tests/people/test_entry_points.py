@@ -105,7 +105,7 @@ def test_a_huge_body_is_refused_unread_except_for_an_import_by_somebody(world: W
     assert world.client(world.owner).post(reverse("people:me"), large).status_code == 413
 
 
-def sent(client: Client, path: str, length: str, **headers: str) -> tuple[Any, bool]:
+def post_long_body(client: Client, path: str, length: str, **headers: str) -> tuple[Any, bool]:
     """The answer to a long body that is on its way, and whether any of it was asked for."""
 
     class Coming(io.BytesIO):
@@ -135,26 +135,26 @@ IMPORTS = [
 def test_who_is_of_no_team_fills_no_disk(world: World, path: str) -> None:
     long = str(200 * 1024**2)
     for user in (None, world.nour, world.manager, world.stranger):
-        reply, read = sent(world.client(user), path, long)
+        reply, read = post_long_body(world.client(user), path, long)
         assert (reply.status_code, read) == (413, False), user
         least = "64.0" if user is None else "5.0"
         assert f"The maximum is {least}" in reply.content.decode()
-    assert sent(world.client(world.mara), path, long)[1]
+    assert post_long_body(world.client(world.mara), path, long)[1]
 
 
 def test_nobody_sends_more_than_an_import_may_have_nor_without_saying_how_much(world: World, settings: Any) -> None:
     settings.IMPORT_MAX_BYTES = 10 * 1024**2
     client = world.client(world.owner)
-    reply, read = sent(client, IMPORTS[0], str(16 * 1024**2))
+    reply, read = post_long_body(client, IMPORTS[0], str(16 * 1024**2))
     assert (reply.status_code, read) == (413, False)
-    assert sent(client, IMPORTS[0], str(14 * 1024**2))[1]
-    reply, read = sent(client, IMPORTS[0], "", HTTP_TRANSFER_ENCODING="chunked")
+    assert post_long_body(client, IMPORTS[0], str(14 * 1024**2))[1]
+    reply, read = post_long_body(client, IMPORTS[0], "", HTTP_TRANSFER_ENCODING="chunked")
     assert (reply.status_code, read) == (411, False)
 
 
 def test_what_is_too_much_is_told_by_a_page_with_a_way_back(world: World) -> None:
     def asked(**headers: str) -> Any:
-        return sent(world.client(world.nour), IMPORTS[0], str(9 * 1024**2), **headers)[0]
+        return post_long_body(world.client(world.nour), IMPORTS[0], str(9 * 1024**2), **headers)[0]
 
     form = "http://testserver/b/sea-and-river/import/"
     page = asked(HTTP_ACCEPT="text/html,*/*;q=0.8", HTTP_REFERER=form).content.decode()

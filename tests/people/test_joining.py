@@ -134,6 +134,19 @@ def test_an_invitation_works_once(world: World) -> None:
     assert not User.objects.filter(email="second@example.org").exists()
 
 
+def test_both_sides_are_told_that_an_invitation_works_once(world: World) -> None:
+    url = reverse("people:cohort_invite", args=[world.egypt.pk])
+    page = world.client(world.manager).post(url, {}, follow=True)
+    link = shown_link(page)
+    assert "It works once, within 14 days, for anyone who opens it." in page.content.decode()
+    register(world.client(), link, world)
+    late = world.client().get(link)
+    assert late.status_code == 410
+    html = late.content.decode()
+    assert "A link works once. If it was you, sign in; if not, ask for a new one." in html
+    assert reverse("people:sign_in") in html[html.index("A link works once") :]
+
+
 def test_an_invitation_gets_old(world: World) -> None:
     link = invite_to_egypt(world)
     Invitation.objects.update(expires_at=timezone.now() - timedelta(seconds=1))

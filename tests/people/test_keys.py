@@ -88,7 +88,7 @@ def test_a_link_is_for_the_cohort_it_was_made_in(world: World) -> None:
         links.find_sign_in_link(token, at)
 
 
-def let_in(world: World) -> Client:
+def sign_in_by_link(world: World) -> Client:
     """A browser in which a manager pressed the button of a link made for Nour."""
     _link, token = links.make_sign_in_link(world.nour, world.egypt, world.manager, timezone.now())
     client = Client()
@@ -100,11 +100,11 @@ def signed_in(client: Client) -> bool:
     return client.get(reverse("people:me")).status_code == 200
 
 
-def rises_as_member(world: World) -> None:
+def become_member(world: World) -> None:
     teams.add_member(world.team, world.nour, TeamMember.Role.MEMBER, world.team_admin)
 
 
-def rises_as_manager(world: World) -> None:
+def become_manager(world: World) -> None:
     memberships.add_manager(world.egypt, world.nour, world.team_admin)
 
 
@@ -112,9 +112,9 @@ def joins_another_team(world: World) -> None:
     memberships.join(world.other_cohort, world.nour, world.nour)
 
 
-@pytest.mark.parametrize("rise", [rises_as_member, rises_as_manager, joins_another_team])
+@pytest.mark.parametrize("rise", [become_member, become_manager, joins_another_team])
 def test_who_was_let_in_by_a_link_is_let_out_when_the_person_gets_more(world: World, rise: Any) -> None:
-    browser, other = let_in(world), world.client(world.tarek)
+    browser, other = sign_in_by_link(world), world.client(world.tarek)
     memberships.join(world.brazil, world.nour, world.team_admin)
     assert signed_in(browser), "another cohort of the same team is nothing new to its managers"
     rise(world)
@@ -123,7 +123,7 @@ def test_who_was_let_in_by_a_link_is_let_out_when_the_person_gets_more(world: Wo
 
 
 def test_the_browser_that_accepts_an_invitation_stays_signed_in(world: World) -> None:
-    left_open, own = let_in(world), world.client(world.nour)
+    left_open, own = sign_in_by_link(world), world.client(world.nour)
     _i, token = links.invite(world.other_team, world.rival, timezone.now(), cohort=world.other_cohort)
     assert own.post(reverse("people:invitation", args=[token]), {"agree": "on"}).status_code == 302
     assert signed_in(own) and not signed_in(left_open)
@@ -132,7 +132,7 @@ def test_the_browser_that_accepts_an_invitation_stays_signed_in(world: World) ->
 # Consent texts in force
 
 
-def refused_by_the_database(act: Any) -> bool:
+def is_refused_by_database(act: Any) -> bool:
     try:
         with transaction.atomic():
             act()
@@ -145,14 +145,14 @@ def test_the_database_keeps_a_text_in_force(world: World) -> None:
     version = world.consent_version
     text = version.texts.get(language="en")
     draft = consent.draft(world.team, {"en": "Draft"}, world.team_admin)
-    assert refused_by_the_database(lambda: ConsentText.objects.filter(pk=text.pk).update(body="Other"))
-    assert refused_by_the_database(lambda: ConsentText.objects.filter(pk=text.pk).update(version=draft))
-    assert refused_by_the_database(text.delete)
-    assert refused_by_the_database(lambda: ConsentText.objects.create(version=version, language="fr", body="Autre"))
-    assert refused_by_the_database(lambda: draft.texts.update(version=version))
-    assert refused_by_the_database(lambda: ConsentVersion.objects.filter(pk=version.pk).update(published_at=None))
-    assert not refused_by_the_database(lambda: draft.texts.update(body="Better draft"))
-    assert not refused_by_the_database(lambda: draft.texts.get().delete())
+    assert is_refused_by_database(lambda: ConsentText.objects.filter(pk=text.pk).update(body="Other"))
+    assert is_refused_by_database(lambda: ConsentText.objects.filter(pk=text.pk).update(version=draft))
+    assert is_refused_by_database(text.delete)
+    assert is_refused_by_database(lambda: ConsentText.objects.create(version=version, language="fr", body="Autre"))
+    assert is_refused_by_database(lambda: draft.texts.update(version=version))
+    assert is_refused_by_database(lambda: ConsentVersion.objects.filter(pk=version.pk).update(published_at=None))
+    assert not is_refused_by_database(lambda: draft.texts.update(body="Better draft"))
+    assert not is_refused_by_database(lambda: draft.texts.get().delete())
 
 
 def test_putting_in_force_is_one_step_and_locks_the_team(world: World) -> None:

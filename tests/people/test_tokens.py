@@ -23,7 +23,7 @@ PAGE = "/me/tokens"
 NEW = "another long quiet one"
 
 
-def make(client: Client, name: str = "My notebook") -> str:
+def create_token(client: Client, name: str = "My notebook") -> str:
     """Through the page; the text that it shows."""
     reply: Any = client.post(PAGE, {"name": name, "days": "90"}, follow=True)
     assert reply.status_code == 200
@@ -32,7 +32,7 @@ def make(client: Client, name: str = "My notebook") -> str:
 
 def test_a_token_is_shown_once_and_only_its_digest_is_kept(world: World) -> None:
     client = world.client(world.mara)
-    text = make(client)
+    text = create_token(client)
     token = ApiToken.objects.get()
     assert text.startswith("emic_")
     assert len(text) > 40
@@ -50,7 +50,7 @@ def test_a_token_is_shown_once_and_only_its_digest_is_kept(world: World) -> None
 
 def test_each_person_sees_and_revokes_their_own(world: World) -> None:
     mara, owner = world.client(world.mara), world.client(world.owner)
-    text = make(mara)
+    text = create_token(mara)
     token = ApiToken.objects.get()
     assert "My notebook" in mara.get(PAGE).content.decode()
     assert "My notebook" not in owner.get(PAGE).content.decode()
@@ -193,7 +193,7 @@ def test_a_token_is_made_for_a_number_of_days(world: World, days: str, taken: bo
 def test_a_token_ends_on_its_day_and_the_page_shows_which(world: World) -> None:
     client = world.client(world.mara)
     assert 'name="days" value="90"' in client.get(PAGE).content.decode()
-    text = make(client)
+    text = create_token(client)
     token = ApiToken.objects.get()
     assert timedelta(days=89, hours=23) < token.expires_at - timezone.now() <= timedelta(days=90)
     assert f"valid until {token.expires_at:%-d %b %Y}" in client.get(PAGE).content.decode()

@@ -47,7 +47,7 @@ def main() -> None:
         campaign = simulated_study.make_benchmark(study, team, actor)
         data = simulated_study.long_file(study)
         began = time.perf_counter()
-        job = simulated_study.bring(campaign, actor, data)
+        job = simulated_study.import_ratings(campaign, actor, data)
         took = time.perf_counter() - began
         rows = data.count(b"\n") - 1
         print(
@@ -61,8 +61,12 @@ def main() -> None:
             began = time.perf_counter()
             table = build_table(benchmark, spec, QueryDict(""), timezone.now())
             took = time.perf_counter() - began
-            held = simulated_study.held(table, true) if spec.key in ("table-2", "table-14", "table-17") else []
-            words = f"; {sum(held)} of {len(held)} intervals hold the truth" if held else ""
+            covered = (
+                simulated_study.covered_intervals(table, true)
+                if spec.key in ("table-2", "table-14", "table-17")
+                else []
+            )
+            words = f"; {sum(covered)} of {len(covered)} intervals hold the truth" if covered else ""
             print(f"{spec.number:<10}{took:6.2f} s, {len(table.rows)} rows{words}", flush=True)
         client = Client(HTTP_HOST="localhost")
         client.force_login(actor, backend="django.contrib.auth.backends.ModelBackend")

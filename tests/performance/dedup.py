@@ -64,7 +64,7 @@ def group(page: Any, truth: dict[str, str], pause: float, wrong: int = 0) -> lis
 def measure(base: str, campaign: Any, sessions: list[str], truth: dict[str, str], rate: int, pause: float) -> None:
     from playwright.sync_api import sync_playwright
 
-    from tests.browser.conftest import ARGS, CHROMIUM, DESKTOP, until, until_sheet_ready
+    from tests.browser.conftest import ARGS, CHROMIUM, DESKTOP, until_sheet_ready, wait_until
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGS)
@@ -112,7 +112,7 @@ def measure(base: str, campaign: Any, sessions: list[str], truth: dict[str, str]
             cdp.send("Emulation.setCPUThrottlingRate", {"rate": 1})
             page.wait_for_timeout(300)
             page.keyboard.press("Enter")
-            until(page, "!document.querySelector('#bench [data-picture]')")
+            wait_until(page, "!document.querySelector('#bench [data-picture]')")
         browser.close()
 
 

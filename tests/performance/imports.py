@@ -100,7 +100,8 @@ def killed(stage: Any, actor: Any, archive: Path, expected: int) -> None:
     from jobs.models import Job
 
     job = imports.start_path(stage, actor, path=archive, manifest=None, defaults=Defaults())
-    command = [sys.executable, "manage.py", "shell", "-v", "0", "-c", f"from jobs import runner; runner.run({job.pk})"]
+    program = f"from jobs.services import runner; runner.run({job.pk})"
+    command = [sys.executable, "manage.py", "shell", "-v", "0", "-c", program]
     shots, done = 0, []
     for wait in (2.5, 4.5, 3.5, None):
         worker = subprocess.Popen(command, cwd=server.ROOT)

@@ -53,7 +53,8 @@ def killed(job: Any, index: Any) -> None:
     from predictions.services.knowledge.indexes import store_of
 
     store = store_of(index)
-    command = [sys.executable, "manage.py", "shell", "-v", "0", "-c", f"from jobs import runner; runner.run({job.pk})"]
+    program = f"from jobs.services import runner; runner.run({job.pk})"
+    command = [sys.executable, "manage.py", "shell", "-v", "0", "-c", program]
     before: dict[str, int] = {}
     for wanted in (1, 2, None):
         began = time.perf_counter()
@@ -109,7 +110,7 @@ def asked_items(benchmark: Any, count: int) -> Any:
     from tests.predictions.knowledge import shapes
 
     stage = benchmark.stages.get(key="specific")
-    for key, gold, data in shapes.asked(count):
+    for key, gold, data in shapes.query_pictures(count):
         item = Item.objects.create(stage=stage, key=key, concept=gold, context={"gold_entity": gold})
         ItemImage.objects.create(item=item, image=store_image(benchmark.team, data, name=key)[0])
     return stage
@@ -143,7 +144,7 @@ def exact(index: Any, run: Any) -> None:
     from tests.predictions.knowledge import shapes
 
     store, links = store_of(index), list(run.links.order_by("item__key"))
-    images = clip.load(MODEL).images([data for _key, _gold, data in shapes.asked(len(links))])
+    images = clip.load(MODEL).images([data for _key, _gold, data in shapes.query_pictures(len(links))])
     wanted = exact_nearest(store.parts(), images, 20)
     plan = store.plan()
     names = dict(KnowledgeImage.objects.filter(pk__in=plan[wanted.ravel(), 0].tolist()).values_list("pk", "name"))
@@ -189,7 +190,7 @@ def of_drawn(home: Path, team: Any, actor: Any, count: int) -> Any:
 
     shapes.write(home / "pictures", count)
     entries(home / "drawn.jsonl", shapes.entries(count), 0)
-    base, _new = bases.make(team, actor, key="drawn", name="Drawn")
+    base, _new = bases.get_or_create_base(team, actor, key="drawn", name="Drawn")
     job = bases.start_path(base, actor, home / "drawn.jsonl", home / "pictures")
     did(f"import 24 entries with {count} drawn pictures", lambda: finished(job))
     encoder = Endpoint.objects.create(team=team, name="CLIP", kind=Endpoint.Kind.OPEN_CLIP)
@@ -211,7 +212,7 @@ def of_vectors(home: Path, team: Any, actor: Any, drawn: Any, arguments: argpars
     from tests.predictions.knowledge import shapes
 
     entries(home / "all.jsonl", shapes.entries(arguments.drawn), arguments.synthetic)
-    base, _new = bases.make(team, actor, key="all", name="Drawn and synthetic")
+    base, _new = bases.get_or_create_base(team, actor, key="all", name="Drawn and synthetic")
     job = bases.start_path(base, actor, home / "all.jsonl")
     did(f"import {arguments.synthetic + 24} entries without pictures", lambda: finished(job))
     real = np.concatenate([part for _first, part in store_of(drawn).parts()])

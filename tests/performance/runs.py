@@ -104,9 +104,9 @@ def main() -> None:
     options.add_argument("--profile", action="store_true")
     arguments = options.parse_args()
     ideal = arguments.delay * -(-arguments.calls // arguments.threads)
-    from tests.predictions.model_server import serving_apart
+    from tests.predictions.model_server import serve_in_process
 
-    with server.database() as home, serving_apart(delay=arguments.delay) as remote:
+    with server.database() as home, serve_in_process(delay=arguments.delay) as remote:
         valkey = Valkey(home)
         valkey.start()
         try:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.architecture.test_house import CODE, ROOT, tracked
+from tests.architecture.test_house import CODE, ROOT, tracked_files
 from tests.operations.servers import database_url
 
 EXAMPLE = Path(__file__).with_name("example")
@@ -61,6 +61,6 @@ def test_an_installed_plugin_is_found_and_its_benchmark_works(fresh: Path) -> No
 
 
 def test_no_file_of_the_platform_knows_the_example() -> None:
-    platform = [*CODE, *tracked("templates/*.html", "pyproject.toml", "requirements/*")]
+    platform = [*CODE, *tracked_files("templates/*.html", "pyproject.toml", "requirements/*")]
     assert not [path for path in platform if "emic_greetings" in (ROOT / path).read_text("utf-8")]
     assert "emic_greetings" not in sys.modules

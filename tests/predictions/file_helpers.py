@@ -30,7 +30,7 @@ def jsonl(rows: Rows) -> bytes:
     return "\n".join(json.dumps(row) for row in rows).encode()
 
 
-def done(job: Job) -> Job:
+def run_job(job: Job) -> Job:
     runner.run(job.pk)
     job.refresh_from_db()
     return job
@@ -39,7 +39,7 @@ def done(job: Job) -> Job:
 def a_collection(world: World, data: bytes | None = None, *, version: str = "1", name: str = "Dishes") -> Job:
     upload = SimpleUploadedFile("dishes.jsonl", jsonl([*ENTRIES, *QUERIES]) if data is None else data)
     facts = {"key": "dishes", "version": version, "name": name, "licence": "CC BY 4.0"}
-    return done(collection_import.start(world.benchmark, world.mara, upload, **facts))
+    return run_job(collection_import.start(world.benchmark, world.mara, upload, **facts))
 
 
 def run_info(**more: Any) -> RunFileInfo:
@@ -51,12 +51,12 @@ def run_info(**more: Any) -> RunFileInfo:
 def a_run(world: World, data: bytes, **more: Any) -> Job:
     job = result_runs.start(world.benchmark, world.mara, SimpleUploadedFile("run.jsonl", data), run_info(**more))
     assert job is not None
-    return done(job)
+    return run_job(job)
 
 
-def of(job: Job) -> Run:
+def run_of(job: Job) -> Run:
     return Run.objects.get(pk=job.params["run"])
 
 
 def outcomes(job: Job) -> dict[int, tuple[str, str]]:
-    return {row.number: (row.outcome, row.reason) for row in job.rows.all()}
+    return {row.number: (row.outcome, row.reason) for row in job.rows.order_by("number")}

@@ -14,7 +14,7 @@ from predictions.services.files import answer_import as door
 from predictions.services.files.answer_import import ModelInfo
 from predictions.services.files.answer_samples import AnswerFile
 from tests.personas import World
-from tests.predictions.file_helpers import done
+from tests.predictions.file_helpers import run_job
 
 Row = Mapping[str, Any]
 
@@ -48,19 +48,19 @@ def sample(key: Any, reply: str, *, epoch: int = 1, answer: str = "", metadata: 
     }  # fmt: skip
 
 
-def kept(data: bytes, names: bytes | None = None) -> AnswerFile:
+def store_file(data: bytes, names: bytes | None = None) -> AnswerFile:
     sent = None if names is None else SimpleUploadedFile("instances.json", names)
     return door.store_upload(SimpleUploadedFile("answers", data), sent)
 
 
-def bring(
+def import_file(
     world: World, campaign: Campaign, file: AnswerFile, *, model: str = "tiny-vlm", setting: str = "", **settings: Any
 ) -> Job:
     about = ModelInfo(model, setting, {})
     description = FileDescription(**{"key": "doc.id", "field": "relevance", **settings})
     job = door.start(campaign, world.mara, file, description, about, title="answers")
     assert job is not None, "this file was there"
-    return done(job)
+    return run_job(job)
 
 
 def run_of(job: Job) -> Run:

@@ -8,7 +8,7 @@ In the test's own process, with a function of the request where rules are not en
         ... Endpoint(base_url=server.base_url) ...
         assert server.counts()["total"] == 3
 
-As a process of its own (`serving_apart`), with the same methods over `/control`, except `answer_by` and `asked`:
+As a process of its own (`serve_in_process`), with the same methods over `/control`, except `answer_by` and `asked`:
 
     python -m tests.predictions.model_server --port 0 --delay 1     # prints its address on its first line
 
@@ -316,7 +316,7 @@ class Remote:
 
 
 @contextmanager
-def serving_apart(*, delay: float = 0.0, port: int = 0) -> Iterator[Remote]:
+def serve_in_process(*, delay: float = 0.0, port: int = 0) -> Iterator[Remote]:
     command = [sys.executable, "-m", "tests.predictions.model_server", "--port", str(port), "--delay", str(delay)]
     root = Path(__file__).resolve().parents[2]
     process = subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, text=True)

@@ -103,13 +103,13 @@ def a_plan(campaign: Campaign, endpoint: Endpoint, prompt: Prompt, **more: Any) 
     return RunPlan(**(told | more))
 
 
-def opened(world: World, plan: RunPlan) -> Run:
+def start_run(world: World, plan: RunPlan) -> Run:
     """Started by somebody who was shown how many units cannot be asked, and confirmed it."""
     missing = sum(answer_runs.estimate(plan).missing_input.values())
     return answer_runs.open_run(plan, world.mara, timezone.now(), confirmed=missing)
 
 
-def driven(run: Run, *, most: int = 50) -> Run:
+def drive_run(run: Run, *, most: int = 50) -> Run:
     """By a worker, slice after slice, until its job is over."""
     run.refresh_from_db()
     for _slice in range(most):

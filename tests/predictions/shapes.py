@@ -15,7 +15,7 @@ from predictions.models import Collection, Endpoint, Entry, Query, Run
 from predictions.services.encoders import encoder_runs
 from predictions.services.encoders.encoder_runs import EncoderPlan
 from tests.personas import World
-from tests.predictions.tiny_clip import KINDS, caption, drawn, png
+from tests.predictions.tiny_clip import KINDS, caption, draw_shape, png
 
 MODEL = "local-dir:tiny"
 
@@ -38,7 +38,7 @@ def a_collection(world: World, rounds: int = 2, *, key: str = "shapes") -> Colle
     collection = Collection.objects.create(benchmark=world.benchmark, key=key, name="Shapes")
     for number in range(rounds):
         for colour, shape in KINDS:
-            image = store(world.team, png(drawn(colour, shape, seed=number)))
+            image = store(world.team, png(draw_shape(colour, shape, seed=number)))
             about = {"concept": shape, "country": colour}
             Entry.objects.create(collection=collection, key=f"{colour}-{shape}-{number}", image=image, about=about)
     for colour, shape in KINDS:
@@ -66,7 +66,7 @@ def a_run(world: World, collection: Collection, task: str = "retrieval", **more:
     return run
 
 
-def stored(vectors: Any) -> Any:
+def stored_vectors(vectors: Any) -> Any:
     """What 16 bits keep of a vector, brought back to unit length: what every score is made from."""
     kept = np.asarray(vectors, np.float16).astype(np.float64)
     return kept / np.linalg.norm(kept, axis=1, keepdims=True)

@@ -18,7 +18,7 @@ from predictions.services.runs.result_runs import FileRunRefused
 from tests.evaluation.data import an_open_campaign
 from tests.personas import World
 from tests.predictions.file_helpers import outcomes
-from tests.predictions.model_file_samples import bring, inspect, jsonl, kept, lm_eval, run_of, sample
+from tests.predictions.model_file_samples import import_file, inspect, jsonl, lm_eval, run_of, sample, store_file
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def log(world: World, replies: list[Any], **more: Any) -> bytes:
     return jsonl([lm_eval({"id": item.key, **egypt}, reply, number=n, **more) for n, (item, reply) in enumerate(pairs)])
 
 
-def standing(campaign: Campaign) -> dict[str, str]:
+def model_codes(campaign: Campaign) -> dict[str, str]:
     rows = Rating.objects.filter(campaign=campaign, rater__kind="model", live=True, counted=True)
     return dict(rows.values_list("unit__item__key", "code"))
 
@@ -44,13 +44,13 @@ def calls(run: Run) -> list[tuple[str, str]]:
 
 def test_a_log_of_samples_becomes_a_finished_run(world: World, campaign: Campaign) -> None:
     replies = ["4", " 5. ", "I would say 4", "", "9", "Relevant"]
-    job = bring(world, campaign, kept(log(world, replies)), target="doc.country", setting="main")
+    job = import_file(world, campaign, store_file(log(world, replies)), target="doc.country", setting="main")
     assert job.state == "done", job.error
     run = run_of(job)
     assert (run.task, run.state, run.source, run.complete) == ("answers", "done", "lm_eval", True)
     assert (run.rater.name, run.rater.setting, run.rater.kind) == ("tiny-vlm", "main", "model")
     keys = [item.key for item in world.items]
-    assert standing(campaign) == {keys[0]: "4", keys[1]: "5", keys[5]: "4"}
+    assert model_codes(campaign) == {keys[0]: "4", keys[1]: "5", keys[5]: "4"}
     assert calls(run) == [
         ("answered", ""), ("answered", ""), ("unparseable", "no_choice"), ("no_response", "empty"),
         ("out_of_range", "outside_scale"), ("answered", ""),
@@ -72,8 +72,8 @@ def test_options_scored_by_likelihood_are_an_answer_by_likelihood(world: World, 
         {**lm_eval({"id": world.items[1].key, "country": "Egypt"}, ""), "filtered_resps": tied, "resps": [[tied]]},
         {**lm_eval({"id": world.items[2].key, "country": "Egypt"}, ""), "filtered_resps": scored[:3]},
     ]
-    run = run_of(bring(world, campaign, kept(jsonl(rows)), target="doc.country"))
-    assert standing(campaign) == {world.items[0].key: "3"}
+    run = run_of(import_file(world, campaign, store_file(jsonl(rows)), target="doc.country"))
+    assert model_codes(campaign) == {world.items[0].key: "3"}
     assert calls(run) == [("answered", ""), ("unparseable", "two_verdicts"), ("unparseable", "other_options")]
     assert set(Call.objects.filter(run=run).values_list("how", flat=True)) == {"likelihood"}
 
@@ -81,19 +81,19 @@ def test_options_scored_by_likelihood_are_an_answer_by_likelihood(world: World, 
 def test_only_the_lines_of_one_filter_count(world: World, campaign: Campaign) -> None:
     one = log(world, ["so 4"] * 6, filtered="4", filter_="digits")
     other = log(world, ["so 4"] * 6, filtered="[invalid]", filter_="strict")
-    run = run_of(bring(world, campaign, kept(other + b"\n" + one), target="doc.country", only="digits"))
-    assert set(standing(campaign).values()) == {"4"} and Call.objects.filter(run=run).count() == 6
-    again = bring(world, campaign, kept(other), target="doc.country", only="strict", model="other")
-    assert standing(campaign) == {item.key: "4" for item in world.items}, "nothing of it has a value"
+    run = run_of(import_file(world, campaign, store_file(other + b"\n" + one), target="doc.country", only="digits"))
+    assert set(model_codes(campaign).values()) == {"4"} and Call.objects.filter(run=run).count() == 6
+    again = import_file(world, campaign, store_file(other), target="doc.country", only="strict", model="other")
+    assert model_codes(campaign) == {item.key: "4" for item in world.items}, "nothing of it has a value"
     assert run_of(again).complete is False and Call.objects.filter(run=run_of(again), state="unparseable").count() == 6
 
 
 def test_a_second_row_for_an_answer_without_a_value_is_told_and_not_lost(world: World, campaign: Campaign) -> None:
     egypt = {"id": world.items[0].key, "country": "Egypt"}
     rows = [lm_eval(egypt, "7"), lm_eval(egypt, "3"), lm_eval({**egypt, "id": world.items[1].key}, "4")]
-    job = bring(world, campaign, kept(jsonl(rows)), target="doc.country")
+    job = import_file(world, campaign, store_file(jsonl(rows)), target="doc.country")
     assert outcomes(job) == {1: ("error", "outside_scale"), 2: ("error", "twice"), 3: ("created", "")}
-    assert standing(campaign) == {world.items[1].key: "4"}, "what the report says is what stands"
+    assert model_codes(campaign) == {world.items[1].key: "4"}, "what the report says is what stands"
     assert calls(run_of(job)) == [("out_of_range", "outside_scale"), ("answered", "")]
 
 
@@ -106,8 +106,8 @@ def test_a_log_of_inspect(world: World, campaign: Campaign) -> None:
         sample("elsewhere", "4", answer="4", metadata=meta),
     ]
     told = {"key": "id", "target": "metadata.country", "only": "match"}
-    job = bring(world, campaign, kept(inspect(samples)), **told)
-    assert standing(campaign) == {world.items[0].key: "4"}, "the first epoch, as the scorer read it"
+    job = import_file(world, campaign, store_file(inspect(samples)), **told)
+    assert model_codes(campaign) == {world.items[0].key: "4"}, "the first epoch, as the scorer read it"
     assert calls(run_of(job)) == [("answered", ""), ("no_response", "empty")]
     assert outcomes(job)[4] == ("error", "no_item") and "elsewhere" in job.rows.get(number=4).message
     assert run_of(job).source == "inspect"
@@ -118,31 +118,31 @@ def test_a_table_of_ratings(world: World, campaign: Campaign) -> None:
         (item.key, "Egypt", "gpt" if n % 2 else "qwen", "relevance", "7" if n == 3 else "2")
         for n, item in enumerate(world.items)
     )]  # fmt: skip
-    file = kept("\n".join(",".join(row) for row in rows).encode())
-    job = bring(world, campaign, file, model="gpt", rater="gpt")
-    assert standing(campaign) == {world.items[1].key: "2", world.items[5].key: "2"}, "one model of the two"
+    file = store_file("\n".join(",".join(row) for row in rows).encode())
+    job = import_file(world, campaign, file, model="gpt", rater="gpt")
+    assert model_codes(campaign) == {world.items[1].key: "2", world.items[5].key: "2"}, "one model of the two"
     assert calls(run_of(job)) == [("answered", ""), ("out_of_range", "outside_scale"), ("answered", "")]
     assert run_of(job).source == "csv"
 
 
 def test_a_persons_rows_are_refused_here(world: World, campaign: Campaign) -> None:
     data = f"item,cohort,rater,rater_kind,field,code\n{world.items[0].key},Egypt,Nour,person,relevance,4\n".encode()
-    job = bring(world, campaign, kept(data))
+    job = import_file(world, campaign, store_file(data))
     assert outcomes(job) == {2: ("error", "is_a_person")} and not Annotation.objects.exists()
     assert run_of(job).withdrawn_at is not None, "what brought nothing stands in nobody's way"
 
 
 def test_one_run_of_a_model_stands_and_the_same_file_adds_nothing(world: World, campaign: Campaign) -> None:
     data = log(world, ["4"] * 6)
-    bring(world, campaign, kept(data), target="doc.country")
+    import_file(world, campaign, store_file(data), target="doc.country")
     told = run_of(Job.objects.latest("pk")).options["told"]
     again = door.start(
-        campaign, world.mara, kept(data), door.FileDescription(**told), ModelInfo("tiny-vlm", "", {}), title="x"
+        campaign, world.mara, store_file(data), door.FileDescription(**told), ModelInfo("tiny-vlm", "", {}), title="x"
     )
     assert again is None and Run.objects.count() == 1
     with pytest.raises(FileRunRefused, match="Withdraw it first"):
-        bring(world, campaign, kept(log(world, ["5"] * 6)), target="doc.country")
-    assert set(standing(campaign).values()) == {"4"}
+        import_file(world, campaign, store_file(log(world, ["5"] * 6)), target="doc.country")
+    assert set(model_codes(campaign).values()) == {"4"}
 
 
 def test_an_import_that_stopped_goes_on_where_it_was(
@@ -158,11 +158,11 @@ def test_an_import_that_stopped_goes_on_where_it_was(
         return real(*args)
 
     monkeypatch.setattr(door, "import_batch", stops)
-    job = bring(world, campaign, kept(log(world, ["4", "5", "", "2", "1", "x"])), target="doc.country")
-    assert job.state == "running" and len(standing(campaign)) == 3
+    job = import_file(world, campaign, store_file(log(world, ["4", "5", "", "2", "1", "x"])), target="doc.country")
+    assert job.state == "running" and len(model_codes(campaign)) == 3
     Job.objects.filter(pk=job.pk).update(lease_until=timezone.now() - timezone.timedelta(minutes=5))
     runner.run(job.pk)
-    assert list(standing(campaign).values()) == ["4", "5", "2", "1"] and Call.objects.count() == 6
+    assert list(model_codes(campaign).values()) == ["4", "5", "2", "1"] and Call.objects.count() == 6
     assert Reply.objects.count() == 5, "one for each reply that says something, none twice"
 
 
@@ -170,7 +170,7 @@ def test_rows_say_what_is_wrong_with_them(world: World, campaign: Campaign) -> N
     fine = lm_eval({"id": world.items[0].key, "country": "Egypt"}, "4")
     rows = [json.dumps(fine), "{broken", json.dumps({**fine, "doc": {}}), json.dumps(fine),
             json.dumps(lm_eval({"id": world.items[0].key, "country": "Egypt"}, "5"))]  # fmt: skip
-    job = bring(world, campaign, kept("\n".join(rows).encode()), target="doc.country")
+    job = import_file(world, campaign, store_file("\n".join(rows).encode()), target="doc.country")
     assert outcomes(job) == {
         1: ("created", ""), 2: ("error", "unreadable"), 3: ("error", "no_key"), 4: ("unchanged", ""),
         5: ("error", "answered"),

@@ -29,7 +29,16 @@ from predictions.services.runs.engine import executor, retries
 from tests.personas import draw_image
 from tests.predictions import model_server
 from tests.predictions.model_server import Act, Rule
-from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
+from tests.predictions.request_helpers import (
+    Plainly,
+    a_campaign,
+    a_plan,
+    an_endpoint,
+    drive_run,
+    start_run,
+    states,
+    use,
+)
 
 pytestmark = pytest.mark.django_db
 PRICES = {"*": {"in": "1", "out": "2", "request": "0.01"}}
@@ -57,7 +66,7 @@ def now():
     return timezone.now()
 
 
-def between(monkeypatch, act):
+def act_between(monkeypatch, act):
     """Do something once, when the driver looks round the first time after something was asked."""
     look, done = executor.RunExecutor._check_run_state, []
 
@@ -72,31 +81,31 @@ def between(monkeypatch, act):
 
 class TestPause:
     def test_what_is_being_asked_is_kept_and_the_rest_waits(self, world, plan, scripted_server, monkeypatch):
-        run = opened(world, plan(40))
-        between(monkeypatch, lambda: answer_runs.pause(run, world.mara, now()))
-        driven(run)
+        run = start_run(world, plan(40))
+        act_between(monkeypatch, lambda: answer_runs.pause(run, world.mara, now()))
+        drive_run(run)
         counts = states(run)
         assert (run.state, run.stopped_because, run.job.state) == ("paused", "person", "cancelled")
         assert counts["pending"] >= 20 and "running" not in counts
         assert counts.get("answered", 0) == scripted_server.counts()["total"] == Reply.objects.count()
         answer_runs.resume(run, world.mara, now())
-        driven(run)
+        drive_run(run)
         assert run.state == "done" and states(run) == {"answered": 40}
         assert scripted_server.counts()["total"] == 40, "nothing is asked twice"
         verbs = list(Event.objects.filter(target=f"run:{run.pk}").order_by("pk").values_list("verb", flat=True))
         assert verbs == ["run.opened", "run.paused", "run.resumed", "run.done"]
 
     def test_who_stops_its_job_pauses_it_and_going_on_there_goes_on(self, world, plan, monkeypatch):
-        run = opened(world, plan(40))
-        between(monkeypatch, lambda: jobs.request_cancel(run.job, world.mara))
-        driven(run)
+        run = start_run(world, plan(40))
+        act_between(monkeypatch, lambda: jobs.request_cancel(run.job, world.mara))
+        drive_run(run)
         assert (run.state, run.stopped_because, run.job.state) == ("paused", "person", "cancelled")
         jobs.resume(run.job, world.mara)
-        driven(run)
+        drive_run(run)
         assert run.state == "done" and states(run) == {"answered": 40}
 
     def test_an_older_job_of_the_run_asks_nothing(self, world, plan, scripted_server):
-        run = opened(world, plan())
+        run = start_run(world, plan())
         older = run.job
         answer_runs.pause(run, world.mara, now())
         answer_runs.resume(run, world.mara, now())
@@ -105,37 +114,37 @@ class TestPause:
         assert scripted_server.counts()["total"] == 0 and states(run) == {"pending": 3}
 
     def test_what_is_over_is_neither_paused_nor_gone_on_with(self, world, plan):
-        run = driven(opened(world, plan()))
+        run = drive_run(start_run(world, plan()))
         for act in (answer_runs.pause, answer_runs.resume, answer_runs.stop):
             with pytest.raises(RunRefused):
                 act(run, world.mara, now())
 
     def test_a_run_without_a_job_can_be_resumed(self, world, plan):
-        run = opened(world, plan())
+        run = start_run(world, plan())
         Job.objects.filter(pk=run.job_id).update(state="failed", finished_at=now())
         assert progress_of(run).stalled
         answer_runs.resume(run, world.mara, now())
         run.refresh_from_db()
         assert not progress_of(run).stalled
-        assert driven(run).state == "done"
+        assert drive_run(run).state == "done"
 
     def test_others_get_their_turn_after_a_slice(self, world, plan, monkeypatch, scripted_server):
         monkeypatch.setattr(executor, "SLICE", 0.0)
         monkeypatch.setattr(executor, "LOOK", 0.0)
         Job.objects.create(kind="another", title="Another", scope="x:1")
-        run = opened(world, plan(30))
+        run = start_run(world, plan(30))
         runner.run(run.job_id)
         job = Job.objects.get(pk=run.job_id)
         assert (job.state, job.given_back) == ("queued", 1) and states(run)["pending"] > 0
-        driven(run)
+        drive_run(run)
         assert states(run) == {"answered": 30} and scripted_server.counts()["total"] == 30
 
 
 class TestStop:
     def test_what_was_answered_stays_and_the_rest_says_why(self, world, plan, monkeypatch):
-        run = opened(world, plan(40))
-        between(monkeypatch, lambda: answer_runs.stop(run, world.mara, now()))
-        driven(run)
+        run = start_run(world, plan(40))
+        act_between(monkeypatch, lambda: answer_runs.stop(run, world.mara, now()))
+        drive_run(run)
         counts = states(run)
         assert run.state == "cancelled" and set(counts) == {"answered", "failed"} and sum(counts.values()) == 40
         assert set(run.calls.filter(state="failed").values_list("reason", flat=True)) == {"stopped"}
@@ -145,22 +154,22 @@ class TestStop:
 class TestRetry:
     def test_what_failed_is_asked_again_with_as_many_tries(self, world, plan, scripted_server):
         scripted_server.rules(Rule(model_server.STUMBLES))
-        run = driven(opened(world, plan(1)))
+        run = drive_run(start_run(world, plan(1)))
         assert states(run) == {"failed": 1} and scripted_server.counts()["total"] == 5
         scripted_server.rules(Rule(model_server.STUMBLES, numbers=(6, 7, 8)))
         assert answer_runs.retry_failed(run, world.mara, now()) == 1
-        driven(run)
+        drive_run(run)
         [call] = run.calls.all()
         assert (call.state, call.attempts_made) == ("answered", 9)
         assert [one.number for one in attempts_of(call)] == list(range(1, 10))
 
     def test_unreadable_reply_is_requested_again_without_the_cache(self, world, plan, scripted_server):
         scripted_server.rules(Rule(model_server.PROSE, numbers=(1,)))
-        run = driven(opened(world, plan(2)))
+        run = drive_run(start_run(world, plan(2)))
         assert states(run) == {"unparseable": 1, "answered": 1}
         assert answer_runs.retry_failed(run, world.mara, now()) == 0, "only those that failed"
         assert answer_runs.retry_failed(run, world.mara, now(), ["unparseable", "answered"]) == 1
-        driven(run)
+        drive_run(run)
         assert states(run) == {"answered": 2} and scripted_server.counts()["total"] == 3
         assert Reply.objects.count() == 3 and Reply.objects.filter(number=2).count() == 1
         assert progress_of(run).cached == 0
@@ -171,7 +180,7 @@ class TestBudget:
         endpoint.most_in_flight = 16
         endpoint.save()
         scripted_server.set(delay=0.05)
-        run = driven(opened(world, plan(60, budget=Decimal("0.255"))))
+        run = drive_run(start_run(world, plan(60, budget=Decimal("0.255"))))
         counts = states(run)
         spent = sum(one.cost for one in Attempt.objects.all())
         assert (run.state, run.stopped_because) == ("paused", "budget")
@@ -183,27 +192,27 @@ class TestBudget:
         with pytest.raises(RunRefused, match="Give more than that"):
             answer_runs.raise_budget(run, Decimal("0.2"), world.mara, now())
         answer_runs.raise_budget(run, Decimal(10), world.mara, now())
-        driven(run)
+        drive_run(run)
         assert run.state == "done" and states(run) == {"answered": 60} and scripted_server.counts()["total"] == 60
 
     def test_a_run_is_not_done_while_calls_wait_for_money(self, world, plan):
-        run = driven(opened(world, plan(3, budget=Decimal("0.001"))))
+        run = drive_run(start_run(world, plan(3, budget=Decimal("0.001"))))
         assert states(run) == {"over_budget": 3} and (run.state, run.stopped_because) == ("paused", "budget")
         jobs.resume(Job.objects.get(pk=run.job_id), world.mara)
-        driven(run)
+        drive_run(run)
         assert (run.state, run.stopped_because) == ("paused", "budget")
 
     def test_a_price_that_is_gone_keeps_no_budget(self, world, plan, endpoint, scripted_server):
-        run = opened(world, plan(3, budget=Decimal(1)))
+        run = start_run(world, plan(3, budget=Decimal(1)))
         endpoint.prices.create(number=2, table={})
-        driven(run)
+        drive_run(run)
         assert (run.state, run.stopped_because) == ("paused", "price") and scripted_server.counts()["total"] == 0
         with pytest.raises(RunRefused, match="a budget cannot be checked"):
             answer_runs.raise_budget(run, Decimal(2), world.mara, now())
 
     def test_what_nobody_told_the_price_of_counts_at_its_dearest(self, world, plan, scripted_server):
         scripted_server.rules(Rule(model_server.CUTS_BEFORE))
-        run = driven(opened(world, plan(30, budget=Decimal("0.045"))))
+        run = drive_run(start_run(world, plan(30, budget=Decimal("0.045"))))
         assert (run.state, run.stopped_because) == ("paused", "budget")
         assert scripted_server.counts()["total"] <= 4 and Decimal("0.03") < run.unaccounted <= Decimal("0.045")
         found = progress_of(run)
@@ -219,7 +228,7 @@ class TestCache:
 
         def ask(setting, asking=prompt, **more):
             before = scripted_server.counts()["total"]
-            run = driven(opened(world, a_plan(campaign, endpoint, asking, setting=setting, **more)))
+            run = drive_run(start_run(world, a_plan(campaign, endpoint, asking, setting=setting, **more)))
             assert set(states(run)) == {"answered"}
             return scripted_server.counts()["total"] - before
 
@@ -238,9 +247,9 @@ class TestCache:
         assert ItemImage.objects.count() == 1
 
     def test_a_kept_reply_is_marked_and_counted(self, world, plan, plain, endpoint, scripted_server):
-        first = driven(opened(world, plan(3)))
-        second = opened(world, a_plan(first.campaign, endpoint, plain, setting="again"))
-        driven(second)
+        first = drive_run(start_run(world, plan(3)))
+        second = start_run(world, a_plan(first.campaign, endpoint, plain, setting="again"))
+        drive_run(second)
         found = progress_of(second)
         assert (found.cached, found.cost, found.ended) == (3, 0, 3) and not Attempt.objects.filter(call__run=second)
         assert Annotation.objects.filter(rater=second.rater, counted=True).count() == 3
@@ -253,7 +262,7 @@ class TestCache:
 
         prompt = Blind(key="blind")
         use(monkeypatch, prompt)
-        run = driven(opened(world, a_plan(a_campaign(world, 9), endpoint, prompt)))
+        run = drive_run(start_run(world, a_plan(a_campaign(world, 9), endpoint, prompt)))
         assert states(run) == {"answered": 9} and scripted_server.counts()["total"] == 1
         assert run.calls.filter(cached=True).count() == 8
 
@@ -262,7 +271,7 @@ class TestCache:
         use(monkeypatch, prompt)
         monkeypatch.setattr(retries, "BACKOFF", 0.02)
         scripted_server.rules(Rule(model_server.STUMBLES, numbers=(2, 4)))
-        run = driven(opened(world, a_plan(a_campaign(world, 1), endpoint, prompt)))
+        run = drive_run(start_run(world, a_plan(a_campaign(world, 1), endpoint, prompt)))
         [call] = run.calls.all()
         assert (call.state, len(call.replies), call.attempts_made) == ("answered", 3, 5)
         assert scripted_server.counts()["total"] == 5
@@ -274,7 +283,7 @@ class TestCache:
 
 class TestWithdrawing:
     def test_withdrawn_answers_count_nowhere_and_come_back_as_they_were(self, world, plan, plain, endpoint):
-        run = driven(opened(world, plan(2, repeats=2)))
+        run = drive_run(start_run(world, plan(2, repeats=2)))
         flags = Annotation.objects.order_by("pk").values_list("pk", "live", "counted", "uncounted_because")
         before = list(flags)
         answer_runs.withdraw(run, world.mara, now())
@@ -288,12 +297,12 @@ class TestWithdrawing:
         assert set(Rating.objects.values_list("live", "counted")) == {(True, True), (True, False)}
 
     def test_not_while_it_is_asked_and_not_back_into_anothers_place(self, world, plan, plain, endpoint):
-        run = opened(world, plan(2))
+        run = start_run(world, plan(2))
         with pytest.raises(RunRefused, match="Pause the run"):
             answer_runs.withdraw(run, world.mara, now())
-        driven(run)
+        drive_run(run)
         answer_runs.withdraw(run, world.mara, now())
-        newer = driven(opened(world, a_plan(run.campaign, endpoint, plain)))
+        newer = drive_run(start_run(world, a_plan(run.campaign, endpoint, plain)))
         run.refresh_from_db()
         with pytest.raises(RunRefused, match="other answers"):
             answer_runs.restore(run, world.mara, now())
@@ -312,38 +321,38 @@ class TestFiles:
         plan = plan(2)
         assert self.brought(world, plan.campaign, 4).outcome == "created"
         with pytest.raises(RunRefused, match="already has imported answers"):
-            opened(world, plan)
+            start_run(world, plan)
         assert not Run.objects.exists()
 
     def test_a_file_is_refused_where_a_run_answered(self, world, plan):
-        run = driven(opened(world, plan(2)))
+        run = drive_run(start_run(world, plan(2)))
         row = self.brought(world, run.campaign, 4)
         assert (row.outcome, row.reason) == ("error", "of_a_run") and "Withdraw that run" in row.message
         assert Annotation.objects.filter(live=True).count() == 2
 
     def test_file_imported_during_a_run_pauses_it(self, world, plan):
-        run = opened(world, plan(2))
+        run = start_run(world, plan(2))
         assert self.brought(world, run.campaign, 4).outcome == "created"
-        driven(run)
+        drive_run(run)
         assert (run.state, run.stopped_because) == ("paused", "files")
         assert Annotation.objects.get().client_key.startswith("file:")
 
 
 class TestCounting:
     def test_a_campaign_that_closes_pauses_the_run_and_what_comes_late_does_not_count(self, world, plan, monkeypatch):
-        run = opened(world, plan(40))
-        between(monkeypatch, lambda: lifecycle.close(run.campaign, world.mara, now()))
-        driven(run)
+        run = start_run(world, plan(40))
+        act_between(monkeypatch, lambda: lifecycle.close(run.campaign, world.mara, now()))
+        drive_run(run)
         assert (run.state, run.stopped_because) == ("paused", "closed") and states(run)["pending"] > 0
         late = Annotation.objects.filter(counted=False)
         assert set(late.values_list("uncounted_because", flat=True)) <= {"closed"}
         with pytest.raises(RunRefused, match="closed"):
-            opened(world, a_plan(Campaign.objects.get(pk=run.campaign_id), run.endpoint, Plainly(), setting="x"))
+            start_run(world, a_plan(Campaign.objects.get(pk=run.campaign_id), run.endpoint, Plainly(), setting="x"))
 
     def test_an_excluded_model_is_asked_and_not_counted(self, world, plan):
-        run = opened(world, plan(2))
+        run = start_run(world, plan(2))
         exclusions.exclude(world.benchmark, run.rater, "It saw the answers.", world.mara, now())
-        driven(run)
+        drive_run(run)
         assert set(Annotation.objects.values_list("live", "counted", "uncounted_because")) == {
             (True, False, "excluded")
         }
@@ -354,7 +363,7 @@ class TestCounting:
     def test_answers_of_models_take_no_place_of_people(self, world, plan):
         before = set(Slot.objects.values_list("wanted", "reserved", "submitted"))
         changes = sum(Tally.objects.values_list("changes", flat=True))
-        run = driven(opened(world, plan(2)))
+        run = drive_run(start_run(world, plan(2)))
         assert run.state == "done" and not recount.find_differences()
         assert {(2, 0, 0)} == set(Slot.objects.values_list("wanted", "reserved", "submitted")) != before
         assert sum(Tally.objects.values_list("changes", flat=True)) > changes, "pages of numbers see that there is more"
@@ -363,7 +372,7 @@ class TestCounting:
 class TestReading:
     def test_replies_are_read_again_and_no_model_is_asked(self, world, plan, monkeypatch, scripted_server):
         scripted_server.rules(Rule(model_server.PROSE, numbers=(1,)))
-        run = driven(opened(world, plan(3)))
+        run = drive_run(start_run(world, plan(3)))
         assert states(run) == {"unparseable": 1, "answered": 2}
 
         @dataclass(frozen=True)
@@ -384,7 +393,7 @@ class TestReading:
         assert Annotation.objects.filter(uncounted_because="superseded").count() == 1
 
     def test_a_changed_wording_does_not_read_what_another_asked(self, world, plan, monkeypatch):
-        run = driven(opened(world, plan(1)))
+        run = drive_run(start_run(world, plan(1)))
         use(monkeypatch, Plainly(version="2"))
         with pytest.raises(RunRefused, match="wording has changed"):
             answer_runs.start_reparse(run, world.mara, now())
@@ -392,16 +401,16 @@ class TestReading:
 
 class TestExtending:
     def test_only_units_added_later_are_requested(self, world, plan, scripted_server):
-        run = driven(opened(world, plan(2)))
+        run = drive_run(start_run(world, plan(2)))
         assert answer_runs.extend(run, world.mara, now()) == 0
         world.add_items(3)
         assert answer_runs.extend(run, world.mara, now()) == 3
-        driven(run)
+        drive_run(run)
         assert states(run) == {"answered": 5} and scripted_server.counts()["total"] == 5
 
     def test_a_sample_is_the_same_for_the_same_seed(self, world, plan):
         plan = plan(20, selection={"sample": 5})
-        first = set(opened(world, plan).calls.values_list("item", flat=True))
+        first = set(start_run(world, plan).calls.values_list("item", flat=True))
         assert len(first) == 5
         assert {plans.preview(plan, n).unit.item.pk for n in range(9)} == first
 
@@ -412,7 +421,7 @@ class TestLooking:
         assert (looked.calls, looked.cached, looked.to_ask, looked.exact, looked.prices) == (8, 0, 8, True, 1)
         assert looked.dollars is not None and Decimal("0.08") < looked.dollars[0] < looked.dollars[1]
         assert 0 < looked.tokens_in[0] < looked.tokens_in[1] and looked.tokens_out == (8, 64)
-        run = driven(opened(world, a_plan(world.stage.campaigns.get(), endpoint, plain)))
+        run = drive_run(start_run(world, a_plan(world.stage.campaigns.get(), endpoint, plain)))
         cost = progress_of(run).cost
         again = answer_runs.estimate(a_plan(run.campaign, endpoint, plain, repeats=2))
         assert (again.cached, again.to_ask) == (4, 4)
@@ -431,15 +440,15 @@ class TestLooking:
         half = plan(2)
         assert answer_runs.estimate(half).dollars is None
         with pytest.raises(RunRefused, match="a budget cannot be checked"):
-            opened(world, replace(half, budget=Decimal(1)))
-        run = driven(opened(world, half))
+            start_run(world, replace(half, budget=Decimal(1)))
+        run = drive_run(start_run(world, half))
         assert (progress_of(run).unpriced, progress_of(run).cost) == (2, 0)
         assert [json.loads(line)["cost"] for line in call_lines(run)] == [None, None]
         page = world.client(world.mara).get(f"/b/{world.benchmark.slug}/predictions/run/{run.pk}/").content.decode()
         assert "2 calls of unknown price" in page and "$0" not in page and page.count("unknown") >= 4
 
     def test_a_cost_in_part_unknown_is_at_least_so_much(self, world, plan):
-        run = driven(opened(world, plan(2)))
+        run = drive_run(start_run(world, plan(2)))
         Attempt.objects.filter(call=run.calls.first()).update(cost=None)
         page = world.client(world.mara).get(f"/b/{world.benchmark.slug}/predictions/run/{run.pk}/").content.decode()
         assert "at least" in page and "1 call of unknown price" in page
@@ -451,14 +460,14 @@ class TestLooking:
 
     def test_failures_are_listed_with_the_reply(self, world, plan, scripted_server):
         scripted_server.rules(Rule(Act(text="eleven"), numbers=(1,)))
-        run = driven(opened(world, plan(2)))
+        run = drive_run(start_run(world, plan(2)))
         page = calls_page(run, "unparseable", 0)
         [failed] = page.lines
         assert failed.text == "eleven" and failed.call.state == "unparseable" and page.further == 0
         assert not calls_page(run, "failed", 0).lines
 
     def test_how_far_it_is(self, world, plan):
-        run = driven(opened(world, plan(3)))
+        run = drive_run(start_run(world, plan(3)))
         found = progress_of(run, now() + timedelta(seconds=1))
         assert (found.total, found.ended, found.by_state, found.in_flight) == (3, 3, {"answered": 3}, 0)
         assert found.cost > 0 and found.tokens_out > 0 and found.seconds_left is None

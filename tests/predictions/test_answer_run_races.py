@@ -12,7 +12,16 @@ from jobs.services import runner
 from predictions.models import Attempt, Reply
 from predictions.services.runs import answer_runs
 from predictions.services.runs.engine import claim, executor, write
-from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
+from tests.predictions.request_helpers import (
+    Plainly,
+    a_campaign,
+    a_plan,
+    an_endpoint,
+    drive_run,
+    start_run,
+    states,
+    use,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -22,14 +31,14 @@ def opening(world, monkeypatch, scripted_server):
     def opening(items, **more):
         prompt = Plainly()
         use(monkeypatch, prompt)
-        return opened(
+        return start_run(
             world, a_plan(a_campaign(world, items), an_endpoint(world, scripted_server.base_url), prompt, **more)
         )
 
     return opening
 
 
-def at_once(*acts):
+def run_together(*acts):
     """Each in a thread with a connection of its own."""
     problems = []
 
@@ -58,7 +67,7 @@ def test_a_call_is_claimed_by_one(opening):
 
         return act
 
-    threads, problems = at_once(*map(claiming, claimed))
+    threads, problems = run_together(*map(claiming, claimed))
     for thread in threads:
         thread.join(30)
     every = [pk for mine in claimed.values() for pk in mine]
@@ -68,12 +77,12 @@ def test_a_call_is_claimed_by_one(opening):
 def test_pausing_and_going_on_at_once_asks_nothing_twice(opening, world, scripted_server):
     scripted_server.set(delay=0.3)
     run = opening(24)
-    [first], problems = at_once(lambda: runner.run(run.job_id))
+    [first], problems = run_together(lambda: runner.run(run.job_id))
     while scripted_server.counts()["total"] < 6:
         assert first.is_alive()
     answer_runs.pause(run, world.mara, timezone.now())
     answer_runs.resume(run, world.mara, timezone.now())
-    driven(run)
+    drive_run(run)
     first.join(30)
     assert not problems and states(run) == {"answered": 24} and scripted_server.counts()["total"] == 24
     assert set(Job.objects.values_list("state", flat=True)) == {"cancelled", "done"}
@@ -95,7 +104,7 @@ def test_a_driver_that_was_thought_dead_writes_nothing(opening, monkeypatch):
     kept = Attempt.objects.count()
     assert kept < 20 and Reply.objects.count() == kept
     Job.objects.filter(pk=run.job_id).update(state="queued")
-    driven(run)
+    drive_run(run)
     assert run.state == "done" and states(run) == {"answered": 20}
     assert Attempt.objects.filter(outcome="reply").count() == Reply.objects.filter(number=1).count() == 20
 
@@ -115,7 +124,7 @@ def test_replies_during_a_database_outage_are_written_afterwards(opening, monkey
 
     monkeypatch.setattr(write, "update_calls", gone("settle", update))
     monkeypatch.setattr(claim, "claim_calls", gone("claim", take))
-    driven(run)
+    drive_run(run)
     assert states(run) == {"answered": 20} and scripted_server.counts()["total"] == 20
     assert Attempt.objects.count() == Reply.objects.count() == 20 and away == {"settle": 0, "claim": 0}
 
@@ -133,5 +142,5 @@ def test_a_database_that_stays_away_leaves_the_job_to_the_next_worker(opening, m
             runner.run(run.job_id)
     assert Job.objects.get(pk=run.job_id).state == "running"
     assert runner.requeue_stalled(timezone.now() + timedelta(minutes=2)) == 1
-    driven(run)
+    drive_run(run)
     assert states(run) == {"answered": 4}

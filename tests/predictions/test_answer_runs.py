@@ -16,7 +16,16 @@ from predictions.services.runs.answer_runs import RunRefused
 from predictions.services.runs.engine import executor, request, retries
 from tests.predictions import model_server
 from tests.predictions.model_server import Act, Rule
-from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
+from tests.predictions.request_helpers import (
+    Plainly,
+    a_campaign,
+    a_plan,
+    an_endpoint,
+    drive_run,
+    start_run,
+    states,
+    use,
+)
 
 pytestmark = pytest.mark.django_db
 PRICES = {"scripted": {"in": "1", "out": "2"}}
@@ -38,7 +47,7 @@ def asked(world, plain, scripted_server):
         scripted_server.rules(*rules)
         endpoint = {name: more.pop(name) for name in ("timeout_seconds", "most_in_flight") if name in more}
         reached = an_endpoint(world, more.pop("base_url", scripted_server.base_url), PRICES, **endpoint)
-        return driven(opened(world, a_plan(a_campaign(world, items), reached, plain, **more)))
+        return drive_run(start_run(world, a_plan(a_campaign(world, items), reached, plain, **more)))
 
     return asked
 
@@ -50,6 +59,7 @@ def test_every_unit_is_asked_once_and_answered_through_the_sheet(asked, scripted
     answers = Annotation.objects.filter(rater=run.rater)
     assert {one.answers["relevance"] for one in answers} == {"3"}
     assert all(one.live and one.counted and one.rule_version == "on_submit" for one in answers)
+    assert {one.run for one in answers} == {run.pk}
     ratings = Rating.objects.filter(rater=run.rater).values_list("value", "cohort", "counted")
     assert list(ratings) == [(3.0, None, True)] * 5
     assert Attempt.objects.filter(call__run=run, outcome="reply", status=200).count() == Reply.objects.count() == 5
@@ -131,7 +141,7 @@ def test_troubles_pass(asked, scripted_server):
 def test_who_is_told_to_wait_long_gives_the_worker_back(world, plain, scripted_server):
     scripted_server.rules(Rule(Act(status=429, headers={"Retry-After": "120"}, error="Slow down")))
     endpoint = an_endpoint(world, scripted_server.base_url)
-    run = opened(world, a_plan(a_campaign(world, 1), endpoint, plain))
+    run = start_run(world, a_plan(a_campaign(world, 1), endpoint, plain))
     runner.run(run.job_id)
     job, [call] = Job.objects.get(pk=run.job_id), run.calls.all()
     assert (job.state, job.given_back, call.state) == ("queued", 1, "pending")
@@ -158,7 +168,7 @@ def test_many_that_fail_in_one_batch_are_the_last(world, plain, scripted_server,
     monkeypatch.setattr(request, "WINDOW", 0.5)
     scripted_server.rules(Rule(model_server.BAD_REQUEST))
     reached = an_endpoint(world, scripted_server.base_url, most_in_flight=16)
-    run = driven(opened(world, a_plan(a_campaign(world, 60), reached, plain)))
+    run = drive_run(start_run(world, a_plan(a_campaign(world, 60), reached, plain)))
     assert (run.state, run.stopped_because) == ("paused", "failures")
     assert states(run) == {"failed": 16, "pending": 44} and scripted_server.counts()["total"] == 16
 
@@ -168,20 +178,20 @@ def test_a_row_of_failures_goes_on_from_slice_to_slice(world, plain, scripted_se
     monkeypatch.setattr(executor, "LOOK", 0.0)
     Job.objects.create(kind="another", title="Another", scope="x:1")
     scripted_server.rules(Rule(model_server.BAD_REQUEST))
-    run = opened(world, a_plan(a_campaign(world, 60), an_endpoint(world, scripted_server.base_url), plain))
-    driven(run)
+    run = start_run(world, a_plan(a_campaign(world, 60), an_endpoint(world, scripted_server.base_url), plain))
+    drive_run(run)
     assert Job.objects.get(pk=run.job_id).given_back > 1, "no slice saw ten of them"
     assert (run.state, run.stopped_because) == ("paused", "failures") and states(run)["failed"] <= 13
     scripted_server.rules(Rule(model_server.BAD_REQUEST, numbers=range(1, 20)))
     jobs.resume(Job.objects.get(pk=run.job_id), world.mara)
-    driven(run)
+    drive_run(run)
     assert run.state == "done", "who goes on after a halt begins anew"
 
 
 def test_faults_of_ours_pause_the_run_too(world, plain, scripted_server, monkeypatch):
-    run = opened(world, a_plan(a_campaign(world, 60), an_endpoint(world, scripted_server.base_url), plain))
+    run = start_run(world, a_plan(a_campaign(world, 60), an_endpoint(world, scripted_server.base_url), plain))
     monkeypatch.setattr(Plainly, "ask", lambda *_: 1 / 0)
-    driven(run)
+    drive_run(run)
     assert (run.state, run.stopped_because, states(run)) == ("paused", "failures", {"failed": 10, "pending": 50})
     assert set(run.calls.filter(state="failed").values_list("reason", flat=True)) == {"fault"}
 
@@ -209,7 +219,7 @@ def test_a_picture_that_is_not_there_is_a_failure_without_a_request(world, monke
     use(monkeypatch, prompt)
     campaign = a_campaign(world, 2)  # its one picture has no bytes
     endpoint = an_endpoint(world, scripted_server.base_url, offers=["images"])
-    run = driven(opened(world, a_plan(campaign, endpoint, prompt)))
+    run = drive_run(start_run(world, a_plan(campaign, endpoint, prompt)))
     assert set(run.calls.values_list("state", "reason")) == {("failed", "no_image")}
     assert scripted_server.counts()["total"] == 0 and run.state == "failed"
 
@@ -217,7 +227,7 @@ def test_a_picture_that_is_not_there_is_a_failure_without_a_request(world, monke
 def test_nobody_elses_replies_are_taken(world, plain, scripted_server, asked):
     first = asked(2)
     Reply.objects.update(team=world.other_team)
-    second = driven(opened(world, a_plan(first.campaign, first.endpoint, plain, setting="again")))
+    second = drive_run(start_run(world, a_plan(first.campaign, first.endpoint, plain, setting="again")))
     assert states(second) == {"answered": 2} and scripted_server.counts()["total"] == 4
     assert Reply.objects.filter(team=world.other_team).count() == 2
 
@@ -226,8 +236,8 @@ class TestRefusals:
     def test_one_run_for_a_model_and_setting(self, world, plain, asked):
         run = asked(1)
         with pytest.raises(RunRefused, match="already has a run here"):
-            opened(world, a_plan(run.campaign, run.endpoint, plain))
-        assert opened(world, a_plan(run.campaign, run.endpoint, plain, setting="other")).rater.setting == "other"
+            start_run(world, a_plan(run.campaign, run.endpoint, plain))
+        assert start_run(world, a_plan(run.campaign, run.endpoint, plain, setting="other")).rater.setting == "other"
 
     def test_endpoints_of_others_and_retired_ones(self, world, plain, scripted_server):
         campaign = a_campaign(world)
@@ -235,20 +245,20 @@ class TestRefusals:
         endpoint.team = world.other_team
         endpoint.save()
         with pytest.raises(RunRefused, match="Choose another one"):
-            opened(world, a_plan(campaign, endpoint, plain))
+            start_run(world, a_plan(campaign, endpoint, plain))
         endpoint.team, endpoint.retired_at = world.team, timezone.now()
         endpoint.save()
         with pytest.raises(RunRefused, match="Choose another one"):
-            opened(world, a_plan(campaign, endpoint, plain))
+            start_run(world, a_plan(campaign, endpoint, plain))
         assert not Call.objects.exists() and not Rater.objects.filter(kind="model").exists()
 
     def test_a_budget_without_a_price_and_a_selection_of_nothing(self, world, plain, scripted_server):
         campaign = a_campaign(world)
         endpoint = an_endpoint(world, scripted_server.base_url, {"another": {"in": "1"}})
         with pytest.raises(RunRefused, match="a budget cannot be checked"):
-            opened(world, a_plan(campaign, endpoint, plain, budget=Decimal(1)))
+            start_run(world, a_plan(campaign, endpoint, plain, budget=Decimal(1)))
         with pytest.raises(RunRefused, match="No items match"):
-            opened(world, a_plan(campaign, endpoint, plain, selection={"conditions": ["nowhere"]}))
+            start_run(world, a_plan(campaign, endpoint, plain, selection={"conditions": ["nowhere"]}))
 
     def test_closed_campaigns_and_drafts(self, world, plain, scripted_server):
         campaign = a_campaign(world)
@@ -256,4 +266,4 @@ class TestRefusals:
         for state, words in (("draft", "draft"), ("closed", "closed")):
             campaign.state = state
             with pytest.raises(RunRefused, match=words):
-                opened(world, a_plan(campaign, endpoint, plain))
+                start_run(world, a_plan(campaign, endpoint, plain))

@@ -11,10 +11,10 @@ from predictions.models import Run
 from predictions.services.runs import answer_runs
 from predictions.services.runs.engine import retries
 from predictions.services.runs.unit_selection import count_new_units, select_item_targets
-from tests.annotation.chain.factories import answer, hand
+from tests.annotation.chain.factories import answer, claim_sheet
 from tests.personas import World
 from tests.predictions.model_server import Server
-from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, use
+from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, drive_run, start_run, use
 from tests.predictions.test_new_run import plan as typed
 from tests.predictions.test_new_run import press, text_of
 
@@ -27,9 +27,9 @@ def campaign(world: World) -> Campaign:
     new_campaign = a_campaign(world, 100)
     second = world.add_annotators(world.egypt, 1)[0]
     for _number in range(12):
-        answer(hand(rater_of(world.nour), new_campaign, world.egypt), relevance="4")
+        answer(claim_sheet(rater_of(world.nour), new_campaign, world.egypt), relevance="4")
     for _number in range(5):
-        answer(hand(rater_of(second), new_campaign, world.egypt), relevance="3")
+        answer(claim_sheet(rater_of(second), new_campaign, world.egypt), relevance="3")
     return new_campaign
 
 
@@ -39,7 +39,7 @@ def start(world: World, campaign: Campaign, scripted_server: Server, monkeypatch
     use(monkeypatch, prompt)
     monkeypatch.setattr(retries, "BACKOFF", 0.02)
     endpoint = an_endpoint(world, scripted_server.base_url)
-    return lambda **more: opened(world, a_plan(campaign, endpoint, prompt, **more))
+    return lambda **more: start_run(world, a_plan(campaign, endpoint, prompt, **more))
 
 
 def answered(campaign: Campaign) -> set[str]:
@@ -80,10 +80,10 @@ def test_any_item_draws_by_the_seed_alone(campaign: Campaign) -> None:
 def test_a_drawn_sample_stays_though_people_answer_other_units_since(
     world: World, campaign: Campaign, start: Any
 ) -> None:
-    run = driven(start(selection={"sample": 20}))
+    run = drive_run(start(selection={"sample": 20}))
     before = keys(run)
     for _number in range(30):
-        answer(hand(rater_of(world.nour), campaign, world.egypt), relevance="4")
+        answer(claim_sheet(rater_of(world.nour), campaign, world.egypt), relevance="4")
     assert count_new_units(run) == 0 and answer_runs.extend(run, world.mara, timezone.now()) == 0
     assert keys(run) == before
 
@@ -108,7 +108,7 @@ def test_the_choice_is_made_in_the_form_and_the_plan_says_what_is_drawn(
 
 
 def test_sample_is_stated_with_the_numbers_of_the_model(world: World, campaign: Campaign, start: Any) -> None:
-    run = driven(start(selection={"sample": 10}))
+    run = drive_run(start(selection={"sample": 10}))
     sentence = "It was asked about a sample of 10 of 100 items, items that people answered first"
     base = f"/b/{world.benchmark.slug}/models/"
     client = world.client(world.mara)

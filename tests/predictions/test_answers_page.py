@@ -13,7 +13,7 @@ from jobs.models import Job
 from jobs.services import runner
 from people.models import User
 from predictions.models import Run
-from tests.evaluation.data import an_open_campaign, give
+from tests.evaluation.data import an_open_campaign, give_ratings
 from tests.personas import World
 from tests.predictions.model_file_samples import inspect, jsonl, lm_eval, sample
 from tests.predictions.test_coco_files import BOX, coco_box
@@ -26,8 +26,8 @@ CODES = "12345"
 def campaign(world: World) -> Campaign:
     world.add_items(5)
     campaign = an_open_campaign(world)
-    give(campaign, world.egypt, world.nour, dict(zip(world.items, "12344", strict=True)))
-    give(campaign, world.egypt, world.tarek, dict(zip(world.items, "11345", strict=True)))
+    give_ratings(campaign, world.egypt, world.nour, dict(zip(world.items, "12344", strict=True)))
+    give_ratings(campaign, world.egypt, world.tarek, dict(zip(world.items, "11345", strict=True)))
     return campaign
 
 
@@ -36,7 +36,7 @@ def log(world: World) -> bytes:
     return jsonl([lm_eval({"n": n, "id": item.key, "country": "Egypt"}, code) for n, (item, code) in enumerate(pairs)])
 
 
-def sent(client: Client, world: World, campaign: Campaign, data: bytes, **more: Any) -> str:
+def post_file(client: Client, world: World, campaign: Campaign, data: bytes, **more: Any) -> str:
     upload = SimpleUploadedFile("samples_rate.jsonl", data)
     reply = client.post(URL.format(world.benchmark.slug), {"campaign": campaign.pk, "file": upload, **more})
     assert reply.status_code == 200, reply.content.decode()[-3000:]
@@ -47,7 +47,7 @@ def token(page: str) -> str:
     return re.search(r'name="sent" value="([^"]+)"', page)[1]  # type: ignore[index]
 
 
-def begun(client: Client, world: World, page: str, **fields: str) -> Job:
+def begin_import(client: Client, world: World, page: str, **fields: str) -> Job:
     data = {"sent": token(page), "do": "begin", "model": "tiny", **fields}
     reply = client.post(URL.format(world.benchmark.slug), data)
     assert reply.status_code == 302, reply.content.decode()[-3000:]
@@ -60,12 +60,12 @@ def begun(client: Client, world: World, page: str, **fields: str) -> Job:
 
 def test_a_log_is_recognised_and_asks_only_what_it_does_not_say(world: World, campaign: Campaign) -> None:
     client = world.client(world.mara)
-    page = sent(client, world, campaign, log(world))
+    page = post_file(client, world, campaign, log(world))
     assert "Read as lm-eval / lmms-eval" in page and page.count("relevance</bdi>: <b>") == 5
     for asked in ("key", "field", "only", "rater"):
         assert f'name="{asked}"' not in page, f"{asked} has one possible answer"
     assert not Annotation.objects.filter(rater__kind="model").exists() and not Run.objects.exists()
-    begun(client, world, page)
+    begin_import(client, world, page)
     [line] = json.loads(client.get(f"/b/{world.benchmark.slug}/models.json").content)["models"]
     assert (line["model"], line["answered"]["value"]) == ("tiny", 1.0)
     assert line["overall"]["value"] > 0.9 and line["overall"]["n_units"] == 5
@@ -79,25 +79,25 @@ def test_two_filters_are_asked_and_the_preview_follows(world: World, campaign: C
         for name, got in (("strict", "[invalid]"), ("digits", ""))
         for key, code in pairs
     ]
-    page = sent(client, world, campaign, jsonl(rows))
+    page = post_file(client, world, campaign, jsonl(rows))
     assert 'name="only"' in page and page.count("no answer") == 5
     again = client.post(URL.format(world.benchmark.slug), {"sent": token(page), "do": "look", "only": "digits"})
     assert again.status_code == 200 and again.content.decode().count("relevance</bdi>: <b>") == 5
-    begun(client, world, page, only="digits")
+    begin_import(client, world, page, only="digits")
     assert Annotation.objects.filter(rater__name="tiny", live=True).count() == 5
 
 
 def test_ratings_table_and_inspect_log_are_compared_with_people(world: World, campaign: Campaign) -> None:
     client = world.client(world.mara)
     rows = [f"{item.key},Egypt,gpt,relevance,{code}" for item, code in zip(world.items, CODES, strict=True)]
-    page = sent(client, world, campaign, "\n".join(["item,cohort,rater,field,code", *rows]).encode())
+    page = post_file(client, world, campaign, "\n".join(["item,cohort,rater,field,code", *rows]).encode())
     assert 'value="gpt"' in page, "the file says which model it is"
-    begun(client, world, page, model="gpt")
+    begin_import(client, world, page, model="gpt")
     pairs = zip(world.items, CODES[::-1], strict=True)
     samples = [sample(item.key, code, answer=code, metadata={"country": "Egypt"}) for item, code in pairs]
-    page = sent(client, world, campaign, inspect(samples))
+    page = post_file(client, world, campaign, inspect(samples))
     assert 'value="openai/tiny"' in page and "Read as Inspect" in page
-    begun(client, world, page, model="openai/tiny", key="id")
+    begin_import(client, world, page, model="openai/tiny", key="id")
     read = json.loads(client.get(f"/b/{world.benchmark.slug}/models.json").content)["models"]
     assert [line["model"] for line in read] == ["gpt", "openai/tiny"]
     assert read[0]["overall"]["value"] > 0.9 and read[1]["overall"]["value"] < -0.9
@@ -114,7 +114,7 @@ def test_of_several_cultures_none_is_taken_for_granted(world: World) -> None:
     campaign = an_open_campaign(world)
     client = world.client(world.mara)
     silent = jsonl([lm_eval({"id": item.key}, "4") for item in world.items])
-    page = sent(client, world, campaign, silent)
+    page = post_file(client, world, campaign, silent)
     assert 'name="target"' in page
     refused = client.post(URL.format(world.benchmark.slug), {"sent": token(page), "do": "begin", "model": "tiny"})
     assert (
@@ -122,13 +122,15 @@ def test_of_several_cultures_none_is_taken_for_granted(world: World) -> None:
         and "Choose the target culture" in refused.content.decode()
         and not Job.objects.exists()
     )
-    begun(client, world, page, target="=Brazil")
+    begin_import(client, world, page, target="=Brazil")
     assert set(Run.objects.get().calls.values_list("unit__target", flat=True)) == {"Brazil"}
     countries = ["Brazil", "Brazil", "Mars", "Egypt"]
     pairs = zip(world.items, countries, strict=True)
-    page = sent(client, world, campaign, jsonl([lm_eval({"id": item.key, "country": at}, "2") for item, at in pairs]))
+    page = post_file(
+        client, world, campaign, jsonl([lm_eval({"id": item.key, "country": at}, "2") for item, at in pairs])
+    )
     assert "Its culture, “Mars”, is none that is asked about" in page, "and not put to the item's own"
-    job = begun(client, world, page, model="other")
+    job = begin_import(client, world, page, model="other")
     there = Run.objects.latest("pk").calls.order_by("item__key").values_list("unit__target", flat=True)
     assert list(there) == ["Brazil", "Brazil", "Egypt"] and job.rows.get(number=3).reason == "no_target"
 
@@ -137,12 +139,12 @@ def test_the_setting_that_a_table_names_is_kept(world: World, campaign: Campaign
     client = world.client(world.mara)
     rows = [f"{item.key},Egypt,gpt,csv,relevance,{code}" for item, code in zip(world.items, CODES, strict=True)]
     head = "item,cohort,rater,setting,field,code"
-    page = sent(client, world, campaign, "\n".join([head, *rows]).encode())
+    page = post_file(client, world, campaign, "\n".join([head, *rows]).encode())
     assert re.search(r'name="setting"[^>]*value="csv"|value="csv"[^>]*name="setting"', page)
     more = [one.replace(",csv,", ",main,") for one in rows[:2]]
-    page = sent(client, world, campaign, "\n".join([head, *rows, *more]).encode())
+    page = post_file(client, world, campaign, "\n".join([head, *rows, *more]).encode())
     assert 'name="of_setting"' in page, "two settings are two runs"
-    begun(client, world, page, model="gpt", of_setting="main")
+    begin_import(client, world, page, model="gpt", of_setting="main")
     run = Run.objects.get()
     assert (run.rater.setting, run.calls.count()) == ("main", 2)
 
@@ -155,14 +157,14 @@ def test_detections_are_recognised(world: World) -> None:
     stage.items.update(origin="Egypt")
     campaign = an_open_campaign(world)
     client = world.client(world.mara)
-    page = sent(client, world, campaign, json.dumps([coco_box(world.items[0].key, 0, 0, 32, 24)]).encode())
+    page = post_file(client, world, campaign, json.dumps([coco_box(world.items[0].key, 0, 0, 32, 24)]).encode())
     assert "Read as COCO" in page and world.items[0].key in page
-    begun(client, world, page)
+    begin_import(client, world, page)
     assert Annotation.objects.get(live=True, rater__kind="model").answers["box"][0]["x1"] == 0.1
 
 
 def test_another_persons_file_cannot_be_begun_with(world: World, campaign: Campaign) -> None:
-    page = sent(world.client(world.mara), world, campaign, log(world))
+    page = post_file(world.client(world.mara), world, campaign, log(world))
     reply = world.client(world.owner).post(
         URL.format(world.benchmark.slug), {"sent": token(page), "do": "begin", "model": "x"}
     )
@@ -192,24 +194,24 @@ def test_what_a_table_says_is_shown_and_an_item_that_is_not_here_leads_to_no_box
     data = "item,cohort,rater,rater_kind,field,code\n" + "".join(
         f"{key},Egypt,tiny,model,relevance,{code}\n" for key, code in rows
     )
-    page = sent(client, world, campaign, data.encode())
+    page = post_file(client, world, campaign, data.encode())
     assert '<span dir="auto">relevance: 4</span>' in page
     assert "There is no item “nowhere” in this stage." in page and "Create missing items" not in page
-    job = begun(client, world, page)
+    job = begin_import(client, world, page)
     assert "Import the items first, then this file." in job.rows.get(number=3).message
 
 
 def test_a_file_of_which_no_row_can_be_read_is_not_brought_in(world: World, campaign: Campaign) -> None:
     client = world.client(world.mara)
-    page = sent(client, world, campaign, b"{not json\n")
+    page = post_file(client, world, campaign, b"{not json\n")
     assert "No row of this file can be read" in page and 'value="begin"' not in page
-    assert 'value="begin"' in sent(client, world, campaign, log(world))
+    assert 'value="begin"' in post_file(client, world, campaign, log(world))
 
 
 def test_the_run_that_stands_in_the_way_is_led_to(world: World, campaign: Campaign) -> None:
     client = world.client(world.mara)
-    first = begun(client, world, sent(client, world, campaign, log(world)), target="doc.country")
-    page = sent(client, world, campaign, log(world).replace(b'"1"', b'"2"'))
+    first = begin_import(client, world, post_file(client, world, campaign, log(world)), target="doc.country")
+    page = post_file(client, world, campaign, log(world).replace(b'"1"', b'"2"'))
     assert "View existing run" not in page
     fields = {"sent": token(page), "do": "begin", "model": "tiny", "target": "doc.country"}
     refused = client.post(URL.format(world.benchmark.slug), fields).content.decode()

@@ -13,16 +13,16 @@ from PIL import Image
 from predictions.backends import clip, detector, grounding, torch_setup
 from predictions.backends.contract import CallError, Decoding
 from predictions.prompts.contract import Request
-from tests.predictions.tiny_clip import KINDS, caption, drawn, png
+from tests.predictions.tiny_clip import KINDS, caption, draw_shape, png
 
 MODEL = "local-dir:tiny"
 
 
 def pictures(rounds: int, seed: int = 0) -> list[bytes]:
-    return [png(drawn(*kind, seed=seed + number)) for number in range(rounds) for kind in KINDS]
+    return [png(draw_shape(*kind, seed=seed + number)) for number in range(rounds) for kind in KINDS]
 
 
-def bare(root: Path, images: list[bytes], texts: list[str], size: int = clip.BATCH) -> tuple[Any, Any]:
+def encode_plainly(root: Path, images: list[bytes], texts: list[str], size: int = clip.BATCH) -> tuple[Any, Any]:
     """What a script without us would do."""
     import io
 
@@ -54,7 +54,7 @@ def test_the_trained_one_beats_chance_clearly_on_pictures_it_never_saw(models_ro
 def test_vectors_equal_a_bare_loop_and_have_unit_length(models_root: Path) -> None:
     images, texts = pictures(5), [caption(*kind) for kind in KINDS]
     encoder = clip.load(MODEL)
-    wanted = bare(models_root, images, texts)
+    wanted = encode_plainly(models_root, images, texts)
     for made, told in zip((encoder.images(images), encoder.texts(texts)), wanted, strict=True):
         assert made.dtype == np.float32 and np.abs(made - told).max() < 1e-6
         np.testing.assert_allclose(np.linalg.norm(made, axis=1), 1, atol=1e-6)
@@ -65,7 +65,7 @@ def test_a_picture_is_seen_as_people_see_it(models_root: Path) -> None:
     """Turned by its EXIF, and on white where it is transparent."""
     import io
 
-    plain = drawn("red", "triangle", 3)
+    plain = draw_shape("red", "triangle", 3)
     buffer = io.BytesIO()
     exif = Image.Exif()
     exif[0x0112] = 6
@@ -79,10 +79,10 @@ def test_a_picture_is_seen_as_people_see_it(models_root: Path) -> None:
 
 
 def test_a_probe_answers_the_cosine_of_each_text(models_root: Path) -> None:
-    image, texts = png(drawn("blue", "cross", 1)), ("a blue cross", "a red circle")
+    image, texts = png(draw_shape("blue", "cross", 1)), ("a blue cross", "a red circle")
     asked = Request(kind="probe", image="sha", texts=texts)
     answered = clip.backend().answer(asked, MODEL, Decoding(), lambda sha: {"sha": image}[sha])
-    pixels, words = bare(models_root, [image], list(texts))
+    pixels, words = encode_plainly(models_root, [image], list(texts))
     assert np.abs(np.array(answered.reply.similarities) - words @ pixels[0]).max() < 1e-6
     assert answered.reply.model == MODEL and answered.seconds > 0
     with pytest.raises(CallError, match="answers probes only"):
@@ -95,7 +95,7 @@ def test_what_cannot_be_read_is_told_apart_and_the_rest_goes_on(models_root: Pat
     def gone() -> bytes:
         raise FileNotFoundError
 
-    good = png(drawn("red", "circle", 1))
+    good = png(draw_shape("red", "circle", 1))
     [(places, vectors, failures)] = encoder.stream([lambda: good, lambda: b"no picture", gone, lambda: good])
     assert places == [0, 3] and vectors.shape == (2, 48)
     assert {place: error.words for place, error in failures.items()} == {
@@ -192,7 +192,7 @@ def test_only_what_the_operator_lists_is_fetched(settings: LazySettings, monkeyp
     def fetches(*_args: object, **_more: object) -> None:
         raise Fetches("is fetched")
 
-    monkeypatch.setattr(clip.clip_config, "checked", fetches)
+    monkeypatch.setattr(clip.clip_config, "load_checked_config", fetches)
     monkeypatch.setattr(transformers.AutoModelForObjectDetection, "from_pretrained", fetches)
     monkeypatch.setattr(transformers.AutoModelForZeroShotObjectDetection, "from_pretrained", fetches)
     for name, kind in names.items():

@@ -14,7 +14,7 @@ from predictions.models import Call, Reply
 from tests.evaluation.data import an_open_campaign
 from tests.personas import World
 from tests.predictions.file_helpers import outcomes
-from tests.predictions.model_file_samples import bring, kept, run_of
+from tests.predictions.model_file_samples import import_file, run_of, store_file
 
 BOX = {"key": "box", "kind": "box", "label": {"en": "Draw a box"}, "config": {"least": 1, "most": 1}}
 SIDES = ("x0", "y0", "x1", "y1")
@@ -46,7 +46,7 @@ def test_the_best_scored_box_of_an_image_by_its_items_key(world: World, campaign
         coco_box(first, 0, 0, 32, 24, score=0.3), coco_box(second, 160, 120, 160, 120),
         coco_box(first, 32, 24, 64, 48, score=0.8), coco_box(three, 300, 200, 60, 60), coco_box("nowhere", 0, 0, 5, 5),
     ]  # fmt: skip
-    job = bring(world, campaign, kept(json.dumps(rows).encode()), **TOLD)
+    job = import_file(world, campaign, store_file(json.dumps(rows).encode()), **TOLD)
     assert job.state == "done", job.error
     assert boxes() == {first: [0.1, 0.1, 0.3, 0.3], second: [0.5, 0.5, 1.0, 1.0]}
     run = run_of(job)
@@ -79,7 +79,7 @@ def test_ids_and_categories_go_through_the_releases_file(world: World, campaign:
         coco_box(7, 16, 12, 32, 24, score=0.4, category=1), coco_box(7, 0, 0, 9, 9, score=0.9, category=2),
         coco_box(8, 0, 0, 80, 60, category=2),
     ]  # fmt: skip
-    job = bring(world, campaign, kept(json.dumps(rows).encode(), json.dumps(release).encode()), **TOLD)
+    job = import_file(world, campaign, store_file(json.dumps(rows).encode(), json.dumps(release).encode()), **TOLD)
     assert boxes() == {first.key: [0.1, 0.1, 0.3, 0.3]}, job.rows.values_list("message", flat=True)
     assert Call.objects.get(item=second).reason == "no_box", "a dog is not what was asked for"
 
@@ -91,8 +91,11 @@ def test_what_is_no_detection_is_told_by_its_number(world: World, campaign: Camp
         {**coco_box(two, 0, 0, 9, 9), "score": None},
         coco_box(three, 0, 0, 0, 9),
     ]  # fmt: skip
-    job = bring(
-        world, campaign, kept(b"[" + b",\n".join(json.dumps(row).encode() for row in reversed(rows)) + b"]"), **TOLD
+    job = import_file(
+        world,
+        campaign,
+        store_file(b"[" + b",\n".join(json.dumps(row).encode() for row in reversed(rows)) + b"]"),
+        **TOLD,
     )
     assert {n: why for n, (_o, why) in outcomes(job).items()} == {
         1: "sheet", 2: "unreadable", 3: "unreadable", 4: "unreadable", 5: "unreadable",
@@ -102,7 +105,7 @@ def test_what_is_no_detection_is_told_by_its_number(world: World, campaign: Camp
 
 def test_a_file_that_was_cut_off_says_so(world: World, campaign: Campaign) -> None:
     whole = json.dumps([coco_box(item.key, 0, 0, 32, 24) for item in world.items]).encode()
-    job = bring(world, campaign, kept(whole[:-20]), **TOLD)
+    job = import_file(world, campaign, store_file(whole[:-20]), **TOLD)
     assert job.state == "failed" and "cut off" in job.error and boxes() == {}
 
 
@@ -119,6 +122,6 @@ def test_large_json_is_read_a_value_at_a_time(monkeypatch: pytest.MonkeyPatch, c
 
 def test_a_release_without_images_is_none() -> None:
     with pytest.raises(SourceProblem, match="lists no images"):
-        coco.names(io.BytesIO(b'{"images": [], "categories": []}'))
+        coco.read_names(io.BytesIO(b'{"images": [], "categories": []}'))
     with pytest.raises(SourceProblem, match="has no id"):
-        coco.names(io.BytesIO(b'{"images": [{"file_name": "a"}]}'))
+        coco.read_names(io.BytesIO(b'{"images": [{"file_name": "a"}]}'))

@@ -17,19 +17,19 @@ from predictions.services.collections.builder import NATIVE, SIX, THREE, UNIVERS
 from predictions.services.runs.result_runs import FileRunRefused
 from tests.personas import World
 from tests.predictions.shapes import store
-from tests.predictions.tiny_clip import drawn, png
+from tests.predictions.tiny_clip import draw_shape, png
 
 LANGUAGES = {"Egypt": "ar", "Brazil": "pt", "Japan": "ja", "Portugal": "pt"}
 CONCEPTS = ("train", "bread", "tea")
 
 
-def pictured(country: str, concept: str, number: int = 0, **more: object) -> TrialPicture:
+def trial_picture(country: str, concept: str, number: int = 0, **more: object) -> TrialPicture:
     language = LANGUAGES[country]
     fields = {"native": f"{concept} in {language}", "labels": frozenset([concept]), **more}
     return TrialPicture(f"{country}-{concept}-{number}", concept, country, language, **fields)  # type: ignore[arg-type]
 
 
-PICTURES = [pictured(country, concept, n) for country, concept, n in product(LANGUAGES, CONCEPTS, range(3))]
+PICTURES = [trial_picture(country, concept, n) for country, concept, n in product(LANGUAGES, CONCEPTS, range(3))]
 BY_KEY = {one.key: one for one in PICTURES}
 TEXTS = {(concept, country, language): f"{concept} of {country} in {language}"
          for concept, country, language in product(CONCEPTS, LANGUAGES, set(LANGUAGES.values()))}  # fmt: skip
@@ -63,7 +63,9 @@ def test_six_candidates_keep_the_rules_for_every_seed() -> None:
 
 def test_no_candidate_of_another_concept_shows_the_querys() -> None:
     mixed = [
-        pictured(country, concept, number, labels=frozenset(["train", "bread"] if concept == "bread" else [concept]))
+        trial_picture(
+            country, concept, number, labels=frozenset(["train", "bread"] if concept == "bread" else [concept])
+        )
         for country, concept, number in product(LANGUAGES, CONCEPTS, range(2))
     ]
     pictures = {one.key: one for one in mixed}
@@ -90,11 +92,11 @@ def test_another_language_is_asked_for_where_that_is_wanted() -> None:
 
 
 def test_a_seed_without_partners_or_words_yields_no_trial_and_is_counted() -> None:
-    alone = [*PICTURES, pictured("Egypt", "pyramid"), pictured("Japan", "tea", 9, native="")]
+    alone = [*PICTURES, trial_picture("Egypt", "pyramid"), trial_picture("Japan", "tea", 9, native="")]
     assert trials.draw_three(alone, 1).left_out == {"correct": 1, "no_words": 1}
     few = {key: words for key, words in TEXTS.items() if key[1] != "Japan"}
     assert trials.draw_six(PICTURES, few, 1).left_out["no_described"] > 0
-    assert trials.draw_six([pictured("Egypt", "tea")], TEXTS, 1).left_out == {"no_country": 1}
+    assert trials.draw_six([trial_picture("Egypt", "tea")], TEXTS, 1).left_out == {"no_country": 1}
 
 
 @pytest.fixture
@@ -113,7 +115,7 @@ def stage(world: World):
                 "deep": {},
             },
         )
-        image = store(world.team, png(drawn("red", "circle", seed=number)))
+        image = store(world.team, png(draw_shape("red", "circle", seed=number)))
         ItemImage.objects.create(item=item, image=image, role="image")
     return world.stage
 

@@ -21,7 +21,7 @@ from tests.predictions.file_helpers import ENTRIES, QUERIES, a_collection, a_run
 PUBLISHED = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "3xcm" / "xcm-bench.csv"
 
 
-def all_that_is_there() -> list[Any]:
+def stored_rows() -> list[Any]:
     return [list(model.objects.order_by("pk").values()) for model in (Collection, Entry, Query)]
 
 
@@ -57,9 +57,9 @@ def test_a_table_says_the_same_as_json_lines(world: World) -> None:
 
 def test_the_same_file_again_adds_nothing_and_another_version_is_its_own(world: World) -> None:
     a_collection(world)
-    before = all_that_is_there()
+    before = stored_rows()
     assert set(outcomes(a_collection(world)).values()) == {("unchanged", "")}
-    assert all_that_is_there() == before
+    assert stored_rows() == before
     assert set(outcomes(a_collection(world, version="2")).values()) == {("created", "")}
     assert Collection.objects.count() == 2 and Entry.objects.count() == 8
 
@@ -120,10 +120,10 @@ def test_a_version_that_models_were_run_on_stays_as_it_is(world: World) -> None:
     a_collection(world)
     answers = [{"query": key, "keys": ["e1", "e2"], "scores": [2, 1]} for key in ("q1", "q2")]
     assert a_run(world, jsonl(answers)).state == "done"
-    before = all_that_is_there()
+    before = stored_rows()
     job = a_collection(world, jsonl([*ENTRIES, {"key": "e5"}, {"kind": "query", "key": "q3", "relevant": ["e1"]}]))
     assert outcomes(job)[5] == outcomes(job)[6] == ("error", "closed")
-    assert all_that_is_there() == before
+    assert stored_rows() == before
     assert a_collection(world, jsonl([*ENTRIES, {"key": "e5"}]), version="2").result["counts"] == {"created": 5}
 
 

@@ -24,9 +24,9 @@ from predictions.services.encoders import encoder_runs, encoding
 from predictions.services.encoders.encoder_runs import EncoderPlan
 from predictions.services.runs.result_runs import FileRunRefused, withdraw
 from tests.personas import World
-from tests.predictions.shapes import MODEL, a_collection, a_run, an_endpoint, stored, texts_of
-from tests.predictions.test_clip import bare
-from tests.predictions.tiny_clip import KINDS, drawn, png
+from tests.predictions.shapes import MODEL, a_collection, a_run, an_endpoint, stored_vectors, texts_of
+from tests.predictions.test_clip import encode_plainly
+from tests.predictions.tiny_clip import KINDS, draw_shape, png
 from tests.start.helpers import ROOT, eventually
 
 pytestmark = pytest.mark.django_db
@@ -35,8 +35,8 @@ pytestmark = pytest.mark.django_db
 def script(root: Path, entries: list[Entry], queries: list[Query]) -> Any:
     """The plain script: encode as open_clip does, keep 16 bits, multiply."""
     pictures = [encoding.original(entry.image.sha256) for entry in entries if entry.image]
-    pixels, words = bare(root, pictures, texts_of(queries))
-    return stored(words) @ stored(pixels).T, words @ pixels.T
+    pixels, words = encode_plainly(root, pictures, texts_of(queries))
+    return stored_vectors(words) @ stored_vectors(pixels).T, words @ pixels.T
 
 
 def test_retrieval_equals_a_plain_script(world: World, models_root: Path) -> None:
@@ -84,7 +84,9 @@ def test_embeddings_are_read_by_id_and_lie_on_disk_in_16_bits(world: World, mode
     run = a_run(world, collection, "embedding")
     entries, vectors = vectors_of(run)
     assert [entry.key for entry in entries] == sorted(entry.key for entry in entries) and len(entries) == 32
-    pixels, _words = bare(models_root, [encoding.original(entry.image.sha256) for entry in entries if entry.image], [])
+    pixels, _words = encode_plainly(
+        models_root, [encoding.original(entry.image.sha256) for entry in entries if entry.image], []
+    )
     np.testing.assert_allclose(vectors, pixels.astype(np.float16).astype(np.float32), atol=6e-4)
     store = encoding.vector_store(run.options["vectors"])
     assert np.load(store.shard(0)).dtype == np.float16 and store.bytes() < 32 * 48 * 2 + 1000
@@ -248,16 +250,15 @@ from predictions.backends import clip
 from predictions.models import Collection
 from predictions.services.encoders import encoding
 from predictions.retrieval import vectors
-told = json.load(sys.stdin)
-settings.VECTORS_ROOT, settings.MODELS_ROOT = told["vectors"], told["models"]
+job = json.load(sys.stdin)
+settings.VECTORS_ROOT, settings.MODELS_ROOT = job["vectors"], job["models"]
 encoding.SHARD = vectors.SHARD = 16
-data = {}
 encoding.original = lambda sha: open(sha, "rb").read()
-things = [encoding.Thing(*row) for row in told["things"]]
-made = encoding.Encoding(Collection(pk=1), "entries", things, clip.load("local-dir:tiny"))
-for done, failures in made.missing_made(lambda: None):
+inputs = [encoding.EncodeInput(*row) for row in job["inputs"]]
+entries = encoding.Encoding(Collection(pk=1), "entries", inputs, clip.load("local-dir:tiny"))
+for done, failures in entries.encode_missing(lambda: None):
     print(done, flush=True)
-print(made.name, flush=True)
+print(entries.name, flush=True)
 """
 
 
@@ -266,11 +267,11 @@ def test_killed_while_it_encodes_it_goes_on_and_the_vectors_are_the_same(models_
     files = []
     for number, kind in enumerate(KINDS * 20):
         files.append(tmp_path / f"{number}.png")
-        files[-1].write_bytes(png(drawn(*kind, seed=number)))
-    things = [(number, path.name, str(path), "") for number, path in enumerate(files)]
+        files[-1].write_bytes(png(draw_shape(*kind, seed=number)))
+    inputs = [(number, path.name, str(path), "") for number, path in enumerate(files)]
 
     def started(vectors: Path) -> "subprocess.Popen[str]":
-        job = {"vectors": str(vectors), "models": str(models_root), "things": things}
+        job = {"vectors": str(vectors), "models": str(models_root), "inputs": inputs}
         env = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.settings", "PYTHONPATH": str(ROOT)}
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
         program = subprocess.Popen([sys.executable, "-c", ENCODE], env=env, **pipes)

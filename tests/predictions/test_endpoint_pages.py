@@ -118,7 +118,7 @@ def test_what_runs_here_is_asked_for_no_address(world: World) -> None:
     assert (endpoint.name, endpoint.most_in_flight, endpoint.base_url) == ("Renamed", 2, "")
 
 
-def checked(world: World, address: str, **fields: str) -> str:
+def check_connection(world: World, address: str, **fields: str) -> str:
     reply = world.client(world.team_admin).post(address + "action/", {"do": "check", **fields}, follow=True)
     return str(reply.content.decode())
 
@@ -126,7 +126,7 @@ def checked(world: World, address: str, **fields: str) -> str:
 def test_a_forgotten_v1_is_answered_and_named(world: World, scripted_server: Server) -> None:
     base = scripted_server.base_url.removesuffix("/v1")
     endpoint = endpoints.create(world.team, world.team_admin, timezone.now(), kind="openai", name="Bare", base_url=base)
-    text = checked(world, f"{home(world)}{endpoint.pk}/", model="scripted")
+    text = check_connection(world, f"{home(world)}{endpoint.pk}/", model="scripted")
     assert "The address does not end in /v1" in text and "It did not answer" not in text
     assert "Unexpected response" in text
     endpoints.change(endpoint, world.team_admin, timezone.now(), base_url=scripted_server.base_url)
@@ -134,7 +134,7 @@ def test_a_forgotten_v1_is_answered_and_named(world: World, scripted_server: Ser
     assert "The address has changed since the last check" in text and "Not checked" in page(
         world, world.mara, home(world)
     )
-    text = checked(world, f"{home(world)}{endpoint.pk}/", model="scripted")
+    text = check_connection(world, f"{home(world)}{endpoint.pk}/", model="scripted")
     assert "changed since the last check" not in text and "does not end in /v1" not in text
 
 
@@ -142,7 +142,7 @@ def test_unresponsive_endpoint_is_reported(world: World) -> None:
     endpoint = endpoints.create(
         world.team, world.team_admin, timezone.now(), kind="openai", name="Gone", base_url="http://127.0.0.1:9/v1"
     )
-    assert "It did not answer" in checked(world, f"{home(world)}{endpoint.pk}/")
+    assert "It did not answer" in check_connection(world, f"{home(world)}{endpoint.pk}/")
 
 
 def test_what_worked_is_ticked_by_one_press(world: World, scripted_server: Server) -> None:
@@ -151,7 +151,7 @@ def test_what_worked_is_ticked_by_one_press(world: World, scripted_server: Serve
         world.team, world.team_admin, timezone.now(), kind="openai", name="Here", base_url=scripted_server.base_url
     )
     address = f"{home(world)}{endpoint.pk}/"
-    assert "Use these capabilities" in checked(world, address, model="scripted")
+    assert "Use these capabilities" in check_connection(world, address, model="scripted")
     assert world.client(world.mara).post(address + "action/", {"do": "offer"}).status_code == 404
     reply = world.client(world.team_admin).post(address + "action/", {"do": "offer"}, follow=True)
     endpoint.refresh_from_db()

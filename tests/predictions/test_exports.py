@@ -11,7 +11,7 @@ from predictions.models import Collection, Query, Run
 from predictions.queries import exports
 from predictions.queries.results import entries_of, lists_of, vectors_of
 from tests.personas import World, make_benchmark
-from tests.predictions.file_helpers import a_collection, a_run, jsonl, of
+from tests.predictions.file_helpers import a_collection, a_run, jsonl, run_of
 from tests.predictions.test_runs import CHOICE, FOUND
 
 ODD = [
@@ -22,7 +22,7 @@ VECTORS = [{"key": f"e{n}", "vector": [0.1 * n, -1e-20, 3e38]} for n in range(1,
 TASKS = [("retrieval", FOUND), ("forced_choice", CHOICE), ("embedding", VECTORS)]
 
 
-def taken(world: World, name: str, pk: int) -> bytes:
+def download_file(world: World, name: str, pk: int) -> bytes:
     page = world.client(world.mara).get(f"/b/{world.benchmark.slug}/predictions/{name}/{pk}.jsonl")
     assert page.status_code == 200 and page["Content-Disposition"].endswith('.jsonl"')
     return b"".join(page.streaming_content)
@@ -54,13 +54,15 @@ def test_a_collection_and_its_runs_come_in_again_elsewhere_as_the_same(
     a_collection(world)
     a_collection(world, jsonl(ODD))
     collection = Collection.objects.get()
-    runs = [of(a_run(world, jsonl(rows), task=task)) for task, rows in TASKS]
-    assert a_collection(elsewhere, taken(world, "collections", collection.pk)).result["counts"] == {"created": 8}
+    runs = [run_of(a_run(world, jsonl(rows), task=task)) for task, rows in TASKS]
+    assert a_collection(elsewhere, download_file(world, "collections", collection.pk)).result["counts"] == {
+        "created": 8
+    }
     other = Collection.objects.latest("pk")
     assert other != collection and rows_of_collection(other) == rows_of_collection(collection)
     for run in runs:
-        data = taken(world, "runs", run.pk)
-        again = of(a_run(elsewhere, data, task=run.task))
+        data = download_file(world, "runs", run.pk)
+        again = run_of(a_run(elsewhere, data, task=run.task))
         assert run.complete and again.complete and again.collection == other
         assert rows_of_run(again) == rows_of_run(run) and any(rows_of_run(run))
         assert (b'"score"' in data) == (run.task == "retrieval" and most == 3)
@@ -69,7 +71,7 @@ def test_a_collection_and_its_runs_come_in_again_elsewhere_as_the_same(
 def test_it_is_read_in_parts(world: World) -> None:
     """A line for each query, written as it is read."""
     a_collection(world)
-    lines = exports.run_lines(of(a_run(world, jsonl(FOUND))))
+    lines = exports.run_lines(run_of(a_run(world, jsonl(FOUND))))
     assert json.loads(next(lines)) == {
         "query": "q1", "keys": ["e2", "e1", "e3", "e4"], "scores": [0.9, 0.5, 0.5, 0.1],
     }  # fmt: skip
@@ -77,7 +79,7 @@ def test_it_is_read_in_parts(world: World) -> None:
 
 def test_the_page_leads_to_both_and_others_get_nothing(world: World, elsewhere: World) -> None:
     a_collection(world)
-    run = of(a_run(world, jsonl(FOUND)))
+    run = run_of(a_run(world, jsonl(FOUND)))
     page = world.client(world.mara).get(f"/b/{world.benchmark.slug}/predictions/").content.decode()
     for path in (f"runs/{run.pk}.jsonl", f"collections/{run.collection_id}.jsonl"):
         assert f'href="/b/{world.benchmark.slug}/predictions/{path}"' in page

@@ -61,7 +61,7 @@ def test_the_best_is_of_all_scores_and_proposed_to_the_last_digit() -> None:
     every = [calibration.point(scores, right, one) for one in scores]
     assert best is not None and best == max(every, key=lambda one: (one.f1 or 0, one.threshold))
     assert best.f1 is not None and best.f1 > max(one.f1 or 0 for one in calibration.curve(scores, right))
-    assert float(calibration.exactly(best.threshold)) == best.threshold and calibration.exactly(23) == "23"
+    assert float(calibration.exact_text(best.threshold)) == best.threshold and calibration.exact_text(23) == "23"
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from PIL import Image
 
 from benchmarks.services.safe_fetch import FetchRefused, FetchResult
 from predictions.backends.contract import CallError
-from predictions.backends.image_generation import GenerationRefused, ImageMaker, fetched
+from predictions.backends.image_generation import GenerationRefused, ImageMaker, fetch_image
 from tests.predictions import model_server
 from tests.predictions.model_server import Act, Rule, Server
 from tests.predictions.scripted_replies import PIXEL
@@ -65,7 +65,7 @@ def test_an_address_in_our_own_network_is_not_fetched(scripted_server: Server, m
         maker.generate("x", "painter")
     assert failed.value.trouble == "connection"
     with pytest.raises(FetchRefused):
-        fetched(f"{scripted_server.base_url}/pixel.png")
+        fetch_image(f"{scripted_server.base_url}/pixel.png")
 
 
 @pytest.mark.parametrize(

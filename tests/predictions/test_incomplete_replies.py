@@ -13,12 +13,12 @@ from predictions.models import Call, Run
 from predictions.prompts.registry import prompt
 from predictions.services.runs import answer_runs
 from predictions.services.runs.engine import retries
-from tests.annotation.chain.factories import a_field, answer, hand, points
-from tests.evaluation.test_export_runs import exported
+from tests.annotation.chain.factories import a_field, answer, claim_sheet, points
+from tests.evaluation.test_export_runs import exported_rows
 from tests.personas import World
 from tests.predictions.model_server import Act, Server
-from tests.predictions.request_helpers import a_campaign, a_plan, an_endpoint, driven, opened, states
-from tests.predictions.test_run_ends import see
+from tests.predictions.request_helpers import a_campaign, a_plan, an_endpoint, drive_run, start_run, states
+from tests.predictions.test_run_ends import load_run_page
 
 pytestmark = pytest.mark.django_db
 RATINGS = ("colour", "dress", "food", "place", "music")
@@ -39,10 +39,10 @@ def ask(world: World, scripted_server: Server, monkeypatch: pytest.MonkeyPatch) 
         stage.save()
         campaign = a_campaign(world, len(replies), images=True)
         for _item in replies:
-            answer(hand(rater_of(world.nour), campaign, world.egypt), **GOOD, box=[BOX])
+            answer(claim_sheet(rater_of(world.nour), campaign, world.egypt), **GOOD, box=[BOX])
         scripted_server.answer_by(lambda asked: Act(text=json.dumps(replies[asked.number - 1])))
         endpoint = an_endpoint(world, scripted_server.base_url, offers=["images"], most_in_flight=1)
-        return driven(opened(world, a_plan(campaign, endpoint, prompt("sheet"))))
+        return drive_run(start_run(world, a_plan(campaign, endpoint, prompt("sheet"))))
 
     return ask
 
@@ -64,7 +64,7 @@ def test_one_bad_box_keeps_five_ratings(world: World, ask: Any, broken: dict[str
     )  # fmt: skip
     assert call.annotation.answers == GOOD and call.annotation.counted
     assert set(Rating.objects.filter(rater=run.rater).values_list("field", flat=True)) == set(RATINGS)
-    page = see(world, run)
+    page = load_run_page(world, run)
     assert "1 of them incomplete" in page and "Answered, incomplete" in page
     assert "Without a readable answer: box" in page and why in page
 
@@ -75,9 +75,9 @@ def test_a_code_outside_the_scale_is_named_and_the_rest_counts(world: World, ask
     assert first.notes["incomplete"] == {"food": "outside_scale"} and second.reason == ""
     assert Rating.objects.filter(rater=run.rater, field="food").count() == 1
     assert Rating.objects.filter(rater=run.rater, field="music").count() == 2
-    only = see(world, run, "?state=incomplete")
+    only = load_run_page(world, run, "?state=incomplete")
     assert only.count('role="rowheader"') == 1 and "food: The reply is out of range" in only
-    of_call = see(world, run, f"calls/{first.pk}/")
+    of_call = load_run_page(world, run, f"calls/{first.pk}/")
     assert "Answered, incomplete" in of_call and "Questions without a readable answer" in of_call
 
 
@@ -112,9 +112,9 @@ def test_the_exports_have_the_mark(world: World, ask: Any) -> None:
     reply = world.client(world.mara).get(address)
     lines = [json.loads(line) for line in b"".join(reply.streaming_content).splitlines()]
     assert [line["reason"] for line in lines] == ["incomplete", ""] and "box" in lines[0]["notes"]["incomplete"]
-    rows = [one for one in exported(world, "jsonl") if one["rater_kind"] == "model"]
+    rows = [one for one in exported_rows(world, "jsonl") if one["rater_kind"] == "model"]
     assert sorted(set(one["incomplete"]) == {"box"} for one in rows) == [False, True]
-    people = [one for one in exported(world, "jsonl") if one["rater_kind"] == "person"]
+    people = [one for one in exported_rows(world, "jsonl") if one["rater_kind"] == "person"]
     assert {one["incomplete"] for one in people} == {None}
 
 

@@ -20,8 +20,8 @@ from predictions.services.runs.result_runs import FileRunRefused
 from tests.personas import World
 from tests.predictions import tiny_transformers
 from tests.predictions.shapes import MODEL, an_endpoint, store
-from tests.predictions.test_clip import bare
-from tests.predictions.tiny_clip import KINDS, caption, drawn, png
+from tests.predictions.test_clip import encode_plainly
+from tests.predictions.tiny_clip import KINDS, caption, draw_shape, png
 
 pytestmark = pytest.mark.django_db
 
@@ -41,7 +41,7 @@ def tiny(tiny_folder: Path, settings: Any) -> None:
 
 def shapes(world: World) -> list[bytes]:
     """Items of the first stage, each with a picture; every second one says what another shows."""
-    pictures = [png(drawn(*kind, seed=number)) for number, kind in enumerate(KINDS)]
+    pictures = [png(draw_shape(*kind, seed=number)) for number, kind in enumerate(KINDS)]
     for number, (kind, data) in enumerate(zip(KINDS, pictures, strict=True)):
         text = caption(*(kind if number % 2 else KINDS[(number + 5) % 16]))
         item = Item.objects.create(stage=world.stage, key=f"s{number:02}", concept="x", context={"assertion": text})
@@ -63,7 +63,7 @@ def test_clip_scores_equal_a_plain_script_and_the_filter_keeps_what_fits(world: 
     run = a_run(world)
     assert run.complete and run.state == "done" and run.options["rows"] == 16
     items = list(Item.objects.filter(stage=world.stage).order_by("key"))
-    pixels, words = bare(models_root, pictures, [item.context["assertion"] for item in items])
+    pixels, words = encode_plainly(models_root, pictures, [item.context["assertion"] for item in items])
     wanted = 100 * (pixels.astype(float) * words.astype(float)).sum(axis=1)
     scores = np.array([facts_of([item.pk])[item.pk][SCORE] for item in items])
     assert np.abs(scores - wanted).max() < 1e-4 and np.abs(scores - wanted).max() / 100 < 1e-6
@@ -92,7 +92,7 @@ def test_what_was_found_is_not_looked_for_again_after_a_stop(world: World, model
     monkeypatch.setattr(item_facts, "STEP", 4)
     plan = FactPlan(stage=world.stage, endpoint=an_endpoint(world), model=MODEL, what=SCORE, words="context.assertion")
     run = item_facts.open_run(plan, world.mara, timezone.now())
-    scored, steps = item_facts._scored, []
+    scored, steps = item_facts._iter_scores, []
 
     def stopping(running: Run, things: Any) -> Any:
         for number, scored_part in enumerate(scored(running, things)):
@@ -101,7 +101,7 @@ def test_what_was_found_is_not_looked_for_again_after_a_stop(world: World, model
                 lifecycle.request_cancel(running.job, world.mara)
             yield scored_part
 
-    monkeypatch.setattr(item_facts, "_scored", stopping)
+    monkeypatch.setattr(item_facts, "_iter_scores", stopping)
     runner.run(run.job_id)
     run.refresh_from_db()
     assert run.state == "cancelled" and ItemFact.objects.count() == 8
@@ -121,7 +121,7 @@ def test_a_run_needs_its_kind_of_endpoint_and_words(world: World) -> None:
 
 
 def test_the_best_scored_box_is_the_answer(tiny: None) -> None:
-    image = png(drawn("red", "circle", 1))
+    image = png(draw_shape("red", "circle", 1))
     every = grounding.load("local-dir:grounding").boxes(image, "red circle")
     assert every and all(one.score <= every[0].score for one in every)
     assert all(0 <= side <= 1 for one in every for side in one.box)

@@ -27,7 +27,7 @@ from predictions.models import Call, Reply
 from predictions.services.runs.engine import retries
 from tests.personas import World, stand_in
 from tests.predictions.model_server import Act, ReceivedRequest, Server
-from tests.predictions.request_helpers import a_plan, an_endpoint, driven, opened, states
+from tests.predictions.request_helpers import a_plan, an_endpoint, drive_run, start_run, states
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "lave"
 FILES = ("lave_demos.json", "lave_demos_binary.json")
@@ -71,7 +71,7 @@ def campaign(world: World, demos: list[dict[str, Any]]) -> Campaign:
     return new_campaign
 
 
-def asked_about(text: str) -> tuple[str, list[str], str]:
+def parse_request(text: str) -> tuple[str, list[str], str]:
     """Question, references and candidate of the unit itself, which comes after the demonstrations."""
     tail = text.rsplit("Question: '", 1)[1]
     question, rest = tail.split("'\nReference answers: ", 1)
@@ -85,26 +85,28 @@ def as_the_authors(references: list[str]) -> list[str]:
     return sorted(one for one in references if seen[one] > 0.25 * max(seen.values()))
 
 
-def the_run(world: World, campaign: Campaign, server: Server, monkeypatch: pytest.MonkeyPatch, demos: Any) -> Any:
+def drive_lave_run(
+    world: World, campaign: Campaign, server: Server, monkeypatch: pytest.MonkeyPatch, demos: Any
+) -> Any:
     monkeypatch.setattr(retries, "BACKOFF", 0.02)
     by_question = {(one["question"], one["prediction"]): n for n, one in enumerate(demos)}
     assert len(by_question) == 24
 
     def judge(asked: ReceivedRequest) -> Act:
-        question, _references, rest = asked_about(asked.text)
+        question, _references, rest = parse_request(asked.text)
         number = next(n for (q, candidate), n in by_question.items() if q == question and candidate in rest)
         gold = demos[number]
         return Act(text=MUTE.get(number, f"{gold['explanation']} So rating={gold['output']}"))
 
     server.answer_by(judge)
     endpoint = an_endpoint(world, server.base_url, {"scripted": {"in": "1", "out": "2"}})
-    return driven(opened(world, a_plan(campaign, endpoint, lave.ORIGINAL)))
+    return drive_run(start_run(world, a_plan(campaign, endpoint, lave.ORIGINAL)))
 
 
 def test_the_original_judge_over_its_own_demonstrations(
     world: World, campaign: Campaign, scripted_server: Server, monkeypatch: pytest.MonkeyPatch, demos: Any
 ) -> None:
-    run = the_run(world, campaign, scripted_server, monkeypatch, demos)
+    run = drive_lave_run(world, campaign, scripted_server, monkeypatch, demos)
     assert (run.state, states(run)) == ("done", STATES)
     gold = [None if n in MUTE else one["output"] for n, one in enumerate(demos)]
     answers = dict(Call.objects.filter(run=run, state="answered").values_list("item__key", "annotation__answers__lave"))
@@ -114,21 +116,21 @@ def test_the_original_judge_over_its_own_demonstrations(
         assert "rating=X" in text
     for call in run.calls.select_related("item"):
         [request] = [one.text for one in scripted_server.asked if _is_about(one.text, call.item)]
-        _question, references, _rest = asked_about(request)
+        _question, references, _rest = parse_request(request)
         wanted = [one.replace("'", "’") for one in as_the_authors(call.item.context["references"])]
         assert references == wanted, call.item.key
         assert ("Is the shop open?" in request) == lave.is_binary(call.item.context["references"])
 
 
 def _is_about(text: str, item: Item) -> bool:
-    question, _references, rest = asked_about(text)
+    question, _references, rest = parse_request(text)
     return question == item.text and str(item.context["candidate"]) in rest
 
 
 def test_unreadable_replies_are_left_out_with_the_worst_and_the_best_case(
     world: World, campaign: Campaign, scripted_server: Server, monkeypatch: pytest.MonkeyPatch, demos: Any
 ) -> None:
-    the_run(world, campaign, scripted_server, monkeypatch, demos)
+    drive_lave_run(world, campaign, scripted_server, monkeypatch, demos)
     gold = [None if n in MUTE else one["output"] for n, one in enumerate(demos)]
     wanted = lave_accuracy(scores_of(gold, "1-3"), [f"q{n}" for n in range(24)])
     assert wanted.extras["n_unreadable"] == 4

@@ -34,7 +34,7 @@ def make() -> Make:
     return build
 
 
-def go_by(one: Limiter, seconds: float) -> None:
+def pass_time(one: Limiter, seconds: float) -> None:
     """Time, as far as the quiet windows know."""
     limiter._server(os.environ["EMIC_LIMITS_URL"]).hincrby(one._state, "changed", -int(1000 * seconds))
 
@@ -117,11 +117,11 @@ def test_places_come_back_one_by_one_when_it_is_quiet(make: Make) -> None:
     for ticket in fill(endpoint_limiter):
         endpoint_limiter.release(ticket, "rate_limit", retry_after=0)
     assert endpoint_limiter.current_limit() == 2
-    go_by(endpoint_limiter, limiter.QUIET_SECONDS - 8)
+    pass_time(endpoint_limiter, limiter.QUIET_SECONDS - 8)
     assert len(fill(endpoint_limiter)) == 2, "not before"
-    go_by(endpoint_limiter, 8)
+    pass_time(endpoint_limiter, 8)
     assert len(fill(endpoint_limiter)) == 1, "one more"
-    go_by(endpoint_limiter, 10 * limiter.QUIET_SECONDS)
+    pass_time(endpoint_limiter, 10 * limiter.QUIET_SECONDS)
     assert len(fill(endpoint_limiter)) == 1, "and never more than the endpoint allows"
 
 

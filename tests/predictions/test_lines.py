@@ -142,5 +142,5 @@ def test_environment_proxies_are_not_believed(scripted_server: Server, monkeypat
 
 def test_what_is_left_of_the_time_bounds_every_read() -> None:
     with connections.deadline(-1.0), pytest.raises(httpcore.ReadTimeout):
-        connections._left(5.0)
-    assert connections._left(5.0) == 5.0
+        connections._time_left(5.0)
+    assert connections._time_left(5.0) == 5.0

@@ -11,7 +11,7 @@ from predictions.models import Call, Endpoint, Run
 from predictions.prompts import registry
 from tests.personas import World
 from tests.predictions import tiny_transformers
-from tests.predictions.request_helpers import a_plan, driven, opened, states
+from tests.predictions.request_helpers import a_plan, drive_run, start_run, states
 from tests.predictions.test_vlm import units
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def a_run(world: World, kind: str, campaign: Any, prompt: str, model: str) -> Run:
     endpoint = Endpoint.objects.create(team=world.team, kind=kind, name=f"Here: {kind}", most_in_flight=2)
-    return driven(opened(world, a_plan(campaign, endpoint, registry.prompt(prompt), model=model)))
+    return drive_run(start_run(world, a_plan(campaign, endpoint, registry.prompt(prompt), model=model)))
 
 
 def test_an_encoder_answers_caire_by_the_nearest_level(world: World, models_root: Path) -> None:

@@ -43,6 +43,7 @@ def text_of(reply: Any) -> str:
 
 def plan(campaign: Campaign, endpoint: Endpoint, **more: Any) -> dict[str, Any]:
     first = {"campaign": campaign.pk, "endpoint": endpoint.pk, "model": "tiny", "prompt": TARGET}
+    first |= {"asked_about": "cohorts"}
     rest = {"temperature": "0", "longest": "1024", "seed": "0", "repeats": "1"}
     return first | rest | {"shown_prompt": TARGET} | more
 

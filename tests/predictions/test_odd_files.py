@@ -20,8 +20,8 @@ from predictions.services.files import answer_import as door
 from predictions.services.files.answer_import import ModelInfo
 from tests.evaluation.data import an_open_campaign
 from tests.personas import World
-from tests.predictions.file_helpers import done
-from tests.predictions.model_file_samples import inspect, jsonl, kept, lm_eval, sample
+from tests.predictions.file_helpers import run_job
+from tests.predictions.model_file_samples import inspect, jsonl, lm_eval, sample, store_file
 from tests.predictions.test_answers_page import URL, token
 from tests.predictions.test_coco_files import BOX
 
@@ -41,7 +41,7 @@ def open_campaign(world: World, *, boxes: bool) -> Campaign:
     return an_open_campaign(world)
 
 
-def brought(world: World, campaign: Campaign, data: bytes, **more: Any) -> Job:
+def import_file(world: World, campaign: Campaign, data: bytes, **more: Any) -> Job:
     """Through the page: looked at, then begun with, and done."""
     client, upload = world.client(world.mara), SimpleUploadedFile("answers", data)
     where = URL.format(world.benchmark.slug)
@@ -75,7 +75,7 @@ def test_odd_detections(world: World) -> None:
             {"image_id": HUGE}, {"image_id": "\ud800"},
         ))
     ]  # fmt: skip
-    job = brought(world, campaign, json.dumps([fine[0], *odd, fine[1]]).encode())
+    job = import_file(world, campaign, json.dumps([fine[0], *odd, fine[1]]).encode())
     assert first_and_last(job) == {"created"} and job.rows.filter(outcome="error").count() == len(odd)
 
 
@@ -95,7 +95,7 @@ def test_odd_logs_of_inspect(world: World, choices: Any) -> None:
     ]
     more += [{**sample(key, "4"), "scores": [1]}, {**sample(key, "4"), "metadata": "x"}, {**odd, "output": 5}]
     first, last = sample(key, "4", metadata={"country": "Egypt"}), sample(two, "4")
-    assert first_and_last(brought(world, campaign, inspect([first, *more, last]))) == {"created"}
+    assert first_and_last(import_file(world, campaign, inspect([first, *more, last]))) == {"created"}
 
 
 def test_odd_logs_of_lm_eval(world: World) -> None:
@@ -108,7 +108,7 @@ def test_odd_logs_of_lm_eval(world: World) -> None:
     rows = [lm_eval(first, "4", number=0)]
     rows += [{**lm_eval(first, "", number=n), "resps": odd, "filtered_resps": odd} for n, odd in enumerate(replies, 1)]
     rows += [lm_eval({"id": name}, "4") for name in (HUGE, "nul\0", "\ud800", [1])] + [lm_eval(second, "4")]
-    assert first_and_last(brought(world, campaign, jsonl(rows))) == {"created"}
+    assert first_and_last(import_file(world, campaign, jsonl(rows))) == {"created"}
 
 
 def test_odd_rows_of_a_table(world: World) -> None:
@@ -119,7 +119,7 @@ def test_odd_rows_of_a_table(world: World) -> None:
     rows += [{**rows[0], "cohort": one} for one in odd]
     rows += [{**rows[0], "item": one} for one in odd] + [{**rows[0], "setting": one} for one in odd]
     rows += [{**rows[0], "item": world.items[1].key}]
-    assert first_and_last(brought(world, campaign, jsonl(rows))) == {"created"}
+    assert first_and_last(import_file(world, campaign, jsonl(rows))) == {"created"}
 
 
 @pytest.mark.parametrize("width", [HUGE, float("inf"), float("nan"), -1, "wide", [1]])
@@ -147,13 +147,13 @@ def test_what_was_only_looked_at_is_forgotten_after_a_day(world: World, monkeypa
     campaign = open_campaign(world, boxes=False)
     rows = [lm_eval({"id": item.key, "country": "Egypt"}, "4") for item in world.items]
     monkeypatch.setattr(door, "KEPT", timedelta(days=-1))  # whatever there is is old
-    left, begun = kept(jsonl(rows[:1])), kept(jsonl(rows))
+    left, begun = store_file(jsonl(rows[:1])), store_file(jsonl(rows))
     assert not default_storage.exists(left.name), "another file came"
     told = FileDescription(key="doc.id", field="relevance", target="doc.country")
     job = door.start(campaign, world.mara, begun, told, ModelInfo("tiny", "", {}), title="log")
     monkeypatch.setattr(door, "KEPT", timedelta(hours=25))
-    young = kept(jsonl(rows[1:]))
+    young = store_file(jsonl(rows[1:]))
     monkeypatch.setattr(door, "KEPT", timedelta(days=-1))
-    kept(jsonl(rows[:1]))
-    assert job is not None and done(job).state == "done", "what an import reads stays for it"
+    store_file(jsonl(rows[:1]))
+    assert job is not None and run_job(job).state == "done", "what an import reads stays for it"
     assert not default_storage.exists(begun.name) and not default_storage.exists(young.name)

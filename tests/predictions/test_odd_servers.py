@@ -10,7 +10,16 @@ from predictions.backends import failures, payloads
 from predictions.models import Attempt, Reply
 from predictions.services.runs.engine import retries, write
 from tests.predictions.model_server import Act, Rule
-from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, driven, opened, states, use
+from tests.predictions.request_helpers import (
+    Plainly,
+    a_campaign,
+    a_plan,
+    an_endpoint,
+    drive_run,
+    start_run,
+    states,
+    use,
+)
 
 pytestmark = pytest.mark.django_db
 PRICES = {"*": {"in": "0", "out": "0", "request": "0.1"}}
@@ -26,7 +35,7 @@ def asked(world, monkeypatch, scripted_server):
     def asked(items, *rules, prices=PRICES, **more):
         scripted_server.rules(*rules)
         endpoint = an_endpoint(world, scripted_server.base_url, prices)
-        return driven(opened(world, a_plan(a_campaign(world, items), endpoint, prompt, **more)))
+        return drive_run(start_run(world, a_plan(a_campaign(world, items), endpoint, prompt, **more)))
 
     return asked
 

@@ -28,7 +28,7 @@ def backend(scripted_server: Server) -> Iterator[OpenAI]:
     one.close()
 
 
-def trouble(backend: OpenAI) -> CallError:
+def call_error(backend: OpenAI) -> CallError:
     with pytest.raises(CallError) as failed:
         backend.answer(ASKED, "qwen", Decoding(), lambda sha: b"")
     return failed.value
@@ -68,7 +68,7 @@ def test_each_misbehaviour_has_its_class(
 ) -> None:
     scripted_server.rules(Rule(act, numbers=(1,)))
     backend.wire.seconds = HURRIED if kind == "timeout" else PATIENT
-    failed = trouble(backend)
+    failed = call_error(backend)
     assert (failed.trouble, failed.status) == (kind, status)
     scripted_server.clear()
     scripted_server.rules()
@@ -80,26 +80,26 @@ def test_time_is_counted_over_everything(scripted_server: Server, backend: OpenA
     scripted_server.rules(Rule(Act(dribble=0.05)))
     backend.wire.seconds = HURRIED
     begun = time.monotonic()
-    trouble(backend)
+    call_error(backend)
     assert 0.5 < time.monotonic() - begun < 5, "each byte comes within the time, all of them do not"
 
 
 def test_no_redirect_is_followed(scripted_server: Server, backend: OpenAI) -> None:
     scripted_server.rules(Rule(Act(status=307, headers={"Location": f"{scripted_server.base_url}/completions"})))
-    trouble(backend)
+    call_error(backend)
     assert scripted_server.counts()["total"] == 1
 
 
 def test_an_answer_that_is_too_long_is_given_up_before_it_has_come(scripted_server: Server, backend: OpenAI) -> None:
     scripted_server.rules(Rule(model_server.HUGE))
-    assert "larger than 8 MB" in trouble(backend).words
+    assert "larger than 8 MB" in call_error(backend).words
 
 
 def test_nobody_there(backend: OpenAI) -> None:
     nobody = OpenAI("http://127.0.0.1:9", seconds=1)
-    assert trouble(nobody).trouble == "connection"
+    assert call_error(nobody).trouble == "connection"
     no_name = OpenAI("http://nobody.invalid", seconds=1)
-    assert trouble(no_name).trouble == "connection"
+    assert call_error(no_name).trouble == "connection"
 
 
 READABLE = [
@@ -153,7 +153,7 @@ def test_when_to_ask_again_is_read_in_seconds(
     scripted_server: Server, backend: OpenAI, headers: dict[str, str], seconds: float | None
 ) -> None:
     scripted_server.rules(Rule(Act(status=429, headers=headers)))
-    assert trouble(backend).retry_after == seconds
+    assert call_error(backend).retry_after == seconds
 
 
 def test_when_to_ask_again_is_read_from_a_date() -> None:
@@ -180,7 +180,7 @@ def test_words_of_an_error_tell_neither_the_key_nor_the_question(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     scripted_server.rules(Rule(Act(status=status, error=words)))
-    failed = trouble(backend)
+    failed = call_error(backend)
     everything = f"{failed.words} {failed!r} {failed} {failed.__cause__!r} {caplog.text} {backend!r} {backend.wire!r}"
     assert KEY not in everything and KEY[3:11] not in everything
     assert "henna" not in everything.lower()
@@ -189,4 +189,4 @@ def test_words_of_an_error_tell_neither_the_key_nor_the_question(
 
 def test_words_that_help_are_kept(scripted_server: Server, backend: OpenAI) -> None:
     scripted_server.rules(Rule(model_server.BAD_REQUEST))
-    assert trouble(backend).words.endswith("This model's maximum context length is 10 tokens")
+    assert call_error(backend).words.endswith("This model's maximum context length is 10 tokens")

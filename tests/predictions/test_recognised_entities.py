@@ -12,10 +12,10 @@ from papers.culturalvqa.prompts.questions import LLM_ENTITIES
 from people.models import Cohort
 from people.services.raters import rater_of
 from predictions.services.runs import answer_runs
-from tests.annotation.chain.factories import answer, hand, settle
+from tests.annotation.chain.factories import answer, claim_sheet, process_derivations
 from tests.personas import World, stand_in
 from tests.predictions.model_server import Act, Server
-from tests.predictions.request_helpers import a_plan, an_endpoint, driven, opened, states
+from tests.predictions.request_helpers import a_plan, an_endpoint, drive_run, start_run, states
 
 pytestmark = pytest.mark.django_db
 WRITTEN = {"familiarity": "familiar", "question": "What are these lamps called?", "answer": "Fanous"}
@@ -37,10 +37,10 @@ def test_llm_entities_asks_with_the_entities_of_the_picture(world: World, script
     stand_in([Item.objects.create(stage=questions, origin="Egypt", concept="Lamp", **row) for row in rows])
     writing = a_round(world, benchmark, "questions", world.egypt)
     for _number in range(2):
-        answer(hand(rater_of(world.nour), writing, world.egypt), **WRITTEN)
+        answer(claim_sheet(rater_of(world.nour), writing, world.egypt), **WRITTEN)
     for given in Annotation.objects.all():
         reviews.decide(given.pk, world.reviewer, "accept", timezone.now())
-    settle()
+    process_derivations()
 
     derived = Item.objects.filter(stage__key="answers").order_by("key")
     assert [one.context["entities"] for one in derived] == ["oil lamp|Ramadan lantern", None]
@@ -48,7 +48,7 @@ def test_llm_entities_asks_with_the_entities_of_the_picture(world: World, script
         a_round(world, benchmark, "answers", world.egypt), an_endpoint(world, scripted_server.base_url), LLM_ENTITIES
     )
     assert answer_runs.estimate(plan).missing_input == {"no_entities": 1}, "the picture that nothing was recognised in"
-    run = driven(opened(world, plan))
+    run = drive_run(start_run(world, plan))
     assert states(run) == {"answered": 1, "failed": 1}
     [request] = scripted_server.asked
     assert "oil lamp, Ramadan lantern" in request.text

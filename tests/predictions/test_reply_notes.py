@@ -14,7 +14,7 @@ from predictions.prompts.reply_text import READING_VERSION
 from predictions.services.runs.engine.reply_parsing import parse_replies
 from tests.personas import World
 from tests.predictions.request_helpers import Plainly
-from tests.predictions.test_run_pages import address, campaign, end, run, see
+from tests.predictions.test_run_pages import address, campaign, end, load_run_page, run
 
 __all__ = ["campaign", "run"]
 pytestmark = pytest.mark.django_db
@@ -43,7 +43,7 @@ def test_every_number_has_a_label() -> None:
 def test_a_call_shows_and_hands_on_what_was_noted(world: World, run: Run) -> None:
     call = end(run)
     Call.objects.filter(pk=call.pk).update(notes=LIKELIHOOD | {"before": 3}, how="likelihood")
-    page = see(world, run, f"calls/{call.pk}/")
+    page = load_run_page(world, run, f"calls/{call.pk}/")
     assert "Reply details" in page and "Corrected loss" in page
     assert "before" not in page.partition("Reply details")[2].partition("</section>")[0]
     told = b"".join(world.client(world.mara).get(address(world, run, "calls.jsonl")).streaming_content)  # type: ignore[attr-defined]

@@ -47,11 +47,11 @@ def test_nothing_changed_is_the_same_key() -> None:
     assert key() == key(identity=replace(REQUEST_IDENTITY, base_url="https://models.example.org/v1/"))
 
 
-def changed(**how: Any) -> str:
+def changed_key(**how: Any) -> str:
     return key(replace(REQUEST, **how))
 
 
-def asked(**how: Any) -> str:
+def key_of_identity(**how: Any) -> str:
     return key(identity=replace(REQUEST_IDENTITY, **how))
 
 
@@ -60,33 +60,33 @@ def one_message(*pieces: TextPart | ImagePart, role: Any = "user") -> tuple[Mess
 
 
 CHANGES = {
-    "the model": asked(model="llama"),
-    "its revision": asked(revision="v2"),
-    "the endpoint": asked(endpoint=8),
-    "the address": asked(base_url="https://other.example.org/v1"),
-    "the prompt": asked(prompt="lave"),
-    "its version": asked(prompt_version="2"),
+    "the model": key_of_identity(model="llama"),
+    "its revision": key_of_identity(revision="v2"),
+    "the endpoint": key_of_identity(endpoint=8),
+    "the address": key_of_identity(base_url="https://other.example.org/v1"),
+    "the prompt": key_of_identity(prompt="lave"),
+    "its version": key_of_identity(prompt_version="2"),
     "a byte of the image": key(sent="s2"),
-    "another image": changed(messages=one_message(TextPart("How relevant?"), ImagePart("cd" * 32))),
-    "the words": changed(messages=one_message(TextPart("How relevant!"), ImagePart(SHA))),
-    "the order": changed(messages=one_message(ImagePart(SHA), TextPart("How relevant?"))),
-    "who says it": changed(messages=one_message(TextPart("How relevant?"), ImagePart(SHA), role="system")),
-    "where a text is cut": changed(messages=one_message(TextPart("How "), TextPart("relevant?"), ImagePart(SHA))),
-    "the schema": changed(schema={**SCHEMA, "title": "x"}),
-    "the order of its properties": changed(
+    "another image": changed_key(messages=one_message(TextPart("How relevant?"), ImagePart("cd" * 32))),
+    "the words": changed_key(messages=one_message(TextPart("How relevant!"), ImagePart(SHA))),
+    "the order": changed_key(messages=one_message(ImagePart(SHA), TextPart("How relevant?"))),
+    "who says it": changed_key(messages=one_message(TextPart("How relevant?"), ImagePart(SHA), role="system")),
+    "where a text is cut": changed_key(messages=one_message(TextPart("How "), TextPart("relevant?"), ImagePart(SHA))),
+    "the schema": changed_key(schema={**SCHEMA, "title": "x"}),
+    "the order of its properties": changed_key(
         schema={**SCHEMA, "properties": dict(reversed(list(SCHEMA["properties"].items())))}  # type: ignore[attr-defined]
     ),
-    "the choices": changed(choices=("1", "2", "3")),
-    "the temperature": asked(decoding=Decoding(temperature=0.7)),
-    "top p": asked(decoding=Decoding(top_p=0.9)),
-    "the tokens of the prompt": changed(max_tokens=64),
-    "the tokens of the run": asked(decoding=Decoding(max_tokens=65)),
-    "the way": asked(offers=("schema",)),
-    "the ways left": asked(decoding=Decoding(ways=("logprobs",))),
-    "the kind": changed(kind="continuation"),
-    "the continuation": changed(kind="continuation", continuation=" Cairo"),
-    "the texts": changed(kind="probe", texts=("a", "b"), image=SHA),
-    "the texts' order": changed(kind="probe", texts=("b", "a"), image=SHA),
+    "the choices": changed_key(choices=("1", "2", "3")),
+    "the temperature": key_of_identity(decoding=Decoding(temperature=0.7)),
+    "top p": key_of_identity(decoding=Decoding(top_p=0.9)),
+    "the tokens of the prompt": changed_key(max_tokens=64),
+    "the tokens of the run": key_of_identity(decoding=Decoding(max_tokens=65)),
+    "the way": key_of_identity(offers=("schema",)),
+    "the ways left": key_of_identity(decoding=Decoding(ways=("logprobs",))),
+    "the kind": changed_key(kind="continuation"),
+    "the continuation": changed_key(kind="continuation", continuation=" Cairo"),
+    "the texts": changed_key(kind="probe", texts=("a", "b"), image=SHA),
+    "the texts' order": changed_key(kind="probe", texts=("b", "a"), image=SHA),
     "the repeat": key(repeat=1),
     "the part": key(part=1),
 }
@@ -99,17 +99,17 @@ def test_every_change_is_another_key() -> None:
 
 def test_a_seed_counts_where_it_is_sent() -> None:
     seeded = Decoding(seed=5)
-    assert asked(decoding=seeded) == key(), "an endpoint that takes no seed is asked the same"
+    assert key_of_identity(decoding=seeded) == key(), "an endpoint that takes no seed is asked the same"
     offers = (*REQUEST_IDENTITY.offers, "seed")
-    assert asked(decoding=seeded, offers=offers) != asked(offers=offers)
+    assert key_of_identity(decoding=seeded, offers=offers) != key_of_identity(offers=offers)
 
 
 def test_what_makes_no_difference_to_the_server_makes_none_to_the_key() -> None:
-    assert asked(offers=("logprobs", "schema", "continuation")) == key()
-    assert asked(decoding=Decoding(ways=("text", "schema", "logprobs"))) == key(), (
+    assert key_of_identity(offers=("logprobs", "schema", "continuation")) == key()
+    assert key_of_identity(decoding=Decoding(ways=("text", "schema", "logprobs"))) == key(), (
         "the order of preference is the prompt's"
     )
-    assert asked(decoding=Decoding(max_tokens=512)) == key(), "as many as the prompt takes anyhow"
+    assert key_of_identity(decoding=Decoding(max_tokens=512)) == key(), "as many as the prompt takes anyhow"
 
 
 def test_ways_are_the_prompts_that_the_endpoint_offers() -> None:
@@ -127,7 +127,7 @@ def test_what_is_kept_of_a_request_names_images_by_sha_and_by_what_was_sent() ->
     assert "texts" not in request_json and "image" not in request_json
 
 
-def stored(picture: Pillow.Image, form: str = "PNG", **how: Any) -> str:
+def store_picture(picture: Pillow.Image, form: str = "PNG", **how: Any) -> str:
     out = io.BytesIO()
     picture.save(out, form, **how)
     sha = hashlib.sha256(out.getvalue()).hexdigest()
@@ -152,7 +152,7 @@ def test_images_are_sent_upright_small_and_bare() -> None:
     exif[0x010E] = "taken at home by Nour"
     picture = Pillow.new("RGB", (1600, 800), "red")
     picture.paste("blue", (0, 0, 800, 800))
-    sha = stored(picture, "JPEG", exif=exif, comment=b"taken at home", icc_profile=None)
+    sha = store_picture(picture, "JPEG", exif=exif, comment=b"taken at home", icc_profile=None)
     sent = bytes_of(sha)
     shown = Pillow.open(io.BytesIO(sent))
     assert (shown.format, shown.size) == ("JPEG", (512, 1024))
@@ -162,7 +162,7 @@ def test_images_are_sent_upright_small_and_bare() -> None:
 
 
 def test_small_images_are_not_enlarged_and_transparent_ones_lie_on_white() -> None:
-    sent = Pillow.open(io.BytesIO(bytes_of(stored(Pillow.new("RGBA", (30, 20), (0, 0, 0, 0))))))
+    sent = Pillow.open(io.BytesIO(bytes_of(store_picture(Pillow.new("RGBA", (30, 20), (0, 0, 0, 0))))))
     assert sent.size == (30, 20) and sent.getpixel((3, 3)) == (255, 255, 255)
 
 
@@ -172,17 +172,17 @@ def test_sizes_are_bounded() -> None:
 
 def test_the_same_image_is_the_same_bytes_and_one_pixel_another_digest() -> None:
     picture = noise(64, 48)
-    sha = stored(picture)
+    sha = store_picture(picture)
     first = digest_of(sha)
     preprocessing.KEPT.forget()
     assert digest_of(sha) == first == hashlib.sha256(bytes_of(sha)).hexdigest(), "made once and kept"
     picture.putpixel((5, 5), (255, 0, 255))
-    assert digest_of(stored(picture)) != first
+    assert digest_of(store_picture(picture)) != first
     assert digest_of(sha, 32) != first
 
 
 def test_images_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    sha, resized = stored(noise(64, 40)), []
+    sha, resized = store_picture(noise(64, 40)), []
     sent = pictures.jpeg_for_model
     monkeypatch.setattr(pictures, "jpeg_for_model", lambda *given: resized.append(given) or sent(*given))  # type: ignore[func-returns-value]
     for _ in range(3):
@@ -194,7 +194,7 @@ def test_images_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(preprocessing, "MEMORY", 12_000)
     monkeypatch.setattr(preprocessing, "DIGESTS", 3)
-    shas = [stored(noise(60, 60, seed)) for seed in range(6)]
+    shas = [store_picture(noise(60, 60, seed)) for seed in range(6)]
     sizes = [len(bytes_of(sha)) for sha in shas]
     assert sum(sizes) > 12_000
     kept = preprocessing.KEPT
@@ -213,7 +213,7 @@ def test_what_is_missing_or_no_picture_says_so() -> None:
 
 
 def test_a_bomb_is_not_decoded(settings: Any) -> None:
-    sha = stored(Pillow.new("L", (400, 400)))
+    sha = store_picture(Pillow.new("L", (400, 400)))
     settings.IMAGE_MAX_PIXELS = 1000
     with pytest.raises(pictures.NotAPicture) as refused:
         bytes_of(sha)

@@ -43,11 +43,11 @@ def address(world: World, run: Run, more: str = "") -> str:
     return f"/b/{world.benchmark.slug}/predictions/run/{run.pk}/{more}"
 
 
-def see(world: World, run: Run, more: str = "") -> str:
+def load_run_page(world: World, run: Run, more: str = "") -> str:
     return world.client(world.mara).get(address(world, run, more)).content.decode()
 
 
-def press(world: World, run: Run, **what: Any) -> str:
+def post_action(world: World, run: Run, **what: Any) -> str:
     return world.client(world.mara).post(address(world, run, "action/"), what, follow=True).content.decode()
 
 
@@ -71,7 +71,7 @@ def answered(call: Call, code: str) -> Annotation:
     sheet = sheet_of(run.campaign.sheet_version)
     parsed = sheet.parse({"relevance": code}, Shown(item_id=call.item_id), partial=True)
     annotation_ids = model_answers.write(
-        destination, [model_answers.ModelAnswer(call.unit_id, call.item_id, 0, key, parsed, at, at)], at
+        destination, [model_answers.ModelAnswer(call.unit_id, call.item_id, 0, key, parsed, at, at, call.run_id)], at
     )
     return Annotation.objects.get(pk=annotation_ids[key])
 
@@ -95,13 +95,15 @@ def test_a_call_of_another_run_is_not_found_under_this_one(world: World, run: Ru
 
 
 def test_a_press_changes_the_run_and_leaves_an_event(world: World, run: Run) -> None:
-    assert "The run is pausing" in press(world, run, do="pause")
-    assert "No requests are sent" in see(world, run)
-    assert "The run resumes where it stopped" in press(world, run, do="resume")
-    assert "The run was stopped" in press(world, run, do="stop")
+    assert "The run is pausing" in post_action(world, run, do="pause")
+    assert "No requests are sent" in load_run_page(world, run)
+    assert "The run resumes where it stopped" in post_action(world, run, do="resume")
+    assert "The run was stopped" in post_action(world, run, do="stop")
     verbs = Event.objects.filter(target=f"run:{run.pk}").values_list("verb", flat=True)
     assert {"run.opened", "run.paused", "run.resumed", "run.stopped"} <= set(verbs)
-    assert "The run is over already" in press(world, run, do="stop"), "what cannot be done is said, and nothing breaks"
+    assert "The run is over already" in post_action(world, run, do="stop"), (
+        "what cannot be done is said, and nothing breaks"
+    )
     assert world.client(world.mara).post(address(world, run, "action/"), {"do": "dance"}).status_code == 400
 
 
@@ -110,16 +112,16 @@ def test_a_done_run_leads_to_the_numbers_of_its_own_stage(world: World, run: Run
     assert run.campaign
     Run.objects.filter(pk=run.pk).update(state="done")
     link = f"/b/{world.benchmark.slug}/models/?stage={run.campaign.stage.key}"
-    assert link in see(world, run)
+    assert link in load_run_page(world, run)
     assert world.client(world.mara).get(link).status_code == 200
 
 
 def test_a_withdrawn_run_offers_to_come_back(world: World, run: Run) -> None:
-    press(world, run, do="stop")
-    assert "The run was withdrawn" in press(world, run, do="withdraw")
-    page = see(world, run)
+    post_action(world, run, do="stop")
+    assert "The run was withdrawn" in post_action(world, run, do="withdraw")
+    page = load_run_page(world, run)
     assert "Restore" in page and "not counted" in page and "Retry calls" not in page
-    assert "The run was restored" in press(world, run, do="back")
+    assert "The run was restored" in post_action(world, run, do="back")
 
 
 def test_the_door_of_runs_over_collections_does_not_touch_answers(world: World, run: Run) -> None:
@@ -132,7 +134,7 @@ def test_the_door_of_runs_over_collections_does_not_touch_answers(world: World, 
 
 @pytest.mark.parametrize("budget", ["", "much", "-1", "nan", "1e400"])
 def test_a_budget_that_is_none_is_refused_in_words(world: World, run: Run, budget: str) -> None:
-    assert "Give the new budget in dollars, as a number" in press(world, run, do="budget", budget=budget)
+    assert "Give the new budget in dollars, as a number" in post_action(world, run, do="budget", budget=budget)
 
 
 def test_the_live_part_is_sent_only_when_something_changed(world: World, run: Run) -> None:
@@ -148,14 +150,14 @@ def test_the_live_part_is_sent_only_when_something_changed(world: World, run: Ru
 
 def test_failure_shows_its_reason_and_the_reply(world: World, run: Run) -> None:
     call = end(run)
-    listed, page = see(world, run, "?state=unparseable"), see(world, run, f"calls/{call.pk}/")
+    listed, page = load_run_page(world, run, "?state=unparseable"), load_run_page(world, run, f"calls/{call.pk}/")
     for text in (listed, page):
         assert "There is no number in the reply." in text
         assert "Markets look alike in many places. &lt;b&gt;Really" in text, (
             "said by a model, so never taken for markup"
         )
     assert "How relevant is it?" in page and "A picture that is not kept here" in page
-    assert "No call is in this state now" in see(world, run, "?state=refused")
+    assert "No call is in this state now" in load_run_page(world, run, "?state=refused")
 
 
 def test_the_list_shows_the_answer_that_counts_and_the_reply_where_it_says_otherwise(world: World, run: Run) -> None:
@@ -163,59 +165,61 @@ def test_the_list_shows_the_answer_that_counts_and_the_reply_where_it_says_other
         call = end(run, "answered", "")
         Reply.objects.filter(pk__in=call.replies).update(body={**REPLY_BODY, "text": text})
         Call.objects.filter(pk=call.pk).update(annotation=answered(call, counted))
-    page = see(world, run)
+    page = load_run_page(world, run)
     assert page.count("<b><code>relevance</code> <bdi>4</bdi></b>") == 1
     assert page.count('<span class="note">Reply:</span> 3</p>') == 1 and "Reply:</span> 2" not in page
 
 
 def test_codes_that_are_equally_likely_are_named(world: World, run: Run) -> None:
     call = end(run, "unparseable", "two_verdicts")
-    assert "two different verdicts" in see(world, run)
+    assert "two different verdicts" in load_run_page(world, run)
     Call.objects.filter(pk=call.pk).update(notes={"distribution": {"1": 0.2, "2": 0.4, "5": 0.4}})
-    for page in (see(world, run), see(world, run, f"calls/{call.pk}/")):
+    for page in (load_run_page(world, run), load_run_page(world, run, f"calls/{call.pk}/")):
         assert "These codes are equally likely, so none is taken: 2, 5." in page
         assert "two different verdicts" not in page
     Call.objects.filter(pk=call.pk).update(notes={"distribution": {"1": 0.2, "2": 0.3, "5": 0.5}})
-    assert "two different verdicts" in see(world, run)
+    assert "two different verdicts" in load_run_page(world, run)
 
 
 def test_a_budget_below_a_cent_is_shown_as_it_was_given(world: World, run: Run) -> None:
     Run.objects.filter(pk=run.pk).update(budget="0.0010", state="paused", stopped_because="budget")
-    page = see(world, run)
+    page = load_run_page(world, run)
     assert "of $0.001<" in page and "too small for the next request" in page
     assert "Raise the budget" in page.split("More…")[0] and ">Resume<" not in page
 
 
 def test_button_requests_units_added_since(world: World, run: Run) -> None:
-    assert "new item" not in see(world, run), "only where there are some"
+    assert "new item" not in load_run_page(world, run), "only where there are some"
     world.add_items(2)
-    assert "Send 2 new items" in see(world, run)
-    assert "2 calls were added" in press(world, run, do="extend")
-    assert Call.objects.filter(run=run).count() == 5 and "new item" not in see(world, run)
-    assert "There are no new items" in press(world, run, do="extend")
+    assert "Send 2 new items" in load_run_page(world, run)
+    assert "2 calls were added" in post_action(world, run, do="extend")
+    assert Call.objects.filter(run=run).count() == 5 and "new item" not in load_run_page(world, run)
+    assert "There are no new items" in post_action(world, run, do="extend")
     Item.objects.filter(pk=Call.objects.filter(run=run)[0].item_id).update(withdrawn_at=timezone.now())
     world.add_items(1)
-    assert "Send 1 new item" in see(world, run), "one that was withdrawn takes no new one's place"
+    assert "Send 1 new item" in load_run_page(world, run), "one that was withdrawn takes no new one's place"
     Campaign.objects.filter(pk=run.campaign_id).update(state="closed")
-    assert "new item" not in see(world, run)
+    assert "new item" not in load_run_page(world, run)
 
 
 def test_a_sample_does_not_grow_beyond_its_size(world: World, run: Run, campaign: Campaign) -> None:
     plan = a_plan(campaign, run.endpoint, prompt("sheet"), setting="few", selection={"sample": 2})  # type: ignore[arg-type]
     few = answer_runs.open_run(plan, world.mara, timezone.now())
     world.add_items(4)
-    assert "new item" not in see(world, few)
+    assert "new item" not in load_run_page(world, few)
 
 
 def test_another_run_like_this_is_planned_with_all_it_was_planned_with(world: World, run: Run) -> None:
     plan = a_plan(
         run.campaign, run.endpoint, prompt("sheet"), model="other", name="Shown as", setting="warm", repeats=3,  # type: ignore[arg-type]
-        selection={"conditions": [], "targets": [], "concepts": ["wedding"], "sample": 2}, seed=9,
-        decoding=Decoding(temperature=0.5, seed=4, ways=("text",)), longest=640,
+        selection={
+            "conditions": [], "targets": [], "concepts": ["wedding"], "sample": 2, "asked_about": {"kind": "cohorts"},
+        },
+        seed=9, decoding=Decoding(temperature=0.5, seed=4, ways=("text",)), longest=640,
     )  # fmt: skip
     first_run = answer_runs.open_run(plan, world.mara, timezone.now())
     link = f"/b/{world.benchmark.slug}/predictions/run/new/?like={first_run.pk}"
-    assert f'href="{link}"' in see(world, first_run)
+    assert f'href="{link}"' in load_run_page(world, first_run)
     page = world.client(world.mara).get(link).content.decode()
     sent = list(inputs_of(page))
     planned = {
@@ -241,10 +245,10 @@ def test_another_run_like_this_is_planned_with_all_it_was_planned_with(world: Wo
 def test_retrying_asks_which_and_says_how_many(world: World, run: Run) -> None:
     end(run)
     end(run, "failed", "timeout")
-    assert "Choose which calls to ask again" in press(world, run, do="retry")
-    assert "1 call is asked again" in press(world, run, do="retry", states=["failed"])
+    assert "Choose which calls to ask again" in post_action(world, run, do="retry")
+    assert "1 call is asked again" in post_action(world, run, do="retry", states=["failed"])
     assert Call.objects.filter(run=run, state="unparseable").count() == 1
-    assert "There was no such call" in press(world, run, do="retry", states=["answered"])
+    assert "There was no such call" in post_action(world, run, do="retry", states=["answered"])
 
 
 def test_calls_come_as_json_lines_with_replies_and_attempts(world: World, run: Run) -> None:
@@ -295,7 +299,7 @@ def test_a_reply_that_never_ends_is_shown_by_its_beginning(world: World, run: Ru
     Reply.objects.filter(pk__in=call.replies).update(body={**REPLY_BODY, "text": "ha " * 30_000, "refusal": ""})
     refused = end(run, "refused", "said_no")
     Reply.objects.filter(pk__in=refused.replies).update(body={**REPLY_BODY, "text": "", "refusal": "No. " * 9_000})
-    page = see(world, run)
+    page = load_run_page(world, run)
     assert len(page) < 60_000 and "ha ha" in page and "No. No." in page
-    page = see(world, run, f"calls/{call.pk}/")
+    page = load_run_page(world, run, f"calls/{call.pk}/")
     assert len(page) < 60_000 and "70000 more characters are not shown here" in page.replace(",", "")

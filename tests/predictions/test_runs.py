@@ -17,7 +17,7 @@ from predictions.queries.results import lists_of, runs_of, vectors_of
 from predictions.services.files import result_import
 from predictions.services.runs import result_runs
 from tests.personas import World
-from tests.predictions.file_helpers import a_collection, a_run, jsonl, of, outcomes, run_info
+from tests.predictions.file_helpers import a_collection, a_run, jsonl, outcomes, run_info, run_of
 
 FOUND = [
     {"query": "q1", "keys": ["e4", "e3", "e2", "e1"], "scores": [0.1, 0.5, 0.9, 0.5]},
@@ -58,7 +58,7 @@ def test_a_table_with_a_row_for_each_entry_says_the_same_in_any_order(world: Wor
     table = "\n".join(separator.join(map(str, row)) for row in [("query", "key", "score"), *rows])
     job = a_run(world, table.encode())
     assert job.done == job.total == 5 and set(outcomes(job).values()) == {("created", "")}, list(job.rows.values())
-    assert lists(of(job)) == ORDERED and of(job).complete
+    assert lists(run_of(job)) == ORDERED and run_of(job).complete
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_one_faulty_row_is_told_and_the_run_is_not_counted(
     assert job.state == "done", job.error
     assert outcomes(job) == {1: ("created", ""), 2: ("error", reason)}
     assert words in job.rows.get(number=2).message
-    assert runs_of(world.benchmark, "retrieval") == [] and not of(job).complete
+    assert runs_of(world.benchmark, "retrieval") == [] and not run_of(job).complete
     assert "not counted" in job.result["notes"][0]
     assert a_run(world, jsonl(FOUND)).state == "done"  # the mended file takes its place
     assert len(runs_of(world.benchmark, "retrieval")) == 1
@@ -96,7 +96,9 @@ def test_one_faulty_row_is_told_and_the_run_is_not_counted(
 def test_lines_that_are_no_rows_are_told(world: World) -> None:
     job = a_run(world, jsonl(FOUND) + b'\n{"query": \n[1]\n\xff\xfe\n' + b"[" * 2000)
     assert [one for one, _reason in outcomes(job).values()] == ["created"] * 2 + ["error"] * 4
-    assert of(job).options["missing"] == 0 and not of(job).complete  # all queries are answered; yet rows were refused
+    assert (
+        run_of(job).options["missing"] == 0 and not run_of(job).complete
+    )  # all queries are answered; yet rows were refused
     long = a_run(world, b"query,key,score\nq1,e1,0.5\nq1,e2\nq2,e1,x\nq2,e9,1\n")
     assert outcomes(long) == {
         2: ("created", ""), 3: ("error", "wrong_cells"), 4: ("error", "not_a_number"), 5: ("error", "not_a_number"),
@@ -107,9 +109,9 @@ def test_lines_that_are_no_rows_are_told(world: World) -> None:
 
 def test_run_without_some_queries_counts_only_if_declared(world: World) -> None:
     job = a_run(world, jsonl(FOUND[:1]))
-    assert not of(job).complete and "such as “q2”" in job.result["notes"][0]
+    assert not run_of(job).complete and "such as “q2”" in job.result["notes"][0]
     again = a_run(world, jsonl(FOUND[:1]), some_missing=True)
-    assert of(again).complete and of(again).options["missing"] == 1
+    assert run_of(again).complete and run_of(again).options["missing"] == 1
 
 
 def test_a_forced_choice_needs_a_score_for_each_candidate_and_for_nothing_else(world: World) -> None:
@@ -119,14 +121,14 @@ def test_a_forced_choice_needs_a_score_for_each_candidate_and_for_nothing_else(w
     assert set(outcomes(job).values()) == {("error", "candidates")}
     assert "The candidates of “q1” are e1, e2" in job.rows.get(number=1).message
     job = a_run(world, jsonl(CHOICE), task="forced_choice")
-    assert of(job).complete and lists(of(job))["q1"] == (["e1", "e2"], [0.4, 0.2])
+    assert run_of(job).complete and lists(run_of(job))["q1"] == (["e1", "e2"], [0.4, 0.2])
 
 
 def test_embeddings_are_of_one_length_and_finite(world: World) -> None:
     good = [{"key": "e2", "vector": [1, -2.5]}, {"key": "e1", "vector": "[0.5, 3]"}]
     job = a_run(world, jsonl(good), task="embedding", query_set="")
-    assert of(job).complete and of(job).options["numbers"] == 2
-    entries, vectors = vectors_of(of(job))
+    assert run_of(job).complete and run_of(job).options["numbers"] == 2
+    entries, vectors = vectors_of(run_of(job))
     assert [entry.key for entry in entries] == ["e1", "e2"]
     np.testing.assert_array_equal(vectors, np.array([[0.5, 3], [1, -2.5]], np.float32))
     faults = [
@@ -136,11 +138,11 @@ def test_embeddings_are_of_one_length_and_finite(world: World) -> None:
     rows = [good[0], *({"key": "e1", "vector": vector} for vector, _reason in faults), good[0], {**good[1], "key": "?"}]
     job = a_run(world, jsonl(rows), task="embedding", query_set="", setting="other")
     reasons = [reason for _outcome, reason in outcomes(job).values()]
-    assert reasons == ["", *(reason for _vector, reason in faults), "twice", "no_entry"] and not of(job).complete
+    assert reasons == ["", *(reason for _vector, reason in faults), "twice", "no_entry"] and not run_of(job).complete
 
 
 def test_the_same_file_again_is_unchanged_and_another_asks_to_withdraw_the_older(world: World) -> None:
-    first = of(a_run(world, jsonl(FOUND)))
+    first = run_of(a_run(world, jsonl(FOUND)))
     upload = SimpleUploadedFile("again.jsonl", jsonl(FOUND))
     assert result_runs.start(world.benchmark, world.mara, upload, run_info(about={"open": True})) is None
     assert Rater.objects.get(name="CLIP").about == {"open": True}
@@ -148,7 +150,7 @@ def test_the_same_file_again_is_unchanged_and_another_asks_to_withdraw_the_older
     with pytest.raises(result_runs.FileRunRefused, match="Withdraw it first"):
         result_runs.start(world.benchmark, world.mara, other, run_info())
     result_runs.withdraw(first, world.mara, first.created_at)
-    second = of(a_run(world, jsonl([FOUND[1], FOUND[0]])))
+    second = run_of(a_run(world, jsonl([FOUND[1], FOUND[0]])))
     assert runs_of(world.benchmark, "retrieval") == [second]
     first.refresh_from_db()
     with pytest.raises(result_runs.FileRunRefused, match="Withdraw that run first"):
@@ -162,7 +164,7 @@ def test_the_same_file_again_is_unchanged_and_another_asks_to_withdraw_the_older
 
 
 def test_a_withdrawn_run_is_kept_and_comes_back(world: World) -> None:
-    run = of(a_run(world, jsonl(FOUND)))
+    run = run_of(a_run(world, jsonl(FOUND)))
     path = f"/b/{world.benchmark.slug}/predictions/runs/{run.pk}/"
     mara = world.client(world.mara)
     page = mara.post(path, {"do": "withdraw"}, follow=True).content.decode()
@@ -205,7 +207,7 @@ def test_a_kill_between_steps_loses_nothing_and_nothing_counts_before_the_end(
 
 
 def test_only_those_who_work_on_the_benchmark_see_and_bring_predictions(world: World) -> None:
-    run = of(a_run(world, jsonl(FOUND)))
+    run = run_of(a_run(world, jsonl(FOUND)))
     home = f"/b/{world.benchmark.slug}/predictions/"
     for user in (world.reviewer, world.nour, world.manager, world.stranger, world.rival):
         client = world.client(user)
@@ -218,7 +220,7 @@ def test_only_those_who_work_on_the_benchmark_see_and_bring_predictions(world: W
 
 
 def test_a_run_of_another_benchmark_is_not_reached_through_this_one(world: World) -> None:
-    run = of(a_run(world, jsonl(FOUND)))
+    run = run_of(a_run(world, jsonl(FOUND)))
     Run.objects.filter(pk=run.pk).update(benchmark=world.other_benchmark)
     path = f"/b/{world.benchmark.slug}/predictions/runs/{run.pk}/"
     assert world.client(world.mara).post(path, {"do": "withdraw"}).status_code == 404

@@ -14,9 +14,9 @@ from predictions.backends.contract import Decoding
 from predictions.models import Attempt, Call, Run
 from predictions.prompts import registry
 from tests.personas import World
-from tests.predictions.request_helpers import a_plan, an_endpoint, driven, opened, states
+from tests.predictions.request_helpers import a_plan, an_endpoint, drive_run, start_run, states
 from tests.predictions.shapes import store
-from tests.predictions.tiny_clip import KINDS, drawn, png
+from tests.predictions.tiny_clip import KINDS, draw_shape, png
 from tests.predictions.vlm_server import Server, serving_vlm
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -46,7 +46,7 @@ def units(world: World, recipe: str, stage: str, count: int, roles: tuple[str, .
             stage=source_stage, key=f"item-{number:03}", concept="shape", origin="Egypt", text=text
         )
         for place, role in enumerate(roles):
-            image = store(world.team, png(drawn(*KINDS[(number + 3 * place) % 16], seed=number)))
+            image = store(world.team, png(draw_shape(*KINDS[(number + 3 * place) % 16], seed=number)))
             ItemImage.objects.create(item=item, image=image, role=role)
     source_stage.refresh_from_db()
     campaign = lifecycle.create(source_stage, "Round 1", world.owner, {world.egypt: 1}, seed=7)
@@ -59,10 +59,10 @@ def a_run(world: World, vlm: Server, campaign: Campaign, prompt: str, *ways: str
     name = f"Tiny {Run.objects.count()}"
     endpoint = an_endpoint(world, vlm.base_url, name=name, offers=OFFERS, timeout_seconds=120)
     plan = a_plan(campaign, endpoint, registry.prompt(prompt), model="tiny-vlm", decoding=Decoding(ways=ways), **more)
-    return driven(opened(world, plan))
+    return drive_run(start_run(world, plan))
 
 
-def hows(run: Run) -> dict[str, int]:
+def count_methods(run: Run) -> dict[str, int]:
     found = list(Call.objects.filter(run=run).values_list("how", flat=True))
     return {one: found.count(one) for one in set(found)}
 
@@ -72,7 +72,7 @@ def test_fifty_pictures_of_caire_by_log_probabilities_and_by_text_where_the_sche
 ) -> None:
     campaign = units(world, "caire-universal", "relevance", 50, ("image",))
     scored = a_run(world, vlm, campaign, "caire-digit-plain")
-    assert (scored.state, states(scored), hows(scored)) == ("done", {"answered": 50}, {"logprobs": 50})
+    assert (scored.state, states(scored), count_methods(scored)) == ("done", {"answered": 50}, {"logprobs": 50})
     assert vlm.ways == {"logprobs": 50}
     for annotation in Annotation.objects.filter(rater=scored.rater):
         assert annotation.answers["relevance"] in "12345"
@@ -85,22 +85,22 @@ def test_fifty_pictures_of_caire_by_log_probabilities_and_by_text_where_the_sche
     fallen = a_run(
         world, vlm, campaign, "caire-digit-plain", "schema", "text", setting="schema", selection={"sample": 10}
     )
-    assert hows(fallen) == {"text": 10} and states(fallen) == {"answered": 10}
+    assert count_methods(fallen) == {"text": 10} and states(fallen) == {"answered": 10}
     assert vlm.ways["text"] == 10 and 1 <= vlm.ways["schema refused"] <= 4  # those under way when the first was refused
     assert scored.rater != fallen.rater, "another way of asking is another measurement"
     assert not Attempt.objects.filter(call__run=fallen).exclude(outcome="reply").exists()
     vlm.schemas = True
     filled = a_run(world, vlm, campaign, "caire-digit-plain", "schema", setting="schema, kept", selection={"sample": 5})
-    assert hows(filled) == {"schema": 5} and states(filled) == {"answered": 5}
+    assert count_methods(filled) == {"schema": 5} and states(filled) == {"answered": 5}
 
 
 def test_twenty_questions_of_valueground_with_the_order_mapped_back(world: World, vlm: Server) -> None:
     campaign = units(world, "valueground", "choice", 20, ("a", "b"), text="Is work a duty towards society?")
     vlm.model.prefers = "AB"
     run = a_run(world, vlm, campaign, "valueground-main")
-    assert (run.state, states(run), hows(run)) == ("done", {"answered": 20}, {"text": 20})
+    assert (run.state, states(run), count_methods(run)) == ("done", {"answered": 20}, {"text": 20})
     guided = a_run(world, vlm, campaign, "valueground-main", "guided", setting="guided")
-    assert (states(guided), hows(guided)) == ({"answered": 20}, {"guided": 20})
+    assert (states(guided), count_methods(guided)) == ({"answered": 20}, {"guided": 20})
     for call in [*Call.objects.filter(run=run), *Call.objects.filter(run=guided)]:
         assert sorted(call.order) == ["a", "b"]
         assert call.annotation
@@ -119,7 +119,7 @@ def test_the_likelihood_of_a_culture_is_the_models_own(world: World, vlm: Server
     from predictions.backends.openai import OpenAI
     from predictions.prompts.contract import ImagePart, Message, Request, TextPart
 
-    image = png(drawn("red", "circle", 1))
+    image = png(draw_shape("red", "circle", 1))
     asked = Request(
         kind="continuation", continuation=" Egypt",
         messages=(Message("user", (ImagePart("sha"), TextPart("This text is relevant to"))),),
@@ -127,6 +127,6 @@ def test_the_likelihood_of_a_culture_is_the_models_own(world: World, vlm: Server
     backend = OpenAI(vlm.base_url, offers=OFFERS, seconds=60)
     likelihood_reply = backend.answer(asked, "tiny-vlm", Decoding(), lambda sha: image).reply
     assert "".join(token.text for token in likelihood_reply.tokens).strip() == "Egypt"
-    other = backend.answer(asked, "tiny-vlm", Decoding(), lambda sha: png(drawn("blue", "cross", 2))).reply
+    other = backend.answer(asked, "tiny-vlm", Decoding(), lambda sha: png(draw_shape("blue", "cross", 2))).reply
     assert sum(one.logprob for one in likelihood_reply.tokens) != sum(one.logprob for one in other.tokens)
     backend.close()

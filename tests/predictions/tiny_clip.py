@@ -23,7 +23,7 @@ CONFIG = {
 }  # fmt: skip
 
 
-def drawn(colour: str, shape: str, seed: int, size: int = 64) -> Image.Image:
+def draw_shape(colour: str, shape: str, seed: int, size: int = 64) -> Image.Image:
     """One shape somewhere on a pale ground."""
     rng = Random(seed)
     ground = tuple(rng.randint(200, 255) for _channel in range(3))
@@ -69,7 +69,7 @@ def train(folder: Path, *, steps: int = 300, seed: int = 7) -> None:
     model = open_clip.model.CLIP(**CONFIG["model_cfg"])
     tokens = open_clip.get_tokenizer(f"local-dir:{folder}")([caption(*kind) for kind in KINDS])
     preprocess = image_transform_v2(PreprocessCfg(size=SIZE, **CONFIG["preprocess_cfg"]), is_train=False)
-    pool = [[preprocess(drawn(*kind, seed=1000 + number)) for number in range(60)] for kind in KINDS]
+    pool = [[preprocess(draw_shape(*kind, seed=1000 + number)) for number in range(60)] for kind in KINDS]
     images, rng = torch.stack([torch.stack(kind) for kind in pool]), torch.Generator().manual_seed(seed)
     model.token_embedding.weight.requires_grad_(False)  # the largest part by far, and random words tell apart as well
     learned = [one for one in model.parameters() if one.requires_grad]

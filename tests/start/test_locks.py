@@ -10,7 +10,7 @@ from tests.start.helpers import ROOT
 LOCKS = ("base.txt", "run.txt", "dev.txt")
 
 
-def locked(name: str) -> dict[tuple[str, str], str]:
+def locked_versions(name: str) -> dict[tuple[str, str], str]:
     """(package, marker) -> version."""
     text = (ROOT / "requirements" / name).read_text()
     lines = re.findall(r"^([\w.-]+)==(\S+?)(?: ; (.*?))? \\$", text, re.MULTILINE)
@@ -28,7 +28,7 @@ def test_every_package_has_a_hash_and_no_line_names_a_place(name: str) -> None:
 
 def test_the_longer_locks_hold_the_shorter_ones_in_the_same_versions() -> None:
     """A longer lock may need a package in more places: where is told by its marker."""
-    base, run, dev = ({(package, version) for (package, _), version in locked(name).items()} for name in LOCKS)
+    base, run, dev = ({(package, version) for (package, _), version in locked_versions(name).items()} for name in LOCKS)
     assert base <= run <= dev
 
 
@@ -40,10 +40,10 @@ def test_what_the_project_names_is_locked() -> None:
         "dev.txt": project["dependency-groups"]["dev"],
     }
     for name, requirements in wanted.items():
-        packages = {package for package, _ in locked(name)}
+        packages = {package for package, _ in locked_versions(name)}
         for requirement in requirements:
             assert re.split(r"[\[~=<>; ]", requirement)[0].lower() in packages, requirement
 
 
 def test_the_gpl_oracle_is_not_in_the_container() -> None:
-    assert not [package for package, _ in locked("base.txt") if package == "krippendorff"]
+    assert not [package for package, _ in locked_versions("base.txt") if package == "krippendorff"]

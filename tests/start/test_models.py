@@ -32,7 +32,7 @@ def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]:
 
 def answers(monkeypatch: pytest.MonkeyPatch, *reports: dict[str, object]) -> None:
     left = list(reports)
-    monkeypatch.setattr(models, "planned", lambda command, folder: models.read_report(left.pop(0)))
+    monkeypatch.setattr(models, "planned_packages", lambda command, folder: models.read_report(left.pop(0)))
 
 
 def test_no_version_of_ours_may_change_and_no_hash_hinders_a_local_file() -> None:

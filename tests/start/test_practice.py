@@ -6,7 +6,7 @@ from typing import Any
 from config.local.mock_model import CHATTER, NO, chat_completion
 
 
-def asked(number: int, **more: Any) -> dict[str, Any]:
+def chat_request(number: int, **more: Any) -> dict[str, Any]:
     return {"model": "practice-wren", "messages": [{"role": "user", "content": f"Picture {number}?"}], **more}
 
 
@@ -16,22 +16,24 @@ def reply_text(body: dict[str, Any]) -> str | None:
 
 
 def test_it_chooses_among_what_it_is_given_and_the_same_each_time() -> None:
-    answers = [reply_text(asked(number, guided_choice=["1", "2", "3"])) for number in range(300)]
+    answers = [reply_text(chat_request(number, guided_choice=["1", "2", "3"])) for number in range(300)]
     assert {"1", "2", "3"} <= set(answers) <= {"1", "2", "3", CHATTER, None}
-    assert answers == [reply_text(asked(number, guided_choice=["1", "2", "3"])) for number in range(300)]
+    assert answers == [reply_text(chat_request(number, guided_choice=["1", "2", "3"])) for number in range(300)]
 
 
 def test_it_fills_a_schema() -> None:
     schema = {"type": "object", "properties": {"level": {"enum": ["a", "b"]}, "sure": {"type": "boolean"}}}
     form = {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}
     texts = [
-        text for number in range(40) if (text := reply_text(asked(number, response_format=form))) not in (None, CHATTER)
+        text
+        for number in range(40)
+        if (text := reply_text(chat_request(number, response_format=form))) not in (None, CHATTER)
     ]
     assert texts and all(set(json.loads(text or "")) == {"level", "sure"} for text in texts)
 
 
 def test_now_and_then_it_chats_or_declines() -> None:
-    answers = [reply_text(asked(number)) for number in range(500)]
+    answers = [reply_text(chat_request(number)) for number in range(500)]
     assert 5 <= answers.count(CHATTER) <= 40 and 2 <= answers.count(None) <= 30
-    declined = chat_completion(asked(answers.index(None)))["choices"][0]["message"]
+    declined = chat_completion(chat_request(answers.index(None)))["choices"][0]["message"]
     assert declined["refusal"] == NO and declined["content"] is None

@@ -3,12 +3,12 @@ from typing import Any
 
 from annotation.fields.choice.spec import Config
 from annotation.fields.contract import Option, Shown
-from annotation.fields.form import Localiser, OptionForm, filled
+from annotation.fields.form import Localiser, OptionForm, form_values
 
 
 class ChoiceForm(OptionForm):
     def rows(self, config: Config, shown: Shown | None) -> tuple[Option, ...]:
-        return config.offered(shown)
+        return config.offered_options(shown)
 
     def is_many(self, config: Config) -> bool:
         return config.many
@@ -16,14 +16,14 @@ class ChoiceForm(OptionForm):
     def context(self, config: Config, answer: Any, speech: Localiser, shown: Shown | None) -> Mapping[str, Any]:
         chosen = answer
         if config.options_from and config.many and answer is None:
-            chosen = [option.code for option in config.offered(shown)]
+            chosen = [option.code for option in config.offered_options(shown)]
         words = {"least": config.least, "most": config.most}
         return {**super().context(config, chosen, speech, shown), **words}
 
     def answered(self, config: Config, answer: Any, speech: Localiser) -> Mapping[str, Any]:
         if not config.options_from:
             return super().answered(config, answer, speech)
-        return {"chosen": [{"code": code, "label": code} for code in filled(answer)]}
+        return {"chosen": [{"code": code, "label": code} for code in form_values(answer)]}
 
 
 FORM = ChoiceForm()

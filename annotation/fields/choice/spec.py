@@ -52,7 +52,7 @@ class Config:
     def draws_item(self) -> bool:
         return bool(self.options_from)
 
-    def offered(self, shown: Shown | None) -> tuple[Option, ...]:
+    def offered_options(self, shown: Shown | None) -> tuple[Option, ...]:
         """The options that are there for an item."""
         if not self.options_from:
             return self.options
@@ -122,7 +122,7 @@ class ChoiceSpec(Spec[Config, Answer]):
     def parse(self, raw: Any, config: Config, shown: Shown) -> Answer | None:
         if raw is None or raw == "" or raw == []:
             return None
-        options = config.offered(shown)
+        options = config.offered_options(shown)
         if not config.many:
             return match_option(raw, options)
         if isinstance(raw, Mapping):

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from annotation.fields.contract import Shown
 from annotation.fields.form import Localiser, PostData
-from annotation.fields.grouping.spec import PARTS, Answer, Config, count_pictures, in_order, role_keys
+from annotation.fields.grouping.spec import PARTS, Answer, Config, count_pictures, picture_names, role_keys
 
 OFFERED = 6  # pictures that "same as" names in a select: those beside it; "same as" is transitive
 
@@ -62,7 +62,7 @@ class GroupingForm:
         return [str(value) for value in raw] if isinstance(raw, (list, tuple)) else [str(raw)]
 
     def context(self, config: Config, answer: Any, speech: Localiser, shown: Shown | None) -> Mapping[str, Any]:
-        order = in_order(shown) if shown is not None else []
+        order = picture_names(shown) if shown is not None else []
         acts = _picture_actions(answer)
         keys = role_keys(config)
         near = shown.context.get("near", {}) if shown is not None else {}

@@ -78,7 +78,7 @@ def clusters(shown: Shown) -> list[list[str]]:
     return [*several, *(names for names in groups if len(names) == 1), *([name] for name in left)]
 
 
-def in_order(shown: Shown) -> list[str]:
+def picture_names(shown: Shown) -> list[str]:
     """The names of the pictures as they lie on the sheet; picture 1 is the first of them."""
     return [name for names in clusters(shown) for name in names]
 
@@ -111,7 +111,7 @@ class _ParsedGroups:
     dropped: set[str] = field(default_factory=set)
     unsure: set[str] = field(default_factory=set)
 
-    def known(self, name: Any) -> str:
+    def check_name(self, name: Any) -> str:
         if not isinstance(name, str) or name not in self.order:
             raise InvalidAnswer("no_such_picture", given=str(name)[:60] if isinstance(name, (str, int)) else "?")
         return name
@@ -214,7 +214,7 @@ class GroupingSpec(Spec[Config, Answer]):
     def parse(self, raw: Any, config: Config, shown: Shown) -> Answer | None:
         if raw is None or raw == "" or raw == [] or raw == {}:
             return None
-        order = in_order(shown)
+        order = picture_names(shown)
         read = _ParsedGroups(order, UnionFind(order))
         if isinstance(raw, Mapping):
             _parse_groups(raw, read)
@@ -311,8 +311,8 @@ def _parse_groups(raw: Mapping[str, Any], read: _ParsedGroups) -> None:
     for group in _list(raw.get("groups", [])):
         if not isinstance(group, Mapping) or any(key not in ("images", "kept", "roles") for key in group):
             raise InvalidAnswer("not_a_grouping")
-        images = [read.known(name) for name in _list(group.get("images"))]
-        kept_names = [read.known(name) for name in _list(group.get("kept", []))]
+        images = [read.check_name(name) for name in _list(group.get("images"))]
+        kept_names = [read.check_name(name) for name in _list(group.get("kept", []))]
         roles = group.get("roles", {})
         if (
             not images
@@ -326,8 +326,8 @@ def _parse_groups(raw: Mapping[str, Any], read: _ParsedGroups) -> None:
         read.grouped.update(images)
         read.kept.update(kept_names)
         read.roles.update(roles)
-    read.dropped.update(read.known(name) for name in _list(raw.get("dropped", [])))
-    read.unsure.update(read.known(name) for name in _list(raw.get("unsure", [])))
+    read.dropped.update(read.check_name(name) for name in _list(raw.get("dropped", [])))
+    read.unsure.update(read.check_name(name) for name in _list(raw.get("unsure", [])))
 
 
 def _parse_actions(raw: Sequence[str], read: _ParsedGroups) -> None:
@@ -336,7 +336,7 @@ def _parse_actions(raw: Sequence[str], read: _ParsedGroups) -> None:
         act, *rest = action.split(":", 3)
         if act not in ACTS or not rest or (act == "same" and len(rest) < 2) or (act == "role" and len(rest) != 2):
             raise InvalidAnswer("not_a_grouping")
-        name = read.known(rest[0])
+        name = read.check_name(rest[0])
         if act == "role":
             read.roles[name] = rest[1]
         elif act == "drop":
@@ -348,7 +348,7 @@ def _parse_actions(raw: Sequence[str], read: _ParsedGroups) -> None:
         if act == "keep":
             read.kept.add(name)
         if act == "same":
-            read.joined.join(name, read.known(rest[1]))
+            read.joined.join(name, read.check_name(rest[1]))
             read.grouped.add(rest[1])
             if len(rest) == 3:
                 read.roles[name] = rest[2]

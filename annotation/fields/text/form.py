@@ -2,7 +2,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from annotation.fields.contract import Shown
-from annotation.fields.form import Localiser, PostData, filled, first
+from annotation.fields.form import Localiser, PostData, form_values, posted_value
 from annotation.fields.text.spec import Config
 
 LINE = 160  # characters that fit a field of one line; more get two, and are one line all the same
@@ -14,10 +14,10 @@ class TextForm:
     draws_item = False
 
     def read(self, posted: PostData, name: str) -> Any:
-        return first(posted, name)
+        return posted_value(posted, name)
 
     def fill(self, raw: Any) -> list[str]:
-        return filled(raw)
+        return form_values(raw)
 
     def context(self, config: Config, answer: Any, speech: Localiser, shown: Shown | None) -> Mapping[str, Any]:
         return {

@@ -76,15 +76,15 @@ def withdrawn_answers(rater: Rater, team: Team) -> list[int]:
 
 def count_withdrawn(user: User, team: Team) -> int:
     """How many answers of the person are left out because they withdrew."""
-    return _current(user, team).filter(uncounted_because=CONSENT_WITHDRAWN).count()
+    return _live_answers(user, team).filter(uncounted_because=CONSENT_WITHDRAWN).count()
 
 
 def count_to_withdraw(user: User, team: Team) -> int:
     """How many answers a withdrawal would leave out."""
-    return _current(user, team).exclude(uncounted_because__in=NEVER_SELECTED).count()
+    return _live_answers(user, team).exclude(uncounted_because__in=NEVER_SELECTED).count()
 
 
-def _current(user: User, team: Team) -> QuerySet[Annotation]:
+def _live_answers(user: User, team: Team) -> QuerySet[Annotation]:
     return Annotation.objects.filter(rater__user=user, live=True, assignment__campaign__stage__benchmark__team=team)
 
 
@@ -112,11 +112,11 @@ WHERE an.live AND an.counted AND {WITHDRAWN}
 
 def follow_withdrawals() -> int:
     """Leave out the answers of people who withdrew before a withdrawal had this effect. Returns how many answers."""
-    return sum(_follow(user, team) for user, team in fetch(UNFOLLOWED, []))
+    return sum(_recompute_for_team(user, team) for user, team in fetch(UNFOLLOWED, []))
 
 
 @in_transaction
-def _follow(user_id: int, team_id: int) -> int:
+def _recompute_for_team(user_id: int, team_id: int) -> int:
     rater, team = Rater.objects.get(user=user_id), Team.objects.get(pk=team_id)
     _lock(rater, team)
     return recompute_counted(answers_of(rater, team)).uncounted

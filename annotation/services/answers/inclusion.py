@@ -75,7 +75,7 @@ class _Row:
     bar: str
 
     @property
-    def becomes(self) -> str:
+    def new_reason(self) -> str:
         """The reason to store; "" if the answer counts. A free place turns surplus into counted afterwards."""
         if self.bar or self.counted or self.slot is None:
             return self.bar
@@ -83,7 +83,7 @@ class _Row:
 
     @property
     def changes(self) -> bool:
-        return self.counted != (not self.becomes) or self.because != self.becomes
+        return self.counted != (not self.new_reason) or self.because != self.new_reason
 
 
 def recompute_counted(annotation_ids: Sequence[int], freed: Sequence[Freed] = ()) -> CountChange:
@@ -97,11 +97,11 @@ def recompute_counted(annotation_ids: Sequence[int], freed: Sequence[Freed] = ()
     slots.lock_slots(slots_of(ids))
     rows = [_Row(*row) for row in fetch(READ, [ids])]
     changed = [row for row in rows if row.changes]
-    fetch(WRITE, {"ids": [row.annotation for row in changed], "because": [row.becomes for row in changed]})
+    fetch(WRITE, {"ids": [row.annotation for row in changed], "because": [row.new_reason for row in changed]})
     changes = _places(rows, changed)
     _tally(changes, freed)
     outbox.mark_answers_due([row.annotation for row in changed])
-    lost = sum(row.counted and bool(row.becomes) for row in changed)
+    lost = sum(row.counted and bool(row.new_reason) for row in changed)
     gained = [row.annotation for row in rows if not row.counted]
     [(again,)] = fetch(COUNTED, [gained])
     return CountChange(again, lost, -sum(submitted for _wanted, submitted in changes.values()))
@@ -116,8 +116,8 @@ def _places(rows: Sequence[_Row], changed: Sequence[_Row]) -> dict[int, tuple[in
     """By campaign cohort the changes of `wanted` and `submitted`. Cohorts of answers without a place are in it too:
     pages see by their tallies that something changed."""
     changes = dict.fromkeys(_cohorts_of([row.annotation for row in changed if row.slot is None]), (0, 0))
-    lost = _by_cohort([row for row in changed if row.counted and row.becomes])
-    waiting = _by_cohort([row for row in rows if row.becomes == SURPLUS])
+    lost = _by_cohort([row for row in changed if row.counted and row.new_reason])
+    waiting = _by_cohort([row for row in rows if row.new_reason == SURPLUS])
     for cohort in sorted(lost.keys() | waiting.keys()):
         wanted, submitted = slots.uncount(lost.get(cohort, ()))
         changes[cohort] = wanted, submitted + slots.promote(waiting.get(cohort, ()))

@@ -58,12 +58,13 @@ UPDATE annotation_rating r SET live = false, counted = false FROM gone WHERE r.a
 WRITE = """
 WITH kept AS (
   INSERT INTO annotation_annotation (assignment_id, rater_id, version, client_key, answers, sheet_version_id,
-    rule_version, language, shown_at, submitted_at, confirmed, trace, live, counted, uncounted_because, at_submit)
+    rule_version, language, shown_at, submitted_at, confirmed, trace, live, counted, uncounted_because, at_submit, run)
   SELECT a.assignment_id, %(rater)s, a.version, a.key, a.answers::jsonb, %(sheet)s, %(rule)s, 'en', a.shown_at, a.at,
-    '[]', '{}', true, a.because = '', a.because, CASE WHEN a.because = 'excluded' THEN '' ELSE a.because END
+    '[]', '{}', true, a.because = '', a.because, CASE WHEN a.because = 'excluded' THEN '' ELSE a.because END,
+    a.run
   FROM unnest(%(assignments)s::bigint[], %(versions)s::int[], %(keys)s::text[], %(answers)s::text[],
-    %(shown)s::timestamptz[], %(ats)s::timestamptz[], %(because)s::text[])
-    AS a(assignment_id, version, key, answers, shown_at, at, because)
+    %(shown)s::timestamptz[], %(ats)s::timestamptz[], %(because)s::text[], %(runs)s::bigint[])
+    AS a(assignment_id, version, key, answers, shown_at, at, because, run)
   RETURNING id, assignment_id, counted
 ), ratings AS (
   INSERT INTO annotation_rating
@@ -100,7 +101,8 @@ class AnswerDestination:
 
 @dataclass(frozen=True)
 class ModelAnswer:
-    """One readable reply. `key` begins the keys of all answers that come of the same question, such as "run:7:12:"."""
+    """One readable reply. `key` begins the keys of all answers that come of the same question, such as "run:7:12:";
+    `run`: the id of the run that asked."""
 
     unit: int
     item: int
@@ -109,6 +111,7 @@ class ModelAnswer:
     parsed: ParsedSheet
     shown_at: datetime
     at: datetime
+    run: int
 
 
 class AssignmentRow(NamedTuple):
@@ -158,7 +161,7 @@ def write(destination: AnswerDestination, answers: Sequence[ModelAnswer], at: da
     if old:
         fetch(TAKE_BACK, {"ids": old, "because": SUPERSEDED})
     if new:
-        written_ids |= _written(destination, new, at)
+        written_ids |= _write_answers(destination, new, at)
         outbox.mark_items_due({one.item for one, _hand in new})
         _schedule_derivation(destination)
     return written_ids
@@ -179,7 +182,7 @@ def _assignment_rows(
     return assignment_rows
 
 
-def _written(
+def _write_answers(
     destination: AnswerDestination, new: Sequence[tuple[ModelAnswer, AssignmentRow]], at: datetime
 ) -> dict[str, int]:
     because = _not_counted_reason(destination)
@@ -195,6 +198,7 @@ def _written(
             "answers": [json.dumps(answer.parsed.answers) for answer, _hand in new],
             "shown": [answer.shown_at for answer, _hand in new], "ats": [answer.at for answer, _hand in new],
             "because": [REPEAT if answer.repeat else because for answer, _hand in new],
+            "runs": [answer.run for answer, _hand in new],
             "of": [assignment for assignment, _unit, _code in codes],
             "units": [unit for _assignment, unit, _code in codes],
             "fields": [code.field for *_rest, code in codes], "codes": [code.code for *_rest, code in codes],

@@ -61,7 +61,7 @@ def uploads_for_sheet(assignment: Assignment) -> list[ShownImage]:
 def store_upload(assignment: Assignment, content: "File[Any]", name: str, at: datetime) -> Image:
     """Keep a file. Raises UploadRefused."""
     _check_allowed(assignment, at)
-    return _keep(assignment, content.read(settings.UPLOAD_MAX_BYTES + 1), name, "", at)
+    return _store_upload(assignment, content.read(settings.UPLOAD_MAX_BYTES + 1), name, "", at)
 
 
 def fetch_upload(assignment: Assignment, url: str, at: datetime, ask: Fetch | None = None) -> Image:
@@ -72,7 +72,7 @@ def fetch_upload(assignment: Assignment, url: str, at: datetime, ask: Fetch | No
         result = (ask or _ask)(url.strip(), settings.UPLOAD_MAX_BYTES)
     except FetchRefused as refused:
         raise UploadRefused(refused.code, refused.message) from refused
-    return _keep(assignment, result.data, result.url.rpartition("/")[2] or result.url, result.url, at)
+    return _store_upload(assignment, result.data, result.url.rpartition("/")[2] or result.url, result.url, at)
 
 
 def _ask(url: str, most: int) -> FetchResult:
@@ -108,7 +108,7 @@ def _check_count(assignment: Assignment, more: int) -> None:
         raise UploadRefused("enough", text % {"most": rows.count()})
 
 
-def _keep(assignment: Assignment, data: bytes, name: str, url: str, at: datetime) -> Image:
+def _store_upload(assignment: Assignment, data: bytes, name: str, url: str, at: datetime) -> Image:
     if len(data) > settings.UPLOAD_MAX_BYTES:
         text = _("The file is larger than %(most)s MB. Use a smaller one.")
         raise UploadRefused("too_large", text % {"most": settings.UPLOAD_MAX_BYTES // 1024**2})
@@ -121,7 +121,7 @@ def _keep(assignment: Assignment, data: bytes, name: str, url: str, at: datetime
             image, _made = store_image(assignment.campaign.stage.benchmark.team, data, name=name[-80:])
     except ImageRefused as refused:
         raise UploadRefused(refused.code, refused.message) from refused
-    _own(assignment, image, url, at)
+    _add_upload(assignment, image, url, at)
     return image
 
 
@@ -133,7 +133,7 @@ def _memory(data: bytes) -> int:
 
 
 @in_transaction
-def _own(assignment: Assignment, image: Image, url: str, at: datetime) -> None:
+def _add_upload(assignment: Assignment, image: Image, url: str, at: datetime) -> None:
     """The same picture again is no second one. Two at once: the lock lets them count one after the other."""
     fetch("SELECT id FROM annotation_assignment WHERE id = %s FOR NO KEY UPDATE", [assignment.pk])
     if Upload.objects.filter(assignment=assignment, image=image).exists():

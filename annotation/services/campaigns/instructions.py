@@ -21,7 +21,7 @@ class InstructionDraft:
     parts: Mapping[str, Any] = field(default_factory=dict)
 
 
-def newest(campaign: Campaign) -> InstructionVersion | None:
+def newest_version(campaign: Campaign) -> InstructionVersion | None:
     return campaign.instruction_versions.prefetch_related("texts").order_by("-number").first()
 
 
@@ -39,7 +39,7 @@ def texts_by_language(texts: Mapping[str, str]) -> list[InstructionDraft]:
 
 def current_instructions(campaign: Campaign) -> dict[str, str]:
     """What all cohorts read, by language."""
-    return {draft.language: draft.body for draft in texts_of(newest(campaign)) if draft.cohort is None}
+    return {draft.language: draft.body for draft in texts_of(newest_version(campaign)) if draft.cohort is None}
 
 
 @in_transaction
@@ -51,7 +51,7 @@ def publish(
     `required`: nobody is given work before they went through it, also those who began under an earlier one.
     """
     Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
-    last = newest(campaign)
+    last = newest_version(campaign)
     if last is not None and (last.required, _set(texts_of(last))) == (required, _set(texts)):
         return last
     number = last.number + 1 if last else 1
@@ -76,7 +76,7 @@ def set_instructions(campaign: Campaign, texts: Mapping[str, str], actor: User |
 
 def copy(campaign: Campaign, to: Campaign, actor: User | None) -> None:
     """The newest version of one campaign begins another."""
-    last = newest(campaign)
+    last = newest_version(campaign)
     if last is not None:
         publish(to, texts_of(last), actor, required=last.required)
 
@@ -84,10 +84,10 @@ def copy(campaign: Campaign, to: Campaign, actor: User | None) -> None:
 def text_for(version: InstructionVersion, cohort_id: int, language: str) -> InstructionText | None:
     """For this cohort in this language; else for all in it; else of the cohort, then of all, in English; else any."""
     fitting = [row for row in version.texts.all() if row.cohort_id in (None, cohort_id)]
-    return _nearest(fitting, cohort_id, language)
+    return _nearest_text(fitting, cohort_id, language)
 
 
-def _nearest(rows: Iterable[InstructionText], cohort_id: int, language: str) -> InstructionText | None:
+def _nearest_text(rows: Iterable[InstructionText], cohort_id: int, language: str) -> InstructionText | None:
     base = language.split("-")[0]
 
     def rank(row: InstructionText) -> tuple[int, int, int]:
@@ -106,7 +106,7 @@ def required_text(version: InstructionVersion, cohort_id: int, language: str) ->
     if text is None or text.cohort_id == cohort_id or not rows:
         return text
     asked = {Protocol.from_json(row.parts).demand for row in rows}
-    return text if asked == {Protocol.from_json(text.parts).demand} else _nearest(rows, cohort_id, language)
+    return text if asked == {Protocol.from_json(text.parts).demand} else _nearest_text(rows, cohort_id, language)
 
 
 def has_uneven_demands(texts: Iterable[InstructionDraft]) -> bool:

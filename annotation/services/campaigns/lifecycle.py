@@ -26,6 +26,7 @@ from annotation.services.sheets.stages import opening_problems
 from annotation.services.transactions import in_transaction
 from annotation.sheets.sheet import SheetError
 from benchmarks.models import Stage
+from benchmarks.queries.availability import is_available
 from benchmarks.rules.acceptance import RuleError
 from jobs.models import record
 from people.models import Cohort, User
@@ -87,7 +88,7 @@ def create(
         name=name,
         summary=summary,
         conditions=list(conditions),
-        sheet_version=_frozen(stage),
+        sheet_version=_freeze_sheet(stage),
         opens_on=opens_on,
         closes_on=closes_on,
         lease_minutes=lease_minutes or Campaign._meta.get_field("lease_minutes").default,
@@ -103,7 +104,7 @@ def create(
     return campaign
 
 
-def _frozen(stage: Stage) -> Any:
+def _freeze_sheet(stage: Stage) -> Any:
     try:
         return sheet_versions.freeze(stage)
     except SheetError as error:
@@ -124,24 +125,52 @@ def _add_cohort(campaign: Campaign, cohort: Cohort, target: int) -> CampaignCoho
 
 
 @in_transaction
-def open_campaign(campaign: Campaign, actor: User | None, at: datetime) -> None:
-    """Freeze the sheet as it is now, make the slots, and let people in. Refused with every reason at once."""
-    _locked(campaign, State.DRAFT)
-    _check_workable(campaign, at)
-    campaign.sheet_version = _frozen(campaign.stage)
+def add_cohort(campaign: Campaign, cohort: Cohort, target: int, actor: User | None) -> CampaignCohort:
+    """Ask one more cohort, also while the people of others work. Raises CampaignRefused.
+
+    A draft makes its slots when it opens. In an open campaign they are made in this transaction: nobody of the new
+    cohort is at work there yet, so no lock of another person is waited for.
+    """
+    if cohort.team_id != campaign.stage.benchmark.team_id:
+        raise CampaignRefused(["cohort_of_another_team"])
+    if target < 1:
+        raise CampaignRefused(["target_too_small"])
+    _lock_campaign(campaign, State.DRAFT, State.OPEN, State.PAUSED)
+    if campaign.cohorts.filter(cohort=cohort).exists():
+        raise CampaignRefused(["cohort_is_asked"])
+    row = _add_cohort(campaign, cohort, target)
+    if campaign.state != State.DRAFT:
+        slot_creation.create_missing_slots(campaign, cohorts=[row.pk])
+        if campaign.rule_version_id is not None:  # a unit that several cohorts share needs more answers now
+            outbox.mark_cohort_due(row.pk)
+    _event(campaign, actor, "campaign.cohort_added", cohort=cohort.pk, wanted=target)
+    return row
+
+
+@in_transaction
+def open_campaign(campaign: Campaign, actor: User | None, at: datetime, *, may_be_empty: bool = False) -> None:
+    """Freeze the sheet as it is now, make the slots, and let people in. Refused with every reason at once.
+
+    `may_be_empty`: a stage whose items are imported later opens without any.
+    """
+    _lock_campaign(campaign, State.DRAFT)
+    _check_workable(campaign, at, may_be_empty=may_be_empty)
+    campaign.sheet_version = _freeze_sheet(campaign.stage)
     campaign.rule_version = _frozen_rule(campaign.stage)
     slot_creation.create_missing_slots(campaign)
     campaign.state, campaign.opened_at = State.OPEN, at
     campaign.save(update_fields=["sheet_version", "rule_version", "state", "opened_at"])
+    outbox.mark_campaign_due(campaign.pk)
     _event(campaign, actor, "campaign.opened")
 
 
-def _check_workable(campaign: Campaign, at: datetime) -> None:
+def _check_workable(campaign: Campaign, at: datetime, *, may_be_empty: bool = False) -> None:
     """Raises CampaignRefused with all that stands in the way of giving people work."""
     reasons = []
     if not campaign.cohorts.exists():
         reasons.append("no_cohorts")
-    if not campaign.stage.derivation and not items_of(campaign).exists():  # derived ones may come later
+    may_be_empty = may_be_empty or bool(campaign.stage.derivation)  # derived items may come later
+    if not may_be_empty and not items_of(campaign).exists():
         reasons.append("no_items")
     if campaign.closes_on and (campaign.closes_on < at.date() or campaign.closes_on < (campaign.opens_on or at.date())):
         reasons.append("closes_before_it_opens")
@@ -151,8 +180,8 @@ def _check_workable(campaign: Campaign, at: datetime) -> None:
 
 
 def items_of(campaign: Campaign) -> Any:
-    """What a campaign asks about: items of its conditions that were not withdrawn."""
-    items = campaign.stage.items.filter(withdrawn_at=None)
+    """What a campaign asks about: items of its conditions that are not withdrawn and that the filters keep."""
+    items = campaign.stage.items.filter(is_available())
     return items.filter(condition__in=campaign.conditions) if campaign.conditions else items
 
 
@@ -165,14 +194,14 @@ def add_slots(campaign: Campaign) -> int:
 @in_transaction
 def pause(campaign: Campaign, actor: User | None) -> None:
     """Nobody is given new work; what people have in hand they may finish."""
-    _locked(campaign, State.OPEN)
+    _lock_campaign(campaign, State.OPEN)
     _set_state(campaign, State.PAUSED, actor, "campaign.paused")
 
 
 @in_transaction
 def resume(campaign: Campaign, actor: User | None, at: datetime) -> None:
     """Let people in again. What was opened for imports only may never have been fit for them: refused as opening is."""
-    _locked(campaign, State.PAUSED)
+    _lock_campaign(campaign, State.PAUSED)
     _check_workable(campaign, at)
     _set_state(campaign, State.OPEN, actor, "campaign.resumed")
 
@@ -190,10 +219,11 @@ def close(campaign: Campaign, actor: User | None, at: datetime) -> None:
 @in_transaction
 def _close(campaign: Campaign, actor: User | None, at: datetime) -> None:
     """Committed before places are given back, so that nobody takes one behind our back."""
-    _locked(campaign, State.OPEN, State.PAUSED, State.DRAFT)
+    _lock_campaign(campaign, State.OPEN, State.PAUSED, State.DRAFT)
     campaign.closed_at = at
     campaign.save(update_fields=["closed_at"])
     _set_state(campaign, State.CLOSED, actor, "campaign.closed")
+    outbox.mark_campaign_due(campaign.pk)
 
 
 @in_transaction
@@ -244,8 +274,7 @@ def _save_target(campaign_cohort: CampaignCohort, target: int, actor: User | Non
     lock_all_participations(row.pk)
     campaign_cohort.target_answers = target
     campaign_cohort.save(update_fields=["target_answers"])
-    if row.campaign.rule_version_id is not None:  # a unit has what it needs with more answers now, or with fewer
-        outbox.mark_cohort_due(row.pk)
+    outbox.mark_cohort_due(row.pk)  # a unit has what it needs with more answers now, or with fewer
     data = {"cohort": row.cohort_id, "old": row.target_answers, "new": target}
     _event(campaign_cohort.campaign, actor, "campaign.target_changed", **data)
 
@@ -307,7 +336,7 @@ def _reserved(campaign: Campaign) -> dict[int, int]:
     return counts
 
 
-def _locked(campaign: Campaign, *allowed: str) -> None:
+def _lock_campaign(campaign: Campaign, *allowed: str) -> None:
     """Hold the campaign's row; what the object says of its state may be old."""
     row = Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)
     campaign.state = row.state

@@ -10,7 +10,7 @@ from django.core.signing import BadSignature, Signer
 
 from annotation.instructions.protocol import Protocol
 from annotation.models import CampaignCohort, InstructionText, InstructionVersion, Readiness
-from annotation.services.campaigns.instructions import newest, required_text, text_for
+from annotation.services.campaigns.instructions import newest_version, required_text, text_for
 from annotation.services.queue.locks import lock_participation_of
 from annotation.services.transactions import in_transaction
 from jobs.models import record
@@ -41,10 +41,10 @@ class ReadinessState:
         return self.row is not None and self.row.passed_at is not None
 
     @property
-    def all_seen(self) -> bool:
-        return self.parts.seen(self.seen)
+    def is_all_seen(self) -> bool:
+        return self.parts.is_seen_in_full(self.seen)
 
-    def missing(self, key: str) -> int:
+    def seconds_left(self, key: str) -> int:
         """Whole seconds that a material still asks for."""
         material = self.parts.material(key)
         left = (material.seconds if material else 0) - float(self.seen.get(key, 0))
@@ -53,7 +53,7 @@ class ReadinessState:
 
 def readiness_of(place: CampaignCohort, rater: Rater, language: str) -> ReadinessState | None:
     """None where there are no instructions. Reads only."""
-    version = newest(place.campaign)
+    version = newest_version(place.campaign)
     if version is None:
         return None
     text = (required_text if version.required else text_for)(version, place.cohort_id, language)
@@ -120,7 +120,7 @@ def add_viewing_time(
     together they count no more than what passed.
     """
     material = ready.parts.material(key)
-    opened = _read(ticket_text, rater, ready.version.pk, key)
+    opened = _parse_ticket(ticket_text, rater, ready.version.pk, key)
     if material is None or opened is None:
         return ready
     passed = max(0.0, at.timestamp() - opened.since)
@@ -133,7 +133,7 @@ def add_viewing_time(
     return ReadinessState(ready.version, ready.text, ready.parts, row)
 
 
-def _read(ticket_text: str, rater: Rater, version: int, key: str) -> _Ticket | None:
+def _parse_ticket(ticket_text: str, rater: Rater, version: int, key: str) -> _Ticket | None:
     try:
         whose, *numbers = _SIGNER.unsign(ticket_text).rsplit(":", 3)
         mine = whose == f"{rater.pk}:{version}:{key}"
@@ -154,13 +154,13 @@ def answer_question(
     """One question of the quiz. After the last one it is passed, or it begins anew."""
     question = ready.parts.question(key)
     row = _row(place, rater, ready, at)
-    if question is None or question.option(code) is None or row.passed_at or not ready.parts.seen(row.seen):
+    if question is None or question.option(code) is None or row.passed_at or not ready.parts.is_seen_in_full(row.seen):
         return ReadinessState(ready.version, ready.text, ready.parts, row)
     if key not in row.answers:  # what was answered and explained is not answered again in the same try
         row.answers = {**row.answers, key: code}
         if all(one.key in row.answers for one in ready.parts.quiz):
             row.tries += 1
-            if ready.parts.right(row.answers) >= ready.parts.pass_mark:
+            if ready.parts.count_right_answers(row.answers) >= ready.parts.pass_mark:
                 _pass(place, rater, row, at)
         row.save()
     return ReadinessState(ready.version, ready.text, ready.parts, row)
@@ -179,7 +179,7 @@ def restart_quiz(place: CampaignCohort, rater: Rater, ready: ReadinessState, at:
 def confirm_read(place: CampaignCohort, rater: Rater, ready: ReadinessState, at: datetime) -> bool:
     """I have read them: where there is no quiz. Says whether it was enough."""
     row = _row(place, rater, ready, at)
-    if row.passed_at is None and not ready.parts.quiz and ready.parts.seen(row.seen):
+    if row.passed_at is None and not ready.parts.quiz and ready.parts.is_seen_in_full(row.seen):
         _pass(place, rater, row, at)
         row.save()
     return row.passed_at is not None

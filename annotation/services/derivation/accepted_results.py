@@ -1,25 +1,41 @@
 """What was accepted in a stage, as derivations read it."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from annotation.models import Annotation, Assignment, Outcome
+from django.db.models import Q, QuerySet
+
+from annotation.models import Annotation, Assignment, ItemContributor, Outcome
+from annotation.queries.unit_completion import complete_units
+from annotation.services.answers.model_answers import REPEAT
+from annotation.services.derivation.run_choice import RunChoice
 from annotation.services.review.outcomes import facts_of, judge_unit
 from benchmarks.models import Benchmark, Image, Item, Stage
+from benchmarks.queries.availability import is_kept, kept_without
 from benchmarks.rules.derivations import DerivationSource, PictureRef, Result
 from people.models import Rater
 
 
-def results_of(stage: Stage, *, of: str = "results", items: Collection[int] | None = None) -> list[Result]:
-    """The accepted results of a stage, or of some of its items. `of` items: these as such, whatever was answered.
+def results_of(
+    stage: Stage,
+    *,
+    of: str = "results",
+    items: Collection[int] | None = None,
+    without: str = "",
+    runs: RunChoice | None = None,
+) -> list[Result]:
+    """The accepted results of a stage, or of some of its items. `of` items or kept: these as such.
 
     On submit every counted answer is accepted; by review those that a reviewer accepted; by rule those of units whose
-    newest outcome is accepted. Answers of models and to withdrawn items are none.
+    newest outcome is accepted. Those to items that are withdrawn, dropped by a filter or wait for a fact are none.
+    `without`: a filter that is not asked. Answers of models are none without `runs`; with it those of the runs chosen
+    are results, whatever the stage's acceptance, and results say what kinds need that read all raters.
     """
-    live = stage.items.filter(withdrawn_at=None)
+    live = kept_without(stage, without) if without else stage.items.filter(is_kept())
     if items is not None:
         live = live.filter(pk__in=items)
-    if of == "items":
+    if of in ("items", "kept"):
         sources = _sources(live, stage)
         return [Result(sources[pk]) for pk in sorted(sources)]
     answers = _answers(stage, live)
@@ -29,10 +45,53 @@ def results_of(stage: Stage, *, of: str = "results", items: Collection[int] | No
         answers = [
             answer for answer in answers if (answer.assignment.campaign_id, answer.assignment.unit_id) in accepted_units
         ]
+    if runs is not None:
+        answers += _model_answers(stage, live, runs)
     sources = _sources(Item.objects.filter(pk__in={answer.assignment.unit.item_id for answer in answers}), stage)
     pictures = _pictures(answers, stage.benchmark)
     facts = facts_of(list(sources)) if outcomes else {}
-    return [_result(answer, sources, pictures, outcomes, facts, stage.benchmark) for answer in answers]
+    results = [_result(answer, sources, pictures, outcomes, facts, stage.benchmark) for answer in answers]
+    return results if runs is None else _with_raters(results, answers)
+
+
+def _model_answers(stage: Stage, items: QuerySet[Item], runs: RunChoice) -> list[Annotation]:
+    rows = Annotation.objects.filter(
+        Q(counted=True) | Q(uncounted_because=REPEAT),
+        runs.rows(),
+        live=True,
+        rater__kind=Rater.Kind.MODEL,
+        assignment__campaign__stage=stage,
+        assignment__unit__item__in=items,
+    )
+    joined = rows.select_related("assignment__unit", "assignment__campaign", "cohort", "sheet_version", "rater")
+    return [answer for answer in joined.order_by("pk") if runs.includes(answer.rater, answer.run or 0)]
+
+
+def _with_raters(results: Sequence[Result], answers: Sequence[Annotation]) -> list[Result]:
+    """With what kinds need that read the answers of all raters. Two queries."""
+    complete = complete_units({answer.assignment.unit_id for answer in answers})
+    items = {answer.assignment.unit.item_id for answer in answers}
+    owners = set(ItemContributor.objects.filter(item__in=items, own=True).values_list("item", "rater"))
+    return [
+        replace(
+            result,
+            **_model_values(answer) if answer.rater.kind == Rater.Kind.MODEL else {},
+            submitted=answer.submitted_at.timestamp(),
+            complete=answer.assignment.unit_id in complete,
+            owns=(answer.assignment.unit.item_id, answer.rater_id) in owners,
+        )
+        for result, answer in zip(results, answers, strict=True)
+    ]
+
+
+def _model_values(answer: Annotation) -> dict[str, Any]:
+    return {
+        "kind": "model",
+        "rater_name": answer.rater.name,
+        "setting": answer.rater.setting,
+        "run": answer.run or 0,
+        "repeat": answer.assignment.repeat,
+    }
 
 
 def _answers(stage: Stage, items: Any) -> list[Annotation]:
@@ -45,7 +104,7 @@ def _answers(stage: Stage, items: Any) -> list[Annotation]:
     )
     if stage.acceptance == Stage.Acceptance.BY_REVIEW:
         rows = rows.filter(assignment__state=Assignment.State.ACCEPTED)
-    joined = rows.select_related("assignment__unit", "assignment__campaign", "cohort", "sheet_version")
+    joined = rows.select_related("assignment__unit", "assignment__campaign", "cohort", "sheet_version", "rater")
     return list(joined.order_by("pk"))
 
 
@@ -91,7 +150,8 @@ def _result(
     benchmark: Benchmark,
 ) -> Result:
     unit = answer.assignment.unit
-    outcome = outcomes[unit.pk] if outcomes is not None else None
+    of_person = answer.rater.kind == Rater.Kind.PERSON
+    outcome = outcomes[unit.pk] if outcomes is not None and of_person else None
     passes = True
     if outcome is not None:
         passes = judge_unit(outcome.rule_version, [answer], facts.get(unit.item_id, {})).state == "accepted"

@@ -6,7 +6,8 @@ from typing import Any
 
 from annotation.models import Annotation
 from annotation.services.derivation.accepted_results import results_of
-from annotation.services.derivation.derived_items import merged
+from annotation.services.derivation.item_matching import merge_drafts
+from annotation.services.derivation.run_choice import run_choice
 from benchmarks.models import Item, Stage
 from benchmarks.rules.derivations import Derivation, DerivationError, pair
 
@@ -30,15 +31,20 @@ def count_derived(stage: Stage, derivation: Mapping[str, Any], most: int = MOST_
     )
     if _sources(earlier, parsed.of) > MOST_SOURCES:
         return None
-    results = [result for source_stage in earlier for result in results_of(source_stage, of=parsed.of)]
+    runs = run_choice(stage, parsed.params) if parsed.rules.all_raters else None
+    results = [
+        result
+        for source_stage in earlier
+        for result in results_of(source_stage, of=parsed.of, without=parsed.without, runs=runs)
+    ]
     if parsed.kind == "pair":
-        return sum(1 for _pair in islice(pair.chosen(results, parsed.params, parsed.seed), most + 1))
-    return len(merged(parsed.derive(results)))
+        return sum(1 for _pair in islice(pair.choose_pairs(results, parsed.params, parsed.seed), most + 1))
+    return len(merge_drafts(parsed.derive(results)))
 
 
 def _sources(earlier: list[Stage], of: str) -> int:
     items = Item.objects.filter(stage__in=earlier, withdrawn_at=None)
-    if of == "items":
+    if of in ("items", "kept"):
         return items.count()
     return Annotation.objects.filter(assignment__campaign__stage__in=earlier, live=True).count()
 

@@ -7,33 +7,34 @@ See docs/explanation/acceptance.md.
 
 # ruff: noqa: S608  (only constants of this file are put into the statements)
 
-import json
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
-from django.db.models import Q
+from django.db.models import F, Q
 
 from annotation.models import Campaign, ItemSource
 from annotation.queries.sql import execute, fetch
 from annotation.services.derivation import outbox
 from annotation.services.derivation.accepted_results import results_of
+from annotation.services.derivation.item_matching import Matches, match_items, match_versions
+from annotation.services.derivation.run_choice import run_choice
 from annotation.services.queue import slot_creation, slots
 from annotation.services.review import outcomes
 from annotation.services.transactions import in_transaction
 from benchmarks.images.perceptual_hash import TooManyPictures
 from benchmarks.models import Item, ItemImage, Stage
 from benchmarks.rules.derivations import Derivation, DerivationError, DerivationSource, ItemDraft, Result
-from benchmarks.rules.derivations.contract import digest, read_path
+from benchmarks.rules.derivations.contract import read_path
+from benchmarks.rules.derivations.registry import KINDS
+from benchmarks.services.intake import judge_job
+from benchmarks.services.intake.judging import judge_items
 from benchmarks.services.picture_arrangement import arrange
 
 log = logging.getLogger(__name__)
 BATCH = 500
 MOST_ROUNDS = 10_000  # a worker that finds more to do leaves the rest to the next one
 BECAUSE = "source"
-LAID = ("groups", "near")
 
 TAKE = """DELETE FROM annotation_due WHERE id IN (
   SELECT id FROM annotation_due WHERE stage_id = %s ORDER BY id LIMIT %s) RETURNING source_id"""
@@ -42,14 +43,19 @@ FED = """benchmarks_item i JOIN benchmarks_stage st ON st.id = i.stage_id JOIN b
 NOTE = "INSERT INTO annotation_due (stage_id, source_id, at) SELECT later.id, i.id, clock_timestamp() FROM"
 HAND_ON = f"{NOTE} {FED} WHERE i.id = ANY(%s)"
 RENEW = f"{NOTE} {FED} WHERE later.id = %s"
-# Authors of the answers that were used, and everybody who had a part in the sources.
+# Authors of the answers that were used, and everybody who had a part in the sources. An item is no own one of those
+# whose answers are only its references.
 CONTRIBUTORS = """
-INSERT INTO annotation_itemcontributor (item_id, rater_id)
-SELECT s.item_id, an.rater_id FROM annotation_itemsource s JOIN annotation_annotation an ON an.id = s.annotation_id
-WHERE s.item_id = ANY(%(items)s)
-UNION SELECT s.item_id, k.rater_id FROM annotation_itemsource s
-  JOIN annotation_itemcontributor k ON k.item_id = s.source_id WHERE s.item_id = ANY(%(items)s)
-ON CONFLICT DO NOTHING RETURNING item_id
+INSERT INTO annotation_itemcontributor AS known (item_id, rater_id, own)
+SELECT item_id, rater_id, bool_or(own) FROM (
+  SELECT s.item_id, an.rater_id, s.role <> 'reference' AS own
+  FROM annotation_itemsource s JOIN annotation_annotation an ON an.id = s.annotation_id
+  WHERE s.item_id = ANY(%(items)s)
+  UNION SELECT s.item_id, k.rater_id, k.own FROM annotation_itemsource s
+    JOIN annotation_itemcontributor k ON k.item_id = s.source_id WHERE s.item_id = ANY(%(items)s)
+) parts GROUP BY item_id, rater_id
+ON CONFLICT (item_id, rater_id) DO UPDATE SET own = true WHERE NOT known.own AND EXCLUDED.own
+RETURNING item_id
 """
 # What was withdrawn or brought back, or came in, by a way that tells nobody: imports lie below this app.
 UNNOTICED = f"""
@@ -59,7 +65,7 @@ SELECT DISTINCT d.stage_id, i.id, clock_timestamp() FROM benchmarks_item i
 WHERE i.withdrawn_at IS NOT NULL AND i.withdrawn_because <> 'source' AND d.withdrawn_at IS NULL
 UNION SELECT later.id, i.id, clock_timestamp() FROM {FED} WHERE i.completed_at > %(since)s
 UNION SELECT later.id, i.id, clock_timestamp() FROM {FED}
-WHERE later.derivation ->> 'of' = 'items' AND i.created_at > %(since)s
+WHERE later.derivation ->> 'of' IN ('items', 'kept') AND i.intake IN ('', 'kept') AND i.created_at > %(since)s
   AND NOT EXISTS (SELECT FROM annotation_itemsource s JOIN benchmarks_item d ON d.id = s.item_id
     WHERE s.source_id = i.id AND d.stage_id = later.id)
 """
@@ -100,7 +106,8 @@ def _next() -> int | None:
 def _step(stage_id: int, at: datetime) -> list[int]:
     """Judge the stage's own items that are due, and derive from those of earlier stages: which items changed."""
     stage = Stage.objects.select_related("benchmark").select_for_update(no_key=True, of=("self",)).get(pk=stage_id)
-    due = {source for (source,) in fetch(TAKE, [stage_id, BATCH])}
+    kind = KINDS.get(str((stage.derivation or {}).get("kind")))
+    due = {source for (source,) in fetch(TAKE, [stage_id, kind.batch if kind else BATCH])}
     own = set(stage.items.filter(pk__in=due).values_list("pk", flat=True))
     if own:
         if stage.acceptance == Stage.Acceptance.BY_RULE:
@@ -122,11 +129,19 @@ def derive(stage: Stage, due: Collection[int], at: datetime) -> list[int]:
     for source_stage in earlier:
         source_stage.benchmark = stage.benchmark
     scope = _scope(derivation, earlier, due)
-    results = [result for one in earlier for result in results_of(one, of=derivation.of, items=scope)]
+    runs = run_choice(stage, derivation.params) if derivation.rules.all_raters else None
+    results = [
+        result
+        for source_stage in earlier
+        for result in results_of(source_stage, of=derivation.of, items=scope, without=derivation.without, runs=runs)
+    ]
     existing = Item.objects.filter(stage=stage, sources__isnull=False)
     if scope is not None:
         existing = existing.filter(sources__source__in=scope)
-    return _upsert(stage, derivation.derive(results), set(existing.values_list("pk", flat=True)), at)
+    ids = set(existing.values_list("pk", flat=True))
+    drafts = derivation.derive(results)
+    matches = match_versions(stage, drafts, ids) if derivation.rules.versions else match_items(stage, drafts)
+    return _upsert(stage, matches, ids, at)
 
 
 def _scope(derivation: Derivation, earlier: Sequence[Stage], due: Collection[int]) -> set[int] | None:
@@ -147,8 +162,8 @@ def _scope(derivation: Derivation, earlier: Sequence[Stage], due: Collection[int
     return set(due) | set(Item.objects.filter(alike, stage__in=earlier).values_list("pk", flat=True))
 
 
-def _upsert(stage: Stage, drafts: Sequence[ItemDraft], existing: set[int], at: datetime) -> list[int]:
-    existing_drafts, new_drafts = _match(stage, drafts)
+def _upsert(stage: Stage, matches: Matches, existing: set[int], at: datetime) -> list[int]:
+    existing_drafts, new_drafts = matches
     _make(stage, new_drafts, existing_drafts)
     ids = list(existing_drafts)
     _write_sources(existing_drafts)
@@ -164,75 +179,18 @@ def _upsert(stage: Stage, drafts: Sequence[ItemDraft], existing: set[int], at: d
     if known_before and stage.staffing == Stage.Staffing.CONTRIBUTORS:
         slots.move_to_end(known_before)
     outbox.mark_items_due({*returned, *gone, *known_before})
-    return [*(pk for pk in ids if pk not in existing), *returned, *gone]
+    changed = [*(pk for pk in ids if pk not in existing), *returned, *gone]
+    if changed:  # numbers leave out withdrawn items: see annotation.queries.answers.watermark
+        Stage.objects.filter(pk=stage.pk).update(changes=F("changes") + len(changed))
+    _judge(stage, changed)
+    return changed
 
 
-Content = tuple[str, str, str, str, str, tuple[tuple[str, int], ...]]
-
-
-def _content(draft: ItemDraft) -> Content:
-    images = tuple(sorted((role, picture.image) for role, picture in draft.images.items()))
-    return draft.concept, draft.origin, draft.condition, draft.text, _sorted(draft.context), images
-
-
-def _content_of(item: Item) -> Content:
-    images = tuple(sorted((use.role, use.image_id) for use in item.images.all()))
-    return item.concept, item.origin, item.condition, item.text, _sorted(item.context), images
-
-
-def _sorted(context: Mapping[str, Any]) -> str:
-    """How pictures lie on a contact sheet is worked out afterwards, and is no other content."""
-    own_values = {key: value for key, value in context.items() if key not in LAID}
-    return json.dumps(own_values, sort_keys=True, ensure_ascii=False)
-
-
-def _candidate_keys(draft: ItemDraft, key: str = "") -> list[str]:
-    """Keys in the order in which they are tried: its own, with its mark, with a digest of what it says."""
-    key, last = key or draft.key, digest(*(str(part) for part in _content(draft)))[:8]
-    return [key, *([f"{key}.{draft.mark}"] if draft.mark else []), f"{key}.{last}"]
-
-
-def _former_names(draft: ItemDraft) -> list[str]:
-    """Keys that an item derived by an earlier version of Emic may have."""
-    return _candidate_keys(draft, draft.former) if draft.former and draft.former != draft.key else []
-
-
-def _match(stage: Stage, drafts: Sequence[ItemDraft]) -> tuple[dict[int, ItemDraft], list[tuple[str, ItemDraft]]]:
-    """The items that say what a draft says, and under which key the others are to be made."""
-    wanted = [name for draft in drafts for name in (*_candidate_keys(draft), *_former_names(draft))]
-    existing_items = {item.key: item for item in stage.items.filter(key__in=wanted).prefetch_related("images")}
-    contents = {key: _content_of(item) for key, item in existing_items.items()}
-    existing_drafts: dict[int, ItemDraft] = {}
-    new_drafts: dict[str, ItemDraft] = {}
-    new = []
-    for draft in drafts:
-        content = _content(draft)
-        former = next((n for n in _former_names(draft) if contents.get(n) == content), "")
-        if former:
-            known = existing_drafts.get(existing_items[former].pk)
-            existing_drafts[existing_items[former].pk] = (
-                replace(known, sources=(*known.sources, *draft.sources)) if known else draft
-            )
-        else:
-            new.append(draft)
-    for draft in merged(new):
-        content = _content(draft)
-        name = next(n for n in _candidate_keys(draft) if n not in new_drafts and contents.get(n, content) == content)
-        if name in existing_items:
-            existing_drafts[existing_items[name].pk] = draft
-        else:
-            new_drafts[name] = draft
-    return existing_drafts, list(new_drafts.items())
-
-
-def merged(drafts: Iterable[ItemDraft]) -> list[ItemDraft]:
-    """What says the same under the same key is one item with all their sources."""
-    drafts_by_content: dict[tuple[str, Content], ItemDraft] = {}
-    for draft in drafts:
-        content_key = draft.key, _content(draft)
-        other = drafts_by_content.get(content_key)
-        drafts_by_content[content_key] = replace(other, sources=(*other.sources, *draft.sources)) if other else draft
-    return list(drafts_by_content.values())
+def _judge(stage: Stage, changed: list[int]) -> None:
+    """The stage's own filters, over what is new, came back or went."""
+    if stage.filters:
+        judge_items(stage, changed)
+        judge_job.start_if_hashes_are_missing(stage, changed)
 
 
 def _make(stage: Stage, new_drafts: Sequence[tuple[str, ItemDraft]], drafts_by_item: dict[int, ItemDraft]) -> None:
@@ -266,16 +224,20 @@ def _make(stage: Stage, new_drafts: Sequence[tuple[str, ItemDraft]], drafts_by_i
 def _write_sources(drafts_by_item: Mapping[int, ItemDraft]) -> None:
     """What each item is made of now. Who had a part in it stays known in its contributors."""
     wanted = {
-        (item, source, annotation) for item, draft in drafts_by_item.items() for source, annotation in draft.sources
+        (item, source, annotation): draft.roles.get((source, annotation), "")
+        for item, draft in drafts_by_item.items()
+        for source, annotation in draft.sources
     }
-    existing_links = {
-        (row.item_id, row.source_id, row.annotation_id): row.pk
+    rows = {
+        (row.item_id, row.source_id, row.annotation_id): row
         for row in ItemSource.objects.filter(item__in=drafts_by_item)
     }
-    ItemSource.objects.filter(pk__in=[pk for link, pk in existing_links.items() if link not in wanted]).delete()
+    other = [row.pk for link, row in rows.items() if wanted.get(link) != row.role]
+    ItemSource.objects.filter(pk__in=other).delete()
     new = (
-        ItemSource(item_id=i, source_id=s, annotation_id=a)
-        for i, s, a in sorted(wanted - existing_links.keys(), key=str)
+        ItemSource(item_id=i, source_id=s, annotation_id=a, role=wanted[i, s, a])
+        for i, s, a in sorted(wanted, key=str)
+        if (i, s, a) not in rows or rows[i, s, a].role != wanted[i, s, a]
     )
     ItemSource.objects.bulk_create(new, batch_size=2000)
 

@@ -29,6 +29,11 @@ OF_ANSWERS = """SELECT DISTINCT u.item_id FROM annotation_annotation an
 OF_COHORT = """SELECT DISTINCT u.item_id FROM annotation_slot s JOIN annotation_unit u ON u.id = s.unit_id
   WHERE s.cohort_id = %s"""
 
+OF_CAMPAIGN = """SELECT u.item_id FROM annotation_campaigncohort cc JOIN annotation_slot s ON s.cohort_id = cc.id
+    JOIN annotation_unit u ON u.id = s.unit_id WHERE cc.campaign_id = %(campaign)s
+  UNION SELECT u.item_id FROM annotation_assignment a JOIN annotation_unit u ON u.id = a.unit_id
+  WHERE a.campaign_id = %(campaign)s"""
+
 
 def mark_items_due(item_ids: Iterable[int]) -> None:
     """The answers to these items changed, or what counts of them."""
@@ -47,6 +52,11 @@ def mark_answers_due(annotation_ids: Sequence[int]) -> None:
 
 def mark_cohort_due(campaign_cohort_id: int) -> None:
     mark_items_due(item for (item,) in fetch(OF_COHORT, [campaign_cohort_id]))
+
+
+def mark_campaign_due(campaign_id: int) -> None:
+    """What the campaign asks about waits for more answers now, or for no more."""
+    mark_items_due(item for (item,) in fetch(OF_CAMPAIGN, {"campaign": campaign_id}))
 
 
 def schedule_worker() -> None:

@@ -50,7 +50,7 @@ def start(campaign: Campaign, actor: User, upload: File, *, makes_items: bool = 
 
 def run(work: JobContext) -> None:
     _not_withdrawn(work)
-    place = _place(work)
+    place = _load_target(work)
     analyze()
     try:
         with _rows(work) as rows:
@@ -99,7 +99,7 @@ def _not_withdrawn(work: JobContext) -> None:
         raise JobFailed(_("The answers imported so far were withdrawn. Import the file again to import all of it."))
 
 
-def _place(work: JobContext) -> ImportTarget:
+def _load_target(work: JobContext) -> ImportTarget:
     campaign = Campaign.objects.select_related("stage__benchmark__team", "sheet_version", "rule_version").get(
         pk=work.params["campaign"]
     )

@@ -20,6 +20,7 @@ OF_ANSWERS = frozenset(
         "item",
         "unit",
         "target",
+        "label_set",
         "cohort",
         "rater",
         "rater_kind",

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from annotation.displays.shown_item import build_shown, upload_info
 from annotation.fields.contract import AnswerProblem
 from annotation.fields.messages import problem_text
-from annotation.imports.example import allowed
+from annotation.imports.example import allowed_codes
 from annotation.imports.row_groups import AnswerRowGroup
 from annotation.imports.rows import AnswerRow, parse_row
 from annotation.models import Campaign, CampaignCohort, Unit
@@ -19,7 +19,8 @@ from annotation.services.files.items import items_from_rows
 from annotation.services.files.withdrawals import client_key_prefix
 from annotation.sheets.sheet import ParsedSheet, Sheet
 from benchmarks.imports.problems import RowProblem
-from benchmarks.models import Image, Item
+from benchmarks.models import Image, Item, LabelSet
+from benchmarks.queries.label_sets import find_set
 from people.models import Cohort, Team, User
 
 LONGEST_TARGET = 120
@@ -28,7 +29,7 @@ LONGEST_TARGET = 120
 @dataclass(frozen=True)
 class ImportTarget:
     """Where the answers go. `creates_items`: one that a row names and the stage lacks is made from the row. `actor`
-    sent the file."""
+    sent the file. `run`: the id of the run whose answers the file has, None of a file of a campaign."""
 
     campaign: Campaign
     sheet: Sheet
@@ -36,10 +37,18 @@ class ImportTarget:
     digest: str
     creates_items: bool = False
     actor: User | None = None
+    run: int | None = None
+    label_sets: dict[str, LabelSet | None] = field(default_factory=dict, repr=False)
 
     @property
     def team(self) -> Team:
         return self.campaign.stage.benchmark.team
+
+    def find_label_set(self, reference: str) -> LabelSet | None:
+        """A set of the team by `key@version`, looked up once."""
+        if reference not in self.label_sets:
+            self.label_sets[reference] = find_set(self.team, reference)
+        return self.label_sets[reference]
 
     def key(self, number: int | str) -> str:
         """Of the answer in a row: sending the same file again is harmless."""
@@ -58,6 +67,7 @@ class ParsedAnswer:
     parsed: ParsedSheet
     confirmed: tuple[str, ...]
     pictures: list[Image]
+    label_set: LabelSet | None = None
 
     @property
     def number(self) -> int:
@@ -107,12 +117,12 @@ def resolve_answer(place: ImportTarget, group: AnswerRowGroup, known: RowLookup,
     if group.problems:
         raise RowsRejected(group.problems)
     try:
-        return _understood(place, group, parse_row(group.row, place.sheet, now), known)
+        return _parse_answer(place, group, parse_row(group.row, place.sheet, now), known)
     except RowProblem as problem:
         raise RowsRejected(dict.fromkeys(group.numbers, problem)) from problem
 
 
-def _understood(place: ImportTarget, gathered: AnswerRowGroup, row: AnswerRow, known: RowLookup) -> ParsedAnswer:
+def _parse_answer(place: ImportTarget, gathered: AnswerRowGroup, row: AnswerRow, known: RowLookup) -> ParsedAnswer:
     item = known.items.get(row.item)
     if isinstance(item, RowProblem):
         raise item
@@ -123,8 +133,8 @@ def _understood(place: ImportTarget, gathered: AnswerRowGroup, row: AnswerRow, k
         text = _("This campaign does not ask the cohort “%(name)s”. It asks: %(known)s.")
         raise RowProblem("no_cohort", text % {"name": row.cohort, "known": ", ".join(place.cohorts)})
     cohort = place.cohorts[row.cohort].cohort if row.cohort else None
-    target = _target(place, row)
-    unit = Unit(item=item, target=target)
+    target, label_set = _target(place, row), _label_set(place, row)
+    unit = Unit(item=item, target=target, label_set=label_set)
     shown = build_shown(unit, cohort, [upload_info(image) for image in known.pictures.values()])
     confirmed = place.sheet.unconfirmed(row.raw, shown, row.confirmed)
     parsed = place.sheet.parse(row.raw, shown, confirmed, partial=gathered.partial)
@@ -136,7 +146,7 @@ def _understood(place: ImportTarget, gathered: AnswerRowGroup, row: AnswerRow, k
         raise RowsRejected(_problem_text(place.sheet, gathered, parsed), codes)
     _check_all_fields_visible(gathered, parsed)
     used = [image for sha, image in known.pictures.items() if sha in _shas(place.sheet, parsed)]
-    return ParsedAnswer(gathered, row, item, cohort, target, parsed, confirmed, used)
+    return ParsedAnswer(gathered, row, item, cohort, target, parsed, confirmed, used, label_set)
 
 
 def _target(place: ImportTarget, row: AnswerRow) -> str:
@@ -154,6 +164,20 @@ def _target(place: ImportTarget, row: AnswerRow) -> str:
         text = _("The culture “%(name)s” is not asked about in this campaign. There are: %(known)s.")
         raise RowProblem("no_target", text % {"name": target, "known": ", ".join(place.cohorts)})
     return target
+
+
+def _label_set(place: ImportTarget, row: AnswerRow) -> LabelSet | None:
+    """The team's set that a model's target is a label of; None where the target is a cohort's own label."""
+    if not row.label_set:
+        return None
+    if not row.by_model or not place.campaign.stage.has_target:
+        text = _("Only a model's answer has a “label_set”, in a stage that asks about a culture. Leave it empty.")
+        raise RowProblem("no_label_set", text)
+    label_set = place.find_label_set(row.label_set)
+    if label_set is None:
+        text = _("This team has no label set “%(name)s”. Import it under Targets, or leave “label_set” empty.")
+        raise RowProblem("no_label_set", text % {"name": row.label_set})
+    return label_set
 
 
 def _shas(sheet: Sheet, parsed: ParsedSheet) -> set[str]:
@@ -174,15 +198,15 @@ def _problem_text(sheet: Sheet, gathered: AnswerRowGroup, parsed: ParsedSheet) -
     words: dict[int, list[str]] = {}
     for key, problems in [*parsed.errors.items(), *parsed.warnings.items()]:
         number = gathered.of.get(key, gathered.numbers[0])
-        words.setdefault(number, []).extend(_words(sheet, key, problem) for problem in problems)
+        words.setdefault(number, []).extend(_problem_sentence(sheet, key, problem) for problem in problems)
     return {number: RowProblem("not_an_answer", " ".join(found)) for number, found in words.items()}
 
 
-def _words(sheet: Sheet, key: str, problem: AnswerProblem) -> str:
+def _problem_sentence(sheet: Sheet, key: str, problem: AnswerProblem) -> str:
     words = problem_text(problem)
     text = f"{key}: {words.title} {words.advice}".strip()
     one = next((one for one in sheet.fields if one.key == key), None)
-    codes = allowed(one) if one and "given" in problem.params else ()
+    codes = allowed_codes(one) if one and "given" in problem.params else ()
     if not codes:
         return text
     more = _("It says “%(given)s”; there are: %(known)s.")

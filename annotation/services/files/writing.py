@@ -69,7 +69,7 @@ def write(place: ImportTarget, ready: Sequence[ParsedAnswer], now: datetime) -> 
     raters = raters_for(place.campaign, {_name(one) for one in ready})
     known, refused = _reported_model_info(ready, raters)
     fine = [one for one in ready if one.number not in refused]
-    judged = iter(_written(place, fine, raters, now))
+    judged = iter(_write_answers(place, fine, raters, now))
     results = [refused.get(one.number) or next(judged) for one in ready]
     for name, about in known.items():
         if any(_name(one) == name and how[0] != Outcome.ERROR for one, how in zip(ready, results, strict=True)):
@@ -109,7 +109,7 @@ def _reported_model_info(
     return known, refused
 
 
-def _written(
+def _write_answers(
     place: ImportTarget, ready: Sequence[ParsedAnswer], raters: Mapping[Name, Rater], now: datetime
 ) -> list[Judged]:
     units = _units(ready)
@@ -126,21 +126,31 @@ def _written(
 _CHANGES = (Outcome.CREATED, Outcome.UPDATED)
 
 
-def _pair(one: ParsedAnswer, raters: Mapping[Name, Rater], units: Mapping[tuple[int, str], int]) -> Pair:
-    return units[one.item.pk, one.target], raters[_name(one)].pk
+UnitKey = tuple[int, str, int | None]
+"""Of a unit: item, target, and the label set's id."""
 
 
-def _units(ready: Sequence[ParsedAnswer]) -> dict[tuple[int, str], int]:
-    wanted = {(one.item.pk, one.target) for one in ready}
+def _unit_key(one: ParsedAnswer) -> UnitKey:
+    return one.item.pk, one.target, one.label_set.pk if one.label_set else None
 
-    def find_units() -> dict[tuple[int, str], int]:
-        rows = Unit.objects.filter(item__in={item for item, _target in wanted})
-        return {(item, target): pk for pk, item, target in rows.values_list("pk", "item_id", "target")}
+
+def _pair(one: ParsedAnswer, raters: Mapping[Name, Rater], units: Mapping[UnitKey, int]) -> Pair:
+    return units[_unit_key(one)], raters[_name(one)].pk
+
+
+def _units(ready: Sequence[ParsedAnswer]) -> dict[UnitKey, int]:
+    wanted = {_unit_key(one) for one in ready}
+
+    def find_units() -> dict[UnitKey, int]:
+        rows = Unit.objects.filter(item__in={item for item, *_rest in wanted})
+        columns = rows.values_list("pk", "item_id", "target", "label_set_id")
+        return {(item, target, label_set): pk for pk, item, target, label_set in columns}
 
     missing = wanted - set(known := find_units())
     if not missing:
         return known
-    Unit.objects.bulk_create([Unit(item_id=item, target=target) for item, target in missing], ignore_conflicts=True)
+    units = [Unit(item_id=item, target=target, label_set_id=label_set) for item, target, label_set in missing]
+    Unit.objects.bulk_create(units, ignore_conflicts=True)
     return find_units()
 
 
@@ -174,7 +184,7 @@ def _assignments_of(
 
     Somebody may be given the unit at this moment: the constraint decides, and is read again.
     """
-    assignments = _read(place, pairs)
+    assignments = _existing_answers(place, pairs)
     missing = {pair: one for pair, one in zip(reversed(pairs), reversed(ready), strict=True) if pair not in assignments}
     if not missing:
         return assignments
@@ -188,10 +198,10 @@ def _assignments_of(
         ],
         ignore_conflicts=True,
     )  # fmt: skip
-    return assignments | _read(place, list(missing))
+    return assignments | _existing_answers(place, list(missing))
 
 
-def _read(place: ImportTarget, pairs: Sequence[Pair]) -> dict[Pair, tuple[int, bool]]:
+def _existing_answers(place: ImportTarget, pairs: Sequence[Pair]) -> dict[Pair, tuple[int, bool]]:
     wanted = sorted(set(pairs))
     params = {"units": [u for u, _r in wanted], "raters": [r for _u, r in wanted], "campaign": place.campaign.pk}
     return {(unit, rater): (pk, theirs) for unit, rater, pk, theirs in fetch(HELD, params)}
@@ -263,6 +273,7 @@ def _create(step: FileWriteBatch, answer: ParsedAnswer, pair: Pair, assignment: 
         counted=not because,
         uncounted_because=because,
         at_submit=because,
+        run=step.place.run,
     )
     step.known[assignment].insert(0, annotation)
     step.made.append((annotation, answer, pair[0]))

@@ -21,10 +21,12 @@ HORIZON = "((extract(epoch FROM clock_timestamp()) - 120) * 1000000)::bigint"
 NOT_HAD = """(SELECT had.id FROM annotation_assignment had WHERE had.campaign_id = %(campaign)s
               AND had.unit_id = s.unit_id AND had.rater_id = %(rater)s LIMIT 1) IS NULL"""
 
-# Whom a stage is for: anyone; only others than those who had a part in what the item is made of; only these.
+# Whom a stage is for: anyone; only others than those who had a part in what the item is made of, or (not_own) whose own
+# it is; only these.
 STAFFED = """CASE WHEN %(staffing)s::text = 'anyone' THEN true ELSE (%(staffing)s::text = 'contributors') =
   ((SELECT k.id FROM annotation_unit u JOIN annotation_itemcontributor k ON k.item_id = u.item_id
-    WHERE u.id = s.unit_id AND k.rater_id = %(rater)s LIMIT 1) IS NOT NULL) END"""
+    WHERE u.id = s.unit_id AND k.rater_id = %(rater)s AND (k.own OR %(staffing)s::text <> 'not_own')
+    LIMIT 1) IS NOT NULL) END"""
 MAY_HAVE = f"{NOT_HAD} AND {STAFFED}"
 
 ANY = "annotation_slot s WHERE s.cohort_id = %(cohort)s AND s.open AND s.position >= %(cursor)s"

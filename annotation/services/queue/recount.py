@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from django.db import connection, transaction
 
-from annotation.queries.sql import execute, fetch
+from annotation.queries.sql import AVAILABLE, execute, fetch
 from annotation.services.answers.inclusion import BAR, JOINS
 
 
@@ -35,7 +35,7 @@ COUNTED = """SELECT a.slot_id, count(*) AS n FROM annotation_annotation an
              WHERE an.counted AND a.slot_id IS NOT NULL GROUP BY a.slot_id"""
 TRUE_SLOTS = f"""
 SELECT s.id, s.cohort_id, s.reserved, s.submitted, s.wanted, coalesce(h.n, 0) AS held, coalesce(c.n, 0) AS counted,
-  greatest(CASE WHEN s.retired OR i.withdrawn_at IS NOT NULL THEN 0 ELSE cc.target_answers END,
+  greatest(CASE WHEN s.retired OR NOT {AVAILABLE} THEN 0 ELSE cc.target_answers END,
     coalesce(h.n, 0) + coalesce(c.n, 0)) AS places
 FROM annotation_slot s JOIN annotation_campaigncohort cc ON cc.id = s.cohort_id
   JOIN annotation_unit u ON u.id = s.unit_id JOIN benchmarks_item i ON i.id = u.item_id
@@ -60,7 +60,7 @@ WHERE NOT EXISTS (SELECT FROM annotation_assignment a
   WHERE a.campaign_id = cc.campaign_id AND a.unit_id = s.unit_id AND a.rater_id = p.rater_id)
   AND (st.staffing = 'anyone' OR (st.staffing = 'contributors') = EXISTS (
     SELECT FROM annotation_unit u JOIN annotation_itemcontributor k ON k.item_id = u.item_id
-    WHERE u.id = s.unit_id AND k.rater_id = p.rater_id))
+    WHERE u.id = s.unit_id AND k.rater_id = p.rater_id AND (k.own OR st.staffing <> 'not_own')))
 GROUP BY p.id, p.cursor
 """
 MISSED_URGENT = MISSED.replace("AND s.open AND", "AND s.open AND s.urgent AND").replace("cursor", "urgent_cursor")

@@ -8,9 +8,11 @@ from typing import Any
 from annotation.displays import UnknownDisplay, display
 from annotation.displays.contract import required
 from annotation.models import Campaign, CampaignCohort
-from annotation.queries.sql import execute, fetch
+from annotation.queries.campaign_targets import target_of
+from annotation.queries.sql import AVAILABLE, execute, fetch
 from annotation.services.queue import slots
 from annotation.services.transactions import in_transaction
+from benchmarks.models import Stage
 
 BATCH = 5000
 MANY = 1000  # from here on the planner must hear of it
@@ -23,9 +25,10 @@ SHOWN = """(SELECT count(*) FROM benchmarks_itemimage p
 UNITS = f"""
 INSERT INTO annotation_unit (item_id, target)
 SELECT i.id, %(target)s FROM benchmarks_item i
-WHERE i.stage_id = %(stage)s AND i.withdrawn_at IS NULL AND (%(all)s OR i.condition = ANY(%(conditions)s))
+WHERE i.stage_id = %(stage)s AND {AVAILABLE} AND (%(all)s OR i.condition = ANY(%(conditions)s))
   AND (%(only)s::bigint[] IS NULL OR i.id = ANY(%(only)s)) AND (%(own)s = '' OR i.origin = %(own)s)
-  AND (SELECT u.id FROM annotation_unit u WHERE u.item_id = i.id AND u.target = %(target)s) IS NULL
+  AND (SELECT u.id FROM annotation_unit u
+       WHERE u.item_id = i.id AND u.target = %(target)s AND u.label_set_id IS NULL) IS NULL
   AND {SHOWN}
 ON CONFLICT DO NOTHING
 """
@@ -33,7 +36,7 @@ ON CONFLICT DO NOTHING
 # Items that a campaign would ask about, by origin: those of UNITS, whether or not their units are there.
 BY_ORIGIN = f"""
 SELECT i.origin, count(*) FROM benchmarks_item i
-WHERE i.stage_id = %(stage)s AND i.withdrawn_at IS NULL AND (%(all)s OR i.condition = ANY(%(conditions)s)) AND {SHOWN}
+WHERE i.stage_id = %(stage)s AND {AVAILABLE} AND (%(all)s OR i.condition = ANY(%(conditions)s)) AND {SHOWN}
 GROUP BY i.origin
 """
 
@@ -42,9 +45,9 @@ SLOTS = f"""
 WITH due AS (
   SELECT u.id, row_number() OVER (ORDER BY hashint8extended(u.id, %(seed)s), u.id) AS rank
   FROM annotation_unit u JOIN benchmarks_item i ON i.id = u.item_id
-  WHERE i.stage_id = %(stage)s AND i.withdrawn_at IS NULL AND (%(all)s OR i.condition = ANY(%(conditions)s))
+  WHERE i.stage_id = %(stage)s AND {AVAILABLE} AND (%(all)s OR i.condition = ANY(%(conditions)s))
     AND (%(only)s::bigint[] IS NULL OR i.id = ANY(%(only)s))
-    AND u.target = %(target)s AND (%(own)s = '' OR i.origin = %(own)s)
+    AND u.target = %(target)s AND u.label_set_id IS NULL AND (%(own)s = '' OR i.origin = %(own)s)
     AND (SELECT s.id FROM annotation_slot s WHERE s.cohort_id = %(cohort)s AND s.unit_id = u.id) IS NULL
     AND {SHOWN}
 )
@@ -54,16 +57,20 @@ WHERE rank <= %(batch)s ON CONFLICT DO NOTHING
 """
 
 
-def create_missing_slots(campaign: Campaign, only: Sequence[int] | None = None) -> int:
-    """Make the slots that are missing, close those of withdrawn items, open those of items that came back.
+def create_missing_slots(
+    campaign: Campaign, only: Sequence[int] | None = None, *, cohorts: Sequence[int] | None = None
+) -> int:
+    """Make the slots that are missing, close those of withdrawn and dropped items, open those of items that came back.
 
-    `only` these items, if they are known. Says how many were made. What lacks something that the display needs is left
-    out until it has it: ratings made elsewhere bring items without their pictures.
+    `only` these items, if they are known; only for these `cohorts` (ids of CampaignCohort), if they are named. Says how
+    many were made. What lacks something that the display needs is left out until it has it: ratings made elsewhere
+    bring items without their pictures.
 
     A campaign that is not open yet is filled in one transaction, an open one in small ones: its queue is in use.
     """
     created = 0
-    for cohort in campaign.cohorts.select_related("cohort").order_by("pk"):
+    rows = campaign.cohorts.select_related("cohort").order_by("pk")
+    for cohort in rows if cohorts is None else rows.filter(pk__in=cohorts):
         while batch := _fill(campaign, cohort, only):
             created += batch
             if batch < BATCH or campaign.state == Campaign.State.DRAFT:
@@ -79,15 +86,16 @@ def create_missing_slots(campaign: Campaign, only: Sequence[int] | None = None) 
 def _fill(campaign: Campaign, cohort: CampaignCohort, only: Sequence[int] | None) -> int:
     target = CampaignCohort.objects.select_for_update(no_key=True).get(pk=cohort.pk).target_answers
     first = campaign.state == Campaign.State.DRAFT
+    label = target_of(cohort)
     params = {
         "stage": campaign.stage_id, "cohort": cohort.pk, "seed": campaign.seed, "wanted": target, "first": first,
-        "target": cohort.cohort.label if campaign.stage.has_target else "", "all": not campaign.conditions,
-        "conditions": list(campaign.conditions), "own": cohort.cohort.label if campaign.stage.own_items_only else "",
+        "target": label if campaign.stage.has_target else "", "all": not campaign.conditions,
+        "conditions": list(campaign.conditions), "own": label if campaign.stage.own_items_only else "",
         "batch": 2**31 if first else BATCH, "only": None if only is None else list(only),
-        **_check_display_inputs(campaign),
+        **_check_display_inputs(campaign.stage),
     }  # fmt: skip
-    execute(UNITS, params)
-    if first:
+    new_units = execute(UNITS, params)
+    if first and new_units:
         slots.analyze()
     created = execute(SLOTS, params)
     if created:
@@ -96,25 +104,30 @@ def _fill(campaign: Campaign, cohort: CampaignCohort, only: Sequence[int] | None
 
 
 def items_for(campaign: Campaign, cohorts: Sequence[CampaignCohort]) -> dict[int, int]:
-    """How many items each of these cohorts would be asked about, by its id: where a stage shows own items only, those
-    of its own origin; nowhere one that lacks what the display needs. One query."""
+    """How many items each of these cohorts would be asked about, by its id. One query."""
+    counts = count_items(campaign.stage, [cohort.cohort.label for cohort in cohorts], campaign.conditions)
+    return {cohort.pk: counts[cohort.cohort.label] for cohort in cohorts}
+
+
+def count_items(stage: Stage, labels: Sequence[str], conditions: Sequence[str] = ()) -> dict[str, int]:
+    """How many items a campaign of the stage would ask about, by the label of the cohort: where a stage shows own items
+    only, those of its own origin; nowhere one that lacks what the display needs. One query."""
     params = {
-        "stage": campaign.stage_id, "all": not campaign.conditions, "conditions": list(campaign.conditions),
-        **_check_display_inputs(campaign),
+        "stage": stage.pk, "all": not conditions, "conditions": list(conditions), **_check_display_inputs(stage),
     }  # fmt: skip
     counts: dict[str, int] = dict(fetch(BY_ORIGIN, params))
-    if not campaign.stage.own_items_only:
-        return dict.fromkeys((cohort.pk for cohort in cohorts), sum(counts.values()))
-    return {cohort.pk: counts.get(cohort.cohort.label, 0) for cohort in cohorts}
+    if not stage.own_items_only:
+        return dict.fromkeys(labels, sum(counts.values()))
+    return {label: counts.get(label, 0) for label in labels}
 
 
-def _check_display_inputs(campaign: Campaign) -> dict[str, Any]:
+def _check_display_inputs(stage: Stage) -> dict[str, Any]:
     """As `annotation.services.sheets.stages` asks for it before a campaign opens."""
     try:
-        item_display = display(campaign.stage.display)
+        item_display = display(stage.display)
     except UnknownDisplay:
         return {"roles": [], "needs_text": False, "texts": []}
-    parts = required(item_display, campaign.stage.pictures)
+    parts = required(item_display, stage.pictures)
     return {"roles": list(parts.roles), "needs_text": parts.text, "texts": list(parts.context)}
 
 

@@ -10,15 +10,16 @@ acts for (bulk changes, which act for nobody, take slots in the order of their i
 from collections.abc import Sequence
 
 from annotation.models import Tally
-from annotation.queries.sql import execute, fetch
+from annotation.queries.sql import AVAILABLE, execute, fetch
 from annotation.services.derivation import outbox
 
 # To the end of the queue: later than every cursor (see HORIZON in claim.py).
 END = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
 
-# How many places a slot `o` should have: none beyond those in use if it is retired or its item is withdrawn.
-PLACES = """CASE WHEN o.retired OR (SELECT i.withdrawn_at FROM annotation_unit u
-  JOIN benchmarks_item i ON i.id = u.item_id WHERE u.id = o.unit_id) IS NOT NULL THEN 0 ELSE cc.target_answers END"""
+# How many places a slot `o` should have: none beyond those in use if it is retired, or if its item is withdrawn,
+# dropped by a filter, or waits for a fact in a stage that does not assign waiting items.
+PLACES = f"""CASE WHEN o.retired OR NOT (SELECT {AVAILABLE} FROM annotation_unit u
+  JOIN benchmarks_item i ON i.id = u.item_id WHERE u.id = o.unit_id) THEN 0 ELSE cc.target_answers END"""
 
 # Every other change of one slot. A slot keeps more places than its cohort's target only while they are used (the target
 # was lowered), and goes to the end of the queue when it opens again.
@@ -141,7 +142,7 @@ def prioritise(slot_ids: Sequence[int], *, urgent: bool = True) -> int:
     return len(fetch(HURRY, {"slots": list(slot_ids), "urgent": urgent}))
 
 
-# Items that were withdrawn, or came back, since the slots were made.
+# Items that were withdrawn or dropped, or came back, since the slots were made.
 FOLLOWS = f"""
 SELECT o.id FROM annotation_slot o JOIN annotation_campaigncohort cc ON cc.id = o.cohort_id
 WHERE o.cohort_id = %(cohort)s AND o.wanted <> greatest({PLACES}, o.reserved + o.submitted)

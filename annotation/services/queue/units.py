@@ -5,6 +5,7 @@ from typing import Any
 
 from annotation.models import Assignment, Campaign, Slot
 from annotation.queries.sql import fetch
+from annotation.services.derivation import outbox
 from annotation.services.queue import slots
 from annotation.services.transactions import in_transaction
 from jobs.models import record
@@ -35,6 +36,7 @@ def unretire(campaign: Campaign, slot_ids: Sequence[int], actor: User | None) ->
         wanted, submitted = slots.retire(theirs, retired=False)
         slots.update_tally(cohort, 0, wanted=wanted, submitted=submitted)
     if locked:
+        outbox.mark_slots_due([slot.pk for slot in locked])
         _event(campaign, actor, "units.brought_back", slots=[slot.pk for slot in locked[:NAMED]], n=len(locked))
     return len(locked)
 
@@ -60,6 +62,7 @@ def retire_if_skipped(assignment: Assignment) -> tuple[int, int]:
     if skips % enough or Slot.objects.filter(pk=slot, retired=True).exists():
         return 0, 0
     _event(assignment.campaign, assignment.rater.user, "unit.retired", slot=slot, skips=skips)
+    outbox.mark_slots_due([slot])  # it waits for no more answers
     return slots.retire([slot])
 
 
@@ -72,6 +75,7 @@ def unretire_if_skip_undone(assignment: Assignment) -> tuple[int, int]:
     if skips % enough:
         return 0, 0
     _event(assignment.campaign, assignment.rater.user, "units.brought_back", slots=[slot], n=1)
+    outbox.mark_slots_due([slot])
     return slots.retire([slot], retired=False)
 
 

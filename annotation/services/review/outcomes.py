@@ -6,20 +6,16 @@ Judged from the outbox and under the lock of the stage, so that two answers that
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from annotation.fields.contract import Shown
-from annotation.models import Annotation, CampaignCohort, Outcome, RuleVersion, Slot
+from annotation.models import Annotation, Outcome, RuleVersion
+from annotation.queries.unit_completion import CampaignUnit, has_enough_answers, wanted_counts
 from annotation.services.sheets.rule_versions import rule_of
 from annotation.services.sheets.sheet_versions import sheet_of
 from benchmarks.models import ItemFact
 from benchmarks.rules.acceptance import Verdict, judge
 from people.models import Rater
-
-
-class CampaignUnit(NamedTuple):
-    campaign_id: int
-    unit_id: int
 
 
 def judge_items(item_ids: Iterable[int], at: datetime) -> None:
@@ -32,10 +28,10 @@ def judge_items(item_ids: Iterable[int], at: datetime) -> None:
         CampaignUnit(outcome.campaign_id, outcome.unit_id): outcome
         for outcome in Outcome.objects.filter(unit__item__in=ids)
     }
-    wanted, facts = _wanted(answers), facts_of(ids)
+    wanted, facts = wanted_counts(answers), facts_of(ids)
     for place, unit_answers in answers.items():
         old = before.pop(place, None)
-        if _has_enough_answers(unit_answers, wanted[place]):
+        if has_enough_answers(unit_answers, wanted[place]):
             _write(place, unit_answers, facts.get(unit_answers[0].assignment.unit.item_id, {}), old, at)
         elif old is not None:
             old.delete()
@@ -50,32 +46,6 @@ def counted_answers(item_ids: Sequence[int]) -> Any:
     )
     joined = rows.select_related("assignment__unit", "assignment__campaign__rule_version", "sheet_version")
     return joined.order_by("submitted_at", "pk")
-
-
-def _wanted(places: Iterable[CampaignUnit]) -> dict[CampaignUnit, dict[int, int]]:
-    """How many answers of each cohort: of those that have a slot for the unit."""
-    targets: dict[CampaignUnit, dict[int, int]] = {place: {} for place in places}
-    units = {place.unit_id for place in targets}
-    rows = Slot.objects.filter(unit__in=units, cohort__campaign__in={place.campaign_id for place in targets})
-    values = rows.values_list("cohort__campaign_id", "unit_id", "cohort__cohort_id", "cohort__target_answers")
-    for campaign, unit, cohort, target in values:
-        if (campaign, unit) in targets:
-            targets[CampaignUnit(campaign, unit)][cohort] = target
-    imported = [place for place, cohorts in targets.items() if not cohorts]
-    if imported:  # answers that came in a file, to a campaign that hands out nothing: the cohorts it has
-        asked = CampaignCohort.objects.filter(campaign__in={place.campaign_id for place in imported})
-        for campaign, cohort, target in asked.values_list("campaign_id", "cohort_id", "target_answers"):
-            for place in imported:
-                if place.campaign_id == campaign:
-                    targets[place][cohort] = target
-    return targets
-
-
-def _has_enough_answers(answers: Sequence[Annotation], wanted: Mapping[int, int]) -> bool:
-    submitted: dict[int, int] = defaultdict(int)
-    for answer in answers:
-        submitted[answer.cohort_id or 0] += 1
-    return all(submitted[cohort] >= target for cohort, target in wanted.items())
 
 
 def facts_of(item_ids: Sequence[int]) -> dict[int, dict[str, Any]]:

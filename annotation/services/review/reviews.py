@@ -46,7 +46,7 @@ def decide(
     annotation_id: int, reviewer: User, decision: str, at: datetime, *, reason: str = "", comment: str = ""
 ) -> Review:
     """Accept an answer, return it to its author, or reject it. An answer already returned can still be rejected."""
-    answer = _locked(annotation_id)
+    answer = _lock_answer(annotation_id)
     assignment, stage = answer.assignment, answer.assignment.campaign.stage
     _check_reviewer(answer, reviewer)
     earlier = Review.objects.filter(annotation=answer, undone_at=None).first()
@@ -83,7 +83,7 @@ def undo(review_id: int, user: User, at: datetime, *, runs: bool = False) -> Rev
     """Take a decision back: the answer waits again. By its reviewer, or by somebody who `runs` the benchmark; never
     by its author, nor by those who had a part in what it is about."""
     review = Review.objects.get(pk=review_id)
-    answer = _locked(review.annotation_id)
+    answer = _lock_answer(review.annotation_id)
     review.refresh_from_db()
     if review.reviewer_id != user.pk and not runs:
         raise ReviewRefused("not_yours")
@@ -101,7 +101,7 @@ def undo(review_id: int, user: User, at: datetime, *, runs: bool = False) -> Rev
     return review
 
 
-def _locked(annotation_id: int) -> Annotation:
+def _lock_answer(annotation_id: int) -> Annotation:
     """Under the locks of its author: participation, then assignment. What was read before may be old."""
     rows = Annotation.objects.select_related("assignment__campaign__stage", "assignment__unit", "rater")
     answer = rows.get(pk=annotation_id)

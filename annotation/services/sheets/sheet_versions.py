@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from annotation.models import Campaign, SheetVersion
 from annotation.services.transactions import in_transaction
-from annotation.sheets.sheet import Sheet
+from annotation.sheets.sheet import Sheet, SheetError
 from benchmarks.models import Stage
 from jobs.models import record
 from people.models import User
@@ -40,6 +40,21 @@ def freeze(stage: Stage) -> SheetVersion:
     if change == "words":
         return SheetVersion.objects.create(stage=stage, major=last.major, minor=last.minor + 1, definition=definition)
     return SheetVersion.objects.create(stage=stage, major=last.major + 1, minor=0, definition=definition)
+
+
+def published_number(stage: Stage, version: SheetVersion) -> int | None:
+    """Which published version of the stage has this sheet: the newest; None where none has it."""
+    if _frozen_form(stage.sheet) == version.definition:
+        return stage.version
+    published = stage.versions.order_by("-number").values_list("number", "content__sheet")
+    return next((number for number, sheet in published if _frozen_form(sheet) == version.definition), None)
+
+
+def _frozen_form(sheet: Any) -> Any:
+    try:
+        return Sheet.from_json(sheet).to_json()
+    except SheetError:
+        return None
 
 
 def compare_definitions(before: Any, after: Any) -> Change:

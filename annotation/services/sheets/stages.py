@@ -19,8 +19,9 @@ from annotation.services.campaigns.instructions import has_uneven_demands, texts
 from annotation.services.derivation import derived_items
 from annotation.services.derivation.derived_counts import MOST_ITEMS, count_derived
 from annotation.services.transactions import in_transaction
-from benchmarks.access import worked_on
+from benchmarks.access import benchmarks_to_work_on
 from benchmarks.models import Benchmark, Item, Stage
+from benchmarks.queries.availability import is_available
 from benchmarks.rules.displays import default_pictures
 from jobs.models import record
 from people.locales.languages import native_name
@@ -71,7 +72,7 @@ def revision(stage: Stage, draft: StageDraft | None) -> str:
 @in_transaction
 def save_draft(stage: Stage, content: Mapping[str, Any], revision_seen: str, actor: User, at: datetime) -> StageDraft:
     """Keep what was written. `revision_seen`: the mark of the page it was written on; DraftOutdated when it is old."""
-    stage, draft = _locked(stage)
+    stage, draft = _lock_stage(stage)
     if revision_seen != revision(stage, draft):
         raise DraftOutdated(draft)
     draft = draft or StageDraft(stage=stage)
@@ -81,7 +82,7 @@ def save_draft(stage: Stage, content: Mapping[str, Any], revision_seen: str, act
     return draft
 
 
-def _locked(stage: Stage) -> tuple[Stage, StageDraft | None]:
+def _lock_stage(stage: Stage) -> tuple[Stage, StageDraft | None]:
     locked = Stage.objects.select_for_update(of=("self",)).select_related("benchmark").get(pk=stage.pk)
     return locked, draft_of(locked)
 
@@ -89,7 +90,7 @@ def _locked(stage: Stage) -> tuple[Stage, StageDraft | None]:
 @in_transaction
 def discard(stage: Stage, actor: User) -> None:
     """Back to what is published."""
-    stage, draft = _locked(stage)
+    stage, draft = _lock_stage(stage)
     if draft is not None:
         draft.delete()
         _event(stage, actor, "stage.draft_discarded")
@@ -98,7 +99,7 @@ def discard(stage: Stage, actor: User) -> None:
 @in_transaction
 def publish(stage: Stage, revision_seen: str, actor: User, at: datetime) -> StageVersion:
     """The draft becomes the stage. Raises DraftOutdated, NotPublishable. Campaigns keep the sheet they have."""
-    stage, draft = _locked(stage)
+    stage, draft = _lock_stage(stage)
     if draft is None or revision_seen != revision(stage, draft):
         raise DraftOutdated(draft)
     content = {**content_of(stage), **{key: draft.content[key] for key in COLUMNS if key in draft.content}}
@@ -142,7 +143,7 @@ def _used_by_campaigns(stage: Stage, content: Mapping[str, Any]) -> Iterator[Sta
 @in_transaction
 def restore_version(stage: Stage, number: int, actor: User, at: datetime) -> StageDraft:
     """A version that was published becomes the draft; a draft that was there is gone."""
-    stage, draft = _locked(stage)
+    stage, draft = _lock_stage(stage)
     version = stage.versions.get(number=number)
     draft = draft or StageDraft(stage=stage)
     draft.content, draft.version, draft.saved_by, draft.saved_at = version.content, draft.version + 1, actor, at
@@ -203,7 +204,7 @@ def _unique_key(wanted: str, taken: set[str]) -> str:
 @in_transaction
 def remove(stage: Stage, actor: User) -> bool:
     """Take a stage away that nothing hangs on: no items, no campaigns, no other stage made of it."""
-    stage, draft = _locked(stage)
+    stage, draft = _lock_stage(stage)
     others = stage.benchmark.stages.exclude(pk=stage.pk)
     used = any(stage.key in (other.derivation or {}).get("from", ()) for other in others)
     if used or stage.items.exists() or stage.campaigns.exists() or stage.sheet_versions.exists():
@@ -211,6 +212,7 @@ def remove(stage: Stage, actor: User) -> bool:
     if draft is not None:
         draft.delete()
     stage.versions.all().delete()
+    stage.filter_versions.all().delete()
     _event(stage, actor, "stage.removed", key=stage.key)
     stage.delete()
     return True
@@ -220,16 +222,16 @@ def earlier_stages(stage: Stage) -> dict[str, tuple[str, list[Any]]]:
     """Name and fields of the stages before this one, by key."""
     return {
         other.key: (other.name, other.sheet.get("fields", []))
-        for other in stage.benchmark.stages.filter(_before(stage))
+        for other in stage.benchmark.stages.filter(_earlier_stages_filter(stage))
     }
 
 
 def earlier_pictures(stage: Stage) -> dict[str, str]:
     """How many pictures items have in the stages before this one, by key."""
-    return dict(stage.benchmark.stages.filter(_before(stage)).values_list("key", "pictures"))
+    return dict(stage.benchmark.stages.filter(_earlier_stages_filter(stage)).values_list("key", "pictures"))
 
 
-def _before(stage: Stage) -> Q:
+def _earlier_stages_filter(stage: Stage) -> Q:
     return Q(position__lt=stage.position) | Q(position=stage.position, pk__lt=stage.pk)
 
 
@@ -251,18 +253,18 @@ def _items_missing_inputs(stage: Stage, content: Mapping[str, Any], conditions: 
         wanted = display(str(content.get("display")))
     except UnknownDisplay:
         return []
-    items = stage.items.filter(withdrawn_at=None)
+    items = stage.items.filter(is_available())
     items = items.filter(condition__in=conditions) if conditions else items
     parts = required(wanted, str(content.get("pictures", stage.pictures)))
     lacking = [(role, items.exclude(images__role=role)) for role in parts.roles]
     if parts.text:
         lacking.append((_("text"), items.filter(text="")))
     lacking += [(key, items.exclude(context__has_key=key)) for key in parts.context]
-    missing = [_lacking(input_name, rows) for input_name, rows in lacking]
+    missing = [_missing_input_problem(input_name, rows) for input_name, rows in lacking]
     return [problem for problem in missing if problem is not None]
 
 
-def _lacking(input_name: str, rows: Any) -> StageProblem | None:
+def _missing_input_problem(input_name: str, rows: Any) -> StageProblem | None:
     count = rows.count()
     if not count:
         return None
@@ -301,7 +303,7 @@ def opening_problems(campaign: Campaign) -> list[StageProblem]:
 
 def copyable_stages(benchmark: Benchmark, user: User) -> list[Stage]:
     """Stages of the team that this person can copy a new one from, those of this benchmark first."""
-    mine = worked_on(user).filter(team=benchmark.team_id)
+    mine = benchmarks_to_work_on(user).filter(team=benchmark.team_id)
     rows = Stage.objects.filter(benchmark__in=mine).select_related("benchmark")
     return sorted(rows, key=lambda stage: (stage.benchmark_id != benchmark.pk, stage.benchmark.name, stage.position))
 

@@ -49,6 +49,10 @@ class Result:
 
     `pictures`: those brought with the answer, by field. `passes`: its own sheet satisfies the stage's rule; where more
     than one sheet decides, others may not.
+
+    Only kinds that read the answers of all raters use the rest. `kind`: "person" or "model"; `rater_name`, `setting`,
+    `run` (0: of a file) and `repeat` (0: the first time) are a model's. `submitted`: seconds since 1970. `complete`:
+    the item waits for no further answer of a person. `owns`: its rater made the item, or had a part in it.
     """
 
     item: DerivationSource
@@ -61,6 +65,14 @@ class Result:
     pictures: Mapping[str, PictureRef] = field(default_factory=dict)
     score: float | None = None
     passes: bool = True
+    kind: str = "person"
+    rater_name: str = ""
+    setting: str = ""
+    run: int = 0
+    repeat: int = 0
+    submitted: float = 0
+    complete: bool = True
+    owns: bool = False
 
     @property
     def name(self) -> str:
@@ -73,7 +85,8 @@ class ItemDraft:
     """An item to be. `sources`: items, each with the answer that was used or None.
 
     `mark` is put behind the key where an item of this key says something else: of a corrected answer its version.
-    `former`: the key under which an earlier version of Emic made it.
+    `former`: the key under which an earlier version of Emic made it, or that it has while no other item would have it.
+    `roles`: by source, what it is to the item: "item", "candidate" or "reference"; not given: "".
     """
 
     key: str
@@ -86,6 +99,7 @@ class ItemDraft:
     text: str = ""
     context: Mapping[str, Any] = field(default_factory=dict)
     images: Mapping[str, PictureRef] = field(default_factory=dict)
+    roles: Mapping[tuple[int, int | None], str] = field(default_factory=dict)
 
 
 def read_path(where: str, result: Result) -> Any:
@@ -137,7 +151,7 @@ def require_path(where: Any, path: str) -> str:
     return str(where)
 
 
-def words(value: Any) -> str:
+def value_text(value: Any) -> str:
     return "" if value is None else str(value)
 
 
@@ -169,7 +183,7 @@ def group_by_value(results: Iterable[Result], by: str) -> dict[str, list[Result]
     """By a value that is there; in the order of their names."""
     groups: dict[str, list[Result]] = {}
     for result in sorted(results, key=lambda entry: entry.name):
-        value = words(read_path(by, result)) if by else "all"
+        value = value_text(read_path(by, result)) if by else "all"
         if value:
             groups.setdefault(value, []).append(result)
     return groups

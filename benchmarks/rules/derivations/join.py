@@ -19,7 +19,7 @@ from benchmarks.rules.derivations.contract import (
     require_path,
     shorten_key,
     sources_of,
-    words,
+    value_text,
 )
 
 OWN = frozenset({"by", "parts", "needs", "least"})
@@ -46,7 +46,7 @@ def derive(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> l
 
 
 def part_of(result: Result, params: Mapping[str, Any]) -> str:
-    return words(read_path(params["parts"], result)) if "parts" in params else result.item.stage
+    return value_text(read_path(params["parts"], result)) if "parts" in params else result.item.stage
 
 
 def _draft(value: str, group: Sequence[Result], params: Mapping[str, Any], needs: Sequence[str]) -> ItemDraft | None:
@@ -66,7 +66,9 @@ def _draft(value: str, group: Sequence[Result], params: Mapping[str, Any], needs
             if picture is None:
                 return None
             images[role] = picture
-    members = {key: words(read_path(params.get(key, f"item.{key}"), first)) for key in promote.MEMBERS}
+    members: dict[str, Any] = {
+        key: value_text(read_path(params.get(key, f"item.{key}"), first)) for key in promote.MEMBERS
+    }
     context = {name: _merged_context(where, used) for name, where in params.get("context", {}).items()}
     return ItemDraft(key=shorten_key(value), sources=sources_of(used), context=context, images=images, **members)
 

@@ -27,7 +27,7 @@ from benchmarks.rules.derivations.contract import (
     seeded_random,
     shorten_key,
     sources_of,
-    words,
+    value_text,
 )
 
 OWN = frozenset({"by", "sides", "near", "most"})
@@ -81,11 +81,11 @@ def _check_near(near: Any) -> None:
 
 def derive(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> list[ItemDraft]:
     near = {frozenset(row[:2]): row[2] if len(row) > 2 else None for row in params.get("near", ())}
-    drafts = [_draft(pair, params, seed, near) for pair in chosen(results, params, seed)]
+    drafts = [_draft(pair, params, seed, near) for pair in choose_pairs(results, params, seed)]
     return sorted(drafts, key=lambda draft: draft.key)
 
 
-def chosen(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> Iterator[Pair]:
+def choose_pairs(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> Iterator[Pair]:
     """The pairs that become items: lazily, so that they can be counted up to a limit."""
     near = {frozenset(row[:2]) for row in params["near"]} if "near" in params else None
     for _value, group in sorted(group_by_value(results, params.get("by", "")).items()):
@@ -101,7 +101,7 @@ def _sides(group: Sequence[Result], params: Mapping[str, Any]) -> list[Side]:
     if params.get("per") == "answer":
         return [Side(answer_key(result), (result,)) for result in group if result.passes]
     groups = group_by_item(group)
-    if _reads_unit(params):
+    if _needs_unit(params):
         return [
             Side(
                 "/".join(part for part in (pair_results[0].item.key, pair_results[0].target) if part),
@@ -115,7 +115,7 @@ def _sides(group: Sequence[Result], params: Mapping[str, Any]) -> list[Side]:
     return [Side(key, tuple(rows)) for key, rows in by_item.items()]
 
 
-def _reads_unit(params: Mapping[str, Any]) -> bool:
+def _needs_unit(params: Mapping[str, Any]) -> bool:
     """Whether two targets of an item may say different things. Groups and sides may tell targets apart, too."""
     used = [params[key].partition(".")[2] for key in promote.MEMBERS if key in params]
     used += [str(where).partition(".")[2] for where in params.get("context", {}).values()]
@@ -143,7 +143,7 @@ def _draft(pair: Pair, params: Mapping[str, Any], seed: int, near: Mapping[froze
     def value_at(where: str) -> Any:
         return None if where == NOTHING else read_path(where[2:], a.first if where.startswith("a.") else b.first)
 
-    members = {key: words(value_at(params.get(key, f"a.item.{key}"))) for key in promote.MEMBERS}
+    members: dict[str, Any] = {key: value_text(value_at(params.get(key, f"a.item.{key}"))) for key in promote.MEMBERS}
     context = {name: value_at(where) for name, where in params.get("context", {}).items() if where != NOTHING}
     alike = near.get(frozenset((a.first.item.key, b.first.item.key)))
     if alike is not None:

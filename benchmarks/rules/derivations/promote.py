@@ -16,7 +16,7 @@ from benchmarks.rules.derivations.contract import (
     require_path,
     shorten_key,
     sources_of,
-    words,
+    value_text,
 )
 
 MEMBERS = ("text", "concept", "origin", "condition")
@@ -45,7 +45,7 @@ def derive(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> l
     """An item for each answer where a field of the answer is used; else one for each item and target."""
     if _per_answer(params):
         drafts = (draft_of([result], params, answer_key(result), result.name) for result in results if result.passes)
-    elif _reads_unit(params):
+    elif _needs_unit(params):
         drafts = (draft_of(group, params, _name(group[0])) for group in group_by_item(results))
     else:
         drafts = (draft_of(group, params, group[0].item.key, _name(group[0])) for group in group_by_item(results))
@@ -60,7 +60,7 @@ def _per_answer(params: Mapping[str, Any]) -> bool:
     return any(is_answer_path(where) for where in used)
 
 
-def _reads_unit(params: Mapping[str, Any]) -> bool:
+def _needs_unit(params: Mapping[str, Any]) -> bool:
     """Whether two targets of an item become two items, since the items say which."""
     return any(of_unit(str(params.get(key, ""))) for key in MEMBERS) or any(
         of_unit(str(where)) for where in params.get("context", {}).values()
@@ -77,7 +77,7 @@ def draft_of(results: Sequence[Result], params: Mapping[str, Any], name: str, fo
     images = _images(first, params)
     if images is None:
         return None
-    members = {key: words(read_path(params.get(key, f"item.{key}"), first)) for key in MEMBERS}
+    members: dict[str, Any] = {key: value_text(read_path(params.get(key, f"item.{key}"), first)) for key in MEMBERS}
     context = {key: read_path(where, first) for key, where in params.get("context", {}).items()}
     mark = f"v{first.version}" if len(results) == 1 and first.version > 1 else ""
     return ItemDraft(

@@ -1,24 +1,32 @@
 """The derivations there are. Pure.
 
-{"kind": "promote" | "join" | "pair" | "cluster" | "sample", "from": [stage keys], "of": "results" | "items",
- "params": {...}, "seed": number}
+{"kind": "promote" | "join" | "pair" | "cluster" | "sample" | "verdicts", "from": [stage keys],
+ "of": "results" | "items" | "kept", "without": filter key, "params": {...}, "seed": number}
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from benchmarks.rules.derivations import cluster, join, pair, promote, sample
+from benchmarks.rules.derivations import cluster, join, pair, promote, sample, verdicts
 from benchmarks.rules.derivations.contract import DerivationError, ItemDraft, Result
 
 
 @dataclass(frozen=True)
 class DerivationKind:
-    """`whole`: what comes of one item depends on all the others, so all are looked at again."""
+    """How items of one kind are derived.
+
+    `whole`: what comes of one item depends on all the others, so all are looked at again. `all_raters`: it reads the
+    answers of models too. `versions`: an item whose content changes is replaced by its next version (`key.v2`).
+    `batch`: how many items of earlier stages one step reads.
+    """
 
     derive: Callable[[Sequence[Result], Mapping[str, Any], int], list[ItemDraft]]
     check: Callable[[Mapping[str, Any]], None]
     whole: bool
+    all_raters: bool = False
+    versions: bool = False
+    batch: int = 500
 
 
 KINDS = {
@@ -27,6 +35,7 @@ KINDS = {
     "pair": DerivationKind(pair.derive, pair.check, whole=True),
     "cluster": DerivationKind(cluster.derive, cluster.check, whole=True),
     "sample": DerivationKind(sample.derive, sample.check, whole=True),
+    "verdicts": DerivationKind(verdicts.derive, verdicts.check, whole=False, all_raters=True, versions=True, batch=100),
 }
 
 
@@ -39,13 +48,19 @@ def register_derivation(key: str, kind: DerivationKind) -> None:
 
 @dataclass(frozen=True)
 class Derivation:
-    """How the items of a stage come from those of earlier ones. `of` items: all of them, answered or not."""
+    """How the items of a stage come from those of earlier ones.
+
+    `of`: "results" (accepted answers), "items" (whatever was answered) or "kept" (items that the filters of their stage
+    keep). Items that a filter drops, or that wait for a fact, are never among them. `without`: the filter that is left
+    out when "kept" is decided.
+    """
 
     kind: str
     sources: tuple[str, ...]
     of: str = "results"
     params: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
+    without: str = ""
 
     @classmethod
     def from_json(cls, data: Any) -> "Derivation | None":
@@ -55,7 +70,7 @@ class Derivation:
         if not isinstance(data, Mapping):
             raise DerivationError("derivation", "must be an object")
         for key in data:
-            if key not in ("kind", "from", "of", "params", "seed"):
+            if key not in ("kind", "from", "of", "without", "params", "seed"):
                 raise DerivationError(key, "is not known")
         kind, sources, params = data.get("kind"), data.get("from"), data.get("params", {})
         if kind not in KINDS:
@@ -66,18 +81,25 @@ class Derivation:
             or not all(isinstance(source, str) for source in sources)
         ):
             raise DerivationError("from", "needs the key of at least one stage")
-        if data.get("of", "results") not in ("results", "items"):
-            raise DerivationError("of", "must be results or items")
+        of, without = data.get("of", "results"), data.get("without", "")
+        if of not in ("results", "items", "kept"):
+            raise DerivationError("of", "must be results, items or kept")
+        if not isinstance(without, str) or (without and (of != "kept" or not KINDS[kind].whole)):
+            raise DerivationError("without", "must be the key of a filter; only with of: kept, and not with this kind")
         if not isinstance(params, Mapping):
             raise DerivationError("params", "must be an object")
         if not isinstance(data.get("seed", 0), int):
             raise DerivationError("seed", "must be a whole number")
         KINDS[kind].check(params)
-        return cls(kind, tuple(sources), data.get("of", "results"), dict(params), data.get("seed", 0))
+        return cls(kind, tuple(sources), of, dict(params), data.get("seed", 0), without)
+
+    @property
+    def rules(self) -> DerivationKind:
+        return KINDS[self.kind]
 
     @property
     def whole(self) -> bool:
-        return KINDS[self.kind].whole
+        return self.rules.whole
 
     def derive(self, results: Sequence[Result]) -> list[ItemDraft]:
         """The same results give the same drafts, in whatever order they come."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from evaluation.figures.drawing.axis import AxisScale, Value, format_value, limits, ticks, x_axis
 from evaluation.figures.drawing.colours import EDGE, INK, INK_2, INK_3, VERDIGRIS, Look
-from evaluation.figures.drawing.names import Name, distinct_names, name_texts, widest
+from evaluation.figures.drawing.names import Name, distinct_names, name_texts, widest_line
 from evaluation.figures.drawing.scene import (
     Canvas,
     Path,
@@ -50,7 +50,7 @@ class Stacks:
 def draw_stacks(data: Stacks, width: float) -> VectorScene:
     canvas = Canvas(width)
     names = distinct_names([row.name for row in data.rows], 13, width * 0.32)
-    left = max(widest(names, 13) + 1, 40) + 10
+    left = max(widest_line(names, 13) + 1, 40) + 10
     right = width - max(46.0, fitted_width([f"{row.n:,}" for row in data.rows], 12, 0, 80) + 10)
     y = _legend(canvas, data, width) + 10
     top = y
@@ -75,13 +75,13 @@ def _legend(canvas: Canvas, data: Stacks, width: float) -> float:
         room = min(width_of(clean(words), 12) + 1, width - 24)
         if x and x + 22 + room > width:
             x, y = 0.0, y + 20
-        canvas.add(*_filled(x + 0.5, y, 15, 14, look), stroke=INK, width=0.75)
+        canvas.add(*_filled_rects(x + 0.5, y, 15, 14, look), stroke=INK, width=0.75)
         canvas.add(label(x + 21, y + 11.5, words, room, size=12), fill=INK_2)
         x += 21 + room + 16
     return y + 16
 
 
-def _filled(x: float, y: float, width: float, height: float, look: Look, title: str = "") -> list[Rect]:
+def _filled_rects(x: float, y: float, width: float, height: float, look: Look, title: str = "") -> list[Rect]:
     base = rect(x, y, width, height, look.fill, title=title)
     return [base, rect(x, y, width, height, pattern=look.pattern, title=title)] if look.pattern else [base]
 
@@ -103,12 +103,12 @@ def _stack(canvas: Canvas, data: Stacks, row: Stack, name: Name, scale: AxisScal
             continue
         percent = f"{100 * share:.0f} %"
         title = f"{clean(row.name)}, {clean(part)}: {100 * share:.1f} %"
-        canvas.add(*_filled(x, y + 2, wide, BAR, look, title), stroke=INK, width=0.75)
-        if _fits(percent, wide):
+        canvas.add(*_filled_rects(x, y + 2, wide, BAR, look, title), stroke=INK, width=0.75)
+        if _has_room(percent, wide):
             canvas.add(*_plate(x + wide / 2, y, percent, look))
 
 
-def _fits(words: str, wide: float) -> bool:
+def _has_room(words: str, wide: float) -> bool:
     return width_of(words, 12) + 6 <= wide
 
 
@@ -151,7 +151,7 @@ def draw_bars(data: Bars, width: float) -> VectorScene:
     low, high = limits(row.value for row in data.rows)
     marks = ticks(min(low, 0), high if data.high is None else data.high)
     names = distinct_names([row.name for row in data.rows], 13, width * 0.32)
-    left = max(widest(names, 13) + 1, 40) + 10
+    left = max(widest_line(names, 13) + 1, 40) + 10
     scale = AxisScale(marks[0], marks[-1], left, width - 116)
     bottom = 4 + len(data.rows) * ROW
     if data.rows:

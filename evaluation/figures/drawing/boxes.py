@@ -16,7 +16,7 @@ DASHES = ("", "7 3", "2 3", "12 3 2 3")
 class LabelledBox:
     """A box in shares of the picture: (x0, y0, x1, y1). `iou` with the first one, None for the first one itself."""
 
-    who: str
+    rater_name: str
     box: tuple[float, float, float, float]
     iou: float | None = None
 
@@ -64,7 +64,7 @@ def _card(canvas: Canvas, card: Card, x: float, y: float, wide: float, overlap: 
         _box(canvas, place, box, (left, top, *shown))
     bottom = y + high + 16
     for place, box in enumerate(card.boxes):
-        words = box.who if box.iou is None else f"{box.who}: {overlap} {format_value(box.iou)}"
+        words = box.rater_name if box.iou is None else f"{box.rater_name}: {overlap} {format_value(box.iou)}"
         canvas.add(label(x, bottom, f"{place + 1}  {words}", wide, size=12), fill=INK if place == 0 else INK_2)
         bottom += 17
     return bottom - 12

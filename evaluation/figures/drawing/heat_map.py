@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from evaluation.figures.drawing.axis import Value, format_value, tick_words
 from evaluation.figures.drawing.colours import EDGE, INK, INK_2, ink_on, sequential
-from evaluation.figures.drawing.names import LEADING, Name, distinct_names, name_texts, widest
+from evaluation.figures.drawing.names import LEADING, Name, distinct_names, name_texts, widest_line
 from evaluation.figures.drawing.scene import Canvas, Rect, Text, VectorScene, rect
 from evaluation.figures.drawing.text import clean, width_of
 
@@ -31,7 +31,7 @@ class HeatMap:
     counted: str = ""
 
     @property
-    def turned(self) -> HeatMap:
+    def transpose(self) -> HeatMap:
         """With rows and columns in each other's place."""
         cells = tuple(zip(*self.cells, strict=True)) if self.rows else tuple(() for _ in self.columns)
         return replace(self, rows=self.columns, columns=self.rows, cells=cells)
@@ -49,9 +49,9 @@ class ColumnHeads:
 
 def draw(data: HeatMap, width: float) -> VectorScene:
     if len(data.columns) > max(len(data.rows), _fitting(data, width)):
-        data = data.turned
+        data = data.transpose
     names = distinct_names(data.rows, 13, min(240, width * 0.36))
-    left = max(widest(names, 13) + 1, 40) + 8
+    left = max(widest_line(names, 13) + 1, 40) + 8
     fit = _fitting(data, width)
     blocks = -(-len(data.columns) // fit) if data.columns else 1
     each = -(-len(data.columns) // blocks) or 1  # of one length, as far as that goes
@@ -70,7 +70,7 @@ def draw(data: HeatMap, width: float) -> VectorScene:
 
 def _fitting(data: HeatMap, width: float) -> int:
     """How many columns have room beside the names of the rows."""
-    left = max(widest(distinct_names(data.rows, 13, min(240, width * 0.36)), 13) + 1, 40) + 8
+    left = max(widest_line(distinct_names(data.rows, 13, min(240, width * 0.36)), 13) + 1, 40) + 8
     return max(int((width - left - 4) // COLUMN), 1)
 
 
@@ -81,7 +81,7 @@ def _head(columns: tuple[str, ...], left: float, each: int, width: float) -> Col
     if not any(name.full for name in names):
         return ColumnHeads(names, max((len(name.lines) for name in names), default=1) * 13 * LEADING + 10)
     names = distinct_names(columns, 13, LONGEST, most=1)
-    long, angle = widest(names, 13), math.radians(TURN)
+    long, angle = widest_line(names, 13), math.radians(TURN)
     over = max(long * math.cos(angle) - COLUMN / 2 + 8, 4.0)
     if left + each * COLUMN + over <= width:
         return ColumnHeads(names, long * math.sin(angle) + 24, over, TURN)
@@ -149,7 +149,7 @@ def _legend(canvas: Canvas, data: HeatMap, y: float, width: float) -> float:
         none = distinct_names([data.none], 12, width - x - size - 8, most=2)[0]
         canvas.add(*name_texts(none, x + size + 8, line + 5 + (len(none.lines) - 1) * 7, size=12), fill=INK_2)
         line += (len(none.lines) - 1) * 14
-        x += size + 8 + widest([none], 12) + 16
+        x += size + 8 + widest_line([none], 12) + 16
     if data.counted:
         if x + width_of(data.counted, 12) > width:
             x, line = 0.0, max(line, y) + 32 if line == y else line + 18

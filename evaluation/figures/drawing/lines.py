@@ -60,7 +60,7 @@ def draw(data: LineChart, width: float) -> VectorScene:
         canvas.add(label(x + LEFT, y + 15, panel.title, wide - LEFT, bold=True), fill=INK)
         y_axis(canvas, upright, marks, x + LEFT, x + wide)
         _course(canvas, panel.points, level, upright)
-        _below(canvas, panel.points, level, y + 26 + PANEL, data.counted, (x + LEFT, x + wide))
+        _draw_dates(canvas, panel.points, level, y + 26 + PANEL, data.counted, (x + LEFT, x + wide))
     rows = -(-len(data.panels) // across)
     return canvas.scene(max(rows * high - 6, 20))
 
@@ -102,13 +102,13 @@ def _runs(points: tuple[Point, ...]) -> list[list[Point]]:
     return [run for run in runs if run]
 
 
-def _below(
+def _draw_dates(
     canvas: Canvas, points: tuple[Point, ...], level: AxisScale, bottom: float, counted: str, ends: tuple[float, float]
 ) -> None:
     """Dates and n under as many points as have room, the first and the last always."""
     ticks = "".join(f"M{n(level.at(p.at))} {n(bottom)}v4" for p in points)
     canvas.add(Path(ticks), stroke=EDGE)
-    chosen = _spaced([level.at(p.at) for p in points], 46)
+    chosen = _spaced_places([level.at(p.at) for p in points], 46)
     for place in chosen:
         point = points[place]
         x = level.at(point.at)
@@ -119,7 +119,7 @@ def _below(
     canvas.add(label(ends[0] - 5, bottom + 33, counted, 30, anchor="end", size=12), fill=INK_2)
 
 
-def _spaced(places: list[float], room: float) -> list[int]:
+def _spaced_places(places: list[float], room: float) -> list[int]:
     """The last, the first, and those between that are far enough from the ones taken."""
     if not places:
         return []

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evaluation.figures.drawing.scene import Text
-from evaluation.figures.drawing.text import clean, cut, width_of
+from evaluation.figures.drawing.text import clean, shorten, width_of
 
 LEADING = 1.15  # from line to line, in units of the size
 
@@ -27,27 +27,27 @@ def distinct_names(names: Sequence[str], size: float, room: float, *, most: int 
     are numbered."""
     whole = [clean(name) for name in names]
     for tail in (0.5, 0.7, 0.85, 0.3, 0.15):
-        labels = [_named(name, size, room, most, bold, tail) for name in whole]
+        labels = [_fit_name(name, size, room, most, bold, tail) for name in whole]
         if len({name.lines for name in labels}) == len(set(whole)):
             return labels
     shared = _shared_start(whole)
-    labels = [_named("…" + name[shared:] if shared else name, size, room, most, bold, 0.5) for name in whole]
+    labels = [_fit_name("…" + name[shared:] if shared else name, size, room, most, bold, 0.5) for name in whole]
     if len({name.lines for name in labels}) < len(set(whole)):
-        labels = [_named(f"{n}: {name}", size, room, most, bold, 0.5) for n, name in enumerate(whole, start=1)]
+        labels = [_fit_name(f"{n}: {name}", size, room, most, bold, 0.5) for n, name in enumerate(whole, start=1)]
     return [Name(name.lines, full) for name, full in zip(labels, whole, strict=True)]
 
 
-def _named(whole: str, size: float, room: float, most: int, bold: bool, tail: float) -> Name:
-    wrapped = _wrapped(whole, size, room, bold)
+def _fit_name(whole: str, size: float, room: float, most: int, bold: bool, tail: float) -> Name:
+    wrapped = _wrap_words(whole, size, room, bold)
     if len(wrapped) <= most and all(width_of(line, size, bold=bold) <= room for line in wrapped):
         return Name(tuple(wrapped))
     # Lines break at words, which leaves room empty: the more is cut, until what is left fits.
     for share in (1.0, 0.92, 0.84, 0.76, 0.68):
-        shown, _full = cut(whole, size, room * most * share, bold=bold, tail=tail)
-        lines = _wrapped(shown, size, room, bold)
+        shown, _full = shorten(whole, size, room * most * share, bold=bold, tail=tail)
+        lines = _wrap_words(shown, size, room, bold)
         if len(lines) <= most and all(width_of(line, size, bold=bold) <= room for line in lines):
             return Name(tuple(lines), whole if shown != whole else "")
-    return Name((cut(whole, size, room, bold=bold, tail=tail)[0],), whole)
+    return Name((shorten(whole, size, room, bold=bold, tail=tail)[0],), whole)
 
 
 def _shared_start(names: Sequence[str]) -> int:
@@ -59,7 +59,7 @@ def _shared_start(names: Sequence[str]) -> int:
     return max(first[:same].rfind(sign) + 1 for sign in " -/_")
 
 
-def _wrapped(words: str, size: float, room: float, bold: bool) -> list[str]:
+def _wrap_words(words: str, size: float, room: float, bold: bool) -> list[str]:
     """Broken between words, and after hyphens, slashes and underscores."""
     lines: list[str] = []
     for part in re.findall(r"[^\s\-/_]*(?:[\-/_]+|\s+|$)", words):
@@ -70,7 +70,7 @@ def _wrapped(words: str, size: float, room: float, bold: bool) -> list[str]:
     return [line.rstrip() for line in lines] or [""]
 
 
-def widest(names: Sequence[Name], size: float, *, bold: bool = False) -> float:
+def widest_line(names: Sequence[Name], size: float, *, bold: bool = False) -> float:
     return max((width_of(line, size, bold=bold) for name in names for line in name.lines), default=0.0)
 
 

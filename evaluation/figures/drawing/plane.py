@@ -73,7 +73,7 @@ def _panel(canvas: Canvas, data: Plane, panel: PlanePanel, y: float) -> float:
         add_signs(canvas, OTHERS, _at(panel.others, level, upright), size)
     for place, cluster in enumerate(panel.clusters):
         add_signs(canvas, sign(place), _at(cluster, level, upright), size)
-    _middles(canvas, panel.clusters, level, upright)
+    _draw_group_numbers(canvas, panel.clusters, level, upright)
     if wide:
         return max(bottom + 40, _legend(canvas, data, panel, LEFT + side + 24, y + HEAD))
     return _legend(canvas, data, panel, 0, bottom + 50)
@@ -98,7 +98,7 @@ def _at(cluster: Cluster, level: AxisScale, upright: AxisScale) -> list[tuple[fl
     return [(level.at(x), upright.at(y)) for x, y in cluster.points]
 
 
-def _middles(canvas: Canvas, clusters: Sequence[Cluster], level: AxisScale, upright: AxisScale) -> None:
+def _draw_group_numbers(canvas: Canvas, clusters: Sequence[Cluster], level: AxisScale, upright: AxisScale) -> None:
     """The number of each group on its medians; as near above or below as it does not lie on another."""
     taken: list[tuple[float, float, float]] = []
     for number, cluster in enumerate(clusters, 1):
@@ -109,7 +109,7 @@ def _middles(canvas: Canvas, clusters: Sequence[Cluster], level: AxisScale, upri
         x = min(max(level.at(median(x for x, _y in cluster.points)), level.start + wide / 2), level.end - wide / 2)
         middle = min(max(upright.at(median(y for _x, y in cluster.points)), upright.end + 8), upright.start - 8)
         steps = [middle + sign_ * 15 * step for step in range(12) for sign_ in (1, -1)]
-        free = (y for y in steps if upright.end + 8 <= y <= upright.start - 8 and _free(x, y, wide, taken))
+        free = (y for y in steps if upright.end + 8 <= y <= upright.start - 8 and _is_free(x, y, wide, taken))
         y = next(free, None)
         if y is None:
             continue  # the legend has it
@@ -118,7 +118,7 @@ def _middles(canvas: Canvas, clusters: Sequence[Cluster], level: AxisScale, upri
         canvas.add(Text(round(x, 1), round(y + 4.2, 1), words, "middle", size=12, bold=True), fill=INK)
 
 
-def _free(x: float, y: float, wide: float, taken: Sequence[tuple[float, float, float]]) -> bool:
+def _is_free(x: float, y: float, wide: float, taken: Sequence[tuple[float, float, float]]) -> bool:
     return all(abs(x - a) > (wide + w) / 2 or abs(y - b) >= 15 for a, b, w in taken)
 
 

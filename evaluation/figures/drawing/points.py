@@ -159,8 +159,8 @@ def _names(
     for name, places in named.items():
         wide = width_of(clean(name), 12) + 1
         tries = [at for x, y in sorted(places, key=lambda place: place[1]) for at in _label_positions(x, y, wide)]
-        free = next((at for at in tries if _fits(at, wide, taken + soft, level)), None)
-        free = free or next((at for at in tries if _fits(at, wide, taken, level)), None)
+        free = next((at for at in tries if _has_room(at, wide, taken + soft, level)), None)
+        free = free or next((at for at in tries if _has_room(at, wide, taken, level)), None)
         if free:
             taken.append((free[0], free[1] - 12, free[0] + wide, free[1] + 3))
             words.append(label(free[0], free[1], name, wide, size=12))
@@ -173,7 +173,7 @@ def _label_positions(x: float, y: float, wide: float) -> list[tuple[float, float
     return [(x + 8, y + 4), (x - 8 - wide, y + 4), (x + 6, y - 8), (x - 6 - wide, y - 8), (x + 6, y + 16)]
 
 
-def _fits(at: tuple[float, float], wide: float, taken: list[Box], level: AxisScale) -> bool:
+def _has_room(at: tuple[float, float], wide: float, taken: list[Box], level: AxisScale) -> bool:
     x, y = at
     if x < level.start - 6 or x + wide > level.end + 20:
         return False

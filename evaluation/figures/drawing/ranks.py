@@ -60,12 +60,14 @@ def _lines(canvas: Canvas, kinds: tuple[ListKind, ...], level: AxisScale, uprigh
             canvas.add(Path("".join(dot(x, y) for x, y in points)), stroke=colour, width=6, cap="round")
         if points:
             ends.append((points[-1][1], kind.name, colour))
-    for (at, name, colour), y in zip(sorted(ends), _apart([at for at, *_rest in sorted(ends)], 15), strict=True):
+    for (at, name, colour), y in zip(
+        sorted(ends), _spread_places([at for at, *_rest in sorted(ends)], 15), strict=True
+    ):
         canvas.add(Path(f"M{n(level.end + 2)} {n(at)}L{n(level.end + 9)} {n(y)}"), stroke=colour)
         canvas.add(label(level.end + 12, y + 4, name, room, size=12), fill=INK)
 
 
-def _apart(wanted: list[float], least: float) -> list[float]:
+def _spread_places(wanted: list[float], least: float) -> list[float]:
     """Places in the same order, at least this far from each other, as near as a single pass makes them."""
     placed: list[float] = []
     for at in wanted:

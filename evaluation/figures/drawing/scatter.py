@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from evaluation.figures.drawing.axis import AxisScale, Value, format_value, ticks, x_axis, y_axis
 from evaluation.figures.drawing.colours import BRASS_DEEP, EDGE, INK, INK_2, VERDIGRIS
-from evaluation.figures.drawing.names import distinct_names, name_texts, widest
+from evaluation.figures.drawing.names import distinct_names, name_texts, widest_line
 from evaluation.figures.drawing.scene import Canvas, Path, VectorScene, dot, label, polyline, rect
 
 LEFT, GAP = 44.0, 20.0
@@ -63,7 +63,7 @@ def least_squares(dots: tuple[Dot, ...]) -> tuple[float, float] | None:
     return slope, mean_y - slope * mean_x
 
 
-def fitted(dots: tuple[Dot, ...]) -> tuple[float, float] | None:
+def fit_line(dots: tuple[Dot, ...]) -> tuple[float, float] | None:
     """`least_squares`, where there are enough points for a line to be drawn."""
     return least_squares(dots) if len(dots) >= FITTED else None
 
@@ -150,7 +150,7 @@ def _dots(
         named, distinct_names([d.name for d in named], 12, (level.end - level.start) * 0.6), strict=True
     ):
         x, y = level.at(point.x), upright.at(point.y)
-        found = _place(x, y, widest([name], 12) + 1, len(name.lines) * 14.0, (level, upright), taken, lines)
+        found = _place(x, y, widest_line([name], 12) + 1, len(name.lines) * 14.0, (level, upright), taken, lines)
         if found:
             box, leader = found
             taken.append(box)
@@ -179,18 +179,22 @@ def _place(
             middle = (x + right * (away + wide / 2), y + below * (away + high / 2))
             box = (middle[0] - wide / 2, middle[1] - high / 2, middle[0] + wide / 2, middle[1] + high / 2)
             inside = level.start <= box[0] and box[2] <= level.end and upright.end <= box[1] and box[3] <= upright.start
-            if not inside or any(_touch(box, other) for other in taken) or any(_crossed(box, line) for line in lines):
+            if (
+                not inside
+                or any(_touch(box, other) for other in taken)
+                or any(_is_crossed(box, line) for line in lines)
+            ):
                 continue
             if away == 8 and not (right and below):
                 return box, ""
             near = (min(max(x, box[0]), box[2]), min(max(y, box[1]), box[3]))
             others = (one for one in taken if not (one[0] <= x <= one[2] and one[1] <= y <= one[3]))
-            if not any(_crossed(one, (x, y, *near)) for one in others):
+            if not any(_is_crossed(one, (x, y, *near)) for one in others):
                 return box, polyline([(x, y), near])
     return None
 
 
-def _crossed(box: Box, line: Segment) -> bool:
+def _is_crossed(box: Box, line: Segment) -> bool:
     """Whether the line passes through the box (Liang and Barsky)."""
     x0, y0, x1, y1 = line
     first, last = 0.0, 1.0

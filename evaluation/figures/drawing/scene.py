@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from evaluation.figures.drawing.text import cut, fitted_width
+from evaluation.figures.drawing.text import fitted_width, shorten
 
 MARGIN = 10.0
 
@@ -116,10 +116,12 @@ class VectorScene:
         """With every picture's address; one that has none is left out, its frame stays."""
         if not any(isinstance(mark, Picture) for mark in self.marks):
             return self
-        return replace(self, groups=tuple(replace(g, marks=tuple(_found(g.marks, href))) for g in self.groups))
+        return replace(
+            self, groups=tuple(replace(g, marks=tuple(_address_pictures(g.marks, href))) for g in self.groups)
+        )
 
 
-def _found(marks: Iterable[Mark], href: Callable[[str], str]) -> Iterator[Mark]:
+def _address_pictures(marks: Iterable[Mark], href: Callable[[str], str]) -> Iterator[Mark]:
     for mark in marks:
         if not isinstance(mark, Picture):
             yield mark
@@ -193,7 +195,7 @@ def label(
     fill: str = "",
 ) -> Text:
     """A text that is never wider than `room`: cut where it must be, and whole in its title."""
-    shown, full = cut(words, size, room, bold=bold)
+    shown, full = shorten(words, size, room, bold=bold)
     return Text(round(x, 1), round(y, 1), shown, anchor, full, fill, turn, size if size != 13 else 0, bold)
 
 

@@ -35,7 +35,7 @@ def sign(place: int) -> Sign:
 
 def add_signs(canvas: Canvas, of: Sign, places: Iterable[tuple[float, float]], size: float = 7) -> None:
     """All in one path; `size` is their height in pixels."""
-    path = "".join(_drawn(of, x, y, size) for x, y in places)
+    path = "".join(_sign_path(of, x, y, size) for x, y in places)
     if of.shape in LINES:
         canvas.add(Path(path), stroke=of.colour, width=1.6, cap="round")
     elif of.open and of.shape == "disc":
@@ -47,7 +47,7 @@ def add_signs(canvas: Canvas, of: Sign, places: Iterable[tuple[float, float]], s
         canvas.add(Path(path), fill="#fff" if of.open else of.colour, stroke=of.colour, opacity=1 if of.open else 0.85)
 
 
-def _drawn(of: Sign, x: float, y: float, size: float) -> str:
+def _sign_path(of: Sign, x: float, y: float, size: float) -> str:
     half = size / 2
     match of.shape:
         case "disc":

@@ -55,22 +55,22 @@ def width_of(words: str, size: float, *, bold: bool = False) -> float:
     return sum(map(_em, words)) * size * (1.1 if bold else 1.0)
 
 
-def cut(words: str, size: float, room: float, *, bold: bool = False, tail: float = 0.5) -> tuple[str, str]:
+def shorten(words: str, size: float, room: float, *, bold: bool = False, tail: float = 0.5) -> tuple[str, str]:
     """(what is shown, the whole text or "" where nothing was cut). What is left out is in the middle: names differ at
     their ends as often as at their beginnings. `tail` is the end's share of the room; letters keep their marks.
 
-    >>> cut("Egypt", 10, 100)
+    >>> shorten("Egypt", 10, 100)
     ('Egypt', '')
-    >>> cut("a very long name of a model", 10, 90)
+    >>> shorten("a very long name of a model", 10, 90)
     ('a very l…model', 'a very long name of a model')
     """
     whole = clean(words)
     if width_of(whole, size, bold=bold) <= room:
         return whole, ""
     left = room - width_of(ELLIPSIS, size, bold=bold)
-    end = _kept(_clusters(whole)[::-1], size, left * tail, bold)[::-1]
+    end = _fitting_letters(_clusters(whole)[::-1], size, left * tail, bold)[::-1]
     rest = left - width_of("".join(end), size, bold=bold)
-    start = _kept(_clusters(whole), size, rest, bold)
+    start = _fitting_letters(_clusters(whole), size, rest, bold)
     shown = "".join(start).rstrip() + ELLIPSIS + "".join(end).lstrip()
     # After a right-to-left letter dots at the end must follow it leftwards.
     mark = "\u200f" if not end and start and unicodedata.bidirectional(start[-1][0]) in ("R", "AL") else ""
@@ -88,7 +88,7 @@ def _clusters(words: str) -> list[str]:
     return letters
 
 
-def _kept(letters: list[str], size: float, room: float, bold: bool) -> list[str]:
+def _fitting_letters(letters: list[str], size: float, room: float, bold: bool) -> list[str]:
     """The first of them that fit."""
     for place, letter in enumerate(letters):
         room -= width_of(letter, size, bold=bold)

@@ -36,10 +36,10 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         benchmark = _benchmark(options["benchmark"])
         if options["list"] or not options["table"]:
-            self.stdout.write(_listed(benchmark), ending="")
+            self.stdout.write(_list_tables(benchmark), ending="")
             return
         spec = _spec(benchmark, options["table"])
-        self.stdout.write(_written(_made(benchmark, spec, options["option"]), options["format"]), ending="")
+        self.stdout.write(_format_table(_load_table(benchmark, spec, options["option"]), options["format"]), ending="")
 
 
 def _benchmark(slug: str) -> Benchmark:
@@ -65,7 +65,7 @@ def _hint(given: str, known: Collection[str]) -> str:
     return f"There are: {', '.join(known)}." if known else "There are none."
 
 
-def _made(benchmark: Benchmark, spec: TableSpec, given: list[str]) -> Data:
+def _load_table(benchmark: Benchmark, spec: TableSpec, given: list[str]) -> Data:
     try:
         return build_or_load(benchmark, spec, _params(spec, given), timezone.now())
     except MissingData as missing:
@@ -88,7 +88,7 @@ def _params(spec: TableSpec, pairs: list[str]) -> QueryDict:
     return params
 
 
-def _written(data: Data, form: str) -> str:
+def _format_table(data: Data, form: str) -> str:
     if form == "json":
         return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
     if form == "csv":
@@ -96,7 +96,7 @@ def _written(data: Data, form: str) -> str:
     return to_latex(data) if form == "latex" else to_text(data)
 
 
-def _listed(benchmark: Benchmark) -> str:
+def _list_tables(benchmark: Benchmark) -> str:
     catalogue, now = catalogue_of(benchmark), timezone.now()
     lines = []
     for spec in tables_of(benchmark):

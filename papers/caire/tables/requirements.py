@@ -17,7 +17,7 @@ def _people_and_models(inputs: TableInputs) -> None:
         raise MissingData(caire.NO_MODELS)
 
 
-def _gold(inputs: TableInputs) -> None:
+def _require_gold(inputs: TableInputs) -> None:
     items = Item.objects.filter(stage__benchmark=inputs.benchmark, stage__key=caire_specific.STAGE)
     if not items.filter(context__has_key="gold").exists():
         raise MissingData(caire_specific.NO_GOLD)
@@ -31,6 +31,6 @@ def _with_the_article(inputs: TableInputs) -> None:
 
 REQUIREMENTS: Requirements = {
     **dict.fromkeys(("table-2", "table-15", "table-16", "table-17", "spread"), (_people_and_models,)),
-    "table-1": (_gold,),
-    "table-10": (_gold, _with_the_article),
+    "table-1": (_require_gold,),
+    "table-10": (_require_gold, _with_the_article),
 }

@@ -65,23 +65,23 @@ COMMON = TableOption(
 class ModelPairs:
     """One model as it was asked, with its pairs."""
 
-    who: ObservedRater
+    rater: ObservedRater
     pairs: Pairs
 
     @property
     def setting(self) -> str:
-        return "" if self.who.setting in PLAIN else self.who.setting
+        return "" if self.rater.setting in PLAIN else self.rater.setting
 
 
 NO_GOLD = gettext_lazy("No picture has gold labels. Import them with the pictures, in a column “gold”.")
 NO_ARTICLE = gettext_lazy("No model was asked with the right article: a setting “gold_context”.")
 
 
-def _asked(inputs: TableInputs) -> list[ModelPairs]:
+def _load_model_pairs(inputs: TableInputs) -> list[ModelPairs]:
     """Every pair of a picture with gold labels that any model scored or that is gold; NaN where this model gave
     nothing. Of a picture without gold labels nobody knows what is right."""
     observations = inputs.observed(STAGE, FIELD, ("model",))
-    known = np.array([bool(_gold(one)) for one in observations.items], bool)
+    known = np.array([bool(_gold_labels(one)) for one in observations.items], bool)
     if not known.any():
         raise MissingData(NO_GOLD)
     observations = observations.where(known[observations.item])
@@ -89,7 +89,7 @@ def _asked(inputs: TableInputs) -> list[ModelPairs]:
         (int(i), observations.targets[t].casefold())
         for i, t in zip(observations.item, observations.target, strict=True)
     }
-    gold = {(place, label) for place, one in enumerate(observations.items) for label in _gold(one)}
+    gold = {(place, label) for place, one in enumerate(observations.items) for label in _gold_labels(one)}
     every = sorted(scored | gold)
     at = {pair: number for number, pair in enumerate(every)}
     item = np.array([pair[0] for pair in every], np.int64)
@@ -101,7 +101,7 @@ def _asked(inputs: TableInputs) -> list[ModelPairs]:
     ]
 
 
-def _gold(item: ObservedItem) -> list[str]:
+def _gold_labels(item: ObservedItem) -> list[str]:
     """A list, or a text in which "|" stands between labels; upper and lower case are the same."""
     given = item.context.get("gold") or ()
     parts = given.split("|") if isinstance(given, str) else given
@@ -121,13 +121,13 @@ def _average(inputs: TableInputs) -> tuple[Average, float]:
     return average, float(inputs.chosen["threshold"])
 
 
-def _of(asked: Sequence[ModelPairs], name: str, setting: str) -> ModelPairs | None:
+def _find_pairs(asked: Sequence[ModelPairs], name: str, setting: str) -> ModelPairs | None:
     return next(
-        (model_pairs for model_pairs in asked if (model_pairs.who.name, model_pairs.setting) == (name, setting)), None
+        (model_pairs for model_pairs in asked if (model_pairs.rater.name, model_pairs.setting) == (name, setting)), None
     )
 
 
-def _common(asked: Sequence[ModelPairs]) -> list[ModelPairs]:
+def _restrict_to_common(asked: Sequence[ModelPairs]) -> list[ModelPairs]:
     """The same models over the pairs that all of them scored; the other scores become NaN."""
     shared = np.all([np.isfinite(model.pairs.score) for model in asked], axis=0)
     return [replace(model, pairs=replace(model.pairs, score=np.where(shared, model.pairs.score, np.nan)))
@@ -136,21 +136,21 @@ def _common(asked: Sequence[ModelPairs]) -> list[ModelPairs]:
 
 def build_f1(inputs: TableInputs) -> Table:
     """Tables 1 and 8: F1, and how much more it is than the same model's without retrieval."""
-    asked = [model_pairs for model_pairs in _asked(inputs) if not model_pairs.setting.startswith(GOLD)]
+    asked = [model_pairs for model_pairs in _load_model_pairs(inputs) if not model_pairs.setting.startswith(GOLD)]
     if inputs.chosen["answers"] == "common" and asked:
-        asked = _common(asked)
+        asked = _restrict_to_common(asked)
     average, threshold = _average(inputs)
-    scores = {model_pairs.who.pk: f1(model_pairs.pairs, average, threshold=threshold) for model_pairs in asked}
+    scores = {model_pairs.rater.pk: f1(model_pairs.pairs, average, threshold=threshold) for model_pairs in asked}
     baselines = [model_pairs for model_pairs in asked if model_pairs.setting in ("no_retrieval", "cosine")]
-    defined = [baseline for baseline in baselines if scores[baseline.who.pk].value is not None]
-    best = max(defined, key=lambda model_pairs: scores[model_pairs.who.pk].value or 0.0, default=None)
+    defined = [baseline for baseline in baselines if scores[baseline.rater.pk].value is not None]
+    best = max(defined, key=lambda model_pairs: scores[model_pairs.rater.pk].value or 0.0, default=None)
     rows, gains = [], []
     for pairs_of_model in sorted(
-        asked, key=lambda model_pairs: (_rank(model_pairs.setting), model_pairs.who.name, model_pairs.setting)
+        asked, key=lambda model_pairs: (_rank(model_pairs.setting), model_pairs.rater.name, model_pairs.setting)
     ):
-        where = {"model": pairs_of_model.who.name, "setting": pairs_of_model.setting}
-        cells = [_cell(scores[pairs_of_model.who.pk], "f1", **where)]
-        own = _of(asked, pairs_of_model.who.name, "no_retrieval")
+        where = {"model": pairs_of_model.rater.name, "setting": pairs_of_model.setting}
+        cells = [_cell(scores[pairs_of_model.rater.pk], "f1", **where)]
+        own = _find_pairs(asked, pairs_of_model.rater.name, "no_retrieval")
         for other, column in ((own, "delta"), (best, "")):
             if pairs_of_model in baselines or other is None:
                 cells.append(Cell(empty=True))
@@ -159,7 +159,7 @@ def build_f1(inputs: TableInputs) -> Table:
                 cells.append(
                     _cell(gains[-1], column, known=SAME_MODEL if "log" in pairs_of_model.setting else "", **where)
                 )
-        rows.append(Row(model_label(pairs_of_model.who), tuple(cells), _block(pairs_of_model.setting)))
+        rows.append(Row(model_label(pairs_of_model.rater), tuple(cells), _block(pairs_of_model.setting)))
     columns: list[Words] = [
         _("F1"), _("More than the same model without retrieval"), _("More than the strongest baseline"),
     ]  # fmt: skip
@@ -187,7 +187,7 @@ def _baseline_words(best: ModelPairs | None) -> list[Words]:
         "Strongest baseline: %(model)s. The strongest baseline was chosen on these data: the gain tends to be too "
         "small, and its interval does not include the choice."
     )
-    return [text % {"model": model_label(best.who)}]
+    return [text % {"model": model_label(best.rater)}]
 
 
 def _range(counts: Sequence[int]) -> str:
@@ -218,22 +218,24 @@ def _cell(estimate: Estimate, column: str, known: Words = "", table: str = "tabl
 
 def build_gold(inputs: TableInputs) -> Table:
     """Tables 10 and 11: with the right article given, and how near to that retrieval comes."""
-    asked = _asked(inputs)
+    asked = _load_model_pairs(inputs)
     average, threshold = _average(inputs)
     rows = []
     for pairs_of_model in asked:
         if not pairs_of_model.setting.startswith(GOLD):
             continue
-        where = {"model": pairs_of_model.who.name, "setting": pairs_of_model.setting}
+        where = {"model": pairs_of_model.rater.name, "setting": pairs_of_model.setting}
         estimate = f1(pairs_of_model.pairs, average, threshold=threshold)
         cells = [_cell(estimate, "f1", table="tables_10_11", **where)]
-        other = _of(asked, pairs_of_model.who.name, pairs_of_model.setting.removeprefix(GOLD).removeprefix("_"))
+        other = _find_pairs(
+            asked, pairs_of_model.rater.name, pairs_of_model.setting.removeprefix(GOLD).removeprefix("_")
+        )
         if other is None:
             cells.append(Cell(text="–"))
         else:
             share = f1_ratio(other.pairs, pairs_of_model.pairs, average, threshold=threshold)
             cells.append(_cell(share, "ratio", table="tables_10_11", **where))
-        rows.append(Row(model_label(pairs_of_model.who), tuple(cells)))
+        rows.append(Row(model_label(pairs_of_model.rater), tuple(cells)))
     if not rows:
         raise MissingData(NO_ARTICLE)
     columns: list[Words] = [_("F1 with the right article"), _("Retrieval reaches, in percent of it")]

@@ -216,7 +216,7 @@ def _by_place(inputs: TableInputs, joined: RatedAndScored, labels: Sequence[str]
     else:
         number, names = joined.of("origin")
         named = _of_blocks(joined, number, names, inputs.interval)
-    return [named.get(label) or _nothing("Pearson") for label in labels]
+    return [named.get(label) or _undefined_estimate("Pearson") for label in labels]
 
 
 def _of_blocks(
@@ -228,7 +228,7 @@ def _of_blocks(
     return dict(zip(names, estimates, strict=False))
 
 
-def _nothing(method: str) -> Estimate:
+def _undefined_estimate(method: str) -> Estimate:
     return Estimate.undefined(reason="no_ratings", method=method)
 
 
@@ -246,7 +246,7 @@ def build_by_concept(inputs: TableInputs) -> Table:
     for concept in concepts:
         cells = [
             _cell(
-                estimates[place, key].get(concept) or _nothing("image-wise Pearson"), "table_15", key, 100,
+                estimates[place, key].get(concept) or _undefined_estimate("image-wise Pearson"), "table_15", key, 100,
                 concept=concept, model=rater.name if block == "caire" else "",
             )
             for place, rater, block in models
@@ -326,8 +326,8 @@ def build_by_annotator(inputs: TableInputs) -> Table:
 
 def _statistic(name: str, each: dict[int, RaterCorrelations], average: dict[int, Estimate], target: int) -> Estimate:
     if name == "average":
-        return average.get(target) or _nothing("Pearson")
-    estimate: Estimate = getattr(each[target], name) if target in each else _nothing("Pearson")
+        return average.get(target) or _undefined_estimate("Pearson")
+    estimate: Estimate = getattr(each[target], name) if target in each else _undefined_estimate("Pearson")
     return estimate
 
 

@@ -124,7 +124,7 @@ class OriginalLave(Lave):
         given = demonstrations(scene.options.get("binary_demonstrations" if binary else "demonstrations"))
         demos = (given or (YES_NO if binary else OPEN))[:count]
         kept = drop_rare_references(references) if self.option(scene, "filter") else references
-        return {"demonstrations": "\n\n".join(map(_shown, demos)), "references": quote_list(kept)}
+        return {"demonstrations": "\n\n".join(map(_demonstration_text, demos)), "references": quote_list(kept)}
 
     def problems(self, options: Mapping[str, Any]) -> list[OptionProblem]:
         keys = ("demonstrations", "binary_demonstrations")
@@ -180,7 +180,7 @@ def quote_list(references: Sequence[str]) -> str:
     return ", ".join("'{}'".format(single_line(reference).replace("'", "\u2019")) for reference in sorted(references))
 
 
-def _shown(example: Demonstration) -> str:
+def _demonstration_text(example: Demonstration) -> str:
     return (
         f"Question: '{example.question}'\nReference answers: {quote_list(example.references)}\nCandidate answer:\n"
         f"{fence('candidate', example.prediction)}\nOutput: {example.explanation} So rating={example.output}"

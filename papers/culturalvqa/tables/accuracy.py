@@ -12,6 +12,7 @@ import numpy as np
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from benchmarks.rules.label_sets.contract import LabelSetSpec
 from evaluation.metrics.association import correlation_of
 from evaluation.metrics.averages import DIFFERENCES, SHARES, mean_of, mean_over_countries
 from evaluation.metrics.counts import Floats
@@ -22,6 +23,7 @@ from evaluation.tables.known_models import about_models
 from evaluation.tables.spec import TableSpec
 from evaluation.tables.table import MissingData, Table, TableOption
 from evaluation.tables.table_inputs import TableInputs
+from evaluation.tables.targets import label_set_of, set_words, western_of
 from papers.culturalvqa.printed_values import printed
 from papers.culturalvqa.printed_values import rows as printed_rows
 from papers.culturalvqa.tables.data import DATA_TABLES, counted_questions
@@ -30,12 +32,11 @@ from papers.culturalvqa.tables.judgements import (
     JUDGE,
     SCALE,
     SUB_CATEGORIES_FROM,
-    WESTERN,
     JudgedAnswers,
     about_judge,
-    asked_as,
     difference,
     judged_answers,
+    models_in_setting,
 )
 from papers.culturalvqa.tables.labels import STEREOTYPE_TABLE
 from papers.culturalvqa.tables.verdicts import VERDICT_TABLES
@@ -91,7 +92,7 @@ SUB_CATEGORIES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 }  # fmt: skip
 
 
-def _theirs(country: str, model: str) -> Any:
+def _printed_accuracy(country: str, model: str) -> Any:
     wrong = MISPRINT if (country, model) == ("Average", "PaliGemma") else OTHER_ANSWERS
     return printed("tables_2_4", "accuracy", wrong, country=country, model=model)
 
@@ -99,12 +100,12 @@ def _theirs(country: str, model: str) -> Any:
 def build_countries(inputs: TableInputs) -> Table:
     """Tables 2 and 4: accuracy by country and model."""
     judged = judged_answers(inputs)
-    models = asked_as(judged, inputs.chosen["setting"])
+    models = models_in_setting(judged, inputs.chosen["setting"])
     compare = inputs.chosen["setting"] == "vlm"
     rows, by_model = [], {name: [some.of(country=c).accuracy for c in judged.countries] for name, some in models}
     for place, country in enumerate(judged.countries):
         cells = [
-            Cell(by_model[name][place], rounding=PERCENT, printed=_theirs(country, name) if compare else None)
+            Cell(by_model[name][place], rounding=PERCENT, printed=_printed_accuracy(country, name) if compare else None)
             for name, _some in models
         ]
         rows.append(Row(country, tuple(cells)))
@@ -112,7 +113,7 @@ def build_countries(inputs: TableInputs) -> Table:
         Cell(
             mean_over_countries(by_model[name], SHARES),
             rounding=PERCENT,
-            printed=_theirs("Average", name) if compare else None,
+            printed=_printed_accuracy("Average", name) if compare else None,
         )
         for name, _some in models
     ]
@@ -180,7 +181,7 @@ def build_few_shot(inputs: TableInputs) -> Table:
     return _by_country(inputs, judged, names, of, DIFFERENCES, _("In points: with examples, less without."))
 
 
-def _about(inputs: TableInputs) -> dict[str, Mapping[str, Any]]:
+def _model_info(inputs: TableInputs) -> dict[str, Mapping[str, Any]]:
     """What is known of each model, by name."""
     rows = Rater.objects.filter(kind=Rater.Kind.MODEL, team=inputs.benchmark.team_id).exclude(about={})
     return dict(rows.order_by("pk").values_list("name", "about"))
@@ -189,7 +190,7 @@ def _about(inputs: TableInputs) -> dict[str, Mapping[str, Any]]:
 def build_gaps(inputs: TableInputs) -> Table:
     """Figure 6: the best open and the best closed model of each country, less people."""
     judged = judged_answers(inputs)
-    about, models = _about(inputs), asked_as(judged, "vlm")
+    about, models = _model_info(inputs), models_in_setting(judged, "vlm")
     sides = [
         (title, [model for model in models if about.get(model[0], {}).get("open") is is_open])
         for is_open, title in ((True, _("Best open model")), (False, _("Best closed model")))
@@ -204,7 +205,7 @@ def build_gaps(inputs: TableInputs) -> Table:
         people = _ceiling_part(judged.people.of(country=country))
         cells = [Cell(ceiling, rounding=ROUND)]
         for _title, side in sides:
-            best = _best([(name, some.of(country=country)) for name, some in side])
+            best = _most_accurate([(name, some.of(country=country)) for name, some in side])
             if not best:
                 cells += [Cell(empty=True), Cell(empty=True)]
                 continue
@@ -225,7 +226,7 @@ def build_gaps(inputs: TableInputs) -> Table:
     return inputs.table(corner=_("Country"), columns=columns, rows=rows, words=words)
 
 
-def _best(side: list[tuple[str, JudgedAnswers]]) -> list[tuple[str, JudgedAnswers]]:
+def _most_accurate(side: list[tuple[str, JudgedAnswers]]) -> list[tuple[str, JudgedAnswers]]:
     """Those with the highest accuracy: several, where they tie; none, where none has been judged here."""
     known = [(one, some.accuracy.value) for one, some in side]
     most = max((value for _one, value in known if value is not None), default=None)
@@ -241,7 +242,7 @@ def _ceiling_part(people: JudgedAnswers) -> JudgedAnswers:
 def build_facets(inputs: TableInputs) -> Table:
     """Figure 7, with people's own accuracy by facet beside it."""
     judged = judged_answers(inputs)
-    models = asked_as(judged, inputs.chosen["setting"])
+    models = models_in_setting(judged, inputs.chosen["setting"])
     theirs = {printed_row["facet"]: printed_row["accuracy"] for printed_row in printed_rows("human_facets")}
     rows = []
     for facet in judged.facets():
@@ -256,7 +257,7 @@ def build_facets(inputs: TableInputs) -> Table:
 def build_sub_categories(number: str, inputs: TableInputs) -> Table:
     """Tables 6 and 7: a row's average is over the cells that exist."""
     judged = judged_answers(inputs)
-    models = asked_as(judged, inputs.chosen["setting"])
+    models = models_in_setting(judged, inputs.chosen["setting"])
     paper = SUB_CATEGORIES[number]
     facets = [
         one for one in ("food", "drink", "clothing", "traditions", "rituals") if one in next(iter(paper.values()))
@@ -290,21 +291,36 @@ def build_sub_categories(number: str, inputs: TableInputs) -> Table:
     return inputs.table(corner=_("Sub-category"), columns=[*columns, _("Average")], rows=rows, words=words)
 
 
+def western_words(label_set: LabelSetSpec | None, western_by_country: Mapping[str, bool | None]) -> list[Words]:
+    """Which countries are Western by the set, its version, and the countries of which it does not say."""
+    western = [label.text for label in label_set.labels if label.western] if label_set else []
+    unknown = [country for country, side in western_by_country.items() if side is None]
+    sentences: list[Words] = [_("Western: %(countries)s.") % {"countries": ", ".join(western) or "–"}]
+    if unknown:
+        text = _("In neither column, since the label set does not say: %(countries)s.")
+        sentences.append(text % {"countries": ", ".join(unknown)})
+    return [*sentences, *set_words(label_set)]
+
+
 def build_releases(inputs: TableInputs) -> Table:
     """Figure 1: by release date, Western and other countries apart."""
     judged = judged_answers(inputs)
-    about = _about(inputs)
-    dated = [(str(about.get(name, {}).get("released") or ""), name, some) for name, some in asked_as(judged, "vlm")]
+    about = _model_info(inputs)
+    dated = [
+        (str(about.get(name, {}).get("released") or ""), name, some) for name, some in models_in_setting(judged, "vlm")
+    ]
     if not any(date for date, *_rest in dated):
         raise MissingData(NOT_DATED)
     rows = []
+    label_set = label_set_of(inputs.benchmark)
+    western_by_country = western_of(label_set, judged.countries)
     for date, name, some in sorted(dated, key=lambda one: (one[0] or "9", one[1])):
         cells = [Cell(text=date or "–")]
         for western in (True, False):
-            estimates = [some.of(country=c).accuracy for c in judged.countries if (c in WESTERN) is western]
+            estimates = [some.of(country=c).accuracy for c, side in western_by_country.items() if side is western]
             cells.append(Cell(mean_over_countries(estimates, SHARES), rounding=ROUND))
         rows.append(Row(name, tuple(cells)))
-    words = [*about_judge(judged), _("Western: %(countries)s.") % {"countries": ", ".join(WESTERN)}, MEAN]
+    words = [*about_judge(judged), *western_words(label_set, western_by_country), MEAN]
     columns: list[Words] = [_("Released"), _("Western countries"), _("Other countries")]
     return inputs.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 
@@ -318,7 +334,7 @@ def build_correlations(inputs: TableInputs) -> Table:
     length = [profile[c].question_words if c in profile else None for c in judged.countries]
     answers = [profile[c].answers_each if c in profile else None for c in judged.countries]
     rows = []
-    for name, some in asked_as(judged, "vlm"):
+    for name, some in models_in_setting(judged, "vlm"):
         own = _numbers([some.of(country=c).accuracy.value for c in judged.countries])
         cells = [
             Cell(correlation_of(own, _numbers(people), "pearson"), rounding=Rounding(2)),

@@ -64,7 +64,7 @@ class Profile:
 
     @property
     def question_words(self) -> float | None:
-        return _mean([_words(question.text) for question in self.questions])
+        return _mean([_count_words(question.text) for question in self.questions])
 
     @property
     def answers_each(self) -> float | None:
@@ -75,7 +75,7 @@ def _mean(values: Sequence[float]) -> float | None:
     return float(np.mean(values)) if values else None
 
 
-def _words(text: str) -> int:
+def _count_words(text: str) -> int:
     return len(text.split())
 
 
@@ -85,7 +85,10 @@ def questions_of(inputs: TableInputs) -> tuple[dict[int, ImageQuestion], dict[st
     answer_rows = list(inputs.answers("answers", "answer", ("person",)))
     selection = inputs.used_selections[-1]
     every = Item.objects.filter(
-        stage__benchmark=inputs.benchmark, stage__key="answers", condition__in=selection.conditions
+        stage__benchmark=inputs.benchmark,
+        stage__key="answers",
+        condition__in=selection.conditions,
+        withdrawn_at=None,
     )
     rows = select_origins(inputs, every)
     questions: dict[int, ImageQuestion] = {}
@@ -100,10 +103,10 @@ def questions_of(inputs: TableInputs) -> tuple[dict[int, ImageQuestion], dict[st
     for answer in answer_rows:
         if answer.thing.pk in questions:
             questions[answer.thing.pk].answers.append(str(answer.answer))
-            people.setdefault(questions[answer.thing.pk].country, set()).add(answer.who.pk)
+            people.setdefault(questions[answer.thing.pk].country, set()).add(answer.rater.pk)
     with suppress(MissingData):
         for answer in inputs.answers("questions", "question", ("person",)):
-            people.setdefault(answer.thing.origin, set()).add(answer.who.pk)
+            people.setdefault(answer.thing.origin, set()).add(answer.rater.pk)
     return questions, people
 
 
@@ -163,8 +166,8 @@ def _profile_cells(profile: Profile, ceilings: dict[str, Estimate]) -> tuple[Cel
     totals = {name: _in_text("total", name) for name in TOTALS} if not profile.country else {}
     each = range(len(profile.questions))
     means = {
-        "question_words": _of_questions([_words(question.text) for question in profile.questions], each),
-        "answer_words": _of_questions([_words(text) for _n, text in answers], [n for n, _text in answers]),
+        "question_words": _of_questions([_count_words(question.text) for question in profile.questions], each),
+        "answer_words": _of_questions([_count_words(text) for _n, text in answers], [n for n, _text in answers]),
         "answers_each": _of_questions([len(question.answers) for question in profile.questions], each),
     }
     ceiling = ceilings.get(profile.country)

@@ -38,7 +38,6 @@ from predictions.models import Call
 
 STAGE = FIELD = "lave"
 HUMAN = "human"
-WESTERN = ("Canada", "Germany", "United States")
 FACETS = ("food", "clothing", "drink", "rituals", "traditions")
 SCALE = TableOption(
     "scale",
@@ -59,7 +58,7 @@ def _judges(benchmark: Benchmark) -> list[Rater]:
     return sorted(Rater.objects.filter(pk__in=order), key=lambda rater: order.index(rater.pk))
 
 
-def _each(benchmark: Benchmark) -> dict[str, Words]:
+def _judge_labels(benchmark: Benchmark) -> dict[str, Words]:
     return {str(judge.pk): rater_label(judge) for judge in _judges(benchmark)}
 
 
@@ -67,7 +66,7 @@ JUDGE = TableOption(
     "judge",
     gettext_lazy("Judge"),
     {"first": gettext_lazy("the one that began first"), "mean": gettext_lazy("the mean of all judges")},
-    more=_each,
+    more=_judge_labels,
 )
 CEILING = TableOption(
     "ceiling",
@@ -170,7 +169,7 @@ def judged_answers(inputs: TableInputs) -> JudgedAnswers:
             [by_people.get(key) or own or by_models.get(key, "") for key, own in zip(questions, imported, strict=True)]
         ),
         judge=", ".join(rater_label(observations.raters[place]) for place in judges),
-        ways=_ways(calls, [observations.raters[place] for place in judges]),
+        ways=_method_texts(calls, [observations.raters[place] for place in judges]),
         partly=partly,
         average=inputs.chosen.get("ceiling", "answers"),
     )
@@ -220,7 +219,7 @@ def _items_asked_of_all(
     return set.intersection(*(answered[place] | {item_of[unit] for unit in failed[place]} for place in judges))
 
 
-def _ways(calls: Mapping[int, CallStatistics], judges: Sequence[ObservedRater]) -> tuple[str, ...]:
+def _method_texts(calls: Mapping[int, CallStatistics], judges: Sequence[ObservedRater]) -> tuple[str, ...]:
     told = [(rater_label(judge), methods_text(calls[judge.pk].ways)) for judge in judges if judge.pk in calls]
     return tuple(f"{name}: {words}" if len(judges) > 1 else words for name, words in told if words)
 
@@ -251,7 +250,7 @@ def _scores(observations: Observations, judges: Sequence[int], scale: Scale) -> 
     return scores, int(((count > 0) & (count < len(judges))).sum())
 
 
-def asked_as(answers: JudgedAnswers, setting: str) -> list[tuple[str, JudgedAnswers]]:
+def models_in_setting(answers: JudgedAnswers, setting: str) -> list[tuple[str, JudgedAnswers]]:
     """The models asked in one way, by name. Raises MissingData without any."""
     some = answers.of(setting=setting)
     models = [(name, some.of(by=name)) for name in some.models]

@@ -36,17 +36,18 @@ def sub_categories(inputs: TableInputs) -> tuple[dict[str, str], dict[str, str]]
     entry = next((stage for stage in inputs.catalogue.stages if stage.key == SUB_CATEGORIES), None)
     campaigns = [campaign_entry.id for campaign_entry in inputs.campaigns_of(entry)] if entry else []
     rows = Rating.objects.filter(campaign__in=campaigns, field="sub_category", live=True, counted=True)
+    rows = rows.filter(unit__item__withdrawn_at=None)
     votes: dict[str, dict[str, Counter[str]]] = {kind: defaultdict(Counter) for kind in Rater.Kind.values}
     for key, kind, code in rows.values_list("unit__item__key", "rater__kind", "code").iterator(chunk_size=5000):
         votes[kind][key][NAMES.get(code, code)] += 1
     people, models = (
-        {key: name for key, counts in votes[kind].items() if (name := _first(counts))}
+        {key: name for key, counts in votes[kind].items() if (name := _most_common(counts))}
         for kind in (Rater.Kind.PERSON, Rater.Kind.MODEL)
     )
     return people, models
 
 
-def _first(counts: Counter[str]) -> str:
+def _most_common(counts: Counter[str]) -> str:
     ranked = counts.most_common(2)
     return "" if len(ranked) > 1 and ranked[0][1] == ranked[1][1] else ranked[0][0]
 

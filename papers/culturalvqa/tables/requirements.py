@@ -16,34 +16,34 @@ from papers.culturalvqa.tables.labels import SUB_CATEGORIES
 from people.models import Rater
 
 
-def _judged(inputs: TableInputs) -> Any:
+def _judged_items(inputs: TableInputs) -> Any:
     return Item.objects.filter(stage__benchmark=inputs.benchmark, stage__key=culturalvqa_judged.STAGE)
 
 
-def _ways(inputs: TableInputs) -> set[tuple[str, str]]:
+def _judged_settings(inputs: TableInputs) -> set[tuple[str, str]]:
     """Model and setting of what was judged."""
-    rows = _judged(inputs).order_by().values_list("context__candidate_by", "context__setting").distinct()
+    rows = _judged_items(inputs).order_by().values_list("context__candidate_by", "context__setting").distinct()
     return {(str(by or ""), str(how or "")) for by, how in rows} - {("", "")}
 
 
 def _with_the_picture(inputs: TableInputs) -> None:
-    if not any(how == "vlm" and by != culturalvqa_judged.HUMAN for by, how in _ways(inputs)):
+    if not any(how == "vlm" and by != culturalvqa_judged.HUMAN for by, how in _judged_settings(inputs)):
         raise culturalvqa_judged.no_setting("vlm")
 
 
 def _without_the_picture(inputs: TableInputs) -> None:
-    if not {how for _by, how in _ways(inputs)} & set(culturalvqa.BASELINES[:3]):
+    if not {how for _by, how in _judged_settings(inputs)} & set(culturalvqa.BASELINES[:3]):
         raise MissingData(culturalvqa.NOT_WITHOUT)
 
 
 def _with_examples_and_without(inputs: TableInputs) -> None:
-    ways = _ways(inputs)
+    ways = _judged_settings(inputs)
     if not any((by, "vlm") in ways for by, how in ways if how == "vlm_few_shot"):
         raise MissingData(culturalvqa.NOT_BOTH)
 
 
 def _sub_categories(facets: tuple[str, ...], inputs: TableInputs) -> None:
-    rows = _judged(inputs).exclude(context__sub_category="").filter(context__has_key="sub_category")
+    rows = _judged_items(inputs).exclude(context__sub_category="").filter(context__has_key="sub_category")
     labels = Rating.objects.filter(
         campaign__stage__benchmark=inputs.benchmark, campaign__stage__key=SUB_CATEGORIES, live=True, counted=True
     )
@@ -51,7 +51,7 @@ def _sub_categories(facets: tuple[str, ...], inputs: TableInputs) -> None:
         raise MissingData(culturalvqa.NO_SUB_CATEGORIES)
 
 
-def _known(name: str, words: Any, inputs: TableInputs) -> None:
+def _require_model_info(name: str, words: Any, inputs: TableInputs) -> None:
     models = Rater.objects.filter(kind=Rater.Kind.MODEL, team=inputs.benchmark.team_id, about__has_key=name)
     if not models.exists():
         raise MissingData(words)
@@ -60,8 +60,8 @@ def _known(name: str, words: Any, inputs: TableInputs) -> None:
 _FOOD, _RITES = ("food", "drink", "clothing"), ("traditions", "rituals")
 REQUIREMENTS: Requirements = {
     **dict.fromkeys(("accuracy", "facets", "correlations"), (_with_the_picture,)),
-    "releases": (_with_the_picture, partial(_known, "released", culturalvqa.NOT_DATED)),
-    "gaps": (_with_the_picture, partial(_known, "open", culturalvqa.NOT_OPEN)),
+    "releases": (_with_the_picture, partial(_require_model_info, "released", culturalvqa.NOT_DATED)),
+    "gaps": (_with_the_picture, partial(_require_model_info, "open", culturalvqa.NOT_OPEN)),
     "table-6": (_with_the_picture, partial(_sub_categories, _FOOD)),
     "table-7": (_with_the_picture, partial(_sub_categories, _RITES)),
     "sub-categories": (partial(_sub_categories, ()),),

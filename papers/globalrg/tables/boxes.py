@@ -16,7 +16,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.services.review.outcomes import facts_of
-from benchmarks.rules.regions import GROUNDING, country_code
+from benchmarks.rules.label_sets.countries import country_code
+from benchmarks.rules.label_sets.globalrg import GROUNDING
 from evaluation.metrics import boxes, proportions, resampling
 from evaluation.metrics.counts import Floats
 from evaluation.metrics.estimate import Estimate
@@ -83,10 +84,10 @@ def boxed_items(inputs: TableInputs) -> tuple[list[BoxedItem], list[ObservedRate
     models: dict[int, ObservedRater] = {}
     for answer in inputs.answers("boxes", "box"):
         drawn = read_boxes(answer.answer)
-        if answer.who.is_model:
-            models[answer.who.pk] = answer.who
+        if answer.rater.is_model:
+            models[answer.rater.pk] = answer.rater
             if drawn:
-                answers[answer.thing.pk][answer.who.pk] = drawn[0]
+                answers[answer.thing.pk][answer.rater.pk] = drawn[0]
         elif drawn:
             gold.setdefault(answer.thing.pk, (_country(answer), drawn[0]))
     if not gold:
@@ -235,7 +236,9 @@ def build_collected(inputs: TableInputs) -> Table:
             (_mean(objects, "objects", None), "objects", 3),
             (_mean(human.get(country, []), "human IoU"), "iou", 2),
         )
-        canonical = next((row["country"] for row in rows_printed("table_4") if _same(row["country"], country)), country)
+        canonical = next(
+            (row["country"] for row in rows_printed("table_4") if _is_same_country(row["country"], country)), country
+        )
         cells = tuple(
             Cell(value, rounding=Rounding(decimals), printed=printed("table_4", name, country=canonical))
             for value, name, decimals in columns_data
@@ -245,7 +248,7 @@ def build_collected(inputs: TableInputs) -> Table:
     return inputs.table(corner=_("Country"), columns=columns, rows=rows)
 
 
-def _same(one: str, other: str) -> bool:
+def _is_same_country(one: str, other: str) -> bool:
     return country_code(one) == country_code(other)
 
 

@@ -12,7 +12,8 @@ from functools import partial
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from benchmarks.rules.regions import RETRIEVAL, country_code
+from benchmarks.rules.label_sets.countries import country_code
+from benchmarks.rules.label_sets.globalrg import RETRIEVAL
 from evaluation.metrics import retrieval
 from evaluation.metrics.counts import Floats
 from evaluation.metrics.estimate import Estimate
@@ -200,7 +201,7 @@ def build_universals(inputs: TableInputs) -> Table:
     return inputs.table(corner=_("Model"), columns=list(universals), rows=rows, words=words)
 
 
-def _listed(inputs: TableInputs, label_of: Callable[[About], str | None], table: str) -> Table:
+def _first_ten_table(inputs: TableInputs, label_of: Callable[[About], str | None], table: str) -> Table:
     """The first ten of every list, as texts; a name that the paper spells otherwise counts as the same."""
     runs = inputs.ranked_lists()
     universals = universals_of(runs)
@@ -226,11 +227,11 @@ def _listed(inputs: TableInputs, label_of: Callable[[About], str | None], table:
 
 
 def build_countries(inputs: TableInputs) -> Table:
-    return _listed(inputs, lambda about: str(about.get("country") or "") or None, "tables_8_9")
+    return _first_ten_table(inputs, lambda about: str(about.get("country") or "") or None, "tables_8_9")
 
 
 def build_regions(inputs: TableInputs) -> Table:
-    return _listed(inputs, partial(_region, inputs.chosen["regions"]), "tables_10_11")
+    return _first_ten_table(inputs, partial(_region, inputs.chosen["regions"]), "tables_10_11")
 
 
 RETRIEVAL_TABLES = (

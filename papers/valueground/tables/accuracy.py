@@ -31,8 +31,10 @@ from evaluation.metrics.resampling import (
 from evaluation.rendering.report import Cell, Rounding, Row, Words
 from evaluation.tables.table import MissingData, Table, TableOption
 from evaluation.tables.table_inputs import TableInputs
+from evaluation.tables.targets import LabelRow, not_asked, table_rows
 from papers.valueground.printed_values import PRINTED, printed
-from papers.valueground.tables.answers import Instances, counted_words, known_answers, load_instances
+from papers.valueground.tables.answers import Instances, inclusion_sentences, known_answers, load_instances
+from papers.valueground.tables.raters import CHOICE
 
 PERCENT = Rounding(1, 100)
 WHOLE = Rounding(0)
@@ -123,33 +125,39 @@ def _without_value(pieces: Sequence[ModelOutcomes]) -> dict[str, Any]:
     return {"n_unreadable": sum(lost), "worst": float(worst), "best": float(best)}
 
 
-def _country_rows(of: Instances, models: Sequence[str], inputs: TableInputs) -> list[Row]:
+def _country_rows(
+    of: Instances, models: Sequence[str], countries: Sequence[tuple[str, Bools | None]], inputs: TableInputs
+) -> list[Row]:
     rows = []
     for model in models:
         codes, gold = of.main[model], of.main_gold(model)
         cells = [
             Cell(
-                accuracy(codes[mask], gold[mask], of.question[mask], unreadable=_unreadable(inputs)),
+                accuracy(codes[mask], gold[mask], of.question[mask], unreadable=_unreadable(inputs))
+                if mask is not None
+                else not_asked(),
                 rounding=PERCENT,
                 printed=printed("figure_3", "accuracy", model=model, country=PAPERS_NAME.get(name, name)),
             )
-            for name, mask in by_country(of)
+            for name, mask in countries
         ]
         whole = accuracy(codes, gold, of.question, unreadable=_unreadable(inputs))
         theirs = printed("table_2", "main", CONTRADICTS, model=model)
         rows.append(Row(model, (*cells, Cell(whole, rounding=PERCENT, printed=theirs))))
     cells = []
-    for name, here in [*by_country(of), ("", np.ones(of.n, bool))]:
-        each = [ModelOutcomes.of(of.main[model], np.where(here, of.main_gold(model), MISSING)) for model in models]
+    for name, here in [*countries, ("", np.ones(of.n, bool))]:
+        here_gold = [(model, np.where(here, of.main_gold(model), MISSING)) for model in models if here is not None]
+        each = [ModelOutcomes.of(of.main[model], gold) for model, gold in here_gold]
         theirs = printed("figure_3", "accuracy", model="Avg.", country=PAPERS_NAME.get(name, name))
         theirs = theirs if name else printed("table_2", "main", CONTRADICTS, model="Avg.")
-        estimate = mean_of(each, of.question, unreadable=_unreadable(inputs))
+        estimate = mean_of(each, of.question, unreadable=_unreadable(inputs)) if each else not_asked()
         cells.append(Cell(estimate, rounding=PERCENT, printed=theirs))
     return [*rows, Row(_("Average"), tuple(cells))]
 
 
-def by_country(of: Instances) -> list[tuple[str, Bools]]:
-    return [(name, np.asarray(of.country == n)) for n, name in enumerate(of.countries)]
+def by_country(of: Instances, rows: Sequence[LabelRow]) -> list[tuple[str, Bools | None]]:
+    """The instances of each country; None for one that nobody was asked about."""
+    return [(row.text, None if row.place is None else np.asarray(of.country == row.place)) for row in rows]
 
 
 def build_countries(inputs: TableInputs) -> Table:
@@ -157,9 +165,11 @@ def build_countries(inputs: TableInputs) -> Table:
     models = sorted(of.main)
     if not models:
         raise MissingData(_("No model has answered the setting “main” yet. Import its answers."))
-    columns: list[Words] = [*of.countries, _("All")]
-    words: list[Words] = [*counted_words(of), _("In percent. Intervals over questions (jackknife).")]
-    return inputs.table(corner=_("Model"), columns=columns, rows=_country_rows(of, models, inputs), words=words)
+    label_rows, set_text = table_rows(inputs, CHOICE, of.countries)
+    columns: list[Words] = [*(row.text for row in label_rows), _("All")]
+    words: list[Words] = [*inclusion_sentences(of), *set_text, _("In percent. Intervals over questions (jackknife).")]
+    rows = _country_rows(of, models, by_country(of, label_rows), inputs)
+    return inputs.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 
 
 def _settings(of: Instances, model: str, inputs: TableInputs) -> tuple[list[Estimate], list[ModelOutcomes]]:
@@ -203,7 +213,7 @@ def build_settings(inputs: TableInputs) -> Table:
         pieces.append(one)
         cells = []
         for name, estimate in zip(COLUMNS_2, estimates, strict=True):
-            theirs = printed("table_2", name, _known(name, model), model=model)
+            theirs = printed("table_2", name, _difference_note(name, model), model=model)
             cells.append(Cell(estimate, rounding=PERCENT, printed=theirs))
         rows.append(Row(model, tuple(cells)))
     rows.append(Row(_("Average"), _averages(of, pieces, inputs)))
@@ -216,14 +226,14 @@ def build_settings(inputs: TableInputs) -> Table:
         _("Main less text"),
     ]
     words: list[Words] = [
-        *counted_words(of),
+        *inclusion_sentences(of),
         _("In percent. The last three over the same instances: answered in both settings, with the pictures matched."),
         _("Intervals over questions (jackknife)."),
     ]
     return inputs.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 
 
-def _known(column: str, model: str) -> Words:
+def _difference_note(column: str, model: str) -> Words:
     if column in ("main", "text_only"):
         return CONTRADICTS
     if column == "difference" and (other := PRINTED.in_text("difference", model)):
@@ -237,7 +247,7 @@ def _averages(of: Instances, pieces: Sequence[list[ModelOutcomes]], inputs: Tabl
     estimates = [mean_of([piece[n] for piece in pieces], where, unreadable=how) for n, where in enumerate(clusters)]
     estimates.append(mean_difference(of, [(piece[3], piece[4]) for piece in pieces]))
     return tuple(
-        Cell(estimate, rounding=PERCENT, printed=printed("table_2", name, _known(name, "Avg."), model="Avg."))
+        Cell(estimate, rounding=PERCENT, printed=printed("table_2", name, _difference_note(name, "Avg."), model="Avg."))
         for name, estimate in zip(COLUMNS_2, estimates, strict=True)
     )
 

@@ -17,14 +17,26 @@ import numpy as np
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from benchmarks.rules.regions import country_code
+from benchmarks.rules.label_sets.countries import country_code
 from evaluation.metrics.classification import MISSING, Unreadable, alignment_codes
 from evaluation.metrics.counts import Bools, Floats, Ints
 from evaluation.metrics.estimate import Estimate
 from evaluation.queries.observations import ObservedItem
+from evaluation.queries.rating_rows import target_text
 from evaluation.tables.table import MissingData
 from evaluation.tables.table_inputs import TableInputs
-from papers.valueground.survey_labels import Found, Label, Pair, Side, Why, adjust, label, matched, propose, resolve
+from papers.valueground.survey_labels import (
+    Found,
+    Label,
+    Pair,
+    Side,
+    Why,
+    adjust,
+    label,
+    match_options,
+    propose,
+    resolve,
+)
 from papers.valueground.tables.raters import (
     ALIGNMENT,
     CHOICE,
@@ -219,7 +231,7 @@ def question_of(contexts: Iterable[Mapping[str, Any]]) -> SurveyQuestion:
     for context in contexts:
         for name in ("survey", "options", "pair", "adjustment", "labels", "option_a", "option_b"):
             if name not in values and context.get(name):
-                values[name] = _read(context[name])
+                values[name] = _parse_json(context[name])
     survey = {
         str(country): counts
         for country, given in _mapping(values.get("survey")).items()
@@ -229,8 +241,11 @@ def question_of(contexts: Iterable[Mapping[str, Any]]) -> SurveyQuestion:
     options = {code: str(text) for code, text in _keys(_mapping(values.get("options"))).items()}
     shown = (str(values.get("option_a") or ""), str(values.get("option_b") or ""))
     codes_seen = [code for counts in survey.values() for code, n in adjust(counts, adjustment).items() if n > 0]
-    own, option_codes = matched(shown, options, adjustment) if all(shown) else None, _option_codes(values.get("pair"))
-    pair = own or resolve(option_codes, None) or _ends(options, adjustment)
+    own, option_codes = (
+        match_options(shown, options, adjustment) if all(shown) else None,
+        _option_codes(values.get("pair")),
+    )
+    pair = own or resolve(option_codes, None) or _end_options(options, adjustment)
     if pair is None and len(options) < 2:
         pair = resolve(None, shown if all(shown) else None, codes_seen)
     sides: dict[str, Side] = {"a": "a", "b": "b"}
@@ -265,13 +280,14 @@ def _questions(names: tuple[str, ...], items: tuple[ObservedItem, ...]) -> tuple
 
 def _of_country(table: Mapping[str, T], country: str) -> T | None:
     """By its own name, else by another name of the same country."""
+    country = target_text(country)
     if country in table:
         return table[country]
     code = country_code(country)
     return next((value for name, value in table.items() if country_code(name) == code), None)
 
 
-def _read(value: Any) -> Any:
+def _parse_json(value: Any) -> Any:
     if isinstance(value, str) and value.lstrip().startswith(("{", "[")):
         try:
             return json.loads(value)
@@ -284,7 +300,7 @@ def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _whole(value: Any) -> int | None:
+def _parse_int(value: Any) -> int | None:
     try:
         return int(str(value).strip())
     except ValueError:
@@ -292,7 +308,7 @@ def _whole(value: Any) -> int | None:
 
 
 def _keys(table: Mapping[str, Any]) -> dict[int, Any]:
-    return {code: value for name, value in table.items() if (code := _whole(name)) is not None}
+    return {code: value for name, value in table.items() if (code := _parse_int(name)) is not None}
 
 
 def _numbers(table: Mapping[str, Any]) -> dict[int, float]:
@@ -309,7 +325,7 @@ def _is_count(value: Any) -> bool:
 
 def _codes(table: Mapping[str, Any]) -> dict[int, int | None]:
     """{code: new code}; an empty new code leaves the answer out, as the survey's adjustment table writes it."""
-    return {code: None if new in (None, "") else _whole(new) for code, new in _keys(table).items()}
+    return {code: None if new in (None, "") else _parse_int(new) for code, new in _keys(table).items()}
 
 
 def _option_codes(value: Any) -> tuple[int, int] | None:
@@ -317,16 +333,16 @@ def _option_codes(value: Any) -> tuple[int, int] | None:
     row = [value.get("a"), value.get("b")] if isinstance(value, Mapping) else value
     if not isinstance(row, (list, tuple)) or len(row) != 2:
         return None
-    a, b = (_whole(one) for one in row)
+    a, b = (_parse_int(one) for one in row)
     return None if a is None or b is None else (a, b)
 
 
-def _ends(options: Mapping[int, str], adjustment: Mapping[int, int | None]) -> Pair | None:
+def _end_options(options: Mapping[int, str], adjustment: Mapping[int, int | None]) -> Pair | None:
     proposal = propose(options, adjustment)
     return Pair(proposal.a, proposal.b, "ends") if proposal else None
 
 
-def counted_words(of: Instances) -> list[str]:
+def inclusion_sentences(of: Instances) -> list[str]:
     """Denominators, and what is not in them, in words."""
     why = Counter(one.why for one in of.labels.values())
     sources = ngettext("%(n)s source of pictures.", "%(n)s sources of pictures.", len(of.sources))
@@ -364,13 +380,19 @@ def code_words(of: Instances) -> list[str]:
     outside = [f"{of.questions[q]} {of.countries[c]}" for (q, c), one in sorted(of.labels.items()) if one.out_of_range]
     doubts = (
         (_("The mean is not between the two codes, and the label is only the nearer one:"), outside),
-        (_("“pair” names other codes than the texts shown have; the texts count:"), _named(known, "overruled")),
-        (_("The texts shown are not among the survey's options; check the codes:"), _named(known, "unmatched")),
+        (
+            _("“pair” names other codes than the texts shown have; the texts count:"),
+            _questions_with(known, "overruled"),
+        ),
+        (
+            _("The texts shown are not among the survey's options; check the codes:"),
+            _questions_with(known, "unmatched"),
+        ),
     )
     return [*sentences, *(f"{words} {', '.join(names)}." for words, names in doubts if names)]
 
 
-def _named(known: list[tuple[str, SurveyQuestion]], name: str) -> list[str]:
+def _questions_with(known: list[tuple[str, SurveyQuestion]], name: str) -> list[str]:
     return [question for question, one in known if getattr(one, name)]
 
 
@@ -380,6 +402,6 @@ def known_answers(of: Instances, model: str) -> Bools:
     return np.asarray(np.all([side != MISSING for side in sides], axis=0))
 
 
-def counted(count: int, of: int) -> Estimate:
+def count_estimate(count: int, of: int) -> Estimate:
     """How many of how many, as a number that has no interval."""
     return Estimate.of(float(count), method="count", n_units=of, n_raters=0, n_ratings=of)

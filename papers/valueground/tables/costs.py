@@ -35,7 +35,7 @@ COST = TableOption(
 )
 
 
-def made_by(item: ObservedItem) -> tuple[str, str]:
+def backend_and_configuration(item: ObservedItem) -> tuple[str, str]:
     """Back end and configuration of a pair; without them its source stands for both."""
     return str(item.context.get("backbone") or item.condition), str(item.context.get("configuration") or "")
 
@@ -53,13 +53,13 @@ def build_costs(inputs: TableInputs) -> Table:
         )
     )
     pairs, judged = observed_items(pks), inputs.chosen["cost"] == "judged"
-    costs = _judged(inputs, pks) if judged else {pair.pk: _number(pair.context.get("cost")) for pair in pairs}
+    costs = _judging_costs(inputs, pks) if judged else {pair.pk: _number(pair.context.get("cost")) for pair in pairs}
     known = [pair for pair in pairs if costs.get(pair.pk) is not None]
     if not known:
         raise MissingData(_NO_REQUESTS if judged else _NO_COSTS)
     table_rows = []
-    for backbone, configuration in sorted({made_by(item) for item in known}, key=paper_order):
-        items = [item for item in known if made_by(item) == (backbone, configuration)]
+    for backbone, configuration in sorted({backend_and_configuration(item) for item in known}, key=paper_order):
+        items = [item for item in known if backend_and_configuration(item) == (backbone, configuration)]
         values = np.array([costs[item.pk] for item in items], np.float64)
         questions = np.array([item.concept or item.key for item in items])
         paper = printed("table_3", "cost", backbone=backbone, configuration=configuration)
@@ -88,7 +88,7 @@ def _number(cost: object) -> float | None:
     return number if np.isfinite(number) and number >= 0 else None
 
 
-def _judged(inputs: TableInputs, items: set[int]) -> Mapping[int, float | None]:
+def _judging_costs(inputs: TableInputs, items: set[int]) -> Mapping[int, float | None]:
     """What all requests about each pair cost; None where one of them has no known price."""
     entry = next((stage for stage in inputs.catalogue.stages if stage.key == STAGE), None)
     campaigns = [campaign_entry.id for campaign_entry in inputs.campaigns_of(entry)] if entry else []

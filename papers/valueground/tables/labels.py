@@ -14,6 +14,7 @@ from evaluation.tables.known_models import about_models
 from evaluation.tables.spec import TableSpec
 from evaluation.tables.table import Table
 from evaluation.tables.table_inputs import TableInputs
+from evaluation.tables.targets import GROUPS, LABEL_SET, not_asked_cells, table_rows
 from papers.valueground.tables.accuracy import (
     PERCENT,
     SAME_OPTION,
@@ -23,7 +24,7 @@ from papers.valueground.tables.accuracy import (
     build_countries,
     build_settings,
 )
-from papers.valueground.tables.answers import code_words, counted, counted_words, load_instances
+from papers.valueground.tables.answers import code_words, count_estimate, inclusion_sentences, load_instances
 from papers.valueground.tables.raters import CHOICE
 from papers.valueground.tables.reversal import (
     BINS,
@@ -46,8 +47,12 @@ def build_labels(inputs: TableInputs) -> Table:
     of = load_instances(inputs)
     n = len(of.questions)
     rows = []
-    for c, name in enumerate(of.countries):
-        labels = [of.labels[q, c] for q in range(n)]
+    label_rows, set_text = table_rows(inputs, CHOICE, of.countries)
+    for label_row in label_rows:
+        if label_row.place is None:
+            rows.append(Row(label_row.text, (*not_asked_cells(9), Cell(text="")), label_row.group))
+            continue
+        labels = [of.labels[q, label_row.place] for q in range(n)]
         scorable = np.array([label.side is not None for label in labels], bool)
         counts = [
             *(sum(label.side == side for label in labels) for side in ("a", "b")),
@@ -55,9 +60,10 @@ def build_labels(inputs: TableInputs) -> Table:
             sum(label.out_of_range for label in labels),
             sum(label.n_zero > 0 and label.why != "not_positive" for label in labels),
         ]
-        numbers = [Cell(counted(count, n), rounding=WHOLE) for count in counts]
+        numbers = [Cell(count_estimate(count, n), rounding=WHOLE) for count in counts]
         left = ", ".join(question for question, label in zip(of.questions, labels, strict=True) if label.side is None)
-        rows.append(Row(name, (Cell(share(scorable), rounding=PERCENT), *numbers, Cell(text=left))))
+        cells = (Cell(share(scorable), rounding=PERCENT), *numbers, Cell(text=left))
+        rows.append(Row(label_row.text, cells, label_row.group))
     columns: list[Words] = [
         _("With a label"),
         _("Label A"),
@@ -71,8 +77,9 @@ def build_labels(inputs: TableInputs) -> Table:
         _("Not scorable"),
     ]
     words: list[Words] = [
-        *counted_words(of),
+        *inclusion_sentences(of),
         *code_words(of),
+        *set_text,
         _(
             "Questions; the first column in percent. A mean outside the options and a code 0 "
             "that was left out are reported."
@@ -85,7 +92,12 @@ ABOUT = (UNREADABLE, SAME_OPTION)
 SPECS: tuple[TableSpec, ...] = (
     *RUBRIC_TABLES,
     TableSpec(
-        "figure-3", "Figure 3", gettext_lazy("Accuracy of models by country"), NEEDS, build_countries, (UNREADABLE,)
+        "figure-3",
+        "Figure 3",
+        gettext_lazy("Accuracy of models by country"),
+        NEEDS,
+        build_countries,
+        (UNREADABLE, LABEL_SET),
     ),
     TableSpec("table-2", "Table 2", gettext_lazy("Accuracy by setting"), NEEDS_ALIGNMENT, build_settings, ABOUT),
     TableSpec("table-5", "Table 5", gettext_lazy("Cross-modal reversal by model"), NEEDS, build_reversals),
@@ -95,13 +107,13 @@ SPECS: tuple[TableSpec, ...] = (
         gettext_lazy("Cross-modal reversal by country"),
         NEEDS,
         build_reversals_by_country,
-        (POOLING,),
+        (POOLING, LABEL_SET, GROUPS),
     ),
     TableSpec(
         "table-7", "Table 7", gettext_lazy("Reversal by midpoint margin"), NEEDS, build_reversals_by_margin, (BINS,)
     ),
     TableSpec("table-8", "Table 8", gettext_lazy("From text-only to main, by country"), NEEDS, build_transfer),
-    TableSpec("labels", "", gettext_lazy("Labels from the survey"), NEEDS, build_labels),
+    TableSpec("labels", "", gettext_lazy("Labels from the survey"), NEEDS, build_labels, (LABEL_SET, GROUPS)),
     TableSpec("bands", "", gettext_lazy("Ranks of the models"), NEEDS, build_bands),
     about_models(stage=(CHOICE, "choice")),
 )

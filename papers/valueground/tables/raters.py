@@ -17,6 +17,7 @@ from evaluation.metrics.classification import MISSING
 from evaluation.metrics.counts import Ints
 from evaluation.queries.call_statistics import call_statistics as calls_of
 from evaluation.queries.observations import ObservedItem, ObservedRater, observed_items, observed_raters
+from evaluation.queries.rating_rows import target_names
 from evaluation.tables.table_inputs import TableInputs
 from people.models import Rater
 from predictions.models import Run
@@ -48,6 +49,9 @@ class PresentedUnits:
     campaigns: tuple[int, ...]
 
 
+_UNIT = ("pk", "item", "target", "label_set")
+
+
 def presented_units(inputs: TableInputs, stage: str, read: Callable[[tuple[str, ...]], Ints]) -> PresentedUnits:
     """Of a stage whose one question has its key. `read` gives the codes' numbers. Raises Missing without an answer."""
     observations = inputs.observed(stage, stage, MODELS)
@@ -56,7 +60,10 @@ def presented_units(inputs: TableInputs, stage: str, read: Callable[[tuple[str, 
     calls = {rater: call_statistics for rater, call_statistics in calls_of(selection).items() if rater not in without}
     failed = {(rater, unit) for rater, call_statistics in calls.items() for unit in call_statistics.failed}
     units = Unit.objects.filter(pk__in={unit for _rater, unit in failed}, item__withdrawn_at=None)
-    about = {pk: (item, target) for pk, item, target in units.values_list("pk", "item", "target")}
+    rows = [(pk, item, (target, label_set or 0)) for pk, item, target, label_set in units.values_list(*_UNIT)]
+    asked = Unit.objects.filter(item__stage__benchmark=inputs.benchmark, item__stage__key=stage) if rows else units
+    names = target_names({(target, label_set or 0) for target, label_set in asked.values_list(*_UNIT[2:]).distinct()})
+    about = {pk: (item, names[target]) for pk, item, target in rows}
     lost = sorted((rater, *about[unit]) for rater, unit in failed if unit in about)
     items = (
         *observations.items,
@@ -93,10 +100,10 @@ def rows_of(
         by_setting = TEXT if words.startswith(TEXT) else MAIN
         kind = kinds[0] if len(kinds) == 1 else PROMPTS.get(prompts.get(rater.pk, ""), by_setting)
         raters_by_kind[kind].append(rater)
-    return {kind: _named(some, PLAIN[kind]) for kind, some in raters_by_kind.items()}
+    return {kind: _rater_names(some, PLAIN[kind]) for kind, some in raters_by_kind.items()}
 
 
-def _named(raters: list[ObservedRater | Rater], plain: tuple[str, ...]) -> dict[int, str]:
+def _rater_names(raters: list[ObservedRater | Rater], plain: tuple[str, ...]) -> dict[int, str]:
     settings: dict[str, set[str]] = {}
     for rater in raters:
         settings.setdefault(rater.name, set()).add(rater.setting)

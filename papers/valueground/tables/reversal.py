@@ -20,6 +20,7 @@ from evaluation.metrics.estimate import Estimate
 from evaluation.rendering.report import Cell, PrintedValue, Row, Words
 from evaluation.tables.table import MissingData, Table, TableOption
 from evaluation.tables.table_inputs import TableInputs
+from evaluation.tables.targets import not_asked, table_rows
 from papers.valueground.metrics import equal_frequency, reversals
 from papers.valueground.printed_values import PRINTED, printed
 from papers.valueground.tables.accuracy import (
@@ -32,7 +33,14 @@ from papers.valueground.tables.accuracy import (
     mean_difference,
     mean_of,
 )
-from papers.valueground.tables.answers import Instances, counted, counted_words, known_answers, load_instances
+from papers.valueground.tables.answers import (
+    Instances,
+    count_estimate,
+    inclusion_sentences,
+    known_answers,
+    load_instances,
+)
+from papers.valueground.tables.raters import CHOICE
 
 POOLING = TableOption(
     "over_models",
@@ -62,8 +70,8 @@ def build_reversals(inputs: TableInputs) -> Table:
         ]
         rows.append(Row(model, tuple(cells)))
     words: list[Words] = [
-        *counted_words(of),
-        *_lacking(of),
+        *inclusion_sentences(of),
+        *_missing_notes(of),
         SAME_INSTANCES,
         _("Intervals over questions (jackknife)."),
     ]
@@ -78,7 +86,7 @@ def _both(of: Instances) -> list[str]:
     return models
 
 
-def _lacking(of: Instances) -> list[Words]:
+def _missing_notes(of: Instances) -> list[Words]:
     """Who is in none of these numbers, and why."""
     names = sorted(set(of.models) - (set(of.main) & set(of.text)))
     text = _("Not in this table, without answers in both settings, main and text_only: %(names)s.")
@@ -89,8 +97,12 @@ def build_reversals_by_country(inputs: TableInputs) -> Table:
     of = load_instances(inputs)
     models = _both(of)
     rows = []
-    for name, here in by_country(of):
-        estimates = _over_models(of, models, here, inputs.chosen["over_models"] == "mean")
+    label_rows, set_text = table_rows(inputs, CHOICE, of.countries)
+    for row, (name, mask) in zip(label_rows, by_country(of, label_rows), strict=True):
+        if mask is None:
+            estimates = [not_asked()] * len(REVERSAL_COLUMNS)
+        else:
+            estimates = _over_models(of, models, mask, inputs.chosen["over_models"] == "mean")
         cells = [
             Cell(
                 estimate,
@@ -99,9 +111,9 @@ def build_reversals_by_country(inputs: TableInputs) -> Table:
             )
             for kind, estimate in zip((*KINDS_OF_REVERSAL, ""), estimates, strict=True)
         ]
-        rows.append(Row(name, tuple(cells)))
+        rows.append(Row(name, tuple(cells), row.group))
     words: list[Words] = [
-        *counted_words(of), *_lacking(of), SAME_INSTANCES,
+        *inclusion_sentences(of), *_missing_notes(of), *set_text, SAME_INSTANCES,
         _("Intervals over questions (jackknife), for these models and countries."),
     ]  # fmt: skip
     return inputs.table(corner=_("Country"), columns=REVERSAL_COLUMNS, rows=rows, words=words)
@@ -149,15 +161,17 @@ def build_reversals_by_margin(inputs: TableInputs) -> Table:
         size = int(cut.sizes[number])
         cells = (
             Cell(text=f"[{low}, {high}{']' if last else ')'}", printed=_bin(count, number, "range")),
-            Cell(counted(size, len(pairs)), rounding=WHOLE, printed=PRINTED.in_text("bin_size") if five else None),
+            Cell(
+                count_estimate(size, len(pairs)), rounding=WHOLE, printed=PRINTED.in_text("bin_size") if five else None
+            ),
             Cell(estimate, rounding=PERCENT, printed=_bin(count, number, "reversal")),
         )
         rows.append(Row(_("Bin %(number)s") % {"number": number + 1}, cells))
     columns: list[Words] = [_("Margin"), _("Pairs of question and country"), _("Reversal")]
     outside = sum(label.out_of_range for label in of.labels.values())
     words: list[Words] = [
-        *counted_words(of),
-        *_lacking(of),
+        *inclusion_sentences(of),
+        *_missing_notes(of),
         _("Margin: how far the country's mean lies from the middle of the two options, 0 to 0.5."),
         _("Equal margins stay in one bin."),
         _("Mean outside the two options: %(count)s pairs of question and country.") % {"count": outside},
@@ -207,8 +221,8 @@ def build_transfer(inputs: TableInputs) -> Table:
     rows.append(Row(_("Pooled"), _transfer_cells([rates[model] for model in models], "Pooled")))
     columns: list[Words] = [_("Pearson"), _("Spearman"), _("Main less text"), _("Countries with main below text")]
     words: list[Words] = [
-        *counted_words(of),
-        *_lacking(of),
+        *inclusion_sentences(of),
+        *_missing_notes(of),
         _(
             "Points are countries; in the last row, each country with each model. Intervals of its correlations leave "
             "out each country; its difference is each country's mean over models, averaged over countries."

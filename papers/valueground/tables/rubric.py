@@ -32,7 +32,7 @@ from evaluation.tables.table import MissingData, Table, TableOption
 from evaluation.tables.table_inputs import TableInputs
 from papers.valueground.printed_values import printed
 from papers.valueground.recipe import RULE
-from papers.valueground.tables.costs import COSTS, made_by, paper_order
+from papers.valueground.tables.costs import COSTS, backend_and_configuration, paper_order
 from people.models import Rater
 
 Strings = npt.NDArray[np.str_]
@@ -117,7 +117,7 @@ def _totals(scores: Mapping[str, Mapping[tuple[int, int], float]]) -> dict[tuple
 def build_scores(inputs: TableInputs) -> Table:
     """Mean scores by what made the pairs."""
     of = rubric_scores(inputs, inputs.chosen["scored_by"])
-    configurations = [made_by(item) for item in of.items]
+    configurations = [backend_and_configuration(item) for item in of.items]
     questions = np.array([item.concept or item.key for item in of.items])
     table_rows = []
     for backbone, configuration in sorted(set(configurations), key=paper_order):
@@ -152,21 +152,21 @@ def _total_words() -> str:
 
 def build_judge(inputs: TableInputs) -> Table:
     people = rubric_scores(inputs, "person")
-    judge, judges = _judged(inputs, people)
+    judge, judges = _judge_scores(inputs, people)
     how: How = "pooling" if inputs.chosen["people"] == "pooling" else "averaging"
     table_rows = []
     for field in (*FIELDS, TOTAL):
         scores = judge[field]
-        ratings = people.ratings(field, partial(_has, scores))
+        ratings = people.ratings(field, partial(_has_score, scores))
         estimates = [with_rater_means(scores, ratings, kind, interval=inputs.interval) for kind in KINDS]
-        alone = _alone(ratings)
+        alone = _rated_units_only(ratings)
         estimates += [leave_one_annotator_out(alone, kind, how, interval=inputs.interval) for kind in KINDS]
         names = (*(f"judge_{kind}" for kind in KINDS), *(f"people_{kind}" for kind in KINDS))
         cells = [
             Cell(estimate, rounding=THREE, printed=printed("table_4", name, field=field))
             for name, estimate in zip(names, estimates, strict=True)
         ]
-        cells.append(_matched(alone, scores[np.unique(ratings.unit)]))
+        cells.append(_matched_people(alone, scores[np.unique(ratings.unit)]))
         table_rows.append(Row(str(NAMES[field]), tuple(cells)))
     columns: list[Words] = [
         _("Judge, Pearson"), _("Judge, Spearman"), _("People, Pearson"), _("People, Spearman"),
@@ -184,7 +184,7 @@ def build_judge(inputs: TableInputs) -> Table:
     return inputs.table(corner=_("Question"), columns=columns, rows=table_rows, words=words)
 
 
-def _matched(people: Ratings, scores: Floats) -> Cell:
+def _matched_people(people: Ratings, scores: Floats) -> Cell:
     """How many people the judge equals or exceeds against the same others, as on the judge page.
 
     ``people``: units are numbered as ``scores`` (units,), the judge's.
@@ -198,17 +198,17 @@ def _matched(people: Ratings, scores: Floats) -> Cell:
     return Cell(judge_position(everybody, judge, interval=Interval(over="none")).at_least_as_good, rounding=PERCENT)
 
 
-def _has(scores: Floats, item: int) -> bool:
+def _has_score(scores: Floats, item: int) -> bool:
     return bool(np.isfinite(scores[item]))
 
 
-def _alone(ratings: Ratings) -> Ratings:
+def _rated_units_only(ratings: Ratings) -> Ratings:
     """Units without a rating do not count as missing."""
     units, unit = np.unique(ratings.unit, return_inverse=True)
     return Ratings(unit, ratings.rater, ratings.value, units.size, ratings.n_raters)
 
 
-def _judged(inputs: TableInputs, people: RubricScores) -> tuple[dict[str, Floats], str]:
+def _judge_scores(inputs: TableInputs, people: RubricScores) -> tuple[dict[str, Floats], str]:
     """By field, the ensemble's score of each of the people's items, NaN where one of the judges gave none; and who they
     are."""
     try:

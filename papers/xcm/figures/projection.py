@@ -10,7 +10,7 @@ import numpy as np
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from benchmarks.rules.regions import country_code
+from benchmarks.rules.label_sets.countries import country_code
 from evaluation.figures.drawing import plane
 from evaluation.figures.estimate_text import estimate_text, list_text
 from evaluation.figures.figure import Datum, Figure
@@ -43,7 +43,7 @@ class Part:
     mean: Estimate
 
 
-def thinned(count: int, most: int = MOST, seed: int = SEED) -> Ints:
+def sample_places(count: int, most: int = MOST, seed: int = SEED) -> Ints:
     """Places of `most` of `count` things, in their order; all where there are no more."""
     if count <= most:
         return np.arange(count)
@@ -70,7 +70,7 @@ def in_the_plane(ground: FigureData) -> Figure:
         columns=(_("run"), _("what"), _("entry"), _("group"), _("first component"), _("second component")),
         rows=tuple(row for one in parts for row in _rows(one, asked)),
         draw=lambda width: plane.draw(drawing, width),
-        words=(*_words(parts, unknown), *ground.words()),
+        words=(*_caption_texts(parts, unknown), *ground.words()),
         links_head=_("Of the model:"),
         links=tuple((name, urlencode({"run": name}), name == asked) for name in labels),
     )
@@ -91,7 +91,7 @@ def _parts(run: Run) -> tuple[list[Part], int]:
 
 
 def _part(run: Run, title: str, entries: list[tuple[int, str, str, str]]) -> Part:
-    sampled = [entries[place] for place in thinned(len(entries)).tolist()]
+    sampled = [entries[place] for place in sample_places(len(entries)).tolist()]
     group = np.array([name for _pk, _key, name, _concept in sampled])
     vectors = vectors_by(run, [pk for pk, _key, _name, _concept in sampled])
     means = mean_silhouettes(vectors, group, np.array([concept for _pk, _key, _name, concept in sampled]))
@@ -155,7 +155,7 @@ def _rows(of: Part, run: str) -> list[tuple[Datum, ...]]:
     ]
 
 
-def _words(parts: list[Part], unknown: int) -> list[str]:
+def _caption_texts(parts: list[Part], unknown: int) -> list[str]:
     texts = [
         _("The paper's projection is UMAP; this one is linear: distances in it are never larger than in the vectors."),
         _("Silhouettes are of the vectors in all dimensions, by 1 - cosine, of the entries drawn: 1 apart, 0 mixed."),

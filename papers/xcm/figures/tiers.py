@@ -29,7 +29,9 @@ def found_by_tier(ground: FigureData) -> Figure:
     tiers = [str(words) for words in TIERS.values()]
     if not runs:
         raise MissingData(TABLE.needs)
-    stacks = tuple(bars.Stack(run, _shares(of, tiers), _counted(of), _("no tier is known")) for run, of in runs.items())
+    stacks = tuple(
+        bars.Stack(run, _shares(of, tiers), _count_units(of), _("no tier is known")) for run, of in runs.items()
+    )
     drawing = bars.Stacks(tuple(tiers), KINDS[: len(tiers)], stacks, tuple("" for _tier in tiers))
     descriptions = [(run, ", ".join(f"{tier} {estimate_text(of[tier])}" for tier in tiers)) for run, of in runs.items()]
     return Figure(
@@ -51,7 +53,7 @@ def _shares(of: dict[str, Estimate], tiers: list[str]) -> tuple[float, ...] | No
     return tuple(value for value in values if value is not None) if None not in values else None
 
 
-def _counted(of: dict[str, Estimate]) -> int:
+def _count_units(of: dict[str, Estimate]) -> int:
     return next(iter(of.values())).n_units
 
 

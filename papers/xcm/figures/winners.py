@@ -41,14 +41,14 @@ LOOKS: Mapping[str, Look] = {
 
 
 def wins_of_three(ground: FigureData) -> Figure:
-    return _wins(ground, "wins", THREE, _("Wins, three candidates"))
+    return _wins_figure(ground, "wins", THREE, _("Wins, three candidates"))
 
 
 def wins_of_six(ground: FigureData) -> Figure:
-    return _wins(ground, "wins-six", SIX, _("Who wins, of six candidates"))
+    return _wins_figure(ground, "wins-six", SIX, _("Who wins, of six candidates"))
 
 
-def _wins(ground: FigureData, key: str, roles: tuple[str, ...], title: str) -> Figure:
+def _wins_figure(ground: FigureData, key: str, roles: tuple[str, ...], title: str) -> Figure:
     """Pooled for every run; by country of the query for the run that the address names (`run`), else the first."""
     score_sets = choices_of(ground.runs("forced_choice", with_trials(len(roles))), roles)
     if not score_sets:
@@ -72,7 +72,7 @@ def _wins(ground: FigureData, key: str, roles: tuple[str, ...], title: str) -> F
         for run, country, every in named
         for role, wins in zip(roles, every, strict=True)
     ]
-    pooled = [(name, _in_words(roles, every)) for _head, name, every in counted[: len(score_sets)]]
+    pooled = [(name, _shares_text(roles, every)) for _head, name, every in counted[: len(score_sets)]]
     return Figure(
         key=key,
         title=title,
@@ -108,7 +108,7 @@ def _stacks(counted: list[tuple[str, str, list[int]]]) -> list[bars.Stack]:
     return stacks
 
 
-def _in_words(roles: tuple[str, ...], every: list[int]) -> str:
+def _shares_text(roles: tuple[str, ...], every: list[int]) -> str:
     n = sum(every)
     if not n:
         return _("no trials")

@@ -15,7 +15,7 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from benchmarks.rules.regions import country_code
+from benchmarks.rules.label_sets.countries import country_code
 from evaluation.metrics.association import pearson_of
 from evaluation.metrics.averages import SHARES, mean_over_countries
 from evaluation.metrics.counts import Bools, Floats
@@ -34,8 +34,8 @@ from papers.xcm.tables.trials import (
     TrialScores,
     choices_of,
     countries_of,
+    runs_differing_in,
     select_query_sets,
-    told_apart_by,
     with_trials,
 )
 from predictions.models import Entry, Run
@@ -341,12 +341,12 @@ ONE_SET = gettext_lazy("Every model was asked with one query set only. Import ru
 ONE_PROMPT = gettext_lazy("Every model had one system prompt only. Import runs with another.")
 
 
-def _by(inputs: TableInputs, name: str, missing: Words) -> Table:
+def _build_by(inputs: TableInputs, name: str, missing: Words) -> Table:
     """All runs over trials of three and of six, told apart by their query set or their system prompt."""
-    runs = inputs.runs("forced_choice", told_apart_by(name))
+    runs = inputs.runs("forced_choice", runs_differing_in(name))
     found = [*choices_of(runs, THREE), *(one for one in choices_of(runs, SIX) if one.described)]
     compared_sets = [
-        one for one in found if len({getattr(other.run, name) for other in found if _alike(one, other)}) > 1
+        one for one in found if len({getattr(other.run, name) for other in found if _is_comparable(one, other)}) > 1
     ]
     if not compared_sets:
         raise MissingData(missing)
@@ -363,16 +363,16 @@ def _by(inputs: TableInputs, name: str, missing: Words) -> Table:
     return inputs.table(corner=_("Asked with"), columns=columns, rows=rows, words=words)
 
 
-def _alike(one: TrialScores, other: TrialScores) -> bool:
+def _is_comparable(one: TrialScores, other: TrialScores) -> bool:
     return one.run.rater_id == other.run.rater_id and one.roles == other.roles
 
 
 def build_query_sets(inputs: TableInputs) -> Table:
-    return _by(inputs, "query_set", ONE_SET)
+    return _build_by(inputs, "query_set", ONE_SET)
 
 
 def build_prompts(inputs: TableInputs) -> Table:
-    return _by(inputs, "system_prompt", ONE_PROMPT)
+    return _build_by(inputs, "system_prompt", ONE_PROMPT)
 
 
 TABLES = (

@@ -9,7 +9,7 @@ from functools import partial
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from benchmarks.rules.regions import country_code
+from benchmarks.rules.label_sets.countries import country_code
 from evaluation.metrics.estimate import Estimate
 from evaluation.rendering.report import Cell, Rounding, Row
 from evaluation.tables.known_models import about_models
@@ -27,7 +27,7 @@ from predictions.models import Entry, Run
 
 def build_counts(inputs: TableInputs, name: str) -> Table:
     """How many entries of each kind the collection of the forced choices has."""
-    runs = inputs.runs("forced_choice", partial(_naming, name))
+    runs = inputs.runs("forced_choice", partial(_runs_with, name))
     if not runs:
         raise MissingData(_("The entries do not say their country or concept. Import the collection with these."))
     entries = CollectionEntries().of(runs[0].pool).values()
@@ -45,7 +45,7 @@ def build_counts(inputs: TableInputs, name: str) -> Table:
     return inputs.table(corner=_("Country") if name == "country" else _("Concept"), columns=[_("Images")], rows=rows)
 
 
-def _naming(name: str, runs: Sequence[Run]) -> list[Run]:
+def _runs_with(name: str, runs: Sequence[Run]) -> list[Run]:
     """The runs, where entries of their collection say this."""
     entries = Entry.objects.filter(collection=runs[0].pool, about__has_key=name)
     return list(runs) if entries.exclude(**{f"about__{name}": ""}).exists() else []

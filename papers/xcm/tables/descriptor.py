@@ -111,7 +111,7 @@ def contrast(
     return diff, Estimate.of(p, method=method, n_units=n, n_raters=1, n_ratings=n, extras=counted)
 
 
-def corrected(inputs: TableInputs, tested: Tested) -> Tested:
+def correct_p_value(inputs: TableInputs, tested: Tested) -> Tested:
     """p corrected over all tests of the table, where the option says so; the one of the test itself stays in extras."""
     how = inputs.chosen["correction"]
     if how not in ("holm", "bh"):
@@ -128,7 +128,7 @@ def corrected(inputs: TableInputs, tested: Tested) -> Tested:
 def build_tests(inputs: TableInputs) -> Table:
     score_sets = six_candidate_runs(inputs)
     credits = [credit_of(inputs, one) for one in score_sets]
-    tested = corrected(inputs, {
+    tested = correct_p_value(inputs, {
         (n, pair): contrast(inputs, credits[n], scored.clusters, pair)
         for n, scored in enumerate(score_sets)
         for pair in PAIRS
@@ -179,7 +179,7 @@ def build_tests_by_country(pair: str, table: str, inputs: TableInputs) -> Table:
         for country in countries:
             mask = scores.countries == country
             tested[n, country] = contrast(inputs, credit[mask], scores.clusters[mask], pair)
-    tested = corrected(inputs, tested)
+    tested = correct_p_value(inputs, tested)
     rows = []
     for n, scores in enumerate(score_sets):
         for part, (name, label) in enumerate((("difference", _("Diff")), ("p", "p"))):

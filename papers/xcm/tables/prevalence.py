@@ -61,7 +61,7 @@ def language(about: About) -> str | None:
     return str(about.get("language") or "") or None
 
 
-def english_or_not(about: About) -> str | None:
+def language_group(about: About) -> str | None:
     name = language(about)
     return name and ("English" if name.casefold() in ("en", "english") else "other")
 
@@ -93,7 +93,7 @@ class ListLanguages:
 
 def list_languages(of: RankedLists, over: str) -> ListLanguages | None:
     """None where the pool names no language."""
-    label_of: Callable[[About], str | None] = language if over == "all" else english_or_not
+    label_of: Callable[[About], str | None] = language if over == "all" else language_group
     pool = [name for about in of.about.values() if (name := label_of(about))]
     universe, counts = np.unique(np.array(pool), return_counts=True)
     if not universe.size or not of.queries or not all(of.keys):
@@ -236,7 +236,7 @@ def build_list(inputs: TableInputs) -> Table:
         relevant, tongues = relevant_of(lists, "image")[0], list_languages(lists, "all")
         for rank, (key, score) in enumerate(zip(lists.keys[0][:5], lists.scores[0][:5], strict=True), 1):
             right = key in relevant if relevant else None
-            rows.append(Row(str(rank), _listed(of.about.get(key, {}), score, right), of.label))
+            rows.append(Row(str(rank), _list_cells(of.about.get(key, {}), score, right), of.label))
         biases = [_bias(lists, tongues, 5, discounted=discounted).value for discounted in (False, True)]
         if biases[0] is not None and biases[1] is not None:
             shown = {"model": of.label, "plain": Rounding(3).text(biases[0]), "weighted": Rounding(3).text(biases[1])}
@@ -247,7 +247,7 @@ def build_list(inputs: TableInputs) -> Table:
     return inputs.table(corner=_("Rank"), columns=columns, rows=rows, words=list(words))
 
 
-def _listed(about: About, score: float, right: bool | None) -> tuple[Cell, ...]:
+def _list_cells(about: About, score: float, right: bool | None) -> tuple[Cell, ...]:
     similarity = Estimate.of(score, method="similarity", n_units=1, n_raters=1, n_ratings=1)
     of = tier(about)
     return (

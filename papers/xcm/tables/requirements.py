@@ -11,7 +11,7 @@ from evaluation.tables.table_inputs import TableInputs
 from papers.xcm.tables.association import PLAIN_THREE, embeddings_of
 
 
-def _embedded(inputs: TableInputs) -> None:
+def _require_embeddings(inputs: TableInputs) -> None:
     """A model with similarities in the collection of the trials, and embeddings in those of texts or pictures."""
     trials = TableInputs.runs(inputs, "forced_choice", PLAIN_THREE)
     embedded = {run.rater.name for option in (TEXTS, PICTURES) for run in embeddings_of(inputs, option)}
@@ -19,4 +19,4 @@ def _embedded(inputs: TableInputs) -> None:
         raise MissingData(_("No model has both similarities and embeddings. Import its embeddings."))
 
 
-REQUIREMENTS: Requirements = {"silhouettes": (_embedded,)}
+REQUIREMENTS: Requirements = {"silhouettes": (_require_embeddings,)}

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from django.db.models import QuerySet
 
-from benchmarks.rules.regions import country_code
+from benchmarks.rules.label_sets.countries import country_code
 from evaluation.metrics.counts import Bools, Floats
 from evaluation.tables.ranked_lists import by_family, family_of, labels_of
 from evaluation.tables.sources import Usable
@@ -93,11 +93,11 @@ def trial_kinds(runs: Sequence[Run]) -> dict[Run, frozenset[TrialKind]]:
             rows = Query.objects.filter(collection=place[0], query_set=place[1], roles__has_keys=list(THREE))
             six = rows.filter(roles__has_keys=list(SIX))
             parts = ((len(SIX), six), (len(THREE), rows.exclude(roles__has_keys=list(SIX))))
-            read[place] = frozenset(TrialKind(n, _described(part)) for n, part in parts if part.exists())
+            read[place] = frozenset(TrialKind(n, _has_descriptor(part)) for n, part in parts if part.exists())
     return {run: read[run.pool.pk, run.query_set] for run in runs}
 
 
-def _described(rows: QuerySet[Query]) -> bool:
+def _has_descriptor(rows: QuerySet[Query]) -> bool:
     return rows.filter(about__has_key="descriptor").exclude(about__descriptor="").exists()
 
 
@@ -122,7 +122,7 @@ def with_both_queries(runs: Sequence[Run]) -> list[Run]:
     return [run for run in runs if len(asked[run.rater_id, run.system_prompt]) > 1]
 
 
-def told_apart_by(name: str) -> Usable:
+def runs_differing_in(name: str) -> Usable:
     """Chooses runs of models that have several values of this (a query set, a system prompt) over trials of three
     candidates, or over trials of six whose queries name a country."""
 

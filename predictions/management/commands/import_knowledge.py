@@ -31,6 +31,6 @@ class Command(BaseCommand):
             if path is not None and not path.exists():
                 raise CommandError(f"There is nothing at {path}.")
         told = {"key": options["key"], "version": options["version_name"], "licence": options["licence"]}
-        base, _made = bases.make(team, None, name=options["name"] or options["key"], **told)
+        base, _made = bases.get_or_create_base(team, None, name=options["name"] or options["key"], **told)
         job = bases.start_path(base, None, options["entries"], options["pictures"])
         run_import(self, job)

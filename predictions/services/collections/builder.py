@@ -90,7 +90,7 @@ def _languages_of(benchmark: Benchmark) -> dict[str, str]:
     return {cohort.label: str(cohort.languages[0]) for cohort in cohorts if cohort.languages}
 
 
-def _about(item: Item) -> dict[str, Any]:
+def _entry_about(item: Item) -> dict[str, Any]:
     """What numbers are cut by. A picture has no language: tables tell texts from pictures by it."""
     values = {"concept": item.concept, "country": item.origin, "condition": item.condition}
     own = {
@@ -112,7 +112,7 @@ def _entries(
 ) -> list[Entry]:
     if plan.what == "texts":
         text_entries = [Entry(collection=collection, key=item.key[:MOST_KEY], text=item.text,
-                      about={**_text_language(item, languages), **_about(item), "text": item.text})
+                      about={**_text_language(item, languages), **_entry_about(item), "text": item.text})
                 for item in items if item.text]  # fmt: skip
         if not text_entries:
             raise FileRunRefused(_("No item of this stage has a text."))
@@ -126,7 +126,7 @@ def _entries(
         mine = by_item.get(item.pk, [])
         for use in mine:
             key = item.key if len(mine) == 1 else f"{item.key}/{use.role}"
-            about = {**_about(item), **({"text": item.text} if item.text else {})}
+            about = {**_entry_about(item), **({"text": item.text} if item.text else {})}
             about.pop("language", None)
             picture_entries.append(Entry(collection=collection, key=key[:MOST_KEY], image=use.image, about=about))
     if not picture_entries:
@@ -151,7 +151,7 @@ def _queries(
                   about={"concept": concept, "universal": concept})
             for concept, keys in sorted(of_concept.items()) if concept
         ]  # fmt: skip
-    pictured = [_pictured(entry, plan, languages) for entry in entries]
+    pictured = [_trial_picture(entry, plan, languages) for entry in entries]
     spoken = {
         trial_picture.key: {"language": trial_picture.language} if trial_picture.language else {}
         for trial_picture in pictured
@@ -181,7 +181,7 @@ def _queries(
     return {name: asked for name, asked in sets.items() if asked}, left_out
 
 
-def _pictured(entry: Entry, plan: CollectionPlan, languages: Mapping[str, str]) -> TrialPicture:
+def _trial_picture(entry: Entry, plan: CollectionPlan, languages: Mapping[str, str]) -> TrialPicture:
     about = entry.about
     concept, country = str(about.get("concept") or ""), str(about.get("country") or "")
     language = str(about.get("language") or "") or languages.get(country, "")
@@ -210,6 +210,6 @@ def _picture_queries(stage: Stage, entries: Iterable[Entry]) -> list[Query]:
             right.setdefault(name, []).append(entry.key)
     uses = ItemImage.objects.filter(item__stage=stage, item__withdrawn_at=None).select_related("item", "image")
     return [
-        Query(key=use.item.key, image=use.image, relevant=right.get(use.item.key, []), about=_about(use.item))
+        Query(key=use.item.key, image=use.image, relevant=right.get(use.item.key, []), about=_entry_about(use.item))
         for use in uses.order_by("item__key", "role").distinct("item__key")
     ]

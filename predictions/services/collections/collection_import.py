@@ -55,7 +55,7 @@ def run(work: JobContext) -> None:
         for turn in ("entries", "queries"):
             if work.cursor.get("turn", "entries") <= turn:
                 with uploads.rows(work, HEADS) as numbered_rows:
-                    _take(work, collection, turn, work.with_heartbeat(numbered_rows))
+                    _import_rows(work, collection, turn, work.with_heartbeat(numbered_rows))
     counts, target = work.job.result.get("counts", {}), f"collection:{collection.pk}"
     scope = collection.benchmark.scope
     record(work.job.created_by, "collection.imported", scope=scope, target=target, implied=True, counts=counts)
@@ -72,7 +72,7 @@ def next_link(job: Job) -> NextLink | None:
 IMPORT = JobKind(KIND, run, next_link)
 
 
-def _take(work: JobContext, collection: Collection, turn: str, numbered_rows: Iterator[source.Row]) -> None:
+def _import_rows(work: JobContext, collection: Collection, turn: str, numbered_rows: Iterator[source.Row]) -> None:
     """One way through the file. A row is told of in the turn in which it says something."""
     passed = work.cursor.get("rows", 0) if work.cursor.get("turn") == turn else 0
     batch: list[Read] = []
@@ -80,7 +80,7 @@ def _take(work: JobContext, collection: Collection, turn: str, numbered_rows: It
     for count, (number, row) in enumerate(numbered_rows, start=1):
         if count <= passed:
             continue
-        one = _read(row)
+        one = _parse_row(row)
         if (turn == "queries") == (isinstance(one, tuple) and one[1] is not None):
             batch.append((number, one))
         if len(batch) >= STEP:
@@ -88,7 +88,7 @@ def _take(work: JobContext, collection: Collection, turn: str, numbered_rows: It
     _step(work, collection, turn, batch, count)
 
 
-def _read(row: Mapping[str, Any] | RowProblem) -> tuple[list[EntryRow], QueryRow | None] | RowProblem:
+def _parse_row(row: Mapping[str, Any] | RowProblem) -> tuple[list[EntryRow], QueryRow | None] | RowProblem:
     try:
         if isinstance(row, RowProblem):
             raise row
@@ -111,9 +111,8 @@ def import_batch(collection: Collection, batch: Sequence[Read]) -> list[JobRow]:
     things = [thing for _n, one in batch if isinstance(one, tuple) for thing in one[0]]
     asked = [one[1] for _n, one in batch if isinstance(one, tuple) and one[1] is not None]
     closed = Run.objects.filter(collection=collection, complete=True).exists()
-    entries = _Entries(
-        collection, closed, {thing.key for thing in things} | {key for query_row in asked for key in query_row.named}
-    )
+    keys = {thing.key for thing in things} | {key for query_row in asked for key in query_row.entry_keys}
+    entries = _Entries(collection, closed, keys)
     queries = _Queries(collection, closed, asked)
     report = []
     for number, parsed in batch:
@@ -122,7 +121,7 @@ def import_batch(collection: Collection, batch: Sequence[Read]) -> list[JobRow]:
                 raise parsed
             new = [entries.add(thing) for thing in parsed[0]]
             if parsed[1] is not None:
-                entries.has(parsed[1].named)
+                entries.require_keys(parsed[1].entry_keys)
                 new.append(queries.add(parsed[1]))
             report.append(report_row(number, _name(parsed), Outcome.CREATED if any(new) else Outcome.UNCHANGED))
         except RowProblem as problem:
@@ -168,7 +167,7 @@ class _Entries:
         self.new.append(thing)
         return True
 
-    def has(self, keys: set[str]) -> None:
+    def require_keys(self, keys: set[str]) -> None:
         missing = sorted(keys - set(self.known))
         if missing:
             text = _("There is no entry “%(key)s” in this collection. Every key that a query names must be an entry.")

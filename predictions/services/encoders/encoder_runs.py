@@ -114,10 +114,10 @@ def _make_room(standing: Any, at: datetime) -> None:
 
 
 def drive(work: JobContext) -> None:
-    local_model_job(work, Run.objects.select_related("benchmark__team", "collection", "rater"), _driven)
+    local_model_job(work, Run.objects.select_related("benchmark__team", "collection", "rater"), _drive_run)
 
 
-def _driven(work: JobContext, run: Run) -> None:
+def _drive_run(work: JobContext, run: Run) -> None:
     encoder, turn = clip.load(run.model), TimeSlice(work)
     entries = _encode_inputs(Entry.objects.filter(collection=run.pool))
     queries = [] if run.task == Run.Task.EMBEDDING else _queries(run)

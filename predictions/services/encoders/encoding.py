@@ -48,11 +48,11 @@ class Encoding:
             self.store.write_plan((thing.pk, 0) for thing in self.things)
         for number in list(self.store.missing()):
             part = self.things[number * SHARD : (number + 1) * SHARD]
-            vectors, failures = self._encoded(part, beat)
+            vectors, failures = self._encode_part(part, beat)
             self.store.write(number, vectors)
             yield number * SHARD + len(part), failures
 
-    def _encoded(
+    def _encode_part(
         self, part: Sequence[EncodeInput], beat: Callable[[], None]
     ) -> tuple[Vectors, list[tuple[EncodeInput, str]]]:
         matrix = np.zeros((len(part), self._encoder.dimensions), np.float32)

@@ -16,6 +16,8 @@ from django.utils.translation import gettext as _
 
 from annotation.services.review.outcomes import judge_items
 from benchmarks.models import Item, ItemFact, ItemImage, Stage
+from benchmarks.services.intake import judging
+from benchmarks.services.intake.judging import lock_stage
 from jobs.models import Job, JobRow, record
 from jobs.services import lifecycle as jobs
 from jobs.services.job_context import JobContext, TimeSlice
@@ -102,26 +104,29 @@ def words_of(item: Item, where: str) -> str:
 
 
 def drive(work: JobContext) -> None:
-    local_model_job(work, Run.objects.select_related("benchmark__team", "rater"), _driven)
+    local_model_job(work, Run.objects.select_related("benchmark__team", "rater"), _drive_run)
 
 
-def _driven(work: JobContext, run: Run) -> None:
+def _drive_run(work: JobContext, run: Run) -> None:
     stage = Stage.objects.get(benchmark=run.benchmark, key=run.selection["stage"])
     things = item_pictures(stage, run.selection["what"], run.options.get("words", ""))
     facts, turn = ItemFact.objects.filter(source=run.model[:120], version=f"run {run.pk}"), TimeSlice(work)
     there = set(facts.values_list("item_id", flat=True))
     left = [thing for thing in things if thing.item not in there]
     work.expect(len(things))
-    find = _scored if run.selection["what"] == SCORE else _detected
+    find = _iter_scores if run.selection["what"] == SCORE else _detected
     for facts_by_item, failures in find(run, left):
         rows = [JobRow(number=picture.item % 2_000_000_000, name=picture.key[:300], outcome=JobRow.Outcome.ERROR,
                        reason="unread", message=words) for picture, words in failures]  # fmt: skip
         with transaction.atomic():
+            locked = lock_stage(stage) if stage.filters else None
             ItemFact.objects.bulk_create(
                 ItemFact(item_id=pk, key=key, value=value, source=run.model[:120], version=f"run {run.pk}")
                 for pk, values in facts_by_item.items()
                 for key, value in values.items()
             )
+            if locked is not None:
+                judging.judge_items(locked, facts_by_item)
             judge_items(facts_by_item, timezone.now())  # what a rule said of them may stand on these facts
             done = work.job.done + len(facts_by_item) + len(failures)
             work.step(done=min(done, len(things)), cursor={"done": done}, rows=rows)
@@ -144,7 +149,7 @@ Some = tuple[dict[int, Mapping[str, Any]], list[tuple[ItemPicture, str]]]
 """Facts by item and key; and what could not be read, and why."""
 
 
-def _scored(run: Run, things: Sequence[ItemPicture]) -> Iterator[Some]:
+def _iter_scores(run: Run, things: Sequence[ItemPicture]) -> Iterator[Some]:
     """100 x the cosine of picture and words, from 32-bit vectors."""
     encoder = clip.load(run.model)
     streamed = encoder.stream([partial(original, thing.sha) for thing in things], STEP)

@@ -64,7 +64,7 @@ def apply_threshold(
 ) -> tuple[int, int]:
     """Keep the choice as a fact of every item that has a score, `fits` 1 or 0, which rules and draws can name; and say
     who chose it, and what was known of it. How many fit, and how many do not."""
-    scores, source = scores_of(stage, fact), f"{fact} >= {calibration.exactly(threshold)}"
+    scores, source = scores_of(stage, fact), f"{fact} >= {calibration.exact_text(threshold)}"
     chosen_point = (
         calibration.point(labelled.scores, labelled.right, threshold) if labelled and labelled.items else None
     )

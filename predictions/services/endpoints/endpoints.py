@@ -59,7 +59,7 @@ def create(team: Team, actor: User, at: datetime, **fields: Any) -> Endpoint:
     """`fields`: of FIELDS. Raises EndpointRefused."""
     endpoint = Endpoint(team=team, created_by=actor, **_fields(fields))
     _checked(endpoint)
-    _saved(endpoint)
+    _save_endpoint(endpoint)
     record(actor, "endpoint.created", scope=scope_of(endpoint), target=target_of(endpoint), **_event_data(endpoint))
     return endpoint
 
@@ -70,7 +70,7 @@ def change(endpoint: Endpoint, actor: User, at: datetime, **fields: Any) -> Endp
     """
     with transaction.atomic():
         now = Endpoint.objects.select_for_update().get(pk=endpoint.pk)
-        _standing(now)
+        _check_not_retired(now)
         before, was = _event_data(now), urlsplit(now.base_url)
         for name, value in _fields(fields).items():
             setattr(now, name, value)
@@ -79,9 +79,9 @@ def change(endpoint: Endpoint, actor: User, at: datetime, **fields: Any) -> Endp
         _checked(now)
         if now.base_url != before["base_url"]:
             _check_unused(now)
-        if now.secret and _place(was) != _place(urlsplit(now.base_url)):
+        if now.secret and _server_address(was) != _server_address(urlsplit(now.base_url)):
             now.secret, now.secret_set_at = "", None
-        _saved(now)
+        _save_endpoint(now)
         after = _event_data(now)
         changed: dict[str, Any] = {name: [before[name], after[name]] for name in after if before[name] != after[name]}
         if changed:
@@ -143,14 +143,14 @@ def _address(url: str) -> None:
         )
 
 
-def _place(parts: SplitResult) -> tuple[str, str, int, str]:
+def _server_address(parts: SplitResult) -> tuple[str, str, int, str]:
     """The same for an address with and without a final /v1."""
     usual = 443 if parts.scheme == "https" else 80
     path = parts.path.rstrip("/").removesuffix("/v1").rstrip("/")
     return parts.scheme, parts.hostname or "", parts.port or usual, path
 
 
-def _saved(endpoint: Endpoint) -> None:
+def _save_endpoint(endpoint: Endpoint) -> None:
     try:
         with transaction.atomic():
             endpoint.save()
@@ -164,7 +164,7 @@ def _check_unused(endpoint: Endpoint) -> None:
         raise EndpointRefused(_("Runs at this endpoint are not over. Stop them first, or make a new endpoint."))
 
 
-def _standing(endpoint: Endpoint) -> None:
+def _check_not_retired(endpoint: Endpoint) -> None:
     if endpoint.retired_at:
         raise EndpointRefused(_("This endpoint was retired."))
 
@@ -194,7 +194,7 @@ def set_secret(endpoint: Endpoint, secret: str, actor: User, at: datetime) -> No
         raise EndpointRefused(str(problem)) from problem
     with transaction.atomic():
         now = Endpoint.objects.select_for_update().get(pk=endpoint.pk)
-        _standing(now)
+        _check_not_retired(now)
         Endpoint.objects.filter(pk=now.pk).update(secret=encrypted, secret_set_at=at if encrypted else None)
         verb = "endpoint.secret_set" if encrypted else "endpoint.secret_removed"
         record(actor, verb, scope=scope_of(now), target=target_of(now))
@@ -302,13 +302,15 @@ def check(endpoint: Endpoint, actor: User, at: datetime, model: str = "") -> Con
 
     Raises EndpointRefused.
     """
-    checked = _here() if endpoint.kind in LOCAL else _probe_capabilities(endpoint, model.replace("\0", ""))
+    checked = (
+        _check_local_models() if endpoint.kind in LOCAL else _probe_capabilities(endpoint, model.replace("\0", ""))
+    )
     told = {**asdict(checked), "address": endpoint.base_url}
     record(actor, "endpoint.checked", scope=scope_of(endpoint), target=target_of(endpoint), **told)
     return checked
 
 
-def _here() -> ConnectionResult:
+def _check_local_models() -> ConnectionResult:
     if torch_setup.installed():
         return ConnectionResult(True, tuple(torch_setup.local_models()), _("Local models are installed here."))
     return ConnectionResult(False, (), _("Local models are not installed here. Run ./emic models, then restart."))
@@ -352,7 +354,7 @@ def _openai(endpoint: Endpoint, *, offers: Sequence[str], seconds: float) -> Ope
 
 @sensitive_variables()
 def _secret_of(endpoint: Endpoint) -> str:
-    _standing(endpoint)
+    _check_not_retired(endpoint)
     try:
         return secrets.decrypt(endpoint.secret) if endpoint.secret else ""
     except (secrets.MissingKey, secrets.WrongKey) as problem:
@@ -369,7 +371,7 @@ def image_maker_for(endpoint: Endpoint) -> ImageMaker:
 
 def backend_for(endpoint: Endpoint) -> Backend:
     """What asks this endpoint; one for a run, closed by who asked for it. Raises EndpointRefused."""
-    _standing(endpoint)
+    _check_not_retired(endpoint)
     if endpoint.kind in LOCAL:
         backend: Backend = import_module(f"predictions.backends.{LOCAL[endpoint.kind]}").backend()
         return backend
@@ -378,7 +380,7 @@ def backend_for(endpoint: Endpoint) -> Backend:
 
 def encoder_for(endpoint: Endpoint, model: str) -> Encoder:
     """Loaded on this machine; raises what the module raises where models are not installed."""
-    _standing(endpoint)
+    _check_not_retired(endpoint)
     if endpoint.kind != Endpoint.Kind.OPEN_CLIP:
         raise EndpointRefused(_("This endpoint makes no vectors. Choose an encoder of images and texts."))
     encoder: Encoder = import_module("predictions.backends.clip").load(model)

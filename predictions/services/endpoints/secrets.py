@@ -24,12 +24,12 @@ def _keys() -> MultiFernet:
     if not keys:
         raise MissingKey(_("API keys cannot be stored. The operator must set EMIC_SECRETS_KEY."))
     try:
-        return MultiFernet([Fernet(_plain(one)) for one in keys])
+        return MultiFernet([Fernet(_decode_key(one)) for one in keys])
     except (ValueError, binascii.Error) as error:
         raise MissingKey(_("EMIC_SECRETS_KEY is invalid: it takes 32 random bytes in base 64.")) from error
 
 
-def _plain(told: str) -> bytes:
+def _decode_key(told: str) -> bytes:
     """Base 64 of either alphabet."""
     data = base64.b64decode(told.strip().replace("-", "+").replace("_", "/"), validate=True)
     return base64.urlsafe_b64encode(data)

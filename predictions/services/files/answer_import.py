@@ -124,7 +124,7 @@ def run(work: JobContext) -> None:
         pk=work.params["run"]
     )
     file, description = AnswerFile(**work.params["file"]), FileDescription(**run.options["told"])
-    place = _place(run, work.job.created_by)
+    place = _load_target(run, work.job.created_by)
     with uploads.job_errors():
         if work.job.total is None:
             with answer_samples.open_file(file) as rows:
@@ -132,22 +132,22 @@ def run(work: JobContext) -> None:
         with answer_samples.open_file(file) as rows:
             stage = place.campaign.stage
             answers = answer_samples.read_answers(file, rows, description, place.sheet, stage, work.beat)
-            _take(work, run, place, file, description, answers)
+            _import_in_batches(work, run, place, file, description, answers)
     _finish(work, run)
     for name in file.parts:
         uploads.delete_file(name)
 
 
-def _place(run: Run, actor: User | None) -> ImportTarget:
+def _load_target(run: Run, actor: User | None) -> ImportTarget:
     campaign = run.campaign
     if campaign is None or campaign.sheet_version is None:
         raise JobFailed(_("The campaign of this run takes no answers."))
     cohorts = CampaignCohort.objects.filter(campaign=campaign).select_related("cohort")
     by_label = {row.cohort.label: row for row in cohorts}
-    return ImportTarget(campaign, sheet_of(campaign.sheet_version), by_label, _key(run), actor=actor)
+    return ImportTarget(campaign, sheet_of(campaign.sheet_version), by_label, _key(run), actor=actor, run=run.pk)
 
 
-def _take(
+def _import_in_batches(
     work: JobContext,
     run: Run,
     place: ImportTarget,
@@ -204,7 +204,7 @@ def import_batch(run: Run, place: ImportTarget, batch: Sequence[FileAnswer], now
                 report += calls.failed(answer, known, answer.unread.state, answer.unread.reason)
             else:
                 taken = rows.resolve_answer(place, answer.gathered, known, now)
-                calls.only_once(taken)
+                calls.check_not_lost(taken)
                 ready.append((answer, taken))
         except RowsRejected as refused:
             report += _refused(answer, known, refused, calls)
@@ -248,7 +248,7 @@ class _Calls:
         self.run, self.place, self.now = run, place, now
         items = [one.pk for one in known.items.values() if not isinstance(one, RowProblem)]
         rows = Call.objects.filter(run=run, item__in=items).exclude(state=Call.State.ANSWERED)
-        self.lost: set[tuple[int, str]] = set(rows.values_list("item", "unit__target"))
+        self.lost: set[tuple[int, str, int | None]] = set(rows.values_list("item", "unit__target", "unit__label_set"))
         self.made: list[tuple[FileAnswer, Call, str]] = []
 
     def failed(
@@ -264,18 +264,19 @@ class _Calls:
             yield report_row(number, key, Outcome.ERROR, RowProblem(why, text))
         asked = bool(target) == self.place.campaign.stage.has_target
         if item is not None and not isinstance(item, RowProblem) and asked:
-            unit, _made = Unit.objects.get_or_create(item=item, target=target)
-            self.lost.add((item.pk, target))
+            label_set = self.place.find_label_set(str(answer.gathered.row.get("label_set") or ""))
+            unit, _made = Unit.objects.get_or_create(item=item, target=target, label_set=label_set)
+            self.lost.add((item.pk, target, label_set.pk if label_set else None))
             self.made.append((answer, self._call(item.pk, unit.pk, answer, state, why), ""))
 
-    def only_once(self, taken: ParsedAnswer) -> None:
+    def check_not_lost(self, taken: ParsedAnswer) -> None:
         """Raises RowsRejected where an earlier row of the file asked the same, and had no value."""
-        if (taken.item.pk, taken.target) in self.lost:
+        if (taken.item.pk, taken.target, taken.label_set.pk if taken.label_set else None) in self.lost:
             text = _("An earlier row of this file is the answer here, and has no value. Delete one of the two rows.")
             raise RowsRejected(dict.fromkeys(taken.gathered.numbers, RowProblem("twice", text)))
 
     def answered(self, answer: FileAnswer, taken: ParsedAnswer) -> None:
-        unit = Unit.objects.only("pk").get(item=taken.item, target=taken.target)
+        unit = Unit.objects.only("pk").get(item=taken.item, target=taken.target, label_set=taken.label_set)
         call = self._call(taken.item.pk, unit.pk, answer, Call.State.ANSWERED, "")
         self.made.append((answer, call, self.place.key(taken.number)))
 

@@ -186,7 +186,7 @@ def preview_rows(
     for file_answer in some:
         file_answer.gathered.row = {**file_answer.gathered.row, "rater": "model", "rater_kind": "model"}
     known = look_up(place, [one.gathered for one in some])
-    return [_shown(one, place, known, now) for one in some]
+    return [_preview_row(one, place, known, now) for one in some]
 
 
 def _of_table(row: Mapping[str, Any]) -> str:
@@ -197,7 +197,7 @@ def _of_table(row: Mapping[str, Any]) -> str:
     return str(answers or row.get("code") or "")
 
 
-def _shown(answer: FileAnswer, place: ImportTarget, known: Any, now: Any) -> PreviewRow:
+def _preview_row(answer: FileAnswer, place: ImportTarget, known: Any, now: Any) -> PreviewRow:
     row = answer.gathered.row
     item = storable(str(row.get("item", ""))), storable(str(row.get("target") or row.get("cohort") or ""))
     text = storable((answer.raw or _of_table(row))[:LONGEST_CELL])

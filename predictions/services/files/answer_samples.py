@@ -109,13 +109,13 @@ def read_answers(
         yield from lm_eval.lines(rows, description)
     else:
         with_names = _of_model(rows, description.rater, description.of_setting)
-        first, with_names = _peek(with_names)
+        first, with_names = _first_rows(with_names)
         long = source.is_long_format(iter(first))
         many = group_long_rows(with_names, sheet, stage.has_target, beat) if long else group_wide_rows(with_names)
         yield from (FileAnswer(answer_row_group) for answer_row_group in many)
 
 
-def _peek(rows: Iterator[Row]) -> tuple[list[Row], Iterator[Row]]:
+def _first_rows(rows: Iterator[Row]) -> tuple[list[Row], Iterator[Row]]:
     first: list[Row] = []
     for row in rows:
         first.append(row)
@@ -155,12 +155,12 @@ def match_items(
     asked = CampaignCohort.objects.filter(campaign__stage=stage).values_list("cohort__label", flat=True)
     cultures = frozenset(asked) if stage.has_target and keys else frozenset()
     return [
-        line if isinstance(line, FileAnswer) else _placed(line, items, description, sheet, stage, cultures)
+        line if isinstance(line, FileAnswer) else _place_line(line, items, description, sheet, stage, cultures)
         for line in lines
     ]
 
 
-def _placed(
+def _place_line(
     line: Line, items: Mapping[str, Item | RowProblem], description: FileDescription, sheet: Sheet, stage: Stage,
     cultures: frozenset[str],
 ) -> FileAnswer:  # fmt: skip

@@ -230,10 +230,10 @@ def _finish(work: JobContext, run: Run) -> None:
             "The run is not counted: %(n)s queries of its set are missing, such as “%(key)s”.",
             facts["missing"],
         )
-        work.note(text % {"n": facts["missing"], "key": _missing(locked_run).first()})
+        work.note(text % {"n": facts["missing"], "key": _missing_queries(locked_run).first()})
 
 
-def _missing(run: Run) -> Any:
+def _missing_queries(run: Run) -> Any:
     """Keys of queries of the set that the run does not answer."""
     asked = Query.objects.filter(collection=run.collection, query_set=run.query_set)
     answered = Ranking.objects.filter(run=run).values("query")
@@ -242,7 +242,7 @@ def _missing(run: Run) -> Any:
 
 def _facts(run: Run) -> dict[str, int]:
     if run.task != Run.Task.EMBEDDING:
-        return {"rows": run.rankings.count(), "missing": _missing(run).count()}
+        return {"rows": run.rankings.count(), "missing": _missing_queries(run).count()}
     first = Embedding.objects.filter(run=run).first()
     return {
         "rows": run.embeddings.count(), "missing": 0, "numbers": len(bytes(first.vector)) // 4 if first else 0,

@@ -23,12 +23,12 @@ def scope_of(base: KnowledgeBase) -> str:
     return f"{SCOPE}:{base.pk}"
 
 
-def closed(base: KnowledgeBase) -> bool:
+def is_closed(base: KnowledgeBase) -> bool:
     """Images have been linked to it: what they were linked to must not change."""
     return Run.objects.filter(task=Run.Task.LINKING, knowledge_index__base=base).exists()
 
 
-def make(
+def get_or_create_base(
     team: Team, actor: User | None, *, key: str, name: str, version: str = "1", licence: str = ""
 ) -> tuple[KnowledgeBase, bool]:
     """The team's base with this key and version, and whether it is new."""

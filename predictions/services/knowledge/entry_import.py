@@ -32,7 +32,7 @@ from predictions.imports.knowledge import KnowledgeRow, read
 from predictions.models import KnowledgeBase, KnowledgeEntry, KnowledgeImage
 from predictions.services.files import uploads
 from predictions.services.files.uploads import Outcome, report_row
-from predictions.services.knowledge.bases import KIND, closed, scope_of
+from predictions.services.knowledge.bases import KIND, is_closed, scope_of
 
 log = logging.getLogger(__name__)
 HEADS = ("id", "key")
@@ -59,7 +59,7 @@ def run(work: JobContext) -> None:
                 with _rows(work) as rows:
                     work.expect(sum(1 for _row in work.with_heartbeat(rows)))
             with _rows(work) as rows, _pictures(work) as pictures:
-                _take(work, base, work.with_heartbeat(rows), pictures)
+                _import_rows(work, base, work.with_heartbeat(rows), pictures)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise SiteFailure(_("The disk is full. Free some space, then resume.")) from error
@@ -104,7 +104,7 @@ def _pictures(work: JobContext) -> Iterator[Pictures]:
             yield NoFiles()
 
 
-def _take(work: JobContext, base: KnowledgeBase, rows: Iterator[source.Row], pictures: Pictures) -> None:
+def _import_rows(work: JobContext, base: KnowledgeBase, rows: Iterator[source.Row], pictures: Pictures) -> None:
     store = _picture_store(base.team, pictures)
     passed = work.cursor.get("rows", 0)
     batch: list[PreparedEntry] = []
@@ -188,7 +188,7 @@ class _EntryBatch:
     """Entries a step speaks of, with their pictures: there already, or new."""
 
     def __init__(self, base: KnowledgeBase, keys: Sequence[str]) -> None:
-        self.base, self.closed = base, closed(base)
+        self.base, self.closed = base, is_closed(base)
         self.entries = {
             knowledge_entry.key: knowledge_entry
             for knowledge_entry in KnowledgeEntry.objects.filter(base=base, key__in=keys)
@@ -207,7 +207,7 @@ class _EntryBatch:
         entry = self.entries.get(thing.key)
         fresh = entry is None
         if entry is not None and {name: getattr(entry, name) for name in values} != values:
-            raise _differs(thing.key)
+            raise _differing_entry_problem(thing.key)
         more = [name for name in images if (thing.key, name) not in self.images]
         if self.closed and (fresh or more):
             text = _("Images have been linked to this version, so nothing is added to it. Create a new version.")
@@ -215,7 +215,7 @@ class _EntryBatch:
         filled = [(self.images[thing.key, name], image) for name, image in images.items() if name not in more and image]
         changed = [(row, image) for row, image in filled if row.sha256 != image.sha256]
         if any(row.sha256 for row, _image in changed):
-            raise _differs(thing.key)
+            raise _differing_entry_problem(thing.key)
         if entry is None:
             entry = self.entries[thing.key] = KnowledgeEntry(
                 base=self.base, key=thing.key, language=thing.language, **values
@@ -241,6 +241,6 @@ class _EntryBatch:
         KnowledgeImage.objects.bulk_update([row for row in self.filled if row.pk], ["image", "sha256"])
 
 
-def _differs(key: str) -> RowProblem:
+def _differing_entry_problem(key: str) -> RowProblem:
     text = _("“%(key)s” already exists with different values. Create a new version of the knowledge base.")
     return RowProblem("differs", text % {"key": key})

@@ -99,7 +99,7 @@ def build(store: VectorStore, kind: Kind, beat: Callable[[], None], seed: int = 
     it is under GOOD the search is widened until it is not, or MOST_SEARCH is reached.
     """
     began = time.monotonic()
-    index = _filled(store, kind, beat, seed)
+    index = _fill_index(store, kind, beat, seed)
     if not index.held.ntotal:
         raise UnsuitableVectors(
             _(
@@ -116,22 +116,22 @@ def build(store: VectorStore, kind: Kind, beat: Callable[[], None], seed: int = 
     return facts
 
 
-def _filled(store: VectorStore, kind: Kind, beat: Callable[[], None], seed: int) -> Index:
+def _fill_index(store: VectorStore, kind: Kind, beat: Callable[[], None], seed: int) -> Index:
     index: Any = None
     rows: list[Ints] = []
     for first, part in store.parts():
         filled = np.flatnonzero(part.any(axis=1))
         if index is None:
-            index = _empty(store, kind, part.shape[1], seed)
+            index = _create_index(store, kind, part.shape[1], seed)
         index.add(np.ascontiguousarray(part[filled]))
         rows.append(first + filled)
         beat()
     if index is None:
-        index = _empty(store, "flat", 1, seed)
+        index = _create_index(store, "flat", 1, seed)
     return Index(kind, index, np.concatenate(rows).astype(np.int64) if rows else np.zeros(0, np.int64))
 
 
-def _empty(store: VectorStore, kind: Kind, dimensions: int, seed: int) -> Any:
+def _create_index(store: VectorStore, kind: Kind, dimensions: int, seed: int) -> Any:
     faiss = library()
     if kind == "flat":
         return faiss.IndexFlatIP(dimensions)

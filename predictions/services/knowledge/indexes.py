@@ -166,14 +166,14 @@ def planned_rows(base: KnowledgeBase, over: str) -> Iterator[tuple[int, int]]:
 
 def _plan(work: JobContext, index: KnowledgeIndex, store: VectorStore) -> None:
     if work.params.get("vectors"):
-        rows: Iterator[tuple[int, int]] = _named(work, index)
+        rows: Iterator[tuple[int, int]] = _iter_named_rows(work, index)
     else:
         rows = planned_rows(index.base, index.over)
     if not store.write_plan(_beating(work, rows)):
-        raise JobFailed(_nothing(index.over))
+        raise JobFailed(_no_input_text(index.over))
 
 
-def _nothing(over: str) -> str:
+def _no_input_text(over: str) -> str:
     if over == Over.IMAGES:
         return _("No entry has a picture. Import pictures with the entries, or import vectors.")
     return _("No entry has such a text. Import it with the entries.")
@@ -204,10 +204,10 @@ def _encode(work: JobContext, index: KnowledgeIndex, store: VectorStore) -> None
                 max(LEAST_BATCH, size // 2) if time.monotonic() - asked > BATCH_SECONDS else min(MOST_BATCH, 2 * size)
             )
         store.write(number, np.concatenate(parts))
-        _told(work, number, len(rows), time.monotonic() - began, getattr(encoder, "digest", ""))
+        _record_progress(work, number, len(rows), time.monotonic() - began, getattr(encoder, "digest", ""))
 
 
-def _told(work: JobContext, number: int, rows: int, seconds: float, digest: str = "") -> None:
+def _record_progress(work: JobContext, number: int, rows: int, seconds: float, digest: str = "") -> None:
     cursor = {"begun": True, "seconds": work.cursor.get("seconds", 0.0) + seconds, "digest": digest}
     work.step(done=number * SHARD + rows, cursor=cursor)
 
@@ -249,7 +249,7 @@ def text_of(entry: KnowledgeEntry, over: str, part: int) -> str:
     return f"{entry.title}. {entry.text[:LONGEST_ARTICLE]}" if entry.title else entry.text[:LONGEST_ARTICLE]
 
 
-def _named(work: JobContext, index: KnowledgeIndex) -> Iterator[tuple[int, int]]:
+def _iter_named_rows(work: JobContext, index: KnowledgeIndex) -> Iterator[tuple[int, int]]:
     """Rows by the names that came with the vectors: a picture's file, or an entry's key. Raises JobFailed."""
     with storage.open_binary(work.params["names"]) as file:
         block: list[str] = []
@@ -294,7 +294,7 @@ def _copy(work: JobContext, index: KnowledgeIndex, store: VectorStore) -> None:
             turn.is_over()
             part = np.asarray(array[number * SHARD : (number + 1) * SHARD], np.float32)
             store.write(number, part)
-            _told(work, number, len(part), 0.0)
+            _record_progress(work, number, len(part), 0.0)
 
 
 def _build(work: JobContext, index: KnowledgeIndex, store: VectorStore) -> None:

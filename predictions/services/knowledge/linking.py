@@ -239,7 +239,7 @@ def _link_all(work: JobContext, run: Run, links: Callable[[Sequence[Item]], list
 
 def _links(run: Run, batch: Sequence[Item], searcher: Searcher, encoder: Encoder) -> list[EntityLink]:
     images = _pictures(batch)
-    known = _known(run, [image.sha256 for image in images.values()])
+    known = _known_pictures(run, [image.sha256 for image in images.values()])
     bytes_of = {item.pk: _bytes(images[item.pk]) for item in batch if item.pk in images}
     readable = [item for item in batch if bytes_of.get(item.pk)]
     vectors = indexes.images_of(encoder, [bytes_of[item.pk] or b"" for item in readable])
@@ -258,7 +258,7 @@ def _links_by_name(run: Run, batch: Sequence[Item], named: NameLinker) -> list[E
     """A name has no score: each of its entries gets 1. What is refused for its picture is so here, too: the rows of a
     table are over the same images."""
     images = _pictures(batch)
-    known = _known(run, [image.sha256 for image in images.values()]) if run.options["refuse_known"] else set()
+    known = _known_pictures(run, [image.sha256 for image in images.values()]) if run.options["refuse_known"] else set()
     new_links = []
     for item in batch:
         keys, reason = named.of(item)
@@ -288,7 +288,7 @@ def _link(run: Run, item: Item, result: SearchResult | None, lacking: str, itsel
     )
 
 
-def _known(run: Run, shas: Sequence[str]) -> set[str]:
+def _known_pictures(run: Run, shas: Sequence[str]) -> set[str]:
     """Those of them that are pictures of the base."""
     assert run.knowledge_index is not None
     rows = KnowledgeImage.objects.filter(entry__base=run.knowledge_index.base_id, sha256__in=shas)

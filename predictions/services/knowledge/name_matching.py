@@ -24,10 +24,10 @@ def runs_of(benchmark: Benchmark) -> list[Run]:
     """Runs over sheets that ask for the name, finished and standing; the newest first."""
     rows = Run.objects.filter(benchmark=benchmark, task=Run.Task.ANSWERS, complete=True, withdrawn_at=None)
     rows = rows.select_related("rater", "endpoint", "campaign__stage", "campaign__sheet_version").order_by("-pk")
-    return [run for run in rows if _asks(run)]
+    return [run for run in rows if _has_question(run)]
 
 
-def _asks(run: Run) -> bool:
+def _has_question(run: Run) -> bool:
     version = run.campaign.sheet_version if run.campaign else None
     return version is not None and any(field.key == QUESTION for field in sheet_of(version).fields)
 

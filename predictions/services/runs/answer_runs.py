@@ -23,6 +23,7 @@ from predictions.prompts import registry
 from predictions.queries.compatible_prompts import is_compatible
 from predictions.services.endpoints import endpoints
 from predictions.services.runs import plans
+from predictions.services.runs.asked_about import AskedAboutRefused, check, nothing_reason
 from predictions.services.runs.engine.budgets import Rates
 from predictions.services.runs.engine.claim import reset_calls
 from predictions.services.runs.engine.write import stop_pending
@@ -32,6 +33,7 @@ from predictions.services.runs.unit_selection import (
     ItemTarget,
     later_spots,
     make_calls,
+    pinned_selection,
     sample_facts,
     select_item_targets,
 )
@@ -56,16 +58,19 @@ class Unconfirmed(RunRefused):
 def estimate(plan: RunPlan) -> CostEstimate:
     """What it would ask and cost. Raises RunRefused."""
     _options(plan)
+    _check_asked_about(plan)
     return plans.estimate(plan)
 
 
 def preview(plan: RunPlan, number: int = 0) -> UnitPreview:
     """What would be sent for the `number`-th unit. Raises RunRefused."""
     _options(plan)
+    _check_asked_about(plan)
     try:
         return plans.preview(plan, number)
     except plans.NothingToAsk:
-        raise RunRefused(_("No items match. Remove a filter.")) from None
+        reason = nothing_reason(plan.campaign, plan.selection)
+        raise RunRefused(reason or _("No items match. Remove a filter.")) from None
 
 
 def _options(plan: RunPlan) -> None:
@@ -80,8 +85,16 @@ def _options(plan: RunPlan) -> None:
         raise RunRefused(words % {"option": problem.option, "place": problem.place, "code": problem.code})
 
 
+def _check_asked_about(plan: RunPlan) -> None:
+    try:
+        check(plan.campaign, plan.selection)
+    except AskedAboutRefused as refused:
+        raise RunRefused(str(refused)) from refused
+
+
 def _check(plan: RunPlan, at: datetime) -> None:
     _options(plan)
+    _check_asked_about(plan)
     campaign = plan.campaign
     if plan.endpoint.team_id != campaign.stage.benchmark.team_id or plan.endpoint.retired_at:
         raise RunRefused(_("This endpoint was retired. Choose another one."))
@@ -98,10 +111,10 @@ def _check(plan: RunPlan, at: datetime) -> None:
     if plan.budget is not None:
         if plan.budget <= 0:
             raise RunRefused(_("Give a budget above 0, or none."))
-        _priced(plan.endpoint, plan.model, at)
+        _check_price(plan.endpoint, plan.model, at)
 
 
-def _priced(endpoint: Endpoint, model: str, at: datetime) -> None:
+def _check_price(endpoint: Endpoint, model: str, at: datetime) -> None:
     _prices, row = endpoints.price_of(endpoint, model, at)
     if not Rates.of(row).known:
         words = _("This model has no price, so a budget cannot be checked. Add its price, or run without a budget.")
@@ -124,7 +137,7 @@ def open_run(plan: RunPlan, actor: User, at: datetime, confirmed: int = 0) -> Ru
     benchmark = plan.campaign.stage.benchmark
     spots = select_item_targets(plan.campaign, plan.selection, plan.seed)
     if not spots:
-        raise RunRefused(_("No items match. Remove a filter."))
+        raise RunRefused(nothing_reason(plan.campaign, plan.selection) or _("No items match. Remove a filter."))
     _check_input(plan, spots, confirmed)
     with transaction.atomic():
         Team.objects.select_for_update(no_key=True).get(pk=benchmark.team_id)
@@ -180,7 +193,10 @@ def _make(plan: RunPlan, rater: Rater, spots: Sequence[ItemTarget], actor: User,
         prompt_version=registry.version_of(plan.prompt, plan.options),
         prompt_options=dict(plan.options),
         decoding={**asdict(plan.decoding), "ways": list(plan.decoding.ways)},
-        selection={**plan.selection, **sample_facts(plan.campaign, plan.selection, spots)},
+        selection={
+            **pinned_selection(plan.campaign, plan.selection),
+            **sample_facts(plan.campaign, plan.selection, spots),
+        },
         options={
             "longest": plan.longest,
             "address": plan.endpoint.base_url,
@@ -297,7 +313,7 @@ def raise_budget(run: Run, budget: Decimal, actor: User, at: datetime) -> None:
     """What waited for it is asked. Raises RunRefused."""
     with transaction.atomic():
         locked_run = _lock_run(run)
-        _priced(_checked_endpoint(locked_run), locked_run.model, at)
+        _check_price(_checked_endpoint(locked_run), locked_run.model, at)
         if locked_run.budget is not None and budget <= locked_run.budget:
             raise RunRefused(
                 _("The budget is $%(budget)s. Give more than that.") % {"budget": f"{locked_run.budget:f}"}

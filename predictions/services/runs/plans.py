@@ -23,7 +23,7 @@ from predictions.services.endpoints import endpoints
 from predictions.services.runs.engine.budgets import Rates, token_bounds
 from predictions.services.runs.engine.context import EVER, build_scenes, request_identity
 from predictions.services.runs.engine.prepare import cached_replies, can_send, request_keys
-from predictions.services.runs.unit_selection import ItemTarget, select_item_targets, shuffled, unit_seed
+from predictions.services.runs.unit_selection import ItemTarget, select_item_targets, shuffle_units, unit_seed
 
 COUNTED = 200  # units whose cost is reckoned; of more, so many are drawn
 LOOKED = 2000  # units of which it is known whether they can be asked
@@ -59,7 +59,8 @@ class RunPlan:
 
 @dataclass(frozen=True)
 class UnitPreview:
-    """A unit exactly as the run would send it; `missing_input`: why it would not be sent."""
+    """A unit exactly as the run would send it; `missing_input`: why it would not be sent. `by_set`: how many units each
+    label set has, by its id; None counts those of cohorts."""
 
     unit: Unit
     scene: Scene
@@ -67,6 +68,7 @@ class UnitPreview:
     way: str
     missing_input: str
     total: int
+    by_set: Mapping[int | None, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -99,9 +101,10 @@ def preview(plan: RunPlan, number: int = 0) -> UnitPreview:
     [(unit, scene, asked, lacking)] = _prepared_units(plan, [spots[max(0, min(number, len(spots) - 1))]])
     way = ""
     if asked is not None and asked.requests:
-        ways = answer_methods(asked.requests[0], _who(plan))
+        ways = answer_methods(asked.requests[0], _plan_identity(plan))
         way = ways[0] if ways else ""
-    return UnitPreview(unit, scene, asked, way, lacking, len(spots))
+    by_set = Counter(spot.label_set for spot in spots)
+    return UnitPreview(unit, scene, asked, way, lacking, len(spots), by_set)
 
 
 def position_of_item(plan: RunPlan, key: str, after: int) -> int | None:
@@ -156,7 +159,7 @@ class MissingInputCounts:
 def missing_input(plan: RunPlan, spots: Sequence[ItemTarget]) -> MissingInputCounts:
     """Which of these units lack what the prompt needs; of more than LOOKED, scaled up from so many, drawn by the seed:
     the same plan gives the same number."""
-    chosen = spots if len(spots) <= COUNTED else shuffled(spots, plan.seed)[:LOOKED]
+    chosen = spots if len(spots) <= COUNTED else shuffle_units(spots, plan.seed)[:LOOKED]
     prepared = _prepared_units(plan, chosen)
     scale = len(spots) / len(chosen) if chosen else 0.0
     counts = Counter(code for *_rest, code in prepared if code)
@@ -168,7 +171,7 @@ def _dollars(low: Decimal, high: Decimal, each: float) -> tuple[Decimal, Decimal
     return low * factor, high * factor
 
 
-def _who(plan: RunPlan) -> Any:
+def _plan_identity(plan: RunPlan) -> Any:
     return request_identity(plan.endpoint, plan.model, plan.revision, plan.prompt, plan.options, plan.decoding)
 
 
@@ -177,10 +180,10 @@ def _prepared_units(plan: RunPlan, spots: Sequence[ItemTarget]) -> list[Look]:
     ids = {spot.item for spot in spots}
     rows = Item.objects.filter(pk__in=ids).prefetch_related("images__image", "facts")
     items = {item.pk: item for item in rows}
-    scenes, identity = build_scenes(plan.campaign, plan.prompt, plan.options), _who(plan)
+    scenes, identity = build_scenes(plan.campaign, plan.prompt, plan.options), _plan_identity(plan)
     looks: list[Look] = []
     for spot in spots:
-        unit = Unit(item=items[spot.item], target=spot.target)
+        unit = Unit(item=items[spot.item], target=spot.target, label_set_id=spot.label_set)
         scene, shown = scenes.of(unit)
         try:
             asked = scenes.build_requests(scene, shown, unit_seed(plan.seed, scene.item, scene.target))
@@ -195,7 +198,7 @@ def _count_cached(plan: RunPlan, asked: Sequence[Sequence[Request]]) -> tuple[in
     """Of so many units, how many calls are answered by what is kept; and how many units were looked at."""
     if plan.fresh or not Reply.objects.filter(team=plan.team).exists():
         return 0, len(asked)
-    identity, until = _who(plan), time.monotonic() + MOST_SECONDS
+    identity, until = _plan_identity(plan), time.monotonic() + MOST_SECONDS
 
     def digest(sha: str) -> str:
         return digest_of(sha, plan.longest)

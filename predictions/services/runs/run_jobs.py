@@ -183,7 +183,9 @@ def _reparse_batch(reparsed_run: Run, context: ReadContext, batch: Sequence[Call
         result = readings[call.pk] = parse_replies(context.prompt, context.sheet, scene, shown, asked, replies)
         if result.parsed is not None:
             at = call.ended_at or now
-            answers.append(ModelAnswer(call.unit_id, call.item_id, call.repeat, _key(call), result.parsed, at, now))
+            answers.append(
+                ModelAnswer(call.unit_id, call.item_id, call.repeat, _key(call), result.parsed, at, now, call.run_id)
+            )
     annotation_ids = model_answers.write(context.destination, answers, now)
     gone = [
         one.annotation_id

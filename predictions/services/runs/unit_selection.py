@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from django.db.models import QuerySet
@@ -10,27 +10,49 @@ from django.db.models import QuerySet
 from annotation.models import Campaign, Unit
 from annotation.queries.sql import execute, fetch
 from benchmarks.models import Item
+from benchmarks.queries.availability import is_available
 from predictions.models import Call, Run
+from predictions.services.runs.asked_about import (
+    COHORTS,
+    GOLD_COLUMN,
+    OWN_COLUMN,
+    SelectedItem,
+    TargetChooser,
+    gold_of,
+    pinned,
+)
 
 
 class ItemTarget(NamedTuple):
-    """An item for a target; the unit may not be there yet."""
+    """An item for a target; the unit may not be there yet. `label_set`: an id; None: the target is a cohort's label."""
 
     item: int
     key: str
     target: str
+    label_set: int | None = None
+
+    @property
+    def unit(self) -> "UnitKey":
+        return self.item, self.target, self.label_set
+
+
+UnitKey = tuple[int, str, int | None]
+"""Of a unit: item, target, and the label set's id."""
 
 
 UNITS = """
-INSERT INTO annotation_unit (item_id, target) SELECT * FROM unnest(%(items)s::bigint[], %(targets)s::text[])
+INSERT INTO annotation_unit (item_id, target, label_set_id)
+SELECT * FROM unnest(%(items)s::bigint[], %(targets)s::text[], %(label_sets)s::bigint[])
 ON CONFLICT DO NOTHING
 """
 CALLS = """
 INSERT INTO predictions_call (run_id, item_id, unit_id, repeat, state, reason, how, "order", replies, notes, cached,
   attempts_made, cost, holder)
 SELECT %(run)s, s.item_id, u.id, r.repeat, 'pending', '', '', '[]', '[]', '{}', false, 0, 0, ''
-FROM unnest(%(items)s::bigint[], %(targets)s::text[]) WITH ORDINALITY AS s(item_id, target, place)
+FROM unnest(%(items)s::bigint[], %(targets)s::text[], %(label_sets)s::bigint[])
+    WITH ORDINALITY AS s(item_id, target, label_set_id, place)
   JOIN annotation_unit u ON u.item_id = s.item_id AND u.target = s.target
+    AND coalesce(u.label_set_id, 0) = coalesce(s.label_set_id, 0)
   CROSS JOIN generate_series(0, %(repeats)s - 1) AS r(repeat)
 ORDER BY r.repeat, s.place ON CONFLICT DO NOTHING
 """
@@ -41,7 +63,7 @@ STRATA = ("full", "some", "none")
 # Counted answers of people to each unit of the stage, and how many this campaign wants of it (the stage's usual number
 # where it has no slot).
 PEOPLE = """
-SELECT u.item_id, u.target, count(*), coalesce((
+SELECT u.item_id, u.target, u.label_set_id, count(*), coalesce((
   SELECT sum(s.wanted) FROM annotation_slot s JOIN annotation_campaigncohort c ON c.id = s.cohort_id
   WHERE s.unit_id = u.id AND c.campaign_id = %(campaign)s), %(usual)s)
 FROM annotation_annotation a JOIN annotation_assignment g ON g.id = a.assignment_id
@@ -55,40 +77,64 @@ def select_item_targets(campaign: Campaign, selection: Mapping[str, Any], seed: 
     """By item and target; a sample in the order in which it was drawn: the same seed draws the same ones first.
 
     `selection`: "conditions", "concepts", "targets" (others than the cohorts' may be named), "sample"; empty means all.
+    "asked_about": what each item is asked about, see `asked_about`; without it the cohorts of the campaign.
     "draw": ANSWERED_FIRST or ANY; a sample prefers units that people answered, unless it says "any".
     """
     spots, sample = all_spots(campaign, selection), selection.get("sample")
-    return in_order(campaign, selection, seed, spots)[: int(sample)] if sample else spots
+    return sample_order(campaign, selection, seed, spots)[: int(sample)] if sample else spots
 
 
 def all_spots(campaign: Campaign, selection: Mapping[str, Any]) -> list[ItemTarget]:
     """Every unit of a selection, whatever its sample."""
-    stage, items, targets = campaign.stage, _items(campaign, selection), _targets(campaign, selection)
+    items, chooser = _items(campaign, selection).order_by("pk"), TargetChooser(campaign, selection)
+    if chooser.per_item:
+        return [
+            ItemTarget(item.pk, item.key, target.text, target.label_set)
+            for item in _selected_items(items)
+            for target in chooser.of(item)
+        ]
+    targets, own = chooser.common(), campaign.stage.own_items_only and chooser.kind == COHORTS
     return [
-        ItemTarget(pk, key, target)
-        for pk, key, origin in items.order_by("pk").values_list("pk", "key", "origin")
+        ItemTarget(pk, key, target.text, target.label_set)
+        for pk, key, origin in items.values_list("pk", "key", "origin")
         for target in targets
-        if not stage.own_items_only or target in ("", origin)
+        if not own or target.text in ("", origin)
     ]
 
 
-def in_order(
+def _selected_items(items: "QuerySet[Item]") -> Iterator[SelectedItem]:
+    columns = ("pk", "key", "origin", f"context__{OWN_COLUMN}", f"context__{GOLD_COLUMN}")
+    for pk, key, origin, own_set, gold in items.values_list(*columns).iterator(chunk_size=2000):
+        yield SelectedItem(pk, key, origin, own_set if isinstance(own_set, str) else "", gold_of(gold))
+
+
+def pinned_selection(campaign: Campaign, selection: Mapping[str, Any]) -> dict[str, Any]:
+    """The selection as a run stores it: with the versions of the label sets that it asks about."""
+    if not selection.get("asked_about"):
+        return dict(selection)
+    own = _items(campaign, selection).filter(context__has_key=OWN_COLUMN).order_by()
+    names = {name for name in own.values_list(f"context__{OWN_COLUMN}", flat=True).distinct() if isinstance(name, str)}
+    return {**selection, **pinned(campaign, selection, names)}
+
+
+def sample_order(
     campaign: Campaign, selection: Mapping[str, Any], seed: int, spots: Sequence[ItemTarget]
 ) -> list[ItemTarget]:
     """Units in the order in which a sample takes them: by stratum, inside it in the order of the seed."""
-    order = shuffled(spots, seed)
+    order = shuffle_units(spots, seed)
     if selection.get("draw") == ANY:
         return order
     strata = strata_of(campaign)
-    return sorted(order, key=lambda spot: STRATA.index(strata.get((spot.item, spot.target), "none")))
+    return sorted(order, key=lambda spot: STRATA.index(strata.get(spot.unit, "none")))
 
 
-def strata_of(campaign: Campaign) -> dict[tuple[int, str], str]:
-    """By item and target: "full" where people gave all answers that the campaign wants, "some" where they gave fewer.
-    Units without an answer are not in it."""
+def strata_of(campaign: Campaign) -> dict[UnitKey, str]:
+    """By item, target and label set: "full" where people gave all answers that the campaign wants, "some" where they
+    gave fewer. Units without an answer are not in it."""
     stage = campaign.stage
     params = {"campaign": campaign.pk, "stage": stage.pk, "usual": stage.target_answers}
-    return {(item, target): "full" if n >= wanted else "some" for item, target, n, wanted in fetch(PEOPLE, params)}
+    rows = fetch(PEOPLE, params)
+    return {(item, target, of): "full" if n >= wanted else "some" for item, target, of, n, wanted in rows}
 
 
 def sample_facts(campaign: Campaign, selection: Mapping[str, Any], spots: Sequence[ItemTarget]) -> dict[str, Any]:
@@ -96,7 +142,7 @@ def sample_facts(campaign: Campaign, selection: Mapping[str, Any], spots: Sequen
     if not selection.get("sample"):
         return {}
     strata = strata_of(campaign)
-    counts = Counter(strata.get((spot.item, spot.target), "none") for spot in spots)
+    counts = Counter(strata.get(spot.unit, "none") for spot in spots)
     draw = ANY if selection.get("draw") == ANY else ANSWERED_FIRST
     units = len(all_spots(campaign, selection))
     return {"draw": draw, "units": units, "strata": {name: counts[name] for name in STRATA}}
@@ -111,42 +157,38 @@ def later_spots(run: Run) -> list[ItemTarget]:
     if not selection.get("sample"):
         return select_item_targets(run.campaign, selection, run.seed)
     live = Call.objects.filter(run=run, repeat=0, item__withdrawn_at=None)
-    asked = set(live.values_list("item", "unit__target"))
-    rest = [
-        all_spot for all_spot in all_spots(run.campaign, selection) if (all_spot.item, all_spot.target) not in asked
-    ]
+    asked = set(live.values_list("item", "unit__target", "unit__label_set"))
+    rest = [spot for spot in all_spots(run.campaign, selection) if spot.unit not in asked]
     room = max(0, int(selection["sample"]) - len(asked))
-    return in_order(run.campaign, selection, run.seed, rest)[:room]
+    return sample_order(run.campaign, selection, run.seed, rest)[:room]
 
 
 def _items(campaign: Campaign, selection: Mapping[str, Any]) -> "QuerySet[Item]":
-    items = campaign.stage.items.filter(withdrawn_at=None)
+    items = campaign.stage.items.filter(is_available())
     for key, field in (("conditions", "condition__in"), ("concepts", "concept__in")):
         if selection.get(key):
             items = items.filter(**{field: selection[key]})
     return items.filter(condition__in=campaign.conditions) if campaign.conditions else items
 
 
-def _targets(campaign: Campaign, selection: Mapping[str, Any]) -> list[str]:
-    if not campaign.stage.has_target:
-        return [""]
-    cohorts = campaign.cohorts.order_by("pk").values_list("cohort__label", flat=True)
-    return list(selection.get("targets") or cohorts)
-
-
 def count_new_units(run: Run) -> int:
-    """How many units of the run's selection it has no call for, counted without looking at each: three queries."""
+    """How many units of the run's selection it has no call for, counted without looking at each, unless items have
+    targets of their own."""
     campaign, selection = run.campaign, run.selection
     if campaign is None:
         return 0
-    items, targets = _items(campaign, selection), _targets(campaign, selection)
-    own = campaign.stage.own_items_only and targets != [""]
-    units = items.filter(origin__in=targets).count() if own else items.count() * len(targets)
+    chooser = TargetChooser(campaign, selection)
+    if chooser.per_item:
+        units = len(all_spots(campaign, selection))
+    else:
+        items, targets = _items(campaign, selection), [target.text for target in chooser.common()]
+        own = campaign.stage.own_items_only and chooser.kind == COHORTS and targets != [""]
+        units = items.filter(origin__in=targets).count() if own else items.count() * len(targets)
     units = min(units, int(selection["sample"])) if selection.get("sample") else units
     return max(0, units - Call.objects.filter(run=run, repeat=0, item__withdrawn_at=None).count())
 
 
-def shuffled(spots: Sequence[ItemTarget], seed: int) -> list[ItemTarget]:
+def shuffle_units(spots: Sequence[ItemTarget], seed: int) -> list[ItemTarget]:
     """In an order of chance that another item does not change."""
     return sorted(spots, key=lambda one: hashlib.sha256(f"{seed}:{one.key}:{one.target}".encode()).digest())
 
@@ -154,7 +196,11 @@ def shuffled(spots: Sequence[ItemTarget], seed: int) -> list[ItemTarget]:
 def make_calls(run: Any, spots: Sequence[ItemTarget]) -> int:
     """The units and calls that are missing; says how many calls are new. First repeats come after all units."""
     n_calls = 0
-    columns = {"items": [spot.item for spot in spots], "targets": [spot.target for spot in spots]}
+    columns = {
+        "items": [spot.item for spot in spots],
+        "targets": [spot.target for spot in spots],
+        "label_sets": [spot.label_set for spot in spots],
+    }
     fetch(UNITS, columns)
     n_calls = execute(CALLS, {**columns, "run": run.pk, "repeats": run.repeats})
     if n_calls > LATER:

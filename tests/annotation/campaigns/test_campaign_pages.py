@@ -24,7 +24,7 @@ def page_of(world: World, campaign: Campaign, rest: str = "") -> str:
     return f"{home(world)}{campaign.pk}/{rest}"
 
 
-def filled(world: World, **more: Any) -> dict[str, Any]:
+def campaign_form(world: World, **more: Any) -> dict[str, Any]:
     targets = {f"target_{world.egypt.pk}": "2", f"target_{world.brazil.pk}": ""}
     texts = {"text_en": "Look first.", "text_ar": "انظر أولاً."}
     return (
@@ -35,8 +35,8 @@ def filled(world: World, **more: Any) -> dict[str, Any]:
     )
 
 
-def make(world: World, client: Client, **more: Any) -> Campaign:
-    reply = client.post(home(world) + "new/", filled(world, **more))
+def create_campaign(world: World, client: Client, **more: Any) -> Campaign:
+    reply = client.post(home(world) + "new/", campaign_form(world, **more))
     assert reply.status_code == 302, reply.content.decode()
     return Campaign.objects.latest("pk")
 
@@ -54,7 +54,7 @@ def mara_client(world: World) -> Client:
 
 @pytest.fixture
 def opened(world: World, mara_client: Client) -> Campaign:
-    campaign = make(world, mara_client)
+    campaign = create_campaign(world, mara_client)
     do(mara_client, world, campaign, "open")
     campaign.refresh_from_db()
     assert campaign.state == "open"
@@ -70,7 +70,7 @@ def rate_one(world: World, campaign: Campaign) -> Assignment:
 
 
 def test_a_draft_is_made_and_opened(world: World, mara_client: Client) -> None:
-    campaign = make(world, mara_client)
+    campaign = create_campaign(world, mara_client)
     assert (campaign.state, campaign.conditions, campaign.created_by) == ("draft", [], world.mara)
     assert {row.cohort: row.target_answers for row in campaign.cohorts.all()} == {world.egypt: 2}
     texts = InstructionText.objects.filter(version__campaign=campaign)
@@ -80,7 +80,7 @@ def test_a_draft_is_made_and_opened(world: World, mara_client: Client) -> None:
 
 
 def test_only_one_condition_is_asked(world: World, mara_client: Client) -> None:
-    campaign = make(world, mara_client, conditions=["natural"])
+    campaign = create_campaign(world, mara_client, conditions=["natural"])
     do(mara_client, world, campaign, "open")
     slots = Slot.objects.filter(cohort__campaign=campaign)
     assert set(slots.values_list("unit__item__condition", flat=True)) == {"natural"}
@@ -98,7 +98,7 @@ def test_only_one_condition_is_asked(world: World, mara_client: Client) -> None:
 def test_invalid_campaign_form_shows_errors_and_creates_nothing(
     world: World, mara_client: Client, wrong: dict[str, Any], words: str
 ) -> None:
-    reply = mara_client.post(home(world) + "new/", filled(world, **wrong))
+    reply = mara_client.post(home(world) + "new/", campaign_form(world, **wrong))
     assert reply.status_code == 400
     assert words in reply.content.decode()
     assert not Campaign.objects.exists()
@@ -106,19 +106,19 @@ def test_invalid_campaign_form_shows_errors_and_creates_nothing(
 
 def test_somebody_must_be_asked(world: World, mara_client: Client) -> None:
     for target in ("", "0", "-3", "many"):
-        reply = mara_client.post(home(world) + "new/", filled(world, **{f"target_{world.egypt.pk}": target}))
+        reply = mara_client.post(home(world) + "new/", campaign_form(world, **{f"target_{world.egypt.pk}": target}))
         assert reply.status_code == 400
         assert "Enter the number of answers per item for at least one cohort" in reply.content.decode()
 
 
 def test_a_cohort_of_another_team_cannot_be_asked(world: World, mara_client: Client) -> None:
-    campaign = make(world, mara_client, **{f"target_{world.other_cohort.pk}": "3"})
+    campaign = create_campaign(world, mara_client, **{f"target_{world.other_cohort.pk}": "3"})
     assert [row.cohort for row in campaign.cohorts.all()] == [world.egypt]
 
 
 def test_opening_without_items_is_refused_with_the_reason(world: World) -> None:
     client = world.client(world.mara)
-    campaign = make(world, client, conditions=[])
+    campaign = create_campaign(world, client, conditions=[])
     assert "There are no items to show yet" in do(client, world, campaign, "open")
     campaign.refresh_from_db()
     assert campaign.state == "draft"
@@ -178,7 +178,7 @@ def test_what_one_person_may_answer_is_limited_while_people_work(
 
 
 def test_a_cohort_rests_alone(world: World, mara_client: Client) -> None:
-    campaign = make(world, mara_client, **{f"target_{world.brazil.pk}": "2"})
+    campaign = create_campaign(world, mara_client, **{f"target_{world.brazil.pk}": "2"})
     do(mara_client, world, campaign, "open")
     egypt, brazil = (campaign.cohorts.get(cohort=cohort) for cohort in (world.egypt, world.brazil))
     mara_client.post(page_of(world, campaign, f"cohorts/{egypt.pk}/"), {"do": "pause"})
@@ -247,7 +247,7 @@ def test_the_list_and_the_top_of_the_page_say_that_problems_wait(
 
 
 def test_a_draft_says_what_it_would_ask_and_offers_only_what_it_can(world: World, mara_client: Client) -> None:
-    campaign = make(world, mara_client, conditions=["natural"])
+    campaign = create_campaign(world, mara_client, conditions=["natural"])
     page = mara_client.get(page_of(world, campaign)).content.decode()
     for text in (page, mara_client.get(home(world)).content.decode()):
         assert "4 items; answers to each: 2" in text
@@ -264,7 +264,7 @@ def test_a_draft_says_what_it_would_ask_and_offers_only_what_it_can(world: World
 
 
 def test_a_draft_is_discarded_and_never_called_closed(world: World, mara_client: Client, opened: Campaign) -> None:
-    draft = make(world, mara_client, name="Mistake")
+    draft = create_campaign(world, mara_client, name="Mistake")
     asked = mara_client.get(page_of(world, draft, "close/")).content.decode()
     assert "Discard the draft “Mistake”?" in asked
     assert "cannot be undone" in asked
@@ -302,7 +302,7 @@ def test_reviewers_look_and_do_not_touch(world: World, opened: Campaign) -> None
             client.post(page_of(world, opened, rest), {"act": "pause", "do": "pause", "target": "5"}).status_code == 404
         )
     assert client.get(home(world) + "new/").status_code == 404
-    assert client.post(home(world) + "new/", filled(world)).status_code == 404
+    assert client.post(home(world) + "new/", campaign_form(world)).status_code == 404
     opened.refresh_from_db()
     assert (opened.state, Event.objects.count()) == ("open", before)
 
@@ -333,16 +333,17 @@ def test_an_unknown_button_is_not_found(world: World, mara_client: Client, opene
     assert mara_client.get(page_of(world, opened, "action/")).status_code == 405
 
 
-def test_a_draft_promises_each_cohort_its_own_items_only(world: World) -> None:
-    """What a draft says is what the cohort gets when it opens."""
+@pytest.mark.parametrize("has_target", [True, False])
+def test_a_draft_promises_each_cohort_its_own_items_only(world: World, has_target: bool) -> None:
+    """What a draft says is what the cohort gets when it opens; without a target, cohorts could share units."""
     stage = world.stage
-    stage.own_items_only = True
+    stage.own_items_only, stage.has_target = True, has_target
     stage.save()
     world.add_items(11, images=True)
     for number, item in enumerate(world.items):
         Item.objects.filter(pk=item.pk).update(origin="Egypt" if number < 8 else "Brazil")
     client = world.client(world.mara)
-    campaign = make(world, client, **{f"target_{world.brazil.pk}": "1", "conditions": []})
+    campaign = create_campaign(world, client, **{f"target_{world.brazil.pk}": "1", "conditions": []})
     for page in (client.get(home(world)), client.get(page_of(world, campaign))):
         text = page.content.decode()
         assert "8 items; answers to each: 2" in text and "3 items; answers to each: 1" in text

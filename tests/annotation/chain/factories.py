@@ -60,22 +60,24 @@ def items(stage: Stage, count: int, **more: Any) -> list[Item]:
     return made
 
 
-def opened(stage: Stage, *cohorts: Cohort, target: int = 1, seed: int = 7) -> Campaign:
+def create_open_campaign(stage: Stage, *cohorts: Cohort, target: int = 1, seed: int = 7) -> Campaign:
     campaign = lifecycle.create(stage, f"{stage.name} round", None, dict.fromkeys(cohorts, target), seed=seed)
     lifecycle.open_campaign(campaign, None, NOON)
     return campaign
 
 
-def asking(acceptance: str = "on_submit", pictures: int = 1, **more: Any) -> tuple[Stage, Stage, Cohort]:
+def create_question_stages(
+    acceptance: str = "on_submit", pictures: int = 1, benchmark: Benchmark | None = None, **more: Any
+) -> tuple[Stage, Stage, Cohort]:
     """Questions about pictures, and answers of others to what was accepted of them."""
-    benchmark = a_benchmark()
+    benchmark = benchmark or a_benchmark()
     ask = a_stage(benchmark, "ask", QUESTION, acceptance=acceptance, **more)
     reply = a_stage(benchmark, "reply", ANSWER, staffing="others", derivation=ASKED)
     items(ask, pictures)
     return ask, reply, a_cohort(benchmark.team)
 
 
-def hand(person: Rater, campaign: Campaign, cohort: Cohort, at: datetime | None = None) -> Assignment | None:
+def claim_sheet(person: Rater, campaign: Campaign, cohort: Cohort, at: datetime | None = None) -> Assignment | None:
     place = campaign.cohorts.select_related("campaign__stage", "cohort").get(cohort=cohort)
     return next_work.get_or_claim_work(person, place, at or timezone.now()).current
 
@@ -86,9 +88,9 @@ def answer(assignment: Assignment | None, at: datetime | None = None, **raw: Any
     return submit.submit(assignment.pk, assignment.rater, submission, at or timezone.now()).annotation
 
 
-def settle() -> int:
+def process_derivations() -> int:
     return derived_items.process_due(timezone.now())
 
 
-def live(stage: Stage) -> list[Item]:
+def live_items(stage: Stage) -> list[Item]:
     return list(stage.items.filter(withdrawn_at=None).order_by("key"))

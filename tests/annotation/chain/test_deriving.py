@@ -20,12 +20,12 @@ from tests.annotation.chain.factories import (
     a_benchmark,
     a_stage,
     answer,
-    asking,
-    hand,
+    claim_sheet,
+    create_open_campaign,
+    create_question_stages,
     items,
-    live,
-    opened,
-    settle,
+    live_items,
+    process_derivations,
 )
 from tests.annotation.queue.factories import a_cohort, a_person
 from tests.personas import draw_image
@@ -40,11 +40,13 @@ def counters_stay_true(db: None) -> Any:
 
 
 def test_a_question_becomes_an_item_with_its_picture_and_its_author_as_contributor() -> None:
-    ask, reply, cohort = asking()
+    ask, reply, cohort = create_question_stages()
     writer = a_person(cohort)
-    annotation = answer(hand(writer, opened(ask, cohort), cohort), question="What is it?", answer="Tea")
-    settle()
-    [item] = live(reply)
+    annotation = answer(
+        claim_sheet(writer, create_open_campaign(ask, cohort), cohort), question="What is it?", answer="Tea"
+    )
+    process_derivations()
+    [item] = live_items(reply)
     assert (item.text, item.context) == ("What is it?", {"said": "Tea"})
     assert re.fullmatch("ask-000~[0-9a-f]{6}", item.key) and ask.benchmark.pseudonym(writer.pk) not in item.key
     assert ItemSource.objects.get(item=item).annotation == annotation
@@ -53,126 +55,126 @@ def test_a_question_becomes_an_item_with_its_picture_and_its_author_as_contribut
 
 
 def test_deriving_twice_changes_nothing() -> None:
-    ask, reply, cohort = asking(pictures=3)
-    campaign, writer = opened(ask, cohort), a_person(cohort)
+    ask, reply, cohort = create_question_stages(pictures=3)
+    campaign, writer = create_open_campaign(ask, cohort), a_person(cohort)
     for n in range(3):
-        answer(hand(writer, campaign, cohort), question=f"{n}?", answer="a")
-    settle()
+        answer(claim_sheet(writer, campaign, cohort), question=f"{n}?", answer="a")
+    process_derivations()
     before = list(Item.objects.filter(stage=reply).order_by("pk").values())
     derived_items.rederive_stage(reply)
-    settle()
+    process_derivations()
     assert list(Item.objects.filter(stage=reply).order_by("pk").values()) == before and len(before) == 3
 
 
 def test_an_undone_answer_takes_its_item_away_and_the_same_answer_brings_it_back() -> None:
-    ask, reply, cohort = asking()
-    campaign, writer, other = opened(ask, cohort), a_person(cohort), a_person(cohort)
-    annotation = answer(hand(writer, campaign, cohort), question="What?", answer="Tea")
-    settle()
-    replies = opened(reply, cohort)
-    [first] = live(reply)
+    ask, reply, cohort = create_question_stages()
+    campaign, writer, other = create_open_campaign(ask, cohort), a_person(cohort), a_person(cohort)
+    annotation = answer(claim_sheet(writer, campaign, cohort), question="What?", answer="Tea")
+    process_derivations()
+    replies = create_open_campaign(reply, cohort)
+    [first] = live_items(reply)
     submit.undo(annotation.assignment_id, writer, timezone.now())
-    settle()
-    assert live(reply) == [] and hand(other, replies, cohort) is None
+    process_derivations()
+    assert live_items(reply) == [] and claim_sheet(other, replies, cohort) is None
     first.refresh_from_db()
     assert first.withdrawn_because == "source"
-    answer(hand(writer, campaign, cohort), question="What?", answer="Tea")
-    settle()
-    assert live(reply) == [first]
-    assert (got := hand(other, replies, cohort)) and got.unit.item == first
+    answer(claim_sheet(writer, campaign, cohort), question="What?", answer="Tea")
+    process_derivations()
+    assert live_items(reply) == [first]
+    assert (got := claim_sheet(other, replies, cohort)) and got.unit.item == first
 
 
 def test_a_corrected_question_is_a_new_item_and_answers_to_the_old_one_are_kept() -> None:
-    ask, reply, cohort = asking()
-    campaign, writer, other = opened(ask, cohort), a_person(cohort), a_person(cohort)
-    annotation = answer(hand(writer, campaign, cohort), question="What is it", answer="Tea")
-    settle()
-    replies = opened(reply, cohort, target=2)
-    old = answer(hand(other, replies, cohort), answer="Coffee")
+    ask, reply, cohort = create_question_stages()
+    campaign, writer, other = create_open_campaign(ask, cohort), a_person(cohort), a_person(cohort)
+    annotation = answer(claim_sheet(writer, campaign, cohort), question="What is it", answer="Tea")
+    process_derivations()
+    replies = create_open_campaign(reply, cohort, target=2)
+    old = answer(claim_sheet(other, replies, cohort), answer="Coffee")
     submit.reopen(annotation.assignment_id, writer, timezone.now())
     answer(annotation.assignment, question="What is it?", answer="Tea")
-    settle()
+    process_derivations()
     first, second = Item.objects.filter(stage=reply).order_by("pk")
     assert first.withdrawn_because == "source" and second.withdrawn_at is None
     assert (second.key, second.text) == (f"{first.key}.v2", "What is it?")
     old.refresh_from_db()
     assert old.counted and old.answers == {"answer": "Coffee"}
     assert not Slot.objects.get(unit__item=first).open  # closed to a second person
-    assert (new := hand(other, replies, cohort)) and new.unit.item == second
+    assert (new := claim_sheet(other, replies, cohort)) and new.unit.item == second
 
 
 def test_a_correction_of_what_is_not_used_leaves_the_item_as_it_is() -> None:
-    ask, reply, cohort = asking()
+    ask, reply, cohort = create_question_stages()
     reply.derivation = {"kind": "promote", "from": ["ask"], "params": {"text": "question"}}
     reply.save()
     writer = a_person(cohort)
-    annotation = answer(hand(writer, opened(ask, cohort), cohort), question="What?", answer="Tee")
-    settle()
+    annotation = answer(claim_sheet(writer, create_open_campaign(ask, cohort), cohort), question="What?", answer="Tee")
+    process_derivations()
     submit.reopen(annotation.assignment_id, writer, timezone.now())
     newer = answer(annotation.assignment, question="What?", answer="Tea")
-    settle()
+    process_derivations()
     [item] = Item.objects.filter(stage=reply)
     assert item.withdrawn_at is None and [one.annotation for one in item.sources.all()] == [newer]
 
 
 def test_what_an_excluded_person_wrote_goes_and_lifting_brings_it_back() -> None:
-    ask, reply, cohort = asking()
+    ask, reply, cohort = create_question_stages()
     writer, actor = a_person(cohort), User.objects.create(email="boss@example.org", name="B")
-    answer(hand(writer, opened(ask, cohort), cohort), question="What?", answer="Tea")
-    settle()
+    answer(claim_sheet(writer, create_open_campaign(ask, cohort), cohort), question="What?", answer="Tea")
+    process_derivations()
     exclusions.exclude(ask.benchmark, writer, "copied", actor, timezone.now())
-    settle()
-    assert live(reply) == []
+    process_derivations()
+    assert live_items(reply) == []
     exclusions.lift_exclusion(ask.benchmark, writer, actor, timezone.now())
-    settle()
-    assert [item.text for item in live(reply)] == ["What?"]
+    process_derivations()
+    assert [item.text for item in live_items(reply)] == ["What?"]
 
 
 def test_a_surplus_answer_that_steps_in_is_asked_about() -> None:
-    ask, reply, cohort = asking()
-    campaign, first, late = opened(ask, cohort), a_person(cohort), a_person(cohort)
-    waiting, moment = hand(late, campaign, cohort, timezone.now() - timedelta(hours=2)), timezone.now()
+    ask, reply, cohort = create_question_stages()
+    campaign, first, late = create_open_campaign(ask, cohort), a_person(cohort), a_person(cohort)
+    waiting, moment = claim_sheet(late, campaign, cohort, timezone.now() - timedelta(hours=2)), timezone.now()
     leases.release_expired(moment)
-    answer(hand(first, campaign, cohort), question="First?", answer="a")
+    answer(claim_sheet(first, campaign, cohort), question="First?", answer="a")
     assert not answer(waiting, question="Late?", answer="a").counted
-    settle()
-    assert [item.text for item in live(reply)] == ["First?"]
+    process_derivations()
+    assert [item.text for item in live_items(reply)] == ["First?"]
     actor = User.objects.create(email="boss@example.org", name="B")
     exclusions.exclude(ask.benchmark, first, "copied", actor, moment)
-    settle()
-    assert [item.text for item in live(reply)] == ["Late?"]
+    process_derivations()
+    assert [item.text for item in live_items(reply)] == ["Late?"]
 
 
 def test_contributors_of_all_ancestors_are_kept_over_two_steps() -> None:
-    ask, reply, cohort = asking()
+    ask, reply, cohort = create_question_stages()
     params = {"text": "answer", "context": {"question": "item.text"}}
     check = a_stage(ask.benchmark, "check", GOOD, staffing="others",
                     derivation={"kind": "promote", "from": ["reply"], "params": params})  # fmt: skip
     author, replier, third = (a_person(cohort) for _ in range(3))
-    answer(hand(author, opened(ask, cohort), cohort), question="What?", answer="Tea")
-    settle()
-    replies = opened(reply, cohort)
-    assert hand(author, replies, cohort) is None
-    answer(hand(replier, replies, cohort), answer="Coffee")
-    settle()
-    [item] = live(check)
+    answer(claim_sheet(author, create_open_campaign(ask, cohort), cohort), question="What?", answer="Tea")
+    process_derivations()
+    replies = create_open_campaign(reply, cohort)
+    assert claim_sheet(author, replies, cohort) is None
+    answer(claim_sheet(replier, replies, cohort), answer="Coffee")
+    process_derivations()
+    [item] = live_items(check)
     assert {one.rater for one in ItemContributor.objects.filter(item=item)} == {author, replier}
-    checks = opened(check, cohort)
-    assert hand(author, checks, cohort) is None and hand(replier, checks, cohort) is None
-    assert hand(third, checks, cohort) is not None
+    checks = create_open_campaign(check, cohort)
+    assert claim_sheet(author, checks, cohort) is None and claim_sheet(replier, checks, cohort) is None
+    assert claim_sheet(third, checks, cohort) is not None
 
 
 def test_a_box_is_drawn_by_its_finder_alone_and_checked_by_anybody_else() -> None:
-    ask, reply, cohort = asking()
+    ask, reply, cohort = create_question_stages()
     reply.staffing = "contributors"
     reply.save()
     finder, other = a_person(cohort), a_person(cohort)
-    replies = opened(reply, cohort)  # opened before anything was found: it fills as things are
-    assert hand(finder, replies, cohort) is None
-    answer(hand(finder, opened(ask, cohort), cohort), question="What?", answer="Tea")
-    settle()
-    assert hand(other, replies, cohort) is None
-    assert hand(finder, replies, cohort) is not None
+    replies = create_open_campaign(reply, cohort)  # opened before anything was found: it fills as things are
+    assert claim_sheet(finder, replies, cohort) is None
+    answer(claim_sheet(finder, create_open_campaign(ask, cohort), cohort), question="What?", answer="Tea")
+    process_derivations()
+    assert claim_sheet(other, replies, cohort) is None
+    assert claim_sheet(finder, replies, cohort) is not None
 
 
 def test_one_who_becomes_a_contributor_later_finds_the_slot_before_their_cursor() -> None:
@@ -182,23 +184,23 @@ def test_one_who_becomes_a_contributor_later_finds_the_slot_before_their_cursor(
     again = a_stage(benchmark, "again", GOOD, staffing="contributors",
                     derivation={"kind": "promote", "from": ["rate"], "params": {}})  # fmt: skip
     items(rate, 1)
-    ratings, people = opened(rate, cohort), [a_person(cohort) for _ in range(2)]
-    answer(hand(people[0], ratings, cohort), good="1")
-    settle()
-    agains = opened(again, cohort, target=2)
-    assert hand(people[1], agains, cohort) is None  # and their cursor went past it
+    ratings, people = create_open_campaign(rate, cohort), [a_person(cohort) for _ in range(2)]
+    answer(claim_sheet(people[0], ratings, cohort), good="1")
+    process_derivations()
+    agains = create_open_campaign(again, cohort, target=2)
+    assert claim_sheet(people[1], agains, cohort) is None  # and their cursor went past it
     lifecycle.change_target(ratings.cohorts.get(), 2, None)
-    answer(hand(people[1], ratings, cohort), good="1")
-    settle()
-    assert hand(people[1], agains, cohort) is not None
+    answer(claim_sheet(people[1], ratings, cohort), good="1")
+    process_derivations()
+    assert claim_sheet(people[1], agains, cohort) is not None
 
 
 @pytest.mark.parametrize("at", ["judging", "upserting", "linking", "filling"])
 def test_a_worker_killed_at_any_step_loses_nothing(at: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    ask, reply, cohort = asking()
+    ask, reply, cohort = create_question_stages()
     writer, other = a_person(cohort), a_person(cohort)
-    replies = opened(reply, cohort)
-    answer(hand(writer, opened(ask, cohort), cohort), question="What?", answer="Tea")
+    replies = create_open_campaign(reply, cohort)
+    answer(claim_sheet(writer, create_open_campaign(ask, cohort), cohort), question="What?", answer="Tea")
     where = {"judging": "_next", "upserting": "_make", "linking": "_write_sources", "filling": "sync_campaign_slots"}[
         at
     ]
@@ -209,12 +211,12 @@ def test_a_worker_killed_at_any_step_loses_nothing(at: str, monkeypatch: pytest.
     with monkeypatch.context() as broken:
         broken.setattr(derived_items, where, killed)
         with pytest.raises(SystemExit):
-            settle()
-    settle()
+            process_derivations()
+    process_derivations()
     slot_creation.create_missing_slots(replies)  # as the beat does, each minute
-    [item] = live(reply)
+    [item] = live_items(reply)
     assert list(ItemContributor.objects.filter(item=item).values_list("rater", flat=True)) == [writer.pk]
-    assert hand(other, replies, cohort) is not None and hand(writer, replies, cohort) is None
+    assert claim_sheet(other, replies, cohort) is not None and claim_sheet(writer, replies, cohort) is None
 
 
 def a_rated(answers_wanted: int = 3, cohorts: int = 1) -> tuple[Stage, Stage, list[Cohort]]:
@@ -227,26 +229,26 @@ def a_rated(answers_wanted: int = 3, cohorts: int = 1) -> tuple[Stage, Stage, li
 
 def test_a_rule_judges_a_unit_once_all_cohorts_have_given_what_was_asked() -> None:
     rate, next_stage, (one, two) = a_rated(cohorts=2)
-    campaign = opened(rate, one, two, target=2)
-    annotations = [answer(hand(a_person(one), campaign, one), good="1") for _ in range(2)]
-    answer(hand(a_person(two), campaign, two), good="0")
-    settle()
-    assert not Outcome.objects.exists() and live(next_stage) == []
-    answer(hand(a_person(two), campaign, two), good="1")
-    settle()
+    campaign = create_open_campaign(rate, one, two, target=2)
+    annotations = [answer(claim_sheet(a_person(one), campaign, one), good="1") for _ in range(2)]
+    answer(claim_sheet(a_person(two), campaign, two), good="0")
+    process_derivations()
+    assert not Outcome.objects.exists() and live_items(next_stage) == []
+    answer(claim_sheet(a_person(two), campaign, two), good="1")
+    process_derivations()
     outcome = Outcome.objects.get()
     assert (outcome.state, outcome.answers, outcome.failed) == ("accepted", 4, [])
     assert outcome.numbers["passed"] == 3 and outcome.rule_version.number == 1
-    assert len(live(next_stage)) == 1 and annotations[0].rule_version == "by_rule 1"
+    assert len(live_items(next_stage)) == 1 and annotations[0].rule_version == "by_rule 1"
 
 
 def test_the_newest_campaign_that_judged_a_unit_decides() -> None:
     rate, next_stage, [cohort] = a_rated()
     for good, derived in (("1", 1), ("0", 0), ("1", 1)):
-        campaign = opened(rate, cohort, target=1)
-        answer(hand(a_person(cohort), campaign, cohort), good=good)
-        settle()
-        assert len(live(next_stage)) == derived
+        campaign = create_open_campaign(rate, cohort, target=1)
+        answer(claim_sheet(a_person(cohort), campaign, cohort), good=good)
+        process_derivations()
+        assert len(live_items(next_stage)) == derived
     assert list(Outcome.objects.order_by("campaign").values_list("state", flat=True)) == [
         "accepted", "rejected", "accepted",
     ]  # fmt: skip
@@ -254,46 +256,46 @@ def test_the_newest_campaign_that_judged_a_unit_decides() -> None:
 
 def test_an_outcome_follows_its_answers_and_names_the_clause_that_failed() -> None:
     rate, next_stage, [cohort] = a_rated()
-    campaign = opened(rate, cohort, target=1)
+    campaign = create_open_campaign(rate, cohort, target=1)
     person = a_person(cohort)
-    annotation = answer(hand(person, campaign, cohort), good="1")
-    settle()
-    assert len(live(next_stage)) == 1
+    annotation = answer(claim_sheet(person, campaign, cohort), good="1")
+    process_derivations()
+    assert len(live_items(next_stage)) == 1
     submit.reopen(annotation.assignment_id, person, timezone.now())
     answer(annotation.assignment, good="0")
-    settle()
+    process_derivations()
     outcome = Outcome.objects.get()
-    assert (outcome.state, outcome.failed) == ("rejected", ["good"]) and live(next_stage) == []
+    assert (outcome.state, outcome.failed) == ("rejected", ["good"]) and live_items(next_stage) == []
     submit.undo(annotation.assignment_id, person, timezone.now())
-    settle()
-    assert Outcome.objects.get().state == "accepted" and len(live(next_stage)) == 1
+    process_derivations()
+    assert Outcome.objects.get().state == "accepted" and len(live_items(next_stage)) == 1
     actor = User.objects.create(email="boss@example.org", name="B")
     exclusions.exclude(rate.benchmark, person, "x", actor, timezone.now())
-    settle()
-    assert not Outcome.objects.exists() and live(next_stage) == []
+    process_derivations()
+    assert not Outcome.objects.exists() and live_items(next_stage) == []
 
 
 def test_more_answers_asked_for_means_not_judged_yet() -> None:
     rate, next_stage, [cohort] = a_rated()
-    campaign = opened(rate, cohort)
-    answer(hand(a_person(cohort), campaign, cohort), good="1")
-    settle()
+    campaign = create_open_campaign(rate, cohort)
+    answer(claim_sheet(a_person(cohort), campaign, cohort), good="1")
+    process_derivations()
     lifecycle.change_target(campaign.cohorts.get(), 3, None)
-    settle()
-    assert not Outcome.objects.exists() and live(next_stage) == []
+    process_derivations()
+    assert not Outcome.objects.exists() and live_items(next_stage) == []
     lifecycle.change_target(campaign.cohorts.get(), 1, None)
-    settle()
-    assert len(live(next_stage)) == 1
+    process_derivations()
+    assert len(live_items(next_stage)) == 1
 
 
 def test_a_changed_rule_is_a_new_version_for_the_next_campaign_only() -> None:
     rate, _kept, [cohort] = a_rated()
-    first = opened(rate, cohort)
+    first = create_open_campaign(rate, cohort)
     rate.acceptance_rule = {**RULE, "over": "means"}
     rate.save()
-    second = opened(rate, cohort)
+    second = create_open_campaign(rate, cohort)
     assert (first.rule_version.number, second.rule_version.number) == (1, 2)
-    assert opened(rate, cohort).rule_version == second.rule_version
+    assert create_open_campaign(rate, cohort).rule_version == second.rule_version
 
 
 def test_a_rule_that_cannot_be_read_stops_the_opening() -> None:
@@ -301,24 +303,24 @@ def test_a_rule_that_cannot_be_read_stops_the_opening() -> None:
     rate.acceptance_rule = {"clauses": []}
     rate.save()
     with pytest.raises(lifecycle.CampaignRefused):
-        opened(rate, cohort)
+        create_open_campaign(rate, cohort)
 
 
 def test_a_source_withdrawn_by_hand_takes_along_what_was_made_of_it() -> None:
-    ask, reply, cohort = asking()
-    answer(hand(a_person(cohort), opened(ask, cohort), cohort), question="What?", answer="Tea")
-    settle()
+    ask, reply, cohort = create_question_stages()
+    answer(claim_sheet(a_person(cohort), create_open_campaign(ask, cohort), cohort), question="What?", answer="Tea")
+    process_derivations()
     ask.items.update(withdrawn_at=timezone.now(), withdrawn_because="")
     derived_items.mark_changed_items(timezone.now())
-    settle()
-    assert live(reply) == []
+    process_derivations()
+    assert live_items(reply) == []
     assert derived_items.mark_changed_items(timezone.now()) == 0  # and it is noticed once
 
 
 def test_nothing_is_noted_where_nobody_waits_for_it() -> None:
-    ask, reply, cohort = asking()
+    ask, reply, cohort = create_question_stages()
     reply.delete()
-    answer(hand(a_person(cohort), opened(ask, cohort), cohort), question="What?", answer="Tea")
+    answer(claim_sheet(a_person(cohort), create_open_campaign(ask, cohort), cohort), question="What?", answer="Tea")
     assert not Due.objects.exists() and Annotation.objects.exists()
 
 
@@ -332,35 +334,35 @@ def test_pictures_of_a_concept_become_a_contact_sheet_that_is_laid_out_once(sett
     for item in items(source_stage, 3, concept="train"):
         draw_image(item)
     derived_items.rederive_stage(sheets)
-    settle()
-    [first] = live(sheets)
+    process_derivations()
+    [first] = live_items(sheets)
     assert first.key == "train" and sorted(first.context["pictures"]) == ["p001", "p002", "p003"]
     assert "groups" in first.context  # and being laid out makes it no other item
     derived_items.rederive_stage(sheets)
-    settle()
-    assert live(sheets) == [first]
+    process_derivations()
+    assert live_items(sheets) == [first]
     draw_image(Item.objects.create(stage=source_stage, key="late", concept="train"))
     assert derived_items.mark_changed_items(timezone.now() - timedelta(minutes=10)) == 1
-    settle()
-    [second] = live(sheets)
+    process_derivations()
+    [second] = live_items(sheets)
     assert second != first and len(second.context["pictures"]) == 4
 
 
 def test_an_item_that_an_earlier_version_derived_keeps_its_key() -> None:
-    ask, reply, cohort = asking()
+    ask, reply, cohort = create_question_stages()
     writer = a_person(cohort)
-    answer(hand(writer, opened(ask, cohort), cohort), question="What is it?", answer="Tea")
-    settle()
-    [item] = live(reply)
+    answer(claim_sheet(writer, create_open_campaign(ask, cohort), cohort), question="What is it?", answer="Tea")
+    process_derivations()
+    [item] = live_items(reply)
     former = f"ask-000/{ask.benchmark.pseudonym(writer.pk)}"
     Item.objects.filter(pk=item.pk).update(key=former)
     derived_items.rederive_stage(reply)
-    settle()
+    process_derivations()
     assert [(one.pk, one.key) for one in Item.objects.filter(stage=reply)] == [(item.pk, former)]
     Item.objects.filter(pk=item.pk).update(text="What was it?")
     derived_items.rederive_stage(reply)
-    settle()
-    [made] = live(reply)
+    process_derivations()
+    [made] = live_items(reply)
     assert made.pk != item.pk and "~" in made.key, "other content is another item"
 
 
@@ -370,11 +372,11 @@ def test_an_item_that_an_import_completed_is_derived_again() -> None:
     second = a_stage(benchmark, "second", GOOD, derivation={"kind": "promote", "from": ["first"], "of": "items"})
     [item] = items(first, 1)
     derived_items.mark_changed_items(timezone.now() - timedelta(hours=1))
-    settle()
-    assert [one.text for one in live(second)] == [""]
+    process_derivations()
+    assert [one.text for one in live_items(second)] == [""]
     item.text, item.completed_at = "Filled in", timezone.now()
     item.save()
     Item.objects.filter(pk=item.pk).update(created_at=timezone.now() - timedelta(days=1))
     derived_items.mark_changed_items(timezone.now() - timedelta(hours=1))
-    settle()
-    assert [one.text for one in live(second)] == ["Filled in"]
+    process_derivations()
+    assert [one.text for one in live_items(second)] == ["Filled in"]

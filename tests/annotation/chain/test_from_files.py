@@ -11,7 +11,14 @@ from annotation.services.files import answer_files
 from benchmarks.models import Stage
 from jobs.services import runner
 from people.models import Cohort
-from tests.annotation.chain.factories import answer, asking, hand, live, opened, settle
+from tests.annotation.chain.factories import (
+    answer,
+    claim_sheet,
+    create_open_campaign,
+    create_question_stages,
+    live_items,
+    process_derivations,
+)
 from tests.annotation.queue.factories import a_person
 
 pytestmark = pytest.mark.django_db
@@ -19,32 +26,34 @@ ANSWERS = {"question": "What is it?", "answer": "Tea"}
 ALWAYS = {"clauses": [{"key": "any", "expression": 'answer == "Tea"', "words": {"en": "Tea"}}], "over": "majority"}
 
 
-def bring(campaign: Campaign, cohort: Cohort, rater: str) -> None:
+def import_answers(campaign: Campaign, cohort: Cohort, rater: str) -> None:
     row: dict[str, Any] = {"item": "ask-000", "rater": rater, "cohort": cohort.label, "answers": ANSWERS}
     job = answer_files.start(campaign, None, SimpleUploadedFile("a.jsonl", json.dumps(row).encode()))  # type: ignore[arg-type]
     runner.run(job.pk)
     assert list(job.rows.values_list("outcome", flat=True)) == ["created"]
-    settle()
+    process_derivations()
 
 
 @pytest.mark.parametrize("acceptance", ["on_submit", "by_rule"])
 def test_what_comes_back_makes_no_second_item_and_its_author_is_not_asked(acceptance: str) -> None:
-    ask, reply, cohort = asking(acceptance, **({"acceptance_rule": ALWAYS} if acceptance == "by_rule" else {}))
+    ask, reply, cohort = create_question_stages(
+        acceptance, **({"acceptance_rule": ALWAYS} if acceptance == "by_rule" else {})
+    )
     writer = a_person(cohort)
-    answer(hand(writer, opened(ask, cohort), cohort), **ANSWERS)
-    settle()
-    [item] = live(reply)
-    bring(opened(ask, cohort), cohort, ask.benchmark.pseudonym(writer.pk))
-    assert live(reply) == [item]
+    answer(claim_sheet(writer, create_open_campaign(ask, cohort), cohort), **ANSWERS)
+    process_derivations()
+    [item] = live_items(reply)
+    import_answers(create_open_campaign(ask, cohort), cohort, ask.benchmark.pseudonym(writer.pk))
+    assert live_items(reply) == [item]
     assert ItemContributor.objects.filter(item=item, rater=writer).exists()
-    assert hand(writer, opened(reply, cohort), cohort) is None
+    assert claim_sheet(writer, create_open_campaign(reply, cohort), cohort) is None
 
 
 def test_imported_answer_of_another_person_is_a_separate_item() -> None:
-    ask, reply, cohort = asking()
-    answer(hand(a_person(cohort), opened(ask, cohort), cohort), **ANSWERS)
-    settle()
-    again = opened(ask, cohort)
-    bring(again, cohort, "Ana of the field trip")
-    assert len(live(reply)) == 2
-    assert not any("Ana" in one.key for one in live(Stage.objects.get(pk=reply.pk)))  # no names in keys
+    ask, reply, cohort = create_question_stages()
+    answer(claim_sheet(a_person(cohort), create_open_campaign(ask, cohort), cohort), **ANSWERS)
+    process_derivations()
+    again = create_open_campaign(ask, cohort)
+    import_answers(again, cohort, "Ana of the field trip")
+    assert len(live_items(reply)) == 2
+    assert not any("Ana" in one.key for one in live_items(Stage.objects.get(pk=reply.pk)))  # no names in keys

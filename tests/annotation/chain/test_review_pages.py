@@ -13,9 +13,9 @@ from annotation.services.campaigns import lifecycle
 from annotation.services.review import reviews
 from people.models import CohortMember, User
 from people.services.raters import rater_of
-from tests.annotation.chain.factories import ASKED, QUESTION, a_stage, answer, hand
+from tests.annotation.chain.factories import ASKED, QUESTION, a_stage, answer, claim_sheet
 from tests.annotation.chain.factories import items as make
-from tests.annotation.chain.factories import settle as settled
+from tests.annotation.chain.factories import process_derivations as settled
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
@@ -35,11 +35,11 @@ def campaign(world: World) -> Campaign:
 
 @pytest.fixture
 def annotation(world: World, campaign: Campaign) -> Annotation:
-    return written(world, campaign, world.nour)
+    return write_answer(world, campaign, world.nour)
 
 
-def written(world: World, campaign: Campaign, who: User, question: str = "What is it") -> Annotation:
-    return answer(hand(rater_of(who), campaign, world.egypt), question=question, answer="Tea")
+def write_answer(world: World, campaign: Campaign, who: User, question: str = "What is it") -> Annotation:
+    return answer(claim_sheet(rater_of(who), campaign, world.egypt), question=question, answer="Tea")
 
 
 def page(world: World, annotation: Annotation | None = None) -> str:
@@ -73,7 +73,7 @@ def test_annotators_other_teams_and_people_without_a_role_do_not(
     world: World, client_of: ClientOf, annotation: Annotation, name: str
 ) -> None:
     client = client_of(getattr(world, name))
-    review = reviews.decide(written_twice(world, annotation).pk, world.reviewer, "accept", timezone.now())
+    review = reviews.decide(correct_answer(world, annotation).pk, world.reviewer, "accept", timezone.now())
     assert client.get(page(world)).status_code == 404
     assert client.get(page(world, annotation)).status_code == 404
     assert client.post(page(world, annotation), {"decision": "accept"}).status_code == 404
@@ -81,8 +81,8 @@ def test_annotators_other_teams_and_people_without_a_role_do_not(
     assert Review.objects.filter(undone_at=None).count() == 1
 
 
-def written_twice(world: World, annotation: Annotation) -> Annotation:
-    return written(world, annotation.assignment.campaign, world.tarek, "Another?")
+def correct_answer(world: World, annotation: Annotation) -> Annotation:
+    return write_answer(world, annotation.assignment.campaign, world.tarek, "Another?")
 
 
 def test_a_reviewer_who_answers_too_does_not_find_their_own(
@@ -91,7 +91,7 @@ def test_a_reviewer_who_answers_too_does_not_find_their_own(
     own = client_of(world.reviewer)
     CohortMember.objects.create(cohort=world.egypt, user=world.reviewer)
     world.give_consent(world.team, world.reviewer)
-    mine = written(world, annotation.assignment.campaign, world.reviewer, "Mine?")
+    mine = write_answer(world, annotation.assignment.campaign, world.reviewer, "Mine?")
     assert own.get(page(world, mine)).status_code == 404
     assert own.post(page(world, mine), {"decision": "accept"}).status_code == 404
     assert "Mine?" not in html(own.get(page(world)))
@@ -104,7 +104,7 @@ def test_a_researcher_does_not_take_back_the_decision_on_their_own_answer(
 ) -> None:
     CohortMember.objects.create(cohort=world.egypt, user=world.mara)
     world.give_consent(world.team, world.mara)
-    mine = written(world, campaign, world.mara, "Mine?")
+    mine = write_answer(world, campaign, world.mara, "Mine?")
     review = reviews.decide(mine.pk, world.reviewer, "reject", timezone.now(), reason="unclear")
     assert client_of(world.mara).post(f"{page(world)}undo/{review.pk}/").status_code == 404
     with pytest.raises(reviews.ReviewRefused, match="own"):
@@ -117,7 +117,7 @@ def test_a_researcher_does_not_take_back_the_decision_on_their_own_answer(
 def test_after_a_decision_comes_the_next_and_it_can_be_taken_back(
     world: World, client_of: ClientOf, campaign: Campaign, annotation: Annotation
 ) -> None:
-    second = written(world, campaign, world.tarek, "Second?")
+    second = write_answer(world, campaign, world.tarek, "Second?")
     client = client_of(world.reviewer)
     reply = client.post(page(world, annotation), {"decision": "accept"}, follow=True)
     review = Review.objects.get()
@@ -147,7 +147,7 @@ def test_a_return_without_a_reason_comes_back_with_what_was_typed(
 def test_the_second_of_two_reviewers_is_told_and_goes_on(
     world: World, client_of: ClientOf, campaign: Campaign, annotation: Annotation
 ) -> None:
-    second = written(world, campaign, world.tarek, "Second?")
+    second = write_answer(world, campaign, world.tarek, "Second?")
     reviews.decide(annotation.pk, world.owner, "accept", timezone.now())
     reply = client_of(world.reviewer).post(page(world, annotation), {"decision": "accept"}, follow=True)
     assert "Someone else has just reviewed" in html(reply) and reply.redirect_chain[-1][0] == page(world, second)
@@ -213,7 +213,7 @@ def test_the_overview_shows_the_chain_with_its_counts(
     world: World, client_of: ClientOf, campaign: Campaign, annotation: Annotation
 ) -> None:
     reviews.decide(annotation.pk, world.reviewer, "accept", timezone.now())
-    second = written(world, campaign, world.tarek, "Second?")
+    second = write_answer(world, campaign, world.tarek, "Second?")
     reviews.decide(second.pk, world.reviewer, "return", timezone.now(), reason="other")
     settled()
     text = html(client_of(world.reviewer).get(f"/b/{world.benchmark.slug}/"))

@@ -16,7 +16,14 @@ from annotation.services.review import reviews
 from annotation.services.review.reviews import ReviewRefused
 from benchmarks.models import Benchmark, Stage
 from people.models import Cohort, Rater, User
-from tests.annotation.chain.factories import answer, asking, hand, live, opened, settle
+from tests.annotation.chain.factories import (
+    answer,
+    claim_sheet,
+    create_open_campaign,
+    create_question_stages,
+    live_items,
+    process_derivations,
+)
 from tests.annotation.queue.factories import a_person
 
 pytestmark = pytest.mark.django_db
@@ -32,13 +39,13 @@ class Scene:
     """Questions that a reviewer decides on, before others answer them."""
 
     def __init__(self, pictures: int = 1, target: int = 1) -> None:
-        self.ask, self.reply, self.cohort = asking("by_review", pictures)
-        self.campaign = opened(self.ask, self.cohort, target=target)
+        self.ask, self.reply, self.cohort = create_question_stages("by_review", pictures)
+        self.campaign = create_open_campaign(self.ask, self.cohort, target=target)
         self.writer = a_person(self.cohort)
         self.reviewer = a_user("reviewer")
 
     def written(self, question: str = "What is it", writer: Rater | None = None) -> Annotation:
-        return answer(hand(writer or self.writer, self.campaign, self.cohort), question=question, answer="Tea")
+        return answer(claim_sheet(writer or self.writer, self.campaign, self.cohort), question=question, answer="Tea")
 
     def decide(self, annotation: Annotation, decision: str, **more: Any) -> Review:
         if decision != "accept":
@@ -70,11 +77,11 @@ def refused(deed: Any) -> str:
 
 def test_only_what_a_reviewer_accepted_goes_on(scene: Scene) -> None:
     annotation = scene.written()
-    settle()
-    assert live(scene.reply) == [] and scene.state(annotation) == "submitted"
+    process_derivations()
+    assert live_items(scene.reply) == [] and scene.state(annotation) == "submitted"
     scene.decide(annotation, "accept")
-    settle()
-    assert [item.text for item in live(scene.reply)] == ["What is it"] and scene.state(annotation) == "accepted"
+    process_derivations()
+    assert [item.text for item in live_items(scene.reply)] == ["What is it"] and scene.state(annotation) == "accepted"
 
 
 def test_returned_corrected_accepted_with_all_versions_and_decisions_kept(scene: Scene) -> None:
@@ -85,10 +92,10 @@ def test_returned_corrected_accepted_with_all_versions_and_decisions_kept(scene:
     assert Review.objects.get().seen_at is not None
     second = answer(first.assignment, question="What is it?", answer="Tea")
     assert (scene.state(second), second.version) == ("submitted", 2)
-    assert list(review_queue.waiting(scene.benchmark, scene.reviewer)) == [second]
+    assert list(review_queue.waiting_answers(scene.benchmark, scene.reviewer)) == [second]
     scene.decide(second, "accept")
-    settle()
-    assert [item.text for item in live(scene.reply)] == ["What is it?"]
+    process_derivations()
+    assert [item.text for item in live_items(scene.reply)] == ["What is it?"]
     kept = Review.objects.filter(annotation__assignment=first.assignment_id).order_by("at")
     assert [(one.annotation.version, one.decision) for one in kept] == [(1, "return"), (2, "accept")]
 
@@ -98,7 +105,7 @@ def test_a_returned_answer_keeps_its_place_and_counts_until_it_is_replaced(scene
     scene.decide(annotation, "return")
     annotation.refresh_from_db()
     assert annotation.counted and Slot.objects.get().submitted == 1
-    assert hand(a_person(scene.cohort), scene.campaign, scene.cohort) is None
+    assert claim_sheet(a_person(scene.cohort), scene.campaign, scene.cohort) is None
 
 
 def test_rejecting_opens_the_place_for_somebody_else(scene: Scene) -> None:
@@ -110,20 +117,20 @@ def test_rejecting_opens_the_place_for_somebody_else(scene: Scene) -> None:
         "rejected",
         "rejected",
     )
-    assert hand(scene.writer, scene.campaign, scene.cohort) is None
-    assert hand(a_person(scene.cohort), scene.campaign, scene.cohort) is not None
+    assert claim_sheet(scene.writer, scene.campaign, scene.cohort) is None
+    assert claim_sheet(a_person(scene.cohort), scene.campaign, scene.cohort) is not None
 
 
 def test_rejecting_counts_the_oldest_answer_that_waited_for_a_place(scene: Scene) -> None:
     late = a_person(scene.cohort)
-    assignment = hand(late, scene.campaign, scene.cohort, timezone.now() - timedelta(hours=2))
+    assignment = claim_sheet(late, scene.campaign, scene.cohort, timezone.now() - timedelta(hours=2))
     leases.release_expired(timezone.now())
     annotation = scene.written()
     waiting = answer(assignment, question="Mine?", answer="Tea")
-    assert not waiting.counted and list(review_queue.waiting(scene.benchmark, scene.reviewer)) == [annotation]
+    assert not waiting.counted and list(review_queue.waiting_answers(scene.benchmark, scene.reviewer)) == [annotation]
     scene.decide(annotation, "reject")
     waiting.refresh_from_db()
-    assert waiting.counted and list(review_queue.waiting(scene.benchmark, scene.reviewer)) == [waiting]
+    assert waiting.counted and list(review_queue.waiting_answers(scene.benchmark, scene.reviewer)) == [waiting]
 
 
 def test_an_answer_can_be_changed_until_it_is_decided_on_and_not_after(scene: Scene) -> None:
@@ -149,10 +156,10 @@ def test_nobody_decides_on_their_own_work_nor_on_what_they_had_a_part_in(scene: 
     item = annotation.assignment.unit.item
     ItemContributor.objects.create(item=item, rater=part)
     for person in (scene.writer, part):
-        assert person.user and not review_queue.waiting(scene.benchmark, person.user).exists()
+        assert person.user and not review_queue.waiting_answers(scene.benchmark, person.user).exists()
         scene.reviewer = person.user
         assert refused(lambda: scene.decide(annotation, "accept")) == "own"
-    assert other.user and list(review_queue.waiting(scene.benchmark, other.user)) == [annotation]
+    assert other.user and list(review_queue.waiting_answers(scene.benchmark, other.user)) == [annotation]
     scene.reviewer = other.user
     assert scene.decide(annotation, "accept")
 
@@ -185,12 +192,12 @@ def test_a_stage_has_reasons_of_its_own(scene: Scene) -> None:
 def test_taking_a_decision_back_lets_the_answer_wait_again(scene: Scene, decision: str) -> None:
     annotation = scene.written()
     made = scene.decide(annotation, decision)
-    settle()
+    process_derivations()
     reviews.undo(made.pk, scene.reviewer, timezone.now())
-    settle()
+    process_derivations()
     annotation.refresh_from_db()
-    assert annotation.counted and scene.state(annotation) == "submitted" and live(scene.reply) == []
-    assert list(review_queue.waiting(scene.benchmark, scene.reviewer)) == [annotation]
+    assert annotation.counted and scene.state(annotation) == "submitted" and live_items(scene.reply) == []
+    assert list(review_queue.waiting_answers(scene.benchmark, scene.reviewer)) == [annotation]
     assert scene.decide(annotation, "accept")
 
 
@@ -237,7 +244,7 @@ def test_a_returned_answer_whose_author_never_comes_back_can_be_rejected(scene: 
     assert refused(lambda: scene.decide(annotation, "accept")) == "decided"
     scene.decide(annotation, "reject")
     assert scene.state(annotation) == "rejected"
-    assert hand(a_person(scene.cohort), scene.campaign, scene.cohort) is not None
+    assert claim_sheet(a_person(scene.cohort), scene.campaign, scene.cohort) is not None
     assert Review.objects.filter(annotation=annotation).count() == 2
 
 
@@ -253,7 +260,7 @@ def test_an_excluded_persons_answers_do_not_wait_and_their_rejection_taken_back_
     first, second = scene.written("One?"), scene.written("Two?")
     review = scene.decide(first, "reject")
     exclusions.exclude(scene.benchmark, scene.writer, "copied", scene.reviewer, timezone.now())
-    assert not review_queue.waiting(scene.benchmark, scene.reviewer).exists()
+    assert not review_queue.waiting_answers(scene.benchmark, scene.reviewer).exists()
     assert refused(lambda: scene.decide(second, "accept")) == "gone"
     reviews.undo(review.pk, scene.reviewer, timezone.now())
     first.refresh_from_db()
@@ -263,7 +270,7 @@ def test_an_excluded_persons_answers_do_not_wait_and_their_rejection_taken_back_
 def test_the_longest_waiting_come_first_and_later_ones_come_round() -> None:
     scene = Scene(pictures=3)
     annotations = [scene.written(f"{n}?") for n in range(3)]
-    assert list(review_queue.waiting(scene.benchmark, scene.reviewer)) == annotations
+    assert list(review_queue.waiting_answers(scene.benchmark, scene.reviewer)) == annotations
     after = [review_queue.next_after(scene.benchmark, scene.reviewer, one.pk) for one in annotations]
     assert after == [annotations[1].pk, annotations[2].pk, annotations[0].pk]
 
@@ -279,17 +286,19 @@ def test_a_batch_says_how_far_it_is() -> None:
 
 def test_a_models_answer_waits_for_nobody_and_is_nobodys_to_correct(scene: Scene) -> None:
     annotation = scene.written()
-    assert review_queue.waiting(scene.benchmark, scene.reviewer).exists() and review_queue.review_counts([scene.ask])
+    assert review_queue.waiting_answers(scene.benchmark, scene.reviewer).exists() and review_queue.review_counts(
+        [scene.ask]
+    )
     Rater.objects.filter(pk=annotation.rater_id).update(kind="model", user=None, name="M", team=scene.benchmark.team)
-    assert not review_queue.waiting(scene.benchmark, scene.reviewer).exists()
+    assert not review_queue.waiting_answers(scene.benchmark, scene.reviewer).exists()
     assert review_queue.review_counts([scene.ask]) == {}
     assert refused(lambda: scene.decide(annotation, "return")) == "gone"
 
 
 def test_answers_of_other_stages_are_not_there_to_review() -> None:
-    ask, _reply, cohort = asking()
-    campaign: Campaign = opened(ask, cohort)
-    annotation = answer(hand(a_person(cohort), campaign, cohort), question="?", answer="a")
+    ask, _reply, cohort = create_question_stages()
+    campaign: Campaign = create_open_campaign(ask, cohort)
+    annotation = answer(claim_sheet(a_person(cohort), campaign, cohort), question="?", answer="a")
     reviewer, place = a_user("reviewer"), cohort
-    assert isinstance(place, Cohort) and not review_queue.waiting(ask.benchmark, reviewer).exists()
+    assert isinstance(place, Cohort) and not review_queue.waiting_answers(ask.benchmark, reviewer).exists()
     assert refused(lambda: reviews.decide(annotation.pk, reviewer, "accept", timezone.now())) == "gone"

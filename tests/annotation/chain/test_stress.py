@@ -26,13 +26,13 @@ from tests.annotation.chain.factories import (
     a_benchmark,
     a_stage,
     answer,
-    asking,
-    hand,
+    claim_sheet,
+    create_open_campaign,
+    create_question_stages,
     items,
-    opened,
 )
 from tests.annotation.queue.factories import a_cohort, a_person
-from tests.annotation.queue.test_races import at_once
+from tests.annotation.queue.test_races import run_together
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PEOPLE, COHORTS, OVERLAP = 50, 4, 5
@@ -49,11 +49,15 @@ def a_chain() -> tuple[list[Campaign], list[Cohort]]:
     rule = {"acceptance": "by_rule", "acceptance_rule": RULE}
     check = a_stage(benchmark, "check", GOOD, staffing="others", derivation=derived, **rule)
     items(ask, 2)
-    campaigns = [opened(ask, *cohorts), opened(reply, cohorts[0]), opened(check, *cohorts, target=OVERLAP)]
+    campaigns = [
+        create_open_campaign(ask, *cohorts),
+        create_open_campaign(reply, cohorts[0]),
+        create_open_campaign(check, *cohorts, target=OVERLAP),
+    ]
     return campaigns, cohorts
 
 
-def give(assignment: Assignment, dice: random.Random) -> next_work.Work:
+def give_answer(assignment: Assignment, dice: random.Random) -> next_work.Work:
     fields = [one["key"] for one in assignment.campaign.sheet_version.definition["fields"]]
     raw = {key: str(dice.randint(0, 1)) if key == "good" else f"{key} of {assignment.pk}" for key in fields}
     submission = Submission(raw=raw, client_key=f"k{assignment.pk}-{dice.random()}")
@@ -71,13 +75,13 @@ def works(person: Rater, campaigns: list[Campaign], cohort: Cohort, dice: random
             if work.current is None:
                 break
             hand = work.current
-            work = give(hand, dice)
+            work = give_answer(hand, dice)
             if dice.random() < 0.1:
                 submit.undo(hand.pk, person, timezone.now())
-                work = give(hand, dice)
+                work = give_answer(hand, dice)
 
 
-def crowd(people: list[tuple[Rater, Cohort]], campaigns: list[Campaign], seed: int) -> Callable[[], None]:
+def work_in_turn(people: list[tuple[Rater, Cohort]], campaigns: list[Campaign], seed: int) -> Callable[[], None]:
     def deed() -> None:
         dice = random.Random(seed)
         for person, cohort in people:
@@ -95,7 +99,7 @@ def derives(until: float) -> Callable[[], None]:
     return deed
 
 
-def filled(campaigns: list[Campaign]) -> bool:
+def is_filled(campaigns: list[Campaign]) -> bool:
     slots = Slot.objects.filter(cohort__campaign__in=campaigns, unit__item__withdrawn_at=None)
     return bool(slots.exists()) and not slots.filter(open=True).exists() and not slots.filter(reserved__gt=0).exists()
 
@@ -106,15 +110,17 @@ def test_fifty_people_two_steps_overlap_five_by_four_cohorts() -> None:
     for turn in range(12):
         groups = [people[n::THREADS] for n in range(THREADS)]
         until = time.monotonic() + 2
-        at_once(
-            derives(until), derives(until), *(crowd(one, campaigns, 100 * turn + n) for n, one in enumerate(groups))
+        run_together(
+            derives(until),
+            derives(until),
+            *(work_in_turn(one, campaigns, 100 * turn + n) for n, one in enumerate(groups)),
         )
         leases.release_expired(timezone.now() + timedelta(hours=1))
         derived_items.process_due(timezone.now())
-        if filled(campaigns):
+        if is_filled(campaigns):
             break
     connection.close()
-    assert filled(campaigns) and not Due.objects.exists()
+    assert is_filled(campaigns) and not Due.objects.exists()
     own = Assignment.objects.filter(campaign__in=campaigns)
     offered = set(own.values_list("rater", "unit__item"))
     assert offered & set(ItemContributor.objects.values_list("rater", "item")) == set()
@@ -129,8 +135,10 @@ def test_fifty_people_two_steps_overlap_five_by_four_cohorts() -> None:
 
 
 def test_two_reviewers_at_once_decide_once() -> None:
-    ask, _reply, cohort = asking("by_review")
-    annotation = answer(hand(a_person(cohort), opened(ask, cohort), cohort), question="What?", answer="Tea")
+    ask, _reply, cohort = create_question_stages("by_review")
+    annotation = answer(
+        claim_sheet(a_person(cohort), create_open_campaign(ask, cohort), cohort), question="What?", answer="Tea"
+    )
     both = [User.objects.create(email=f"r{n}@example.org", name=f"R{n}") for n in range(2)]
 
     def decides(reviewer: User) -> Callable[[], str]:
@@ -142,7 +150,7 @@ def test_two_reviewers_at_once_decide_once() -> None:
 
         return deed
 
-    assert sorted(at_once(*(decides(one) for one in both))) == ["accept", "decided"]
+    assert sorted(run_together(*(decides(one) for one in both))) == ["accept", "decided"]
 
 
 def test_two_answers_at_once_are_both_judged() -> None:
@@ -152,8 +160,8 @@ def test_two_answers_at_once_are_both_judged() -> None:
         rate = a_stage(benchmark, "rate", GOOD, acceptance="by_rule", acceptance_rule=RULE)
         items(rate, 1)
         cohorts = [a_cohort(benchmark.team) for _ in range(2)]
-        campaign = opened(rate, *cohorts)
-        hands = [hand(a_person(cohort), campaign, cohort) for cohort in cohorts]
+        campaign = create_open_campaign(rate, *cohorts)
+        hands = [claim_sheet(a_person(cohort), campaign, cohort) for cohort in cohorts]
 
         def gives(one: Assignment | None) -> Callable[[], None]:
             def deed() -> None:
@@ -162,5 +170,5 @@ def test_two_answers_at_once_are_both_judged() -> None:
 
             return deed
 
-        at_once(*(gives(one) for one in hands))
+        run_together(*(gives(one) for one in hands))
         assert campaign.outcomes.get().answers == 2 and not Due.objects.exists()

@@ -44,7 +44,7 @@ def page_of(content: dict[str, Any], earlier: Any = None) -> str:
     return render_to_string("annotation/composer/form.html", {"page": page, "opened": ""})
 
 
-def again(content: dict[str, Any], earlier: Any = None) -> dict[str, Any]:
+def post_unchanged(content: dict[str, Any], earlier: Any = None) -> dict[str, Any]:
     """What comes back when the form is sent as it was drawn."""
     posted = QueryDict(mutable=True)
     for name, value in inputs_of(page_of(content, earlier)):
@@ -54,7 +54,7 @@ def again(content: dict[str, Any], earlier: Any = None) -> dict[str, Any]:
 
 def test_what_is_drawn_comes_back_as_it_was() -> None:
     content = stage()
-    back = again(content)
+    back = post_unchanged(content)
     assert back["sheet"] == content["sheet"]
     assert back["name"] == "First" and back["target_answers"] == 3
 
@@ -81,7 +81,7 @@ def test_a_place_deeper_than_any_setting_is_no_place() -> None:
 def test_a_setting_that_no_form_knows_comes_back_too() -> None:
     content = stage(layout={"strange": {"deep": [1, {"x": None}]}})
     content["sheet"]["fields"][0]["config"]["odd"] = 7
-    back = again(content)
+    back = post_unchanged(content)
     assert back["layout"]["strange"] == {"deep": [1, {"x": None}]}
     assert back["sheet"]["fields"][0]["config"]["odd"] == 7
 
@@ -90,12 +90,12 @@ def read(sheet: Any) -> Any:
     return Sheet.from_json(sheet, stored=True).to_json()
 
 
-def bare(value: Any) -> Any:
+def without_empty(value: Any) -> Any:
     """Without what is empty, or as it is by itself."""
     if isinstance(value, dict):
-        rows = {key: bare(one) for key, one in value.items()}
+        rows = {key: without_empty(one) for key, one in value.items()}
         return {key: one for key, one in rows.items() if one and (key, one) not in DEFAULTS} or None
-    return [bare(one) for one in value] or None if isinstance(value, list) else value or None
+    return [without_empty(one) for one in value] or None if isinstance(value, list) else value or None
 
 
 DEFAULTS = (("of", "results"), ("image", "item"), ("over", "majority"))
@@ -110,10 +110,10 @@ def test_every_stage_of_every_recipe_comes_back_as_it_was(recipe: Any) -> None:
     for spec in recipe.stages:
         content = {key: _to_json(getattr(spec, key)) for key in COLUMNS}
         tidied = fill_keys(copy.deepcopy(content))
-        back = again(copy.deepcopy(tidied), earlier)
+        back = post_unchanged(copy.deepcopy(tidied), earlier)
         assert read(back["sheet"]) == read(tidied["sheet"])
         for key in set(COLUMNS) - {"sheet"}:
-            assert bare(back.get(key)) == bare(tidied[key]), (spec.key, key)
+            assert without_empty(back.get(key)) == without_empty(tidied[key]), (spec.key, key)
         earlier[spec.key] = (spec.name, content["sheet"]["fields"])
 
 
@@ -122,7 +122,7 @@ def test_a_new_question_of_every_kind_can_be_used_once_it_is_named(kind: Any) ->
     content = stage()
     place = apply_action(content, f"field:{kind.key}")
     get_value(content, place)["label"] = {"en": "What is it?"}
-    back = again(fill_keys(content))
+    back = post_unchanged(fill_keys(content))
     assert [one for one in stage_problems(back, {}) if one.blocks] == []
     assert back["sheet"]["fields"][1]["key"] == "what_is_it"
 

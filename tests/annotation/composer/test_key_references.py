@@ -9,7 +9,7 @@ from annotation.composer.actions import fill_keys
 from annotation.composer.key_references import renamed_expression
 from annotation.models import StageDraft
 from benchmarks.models import Stage
-from tests.annotation.composer.test_pages import SCRIPT, page, sent
+from tests.annotation.composer.test_pages import SCRIPT, page, post_form
 from tests.forms import inputs_of
 from tests.personas import World
 
@@ -50,9 +50,9 @@ def check_references(content: dict[str, Any], key: str) -> None:
 
 def test_conditions_checks_score_and_gate_follow_a_new_key(world: World, stage: Stage) -> None:
     client, url = world.client(world.mara), page(world, stage)
-    sent(client, url, "save", change={"s:sheet.fields[0].key": "first"})
+    post_form(client, url, "save", change={"s:sheet.fields[0].key": "first"})
     check_references(drafted(stage), "first")
-    assert sent(client, url, "publish").status_code == 302
+    assert post_form(client, url, "publish").status_code == 302
     stage.refresh_from_db()
     assert stage.sheet["fields"][2]["show_if"] == {"field": "first", "in": ["1", "2"]}
 
@@ -72,7 +72,7 @@ def test_a_page_that_saves_while_one_types_follows_every_step(world: World, stag
 
 def test_two_questions_may_change_keys(world: World, stage: Stage) -> None:
     client, url = world.client(world.mara), page(world, stage)
-    sent(client, url, "save", change={"s:sheet.fields[0].key": "two", "s:sheet.fields[1].key": "one"})
+    post_form(client, url, "save", change={"s:sheet.fields[0].key": "two", "s:sheet.fields[1].key": "one"})
     content = drafted(stage)
     assert content["sheet"]["fields"][2]["show_if"]["field"] == "two"
     assert content["sheet"]["score"]["expression"] == "two + one"

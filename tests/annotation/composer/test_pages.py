@@ -1,6 +1,7 @@
 """The composer's pages: who may compose, drafts and conflicts, publishing, versions, and opening that is refused."""
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -27,7 +28,7 @@ def page(world: World, stage: Stage) -> str:
     return f"/b/{world.benchmark.slug}/stages/{stage.pk}/"
 
 
-def sent(client: Client, url: str, act: str, **changed: Any) -> Any:
+def post_form(client: Client, url: str, act: str, **changed: Any) -> Any:
     """The form as it is drawn now, with some inputs changed, and a button pressed. `changed`: name to value."""
     posted: dict[str, list[str]] = {}
     for name, value in inputs_of(client.get(url).content.decode()):
@@ -58,7 +59,7 @@ def test_a_stage_of_another_benchmark_is_not_found_under_this_one(world: World, 
 
 
 def test_a_button_saves_the_draft_and_leaves_the_stage_alone(world: World, mara: Client) -> None:
-    reply = sent(mara, page(world, world.stage), "field:text")
+    reply = post_form(mara, page(world, world.stage), "field:text")
     assert reply.status_code == 302 and "at=sheet.fields[1]" in reply.url
     draft = StageDraft.objects.get(stage=world.stage)
     assert [one["kind"] for one in draft.content["sheet"]["fields"]] == ["rating", "text"]
@@ -69,7 +70,7 @@ def test_a_button_saves_the_draft_and_leaves_the_stage_alone(world: World, mara:
 def test_two_windows_do_not_overwrite_each_other(world: World, mara: Client) -> None:
     url = page(world, world.stage)
     old = dict(inputs_of(mara.get(url).content.decode()))
-    sent(world.client(world.owner), url, "save", change={"s:name": "The owner's name"})
+    post_form(world.client(world.owner), url, "save", change={"s:name": "The owner's name"})
     reply = mara.post(url, {**old, "s:name": "Mara's name", "act": "save"})
     html = reply.content.decode()
     assert reply.status_code == 409
@@ -91,8 +92,8 @@ def test_a_script_hears_of_the_conflict_without_losing_its_form(world: World, ma
 
 def test_what_is_wrong_is_not_published_and_each_problem_is_linked(world: World, mara: Client) -> None:
     url = page(world, world.stage)
-    sent(mara, url, "field:choice")
-    reply = sent(mara, url, "publish")
+    post_form(mara, url, "field:choice")
+    reply = post_form(mara, url, "publish")
     html = reply.content.decode()
     assert reply.status_code == 422
     assert 'data-to="sheet.fields[1].label"' in html and 'id="at-sheet.fields[1].label"' in html
@@ -102,8 +103,8 @@ def test_what_is_wrong_is_not_published_and_each_problem_is_linked(world: World,
 
 def test_publishing_makes_a_version_that_can_be_brought_back(world: World, mara: Client) -> None:
     url = page(world, world.stage)
-    sent(mara, url, "save", change={"w:sheet.fields[0].label.en": "Is it like {target}?"})
-    assert sent(mara, url, "publish").status_code == 302
+    post_form(mara, url, "save", change={"w:sheet.fields[0].label.en": "Is it like {target}?"})
+    assert post_form(mara, url, "publish").status_code == 302
     stage = Stage.objects.get(pk=world.stage.pk)
     assert stage.version == 2 and stage.sheet["fields"][0]["label"]["en"] == "Is it like {target}?"
     assert not StageDraft.objects.filter(stage=stage).exists()
@@ -131,7 +132,7 @@ def test_the_preview_shows_what_is_not_saved_and_writes_nothing(world: World, ma
     assert snapshot() == before
 
 
-def checked(words: str) -> dict[str, str]:
+def sheet_with_check(words: str) -> dict[str, str]:
     """A sheet of one text that is checked, as the form posts it."""
     check = {"key": "c", "expression": 'q1 == "x"', "words": {"en": words}, "blocks": True}
     return {
@@ -144,16 +145,16 @@ def test_a_preview_keeps_nothing_for_the_next_one_nor_for_another_team(world: Wo
     for cohort in (world.egypt, world.other_cohort):
         Cohort.objects.filter(pk=cohort.pk).update(label="Egypt", names={})
     url = page(world, world.stage) + "preview/"
-    first = mara.post(url, checked("As we wrote it")).content.decode()
-    changed = mara.post(url, checked("Written anew")).content.decode()
+    first = mara.post(url, sheet_with_check("As we wrote it")).content.decode()
+    changed = mara.post(url, sheet_with_check("Written anew")).content.decode()
     assert "As we wrote it" in first and "Written anew" in changed and "As we wrote it" not in changed
     other = f"/b/{world.other_benchmark.slug}/stages/{world.other_benchmark.stages.get().pk}/preview/"
-    theirs = world.client(world.rival).post(other, checked("Of the fjord")).content.decode()
+    theirs = world.client(world.rival).post(other, sheet_with_check("Of the fjord")).content.decode()
     assert "Of the fjord" in theirs and "Written anew" not in theirs
 
 
 def test_the_preview_shows_the_questions_that_can_be_read(world: World, mara: Client) -> None:
-    sent(mara, page(world, world.stage), "field:choice")
+    post_form(mara, page(world, world.stage), "field:choice")
     html = mara.get(page(world, world.stage) + "preview/").content.decode()
     assert "How relevant is this picture" in html and html.count("data-field=") == 1
 
@@ -165,10 +166,10 @@ def test_words_reach_campaigns_that_run_only_when_they_are_chosen(world: World, 
     assignment = assign(opened, world.nour, opened.slots.order_by("position")[0])
     Draft.objects.create(assignment=assignment, answers={"relevance": "4"}, version=1, saved_at=timezone.now())
     url = page(world, world.stage)
-    sent(mara, url, "save", change={"w:sheet.fields[0].label.en": "Is it like {target}?"})
+    post_form(mara, url, "save", change={"w:sheet.fields[0].label.en": "Is it like {target}?"})
     html = mara.get(url).content.decode()
     assert "Only texts changed." in html and f'name="roll" value="{opened.campaign_id}"' in html
-    sent(mara, url, "publish", change={"roll": str(opened.campaign_id)})
+    post_form(mara, url, "publish", change={"roll": str(opened.campaign_id)})
     opened.campaign.refresh_from_db()
     other.campaign.refresh_from_db()
     assert str(opened.campaign.sheet_version) == "1.1" and str(other.campaign.sheet_version) == "1.0"
@@ -176,14 +177,30 @@ def test_words_reach_campaigns_that_run_only_when_they_are_chosen(world: World, 
     assert "Is it like" in sheet and Draft.objects.get().answers == {"relevance": "4"}
 
 
+def test_a_campaign_names_its_sheet_as_the_stage_numbers_its_versions(world: World, mara: Client) -> None:
+    world.add_items(1)
+    first = lifecycle.create(world.stage, "First", world.mara, {world.egypt: 1})
+    url = page(world, world.stage)
+    for label in ("Is it like {target}?", "Is it of {target}?"):
+        post_form(mara, url, "save", change={"w:sheet.fields[0].label.en": label})
+        post_form(mara, url, "publish")
+    world.stage.refresh_from_db()
+    second = lifecycle.create(world.stage, "Second", world.mara, {world.egypt: 1})
+    shown = {campaign: mara.get(f"/b/{world.benchmark.slug}/campaigns/{campaign.pk}/") for campaign in (first, second)}
+    texts = {campaign: " ".join(reply.content.decode().split()) for campaign, reply in shown.items()}
+    assert "Version 3 is published." in mara.get(url).content.decode()
+    assert re.findall(r"version [^<;]*", texts[first]) == ["version 1 (1.0 in filters and exports)"]
+    assert re.findall(r"version [^<;]*", texts[second]) == ["version 3 (1.1 in filters and exports)"]
+
+
 def test_changed_codes_never_reach_a_campaign_that_runs(world: World, mara: Client) -> None:
     world.add_items(1)
     opened = open_campaign(world, world.egypt)
     url = page(world, world.stage)
-    sent(mara, url, "save", change={"s:sheet.fields[0].config.points[0].code": "0"})
+    post_form(mara, url, "save", change={"s:sheet.fields[0].config.points[0].code": "0"})
     html = mara.get(url).content.decode()
     assert "Questions or codes changed." in html and 'name="roll"' not in html
-    sent(mara, url, "publish", change={"roll": str(opened.campaign_id)})
+    post_form(mara, url, "publish", change={"roll": str(opened.campaign_id)})
     opened.campaign.refresh_from_db()
     assert str(opened.campaign.sheet_version) == "1.0"
 
@@ -258,7 +275,7 @@ def test_missing_languages_of_instructions_are_a_warning_only(world: World) -> N
 
 
 def test_a_draft_is_json_that_the_database_keeps(world: World, mara: Client) -> None:
-    reply = sent(mara, page(world, world.stage), "save", change={"s:name": "A\x00B", "j:layout": "{bad"})
+    reply = post_form(mara, page(world, world.stage), "save", change={"s:name": "A\x00B", "j:layout": "{bad"})
     assert reply.status_code == 302
     draft = StageDraft.objects.get(stage=world.stage)
     assert draft.content["name"] == "AB" and "{bad" in json.dumps(draft.content)
@@ -269,7 +286,7 @@ def test_what_a_running_campaign_reads_of_its_stage_is_not_changed_under_its_peo
     stage, url = world.stage, page(world, world.stage)
     wording = {**stages.content_of(stage), "name": "How relevant", "target_answers": 4}
     stages.save_draft(stage, wording, stages.revision(stage, None), world.mara, timezone.now())
-    assert sent(mara, url, "publish").status_code == 302
+    assert post_form(mara, url, "publish").status_code == 302
     assert world.stage.name == "How relevant"
     stage = world.stage
     held = {**stages.content_of(stage), "staffing": "others", "has_target": not stage.has_target}
@@ -282,8 +299,8 @@ def test_what_a_running_campaign_reads_of_its_stage_is_not_changed_under_its_peo
 
 def test_undo_lasts_until_the_next_change_and_is_not_offered_on_coming_back(world: World, mara: Client) -> None:
     url = page(world, world.stage)
-    sent(mara, url, "copy:sheet.fields[0]")
-    sent(mara, url, "drop:sheet.fields[1]")
+    post_form(mara, url, "copy:sheet.fields[0]")
+    post_form(mara, url, "drop:sheet.fields[1]")
     assert 'value="undo"' in mara.get(f"{url}?at=sheet.fields").text
     assert 'value="undo"' not in mara.get(url).text
 

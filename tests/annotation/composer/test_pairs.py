@@ -6,8 +6,15 @@ from django.test import Client
 from annotation.models import StageDraft
 from annotation.services.derivation import derived_items
 from benchmarks.models import Stage
-from tests.annotation.chain.factories import ANSWER, SKIPS, answer, hand, opened, settle
-from tests.annotation.composer.test_pages import sent
+from tests.annotation.chain.factories import (
+    ANSWER,
+    SKIPS,
+    answer,
+    claim_sheet,
+    create_open_campaign,
+    process_derivations,
+)
+from tests.annotation.composer.test_pages import post_form
 from tests.importing import upload
 from tests.personas import World
 from tests.samples import rater
@@ -24,11 +31,11 @@ def texts(world: World) -> Stage:
     )  # fmt: skip
     manifest = "key,text\n" + "".join(f"t{number},Proverb {number}\n" for number in range(8))
     upload(world.client(world.mara), stage, manifest.encode())
-    campaign = opened(stage, world.egypt, target=2)
+    campaign = create_open_campaign(stage, world.egypt, target=2)
     for person in (rater(world.nour), rater(world.tarek)):
         for _item in range(8):
-            answer(hand(person, campaign, world.egypt), answer="It is about guests")
-    settle()
+            answer(claim_sheet(person, campaign, world.egypt), answer="It is about guests")
+    process_derivations()
     return stage
 
 
@@ -37,24 +44,24 @@ def test_the_form_says_how_many_pairs_result_and_offers_the_fields_of_both_sides
     client.post(start, {"name": "Same meaning", "like": ""})
     stage = Stage.objects.get(name="Same meaning")
     url = f"{start}{stage.pk}/"
-    sent(client, url, "field:text")
-    sent(client, url, "save", change={"s:display": "pair", "w:sheet.fields[0].label.en": "Do they mean the same?"})
-    sent(client, url, "save", change={"s:derivation.kind": "pair"})
-    sent(client, url, "save", change={"m:derivation.from": "texts"})
+    post_form(client, url, "field:text")
+    post_form(client, url, "save", change={"s:display": "pair", "w:sheet.fields[0].label.en": "Do they mean the same?"})
+    post_form(client, url, "save", change={"s:derivation.kind": "pair"})
+    post_form(client, url, "save", change={"m:derivation.from": "texts"})
     page = client.get(url).content.decode()
     assert "28 items result from what is accepted now." in page
     for choice in ("a.item.text", "b.item.text", "a.answer", "b.answer"):
         assert f'value="{choice}"' in page
-    assert sent(client, url, "publish").status_code == 302
+    assert post_form(client, url, "publish").status_code == 302
     stage.refresh_from_db()
     assert stage.derivation["params"]["context"] == {"option_a": "a.item.text", "option_b": "b.item.text"}
-    settle()
+    process_derivations()
     assert stage.items.count() == 28
     derived_items.rederive_stage(stage)
-    settle()
+    process_derivations()
     assert stage.items.count() == 28
     nour = world.client(world.nour)
-    campaign = opened(stage, world.egypt)
+    campaign = create_open_campaign(stage, world.egypt)
     sheet = nour.get(f"/work/{campaign.pk}/").content.decode()
     assert sheet.count("<blockquote") >= 2 and sheet.count("Proverb ") >= 2
 
@@ -67,11 +74,13 @@ def test_a_derivation_that_would_make_too_many_items_is_not_published(
     client.post(start, {"name": "Too many", "like": ""})
     stage = Stage.objects.get(name="Too many")
     url = f"{start}{stage.pk}/"
-    sent(client, url, "field:text")
-    sent(client, url, "save", change={"s:display": "pair", "w:sheet.fields[0].label.en": "Same?", "s:pictures": "none"})
-    sent(client, url, "save", change={"s:pictures": "none", "s:derivation.kind": "pair"})
-    sent(client, url, "save", change={"m:derivation.from": "texts"})
-    reply = sent(client, url, "publish")
+    post_form(client, url, "field:text")
+    post_form(
+        client, url, "save", change={"s:display": "pair", "w:sheet.fields[0].label.en": "Same?", "s:pictures": "none"}
+    )
+    post_form(client, url, "save", change={"s:pictures": "none", "s:derivation.kind": "pair"})
+    post_form(client, url, "save", change={"m:derivation.from": "texts"})
+    reply = post_form(client, url, "publish")
     assert reply.status_code == 422 and "More than 20 items would result" in reply.content.decode()
 
 
@@ -81,10 +90,10 @@ def pair_stage(world: World, client: Client) -> tuple[Stage, str]:
     client.post(start, {"name": "Same meaning", "like": ""})
     stage = Stage.objects.get(name="Same meaning")
     url = f"{start}{stage.pk}/"
-    sent(client, url, "field:text")
-    sent(client, url, "save", change={"s:display": "pair", "w:sheet.fields[0].label.en": "Same?"})
-    sent(client, url, "save", change={"s:derivation.kind": "pair"})
-    sent(client, url, "save", change={"m:derivation.from": "texts"})
+    post_form(client, url, "field:text")
+    post_form(client, url, "save", change={"s:display": "pair", "w:sheet.fields[0].label.en": "Same?"})
+    post_form(client, url, "save", change={"s:derivation.kind": "pair"})
+    post_form(client, url, "save", change={"m:derivation.from": "texts"})
     return stage, url
 
 
@@ -96,8 +105,8 @@ def test_pairs_of_texts_propose_no_pictures_and_a_choice_stays(world: World, tex
     client = world.client(world.mara)
     stage, url = pair_stage(world, client)
     assert pictures_of(stage) == "none"
-    sent(client, url, "save", change={"s:pictures": "named"})
-    sent(client, url, "save", change={"s:name": "Renamed"})
+    post_form(client, url, "save", change={"s:pictures": "named"})
+    post_form(client, url, "save", change={"s:name": "Renamed"})
     assert pictures_of(stage) == "named", "what was chosen is not proposed away"
 
 
@@ -107,9 +116,9 @@ def test_pairs_of_pictures_keep_their_pictures(world: World, texts: Stage) -> No
     client.post(start, {"name": "Two pictures", "like": ""})
     stage = Stage.objects.get(name="Two pictures")
     url = f"{start}{stage.pk}/"
-    sent(client, url, "save", change={"s:display": "pair"})
-    sent(client, url, "save", change={"s:derivation.kind": "pair"})
-    sent(client, url, "save", change={"m:derivation.from": source.key})
+    post_form(client, url, "save", change={"s:display": "pair"})
+    post_form(client, url, "save", change={"s:derivation.kind": "pair"})
+    post_form(client, url, "save", change={"m:derivation.from": source.key})
     assert pictures_of(stage) == "named"
 
 
@@ -117,18 +126,18 @@ def test_a_stage_of_pairs_is_bound_to_listed_pairs_by_its_form(world: World, tex
     client = world.client(world.mara)
     stage, url = pair_stage(world, client)
     lines = "t0 | t1 | 0.5\nt2\tt3\n\nt4 | t5 | 0,25"
-    sent(client, url, "save", change={"l:derivation.params.near": lines})
+    post_form(client, url, "save", change={"l:derivation.params.near": lines})
     page = client.get(url).content.decode()
     assert "3 items result from what is accepted now." in page
     assert "t0 | t1 | 0.5\nt2 | t3\nt4 | t5 | 0.25</textarea>" in page
-    assert sent(client, url, "publish").status_code == 302
+    assert post_form(client, url, "publish").status_code == 302
     stage.refresh_from_db()
     assert stage.derivation["params"]["near"] == [["t0", "t1", 0.5], ["t2", "t3"], ["t4", "t5", 0.25]]
-    settle()
+    process_derivations()
     assert {item.key: item.context.get("similarity") for item in stage.items.all()} == {
         "t0+t1": 0.5, "t2+t3": None, "t4+t5": 0.25,
     }  # fmt: skip
-    sent(client, url, "save", change={"l:derivation.params.near": ""})
+    post_form(client, url, "save", change={"l:derivation.params.near": ""})
     assert "28 items result from what is accepted now." in client.get(url).content.decode()
 
 
@@ -136,8 +145,8 @@ def test_a_stage_of_pairs_is_bound_to_listed_pairs_by_its_form(world: World, tex
 def test_a_line_that_names_no_pair_is_kept_and_named(world: World, texts: Stage, line: str) -> None:
     client = world.client(world.mara)
     _stage, url = pair_stage(world, client)
-    sent(client, url, "save", change={"l:derivation.params.near": f"t1 | t2\n{line}"})
-    reply = sent(client, url, "publish")
+    post_form(client, url, "save", change={"l:derivation.params.near": f"t1 | t2\n{line}"})
+    reply = post_form(client, url, "publish")
     html = reply.content.decode()
     assert reply.status_code == 422
     assert line.strip() in html and 'data-to="derivation.params.near"' in html and "2" in html

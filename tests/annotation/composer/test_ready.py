@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotation.instructions.protocol import Protocol, problems
 from annotation.models import Assignment, Campaign, CampaignCohort, InstructionVersion, Readiness
 from annotation.services.campaigns import lifecycle
-from annotation.services.campaigns.instructions import InstructionDraft, newest, publish, texts_of
+from annotation.services.campaigns.instructions import InstructionDraft, newest_version, publish, texts_of
 from annotation.services.campaigns.readiness import add_viewing_time, readiness_of, sign_ticket
 from annotation.services.sheets.stages import opening_problems
 from people.models import User
@@ -53,7 +53,7 @@ def ready_page(opened: CampaignCohort) -> str:
     return f"/work/{opened.campaign_id}/ready/"
 
 
-def see(client: Client, url: str, key: str, monkeypatch: pytest.MonkeyPatch, seconds: int) -> None:
+def view_material(client: Client, url: str, key: str, monkeypatch: pytest.MonkeyPatch, seconds: int) -> None:
     """Open a material, wait, and press its button, without a script."""
     form = dict(inputs_of(client.get(f"{url}?open={key}").content.decode()))
     later = timezone.now() + timedelta(seconds=seconds)
@@ -85,11 +85,11 @@ def test_reading_takes_the_time_it_takes_by_the_clock_of_the_server(
 ) -> None:
     require(opened.campaign)
     nour, url = world.client(world.nour), ready_page(opened)
-    see(nour, url, "rules", monkeypatch, 8)
+    view_material(nour, url, "rules", monkeypatch, 8)
     row = Readiness.objects.get()
     assert 8 <= row.seen["rules"] < 10
     assert "12 more seconds" in nour.get(url).content.decode() or True
-    see(nour, url, "rules", monkeypatch, 13)
+    view_material(nour, url, "rules", monkeypatch, 13)
     assert Readiness.objects.get().seen["rules"] >= 20
 
 
@@ -133,11 +133,11 @@ def test_materials_open_side_by_side_count_one_at_a_time(world: World, opened: C
     then = at + timedelta(seconds=20)
     add_viewing_time(opened, rater, state, "rules", rules, None, then)
     both = add_viewing_time(opened, rater, state, "film", film_too, None, then)
-    assert both.seen["rules"] == 20 and both.missing("film") == 20 and not both.all_seen
+    assert both.seen["rules"] == 20 and both.seconds_left("film") == 20 and not both.is_all_seen
     updated = add_viewing_time(
         opened, rater, both, "film", sign_ticket(both, rater, "film", then), None, then + timedelta(seconds=20)
     )
-    assert updated.seen["film"] == 20 and updated.all_seen
+    assert updated.seen["film"] == 20 and updated.is_all_seen
 
 
 QUIZ = {"quiz": PARTS["quiz"]}
@@ -182,8 +182,8 @@ def test_the_quiz_explains_lets_people_try_again_and_opens_the_work(
     nour, url = world.client(world.nour), ready_page(opened)
     early = nour.post(url, {"act": "answer", "question": "one", "option": "yes"})
     assert early.status_code == 302 and Readiness.objects.get().answers == {}
-    see(nour, url, "rules", monkeypatch, 30)
-    see(nour, url, "film", monkeypatch, 1)
+    view_material(nour, url, "rules", monkeypatch, 30)
+    view_material(nour, url, "film", monkeypatch, 1)
     assert "May you skip?" in nour.get(url).content.decode()
     reply = nour.post(url, {"act": "answer", "question": "one", "option": "no"})
     html = nour.get(reply.url.split("#")[0]).content.decode()
@@ -255,7 +255,7 @@ def test_each_person_reads_the_text_of_their_cohort_and_language(world: World, o
         InstructionDraft("ar", "مصر وحدها", world.egypt.pk), InstructionDraft("pt", "Brasil", world.brazil.pk),
     ]  # fmt: skip
     publish(opened.campaign, texts, None, required=True)
-    version = newest(opened.campaign)
+    version = newest_version(opened.campaign)
     from annotation.services.campaigns.instructions import text_for
 
     assert version is not None
@@ -287,7 +287,7 @@ def test_films_come_only_from_where_the_instructions_say(world: World, opened: C
 def test_a_copy_of_a_campaign_takes_its_protocol_along(world: World, opened: CampaignCohort) -> None:
     require(opened.campaign)
     made = lifecycle.clone(opened.campaign, world.mara, "Again")
-    version = newest(made)
+    version = newest_version(made)
     assert version is not None and version.required and texts_of(version)[0].parts == PARTS
 
 
@@ -321,10 +321,10 @@ def test_researchers_write_the_protocol_and_others_do_not(world: World, opened: 
     added = mara.post(url, {**form, "t:texts[0].body": "Look.", "act": "more:texts[0].parts.quiz"})
     form = dict(inputs_of(added.content.decode()))
     assert "w:texts[0].parts.quiz[0].key" in form or "s:texts[0].parts.quiz[0].question" in form
-    number = newest(opened.campaign)
+    number = newest_version(opened.campaign)
     form = dict(inputs_of(mara.get(url).content.decode())) | {"t:texts[0].body": "Look well.", "b:required": "1"}
     assert mara.post(url, {**form, "act": "publish"}).status_code == 302
-    last = newest(opened.campaign)
+    last = newest_version(opened.campaign)
     assert last is not None and number is not None and last.number == number.number + 1 and last.required
 
 

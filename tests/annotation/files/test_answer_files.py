@@ -25,14 +25,14 @@ from jobs.models import Event, Job
 from jobs.services import runner
 from people.models import Rater
 from people.services.raters import rater_of
-from tests.evaluation.data import NOON, an_open_campaign, give, of_condition, table
-from tests.evaluation.test_export import take
+from tests.evaluation.data import NOON, an_open_campaign, give_ratings, of_condition, table
+from tests.evaluation.test_export import download_files
 from tests.personas import World, make_benchmark, make_items
 
 Found = list[tuple[Any, ...]]
 
 
-def standing(campaign: Campaign) -> Found:
+def counted_ratings(campaign: Campaign) -> Found:
     """What every measure reads, by names instead of numbers."""
     rows = Rating.objects.filter(campaign=campaign, live=True)
     return sorted(
@@ -41,14 +41,14 @@ def standing(campaign: Campaign) -> Found:
     )  # fmt: skip
 
 
-def exported(world: World, campaign: Campaign, form: str) -> bytes:
+def export_zip(world: World, campaign: Campaign, form: str) -> bytes:
     """The zip as a browser gets it."""
     data = {"stage": campaign.stage_id, "form": form, "campaign": campaign.pk}
     reply = world.client(world.mara).post(f"/b/{world.benchmark.slug}/export/", data)
     return b"".join(reply.streaming_content)  # type: ignore[attr-defined]
 
 
-def bring(campaign: Campaign, data: bytes, name: str = "export.zip") -> Job:
+def import_answers(campaign: Campaign, data: bytes, name: str = "export.zip") -> Job:
     owner = campaign.stage.benchmark.roles.get(name="owner").user
     job = answer_files.start(campaign, owner, SimpleUploadedFile(name, data))
     runner.run(job.pk)
@@ -66,17 +66,17 @@ def campaign(world: World) -> Campaign:
     campaign = an_open_campaign(world)
     natural = of_condition(world.items, "natural")
     table(campaign, world.egypt, natural, {world.nour: "1234", world.tarek: "12.5"})
-    give(campaign, world.brazil, world.bia, {natural[0]: "5"}, because="surplus")
+    give_ratings(campaign, world.brazil, world.bia, {natural[0]: "5"}, because="surplus")
     return campaign
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl"])
 def test_an_export_comes_back_with_equal_ratings(world: World, campaign: Campaign, form: str) -> None:
     again = an_open_campaign(world, name="Empty")
-    job = bring(again, exported(world, campaign, form))
+    job = import_answers(again, export_zip(world, campaign, form))
     assert job.state == "done", job.error
     assert [one for one, _reason in outcomes(job).values()] == ["created"] * 8
-    assert standing(again) == standing(campaign) and len(standing(again)) == 8
+    assert counted_ratings(again) == counted_ratings(campaign) and len(counted_ratings(again)) == 8
     raters = Rater.objects.filter(annotations__assignment__campaign=again).distinct()
     assert set(raters) == {rater_of(user) for user in (world.nour, world.tarek, world.bia)}
     one = Annotation.objects.filter(assignment__campaign=again).order_by("pk").first()
@@ -94,8 +94,8 @@ def test_it_comes_back_in_another_benchmark_with_an_equal_sheet(world: World, ca
 
     other_campaign = lifecycle.create(other.stages.get(), "There", world.owner, {world.egypt: 2, world.brazil: 2})
     lifecycle.open_campaign(other_campaign, world.owner, NOON)
-    assert bring(other_campaign, exported(world, campaign, "jsonl")).state == "done"
-    assert standing(other_campaign) == standing(campaign)
+    assert import_answers(other_campaign, export_zip(world, campaign, "jsonl")).state == "done"
+    assert counted_ratings(other_campaign) == counted_ratings(campaign)
 
 
 def a_campaign_of(world: World, kind: Kind, name: str) -> Campaign:
@@ -112,13 +112,13 @@ def a_campaign_of(world: World, kind: Kind, name: str) -> Campaign:
             if shown:
                 Item.objects.filter(pk=item.pk).update(text=shown.text, context=dict(shown.context))
             for one in shown.images if shown else ():
-                ItemImage.objects.create(item=item, role=one.role, image=stored(world, one))
+                ItemImage.objects.create(item=item, role=one.role, image=get_or_create_image(world, one))
     stage.sheet = {"fields": [field]}
     stage.save()
     return an_open_campaign(world, name=name)
 
 
-def stored(world: World, one: Any) -> Image:
+def get_or_create_image(world: World, one: Any) -> Image:
     facts = {"format": "png", "bytes": 9, "width": one.width, "height": one.height}
     return Image.objects.get_or_create(team=world.team, sha256=one.sha, defaults=facts)[0]
 
@@ -126,10 +126,13 @@ def stored(world: World, one: Any) -> Image:
 def answer_all(world: World, campaign: Campaign, kind: Kind) -> None:
     """Each valid example, and one sheet that was left empty."""
     sheet = sheet_of(campaign.sheet_version)
-    uploads = [stored(world, one) for one in (kind.spec.examples.shown.uploads if kind.spec.examples.shown else ())]
+    uploads = [
+        get_or_create_image(world, one)
+        for one in (kind.spec.examples.shown.uploads if kind.spec.examples.shown else ())
+    ]
     raws: Sequence[Any] = [*(example.raw for example in kind.spec.examples.valid), None]
     for item, raw in zip(Item.objects.filter(stage=campaign.stage).order_by("pk"), raws, strict=True):
-        [annotation] = give(campaign, world.egypt, world.nour, {item: "1"})
+        [annotation] = give_ratings(campaign, world.egypt, world.nour, {item: "1"})
         annotation.ratings.all().delete()
         parsed = sheet.parse(
             {"q": raw}, build_shown(annotation.assignment.unit, world.egypt, [upload_info(one) for one in uploads])
@@ -152,7 +155,7 @@ def test_every_field_kind_comes_back_as_it_was(world: World, kind: Kind, form: s
     campaign = a_campaign_of(world, kind, "First")
     answer_all(world, campaign, kind)
     again = a_campaign_of(world, kind, "Again")
-    job = bring(again, exported(world, campaign, form))
+    job = import_answers(again, export_zip(world, campaign, form))
     assert set(outcomes(job).values()) == {("created", "")}, list(job.rows.values())
 
     def answers(of: Campaign) -> Found:
@@ -160,21 +163,21 @@ def test_every_field_kind_comes_back_as_it_was(world: World, kind: Kind, form: s
         return list(rows.values_list("assignment__unit__item__key", "answers", "confirmed"))
 
     assert answers(again) == answers(campaign) and len(answers(again)) == len(kind.spec.examples.valid) + 1
-    assert standing(again) == standing(campaign)
+    assert counted_ratings(again) == counted_ratings(campaign)
 
 
 def test_the_same_file_again_adds_nothing(world: World, campaign: Campaign) -> None:
-    data, again = exported(world, campaign, "csv"), an_open_campaign(world, name="Empty")
-    bring(again, data)
+    data, again = export_zip(world, campaign, "csv"), an_open_campaign(world, name="Empty")
+    import_answers(again, data)
     before = list(Annotation.objects.order_by("pk").values())
-    assert set(outcomes(bring(again, data)).values()) == {("unchanged", "")}
-    assert set(outcomes(bring(again, exported(world, campaign, "jsonl"))).values()) == {("unchanged", "")}
+    assert set(outcomes(import_answers(again, data)).values()) == {("unchanged", "")}
+    assert set(outcomes(import_answers(again, export_zip(world, campaign, "jsonl"))).values()) == {("unchanged", "")}
     assert list(Annotation.objects.order_by("pk").values()) == before
 
 
 def test_an_import_is_withdrawn_and_brought_back(world: World, campaign: Campaign) -> None:
-    data, again = exported(world, campaign, "csv"), an_open_campaign(world, name="Empty")
-    job = bring(again, data)
+    data, again = export_zip(world, campaign, "csv"), an_open_campaign(world, name="Empty")
+    job = import_answers(again, data)
     path = f"/b/{world.benchmark.slug}/campaigns/{again.pk}/answers/"
     client = world.client(world.mara)
     assert "Withdraw its 8 answers" in client.get(f"{path}import/").content.decode()
@@ -182,23 +185,23 @@ def test_an_import_is_withdrawn_and_brought_back(world: World, campaign: Campaig
     before = sum(watermark)
     page = client.post(f"{path}{job.pk}/withdraw/", follow=True).content.decode()
     assert "8 answers were withdrawn" in page and "Withdraw its" not in page
-    assert standing(again) == [] and sum(watermark.all()) > before
+    assert counted_ratings(again) == [] and sum(watermark.all()) > before
     kept = Annotation.objects.filter(assignment__campaign=again)
     assert {(one.live, one.counted, one.uncounted_because) for one in kept} == {(False, False, "withdrawn")}
     assert Event.objects.get(verb="answers.withdrawn").actor == world.mara
-    assert len(standing(campaign)) == 8  # others' answers stay
-    assert set(outcomes(bring(again, data)).values()) == {("updated", "brought_back")}
-    assert standing(again) == standing(campaign)
+    assert len(counted_ratings(campaign)) == 8  # others' answers stay
+    assert set(outcomes(import_answers(again, data)).values()) == {("updated", "brought_back")}
+    assert counted_ratings(again) == counted_ratings(campaign)
     assert recount.find_differences() == []
 
 
 def test_the_same_answers_in_another_file_come_in_after_a_withdrawal(world: World, campaign: Campaign) -> None:
     again = an_open_campaign(world, name="Empty")
-    withdrawals.withdraw(bring(again, exported(world, campaign, "csv")), world.owner, NOON)
-    assert standing(again) == []
-    other = bring(again, exported(world, campaign, "jsonl"), "other.jsonl")
+    withdrawals.withdraw(import_answers(again, export_zip(world, campaign, "csv")), world.owner, NOON)
+    assert counted_ratings(again) == []
+    other = import_answers(again, export_zip(world, campaign, "jsonl"), "other.jsonl")
     assert set(outcomes(other).values()) == {("created", "")}
-    assert len(standing(again)) == len(standing(campaign)) == 8
+    assert len(counted_ratings(again)) == len(counted_ratings(campaign)) == 8
 
 
 def test_what_follows_from_answers_is_looked_at_again(world: World, campaign: Campaign) -> None:
@@ -206,7 +209,7 @@ def test_what_follows_from_answers_is_looked_at_again(world: World, campaign: Ca
     again = an_open_campaign(world, name="Empty")
     Stage.objects.filter(pk=world.stage.pk).update(acceptance="by_rule")
     Due.objects.all().delete()
-    job = bring(again, rows_of(world, {}, {"rater": "r2"}), "a.jsonl")
+    job = import_answers(again, rows_of(world, {}, {"rater": "r2"}), "a.jsonl")
     assert set(Due.objects.values_list("source_id", flat=True)) == {world.items[0].pk}
     Due.objects.all().delete()
     withdrawals.withdraw(job, world.owner, NOON)
@@ -264,11 +267,11 @@ def test_a_faulty_row_is_told_and_the_rest_is_taken(
     world: World, campaign: Campaign, row: dict[str, Any], reason: str, words: str
 ) -> None:
     again = an_open_campaign(world, name="Empty")
-    job = bring(again, rows_of(world, row, {"rater": "r2"}), "answers.jsonl")
+    job = import_answers(again, rows_of(world, row, {"rater": "r2"}), "answers.jsonl")
     assert job.state == "done", job.error
     assert outcomes(job) == {1: ("error", reason), 2: ("created", "")}
     assert words in job.rows.get(number=1).message
-    assert len(standing(again)) == 1
+    assert len(counted_ratings(again)) == 1
 
 
 @pytest.mark.parametrize("name", ["submitted_at", "shown_at"])
@@ -286,7 +289,7 @@ def test_a_date_in_the_near_future_is_taken_until_tomorrow(
     """Somewhere it is tomorrow already; later than that, a date is a mistake."""
     again = an_open_campaign(world, name="Empty")
     moment = timezone.now() + ahead
-    job = bring(again, rows_of(world, {name: moment.isoformat()}), "answers.jsonl")
+    job = import_answers(again, rows_of(world, {name: moment.isoformat()}), "answers.jsonl")
     assert outcomes(job) == {1: outcome}
     if outcome[0] == "created" and name == "submitted_at":
         assert Annotation.objects.get(assignment__campaign=again).submitted_at == moment
@@ -294,9 +297,9 @@ def test_a_date_in_the_near_future_is_taken_until_tomorrow(
 
 def test_answers_of_somebody_who_withdrew_come_in_and_do_not_count(world: World, campaign: Campaign) -> None:
     again = an_open_campaign(world, name="Empty")
-    data = exported(world, campaign, "jsonl")
+    data = export_zip(world, campaign, "jsonl")
     consent.withdraw(world.nour, world.team, timezone.now())
-    job = bring(again, data)
+    job = import_answers(again, data)
     assert job.state == "done", job.error
     rows = Annotation.objects.filter(assignment__campaign=again)
     assert {row.uncounted_because for row in rows.filter(rater__user=world.nour)} == {"consent_withdrawn"}
@@ -307,7 +310,7 @@ def test_answers_of_somebody_who_withdrew_come_in_and_do_not_count(world: World,
 
 def test_lines_that_are_no_rows_are_told(world: World, campaign: Campaign) -> None:
     data = rows_of(world, {}) + b'{"item": \n["a list"]\n\xff\xfe{}\n\n' + rows_of(world, {"rater": "r2"})
-    job = bring(campaign, data, "answers.jsonl")
+    job = import_answers(campaign, data, "answers.jsonl")
     assert outcomes(job) == {
         1: ("created", ""), 2: ("error", "unreadable"), 3: ("error", "unreadable"), 4: ("error", "unreadable"),
         6: ("created", ""),
@@ -317,7 +320,7 @@ def test_lines_that_are_no_rows_are_told(world: World, campaign: Campaign) -> No
 def test_a_table_of_ones_own_needs_four_columns(world: World, campaign: Campaign) -> None:
     key = world.items[3].key
     table_ = f"item;rater;cohort;answer.relevance\n{key};=r1;Egypt;4\n{key};r2;Egypt\n{key};r3;;4\n".encode()
-    job = bring(campaign, table_, "mine.csv")
+    job = import_answers(campaign, table_, "mine.csv")
     assert outcomes(job) == {2: ("created", ""), 3: ("error", "wrong_cells"), 4: ("error", "no_target")}
     assert Rating.objects.get(rater__name="=r1").code == "4"
 
@@ -335,7 +338,7 @@ def test_a_table_of_ones_own_needs_four_columns(world: World, campaign: Campaign
 def test_a_file_of_something_else_is_refused_as_a_whole(
     world: World, campaign: Campaign, data: bytes, words: str
 ) -> None:
-    job = bring(campaign, data)
+    job = import_answers(campaign, data)
     assert job.state == "failed" and words in job.error
 
 
@@ -343,12 +346,12 @@ def test_a_zip_without_ratings_is_refused(world: World, campaign: Campaign) -> N
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         archive.writestr("a/photo.jpg", b"x")
-    assert "one is needed" in bring(campaign, out.getvalue()).error
+    assert "one is needed" in import_answers(campaign, out.getvalue()).error
 
 
 def test_who_has_answered_differently_is_not_overwritten(world: World, campaign: Campaign) -> None:
-    bring(campaign, rows_of(world, {}), "a.jsonl")
-    job = bring(campaign, rows_of(world, {"answers": {"relevance": "5"}}), "b.jsonl")
+    import_answers(campaign, rows_of(world, {}), "a.jsonl")
+    job = import_answers(campaign, rows_of(world, {"answers": {"relevance": "5"}}), "b.jsonl")
     assert outcomes(job) == {1: ("error", "answered")}
     assert "Withdraw the earlier import, then import one file with everything" in job.rows.get().message
     assert Rating.objects.get(rater__name="r1").code == "3"
@@ -357,9 +360,9 @@ def test_who_has_answered_differently_is_not_overwritten(world: World, campaign:
 def test_an_excluded_rater_of_a_file_does_not_count(world: World, campaign: Campaign) -> None:
     from annotation.services.answers.exclusions import exclude
 
-    bring(campaign, rows_of(world, {}), "a.jsonl")
+    import_answers(campaign, rows_of(world, {}), "a.jsonl")
     exclude(world.benchmark, Rater.objects.get(name="r1"), "Answers by chance.", world.owner, NOON)
-    bring(campaign, rows_of(world, {"item": world.items[1].key}), "b.jsonl")
+    import_answers(campaign, rows_of(world, {"item": world.items[1].key}), "b.jsonl")
     mine = Annotation.objects.filter(rater__name="r1")
     assert {(one.counted, one.uncounted_because) for one in mine} == {(False, "excluded")}
 
@@ -378,21 +381,21 @@ def test_a_stop_between_steps_goes_on_where_it_was(
         return real(*args)
 
     monkeypatch.setattr(answer_files, "import_batch", stops)
-    job = answer_files.start(again, world.owner, SimpleUploadedFile("a.zip", exported(world, campaign, "csv")))
+    job = answer_files.start(again, world.owner, SimpleUploadedFile("a.zip", export_zip(world, campaign, "csv")))
     with pytest.raises(KeyboardInterrupt):
         runner.run(job.pk)
-    assert len(standing(again)) == 4
+    assert len(counted_ratings(again)) == 4
     Job.objects.filter(pk=job.pk).update(lease_until=F("started_at"))
     runner.run(job.pk)
     job.refresh_from_db()
     assert job.state == "done" and job.done == 8 and len(steps) == 5
-    assert standing(again) == standing(campaign)
+    assert counted_ratings(again) == counted_ratings(campaign)
     assert set(outcomes(job).values()) == {("created", "")}
 
 
 def test_only_those_who_plan_may_import(world: World, campaign: Campaign) -> None:
     path = f"/b/{world.benchmark.slug}/campaigns/{campaign.pk}/answers/import/"
-    job = bring(campaign, rows_of(world, {}), "a.jsonl")
+    job = import_answers(campaign, rows_of(world, {}), "a.jsonl")
     for user in (world.reviewer, world.nour, world.manager, world.stranger, world.rival):
         client = world.client(user)
         assert client.get(path).status_code == client.post(path).status_code == 404
@@ -417,10 +420,10 @@ def test_a_campaign_that_was_not_opened_takes_none(world: World, campaign: Campa
 def test_export_marks_raters_imported_from_a_file(world: World, campaign: Campaign) -> None:
     """Exported, imported, exported: the rows say the same but for numbers, pseudonyms and the consent."""
     again = an_open_campaign(world, name="Empty")
-    bring(again, exported(world, campaign, "csv"))
+    import_answers(again, export_zip(world, campaign, "csv"))
 
     def exported_rows(of: Campaign) -> Found:
-        files = take(world.client(world.mara), world, "csv", campaign=of.pk)
+        files = download_files(world.client(world.mara), world, "csv", campaign=of.pk)
         rows = csv.DictReader(io.StringIO(files["ratings.csv"].decode("utf-8-sig")))
         read = list(rows)
         consents.append({row["consent"] for row in read})

@@ -4,7 +4,7 @@ import pytest
 
 from annotation.models import Annotation, Campaign
 from annotation.services.campaigns import lifecycle
-from tests.annotation.files.test_answer_files import bring, outcomes
+from tests.annotation.files.test_answer_files import import_answers, outcomes
 from tests.evaluation.data import an_open_campaign
 from tests.personas import World
 
@@ -27,7 +27,7 @@ def test_it_tells_the_keys_and_codes_of_this_sheet(world: World, campaign: Campa
 def test_the_example_comes_in_as_it_is(world: World, campaign: Campaign) -> None:
     reply = world.client(world.mara).get(path(campaign) + "?example=1")
     assert reply["Content-Type"].startswith("text/csv") and 'filename="ratings.csv"' in reply["Content-Disposition"]
-    job = bring(campaign, reply.content, "ratings.csv")
+    job = import_answers(campaign, reply.content, "ratings.csv")
     assert set(outcomes(job).values()) == {("created", "")} and len(outcomes(job)) == 6, list(job.rows.values())
     raters = Annotation.objects.filter(assignment__campaign=campaign).values_list("rater__kind", flat=True)
     assert sorted(raters) == ["model"] * 2 + ["person"] * 4
@@ -37,7 +37,7 @@ def test_the_example_comes_in_as_it_is(world: World, campaign: Campaign) -> None
 
 def test_the_job_says_what_stands_and_where_to_go(world: World, campaign: Campaign) -> None:
     data = world.client(world.mara).get(path(campaign) + "?example=1").content
-    job = bring(campaign, data, "ratings.csv")
+    job = import_answers(campaign, data, "ratings.csv")
     page = world.client(world.mara).get(f"/jobs/{job.pk}/").content.decode()
     assert "6, of 3 raters to 2 items" in page
     assert f'href="/b/{world.benchmark.slug}/agreement/"' in page and "View results" in page
@@ -47,7 +47,7 @@ def test_a_job_that_took_nothing_says_so_and_names_the_tick(world: World, campai
     empty = lifecycle.create(world.stage, "Empty", world.owner, {world.egypt: 2})
     lifecycle.open_campaign(empty, None, campaign.opened_at)  # type: ignore[arg-type]
     row = b'{"item": "lost", "rater": "r1", "cohort": "Egypt", "field": "relevance", "code": "3"}'
-    job = bring(empty, row, "a.jsonl")
+    job = import_answers(empty, row, "a.jsonl")
     assert "or select “Create missing items”" in job.rows.get().message
     page = world.client(world.mara).get(f"/jobs/{job.pk}/").content.decode()
     assert "No rows were imported" in page and "View results" not in page

@@ -33,39 +33,39 @@ def elsewhere(world: World) -> Campaign:
     return campaign
 
 
-def go_on(world: World, campaign: Campaign) -> Any:
+def resume_campaign(world: World, campaign: Campaign) -> Any:
     path = f"/b/{world.benchmark.slug}/campaigns/{campaign.pk}/action/"
     reply = world.client(world.mara).post(path, {"act": "resume"}, follow=True)
     campaign.refresh_from_db()
     return reply.content.decode()
 
 
-def filled(campaign: Campaign) -> set[str]:
+def slot_item_keys(campaign: Campaign) -> set[str]:
     return set(Slot.objects.filter(cohort__campaign=campaign).values_list("unit__item__key", flat=True))
 
 
 def test_it_does_not_go_on_while_items_lack_their_picture(world: World, elsewhere: Campaign) -> None:
-    page = go_on(world, elsewhere)
+    page = resume_campaign(world, elsewhere)
     assert "2 items have no “image”, which is needed to show them, such as bare-1, bare-2." in page
     assert elsewhere.state == "paused"
     stand_in(list(Item.objects.filter(key__startswith="bare")))
-    assert "The campaign is open again." in go_on(world, elsewhere)
+    assert "The campaign is open again." in resume_campaign(world, elsewhere)
     assert elsewhere.state == "open"
 
 
 def test_the_beat_gives_nobody_what_cannot_be_shown(world: World, elsewhere: Campaign) -> None:
     tasks.fill_open_campaigns()
-    assert filled(elsewhere) == {"item-00000", "item-00001"}
+    assert slot_item_keys(elsewhere) == {"item-00000", "item-00001"}
     Campaign.objects.filter(pk=elsewhere.pk).update(state="open")  # as if it had been opened before this was asked
     tasks.fill_open_campaigns()
-    assert filled(elsewhere) == {"item-00000", "item-00001"}
+    assert slot_item_keys(elsewhere) == {"item-00000", "item-00001"}
     seat = elsewhere.cohorts.get()
     next_work.get_or_claim_work(rater_of(world.nour), seat, NOON)
     given = Assignment.objects.filter(participation__isnull=False).values_list("unit__item__key", flat=True)
     assert given and set(given) <= {"item-00000", "item-00001"}
     stand_in(list(Item.objects.filter(key="bare-1")))
     tasks.fill_open_campaigns()
-    assert filled(elsewhere) == {"item-00000", "item-00001", "bare-1"}
+    assert slot_item_keys(elsewhere) == {"item-00000", "item-00001", "bare-1"}
 
 
 @pytest.mark.parametrize("lacks", ["text", "context", "role"])
@@ -84,7 +84,7 @@ def test_a_pair_needs_all_of_its_parts(world: World, elsewhere: Campaign, lacks:
     else:
         Item.objects.filter(pk=less.pk).update(**{"text": ""} if lacks == "text" else {"context": {"option_a": "x"}})
     lifecycle.add_slots(elsewhere)
-    assert filled(elsewhere) == {whole.key}
+    assert slot_item_keys(elsewhere) == {whole.key}
 
 
 @pytest.mark.parametrize("why", ["no_items", "closes_before_it_opens"])

@@ -19,7 +19,7 @@ from jobs.models import Event, Job
 from jobs.services import lifecycle as jobs
 from jobs.services import runner
 from people.models import Rater
-from tests.annotation.files.test_answer_files import bring, exported, outcomes, standing
+from tests.annotation.files.test_answer_files import counted_ratings, export_zip, import_answers, outcomes
 from tests.evaluation.data import NOON, an_open_campaign
 from tests.personas import SHEET, World
 
@@ -70,25 +70,25 @@ def test_rows_of_one_answer_become_one_wherever_they_stand(world: World, campaig
     rows = study(world)
     random.Random(1).shuffle(rows)
     data = "\n".join(map(json.dumps, rows)).encode() if form == "jsonl" else table(rows, form)
-    job = bring(campaign, data, "study")
+    job = import_answers(campaign, data, "study")
     assert job.state == "done" and job.done == job.total == 16, job.error
     assert set(outcomes(job).values()) == {("created", "")} and len(outcomes(job)) == 16
     annotations = Annotation.objects.filter(assignment__campaign=campaign)
     assert [one.answers for one in annotations] == [{"relevance": "4", "why": "dress"}] * 8
     assert Rating.objects.filter(campaign=campaign).count() == 16
     assert recount.find_differences() == []
-    again = bring(campaign, data, "study")
+    again = import_answers(campaign, data, "study")
     assert set(outcomes(again).values()) == {("unchanged", "")} and annotations.count() == 8
-    assert withdrawals.withdraw(job, world.owner, NOON) == 8 and standing(campaign) == []
-    assert set(outcomes(bring(campaign, data, "study")).values()) == {("updated", "brought_back")}
-    assert len(standing(campaign)) == 16
+    assert withdrawals.withdraw(job, world.owner, NOON) == 8 and counted_ratings(campaign) == []
+    assert set(outcomes(import_answers(campaign, data, "study")).values()) == {("updated", "brought_back")}
+    assert len(counted_ratings(campaign)) == 16
 
 
 def test_fields_that_the_file_lacks_were_not_asked(world: World, campaign: Campaign) -> None:
     """`which` is asked after a `why` that the file does not hold; `relevance`, which is required, is not there."""
-    job = bring(campaign, lines(world, {"field": "which", "code": "food"}), "a.jsonl")
+    job = import_answers(campaign, lines(world, {"field": "which", "code": "food"}), "a.jsonl")
     assert outcomes(job) == {1: ("created", "")}, list(job.rows.values())
-    assert [row[3:5] for row in standing(campaign)] == [("which", "food")]
+    assert [row[3:5] for row in counted_ratings(campaign)] == [("which", "food")]
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_fields_that_the_file_lacks_were_not_asked(world: World, campaign: Campa
 def test_a_faulty_row_names_what_is_wrong_and_what_there_is(
     world: World, campaign: Campaign, row: dict[str, Any], reason: str, words: str
 ) -> None:
-    job = bring(campaign, lines(world, {"rater": "good"}, row), "a.jsonl")
+    job = import_answers(campaign, lines(world, {"rater": "good"}, row), "a.jsonl")
     assert job.state == "done", job.error
     assert outcomes(job) == {1: ("created", ""), 2: ("error", reason)}
     assert words in job.rows.get(number=2).message
@@ -127,11 +127,11 @@ def test_a_faulty_row_names_what_is_wrong_and_what_there_is(
 def test_an_answer_is_taken_whole_or_not_at_all(world: World, campaign: Campaign) -> None:
     """Mend the row, send the file again: nothing is in the way."""
     rows = [{}, {"field": "why", "code": "music"}, {"rater": "r2"}]
-    job = bring(campaign, lines(world, *rows), "a.jsonl")
+    job = import_answers(campaign, lines(world, *rows), "a.jsonl")
     assert outcomes(job) == {1: ("error", "same_answer"), 2: ("error", "not_an_answer"), 3: ("created", "")}
     assert "Row 2 belongs to the same answer" in job.rows.get(number=1).message
     rows[1]["code"] = "food"
-    assert [one for one, _reason in outcomes(bring(campaign, lines(world, *rows), "b.jsonl")).values()] == [
+    assert [one for one, _reason in outcomes(import_answers(campaign, lines(world, *rows), "b.jsonl")).values()] == [
         "created", "created", "unchanged",
     ]  # fmt: skip
 
@@ -139,7 +139,7 @@ def test_an_answer_is_taken_whole_or_not_at_all(world: World, campaign: Campaign
 def test_a_row_that_is_there_twice_is_harmless_and_two_that_differ_are_told(world: World, campaign: Campaign) -> None:
     rows = [{}, {}, {"rater": "r2"}, {"rater": "r2", "code": "5"}, {"rater": "r3"}, {"rater": "r3", "field": "why",
             "code": "food", "cohort": "Brazil", "target": "Egypt"}]  # fmt: skip
-    job = bring(campaign, lines(world, *rows), "a.jsonl")
+    job = import_answers(campaign, lines(world, *rows), "a.jsonl")
     assert outcomes(job) == {
         1: ("created", ""), 2: ("unchanged", "repeated"), 3: ("error", "same_answer"), 4: ("error", "twice"),
         5: ("error", "same_answer"), 6: ("error", "two_cohorts"),
@@ -147,7 +147,7 @@ def test_a_row_that_is_there_twice_is_harmless_and_two_that_differ_are_told(worl
 
 
 def test_a_row_after_an_answer_that_rules_its_question_out_is_told(world: World, campaign: Campaign) -> None:
-    job = bring(
+    job = import_answers(
         campaign, lines(world, {"field": "why", "code": "dress"}, {"field": "which", "code": "food"}), "a.jsonl"
     )
     assert outcomes(job) == {1: ("error", "same_answer"), 2: ("error", "not_asked")}
@@ -169,7 +169,7 @@ def test_a_model_is_one_for_each_setting_and_may_answer_for_any_culture(
     ]
     data = lines(world, *rows)
     data = data.replace(b'"field": "relevance", "code": "3", ', b"") if wide else data
-    job = bring(campaign, data, "a.jsonl")
+    job = import_answers(campaign, data, "a.jsonl")
     assert set(outcomes(job).values()) == {("created", "")}, list(job.rows.values())
     models = Rater.objects.filter(kind="model").order_by("setting")
     assert [(one.name, one.setting, one.about) for one in models] == [
@@ -190,14 +190,16 @@ def test_what_later_files_tell_of_a_model_is_added_and_changes_nothing(world: Wo
         {**model, "target": "Chile", "about": {"family": "other", "parameters": "7 B"}},
         {**model, "target": "Egypt", "code": "99", "about": {"released": 2024}},
     ]
-    job = bring(campaign, lines(world, *rows), "a.jsonl")
+    job = import_answers(campaign, lines(world, *rows), "a.jsonl")
     assert outcomes(job) == {1: ("created", ""), 2: ("error", "known_otherwise"), 3: ("error", "not_an_answer")}
     assert "is 'L' in this team. The row gives 'other'" in job.rows.get(number=2).message
     assert Rater.objects.get(kind="model").about == {"family": "L"}
     assert Assignment.objects.filter(campaign=campaign).count() == 1, "what was refused left nothing"
     wrong = {**model, "target": "Chile", "about": {"family": "VANDAL"}}
-    assert outcomes(bring(campaign, lines(world, wrong), "b.jsonl")) == {1: ("error", "known_otherwise")}
-    bring(campaign, lines(world, {**model, "target": "Egypt", "about": {"open": False, "family": "L"}}), "c.jsonl")
+    assert outcomes(import_answers(campaign, lines(world, wrong), "b.jsonl")) == {1: ("error", "known_otherwise")}
+    import_answers(
+        campaign, lines(world, {**model, "target": "Egypt", "about": {"open": False, "family": "L"}}), "c.jsonl"
+    )
     assert Rater.objects.get(kind="model").about == {"family": "L", "open": False}
     told = Event.objects.filter(verb="model.described").order_by("pk")
     assert [(one.actor, one.data["told"]) for one in told] == [
@@ -220,15 +222,15 @@ def test_what_was_withdrawn_half_way_does_not_go_on(
     monkeypatch.setattr(answer_files, "import_batch", stops)
     runner.run(job.pk)
     job.refresh_from_db()
-    assert (job.state, len(standing(campaign))) == ("cancelled", 4)
+    assert (job.state, len(counted_ratings(campaign))) == ("cancelled", 4)
     assert withdrawals.withdraw(job, world.owner, NOON) == 2
     jobs.resume(job, world.owner)
     runner.run(job.pk)
     job.refresh_from_db()
-    assert (job.state, standing(campaign)) == ("failed", []) and "were withdrawn" in job.error
+    assert (job.state, counted_ratings(campaign)) == ("failed", []) and "were withdrawn" in job.error
     monkeypatch.setattr(answer_files, "import_batch", real)
-    bring(campaign, table(study(world), ","), "a.csv")
-    assert len(standing(campaign)) == 16
+    import_answers(campaign, table(study(world), ","), "a.csv")
+    assert len(counted_ratings(campaign)) == 16
 
 
 def test_items_are_not_made_in_a_campaign_that_opened_meanwhile(world: World, campaign: Campaign) -> None:
@@ -249,7 +251,7 @@ def test_items_are_not_made_in_a_campaign_that_opened_meanwhile(world: World, ca
 def test_an_import_without_a_cohort_is_seen_by_the_pages_of_numbers(world: World, campaign: Campaign) -> None:
     before = watermark(world.benchmark)
     row = {"rater": "M", "rater_kind": "model", "cohort": "", "target": "Egypt"}
-    bring(campaign, lines(world, row), "a.jsonl")
+    import_answers(campaign, lines(world, row), "a.jsonl")
     assert watermark(world.benchmark) == before + 1
     assert Tally.objects.filter(cohort__campaign=campaign, submitted__gt=0).count() == 0
 
@@ -259,12 +261,12 @@ def test_models_come_back_from_an_export_with_their_settings(world: World, campa
     model = {"rater": "M", "rater_kind": "model", "cohort": None, "target": "Peru"}
     both = [{**model, "setting": setting, "code": code} for setting, code in (("main", "2"), ("text_only", "5"))]
     whole = [{**one, **more} for one in both for more in ({}, {"field": "why", "code": "dress"})]
-    bring(campaign, lines(world, *whole), "a.jsonl")
+    import_answers(campaign, lines(world, *whole), "a.jsonl")
     again = an_open_campaign(world, name="Empty")
-    job = bring(again, exported(world, campaign, form))
+    job = import_answers(again, export_zip(world, campaign, form))
     assert set(outcomes(job).values()) == {("created", "")}, list(job.rows.values())
-    assert standing(again) == standing(campaign) and len(standing(again)) == 4
-    assert b"text_only" in b"".join(_members(exported(world, again, form)))
+    assert counted_ratings(again) == counted_ratings(campaign) and len(counted_ratings(again)) == 4
+    assert b"text_only" in b"".join(_members(export_zip(world, again, form)))
     assert Rater.objects.filter(kind="model").count() == 2
 
 
@@ -294,12 +296,14 @@ def test_a_kill_between_steps_loses_nothing_and_doubles_nothing(
     job = answer_files.start(campaign, world.owner, SimpleUploadedFile("a.csv", table(rows, ",")))
     with pytest.raises(KeyboardInterrupt):
         runner.run(job.pk)
-    assert len(standing(campaign)) == 4  # two whole answers
+    assert len(counted_ratings(campaign)) == 4  # two whole answers
     Job.objects.filter(pk=job.pk).update(lease_until=F("started_at"))
     runner.run(job.pk)
     job.refresh_from_db()
     assert job.state == "done" and job.done == 16 and set(outcomes(job).values()) == {("created", "")}
-    assert len(standing(campaign)) == 16 == len(set(standing(campaign))) * 2  # two raters say the same of each
+    assert (
+        len(counted_ratings(campaign)) == 16 == len(set(counted_ratings(campaign))) * 2
+    )  # two raters say the same of each
     assert Assignment.objects.filter(campaign=campaign).count() == 8
 
 
@@ -359,7 +363,7 @@ def test_a_draft_without_items_opens_for_imports_only(world: World) -> None:
     data = SimpleUploadedFile("a", lines(world, {"item": "a1", "country": "Egypt"}) if world.items else _first())
     world.client(world.mara).post(path, {"file": data, "makes_items": "on"})
     runner.run(Job.objects.get().pk)
-    assert [row[0] for row in standing(draft)] == ["a1"]
+    assert [row[0] for row in counted_ratings(draft)] == ["a1"]
     for page in (f"campaigns/{draft.pk}/", "campaigns/", "coverage/", "agreement/", "items/"):
         assert world.client(world.mara).get(f"/b/{world.benchmark.slug}/{page}").status_code == 200, page
 

@@ -35,5 +35,5 @@ def campaign(world: World) -> Campaign:
     return new_campaign
 
 
-def in_hand(campaign: Campaign, user: Any) -> Assignment:
+def current_assignment(campaign: Campaign, user: Any) -> Assignment:
     return Assignment.objects.get(campaign=campaign, rater__user=user, state="reserved", in_hand=True)

@@ -12,7 +12,7 @@ from django.utils import timezone
 from annotation.models import Annotation, Assignment, Campaign, Draft, ProblemReport
 from annotation.services.campaigns import lifecycle
 from people.models import CohortMember, Consent, User
-from tests.annotation.pages.conftest import in_hand
+from tests.annotation.pages.conftest import current_assignment
 from tests.annotation.pages.test_sheet import SCRIPT
 from tests.personas import World
 
@@ -26,15 +26,15 @@ def browser(client_of: ClientOf, nour: User, campaign: Campaign) -> Client:
     return client
 
 
-def give(browser: Client, hand: Assignment, code: str, **more: str) -> Any:
+def submit_code(browser: Client, hand: Assignment, code: str, **more: str) -> Any:
     posted = {"a-relevance": code, "client_key": f"k-{hand.pk}-{code}", **more}
     return browser.post(f"/assignments/{hand.pk}/submit", posted, **SCRIPT)
 
 
 @pytest.fixture
 def assignment(browser: Client, campaign: Campaign, nour: User) -> Assignment:
-    hand = in_hand(campaign, nour)
-    assert give(browser, hand, "2").status_code == 200
+    hand = current_assignment(campaign, nour)
+    assert submit_code(browser, hand, "2").status_code == 200
     return hand
 
 
@@ -48,7 +48,7 @@ def test_a_change_says_what_it_is_and_new_work_does_not(browser: Client, assignm
 
 def test_a_change_with_a_mistake_still_says_what_it_is(browser: Client, assignment: Assignment) -> None:
     browser.post(f"/assignments/{assignment.pk}/change")
-    reply = give(browser, assignment, "9")
+    reply = submit_code(browser, assignment, "9")
     assert reply.status_code == 422
     assert "You are changing your answer of" in reply.content.decode()
 
@@ -56,7 +56,7 @@ def test_a_change_with_a_mistake_still_says_what_it_is(browser: Client, assignme
 def test_a_change_ends_in_the_history(browser: Client, assignment: Assignment) -> None:
     browser.post(f"/assignments/{assignment.pk}/change")
     for _time in range(2):  # sent again, because the reply was lost
-        assert give(browser, assignment, "5").json() == {"go": "/work/history/"}
+        assert submit_code(browser, assignment, "5").json() == {"go": "/work/history/"}
     assert "Your new answer is saved." in browser.get("/work/history/").content.decode()
     browser.post(f"/assignments/{assignment.pk}/change")
     posted = {"a-relevance": "4", "client_key": "no-script"}
@@ -75,7 +75,7 @@ def test_a_change_can_be_left(browser: Client, assignment: Assignment) -> None:
 
 
 def test_new_work_cannot_be_left(browser: Client, campaign: Campaign, nour: User) -> None:
-    hand = in_hand(campaign, nour)
+    hand = current_assignment(campaign, nour)
     browser.post(f"/assignments/{hand.pk}/draft", {"a-relevance": "5", "draft_version": "0"})
     browser.post(f"/assignments/{hand.pk}/leave")
     assert Draft.objects.exists()
@@ -87,7 +87,7 @@ def test_after_the_close_a_change_is_refused_with_words(
     browser.post(f"/assignments/{assignment.pk}/change")
     lifecycle.close(campaign, world.owner, timezone.now())
     words = "This campaign is closed. Your answer was not changed."
-    html = give(browser, assignment, "5").content.decode()
+    html = submit_code(browser, assignment, "5").content.decode()
     assert words in html and "data-assignment" not in html
     assert words in browser.post(f"/assignments/{assignment.pk}/change", follow=True).content.decode()
     assert (
@@ -96,11 +96,11 @@ def test_after_the_close_a_change_is_refused_with_words(
     assert Annotation.objects.get(live=True).answers == {"relevance": "2"}
 
 
-def closes(world: World, campaign: Campaign) -> None:
+def close_campaign(world: World, campaign: Campaign) -> None:
     lifecycle.close(campaign, world.owner, timezone.now())
 
 
-def leaves(world: World, campaign: Campaign) -> None:
+def leave_cohort(world: World, campaign: Campaign) -> None:
     CohortMember.objects.filter(user=world.nour).update(left_at=timezone.now())
 
 
@@ -111,8 +111,8 @@ def withdraws(world: World, campaign: Campaign) -> None:
 @pytest.mark.parametrize(
     ("ends", "note"),
     [
-        (closes, "Saved. The campaign was already closed, so it is not counted."),
-        (leaves, "Saved. You had left the cohort before it arrived, so it is not counted."),
+        (close_campaign, "Saved. The campaign was already closed, so it is not counted."),
+        (leave_cohort, "Saved. You had left the cohort before it arrived, so it is not counted."),
         (withdraws, "Saved. You had not given consent at that time, so it is not counted."),
     ],
 )
@@ -124,10 +124,10 @@ def test_late_work_is_kept_and_no_picture_comes_back(
     ends: Callable[[World, Campaign], None],
     note: str,
 ) -> None:
-    hand = in_hand(campaign, world.nour)
+    hand = current_assignment(campaign, world.nour)
     ends(world, campaign)
     for code in ("9", "5"):  # refused, then taken
-        html = give(browser, hand, code).content.decode()
+        html = submit_code(browser, hand, code).content.decode()
         assert "<img" not in html and "data-assignment" not in html and 'id="undo"' not in html
     for deed in ("undo", "change"):
         html = browser.post(f"/assignments/{assignment.pk}/{deed}", **SCRIPT, follow=True).content.decode()
@@ -139,7 +139,7 @@ def test_late_work_is_kept_and_no_picture_comes_back(
 
 
 def test_a_character_that_cannot_be_stored_is_left_out(browser: Client, campaign: Campaign, nour: User) -> None:
-    hand = in_hand(campaign, nour)
+    hand = current_assignment(campaign, nour)
     assert browser.post(f"/assignments/{hand.pk}/report", {"text": "up\x00side"}, **SCRIPT).status_code == 200
     assert ProblemReport.objects.get().text == "upside"
     assert browser.post(f"/assignments/{hand.pk}/report", {"text": "\x00"}, **SCRIPT).status_code == 422
@@ -154,7 +154,7 @@ def test_a_character_that_cannot_be_stored_is_left_out(browser: Client, campaign
     )
     assert reply.status_code == 200
     assert Annotation.objects.get().client_key == "k"
-    following = in_hand(campaign, nour)
+    following = current_assignment(campaign, nour)
     browser.post(f"/assignments/{following.pk}/skip", {"reason": "broken", "note": "a\x00b"}, **SCRIPT)
     following.refresh_from_db()
     assert (following.state, following.skip_note) == ("skipped", "ab")
@@ -162,19 +162,19 @@ def test_a_character_that_cannot_be_stored_is_left_out(browser: Client, campaign
 
 def test_answers_without_a_key_are_two_answers(browser: Client, campaign: Campaign, nour: User) -> None:
     for _time in range(2):
-        hand = in_hand(campaign, nour)
+        hand = current_assignment(campaign, nour)
         reply = browser.post(f"/assignments/{hand.pk}/submit", {"a-relevance": "4", "client_key": ""}, **SCRIPT)
         assert "answered in another window" not in reply.content.decode()
     assert Annotation.objects.count() == 2
 
 
 def test_only_warnings_that_there_were_are_kept_as_confirmed(browser: Client, campaign: Campaign, nour: User) -> None:
-    give(browser, in_hand(campaign, nour), "4", confirmed="relevance:made_up")
+    submit_code(browser, current_assignment(campaign, nour), "4", confirmed="relevance:made_up")
     assert Annotation.objects.get().confirmed == []
 
 
 def test_a_draft_has_an_end(browser: Client, campaign: Campaign, nour: User) -> None:
-    hand = in_hand(campaign, nour)
+    hand = current_assignment(campaign, nour)
     reply = browser.post(f"/assignments/{hand.pk}/draft", {"a-relevance": "x" * 70_000, "draft_version": "0"})
     assert reply.status_code == 413
     assert "too long" in reply.json()["words"]
@@ -188,7 +188,7 @@ def test_a_draft_for_what_another_window_answered_says_so(browser: Client, assig
 
 
 def test_a_sixth_report_is_not_taken(browser: Client, campaign: Campaign, nour: User) -> None:
-    url = f"/assignments/{in_hand(campaign, nour).pk}/report"
+    url = f"/assignments/{current_assignment(campaign, nour).pk}/report"
     sent = [browser.post(url, {"text": f"dark {time}"}, **SCRIPT).status_code for time in range(6)]
     assert sent == [200] * 5 + [422]
     assert "several times" in browser.post(url, {"text": "dark"}, **SCRIPT).json()["words"]
@@ -197,10 +197,10 @@ def test_a_sixth_report_is_not_taken(browser: Client, campaign: Campaign, nour: 
 
 
 def test_time_at_work_is_kept_to_what_is_possible(browser: Client, campaign: Campaign, nour: User) -> None:
-    hand = in_hand(campaign, nour)
+    hand = current_assignment(campaign, nour)
     Assignment.objects.filter(pk=hand.pk).update(reserved_at=timezone.now() - timedelta(minutes=2))
     minute = (timezone.now() - timedelta(minutes=1)).isoformat()
-    give(browser, hand, "4", shown_at=minute, active_seconds="40000")
+    submit_code(browser, hand, "4", shown_at=minute, active_seconds="40000")
     seconds = Annotation.objects.get().active_seconds
     assert seconds is not None and 60 <= seconds < 100
 
@@ -218,8 +218,8 @@ def test_instructions_name_the_culture(
     assert texts[language].replace("{target}", name) in html
 
 
-def skipped(browser: Client, campaign: Campaign, user: User, **how: Any) -> Assignment:
-    hand = in_hand(campaign, user)
+def skip_sheet(browser: Client, campaign: Campaign, user: User, **how: Any) -> Assignment:
+    hand = current_assignment(campaign, user)
     reply = browser.post(f"/assignments/{hand.pk}/skip", {"reason": "unknown"}, **how)
     assert reply.status_code == (200 if how else 302)
     hand.refresh_from_db()
@@ -231,17 +231,17 @@ def skipped(browser: Client, campaign: Campaign, user: User, **how: Any) -> Assi
 def test_a_skip_is_undone_by_the_same_strip(
     browser: Client, campaign: Campaign, nour: User, how: dict[str, Any]
 ) -> None:
-    hand = in_hand(campaign, nour)
+    hand = current_assignment(campaign, nour)
     reply = browser.post(f"/assignments/{hand.pk}/skip", {"reason": "unknown"}, follow=True, **how)
     html = reply.content.decode()
     assert f'action="/assignments/{hand.pk}/undo"' in html and 'name="version" value="0"' in html and "Skipped:" in html
     back = browser.post(f"/assignments/{hand.pk}/undo", {"version": "0"}, follow=True, **how).content.decode()
     assert f'data-assignment="{hand.pk}"' in back and 'id="undo"' not in back
-    assert in_hand(campaign, nour) == hand
+    assert current_assignment(campaign, nour) == hand
 
 
 def test_undo_of_a_skip_too_late_is_reported(browser: Client, campaign: Campaign, nour: User) -> None:
-    hand = skipped(browser, campaign, nour, **SCRIPT)
+    hand = skip_sheet(browser, campaign, nour, **SCRIPT)
     Assignment.objects.filter(pk=hand.pk).update(changed_at=timezone.now() - timedelta(seconds=40))
     html = browser.post(f"/assignments/{hand.pk}/undo", {"version": "0"}, **SCRIPT).content.decode()
     assert "This skip can no longer be undone." in html and 'id="undo"' not in html
@@ -250,13 +250,13 @@ def test_undo_of_a_skip_too_late_is_reported(browser: Client, campaign: Campaign
 
 
 def test_what_was_skipped_can_be_answered_from_the_history(browser: Client, campaign: Campaign, nour: User) -> None:
-    hand = skipped(browser, campaign, nour, **SCRIPT)
+    hand = skip_sheet(browser, campaign, nour, **SCRIPT)
     assert f'action="/assignments/{hand.pk}/change"' in browser.get("/work/history/").content.decode()
     html = browser.post(f"/assignments/{hand.pk}/change", follow=True).content.decode()
     assert f'data-assignment="{hand.pk}"' in html and "You skipped this item" in html
     hand.refresh_from_db()
     assert hand.state == "skipped"  # until it is answered
-    give(browser, hand, "4", **SCRIPT)
+    submit_code(browser, hand, "4", **SCRIPT)
     assert Annotation.objects.get().counted
     hand.refresh_from_db()
     assert (hand.state, hand.skip_reason) == ("submitted", "")
@@ -265,7 +265,7 @@ def test_what_was_skipped_can_be_answered_from_the_history(browser: Client, camp
 def test_what_somebody_else_skipped_is_not_there(
     browser: Client, campaign: Campaign, nour: User, client_of: ClientOf, tarek: User
 ) -> None:
-    hand = skipped(browser, campaign, nour, **SCRIPT)
+    hand = skip_sheet(browser, campaign, nour, **SCRIPT)
     other = client_of(tarek)
     assert other.post(f"/assignments/{hand.pk}/undo", {"version": "0"}).status_code == 404
     assert other.post(f"/assignments/{hand.pk}/change").status_code == 404

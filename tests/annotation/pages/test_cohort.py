@@ -24,7 +24,7 @@ def counters_stay_true(db: None) -> object:
     assert list(recount.iter_differences()) == []
 
 
-def opens(world: World, campaign: Campaign, user: User) -> Work:
+def open_work(world: World, campaign: Campaign, user: User) -> Work:
     return get_or_claim_work(rater_of(user), campaign.cohorts.get(cohort=world.egypt), timezone.now())
 
 
@@ -34,23 +34,23 @@ def page_of(world: World, user: User, cohort: Cohort | None = None) -> str:
     return reply.content.decode()
 
 
-def of(world: World, user: User) -> RosterRow:
+def roster_row(world: World, user: User) -> RosterRow:
     return next(one for one in roster(world.egypt, timezone.now()) if one.member.user == user)
 
 
 def test_the_roster_says_who_is_active_idle_or_gone_and_what_they_gave(world: World, campaign: Campaign) -> None:
-    assert (of(world, world.nour).state, of(world, world.nour).given) == ("new", 0)
-    work = opens(world, campaign, world.nour)
+    assert (roster_row(world, world.nour).state, roster_row(world, world.nour).given) == ("new", 0)
+    work = open_work(world, campaign, world.nour)
     assert work.current
     sent = Submission(raw={"relevance": "4"}, client_key="one")
     work = submit.submit(work.current.pk, rater_of(world.nour), sent, timezone.now()).work
     assert work.current
     submit.skip(work.current.pk, rater_of(world.nour), "unknown", "", timezone.now())
-    nour = of(world, world.nour)
+    nour = roster_row(world, world.nour)
     assert (nour.state, nour.given, nour.skipped, nour.held, nour.approval) == ("active", 1, 1, 2, None)
     Participation.objects.update(last_seen_at=timezone.now() - timedelta(days=8))
     Assignment.objects.filter(state="submitted").update(state="accepted")
-    assert (of(world, world.nour).state, of(world, world.nour).approval) == ("idle", 100)
+    assert (roster_row(world, world.nour).state, roster_row(world, world.nour).approval) == ("idle", 100)
     html = page_of(world, world.manager)
     assert "Relevance, all pictures" in html and "<b>1</b> of 12" in html and "nour@example.org" in html
 
@@ -68,7 +68,7 @@ def test_managers_see_only_their_own_cohort_and_are_no_researchers(world: World,
 
 def test_only_who_manages_the_cohort_sees_what_each_person_gave(world: World, campaign: Campaign) -> None:
     """Beside a benchmark's pseudonyms, the same numbers and moments would tell who is who."""
-    work = opens(world, campaign, world.nour)
+    work = open_work(world, campaign, world.nour)
     assert work.current
     sent = Submission(raw={"relevance": "4"}, client_key="one")
     submit.submit(work.current.pk, rater_of(world.nour), sent, timezone.now())
@@ -82,7 +82,7 @@ def test_only_who_manages_the_cohort_sees_what_each_person_gave(world: World, ca
 
 
 def test_who_is_ended_gives_places_back_keeps_drafts_and_can_come_again(world: World, campaign: Campaign) -> None:
-    work = opens(world, campaign, world.nour)
+    work = open_work(world, campaign, world.nour)
     assert work.current and work.prefetched
     drafts.save(work.current.pk, rater_of(world.nour), {"relevance": "2"}, 1, timezone.now())
     member = CohortMember.objects.get(user=world.nour)
@@ -95,30 +95,30 @@ def test_who_is_ended_gives_places_back_keeps_drafts_and_can_come_again(world: W
     assert not Assignment.objects.filter(state="reserved").exists() and Draft.objects.count() == 1
     member.refresh_from_db()
     assert member.ended_by == world.manager
-    nothing = opens(world, campaign, world.nour).no_work
+    nothing = open_work(world, campaign, world.nour).no_work
     assert nothing and nothing.reason == "not_a_member"
     assert "a member again" in world.client(world.manager).post(back, follow=True).content.decode()
-    again = opens(world, campaign, world.nour).current
+    again = open_work(world, campaign, world.nour).current
     assert again == work.current and again.draft.answers == {"relevance": "2"}
 
 
 def test_who_left_by_themselves_is_not_fetched_back(world: World, campaign: Campaign) -> None:
     member = CohortMember.objects.get(user=world.nour)
     memberships.end_membership(member, world.nour, timezone.now())
-    assert of(world, world.nour).state == "left"
+    assert roster_row(world, world.nour).state == "left"
     back = reverse("annotation:member_reactivate", args=[member.pk])
     assert "Send a new invitation" in world.client(world.manager).post(back, follow=True).content.decode()
     assert not memberships.active_cohorts(world.nour).exists()
 
 
 def test_a_rest_for_all_gives_nothing_new_and_lets_people_finish(world: World, campaign: Campaign) -> None:
-    hand = opens(world, campaign, world.nour).current
+    hand = open_work(world, campaign, world.nour).current
     url = reverse("people:cohort_pause", args=[world.egypt.pk])
     for user in (world.mara, world.nour, world.rival):
         assert world.client(user).post(url, {"do": "pause"}).status_code == 404
     assert "Paused" in world.client(world.manager).post(url, {"do": "pause"}, follow=True).content.decode()
-    assert opens(world, campaign, world.nour).current == hand
-    nothing = opens(world, campaign, world.tarek).no_work
+    assert open_work(world, campaign, world.nour).current == hand
+    nothing = open_work(world, campaign, world.tarek).no_work
     assert nothing and nothing.reason == "cohort_paused"
     world.client(world.manager).post(url, {"do": "resume"})
-    assert opens(world, campaign, world.tarek).current
+    assert open_work(world, campaign, world.tarek).current

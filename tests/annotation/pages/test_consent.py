@@ -37,12 +37,12 @@ def withdraws(world: World, user: User) -> str:
     return world.client(user).post(url(world, "consent_withdraw"), follow=True).content.decode()
 
 
-def agrees(world: World, user: User, **data: str) -> str:
+def agree(world: World, user: User, **data: str) -> str:
     form = {"version": str(world.consent_version.pk), "language": "en", **data}
     return world.client(user).post(url(world), form, follow=True).content.decode()
 
 
-def counted(user: User) -> list[str]:
+def inclusion_states(user: User) -> list[str]:
     rows = Annotation.objects.filter(rater__user=user).order_by("pk")
     return ["counted" if row.counted else row.uncounted_because for row in rows]
 
@@ -57,12 +57,12 @@ def test_a_person_reads_what_follows_and_withdraws(world: World, campaign: Campa
     asked = world.client(world.nour).get(url(world, "consent_withdraw")).content.decode()
     assert "Your 3 answers will no longer be used in results or new exports." in asked
     assert (
-        "Exclude my answers from results" in asked and counted(world.nour) == ["counted"] * 3
+        "Exclude my answers from results" in asked and inclusion_states(world.nour) == ["counted"] * 3
     )  # looking changes nothing
     page = withdraws(world, world.nour)
     assert "Your 3 answers are no longer counted." in page
     assert "Withdrawn on" in page and "Agree again" in page
-    assert counted(world.nour) == ["consent_withdrawn"] * 3
+    assert inclusion_states(world.nour) == ["consent_withdrawn"] * 3
     assert not Assignment.objects.filter(rater__user=world.nour, state="reserved").exists()
     assert (
         "Not counted, because you withdrew your consent."
@@ -95,15 +95,15 @@ def test_agreeing_again_asks_and_leaves_earlier_answers_out_by_default(world: Wo
     page = world.client(world.nour).get(url(world)).content.decode()
     assert "Count your earlier answers again?" in page and "2 answers of yours were left out" in page
     assert page.index("checked") < page.index("No, leave them out") < page.index("Yes, count them again")
-    assert "count again" not in agrees(world, world.nour)
-    assert counted(world.nour) == ["consent_withdrawn"] * 2
+    assert "count again" not in agree(world, world.nour)
+    assert inclusion_states(world.nour) == ["consent_withdrawn"] * 2
 
 
 def test_agreeing_again_counts_earlier_answers_if_asked(world: World, campaign: Campaign) -> None:
     rates(campaign, world.nour, 2)
     withdraws(world, world.nour)
-    assert "2 earlier answers count again." in agrees(world, world.nour, earlier="count")
-    assert counted(world.nour) == ["counted"] * 2
+    assert "2 earlier answers count again." in agree(world, world.nour, earlier="count")
+    assert inclusion_states(world.nour) == ["counted"] * 2
 
 
 def test_answers_whose_places_are_taken_wait(world: World, campaign: Campaign) -> None:
@@ -111,14 +111,14 @@ def test_answers_whose_places_are_taken_wait(world: World, campaign: Campaign) -
     rates(campaign, world.bia, 2)
     withdraws(world, world.bia)
     rates(campaign, world.caio, 6)
-    page = agrees(world, world.bia, earlier="count")
+    page = agree(world, world.bia, earlier="count")
     assert "2 earlier answers are kept and not counted: others have answered in the meantime." in page
-    assert counted(world.bia) == ["surplus"] * 2
+    assert inclusion_states(world.bia) == ["surplus"] * 2
 
 
 def test_a_first_consent_counts_nothing_earlier(world: World, campaign: Campaign) -> None:
     Consent.objects.filter(user=world.nour).delete()
-    agrees(world, world.nour, earlier="count")
+    agree(world, world.nour, earlier="count")
     assert Consent.objects.get(user=world.nour).version == world.consent_version
 
 

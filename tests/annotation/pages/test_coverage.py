@@ -58,7 +58,7 @@ def rates(world: World, campaign: Campaign, user: object, most: int = 99) -> lis
 def member_counts(campaign: Campaign, slots: list[int] | None = None) -> dict[str, int]:
     place = place_of(campaign)
     slots = slots or list(Slot.objects.filter(cohort=place).values_list("pk", flat=True))
-    return {one.key: one.n for one in describe_gap(place, slots, timezone.now()).who}
+    return {one.key: one.n for one in describe_gap(place, slots, timezone.now()).groups}
 
 
 def test_cells_say_what_was_counted_of_what_was_asked(world: World, campaign: Campaign) -> None:
@@ -69,7 +69,7 @@ def test_cells_say_what_was_counted_of_what_was_asked(world: World, campaign: Ca
     grouped = coverage.coverage_page(campaign, CoverageFilter(by="concept", concept="wedding"))
     assert [(row.name, row.part) for row in grouped.rows] == [("wedding", "Egypt")]
     cell = grouped.rows[0].cells[1]
-    assert cell and (cell.units, cell.counted, cell.asked, cell.look, cell.step) == (2, 2, 4, "part", 10)
+    assert cell and (cell.units, cell.counted, cell.asked, cell.style, cell.step) == (2, 2, 4, "part", 10)
 
 
 def test_rows_are_chosen_by_condition_concept_and_by_what_is_missing(world: World, campaign: Campaign) -> None:
@@ -116,9 +116,9 @@ def test_gap_lists_eligible_members_and_why_others_are_not(world: World, campaig
 def test_one_person_has_room_and_two_have(world: World, campaign: Campaign) -> None:
     place = place_of(campaign)
     slots = list(Slot.objects.filter(cohort=place).values_list("pk", flat=True))
-    assert [one.words for one in describe_gap(place, slots, timezone.now()).who] == ["have not started"]
+    assert [one.words for one in describe_gap(place, slots, timezone.now()).groups] == ["have not started"]
     rates(world, campaign, world.nour, most=1)
-    told = [one.words for one in describe_gap(place, slots, timezone.now()).who]
+    told = [one.words for one in describe_gap(place, slots, timezone.now()).groups]
     assert told == ["is available", "has not started"]
 
 
@@ -214,11 +214,16 @@ def test_nonsense_in_the_address_shows_the_whole(world: World, campaign: Campaig
 
 
 def test_nothing_is_a_gap_in_the_first_minute(world: World, campaign: Campaign) -> None:
-    looks = {cell.look for row in coverage.coverage_page(campaign, CoverageFilter()).rows for cell in row.cells if cell}
+    looks = {
+        cell.style for row in coverage.coverage_page(campaign, CoverageFilter()).rows for cell in row.cells if cell
+    }
     assert looks == {"part"} and "No rows match." in page_of(world, show="holes")
     week = timezone.now() + timedelta(days=7, minutes=1)
     looks = {
-        cell.look for row in coverage.coverage_page(campaign, CoverageFilter(), week).rows for cell in row.cells if cell
+        cell.style
+        for row in coverage.coverage_page(campaign, CoverageFilter(), week).rows
+        for cell in row.cells
+        if cell
     }
     assert looks == {"hole"}, "nobody answered in a week"
 
@@ -231,7 +236,7 @@ def test_with_a_last_day_a_gap_is_less_than_a_fifth_of_what_is_due(world: World,
 
     def egypt(day: float) -> list[str]:
         rows = coverage.coverage_page(campaign, CoverageFilter(by="item"), begins + timedelta(days=day)).rows
-        return sorted({row.cells[1].look for row in rows if row.cells[1]})
+        return sorted({row.cells[1].style for row in rows if row.cells[1]})
 
     assert egypt(0) == egypt(1) == ["part"], "of two answers not one is due yet"
     assert egypt(6) == ["hole", "part"], "an item without any answer, once one is due"
@@ -252,7 +257,7 @@ def test_a_cell_is_complete_only_when_its_items_are_accepted(world: World, campa
         assert found is not None
         return found
 
-    assert (cell().counted, cell().asked, cell().accepted, cell().units, cell().look) == (4, 4, 0, 2, "part")
+    assert (cell().counted, cell().asked, cell().accepted, cell().units, cell().style) == (4, 4, 0, 2, "part")
     page = page_of(world, concept="wedding")
     assert "✓</a>" not in page and "0 of 2 accepted" in page and "0 of 2 items accepted" in page
     for at, answer in enumerate(Annotation.objects.filter(assignment__unit__item__concept="wedding").order_by("pk")):
@@ -276,5 +281,5 @@ def test_a_rule_that_rejects_an_item_leaves_its_cell_open(world: World, campaign
             campaign=campaign, unit=unit, rule_version=rule, state=state, answers=2, at=timezone.now()
         )
     cell = coverage.coverage_page(campaign, CoverageFilter(by="concept", concept="wedding")).rows[0].cells[1]
-    assert cell and (cell.counted, cell.accepted, cell.units, cell.look) == (4, 1, 2, "part")
+    assert cell and (cell.counted, cell.accepted, cell.units, cell.style) == (4, 1, 2, "part")
     assert coverage.coverage_page(campaign, CoverageFilter(by="concept", concept="wedding", show="missing")).total == 1

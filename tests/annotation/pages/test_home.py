@@ -13,7 +13,7 @@ from annotation.pages.status_text import duration, format_date, greeting, time_z
 from annotation.services.campaigns import lifecycle
 from annotation.services.campaigns.instructions import set_instructions
 from people.models import User
-from tests.annotation.pages.conftest import in_hand
+from tests.annotation.pages.conftest import current_assignment
 from tests.annotation.pages.test_sheet import SCRIPT
 from tests.personas import World
 
@@ -22,7 +22,7 @@ ClientOf = Callable[[User], Client]
 
 def rate(client: Client, campaign: Campaign, user: User, code: str = "4", seconds: str = "12") -> Assignment:
     client.get(f"/work/{campaign.pk}/")
-    hand = in_hand(campaign, user)
+    hand = current_assignment(campaign, user)
     Assignment.objects.filter(pk=hand.pk).update(shown_at=hand.reserved_at - timedelta(hours=1))
     posted = {"a-relevance": code, "client_key": f"key-{hand.pk}", "active_seconds": seconds}
     assert client.post(f"/assignments/{hand.pk}/submit", posted, **SCRIPT).status_code == 200
@@ -44,7 +44,7 @@ def test_home_counts_the_day_and_lists_the_last_answers(client_of: ClientOf, cam
     client = client_of(nour)
     rate(client, campaign, nour, "4", "100")
     rate(client, campaign, nour, "1", "200")
-    hand = in_hand(campaign, nour)
+    hand = current_assignment(campaign, nour)
     client.post(f"/assignments/{hand.pk}/skip", {"reason": "broken"}, **SCRIPT)
     html = client.get("/work/").content.decode()
     assert "Today: 2 answers, 5 min at work" in html
@@ -132,7 +132,7 @@ def test_history_is_ones_own(client_of: ClientOf, campaign: Campaign, nour: User
 def test_an_answer_can_be_changed_and_counts_until_then(client_of: ClientOf, campaign: Campaign, nour: User) -> None:
     client = client_of(nour)
     assignment = rate(client, campaign, nour, "4")
-    hand = in_hand(campaign, nour)
+    hand = current_assignment(campaign, nour)
     reply = client.post(f"/assignments/{assignment.pk}/change", follow=True)
     html = reply.content.decode()
     assert f'data-assignment="{assignment.pk}"' in html
@@ -141,7 +141,7 @@ def test_an_answer_can_be_changed_and_counts_until_then(client_of: ClientOf, cam
     client.post(f"/assignments/{assignment.pk}/submit", {"a-relevance": "2", "client_key": "changed"}, **SCRIPT)
     assert Rating.objects.get(counted=True).code == "2"
     assert Annotation.objects.filter(live=True).count() == 1
-    assert in_hand(campaign, nour) == hand
+    assert current_assignment(campaign, nour) == hand
     assert not Draft.objects.exists()
 
 
@@ -163,7 +163,7 @@ def test_anothers_reopened_answer_does_not_open_by_address(
     client.post(f"/assignments/{assignment.pk}/change")
     html = client_of(tarek).get(f"/work/{campaign.pk}/?change={assignment.pk}").content.decode()
     assert f'data-assignment="{assignment.pk}"' not in html
-    assert f'data-assignment="{in_hand(campaign, tarek).pk}"' in html
+    assert f'data-assignment="{current_assignment(campaign, tarek).pk}"' in html
 
 
 def test_a_surplus_answer_is_kept_and_says_so(client_of: ClientOf, campaign: Campaign, nour: User) -> None:

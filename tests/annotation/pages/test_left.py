@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotation.models import Assignment, Campaign, Slot
 from annotation.services.campaigns import lifecycle
 from people.models import CohortMember, User
-from tests.annotation.pages.conftest import in_hand
+from tests.annotation.pages.conftest import current_assignment
 from tests.annotation.pages.test_home import rate
 from tests.annotation.pages.test_sheet import SCRIPT
 from tests.personas import World, make_consent_version
@@ -64,7 +64,7 @@ def test_work_that_others_hold_is_not_offered(
 def test_what_one_lost_is_still_theirs_to_do(client_of: ClientOf, world: World, campaign: Campaign, nour: User) -> None:
     client = client_of(nour)
     client.get(f"/work/{campaign.pk}/")
-    while in_hand(campaign, nour) and Assignment.objects.filter(rater__user=nour).count() < 6:
+    while current_assignment(campaign, nour) and Assignment.objects.filter(rater__user=nour).count() < 6:
         rate(client, campaign, nour)
     Assignment.objects.filter(rater__user=nour, state="reserved").update(
         state="released", in_hand=False, lease_until=None
@@ -115,7 +115,7 @@ def test_history_shows_which_picture_and_tells_its_buttons_apart(
     client = client_of(nour)
     for _time in range(3):
         rate(client, campaign, nour)
-    hand = in_hand(campaign, nour)
+    hand = current_assignment(campaign, nour)
     client.post(f"/assignments/{hand.pk}/skip", {"reason": "broken"}, **SCRIPT)
     html = client.get("/work/history/").content.decode()
     assert html.count("<img") == 4

@@ -46,7 +46,7 @@ def send(client: Client, assignment: Assignment, data: bytes | None = None, name
     return client.post(f"/assignments/{assignment.pk}/picture", form, headers={"X-Requested-With": "emic"})
 
 
-def filled(sha: str, **more: str) -> dict[str, Any]:
+def picture_form(sha: str, **more: str) -> dict[str, Any]:
     return {"a-known": "", "a-photo": [sha, "file", "", "own", ""], "client_key": "one", **more}
 
 
@@ -61,7 +61,7 @@ def test_a_picture_is_brought_looked_at_and_answered_with(world: World, assignme
     assert kept.assignment == assignment and kept.image.sha256 == picture["sha"] and kept.fetched_from == ""
     assert Event.objects.get(verb="picture.brought").actor == world.nour
     assert nour.get(f"/assignments/{assignment.pk}/picture").json()["pictures"][0]["sha"] == picture["sha"]
-    nour.post(f"/assignments/{assignment.pk}/submit", filled(picture["sha"]))
+    nour.post(f"/assignments/{assignment.pk}/submit", picture_form(picture["sha"]))
     answer = Annotation.objects.get().answers["photo"]
     assert answer == {"sha": picture["sha"], "kind": "file", "source": "", "licence": "own"}
 
@@ -85,7 +85,7 @@ def test_nobody_brings_or_sees_pictures_of_anothers_sheet(world: World, assignme
 def test_a_picture_of_another_sheet_is_no_answer_here(world: World, assignment: Assignment) -> None:
     other = assign(assignment.participation.cohort, world.tarek, assignment.slot)
     sha = send(world.client(world.tarek), other, pictures.png()).json()["sha"]
-    reply = world.client(world.nour).post(f"/assignments/{assignment.pk}/submit", filled(sha))
+    reply = world.client(world.nour).post(f"/assignments/{assignment.pk}/submit", picture_form(sha))
     assert reply.status_code == 422 and "was not uploaded for this sheet" in reply.content.decode()
     assert not Annotation.objects.exists()
 
@@ -137,7 +137,9 @@ def test_a_sheet_takes_so_many_pictures_and_no_more(
 def test_a_sheet_that_takes_no_answer_takes_no_picture(world: World, assignment: Assignment, condition: str) -> None:
     nour = world.client(world.nour)
     if condition == "answered":
-        nour.post(f"/assignments/{assignment.pk}/submit", filled(send(nour, assignment, pictures.png()).json()["sha"]))
+        nour.post(
+            f"/assignments/{assignment.pk}/submit", picture_form(send(nour, assignment, pictures.png()).json()["sha"])
+        )
     elif condition == "no picture asked":
         assignment.campaign.sheet_version = SheetVersion.objects.get(major=1)
         assignment.campaign.save()
@@ -201,7 +203,7 @@ def test_the_picture_and_where_it_is_from_are_in_the_history(world: World, assig
     nour = world.client(world.nour)
     sha = send(nour, assignment, pictures.png()).json()["sha"]
     source = ["https://example.org/<b>", "other", "GFDL <i>"]
-    nour.post(f"/assignments/{assignment.pk}/submit", filled(sha) | {"a-photo": [sha, "url", *source]})
+    nour.post(f"/assignments/{assignment.pk}/submit", picture_form(sha) | {"a-photo": [sha, "url", *source]})
     assert Annotation.objects.exists()
     page = nour.get("/work/history/").content.decode()
     assert 'href="https://example.org/&lt;b&gt;"' in page and "GFDL &lt;i&gt;" in page and 'width="64"' in page
@@ -214,16 +216,16 @@ def test_picture_source_is_not_taken_from_the_page(
     monkeypatch.setattr(uploads, "_ask", lambda url, most: FetchResult(pictures.png(), url))
     nour = world.client(world.nour)
     sha = send(nour, assignment, url="https://example.org/tea.png").json()["sha"]
-    reply = nour.post(f"/assignments/{assignment.pk}/submit", filled(sha))
+    reply = nour.post(f"/assignments/{assignment.pk}/submit", picture_form(sha))
     assert reply.status_code == 422 and "The source page is missing" in reply.content.decode()
     own = send(nour, assignment, pictures.png(seed=2)).json()["sha"]
-    fields = filled(sha) | {"a-photo": [sha, "file", "https://example.org/", "own", ""]}
+    fields = picture_form(sha) | {"a-photo": [sha, "file", "https://example.org/", "own", ""]}
     assert nour.post(f"/assignments/{assignment.pk}/submit", fields).status_code == 302
     assert Annotation.objects.get().answers["photo"]["kind"] == "url"
     other = assign(assignment.participation.cohort, world.tarek, assignment.slot)
     tarek = world.client(world.tarek)
     assert send(tarek, other, pictures.png(seed=2)).json()["sha"] == own
-    assert tarek.post(f"/assignments/{other.pk}/submit", filled(own)).status_code == 302
+    assert tarek.post(f"/assignments/{other.pk}/submit", picture_form(own)).status_code == 302
 
 
 def test_what_a_sheet_has_no_room_for_is_not_stored(

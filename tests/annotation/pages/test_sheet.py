@@ -12,7 +12,7 @@ from django.utils import timezone
 from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Draft, ProblemReport, Rating
 from annotation.services.campaigns import lifecycle
 from people.models import Consent, User
-from tests.annotation.pages.conftest import in_hand
+from tests.annotation.pages.conftest import current_assignment
 from tests.personas import World, make_consent_version
 
 ClientOf = Callable[[User], Client]
@@ -60,7 +60,7 @@ def test_an_arabic_page_speaks_arabic(client_of: ClientOf, nour: User, page: str
 def test_without_a_script_an_answer_leads_to_the_next_sheet(
     browser: Client, campaign: Campaign, nour: User, page: str
 ) -> None:
-    first = in_hand(campaign, nour)
+    first = current_assignment(campaign, nour)
     html = browser.get(page).content.decode()
     Assignment.objects.filter(pk=first.pk).update(shown_at=first.reserved_at - timedelta(minutes=1))
     posted = {"a-relevance": "4", "client_key": key_in(html), "active_seconds": "7.5", "shown_at": ""}
@@ -71,22 +71,22 @@ def test_without_a_script_an_answer_leads_to_the_next_sheet(
     assert Rating.objects.get().value == 4.0
     html = answer.content.decode()
     assert f"/assignments/{first.pk}/undo" in html
-    assert f'data-assignment="{in_hand(campaign, nour).pk}"' in html
+    assert f'data-assignment="{current_assignment(campaign, nour).pk}"' in html
     assert "<b>1</b> of 12" in html
 
 
 def test_a_script_gets_the_next_sheet_in_the_same_reply(browser: Client, campaign: Campaign, nour: User) -> None:
-    first = in_hand(campaign, nour)
+    first = current_assignment(campaign, nour)
     reply = browser.post(f"/assignments/{first.pk}/submit", {"a-relevance": "2", "client_key": "k1"}, **SCRIPT)
     html = reply.content.decode()
     assert reply.status_code == 200
     assert "<html" not in html
-    assert f'data-assignment="{in_hand(campaign, nour).pk}"' in html
+    assert f'data-assignment="{current_assignment(campaign, nour).pk}"' in html
     assert 'id="gauge"' in html and 'id="undo"' in html
 
 
 def test_the_same_key_sent_twice_is_one_answer(browser: Client, campaign: Campaign, nour: User) -> None:
-    first = in_hand(campaign, nour)
+    first = current_assignment(campaign, nour)
     for _time in range(2):
         reply = browser.post(f"/assignments/{first.pk}/submit", {"a-relevance": "2", "client_key": "k1"}, **SCRIPT)
         assert reply.status_code == 200
@@ -97,7 +97,7 @@ def test_the_same_key_sent_twice_is_one_answer(browser: Client, campaign: Campai
 def test_second_answer_to_a_sheet_is_shown_with_the_first_and_saved_as_draft(
     browser: Client, campaign: Campaign, nour: User, extra: dict[str, Any]
 ) -> None:
-    first = in_hand(campaign, nour)
+    first = current_assignment(campaign, nour)
     browser.post(f"/assignments/{first.pk}/submit", {"a-relevance": "2", "client_key": "k1"}, **SCRIPT)
     reply = browser.post(f"/assignments/{first.pk}/submit", {"a-relevance": "5", "client_key": "k2"}, **extra)
     html = reply.content.decode()
@@ -113,7 +113,7 @@ def test_second_answer_to_a_sheet_is_shown_with_the_first_and_saved_as_draft(
 def test_the_same_answer_or_none_to_an_answered_sheet_goes_on_and_says_so(
     browser: Client, campaign: Campaign, nour: User, code: str
 ) -> None:
-    first = in_hand(campaign, nour)
+    first = current_assignment(campaign, nour)
     browser.post(f"/assignments/{first.pk}/submit", {"a-relevance": "2", "client_key": "k1"}, **SCRIPT)
     reply = browser.post(f"/assignments/{first.pk}/submit", {"a-relevance": code, "client_key": "k2"}, **SCRIPT)
     assert reply.status_code == 200 and "answered in another window" in reply.content.decode()
@@ -124,7 +124,7 @@ def test_the_same_answer_or_none_to_an_answered_sheet_goes_on_and_says_so(
 def test_a_missing_answer_is_told_under_its_field(
     browser: Client, campaign: Campaign, nour: User, extra: dict[str, Any]
 ) -> None:
-    first = in_hand(campaign, nour)
+    first = current_assignment(campaign, nour)
     reply = browser.post(f"/assignments/{first.pk}/submit", {"client_key": "k1"}, **extra)
     assert reply.status_code == 422
     assert 'id="e-relevance"' in reply.content.decode()
@@ -136,7 +136,7 @@ def test_a_missing_answer_is_told_under_its_field(
 
 
 def test_times_a_browser_says_are_kept_to_what_is_possible(browser: Client, campaign: Campaign, nour: User) -> None:
-    first = in_hand(campaign, nour)
+    first = current_assignment(campaign, nour)
     tomorrow = (timezone.now() + timedelta(days=1)).isoformat()
     posted = {"a-relevance": "2", "client_key": "k1", "shown_at": tomorrow, "active_seconds": "-5"}
     browser.post(f"/assignments/{first.pk}/submit", posted, **SCRIPT)
@@ -146,7 +146,7 @@ def test_times_a_browser_says_are_kept_to_what_is_possible(browser: Client, camp
 
 
 def test_undo_brings_the_sheet_back_with_its_answer(browser: Client, campaign: Campaign, nour: User) -> None:
-    first = in_hand(campaign, nour)
+    first = current_assignment(campaign, nour)
     browser.post(f"/assignments/{first.pk}/submit", {"a-relevance": "2", "client_key": "k1"}, **SCRIPT)
     html = browser.post(f"/assignments/{first.pk}/undo", **SCRIPT).content.decode()
     assert f'data-assignment="{first.pk}"' in html
@@ -158,7 +158,7 @@ def test_undo_brings_the_sheet_back_with_its_answer(browser: Client, campaign: C
 def test_undo_names_the_answer_it_takes_back_and_touches_no_other(
     browser: Client, campaign: Campaign, nour: User
 ) -> None:
-    first = in_hand(campaign, nour)
+    first = current_assignment(campaign, nour)
     html = browser.post(
         f"/assignments/{first.pk}/submit", {"a-relevance": "2", "client_key": "k1"}, **SCRIPT
     ).content.decode()
@@ -173,7 +173,7 @@ def test_undo_names_the_answer_it_takes_back_and_touches_no_other(
 
 
 def test_undo_works_without_a_script(browser: Client, campaign: Campaign, nour: User) -> None:
-    first = in_hand(campaign, nour)
+    first = current_assignment(campaign, nour)
     browser.post(f"/assignments/{first.pk}/submit", {"a-relevance": "2", "client_key": "k1"})
     html = browser.post(f"/assignments/{first.pk}/undo", follow=True).content.decode()
     assert f'data-assignment="{first.pk}"' in html
@@ -181,7 +181,7 @@ def test_undo_works_without_a_script(browser: Client, campaign: Campaign, nour: 
 
 
 def test_a_late_undo_says_what_else_can_be_done(browser: Client, campaign: Campaign, nour: User) -> None:
-    first = in_hand(campaign, nour)
+    first = current_assignment(campaign, nour)
     browser.post(f"/assignments/{first.pk}/submit", {"a-relevance": "2", "client_key": "k1"}, **SCRIPT)
     Annotation.objects.update(submitted_at=timezone.now() - timedelta(minutes=5))
     html = browser.post(f"/assignments/{first.pk}/undo", **SCRIPT).content.decode()
@@ -190,13 +190,13 @@ def test_a_late_undo_says_what_else_can_be_done(browser: Client, campaign: Campa
 
 
 def test_skip_takes_a_reason_of_the_stage_only(browser: Client, campaign: Campaign, nour: User) -> None:
-    first = in_hand(campaign, nour)
+    first = current_assignment(campaign, nour)
     browser.post(f"/assignments/{first.pk}/skip", {"reason": "bored"}, **SCRIPT)
-    assert in_hand(campaign, nour) == first
+    assert current_assignment(campaign, nour) == first
     html = browser.post(f"/assignments/{first.pk}/skip", {"reason": "unknown"}, **SCRIPT).content.decode()
     first.refresh_from_db()
     assert (first.state, first.skip_reason) == ("skipped", "unknown")
-    assert f'data-assignment="{in_hand(campaign, nour).pk}"' in html
+    assert f'data-assignment="{current_assignment(campaign, nour).pk}"' in html
 
 
 def test_dialogs_open_without_a_script(browser: Client, page: str) -> None:
@@ -207,19 +207,19 @@ def test_dialogs_open_without_a_script(browser: Client, page: str) -> None:
 
 
 def test_a_problem_is_kept_and_the_work_goes_on(browser: Client, campaign: Campaign, nour: User) -> None:
-    first = in_hand(campaign, nour)
+    first = current_assignment(campaign, nour)
     url = f"/assignments/{first.pk}/report"
     assert browser.post(url, {"text": "  "}, **SCRIPT).status_code == 422
     assert browser.post(url, {"text": "Mirrored."}, **SCRIPT).json()["words"].startswith("Thank you")
     assert browser.post(url, {"text": "Mirrored."}, follow=True).status_code == 200
     assert {report.text for report in ProblemReport.objects.all()} == {"Mirrored."}
-    assert in_hand(campaign, nour) == first
+    assert current_assignment(campaign, nour) == first
 
 
 def test_a_draft_comes_back_and_an_older_window_overwrites_nothing(
     browser: Client, campaign: Campaign, nour: User, page: str
 ) -> None:
-    first = in_hand(campaign, nour)
+    first = current_assignment(campaign, nour)
     url = f"/assignments/{first.pk}/draft"
     assert browser.post(url, {"a-relevance": "3", "draft_version": "0"}).json()["version"] == 1
     html = browser.get(page).content.decode()
@@ -232,7 +232,7 @@ def test_a_draft_comes_back_and_an_older_window_overwrites_nothing(
 
 
 def test_a_draft_of_an_answered_sheet_is_gone(browser: Client, campaign: Campaign, nour: User) -> None:
-    first = in_hand(campaign, nour)
+    first = current_assignment(campaign, nour)
     browser.post(f"/assignments/{first.pk}/submit", {"a-relevance": "2", "client_key": "k1"}, **SCRIPT)
     assert browser.post(f"/assignments/{first.pk}/draft", {"a-relevance": "3", "draft_version": "0"}).status_code == 410
 
@@ -291,7 +291,7 @@ def test_nobody_touches_anothers_sheet(
     deed: str,
     person_name: str | None,
 ) -> None:
-    theirs = in_hand(campaign, nour)
+    theirs = current_assignment(campaign, nour)
     client = client_of(getattr(world, person_name)) if person_name else Client()
     posted = {"a-relevance": "1", "client_key": "x", "reason": "unknown", "text": "x", "draft_version": "0"}
     reply = client.post(f"/assignments/{theirs.pk}/{deed}", posted)
@@ -304,13 +304,15 @@ def test_nobody_touches_anothers_sheet(
 
 @pytest.mark.parametrize("deed", DEEDS)
 def test_deeds_are_posted(browser: Client, campaign: Campaign, nour: User, deed: str) -> None:
-    assert browser.get(f"/assignments/{in_hand(campaign, nour).pk}/{deed}").status_code == 405
+    assert browser.get(f"/assignments/{current_assignment(campaign, nour).pk}/{deed}").status_code == 405
 
 
 def test_a_form_from_elsewhere_is_refused(world: World, campaign: Campaign, nour: User, page: str) -> None:
     client = world.client(nour, enforce_csrf_checks=True)
     client.get(page)
-    reply = client.post(f"/assignments/{in_hand(campaign, nour).pk}/submit", {"a-relevance": "1", "client_key": "x"})
+    reply = client.post(
+        f"/assignments/{current_assignment(campaign, nour).pk}/submit", {"a-relevance": "1", "client_key": "x"}
+    )
     assert reply.status_code == 403
     assert not Annotation.objects.exists()
 
@@ -324,7 +326,7 @@ def test_pages_hold_no_inline_style_or_script(browser: Client, page: str) -> Non
 def test_others_answers_are_not_on_the_page(client_of: ClientOf, campaign: Campaign, world: World, page: str) -> None:
     tarek = client_of(world.tarek)
     tarek.get(page)
-    hand = in_hand(campaign, world.tarek)
+    hand = current_assignment(campaign, world.tarek)
     tarek.post(f"/assignments/{hand.pk}/submit", {"a-relevance": "5", "client_key": "k"}, **SCRIPT)
     html = client_of(world.nour).get(page).content.decode()
     assert "checked" not in html.split('id="why"')[0]

@@ -78,7 +78,7 @@ def an_open_campaign(
     return campaign
 
 
-def the_seat(campaign: Campaign) -> CampaignCohort:
+def get_campaign_cohort(campaign: Campaign) -> CampaignCohort:
     return campaign.cohorts.select_related("campaign", "cohort").get()
 
 

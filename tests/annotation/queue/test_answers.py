@@ -10,7 +10,7 @@ from annotation.services.answers.submit import Submission
 from annotation.services.campaigns import lifecycle
 from annotation.services.queue import leases, next_work, recount
 from jobs.models import Event
-from tests.annotation.queue.factories import NOON, a_person, an_open_campaign, rate, the_seat
+from tests.annotation.queue.factories import NOON, a_person, an_open_campaign, get_campaign_cohort, rate
 
 pytestmark = pytest.mark.django_db
 LATER = NOON + timedelta(minutes=31)
@@ -29,7 +29,7 @@ def counters(slot_id: int | None) -> tuple[int, int, int]:
 def test_everything_that_shaped_the_answer_is_stamped_on_it() -> None:
     campaign = an_open_campaign()
     version = lifecycle.set_instructions(campaign, {"en": "Look first."}, None)
-    seat = the_seat(campaign)
+    seat = get_campaign_cohort(campaign)
     person = a_person(seat.cohort)
     hand = next_work.get_or_claim_work(person, seat, NOON).current
     assert hand
@@ -59,7 +59,7 @@ def test_everything_that_shaped_the_answer_is_stamped_on_it() -> None:
 
 
 def test_a_wrong_answer_is_refused_and_changes_nothing() -> None:
-    seat = the_seat(an_open_campaign())
+    seat = get_campaign_cohort(an_open_campaign())
     person = a_person(seat.cohort)
     hand = next_work.get_or_claim_work(person, seat, NOON).current
     assert hand
@@ -71,7 +71,7 @@ def test_a_wrong_answer_is_refused_and_changes_nothing() -> None:
 
 
 def test_the_same_key_again_is_the_same_answer() -> None:
-    seat = the_seat(an_open_campaign())
+    seat = get_campaign_cohort(an_open_campaign())
     person = a_person(seat.cohort)
     hand = next_work.get_or_claim_work(person, seat, NOON).current
     assert hand
@@ -86,7 +86,7 @@ def test_the_same_key_again_is_the_same_answer() -> None:
 
 def test_the_key_of_an_answer_that_was_changed_is_still_known() -> None:
     """A page without a connection sends it again after the person changed the answer elsewhere."""
-    seat = the_seat(an_open_campaign())
+    seat = get_campaign_cohort(an_open_campaign())
     person = a_person(seat.cohort)
     hand = next_work.get_or_claim_work(person, seat, NOON).current
     assert hand
@@ -99,7 +99,7 @@ def test_the_key_of_an_answer_that_was_changed_is_still_known() -> None:
 
 
 def test_a_key_used_for_another_item_is_refused() -> None:
-    seat = the_seat(an_open_campaign())
+    seat = get_campaign_cohort(an_open_campaign())
     hand = next_work.get_or_claim_work(a_person(seat.cohort), seat, NOON).current
     assert hand
     following = rate(hand, key="k", at=NOON).work.current
@@ -109,7 +109,7 @@ def test_a_key_used_for_another_item_is_refused() -> None:
 
 
 def test_nobody_answers_in_anothers_name() -> None:
-    seat = the_seat(an_open_campaign())
+    seat = get_campaign_cohort(an_open_campaign())
     one, two = a_person(seat.cohort), a_person(seat.cohort)
     hand = next_work.get_or_claim_work(one, seat, NOON).current
     assert hand
@@ -126,7 +126,7 @@ def test_nobody_answers_in_anothers_name() -> None:
 
 
 def test_late_work_counts_where_a_place_is_free() -> None:
-    seat = the_seat(an_open_campaign(items=1))
+    seat = get_campaign_cohort(an_open_campaign(items=1))
     person = a_person(seat.cohort)
     hand = next_work.get_or_claim_work(person, seat, NOON).current
     assert hand and leases.release_expired(LATER) == 1
@@ -135,7 +135,7 @@ def test_late_work_counts_where_a_place_is_free() -> None:
 
 
 def test_late_work_without_a_place_is_kept_as_surplus_and_counts_when_a_place_comes_free() -> None:
-    seat = the_seat(an_open_campaign(items=1))
+    seat = get_campaign_cohort(an_open_campaign(items=1))
     one, two = a_person(seat.cohort), a_person(seat.cohort)
     late = next_work.get_or_claim_work(one, seat, NOON).current
     leases.release_expired(LATER)
@@ -152,7 +152,7 @@ def test_late_work_without_a_place_is_kept_as_surplus_and_counts_when_a_place_co
 
 
 def test_an_expired_place_comes_back_to_the_same_person_with_its_draft() -> None:
-    seat = the_seat(an_open_campaign(items=1))
+    seat = get_campaign_cohort(an_open_campaign(items=1))
     person = a_person(seat.cohort)
     hand = next_work.get_or_claim_work(person, seat, NOON).current
     assert hand
@@ -164,7 +164,7 @@ def test_an_expired_place_comes_back_to_the_same_person_with_its_draft() -> None
 
 
 def test_skipping_needs_one_of_the_reasons_and_hands_the_unit_to_others() -> None:
-    seat = the_seat(an_open_campaign(items=2))
+    seat = get_campaign_cohort(an_open_campaign(items=2))
     first, second = a_person(seat.cohort), a_person(seat.cohort)
     hand = next_work.get_or_claim_work(first, seat, NOON).current
     assert hand and hand.slot
@@ -183,7 +183,7 @@ def test_skipping_needs_one_of_the_reasons_and_hands_the_unit_to_others() -> Non
 
 
 def test_skipping_twice_is_skipping_once_and_an_answer_still_goes_in() -> None:
-    seat = the_seat(an_open_campaign(items=1))
+    seat = get_campaign_cohort(an_open_campaign(items=1))
     person = a_person(seat.cohort)
     hand = next_work.get_or_claim_work(person, seat, NOON).current
     assert hand
@@ -196,7 +196,7 @@ def test_skipping_twice_is_skipping_once_and_an_answer_still_goes_in() -> None:
 
 
 def test_undo_puts_the_answer_back_in_hand_and_keeps_its_place() -> None:
-    seat = the_seat(an_open_campaign(items=5))
+    seat = get_campaign_cohort(an_open_campaign(items=5))
     person = a_person(seat.cohort)
     hand = next_work.get_or_claim_work(person, seat, NOON).current
     assert hand
@@ -219,7 +219,7 @@ def test_undo_puts_the_answer_back_in_hand_and_keeps_its_place() -> None:
 
 
 def test_undo_ends_after_its_time(settings: object) -> None:
-    seat = the_seat(an_open_campaign())
+    seat = get_campaign_cohort(an_open_campaign())
     person = a_person(seat.cohort)
     hand = next_work.get_or_claim_work(person, seat, NOON).current
     assert hand
@@ -231,7 +231,7 @@ def test_undo_ends_after_its_time(settings: object) -> None:
 
 
 def test_undoing_a_surplus_answer_takes_no_place() -> None:
-    seat = the_seat(an_open_campaign(items=1))
+    seat = get_campaign_cohort(an_open_campaign(items=1))
     first, second = a_person(seat.cohort), a_person(seat.cohort)
     late = next_work.get_or_claim_work(first, seat, NOON).current
     leases.release_expired(LATER)
@@ -245,7 +245,7 @@ def test_undoing_a_surplus_answer_takes_no_place() -> None:
 
 
 def test_an_answer_opened_from_the_history_counts_until_the_new_one_takes_its_place() -> None:
-    seat = the_seat(an_open_campaign(items=2))
+    seat = get_campaign_cohort(an_open_campaign(items=2))
     person = a_person(seat.cohort)
     hand = next_work.get_or_claim_work(person, seat, NOON).current
     assert hand
@@ -264,7 +264,7 @@ def test_an_answer_opened_from_the_history_counts_until_the_new_one_takes_its_pl
 
 
 def test_a_problem_is_reported_and_the_item_stays_in_hand() -> None:
-    seat = the_seat(an_open_campaign())
+    seat = get_campaign_cohort(an_open_campaign())
     person = a_person(seat.cohort)
     hand = next_work.get_or_claim_work(person, seat, NOON).current
     assert hand
@@ -276,7 +276,7 @@ def test_a_problem_is_reported_and_the_item_stays_in_hand() -> None:
 
 
 def test_drafts_are_kept_in_order_and_an_older_window_overwrites_nothing() -> None:
-    seat = the_seat(an_open_campaign())
+    seat = get_campaign_cohort(an_open_campaign())
     person = a_person(seat.cohort)
     hand = next_work.get_or_claim_work(person, seat, NOON).current
     assert hand
@@ -294,7 +294,7 @@ def test_drafts_are_kept_in_order_and_an_older_window_overwrites_nothing() -> No
 
 
 def test_typing_renews_the_lease() -> None:
-    seat = the_seat(an_open_campaign())
+    seat = get_campaign_cohort(an_open_campaign())
     person = a_person(seat.cohort)
     hand = next_work.get_or_claim_work(person, seat, NOON).current
     assert hand

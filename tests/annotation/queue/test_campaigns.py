@@ -21,8 +21,8 @@ from tests.annotation.queue.factories import (
     a_stage,
     add_items,
     an_open_campaign,
+    get_campaign_cohort,
     rate,
-    the_seat,
 )
 
 pytestmark = pytest.mark.django_db
@@ -75,7 +75,7 @@ def test_slots_are_the_items_of_the_conditions_for_each_cohorts_own_label() -> N
 
 def test_items_that_come_later_get_slots_and_withdrawn_ones_lose_theirs() -> None:
     campaign = an_open_campaign(items=2, target=2)
-    seat = the_seat(campaign)
+    seat = get_campaign_cohort(campaign)
     person = a_person(seat.cohort)
     hand = next_work.get_or_claim_work(person, seat, NOON).current
     assert hand
@@ -120,7 +120,7 @@ def test_a_wrong_sheet_is_refused() -> None:
 def test_a_clone_asks_the_same_of_the_same_people_and_shares_no_answers() -> None:
     campaign = an_open_campaign(items=2, target=3)
     lifecycle.set_instructions(campaign, {"en": "Look."}, None)
-    seat = the_seat(campaign)
+    seat = get_campaign_cohort(campaign)
     hand = next_work.get_or_claim_work(a_person(seat.cohort), seat, NOON).current
     assert hand
     rate(hand, at=NOON)
@@ -141,7 +141,7 @@ def test_instructions_get_a_version_only_when_they_change() -> None:
 
 def test_a_higher_target_opens_slots_again() -> None:
     campaign = an_open_campaign(items=3, target=1)
-    seat = the_seat(campaign)
+    seat = get_campaign_cohort(campaign)
     first, second = a_person(seat.cohort), a_person(seat.cohort)
     work = next_work.get_or_claim_work(first, seat, NOON)
     while work.current:
@@ -154,7 +154,7 @@ def test_a_higher_target_opens_slots_again() -> None:
 
 
 def test_a_higher_target_counts_waiting_answers_first() -> None:
-    seat = the_seat(an_open_campaign(items=1, target=1))
+    seat = get_campaign_cohort(an_open_campaign(items=1, target=1))
     one, two = a_person(seat.cohort), a_person(seat.cohort)
     late = next_work.get_or_claim_work(one, seat, NOON).current
     leases.release_expired(LATER)
@@ -170,7 +170,7 @@ def test_a_higher_target_counts_waiting_answers_first() -> None:
 
 def test_a_lower_target_keeps_what_is_reserved_or_submitted() -> None:
     campaign = an_open_campaign(items=3, target=3)
-    seat = the_seat(campaign)
+    seat = get_campaign_cohort(campaign)
     people = [a_person(seat.cohort) for _ in range(2)]
     hands = [next_work.get_or_claim_work(person, seat, NOON).current for person in people]
     assert hands[0] and hands[1] and hands[0].slot_id == hands[1].slot_id
@@ -185,7 +185,7 @@ def test_a_lower_target_keeps_what_is_reserved_or_submitted() -> None:
 
 def test_closing_gives_places_back_and_ends_the_claims() -> None:
     campaign = an_open_campaign(items=5)
-    seat = the_seat(campaign)
+    seat = get_campaign_cohort(campaign)
     person = a_person(seat.cohort)
     work = next_work.get_or_claim_work(person, seat, NOON)
     assert work.current and work.prefetched
@@ -199,7 +199,7 @@ def test_closing_gives_places_back_and_ends_the_claims() -> None:
 
 def test_progress_and_watermark_follow_every_change() -> None:
     campaign = an_open_campaign(items=2, target=2)
-    seat = the_seat(campaign)
+    seat = get_campaign_cohort(campaign)
     person = a_person(seat.cohort)
     hand = next_work.get_or_claim_work(person, seat, NOON).current
     before = watermark(campaign.stage.benchmark)
@@ -213,7 +213,7 @@ def test_progress_and_watermark_follow_every_change() -> None:
 
 def test_access_is_by_cohort_and_by_ownership() -> None:
     campaign = an_open_campaign()
-    seat = the_seat(campaign)
+    seat = get_campaign_cohort(campaign)
     person, stranger = a_person(seat.cohort), a_person()
     hand = next_work.get_or_claim_work(person, seat, NOON).current
     assert hand and person.user and stranger.user

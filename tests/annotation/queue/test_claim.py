@@ -10,7 +10,7 @@ from annotation.services.campaigns import lifecycle
 from annotation.services.queue import next_work
 from annotation.services.queue.next_work import Work
 from people.models import CohortMember, Consent, ConsentVersion, Rater
-from tests.annotation.queue.factories import NOON, a_cohort, a_person, an_open_campaign, rate, the_seat
+from tests.annotation.queue.factories import NOON, a_cohort, a_person, an_open_campaign, get_campaign_cohort, rate
 
 pytestmark = pytest.mark.django_db
 
@@ -30,7 +30,7 @@ def work_through(person: Rater, seat: CampaignCohort) -> list[int]:
 
 
 def test_a_person_works_until_nothing_is_left_and_meets_no_unit_twice() -> None:
-    seat = the_seat(an_open_campaign(items=5, target=1))
+    seat = get_campaign_cohort(an_open_campaign(items=5, target=1))
     person = a_person(seat.cohort)
     seen = work_through(person, seat)
     assert len(set(seen)) == len(seen) == 5
@@ -40,7 +40,7 @@ def test_a_person_works_until_nothing_is_left_and_meets_no_unit_twice() -> None:
 
 
 def test_one_in_hand_one_ahead_and_asking_again_gives_the_same() -> None:
-    seat = the_seat(an_open_campaign(items=5))
+    seat = get_campaign_cohort(an_open_campaign(items=5))
     person = a_person(seat.cohort)
     first = next_work.get_or_claim_work(person, seat, NOON)
     again = next_work.get_or_claim_work(person, seat, NOON)
@@ -52,7 +52,7 @@ def test_one_in_hand_one_ahead_and_asking_again_gives_the_same() -> None:
 
 
 def test_none_is_taken_ahead_when_others_would_go_without() -> None:
-    seat = the_seat(an_open_campaign(items=3))
+    seat = get_campaign_cohort(an_open_campaign(items=3))
     one, two = a_person(seat.cohort), a_person(seat.cohort)
     assert next_work.get_or_claim_work(one, seat, NOON).prefetched  # alone, with two open
     work = next_work.get_or_claim_work(two, seat, NOON)
@@ -60,14 +60,14 @@ def test_none_is_taken_ahead_when_others_would_go_without() -> None:
 
 
 def test_the_order_comes_from_the_seed_and_not_from_the_items() -> None:
-    seat = the_seat(an_open_campaign(items=30))
+    seat = get_campaign_cohort(an_open_campaign(items=30))
     by_position = list(Slot.objects.filter(cohort=seat).order_by("position").values_list("unit_id", flat=True))
     assert sorted(by_position) != by_position
     assert list(Slot.objects.order_by("position").values_list("position", flat=True)) == list(range(1, 31))
 
 
 def test_different_people_are_asked_until_the_target_is_met() -> None:
-    seat = the_seat(an_open_campaign(items=4, target=2))
+    seat = get_campaign_cohort(an_open_campaign(items=4, target=2))
     people = [a_person(seat.cohort) for _ in range(3)]
     assert [len(work_through(person, seat)) for person in people] == [4, 4, 0]
     assert reason(next_work.get_or_claim_work(people[2], seat, NOON)) == "cohort_full"
@@ -75,21 +75,21 @@ def test_different_people_are_asked_until_the_target_is_met() -> None:
 
 def test_where_nothing_is_asked_yet_nobody_is_thanked_for_everything() -> None:
     """A stage whose items are made of an earlier one's answers begins with none."""
-    seat = the_seat(an_open_campaign(items=1))
+    seat = get_campaign_cohort(an_open_campaign(items=1))
     Slot.objects.filter(cohort=seat).delete()
     Tally.objects.filter(cohort=seat).update(wanted=0)
     assert reason(next_work.get_or_claim_work(a_person(seat.cohort), seat, NOON)) == "nothing_yet"
 
 
 def test_done_with_everything_while_others_are_missing() -> None:
-    seat = the_seat(an_open_campaign(items=2, target=2))
+    seat = get_campaign_cohort(an_open_campaign(items=2, target=2))
     person = a_person(seat.cohort)
     work_through(person, seat)
     assert reason(next_work.get_or_claim_work(person, seat, NOON)) == "all_done"
 
 
 def test_all_reserved_says_until_when() -> None:
-    seat = the_seat(an_open_campaign(items=1))
+    seat = get_campaign_cohort(an_open_campaign(items=1))
     one, two = a_person(seat.cohort), a_person(seat.cohort)
     assignment = next_work.get_or_claim_work(one, seat, NOON).current
     work = next_work.get_or_claim_work(two, seat, NOON + timedelta(minutes=5))
@@ -98,7 +98,7 @@ def test_all_reserved_says_until_when() -> None:
 
 
 def test_a_place_whose_time_is_over_is_given_on_without_waiting_for_the_worker() -> None:
-    seat = the_seat(an_open_campaign(items=1))
+    seat = get_campaign_cohort(an_open_campaign(items=1))
     one, two = a_person(seat.cohort), a_person(seat.cohort)
     assignment = next_work.get_or_claim_work(one, seat, NOON).current
     work = next_work.get_or_claim_work(two, seat, NOON + timedelta(minutes=31))
@@ -107,7 +107,7 @@ def test_a_place_whose_time_is_over_is_given_on_without_waiting_for_the_worker()
 
 
 def test_opening_the_page_again_renews_a_reservation_that_is_half_over() -> None:
-    seat = the_seat(an_open_campaign(items=2))
+    seat = get_campaign_cohort(an_open_campaign(items=2))
     rater, other = a_person(seat.cohort), a_person(seat.cohort)
     first = next_work.get_or_claim_work(rater, seat, NOON)
     assert first.current and first.prefetched
@@ -121,7 +121,7 @@ def test_opening_the_page_again_renews_a_reservation_that_is_half_over() -> None
 
 def test_only_members_of_the_cohort() -> None:
     campaign = an_open_campaign()
-    seat = the_seat(campaign)
+    seat = get_campaign_cohort(campaign)
     stranger = a_person(a_cohort(campaign.stage.benchmark.team))
     member = a_person(seat.cohort)
     assert reason(next_work.get_or_claim_work(stranger, seat, NOON)) == "not_a_member"
@@ -129,7 +129,7 @@ def test_only_members_of_the_cohort() -> None:
 
 
 def test_leaving_stops_new_work_and_keeps_the_answer_in_hand() -> None:
-    seat = the_seat(an_open_campaign())
+    seat = get_campaign_cohort(an_open_campaign())
     person = a_person(seat.cohort)
     hand = next_work.get_or_claim_work(person, seat, NOON).current
     CohortMember.objects.filter(user=person.user).update(left_at=NOON)
@@ -141,7 +141,7 @@ def test_leaving_stops_new_work_and_keeps_the_answer_in_hand() -> None:
 
 
 def test_somebody_switched_off_gets_nothing() -> None:
-    seat = the_seat(an_open_campaign())
+    seat = get_campaign_cohort(an_open_campaign())
     person = a_person(seat.cohort)
     assert person.user
     person.user.is_active = False
@@ -150,7 +150,7 @@ def test_somebody_switched_off_gets_nothing() -> None:
 
 
 def test_consent_to_the_version_in_force() -> None:
-    seat = the_seat(an_open_campaign())
+    seat = get_campaign_cohort(an_open_campaign())
     person = a_person(seat.cohort)
     team = seat.cohort.team
     first = ConsentVersion.objects.create(team=team, number=1, published_at=NOON)
@@ -164,7 +164,7 @@ def test_consent_to_the_version_in_force() -> None:
 
 
 def test_withdrawing_consent_stops_new_work_and_keeps_the_answer_in_hand() -> None:
-    seat = the_seat(an_open_campaign())
+    seat = get_campaign_cohort(an_open_campaign())
     person = a_person(seat.cohort)
     version = ConsentVersion.objects.create(team=seat.cohort.team, number=1, published_at=NOON)
     consent = Consent.objects.create(user=person.user, version=version, language="en")
@@ -176,7 +176,7 @@ def test_withdrawing_consent_stops_new_work_and_keeps_the_answer_in_hand() -> No
 
 
 def test_a_new_consent_text_stops_new_work_and_what_was_begun_under_the_older_one_counts() -> None:
-    seat = the_seat(an_open_campaign())
+    seat = get_campaign_cohort(an_open_campaign())
     person = a_person(seat.cohort)
     first = ConsentVersion.objects.create(team=seat.cohort.team, number=1, published_at=NOON)
     Consent.objects.create(user=person.user, version=first, language="en")
@@ -189,7 +189,7 @@ def test_a_new_consent_text_stops_new_work_and_what_was_begun_under_the_older_on
 
 def test_the_excluded_are_told_so() -> None:
     campaign = an_open_campaign()
-    seat = the_seat(campaign)
+    seat = get_campaign_cohort(campaign)
     person, other = a_person(seat.cohort), a_person(seat.cohort)
     Exclusion.objects.create(benchmark=campaign.stage.benchmark, rater=person, reason="r", by=other.user)
     assert reason(next_work.get_or_claim_work(person, seat, NOON)) == "excluded"
@@ -198,7 +198,7 @@ def test_the_excluded_are_told_so() -> None:
 
 def test_a_pause_lets_people_finish_and_gives_nothing_new() -> None:
     campaign = an_open_campaign()
-    seat = the_seat(campaign)
+    seat = get_campaign_cohort(campaign)
     busy, idle = a_person(seat.cohort), a_person(seat.cohort)
     hand = next_work.get_or_claim_work(busy, seat, NOON).current
     lifecycle.pause(campaign, None)
@@ -222,7 +222,7 @@ def test_one_cohort_can_be_paused_alone() -> None:
 
 def test_dates_are_those_of_the_persons_own_day() -> None:
     campaign = an_open_campaign()
-    seat = the_seat(campaign)
+    seat = get_campaign_cohort(campaign)
     local, east, cohort_east = (a_person(seat.cohort) for _ in range(3))
     assert east.user
     east.user.time_zone = "Pacific/Kiritimati"  # fourteen hours ahead: there it is tomorrow
@@ -238,7 +238,7 @@ def test_dates_are_those_of_the_persons_own_day() -> None:
 
 def test_after_the_last_day_nothing_new_is_given() -> None:
     campaign = an_open_campaign()
-    seat = the_seat(campaign)
+    seat = get_campaign_cohort(campaign)
     person = a_person(seat.cohort)
     campaign.closes_on = NOON.date()
     campaign.save()
@@ -248,7 +248,7 @@ def test_after_the_last_day_nothing_new_is_given() -> None:
 
 
 def test_the_cursor_passes_what_a_person_had_and_nothing_else() -> None:
-    seat = the_seat(an_open_campaign(items=20, target=2))
+    seat = get_campaign_cohort(an_open_campaign(items=20, target=2))
     person = a_person(seat.cohort)
     work_through(person, seat)
     cursor = Participation.objects.get(rater=person).cursor
@@ -259,7 +259,7 @@ def test_the_cursor_passes_what_a_person_had_and_nothing_else() -> None:
 
 
 def test_a_slot_that_opens_again_is_found_by_people_whose_cursor_has_passed() -> None:
-    seat = the_seat(an_open_campaign(items=4, target=1))
+    seat = get_campaign_cohort(an_open_campaign(items=4, target=1))
     first, second = a_person(seat.cohort), a_person(seat.cohort)
     hand = next_work.get_or_claim_work(first, seat, NOON).current
     assert hand

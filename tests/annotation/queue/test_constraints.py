@@ -7,7 +7,7 @@ from django.db.models import Model
 
 from annotation.models import Annotation, Assignment, Participation, Rating, Slot, Tally
 from annotation.services.queue import next_work, recount
-from tests.annotation.queue.factories import NOON, a_person, an_open_campaign, rate, the_seat
+from tests.annotation.queue.factories import NOON, a_person, an_open_campaign, get_campaign_cohort, rate
 
 pytestmark = pytest.mark.django_db
 
@@ -21,7 +21,7 @@ def refuses(name: str, row: Model, **changes: object) -> None:
 
 @pytest.fixture
 def hand(db: None) -> Assignment:
-    seat = the_seat(an_open_campaign(items=4, target=2))
+    seat = get_campaign_cohort(an_open_campaign(items=4, target=2))
     found = next_work.get_or_claim_work(a_person(seat.cohort), seat, NOON).current
     assert found
     return found

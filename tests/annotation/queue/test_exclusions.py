@@ -9,7 +9,7 @@ from annotation.services.answers import exclusions
 from annotation.services.queue import leases, next_work, recount
 from jobs.models import Event
 from people.models import Rater, User
-from tests.annotation.queue.factories import NOON, a_person, an_open_campaign, rate, the_seat
+from tests.annotation.queue.factories import NOON, a_person, an_open_campaign, get_campaign_cohort, rate
 
 pytestmark = pytest.mark.django_db
 LATER = NOON + timedelta(minutes=31)
@@ -36,7 +36,7 @@ def submits(rater: Rater, seat: object) -> Annotation:
 
 def test_an_excluded_raters_places_open_again(actor: User) -> None:
     campaign = an_open_campaign(items=4)
-    seat = the_seat(campaign)
+    seat = get_campaign_cohort(campaign)
     bad, good = a_person(seat.cohort), a_person(seat.cohort)
     theirs, others = submits(bad, seat), submits(good, seat)
     exclusions.exclude(campaign.stage.benchmark, bad, "Always the same key", actor, NOON)
@@ -53,7 +53,7 @@ def test_an_excluded_raters_places_open_again(actor: User) -> None:
 
 def test_excluding_twice_is_excluding_once_and_needs_a_reason(actor: User) -> None:
     campaign = an_open_campaign()
-    rater = a_person(the_seat(campaign).cohort)
+    rater = a_person(get_campaign_cohort(campaign).cohort)
     with pytest.raises(ValueError):
         exclusions.exclude(campaign.stage.benchmark, rater, " ", actor, NOON)
     first = exclusions.exclude(campaign.stage.benchmark, rater, "One", actor, NOON)
@@ -63,7 +63,7 @@ def test_excluding_twice_is_excluding_once_and_needs_a_reason(actor: User) -> No
 
 def test_a_waiting_answer_takes_the_place(actor: User) -> None:
     campaign = an_open_campaign(items=1)
-    seat = the_seat(campaign)
+    seat = get_campaign_cohort(campaign)
     late, quick = a_person(seat.cohort), a_person(seat.cohort)
     assignment = next_work.get_or_claim_work(late, seat, NOON).current
     leases.release_expired(LATER)
@@ -79,7 +79,7 @@ def test_a_waiting_answer_takes_the_place(actor: User) -> None:
 
 def test_late_work_of_the_excluded_is_kept_and_not_counted(actor: User) -> None:
     campaign = an_open_campaign()
-    seat = the_seat(campaign)
+    seat = get_campaign_cohort(campaign)
     rater = a_person(seat.cohort)
     hand = next_work.get_or_claim_work(rater, seat, NOON).current
     exclusions.exclude(campaign.stage.benchmark, rater, "r", actor, NOON)
@@ -90,7 +90,7 @@ def test_late_work_of_the_excluded_is_kept_and_not_counted(actor: User) -> None:
 
 def test_lifting_counts_again_where_places_are_free(actor: User) -> None:
     campaign = an_open_campaign(items=2)
-    seat = the_seat(campaign)
+    seat = get_campaign_cohort(campaign)
     rater, other = a_person(seat.cohort), a_person(seat.cohort)
     first, second = submits(rater, seat), submits(rater, seat)
     exclusions.exclude(campaign.stage.benchmark, rater, "r", actor, NOON)
@@ -109,9 +109,9 @@ def test_lifting_counts_again_where_places_are_free(actor: User) -> None:
 
 def test_other_benchmarks_are_not_concerned(actor: User) -> None:
     campaign, other_campaign = an_open_campaign(), an_open_campaign()
-    rater = a_person(the_seat(campaign).cohort, the_seat(other_campaign).cohort)
-    submits(rater, the_seat(campaign))
-    elsewhere = submits(rater, the_seat(other_campaign))
+    rater = a_person(get_campaign_cohort(campaign).cohort, get_campaign_cohort(other_campaign).cohort)
+    submits(rater, get_campaign_cohort(campaign))
+    elsewhere = submits(rater, get_campaign_cohort(other_campaign))
     exclusions.exclude(campaign.stage.benchmark, rater, "r", actor, NOON)
     elsewhere.refresh_from_db()
     assert elsewhere.counted

@@ -10,7 +10,7 @@ from annotation.services.answers.submit import Submission
 from annotation.services.campaigns import lifecycle
 from annotation.services.queue import next_work, recount
 from people.models import CohortMember, ConsentVersion, Rater
-from tests.annotation.queue.factories import NOON, a_person, an_open_campaign, rate, the_seat
+from tests.annotation.queue.factories import NOON, a_person, an_open_campaign, get_campaign_cohort, rate
 
 pytestmark = pytest.mark.django_db
 SOON = NOON + timedelta(seconds=20)
@@ -22,7 +22,7 @@ def counters_stay_true(db: None) -> object:
     assert list(recount.iter_differences()) == []
 
 
-def in_hand(person: Rater, seat: CampaignCohort) -> Assignment:
+def claim_sheet(person: Rater, seat: CampaignCohort) -> Assignment:
     hand = next_work.get_or_claim_work(person, seat, NOON).current
     assert hand
     return hand
@@ -34,7 +34,7 @@ def numbers() -> tuple[int, list[str]]:
     return sum(Tally.objects.values_list("submitted", flat=True)), list(codes)
 
 
-def leaves(seat: CampaignCohort, person: Rater) -> None:
+def leave_cohort(seat: CampaignCohort, person: Rater) -> None:
     CohortMember.objects.filter(cohort=seat.cohort, user=person.user).update(left_at=NOON)
 
 
@@ -43,17 +43,17 @@ def is_not_asked(seat: CampaignCohort, person: Rater) -> None:
     ConsentVersion.objects.create(team=seat.cohort.team, number=1, published_at=NOON)
 
 
-def closes(seat: CampaignCohort, person: Rater) -> None:
+def close_campaign(seat: CampaignCohort, person: Rater) -> None:
     lifecycle.close(seat.campaign, None, NOON)
 
 
-ENDS = {"not_a_member": leaves, "no_consent": is_not_asked, "closed": closes}
+ENDS = {"not_a_member": leave_cohort, "no_consent": is_not_asked, "closed": close_campaign}
 
 
 def test_an_undo_asked_twice_takes_back_one_answer() -> None:
-    seat = the_seat(an_open_campaign(items=2))
+    seat = get_campaign_cohort(an_open_campaign(items=2))
     person = a_person(seat.cohort)
-    hand = in_hand(person, seat)
+    hand = claim_sheet(person, seat)
     rate(hand, "2", at=NOON)
     submit.reopen(hand.pk, person, SOON)
     rate(hand, "5", at=SOON)
@@ -64,9 +64,9 @@ def test_an_undo_asked_twice_takes_back_one_answer() -> None:
 
 
 def test_a_change_taken_back_leaves_the_first_answer_standing() -> None:
-    seat = the_seat(an_open_campaign(items=2))
+    seat = get_campaign_cohort(an_open_campaign(items=2))
     person = a_person(seat.cohort)
-    hand = in_hand(person, seat)
+    hand = claim_sheet(person, seat)
     following = rate(hand, "2", at=NOON).work.current
     submit.reopen(hand.pk, person, SOON)
     rate(hand, "5", at=SOON)
@@ -87,9 +87,9 @@ def test_a_change_taken_back_leaves_the_first_answer_standing() -> None:
 
 
 def test_a_first_answer_taken_back_leaves_none() -> None:
-    seat = the_seat(an_open_campaign(items=2))
+    seat = get_campaign_cohort(an_open_campaign(items=2))
     person = a_person(seat.cohort)
-    hand = in_hand(person, seat)
+    hand = claim_sheet(person, seat)
     assert not rate(hand, "2", at=NOON).changed
     submit.undo(hand.pk, person, NOON)
     assert numbers() == (0, [])
@@ -97,9 +97,9 @@ def test_a_first_answer_taken_back_leaves_none() -> None:
 
 
 def test_an_uncounted_change_taken_back_stays_uncounted() -> None:
-    seat = the_seat(an_open_campaign(items=1))
+    seat = get_campaign_cohort(an_open_campaign(items=1))
     person = a_person(seat.cohort)
-    hand = in_hand(person, seat)
+    hand = claim_sheet(person, seat)
     rate(hand, "2", at=NOON)
     submit.reopen(hand.pk, person, SOON)
     rate(hand, "5", at=SOON)
@@ -117,9 +117,9 @@ def test_an_uncounted_change_taken_back_stays_uncounted() -> None:
 
 @pytest.mark.parametrize("why", ENDS)
 def test_what_is_in_hand_is_kept_and_does_not_count(why: str) -> None:
-    seat = the_seat(an_open_campaign(items=3))
+    seat = get_campaign_cohort(an_open_campaign(items=3))
     person = a_person(seat.cohort)
-    done = in_hand(person, seat)
+    done = claim_sheet(person, seat)
     hand = rate(done, "1", at=NOON).work.current
     assert hand
     ENDS[why](seat, person)
@@ -136,9 +136,9 @@ def test_what_is_in_hand_is_kept_and_does_not_count(why: str) -> None:
 
 @pytest.mark.parametrize("why", ENDS)
 def test_nothing_that_was_given_is_changed_then(why: str) -> None:
-    seat = the_seat(an_open_campaign(items=3))
+    seat = get_campaign_cohort(an_open_campaign(items=3))
     person = a_person(seat.cohort)
-    done, opened = in_hand(person, seat), None
+    done, opened = claim_sheet(person, seat), None
     opened = rate(done, "1", at=NOON).work.current
     assert opened
     rate(opened, "2", at=NOON)
@@ -155,9 +155,9 @@ def test_nothing_that_was_given_is_changed_then(why: str) -> None:
 
 @pytest.mark.parametrize("why", ENDS)
 def test_a_sheet_with_mistakes_does_not_come_back_then(why: str) -> None:
-    seat = the_seat(an_open_campaign(items=1))
+    seat = get_campaign_cohort(an_open_campaign(items=1))
     person = a_person(seat.cohort)
-    hand = in_hand(person, seat)
+    hand = claim_sheet(person, seat)
     with pytest.raises(submit.InvalidAnswers):
         rate(hand, "9", at=SOON)
     ENDS[why](seat, person)
@@ -166,20 +166,20 @@ def test_a_sheet_with_mistakes_does_not_come_back_then(why: str) -> None:
 
 
 def test_a_place_freed_by_a_late_answer_goes_to_the_next() -> None:
-    seat = the_seat(an_open_campaign(items=1))
+    seat = get_campaign_cohort(an_open_campaign(items=1))
     gone, other = a_person(seat.cohort), a_person(seat.cohort)
-    hand = in_hand(gone, seat)
-    leaves(seat, gone)
+    hand = claim_sheet(gone, seat)
+    leave_cohort(seat, gone)
     rate(hand, at=SOON)
-    theirs = in_hand(other, seat)
+    theirs = claim_sheet(other, seat)
     assert theirs.unit_id == hand.unit_id
     assert rate(theirs, "3", at=SOON).annotation.counted
 
 
 def test_a_change_can_be_left() -> None:
-    seat = the_seat(an_open_campaign(items=2))
+    seat = get_campaign_cohort(an_open_campaign(items=2))
     person = a_person(seat.cohort)
-    hand = in_hand(person, seat)
+    hand = claim_sheet(person, seat)
     with pytest.raises(submit.AssignmentStateError):
         submit.cancel_change(hand.pk, person, NOON)  # there is no answer to leave as it is
     rate(hand, "2", at=NOON)
@@ -196,24 +196,24 @@ def test_a_change_can_be_left() -> None:
 def test_time_at_work_is_no_more_than_the_sheet_was_there(
     reported_seconds: float | None, counted_seconds: float | None
 ) -> None:
-    seat = the_seat(an_open_campaign(items=1))
+    seat = get_campaign_cohort(an_open_campaign(items=1))
     person = a_person(seat.cohort)
-    hand = in_hand(person, seat)
+    hand = claim_sheet(person, seat)
     done = submit.submit(hand.pk, person, Submission({"relevance": "1"}, "k", NOON, reported_seconds), SOON)
     assert done.annotation.active_seconds == counted_seconds
 
 
 def test_time_at_work_is_no_more_than_an_hour() -> None:
-    seat = the_seat(an_open_campaign(items=1))
+    seat = get_campaign_cohort(an_open_campaign(items=1))
     person = a_person(seat.cohort)
-    hand = in_hand(person, seat)
+    hand = claim_sheet(person, seat)
     done = submit.submit(hand.pk, person, Submission({"relevance": "1"}, "k", NOON, 9e4), NOON + timedelta(days=2))
     assert done.annotation.active_seconds == 3600
 
 
 def test_sheets_side_by_side_take_no_more_time_than_there_was() -> None:
     """The second was before the person when the first was sent, as when a line was down: what is left is theirs."""
-    seat = the_seat(an_open_campaign(items=4))
+    seat = get_campaign_cohort(an_open_campaign(items=4))
     person = a_person(seat.cohort)
     work = next_work.get_or_claim_work(person, seat, NOON)
     assert work.current and work.prefetched
@@ -226,7 +226,7 @@ def test_sheets_side_by_side_take_no_more_time_than_there_was() -> None:
 
 def test_prefetched_sheet_keeps_its_own_time() -> None:
     """A page keeps time in whole milliseconds: it was shown a moment before the answer before it was written down."""
-    seat = the_seat(an_open_campaign(items=4))
+    seat = get_campaign_cohort(an_open_campaign(items=4))
     person = a_person(seat.cohort)
     work = next_work.get_or_claim_work(person, seat, NOON)
     assert work.current and work.prefetched
@@ -238,11 +238,11 @@ def test_prefetched_sheet_keeps_its_own_time() -> None:
 
 
 def test_an_hour_is_not_told_twice() -> None:
-    seat = the_seat(an_open_campaign(items=9))
+    seat = get_campaign_cohort(an_open_campaign(items=9))
     person = a_person(seat.cohort)
     skipped = []
     for _time in range(4):
-        skipped.append(in_hand(person, seat))
+        skipped.append(claim_sheet(person, seat))
         submit.skip(skipped[-1].pk, person, "unknown", "", NOON)
     later = NOON + timedelta(hours=1)
     told = [Submission({"relevance": "1"}, f"k{one.pk}", NOON, 3600.0) for one in skipped]
@@ -251,18 +251,18 @@ def test_an_hour_is_not_told_twice() -> None:
 
 
 def test_a_person_cannot_answer_under_the_key_of_a_file() -> None:
-    seat = the_seat(an_open_campaign(items=2))
+    seat = get_campaign_cohort(an_open_campaign(items=2))
     person = a_person(seat.cohort)
-    hand = in_hand(person, seat)
+    hand = claim_sheet(person, seat)
     with pytest.raises(submit.AssignmentStateError):
         rate(hand, key="file:0123:1:7", at=NOON)
     assert rate(hand, key="files:0123:1:7", at=NOON).annotation.counted
 
 
 def test_a_person_reports_an_item_five_times_at_most() -> None:
-    seat = the_seat(an_open_campaign(items=2))
+    seat = get_campaign_cohort(an_open_campaign(items=2))
     person = a_person(seat.cohort)
-    hand = in_hand(person, seat)
+    hand = claim_sheet(person, seat)
     for time in range(5):
         submit.report_problem(hand.pk, person, f"It is dark, {time}", NOON)
     with pytest.raises(submit.AssignmentStateError):

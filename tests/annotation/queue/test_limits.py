@@ -12,7 +12,7 @@ from annotation.services.queue import leases, next_work, recount
 from annotation.services.queue.next_work import Work
 from jobs.models import Event
 from people.models import Cohort, Rater, User
-from tests.annotation.queue.factories import NOON, a_person, an_open_campaign, rate, the_seat
+from tests.annotation.queue.factories import NOON, a_person, an_open_campaign, get_campaign_cohort, rate
 
 pytestmark = pytest.mark.django_db
 
@@ -23,8 +23,8 @@ def counters_stay_true(db: None) -> object:
     assert list(recount.iter_differences()) == []
 
 
-def limited(in_all: int | None = None, a_day: int | None = None, items: int = 10) -> CampaignCohort:
-    seat = the_seat(an_open_campaign(items=items))
+def seat_with_limits(in_all: int | None = None, a_day: int | None = None, items: int = 10) -> CampaignCohort:
+    seat = get_campaign_cohort(an_open_campaign(items=items))
     lifecycle.set_limits(seat, in_all, a_day, None)
     return seat
 
@@ -38,7 +38,7 @@ def rates(person: Rater, seat: CampaignCohort, at: datetime = NOON, most: int = 
 
 
 def test_a_share_is_given_exactly_and_others_go_on() -> None:
-    seat = limited(in_all=4)
+    seat = seat_with_limits(in_all=4)
     person = a_person(seat.cohort)
     given, work = rates(person, seat)
     assert given == 4 and work.no_work and work.no_work.reason == "own_share_done"
@@ -47,7 +47,7 @@ def test_a_share_is_given_exactly_and_others_go_on() -> None:
 
 
 def test_a_day_ends_at_midnight_of_the_cohort() -> None:
-    seat = limited(a_day=3)
+    seat = seat_with_limits(a_day=3)
     Cohort.objects.filter(pk=seat.cohort_id).update(time_zone="Asia/Tokyo")
     person = a_person(seat.cohort)
     given, work = rates(person, seat)  # 21:00 in Tokyo
@@ -59,7 +59,7 @@ def test_a_day_ends_at_midnight_of_the_cohort() -> None:
 
 def test_a_correction_takes_nothing_of_the_day() -> None:
     """Only first versions are counted: who corrects yesterday's answers today has the whole day left."""
-    seat = limited(a_day=3)
+    seat = seat_with_limits(a_day=3)
     person = a_person(seat.cohort)
     assert rates(person, seat)[0] == 3
     tomorrow = NOON + timedelta(days=1)
@@ -71,7 +71,7 @@ def test_a_correction_takes_nothing_of_the_day() -> None:
 
 @pytest.mark.parametrize("zone", ["", "Pacific/Kiritimati", "Pacific/Pago_Pago"])
 def test_a_person_who_moves_their_clock_begins_no_new_day(zone: str) -> None:
-    seat = limited(a_day=1)
+    seat = seat_with_limits(a_day=1)
     Cohort.objects.filter(pk=seat.cohort_id).update(time_zone="America/Sao_Paulo")
     person = a_person(seat.cohort)
     assert rates(person, seat, datetime(2026, 3, 1, 2, tzinfo=UTC))[0] == 1  # 23:00 of the day before
@@ -84,7 +84,7 @@ def test_a_person_who_moves_their_clock_begins_no_new_day(zone: str) -> None:
 
 
 def test_both_limits_at_once_and_the_reason_that_lasts() -> None:
-    seat = limited(in_all=3, a_day=2)
+    seat = seat_with_limits(in_all=3, a_day=2)
     person = a_person(seat.cohort)
     assert rates(person, seat)[0] == 2
     given, work = rates(person, seat, NOON + timedelta(days=1))
@@ -92,7 +92,7 @@ def test_both_limits_at_once_and_the_reason_that_lasts() -> None:
 
 
 def test_what_is_in_hand_is_finished_when_a_limit_falls_on_it() -> None:
-    seat = limited()
+    seat = seat_with_limits()
     person = a_person(seat.cohort)
     _given, work = rates(person, seat, most=3)
     lifecycle.set_limits(seat, 2, None, None)
@@ -104,20 +104,20 @@ def test_what_is_in_hand_is_finished_when_a_limit_falls_on_it() -> None:
 
 
 def test_late_work_within_the_limit_counts() -> None:
-    seat = limited()
+    seat = seat_with_limits()
     person = a_person(seat.cohort)
     late = next_work.get_or_claim_work(person, seat, NOON).current
     leases.release_expired(NOON + timedelta(hours=1))
     assert late
     lifecycle.set_limits(seat, 1, None, None)
-    other = limited()  # another campaign's answers are no part of it
+    other = seat_with_limits()  # another campaign's answers are no part of it
     rates(person, other, most=1)
     assert rate(late, at=NOON).annotation.counted
     assert next_work.get_or_claim_work(person, seat, NOON).no_work.reason == "own_share_done"  # type: ignore[union-attr]
 
 
 def test_an_undone_answer_gives_its_share_back_and_a_skip_costs_none() -> None:
-    seat = limited(in_all=2)
+    seat = seat_with_limits(in_all=2)
     person = a_person(seat.cohort)
     hand = next_work.get_or_claim_work(person, seat, NOON).current
     assert hand
@@ -130,18 +130,18 @@ def test_an_undone_answer_gives_its_share_back_and_a_skip_costs_none() -> None:
 
 
 def test_a_limit_below_one_is_refused_and_a_change_is_recorded() -> None:
-    seat = limited(in_all=5, a_day=2)
+    seat = seat_with_limits(in_all=5, a_day=2)
     with pytest.raises(CampaignRefused):
         lifecycle.set_limits(seat, 0, None, None)
     assert Event.objects.get(verb="campaign.limits_changed").data["a_day"] == 2
-    copy = the_seat(lifecycle.clone(seat.campaign, None, "Again"))
+    copy = get_campaign_cohort(lifecycle.clone(seat.campaign, None, "Again"))
     assert (copy.most_per_person, copy.most_per_day) == (5, 2)
     lifecycle.set_limits(seat, None, None, None)
     assert rates(a_person(seat.cohort), seat)[0] == 10
 
 
 def test_a_paused_cohort_gives_no_new_work_but_lets_people_finish() -> None:
-    seat = limited()
+    seat = seat_with_limits()
     person = a_person(seat.cohort)
     hand = next_work.get_or_claim_work(person, seat, NOON).current
     Cohort.objects.filter(pk=seat.cohort_id).update(paused_at=NOON)
@@ -150,7 +150,7 @@ def test_a_paused_cohort_gives_no_new_work_but_lets_people_finish() -> None:
     assert done.annotation.counted and done.work.no_work and done.work.no_work.reason == "cohort_paused"
 
 
-def skipped(person: Rater, seat: CampaignCohort, count: int) -> list[Assignment]:
+def skip_sheets(person: Rater, seat: CampaignCohort, count: int) -> list[Assignment]:
     """Sheets that were handed on, and are still open in other windows."""
     for _time in range(count):
         hand = next_work.get_or_claim_work(person, seat, NOON).current
@@ -164,38 +164,38 @@ def submit_late(late: Assignment) -> tuple[bool, str]:
     return annotation.counted, annotation.uncounted_because
 
 
-def counted(seat: CampaignCohort) -> int:
+def count_submitted(seat: CampaignCohort) -> int:
     return sum(Tally.objects.filter(cohort=seat).values_list("submitted", flat=True))
 
 
 @pytest.mark.parametrize("limits", [(1, None), (None, 1)])
 def test_skipping_first_and_answering_later_gets_nobody_past_a_limit(limits: tuple[int | None, int | None]) -> None:
-    seat = limited(*limits)
+    seat = seat_with_limits(*limits)
     person = a_person(seat.cohort)
-    first, *others = skipped(person, seat, 4)
+    first, *others = skip_sheets(person, seat, 4)
     assert next_work.get_or_claim_work(person, seat, NOON).current
     assert submit_late(first) == (False, "surplus")  # what is in hand has the one place that is left
     assert rates(person, seat)[0] == 1
     assert [submit_late(one) for one in others] == [(False, "surplus")] * 3
-    assert counted(seat) == 1
+    assert count_submitted(seat) == 1
 
 
 def test_late_work_counts_as_far_as_there_is_room() -> None:
-    seat = limited(in_all=2)
+    seat = seat_with_limits(in_all=2)
     person = a_person(seat.cohort)
-    late = skipped(person, seat, 4)
+    late = skip_sheets(person, seat, 4)
     person.assignments.filter(state="reserved").update(lease_until=NOON)
     leases.release_expired(NOON)
     assert [submit_late(one)[0] for one in late] == [True, False, False, False]  # the next has come into hand
     hand = next_work.get_or_claim_work(person, seat, NOON).current
     assert hand and rate(hand, at=NOON).annotation.counted
-    assert counted(seat) == 2
+    assert count_submitted(seat) == 2
 
 
 def test_what_waits_for_room_waits_though_it_is_changed_or_taken_back() -> None:
-    seat = limited(a_day=1)
+    seat = seat_with_limits(a_day=1)
     person = a_person(seat.cohort)
-    first, second = skipped(person, seat, 2)
+    first, second = skip_sheets(person, seat, 2)
     person.assignments.filter(state="reserved").update(lease_until=NOON)
     leases.release_expired(NOON)
     assert (submit_late(first), submit_late(second)) == ((True, ""), (False, "surplus"))
@@ -209,9 +209,9 @@ def test_what_waits_for_room_waits_though_it_is_changed_or_taken_back() -> None:
 @pytest.mark.parametrize("state", ["skipped", "released"])
 @pytest.mark.parametrize("stop", ["campaign", "cohort", "everywhere", "last day"])
 def test_what_was_handed_on_is_kept_in_a_pause_and_does_not_count(stop: str, state: str) -> None:
-    seat = limited()
+    seat = seat_with_limits()
     person, other = a_person(seat.cohort), a_person(seat.cohort)
-    [late] = skipped(person, seat, 1)
+    [late] = skip_sheets(person, seat, 1)
     hand = next_work.get_or_claim_work(other, seat, NOON).current
     assert hand
     if state == "released":

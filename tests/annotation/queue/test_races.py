@@ -20,7 +20,7 @@ from annotation.services.campaigns import lifecycle
 from annotation.services.queue import leases, next_work, recount, units
 from annotation.services.queue.next_work import Work
 from people.models import Rater
-from tests.annotation.queue.factories import a_person, an_open_campaign, rate, the_seat
+from tests.annotation.queue.factories import a_person, an_open_campaign, get_campaign_cohort, rate
 from tests.personas import make_consent_version
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -28,7 +28,7 @@ T = TypeVar("T")
 PEOPLE = 16
 
 
-def at_once(*deeds: Callable[[], T]) -> list[T]:
+def run_together(*deeds: Callable[[], T]) -> list[T]:
     """All of them start together, each on a connection of its own."""
     gate = Barrier(len(deeds))
 
@@ -49,7 +49,7 @@ def counters_stay_true(transactional_db: None) -> Iterator[None]:
     assert list(recount.iter_differences()) == []
 
 
-def opens(person: Rater, seat: CampaignCohort) -> Callable[[], Work]:
+def work_opener(person: Rater, seat: CampaignCohort) -> Callable[[], Work]:
     return lambda: next_work.get_or_claim_work(person, seat, timezone.now())
 
 
@@ -80,9 +80,9 @@ def works(person: Rater, seat: CampaignCohort, dice: random.Random) -> Callable[
 
 
 def test_sixteen_people_never_overshoot_and_meet_no_unit_twice() -> None:
-    seat = the_seat(an_open_campaign(items=40, target=3))
+    seat = get_campaign_cohort(an_open_campaign(items=40, target=3))
     people = [a_person(seat.cohort) for _ in range(PEOPLE)]
-    units_by_person = at_once(*(works(person, seat, random.Random(n)) for n, person in enumerate(people)))
+    units_by_person = run_together(*(works(person, seat, random.Random(n)) for n, person in enumerate(people)))
     for _round in range(3):  # who found all reserved looks again
         units_by_person += [works(person, seat, random.Random(1))() for person in people]
     per_unit = Counter(unit for units in units_by_person for unit in units)
@@ -93,45 +93,45 @@ def test_sixteen_people_never_overshoot_and_meet_no_unit_twice() -> None:
 
 def test_the_last_place_goes_to_one() -> None:
     for _ in range(5):
-        seat = the_seat(an_open_campaign(items=1))
+        seat = get_campaign_cohort(an_open_campaign(items=1))
         people = [a_person(seat.cohort) for _ in range(8)]
-        works_ = at_once(*(opens(person, seat) for person in people))
+        works_ = run_together(*(work_opener(person, seat) for person in people))
         assert sum(work.current is not None for work in works_) == 1
         assert {work.no_work.reason for work in works_ if work.no_work} == {"all_reserved"}
 
 
 def test_nobody_is_told_nothing_while_a_slot_is_only_locked() -> None:
     for _ in range(5):
-        seat = the_seat(an_open_campaign(items=8))
+        seat = get_campaign_cohort(an_open_campaign(items=8))
         people = [a_person(seat.cohort) for _ in range(8)]
-        works_ = at_once(*(opens(person, seat) for person in people))
+        works_ = run_together(*(work_opener(person, seat) for person in people))
         ahead = sum(work.prefetched is not None for work in works_)
         assert sum(work.current is not None for work in works_) + ahead == 8
 
 
 def test_two_windows_get_the_same_item() -> None:
-    seat = the_seat(an_open_campaign(items=20))
+    seat = get_campaign_cohort(an_open_campaign(items=20))
     for _ in range(5):
         person = a_person(seat.cohort)
-        one, two = at_once(opens(person, seat), opens(person, seat))
+        one, two = run_together(work_opener(person, seat), work_opener(person, seat))
         assert one.current == two.current
         assert Assignment.objects.filter(rater=person).count() <= 2
 
 
 def test_the_same_submit_twice_at_once_is_one_answer() -> None:
-    seat = the_seat(an_open_campaign(items=10))
+    seat = get_campaign_cohort(an_open_campaign(items=10))
     person = a_person(seat.cohort)
     for n in range(5):
         hand = next_work.get_or_claim_work(person, seat, timezone.now()).current
         assert hand
-        done = at_once(*[partial(rate, hand, key=f"k{n}")] * 4)
+        done = run_together(*[partial(rate, hand, key=f"k{n}")] * 4)
         assert sorted(one.repeated for one in done) == [False, True, True, True]
         assert len({one.annotation.pk for one in done}) == len({one.work.current for one in done}) == 1
     assert Annotation.objects.count() == 5
 
 
 def test_two_windows_that_answer_differently_are_told() -> None:
-    seat = the_seat(an_open_campaign(items=3))
+    seat = get_campaign_cohort(an_open_campaign(items=3))
     hand = next_work.get_or_claim_work(a_person(seat.cohort), seat, timezone.now()).current
     assert hand
 
@@ -141,12 +141,12 @@ def test_two_windows_that_answer_differently_are_told() -> None:
         except submit.AlreadyAnswered:
             return False
 
-    assert sorted(at_once(lambda: answer("1"), lambda: answer("5"))) == [False, True]
+    assert sorted(run_together(lambda: answer("1"), lambda: answer("5"))) == [False, True]
 
 
 def test_excluding_changing_targets_and_releasing_while_people_work() -> None:
     campaign = an_open_campaign(items=30, target=3)
-    seat = the_seat(campaign)
+    seat = get_campaign_cohort(campaign)
     people = [a_person(seat.cohort) for _ in range(8)]
     actor = people[0].user
     assert actor
@@ -160,7 +160,7 @@ def test_excluding_changing_targets_and_releasing_while_people_work() -> None:
             exclusions.lift_exclusion(benchmark, people[1], actor, timezone.now())
         return []
 
-    at_once(meddle, *(works(person, seat, random.Random(n)) for n, person in enumerate(people)))
+    run_together(meddle, *(works(person, seat, random.Random(n)) for n, person in enumerate(people)))
     for _round in range(3):
         for person in people:
             works(person, seat, random.Random(2))()
@@ -171,9 +171,11 @@ def test_excluding_changing_targets_and_releasing_while_people_work() -> None:
 def test_closing_while_people_claim_leaves_nothing_reserved() -> None:
     for _ in range(3):
         campaign = an_open_campaign(items=30)
-        seat = the_seat(campaign)
+        seat = get_campaign_cohort(campaign)
         people = [a_person(seat.cohort) for _ in range(8)]
-        at_once(partial(lifecycle.close, campaign, None, timezone.now()), *(opens(person, seat) for person in people))
+        run_together(
+            partial(lifecycle.close, campaign, None, timezone.now()), *(work_opener(person, seat) for person in people)
+        )
         assert not Assignment.objects.filter(campaign=campaign, state="reserved").exists()
 
 
@@ -181,7 +183,7 @@ def test_urgent_units_limits_and_retiring_hold_while_all_come_at_once() -> None:
     campaign = an_open_campaign(items=40, target=3)
     campaign.stage.retire_after_skips = 3
     campaign.stage.save()
-    seat = the_seat(campaign)
+    seat = get_campaign_cohort(campaign)
     lifecycle.set_limits(seat, 9, 7, None)
     people = [a_person(seat.cohort) for _ in range(8)]
     ids = list(Slot.objects.order_by("-position").values_list("pk", flat=True))
@@ -193,13 +195,13 @@ def test_urgent_units_limits_and_retiring_hold_while_all_come_at_once() -> None:
             units.unretire(campaign, ids, None)
         return []
 
-    given = at_once(meddle, *(works(person, seat, random.Random(n)) for n, person in enumerate(people)))[1:]
+    given = run_together(meddle, *(works(person, seat, random.Random(n)) for n, person in enumerate(people)))[1:]
     assert max(len(units_) for units_ in given) <= 7
     assert all(len(set(units_)) == len(units_) for units_ in given)
     answered = [person.assignments.filter(state="submitted").count() for person in people]
     assert max(answered) == 7 and not Assignment.objects.filter(state="reserved").exists()
     tomorrow = timezone.now() + timedelta(days=1)
-    late = at_once(*(partial(next_work.get_or_claim_work, person, seat, tomorrow) for person in people))
+    late = run_together(*(partial(next_work.get_or_claim_work, person, seat, tomorrow) for person in people))
     for person, work in zip(people, late, strict=True):
         while work.current:
             work = rate(work.current, at=tomorrow).work
@@ -208,26 +210,26 @@ def test_urgent_units_limits_and_retiring_hold_while_all_come_at_once() -> None:
 
 def test_withdrawal_during_eight_submits_leaves_no_counted_answer() -> None:
     """Eight sheets of one person in eight campaigns are sent at the moment of the withdrawal."""
-    first = the_seat(an_open_campaign(items=3, target=2))
+    first = get_campaign_cohort(an_open_campaign(items=3, target=2))
     team = first.cohort.team
     version = make_consent_version(team)
-    seats = [first, *(the_seat(_another_round(first, number)) for number in range(7))]
+    seats = [first, *(get_campaign_cohort(_another_round(first, number)) for number in range(7))]
     person, other = a_person(first.cohort), a_person(first.cohort)
     for each in (person, other):
         assert each.user
         agree(each.user, version, "en")
     user = person.user
     assert user
-    hands = [opens(person, seat)().current for seat in seats]
+    hands = [work_opener(person, seat)().current for seat in seats]
     submits = [partial(rate, hand) for hand in hands if hand]
     assert len(submits) == 8
-    at_once(*submits, lambda: withdraw(user, team, timezone.now()))
+    run_together(*submits, lambda: withdraw(user, team, timezone.now()))
     mine = Annotation.objects.filter(rater=person)
     assert mine.count() == 8  # nothing that was sent is lost
     assert not mine.filter(counted=True).exists()
     assert set(mine.values_list("uncounted_because", flat=True)) <= {"consent_withdrawn", "no_consent"}
     assert not Assignment.objects.filter(rater=person, state="reserved").exists()
-    taken = opens(other, first)().current
+    taken = work_opener(other, first)().current
     assert taken and rate(taken).annotation.counted
 
 
@@ -239,7 +241,7 @@ def _another_round(seat: CampaignCohort, number: int) -> Campaign:
 
 
 def test_first_visit_during_a_withdrawal_adds_no_counted_answer() -> None:
-    seat = the_seat(an_open_campaign(items=3))
+    seat = get_campaign_cohort(an_open_campaign(items=3))
     team = seat.cohort.team
     version = make_consent_version(team)
     for _round in range(5):
@@ -249,11 +251,11 @@ def test_first_visit_during_a_withdrawal_adds_no_counted_answer() -> None:
         agree(user, version, "en")
 
         def visits(person: Rater = person) -> None:
-            hand = opens(person, seat)().current
+            hand = work_opener(person, seat)().current
             if hand:
                 rate(hand)
 
-        at_once(visits, partial(withdraw, user, team, timezone.now()))
+        run_together(visits, partial(withdraw, user, team, timezone.now()))
         assert not Annotation.objects.filter(rater=person, counted=True).exists()
         units_held = Assignment.objects.filter(rater=person, state="reserved")
         leases.release_expired(timezone.now() + timedelta(days=1))

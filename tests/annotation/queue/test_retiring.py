@@ -11,7 +11,7 @@ from annotation.services.queue import leases, next_work, recount, units
 from benchmarks.models import Item
 from jobs.models import Event
 from people.models import Rater
-from tests.annotation.queue.factories import NOON, a_person, an_open_campaign, rate, the_seat
+from tests.annotation.queue.factories import NOON, a_person, an_open_campaign, get_campaign_cohort, rate
 
 pytestmark = pytest.mark.django_db
 
@@ -22,7 +22,7 @@ def counters_stay_true(db: None) -> object:
     assert list(recount.iter_differences()) == []
 
 
-def strict(after: int, items: int = 1, target: int = 5, labels: tuple[str, ...] = ("",)) -> Campaign:
+def retiring_campaign(after: int, items: int = 1, target: int = 5, labels: tuple[str, ...] = ("",)) -> Campaign:
     campaign = an_open_campaign(items=items, target=target, labels=labels)
     campaign.stage.retire_after_skips = after
     campaign.stage.save()
@@ -38,8 +38,8 @@ def skips(seat: CampaignCohort, person: Rater | None = None) -> Rater:
 
 
 def test_it_is_retired_by_the_last_of_as_many_people_and_not_before() -> None:
-    campaign = strict(after=2)
-    seat = the_seat(campaign)
+    campaign = retiring_campaign(after=2)
+    seat = get_campaign_cohort(campaign)
     skips(seat)
     assert Slot.objects.get().open
     skips(seat)
@@ -52,17 +52,17 @@ def test_it_is_retired_by_the_last_of_as_many_people_and_not_before() -> None:
 
 
 def test_a_stage_without_the_rule_retires_nothing_and_another_cohort_goes_on() -> None:
-    free = the_seat(an_open_campaign(items=1, target=5))
+    free = get_campaign_cohort(an_open_campaign(items=1, target=5))
     for _ in range(4):
         skips(free)
     assert Slot.objects.get(cohort=free).open
-    one, two = strict(after=1, labels=("A", "B")).cohorts.order_by("pk")
+    one, two = retiring_campaign(after=1, labels=("A", "B")).cohorts.order_by("pk")
     skips(one)
     assert Slot.objects.get(cohort=one).retired and Slot.objects.get(cohort=two).open
 
 
 def test_places_in_use_stay_and_do_not_open_again_when_given_back() -> None:
-    seat = the_seat(strict(after=1))
+    seat = get_campaign_cohort(retiring_campaign(after=1))
     holder, answered = a_person(seat.cohort), a_person(seat.cohort)
     assert next_work.get_or_claim_work(holder, seat, NOON).current
     done = next_work.get_or_claim_work(answered, seat, NOON).current
@@ -78,8 +78,8 @@ def test_places_in_use_stay_and_do_not_open_again_when_given_back() -> None:
 
 
 def test_brought_back_it_waits_for_as_many_skips_again() -> None:
-    campaign = strict(after=2)
-    seat = the_seat(campaign)
+    campaign = retiring_campaign(after=2)
+    seat = get_campaign_cohort(campaign)
     skips(seat), skips(seat)
     assert units.unretire(campaign, [Slot.objects.get().pk], None) == 1
     assert Slot.objects.get().open and lifecycle.progress(campaign)[0].wanted == 5
@@ -91,8 +91,8 @@ def test_brought_back_it_waits_for_as_many_skips_again() -> None:
 
 
 def test_answer_to_a_retired_item_counts_when_the_item_is_restored() -> None:
-    campaign = strict(after=1)
-    seat = the_seat(campaign)
+    campaign = retiring_campaign(after=1)
+    seat = get_campaign_cohort(campaign)
     late_one = a_person(seat.cohort)
     late = next_work.get_or_claim_work(late_one, seat, NOON).current
     leases.release_expired(NOON + timedelta(hours=1))
@@ -107,7 +107,7 @@ def test_answer_to_a_retired_item_counts_when_the_item_is_restored() -> None:
 
 def test_a_withdrawn_item_stays_closed_and_opens_when_it_comes_back() -> None:
     campaign = an_open_campaign(items=1, target=2)
-    seat = the_seat(campaign)
+    seat = get_campaign_cohort(campaign)
     person = a_person(seat.cohort)
     assert next_work.get_or_claim_work(person, seat, NOON).current
     Item.objects.update(withdrawn_at=NOON)

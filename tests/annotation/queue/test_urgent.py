@@ -11,7 +11,7 @@ from annotation.services.queue import leases, next_work, recount, units
 from annotation.services.queue.next_work import Work
 from jobs.models import Event
 from people.models import Rater
-from tests.annotation.queue.factories import NOON, a_person, an_open_campaign, rate, the_seat
+from tests.annotation.queue.factories import NOON, a_person, an_open_campaign, get_campaign_cohort, rate
 
 pytestmark = pytest.mark.django_db
 LATER = NOON + timedelta(hours=1)
@@ -23,43 +23,43 @@ def counters_stay_true(db: None) -> object:
     assert list(recount.iter_differences()) == []
 
 
-def opens(person: Rater, seat: CampaignCohort) -> Work:
+def open_work(person: Rater, seat: CampaignCohort) -> Work:
     return next_work.get_or_claim_work(person, seat, NOON)
 
 
-def last_of(seat: CampaignCohort, n: int = 1) -> list[int]:
+def last_slots(seat: CampaignCohort, n: int = 1) -> list[int]:
     return list(Slot.objects.filter(cohort=seat).order_by("-position").values_list("pk", flat=True)[:n])
 
 
 def test_an_urgent_unit_comes_first_then_the_order_goes_on() -> None:
-    seat = the_seat(an_open_campaign(items=10))
-    [urgent] = last_of(seat)
+    seat = get_campaign_cohort(an_open_campaign(items=10))
+    [urgent] = last_slots(seat)
     first = Slot.objects.order_by("position").first()
     assert units.prioritise(seat.campaign, [urgent], None) == 1
-    work = opens(a_person(seat.cohort), seat)
+    work = open_work(a_person(seat.cohort), seat)
     assert work.current and work.prefetched and first
     assert (work.current.slot_id, work.prefetched.slot_id) == (urgent, first.pk)
     assert Event.objects.get(verb="units.brought_forward").data["slots"] == [urgent]
 
 
 def test_it_goes_to_as_many_people_as_were_asked_for_and_to_nobody_twice() -> None:
-    seat = the_seat(an_open_campaign(items=10, target=2))
-    urgent = last_of(seat, 2)
+    seat = get_campaign_cohort(an_open_campaign(items=10, target=2))
+    urgent = last_slots(seat, 2)
     units.prioritise(seat.campaign, urgent, None)
     people = [a_person(seat.cohort) for _ in range(3)]
-    works = [opens(person, seat) for person in people]
+    works = [open_work(person, seat) for person in people]
     given = [{work.current.slot_id, work.prefetched.slot_id} for work in works if work.current and work.prefetched]
     assert given[:2] == [set(urgent)] * 2 and not given[2] & set(urgent)
 
 
 def test_one_that_reopens_or_becomes_urgent_late_is_before_every_cursor() -> None:
-    seat = the_seat(an_open_campaign(items=20))
+    seat = get_campaign_cohort(an_open_campaign(items=20))
     first, second = a_person(seat.cohort), a_person(seat.cohort)
-    early, late = last_of(seat, 2)
+    early, late = last_slots(seat, 2)
     units.prioritise(seat.campaign, [early], None)
-    hand = opens(first, seat).current
+    hand = open_work(first, seat).current
     assert hand and hand.slot_id == early
-    work = opens(second, seat)  # walks past what is taken
+    work = open_work(second, seat)  # walks past what is taken
     assert work.current and work.prefetched
     work = rate(work.current, at=NOON).work
     assert Participation.objects.get(rater=second).urgent_cursor == 0  # nothing urgent was open: nothing was walked
@@ -73,15 +73,15 @@ def test_one_that_reopens_or_becomes_urgent_late_is_before_every_cursor() -> Non
 
 
 def test_when_the_hurry_is_taken_away_nobody_loses_the_unit() -> None:
-    seat = the_seat(an_open_campaign(items=5))
+    seat = get_campaign_cohort(an_open_campaign(items=5))
     person = a_person(seat.cohort)
-    urgent = last_of(seat, 2)
+    urgent = last_slots(seat, 2)
     units.prioritise(seat.campaign, urgent, None)
-    hand = opens(person, seat).current
+    hand = open_work(person, seat).current
     leases.release_expired(LATER)
     assert hand and units.prioritise(seat.campaign, urgent, None, urgent=False) == 2
     slot_ids = []
-    work = opens(person, seat)
+    work = open_work(person, seat)
     while work.current:
         slot_ids.append(work.current.slot_id)
         work = rate(work.current, at=NOON).work
@@ -90,10 +90,10 @@ def test_when_the_hurry_is_taken_away_nobody_loses_the_unit() -> None:
 
 def test_people_who_had_every_urgent_unit_walk_them_once() -> None:
     """The cursor among urgent slots moves past those a person had, also while others still owe answers to them."""
-    seat = the_seat(an_open_campaign(items=30, target=3))
-    units.prioritise(seat.campaign, last_of(seat, 20), None)
+    seat = get_campaign_cohort(an_open_campaign(items=30, target=3))
+    units.prioritise(seat.campaign, last_slots(seat, 20), None)
     person = a_person(seat.cohort)
-    work = opens(person, seat)
+    work = open_work(person, seat)
     for _ in range(22):
         assert work.current
         work = rate(work.current, at=NOON).work
@@ -104,17 +104,17 @@ def test_people_who_had_every_urgent_unit_walk_them_once() -> None:
 
 
 def test_nothing_of_another_campaign_is_touched() -> None:
-    seat, other = the_seat(an_open_campaign(items=2)), the_seat(an_open_campaign(items=2))
-    assert units.prioritise(seat.campaign, last_of(other, 2), None) == 0
-    assert units.unretire(seat.campaign, last_of(other, 2), None) == 0
+    seat, other = get_campaign_cohort(an_open_campaign(items=2)), get_campaign_cohort(an_open_campaign(items=2))
+    assert units.prioritise(seat.campaign, last_slots(other, 2), None) == 0
+    assert units.unretire(seat.campaign, last_slots(other, 2), None) == 0
     assert not Slot.objects.filter(urgent=True).exists() and not Event.objects.filter(verb__startswith="units").exists()
 
 
 def test_recount_finds_an_urgent_slot_that_a_cursor_passed() -> None:
-    seat = the_seat(an_open_campaign(items=4))
+    seat = get_campaign_cohort(an_open_campaign(items=4))
     person = a_person(seat.cohort)
-    opens(person, seat)
-    [urgent] = last_of(seat)
+    open_work(person, seat)
+    [urgent] = last_slots(seat)
     units.prioritise(seat.campaign, [urgent], None)
     Participation.objects.update(urgent_cursor=2**62)
     assert [one.check for one in recount.iter_differences()] == ["urgent cursor past work never had"]
@@ -124,7 +124,7 @@ def test_recount_finds_an_urgent_slot_that_a_cursor_passed() -> None:
 
 def test_a_paused_campaign_hands_out_nothing_urgent_either() -> None:
     campaign = an_open_campaign(items=3)
-    seat = the_seat(campaign)
-    units.prioritise(campaign, last_of(seat), None)
+    seat = get_campaign_cohort(campaign)
+    units.prioritise(campaign, last_slots(seat), None)
     lifecycle.pause(campaign, None)
-    assert opens(a_person(seat.cohort), seat).current is None and not Assignment.objects.exists()
+    assert open_work(a_person(seat.cohort), seat).current is None and not Assignment.objects.exists()

@@ -14,7 +14,7 @@ from annotation.services.queue import leases, next_work, recount
 from jobs.models import Event
 from people.models import Consent, ConsentVersion, Rater, Team, User
 from people.services.consent import agree as agree_only
-from tests.annotation.queue.factories import a_person, an_open_campaign, rate, the_seat
+from tests.annotation.queue.factories import a_person, an_open_campaign, get_campaign_cohort, rate
 from tests.personas import make_consent_version
 
 pytestmark = pytest.mark.django_db
@@ -37,8 +37,8 @@ def campaign() -> Campaign:
 
 
 def a_member(campaign: Campaign) -> Rater:
-    rater = a_person(the_seat(campaign).cohort)
-    agrees(rater, campaign)
+    rater = a_person(get_campaign_cohort(campaign).cohort)
+    agree(rater, campaign)
     return rater
 
 
@@ -51,7 +51,7 @@ def user_of(rater: Rater) -> User:
     return rater.user
 
 
-def agrees(rater: Rater, campaign: Campaign, at: datetime | None = None, *, count_earlier: bool = False) -> None:
+def agree(rater: Rater, campaign: Campaign, at: datetime | None = None, *, count_earlier: bool = False) -> None:
     version = ConsentVersion.objects.filter(team=team_of(campaign)).latest("number")
     consent.agree(user_of(rater), version, "en", count_earlier=count_earlier)
     if at is not None:
@@ -76,7 +76,7 @@ IN = (True, "")
 
 
 def test_withdrawing_leaves_the_answers_out_and_gives_places_back(campaign: Campaign) -> None:
-    seat = the_seat(campaign)
+    seat = get_campaign_cohort(campaign)
     leaves, stays = a_member(campaign), a_member(campaign)
     other = submits(stays, seat)
     leases.release_expired(LATER)
@@ -95,7 +95,7 @@ def test_withdrawing_twice_or_without_consent_changes_nothing(campaign: Campaign
     rater = a_member(campaign)
     assert consent.withdraw(user_of(rater), team_of(campaign), NOON) is not None
     assert consent.withdraw(user_of(rater), team_of(campaign), NOON) is None
-    never = a_person(the_seat(campaign).cohort)
+    never = a_person(get_campaign_cohort(campaign).cohort)
     assert consent.withdraw(user_of(never), team_of(campaign), NOON) is None
 
 
@@ -103,10 +103,10 @@ def test_other_teams_keep_the_answers(campaign: Campaign) -> None:
     other_campaign = an_open_campaign()
     make_consent_version(team_of(other_campaign))
     rater = a_member(campaign)
-    other = a_person(the_seat(other_campaign).cohort)
-    rater.user.cohort_memberships.create(cohort=the_seat(other_campaign).cohort)  # type: ignore[union-attr]
-    agrees(rater, other_campaign)
-    here, elsewhere = submits(rater, the_seat(campaign)), submits(rater, the_seat(other_campaign))
+    other = a_person(get_campaign_cohort(other_campaign).cohort)
+    rater.user.cohort_memberships.create(cohort=get_campaign_cohort(other_campaign).cohort)  # type: ignore[union-attr]
+    agree(rater, other_campaign)
+    here, elsewhere = submits(rater, get_campaign_cohort(campaign)), submits(rater, get_campaign_cohort(other_campaign))
     consent.withdraw(user_of(rater), team_of(campaign), NOON)
     assert (state_of(here), state_of(elsewhere)) == (OUT, IN)
     assert other.pk != rater.pk
@@ -116,7 +116,7 @@ def test_the_oldest_surplus_answer_takes_the_place() -> None:
     """Also where it is not the one with the lowest id."""
     campaign = an_open_campaign(items=1, target=1)
     make_consent_version(team_of(campaign))
-    seat = the_seat(campaign)
+    seat = get_campaign_cohort(campaign)
     quick, second, third = a_member(campaign), a_member(campaign), a_member(campaign)
     hands = []
     for rater in (second, third):
@@ -133,7 +133,7 @@ def test_the_oldest_surplus_answer_takes_the_place() -> None:
 
 
 def test_what_is_sent_after_the_withdrawal_is_kept_and_not_counted(campaign: Campaign) -> None:
-    seat = the_seat(campaign)
+    seat = get_campaign_cohort(campaign)
     rater = a_member(campaign)
     hand = next_work.get_or_claim_work(rater, seat, NOON).current
     consent.withdraw(user_of(rater), team_of(campaign), NOON)
@@ -147,11 +147,11 @@ def test_what_is_sent_after_the_withdrawal_is_kept_and_not_counted(campaign: Cam
 
 
 def test_agreeing_again_leaves_earlier_answers_out_unless_asked_for(campaign: Campaign) -> None:
-    seat = the_seat(campaign)
+    seat = get_campaign_cohort(campaign)
     rater = a_member(campaign)
     early = submits(rater, seat)
     consent.withdraw(user_of(rater), team_of(campaign), NOON)
-    agrees(rater, campaign, NOON + timedelta(minutes=1))
+    agree(rater, campaign, NOON + timedelta(minutes=1))
     assert state_of(early) == OUT
     new = submits(rater, seat, LATER)
     assert state_of(new) == IN
@@ -162,7 +162,7 @@ def test_agreeing_again_leaves_earlier_answers_out_unless_asked_for(campaign: Ca
 def test_earlier_answers_count_again_where_a_place_is_free() -> None:
     campaign = an_open_campaign(items=2)
     make_consent_version(team_of(campaign))
-    seat = the_seat(campaign)
+    seat = get_campaign_cohort(campaign)
     rater, other = a_member(campaign), a_member(campaign)
     early = [submits(rater, seat), submits(rater, seat)]
     consent.withdraw(user_of(rater), team_of(campaign), NOON)
@@ -179,22 +179,22 @@ def test_earlier_answers_count_again_where_a_place_is_free() -> None:
 
 def test_a_second_withdrawal_takes_them_out_again(campaign: Campaign) -> None:
     rater = a_member(campaign)
-    early = submits(rater, the_seat(campaign))
+    early = submits(rater, get_campaign_cohort(campaign))
     consent.withdraw(user_of(rater), team_of(campaign), NOON)
-    agrees(rater, campaign, NOON + timedelta(minutes=1), count_earlier=True)
+    agree(rater, campaign, NOON + timedelta(minutes=1), count_earlier=True)
     assert state_of(early) == IN
     consent.withdraw(user_of(rater), team_of(campaign), LATER)
     assert state_of(early) == OUT
-    agrees(rater, campaign, LATER + timedelta(minutes=1))
+    agree(rater, campaign, LATER + timedelta(minutes=1))
     inclusion.recompute_counted([early.pk])
     assert state_of(early) == OUT
 
 
 def test_a_newer_text_that_was_agreed_to_changes_nothing(campaign: Campaign) -> None:
     rater = a_member(campaign)
-    early = submits(rater, the_seat(campaign))
+    early = submits(rater, get_campaign_cohort(campaign))
     make_consent_version(team_of(campaign), 2)
-    agrees(rater, campaign, LATER)
+    agree(rater, campaign, LATER)
     inclusion.recompute_counted([early.pk])
     assert state_of(early) == IN
     consent.withdraw(user_of(rater), team_of(campaign), LATER)
@@ -202,7 +202,7 @@ def test_a_newer_text_that_was_agreed_to_changes_nothing(campaign: Campaign) -> 
 
 
 def test_withdrawal_comes_before_exclusion_and_both_are_remembered(campaign: Campaign) -> None:
-    seat, benchmark = the_seat(campaign), campaign.stage.benchmark
+    seat, benchmark = get_campaign_cohort(campaign), campaign.stage.benchmark
     rater, actor = a_member(campaign), user_of(a_person())
     answer = submits(rater, seat)
     exclusions.exclude(benchmark, rater, "Always the same", actor, NOON)
@@ -212,14 +212,14 @@ def test_withdrawal_comes_before_exclusion_and_both_are_remembered(campaign: Cam
     assert exclusions.lift_exclusion(benchmark, rater, actor, NOON) == 0
     assert state_of(answer) == OUT
     exclusions.exclude(benchmark, rater, "Again", actor, NOON)
-    agrees(rater, campaign, LATER, count_earlier=True)
+    agree(rater, campaign, LATER, count_earlier=True)
     assert state_of(answer) == (False, "excluded")
     assert exclusions.lift_exclusion(benchmark, rater, actor, LATER) == 1
     assert state_of(answer) == IN
 
 
 def test_lifted_exclusion_does_not_count_answers_after_the_close(campaign: Campaign) -> None:
-    seat, benchmark = the_seat(campaign), campaign.stage.benchmark
+    seat, benchmark = get_campaign_cohort(campaign), campaign.stage.benchmark
     rater, actor = a_member(campaign), user_of(a_person())
     hand = next_work.get_or_claim_work(rater, seat, NOON).current
     exclusions.exclude(benchmark, rater, "Always the same", actor, NOON)
@@ -233,7 +233,7 @@ def test_lifted_exclusion_does_not_count_answers_after_the_close(campaign: Campa
 
 def test_after_the_close_nothing_counts_under_an_older_text_either(campaign: Campaign) -> None:
     rater = a_member(campaign)
-    hand = next_work.get_or_claim_work(rater, the_seat(campaign), NOON).current
+    hand = next_work.get_or_claim_work(rater, get_campaign_cohort(campaign), NOON).current
     make_consent_version(team_of(campaign), 2)
     Campaign.objects.filter(pk=campaign.pk).update(state="closed")
     assert hand
@@ -241,11 +241,11 @@ def test_after_the_close_nothing_counts_under_an_older_text_either(campaign: Cam
 
 
 def test_undoing_a_correction_brings_no_withdrawn_answer_into_the_numbers(campaign: Campaign) -> None:
-    seat = the_seat(campaign)
+    seat = get_campaign_cohort(campaign)
     rater = a_member(campaign)
     early = submits(rater, seat)
     consent.withdraw(user_of(rater), team_of(campaign), NOON)
-    agrees(rater, campaign, NOON + timedelta(minutes=1))
+    agree(rater, campaign, NOON + timedelta(minutes=1))
     submit.reopen(early.assignment_id, rater, LATER)
     corrected = rate(early.assignment, "2", at=LATER).annotation
     assert state_of(corrected) == IN
@@ -256,7 +256,7 @@ def test_undoing_a_correction_brings_no_withdrawn_answer_into_the_numbers(campai
 
 def test_withdrawals_from_before_this_had_an_effect_are_followed(campaign: Campaign) -> None:
     rater, other = a_member(campaign), a_member(campaign)
-    mine, theirs = submits(rater, the_seat(campaign)), submits(other, the_seat(campaign))
+    mine, theirs = submits(rater, get_campaign_cohort(campaign)), submits(other, get_campaign_cohort(campaign))
     Consent.objects.filter(user=rater.user).update(withdrawn_at=NOON)
     assert {one.check for one in recount.iter_differences()} == {"whether an answer counts"}
     assert consent.follow_withdrawals() == 1
@@ -266,7 +266,7 @@ def test_withdrawals_from_before_this_had_an_effect_are_followed(campaign: Campa
 
 def test_a_recount_puts_a_forgotten_withdrawal_right(campaign: Campaign) -> None:
     rater = a_member(campaign)
-    mine = submits(rater, the_seat(campaign))
+    mine = submits(rater, get_campaign_cohort(campaign))
     Consent.objects.filter(user=rater.user).update(withdrawn_at=NOON)
     recount.repair()
     assert state_of(mine) == OUT
@@ -274,7 +274,7 @@ def test_a_recount_puts_a_forgotten_withdrawal_right(campaign: Campaign) -> None
 
 def test_the_withdrawal_is_one_transaction(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     rater = a_member(campaign)
-    mine = submits(rater, the_seat(campaign))
+    mine = submits(rater, get_campaign_cohort(campaign))
 
     def fails(*_args: object) -> None:
         raise RuntimeError("the database is gone")
@@ -294,7 +294,7 @@ def test_the_number_of_queries_does_not_grow_with_the_answers() -> None:
         make_consent_version(team_of(campaign))
         rater = a_member(campaign)
         for _ in range(items - 2):
-            submits(rater, the_seat(campaign))
+            submits(rater, get_campaign_cohort(campaign))
         with CaptureQueriesContext(
             connection,
         ) as queries:
@@ -306,7 +306,7 @@ def test_the_number_of_queries_does_not_grow_with_the_answers() -> None:
 
 def test_a_change_of_an_answer_is_refused_without_consent(campaign: Campaign) -> None:
     rater = a_member(campaign)
-    mine = submits(rater, the_seat(campaign))
+    mine = submits(rater, get_campaign_cohort(campaign))
     consent.withdraw(user_of(rater), team_of(campaign), NOON)
     with pytest.raises(AssignmentStateError, match="no_consent"):
         submit.reopen(mine.assignment_id, rater, NOON)

@@ -19,12 +19,12 @@ from benchmarks.services.benchmarks import create_from_recipe
 from jobs.models import Job
 from jobs.services import runner
 from people.models import Cohort, User
-from tests.archives import packed
+from tests.archives import pack_zip
 from tests.browser.conftest import until_sheet_ready
 from tests.personas import World
 
 
-def make(world: World, recipe: str) -> Benchmark:
+def create_benchmark(world: World, recipe: str) -> Benchmark:
     return create_from_recipe(world.team, recipe, recipe, f"w-{recipe}", world.mara)
 
 
@@ -36,7 +36,7 @@ def speaks_arabic(world: World) -> User:
     return person
 
 
-def bring(
+def import_items(
     page: Page,
     stage: Stage,
     folder: Path,
@@ -47,16 +47,16 @@ def bring(
     page.goto(f"/b/{stage.benchmark.slug}/import/?stage={stage.key}")
     if pictures:
         archive = folder / "pictures.zip"
-        archive.write_bytes(packed(dict(pictures)))
+        archive.write_bytes(pack_zip(dict(pictures)))
         page.get_by_label("Pictures, as a zip").set_input_files(archive)
     listed = folder / "manifest.jsonl"
     listed.write_text("\n".join(json.dumps(dict(row), ensure_ascii=False) for row in rows), "utf-8")
     page.get_by_label("Manifest").set_input_files(listed)
     page.get_by_role("button", name="Import").click()
-    worked(page)
+    finish_job(page)
 
 
-def worked(page: Page) -> None:
+def finish_job(page: Page) -> None:
     """The job that the page is about: a worker does it, and every row was taken."""
     expect(page).to_have_url(re.compile("/jobs/"))
     job = Job.objects.latest("pk")
@@ -66,7 +66,7 @@ def worked(page: Page) -> None:
     assert not job.rows.filter(outcome="error").exists(), list(job.rows.values_list("number", "message"))
 
 
-def opened(stage: Stage, actor: User, cohorts: Mapping[Cohort, int], **how: Any) -> Campaign:
+def create_open_campaign(stage: Stage, actor: User, cohorts: Mapping[Cohort, int], **how: Any) -> Campaign:
     campaign = lifecycle.create(stage, stage.name, actor, cohorts, seed=7, **how)
     lifecycle.open_campaign(campaign, actor, timezone.now())
     return campaign
@@ -105,7 +105,7 @@ def submit(page: Page) -> None:
     expect(page.locator(f'#bench[data-assignment="{before}"]')).to_have_count(0)
 
 
-def exported(world: World, stage: Stage, form: str = "jsonl") -> bytes:
+def export_zip(world: World, stage: Stage, form: str = "jsonl") -> bytes:
     """The zip that a researcher downloads."""
     reply = world.client(world.mara).post(f"/b/{stage.benchmark.slug}/export/", {"stage": stage.pk, "form": form})
     assert reply.status_code == 200
@@ -134,18 +134,18 @@ def answers(campaign: Campaign) -> list[tuple[Any, ...]]:
     return sorted(rows.values_list(*told, "answers", "trace__opened"), key=str)
 
 
-def back(page: Page, campaign: Campaign, archive: bytes) -> Campaign:
+def import_back(page: Page, campaign: Campaign, archive: bytes) -> Campaign:
     """By the file door into an empty campaign of the same stage; a researcher's window. Nothing is missing there."""
     stage, actor = campaign.stage, campaign.created_by
     assert actor is not None and answers(campaign), "there is nothing to compare"
     asked = {one.cohort: one.target_answers for one in campaign.cohorts.select_related("cohort")}
-    again = opened(stage, actor, asked)
+    again = create_open_campaign(stage, actor, asked)
     page.goto(f"/b/{stage.benchmark.slug}/campaigns/{again.pk}/answers/import/")
     page.get_by_label("File of answers").set_input_files(
         {"name": "export.zip", "mimeType": "application/zip", "buffer": archive}
     )
     page.get_by_role("button", name="Import").click()
-    worked(page)
+    finish_job(page)
     assert ratings(again) == ratings(campaign)
     assert answers(again) == answers(campaign)
     return again

@@ -13,7 +13,7 @@ from annotation.services.derivation import derived_items
 from benchmarks.models import Benchmark, Item
 from people.models import User
 from tests.browser import box_steps
-from tests.browser.conftest import PHONE, drawings, until
+from tests.browser.conftest import PHONE, drawings, wait_until
 from tests.browser.test_finding import expect_picture
 from tests.browser.workflows import steps
 from tests.personas import World
@@ -43,8 +43,8 @@ def find_picture(page: Page, data: bytes, common: str) -> None:
     page.locator(f"[data-field=prevalent] label:has([value={common}])").click()
 
 
-def finding(world: World, benchmark: Benchmark, people: list[Page], shot: Shot) -> Campaign:
-    campaign = steps.opened(benchmark.stages.get(key="finding"), world.mara, {world.brazil: 1})
+def run_finding(world: World, benchmark: Benchmark, people: list[Page], shot: Shot) -> Campaign:
+    campaign = steps.create_open_campaign(benchmark.stages.get(key="finding"), world.mara, {world.brazil: 1})
     photos = [drawings(5)[number] for number in (0, 1, 3, 4)]
     for page, name in zip(people, ("desktop", "phone", "ar-desktop"), strict=True):
         hand = steps.sheet(page, campaign)
@@ -66,18 +66,18 @@ def finding(world: World, benchmark: Benchmark, people: list[Page], shot: Shot) 
 
 
 def draw(page: Page, box: Any, touch: bool = False) -> None:
-    until(page, "document.querySelector('.view img').complete && document.querySelector('svg.boxes') !== null")
+    wait_until(page, "document.querySelector('.view img').complete && document.querySelector('svg.boxes') !== null")
     (box_steps.finger if touch else box_steps.drag)(page, *box)
     expect(page.locator("[name=a-box]").first).not_to_have_value("")
 
 
-def boxed(
+def run_boxing(
     world: World, benchmark: Benchmark, key: str, people: list[tuple[User, Page]], box: Any, shot: Shot
 ) -> Campaign:
     """Everybody draws one box, each on what the stage's staffing leaves them."""
     stage = benchmark.stages.get(key=key)
     assert stage.items.filter(withdrawn_at=None).count() == 3
-    campaign = steps.opened(stage, world.mara, {world.brazil: 1 if key == "boxes" else 2})
+    campaign = steps.create_open_campaign(stage, world.mara, {world.brazil: 1 if key == "boxes" else 2})
     for (user, page), name in zip(people, ("desktop", "phone", "ar-desktop"), strict=True):
         hand = steps.sheet(page, campaign)
         draw(page, box, name == "phone")
@@ -103,22 +103,22 @@ def boxed(
 def test_a_picture_is_found_boxed_and_boxed_again_by_another(
     open_as: Callable[..., Page], world: World, tmp_path: Path, shot: Shot
 ) -> None:
-    benchmark = steps.make(world, "globalrg-grounding")
+    benchmark = steps.create_benchmark(world, "globalrg-grounding")
     researcher = open_as(world.mara)
     rows = [{"key": f"brazil-{key}", "country": "Brazil", "concept": key, "text": text} for key, text in WORDS.items()]
-    steps.bring(researcher, benchmark.stages.get(key="finding"), tmp_path, rows)
+    steps.import_items(researcher, benchmark.stages.get(key="finding"), tmp_path, rows)
     users = [world.bia, world.caio, steps.speaks_arabic(world)]
     pages = [open_as(users[0]), open_as(users[1], **PHONE), open_as(users[2])]
     people = list(zip(users, pages, strict=True))
-    done = [finding(world, benchmark, pages, shot)]
-    done.append(boxed(world, benchmark, "boxes", people, FIRST, shot))
-    done.append(boxed(world, benchmark, "verification", people, SECOND, shot))
+    done = [run_finding(world, benchmark, pages, shot)]
+    done.append(run_boxing(world, benchmark, "boxes", people, FIRST, shot))
+    done.append(run_boxing(world, benchmark, "verification", people, SECOND, shot))
     researcher.goto(f"/b/{benchmark.slug}/")
     shot(researcher, "grounding-chain-desktop", full_page=True)
-    files = [steps.exported(world, campaign.stage) for campaign in done]
+    files = [steps.export_zip(world, campaign.stage) for campaign in done]
     items_before = live_items(benchmark)
     for campaign, archive in zip(done, files, strict=True):
-        steps.back(researcher, campaign, archive)
+        steps.import_back(researcher, campaign, archive)
     derived_items.process_due(timezone.now())
     assert live_items(benchmark) == items_before  # the same people said the same: nothing new follows from it
 

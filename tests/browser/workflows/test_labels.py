@@ -29,35 +29,35 @@ def proposed(page: Page) -> list[str]:
     return labels
 
 
-def chosen(page: Page) -> list[str]:
+def chosen_labels(page: Page) -> list[str]:
     values: list[str] = page.locator("[data-field=labels] :checked").evaluate_all("all => all.map(one => one.value)")
     return values
 
 
 def test_labels(open_as: Callable[..., Page], world: World, tmp_path: Path, shot: Callable[..., None]) -> None:
-    stage = steps.make(world, "3xcm").stages.get(key="labels")
+    stage = steps.create_benchmark(world, "3xcm").stages.get(key="labels")
     pictures = {f"{key}.jpg": data for key, data in zip(LABELS, drawings(3), strict=True)}
     rows = [
         {"key": key, "file": f"{key}.jpg", "country": "Brazil", "concept": "market", "labels": labels}
         for key, labels in LABELS.items()
     ]
-    steps.bring(open_as(world.mara), stage, tmp_path, rows, pictures)
+    steps.import_items(open_as(world.mara), stage, tmp_path, rows, pictures)
     lina = world.add_annotators(world.brazil, 1)[0]
     lina.language = "ar"
     lina.save()
-    campaign = steps.opened(stage, world.mara, {world.brazil: 3})
+    campaign = steps.create_open_campaign(stage, world.mara, {world.brazil: 3})
 
     bia = open_as(world.bia)
     hand = steps.sheet(bia, campaign)
     first = proposed(bia)
-    assert chosen(bia) == first  # all of them, until a person takes one away
+    assert chosen_labels(bia) == first  # all of them, until a person takes one away
     bia.keyboard.press("2")
     left = [one for one in first if one != first[1]]
-    assert chosen(bia) == left
+    assert chosen_labels(bia) == left
     bia.get_by_label("What else does it show?").fill("scales, a dog")
     shot(bia, "labels-desktop")
     steps.drafted(bia, hand)
-    assert chosen(bia) == left
+    assert chosen_labels(bia) == left
     expect(bia.get_by_label("What else does it show?")).to_have_value("scales, a dog")
     steps.submit(bia)
     assert Annotation.objects.get().answers == {"labels": left, "others": "scales, a dog"}
@@ -73,13 +73,13 @@ def test_labels(open_as: Callable[..., Page], world: World, tmp_path: Path, shot
     labels = proposed(caio)
     for label in labels:
         caio.locator(f"label:has(input[value='{label}'])").tap()
-    assert chosen(caio) == []
+    assert chosen_labels(caio) == []
     caio.locator(".acts .go").tap(force=True)  # it looks as if it rested, and says why
     expect(caio.locator("[data-field=labels] .msg.err:visible")).to_contain_text("not answered yet")
     shot(caio, "labels-refused-phone")
     caio.locator(f"label:has(input[value='{labels[0]}'])").tap()
     steps.drafted(caio, hand)
-    assert chosen(caio) == labels[:1]
+    assert chosen_labels(caio) == labels[:1]
     shot(caio, "labels-phone", full_page=True)
     steps.submit(caio)
     proposed(caio)
@@ -90,10 +90,10 @@ def test_labels(open_as: Callable[..., Page], world: World, tmp_path: Path, shot
     third.set_viewport_size({"width": 390, "height": 844})
     shot(third, "labels-ar-narrow", full_page=True)
 
-    archive = steps.exported(world, stage)
-    steps.back(open_as(world.mara), campaign, archive)
+    archive = steps.export_zip(world, stage)
+    steps.import_back(open_as(world.mara), campaign, archive)
     given = steps.rows_of(archive, "ratings.jsonl")
     assert len(given) == 4
-    csv = steps.rows_of(steps.exported(world, stage, "csv"), "ratings.csv")
+    csv = steps.rows_of(steps.export_zip(world, stage, "csv"), "ratings.csv")
     assert {row["answer.labels"] for row in csv} >= {"|".join(left), labels[0]}
     assert "scales, a dog" in {row["answer.others"] for row in csv}

@@ -36,12 +36,12 @@ def by_keys(page: Page, code: str) -> None:
 
 
 def test_merges(open_as: Callable[..., Page], world: World, tmp_path: Path, shot: Callable[..., None]) -> None:
-    stage = steps.make(world, "3xcm").stages.get(key="merges")
-    steps.bring(open_as(world.mara), stage, tmp_path, ROWS)
+    stage = steps.create_benchmark(world, "3xcm").stages.get(key="merges")
+    steps.import_items(open_as(world.mara), stage, tmp_path, ROWS)
     lina = world.add_annotators(world.brazil, 1)[0]
     lina.language = "ar"
     lina.save()
-    campaign = steps.opened(stage, world.mara, {world.brazil: 3})
+    campaign = steps.create_open_campaign(stage, world.mara, {world.brazil: 3})
 
     bia = open_as(world.bia)
     hand = steps.sheet(bia, campaign)
@@ -94,8 +94,8 @@ def test_merges(open_as: Callable[..., Page], world: World, tmp_path: Path, shot
 
     kept = {one.assignment.unit.item.key: one for one in Annotation.objects.filter(rater__user=world.caio)}
     assert kept["train-railway"].answers == {"same": "same", "name": "first"}
-    archive = steps.exported(world, stage)
-    steps.back(open_as(world.mara), campaign, archive)
+    archive = steps.export_zip(world, stage)
+    steps.import_back(open_as(world.mara), campaign, archive)
     rows = steps.rows_of(archive, "ratings.jsonl")
     assert sorted(row["codes"]["same"] for row in rows) == sorted(one for three in CODES.values() for one in three)
     assert all("name" not in row["codes"] for row in rows if row["codes"]["same"] != "same")

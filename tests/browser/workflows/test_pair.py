@@ -11,7 +11,7 @@ from annotation.models import Annotation, Assignment, Outcome
 from annotation.services.derivation import derived_items
 from benchmarks.models import Item
 from tests.browser.conftest import PHONE, drawings
-from tests.browser.test_rating import look
+from tests.browser.test_rating import find_violations
 from tests.browser.workflows import steps
 from tests.personas import World
 
@@ -51,7 +51,7 @@ def by_touch(page: Page, codes: str) -> None:
         page.locator(f"label:has([name=a-{field}][value='{code}'])").tap()
 
 
-def sees_the_verdict(page: Page, codes: str) -> None:
+def check_verdict(page: Page, codes: str) -> None:
     total, failing = LIVE[codes]
     expect(page.locator("[data-score]")).to_have_text(total)
     expect(page.locator("[data-verdict] li")).to_have_text(failing)
@@ -62,24 +62,24 @@ def answered(page: Page) -> list[str]:
 
 
 def test_pair_review(open_as: Callable[..., Page], world: World, tmp_path: Path, shot: Callable[..., None]) -> None:
-    stage = steps.make(world, "valueground").stages.get(key="pair-review")
+    stage = steps.create_benchmark(world, "valueground").stages.get(key="pair-review")
     names = [str(row["file"]) for row in ROWS]
-    steps.bring(open_as(world.mara), stage, tmp_path, ROWS, dict(zip(names, drawings(4), strict=True)))
+    steps.import_items(open_as(world.mara), stage, tmp_path, ROWS, dict(zip(names, drawings(4), strict=True)))
     assert [one.images.count() for one in stage.items.all()] == [2, 2]
     lina = world.add_annotators(world.brazil, 1)[0]
     lina.language = "ar"
     lina.save()
-    campaign = steps.opened(stage, world.mara, {world.brazil: 3})
+    campaign = steps.create_open_campaign(stage, world.mara, {world.brazil: 3})
 
     bia = open_as(world.bia)
     hand = steps.sheet(bia, campaign)
-    looks_closely(bia, shot)
+    compare_closely(bia, shot)
     codes = CODES[item_of(hand)][0]
     by_keys(bia, codes)
-    sees_the_verdict(bia, codes)
+    check_verdict(bia, codes)
     steps.drafted(bia, hand)
     assert answered(bia) == list(codes)
-    sees_the_verdict(bia, codes)
+    check_verdict(bia, codes)
     shot(bia, "pair-desktop")
     steps.submit(bia)
     by_keys(bia, CODES[item_of(steps.current_assignment_id(bia))][0])
@@ -94,7 +94,7 @@ def test_pair_review(open_as: Callable[..., Page], world: World, tmp_path: Path,
     for number in range(2):
         codes = CODES[item_of(steps.current_assignment_id(caio))][1]
         by_touch(caio, codes)
-        sees_the_verdict(caio, codes)
+        check_verdict(caio, codes)
         if number == 0:
             caio.locator("label:has([name=a-safety][value=person])").tap()
             steps.drafted(caio, hand)
@@ -123,18 +123,18 @@ def test_pair_review(open_as: Callable[..., Page], world: World, tmp_path: Path,
     assert (family.state, family.failed, family.answers) == ("accepted", [], 3)
     assert (trust.state, trust.failed, trust.answers) == ("rejected", ["match", "pair_match"], 3)
     assert trust.numbers["clauses"] == {"match": 1, "pair_match": 2, "no_cue": 0}
-    names_the_clause(open_as(world.mara), stage.benchmark.slug, trust.unit.item, shot)
+    check_clause(open_as(world.mara), stage.benchmark.slug, trust.unit.item, shot)
 
     assert Annotation.objects.filter(live=True, counted=True).count() == 6
-    archive = steps.exported(world, stage)
-    steps.back(open_as(world.mara), campaign, archive)
+    archive = steps.export_zip(world, stage)
+    steps.import_back(open_as(world.mara), campaign, archive)
     rows = steps.rows_of(archive, "ratings.jsonl")
     given = {(row["item"], "".join(row["codes"][field] for field in FIELDS)) for row in rows}
     assert given == {(key, codes) for key, three in CODES.items() for codes in three}
     assert {row["rule_version"] for row in rows} == {"by_rule 1"}
 
 
-def looks_closely(page: Page, shot: Callable[..., None]) -> None:
+def compare_closely(page: Page, shot: Callable[..., None]) -> None:
     """Sides swapped, one picture over the other, both closer in step; and all of it taken back."""
     a, b = (page.locator(f"[data-side={side}]") for side in "ab")
     expect(page.locator("[data-side=a] figcaption")).to_contain_text("A")
@@ -152,7 +152,7 @@ def looks_closely(page: Page, shot: Callable[..., None]) -> None:
     page.keyboard.press("-")
 
 
-def names_the_clause(page: Page, slug: str, item: Item, shot: Callable[..., None]) -> None:
+def check_clause(page: Page, slug: str, item: Item, shot: Callable[..., None]) -> None:
     """A researcher reads why a pair was not accepted, in words."""
     page.goto(f"/b/{slug}/")
     expect(page.locator("[data-stage=pair-review]")).to_contain_text("1 item accepted by the rule")
@@ -164,5 +164,5 @@ def names_the_clause(page: Page, slug: str, item: Item, shot: Callable[..., None
     expect(verdict).to_contain_text("The pictures are alike in all else")
     expect(verdict).to_contain_text("2 of 3")
     expect(verdict).not_to_contain_text("No cue gives the answer away")
-    assert look(page) == ""
+    assert find_violations(page) == ""
     shot(page, "pair-item-desktop", full_page=True)

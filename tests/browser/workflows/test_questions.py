@@ -12,8 +12,8 @@ from annotation.models import Annotation, Assignment, Campaign, ItemContributor
 from annotation.services.derivation import derived_items
 from benchmarks.models import Benchmark, Item, Role, Stage
 from people.models import User
-from tests.browser.conftest import PHONE, drawings, until
-from tests.browser.test_rating import loaded
+from tests.browser.conftest import PHONE, drawings, wait_until
+from tests.browser.test_rating import wait_for_images
 from tests.browser.workflows import steps
 from tests.personas import World
 
@@ -36,20 +36,20 @@ def photos() -> Mapping[str, bytes]:
     return {f"brazil/{number}.jpg": data for number, data in enumerate(drawings(8))}
 
 
-def asked(world: World, researcher: Page, folder: Path) -> tuple[Stage, Campaign]:
-    stage = steps.make(world, "culturalvqa").stages.get(key="questions")
+def collect_questions(world: World, researcher: Page, folder: Path) -> tuple[Stage, Campaign]:
+    stage = steps.create_benchmark(world, "culturalvqa").stages.get(key="questions")
     rows = [
         {"file": name, "key": f"brazil-{facet}-{number}", "country": "Brazil", "concept": concept, "facet": facet,
          "assertion": assertion, "source": "https://example.org/page", "licence": "CC BY 4.0"}
         for number, (name, (concept, facet, assertion)) in enumerate(zip(photos(), FACTS, strict=True))
     ]  # fmt: skip
-    steps.bring(researcher, stage, folder, rows, photos())
-    return stage, steps.opened(stage, world.mara, {world.brazil: 1})
+    steps.import_items(researcher, stage, folder, rows, photos())
+    return stage, steps.create_open_campaign(stage, world.mara, {world.brazil: 1})
 
 
 def write(page: Page, question: str, answer: str, familiar: str = "familiar", fold: str = "never") -> None:
     """Fill the sheet, and open what is folded before the gate, after it, or never."""
-    loaded(page)
+    wait_for_images(page)
     expect(page.locator(".folded")).to_be_hidden()
     if fold == "before":
         unfold(page)
@@ -64,7 +64,7 @@ def unfold(page: Page) -> None:
     """Nobody types sooner than the page has noted that it was opened."""
     page.locator("[data-fold] summary").click()
     expect(page.locator(".folded dd").first).to_be_visible()
-    until(page, "document.querySelector('[name=trace]').value.includes('text_typed')")
+    wait_until(page, "document.querySelector('[name=trace]').value.includes('text_typed')")
 
 
 def decide(reviewer: Page, decision: str, reason: str = "", comment: str = "") -> None:
@@ -76,14 +76,14 @@ def decide(reviewer: Page, decision: str, reason: str = "", comment: str = "") -
     expect(reviewer).not_to_have_url(before)
 
 
-def reviewed(open_as: OpenAs, world: World, benchmark: Benchmark, author: Page, shot: Shot) -> None:
+def review_questions(open_as: OpenAs, world: World, benchmark: Benchmark, author: Page, shot: Shot) -> None:
     """The first of three is returned, corrected by its author, and accepted with the others."""
     Role.objects.create(benchmark=benchmark, user=world.reviewer, name=Role.Name.REVIEWER)
     reviewer = open_as(world.reviewer)
     reviewer.goto(f"/b/{benchmark.slug}/review/")
     reviewer.get_by_role("link", name="Start reviewing").click()
     expect(reviewer.locator("#main")).to_contain_text("What is eaten here?")
-    loaded(reviewer)
+    wait_for_images(reviewer)
     shot(reviewer, "questions-review-desktop")
     decide(reviewer, "return", "several correct answers", "Ask for the dish.")
     decide(reviewer, "accept")
@@ -92,7 +92,7 @@ def reviewed(open_as: OpenAs, world: World, benchmark: Benchmark, author: Page, 
     author.goto("/work/")
     expect(author.locator("main")).to_contain_text("Ask for the dish.")
     author.get_by_role("button", name="Correct").first.click()
-    loaded(author)
+    wait_for_images(author)
     author.locator("#a-question").fill("What is this dish called?")
     shot(author, "questions-correct-desktop")
     author.keyboard.press("Control+Enter")
@@ -112,7 +112,7 @@ def test_questions_are_written_reviewed_answered_and_judged(
     researcher, bia, caio = open_as(world.mara), open_as(world.bia), open_as(world.caio, **PHONE)
     lina = steps.speaks_arabic(world)
     third = open_as(lina)
-    stage, campaign = asked(world, researcher, tmp_path)
+    stage, campaign = collect_questions(world, researcher, tmp_path)
     hand = steps.sheet(bia, campaign)
     write(bia, "What is eaten here?", "Feijoada", "somewhat", fold="before")
     shot(bia, "questions-desktop")
@@ -134,9 +134,9 @@ def test_questions_are_written_reviewed_answered_and_judged(
     shot(third, "questions-ar-narrow", full_page=True)
     third.set_viewport_size({"width": 1280, "height": 800})
 
-    reviewed(open_as, world, stage.benchmark, bia, shot)
+    review_questions(open_as, world, stage.benchmark, bia, shot)
     derived_items.process_due(timezone.now())
-    archive = steps.exported(world, stage)
+    archive = steps.export_zip(world, stage)
     rows = steps.rows_of(archive, "ratings.jsonl")
     told = ("opened_before_gate", "opened_before_text", "state")
     assert {row["answers"]["question"]: tuple(row[name] for name in told) for row in rows} == {
@@ -145,9 +145,9 @@ def test_questions_are_written_reviewed_answered_and_judged(
         "Which feast is it?": (False, False, "accepted"),
     }  # fmt: skip
     replies = answered(world, stage.benchmark, [(world.bia, bia), (world.caio, caio), (lina, third)], shot)
-    judged(world, stage.benchmark, researcher, [bia, caio, third], tmp_path, shot)
-    steps.back(researcher, campaign, archive)
-    steps.back(researcher, replies, steps.exported(world, replies.stage))
+    judge_answers(world, stage.benchmark, researcher, [bia, caio, third], tmp_path, shot)
+    steps.import_back(researcher, campaign, archive)
+    steps.import_back(researcher, replies, steps.export_zip(world, replies.stage))
 
 
 def answered(world: World, benchmark: Benchmark, people: list[tuple[User, Page]], shot: Shot) -> Campaign:
@@ -156,14 +156,14 @@ def answered(world: World, benchmark: Benchmark, people: list[tuple[User, Page]]
     assert set(stage.items.values_list("text", flat=True)) == {
         "What is this dish called?", "What is it drunk from?", "Which feast is it?"
     }  # fmt: skip
-    campaign = steps.opened(stage, world.mara, {world.brazil: 3})
+    campaign = steps.create_open_campaign(stage, world.mara, {world.brazil: 3})
     for (user, page), name, most in zip(people, ("desktop", "phone", "ar-desktop"), (1, 2, 3), strict=True):
         for number in range(most):
             hand = steps.sheet(page, campaign)
             page.locator("#a-answer").fill(f"Cuia {number}")
             page.locator("label:has([value=yes])").click()
             if not number:
-                loaded(page)
+                wait_for_images(page)
                 shot(page, f"answers-{name}", full_page=True)
                 steps.drafted(page, hand)
                 expect(page.locator("#a-answer")).to_have_value("Cuia 0")
@@ -176,7 +176,9 @@ def answered(world: World, benchmark: Benchmark, people: list[tuple[User, Page]]
     return campaign
 
 
-def judged(world: World, benchmark: Benchmark, researcher: Page, people: list[Page], folder: Path, shot: Shot) -> None:
+def judge_answers(
+    world: World, benchmark: Benchmark, researcher: Page, people: list[Page], folder: Path, shot: Shot
+) -> None:
     """What a model answered to the questions comes in by a manifest, and is judged blind."""
     stage = benchmark.stages.get(key="model-answers")
     files = dict(zip(Item.objects.filter(stage__key="answers").order_by("key"), photos(), strict=False))
@@ -185,17 +187,17 @@ def judged(world: World, benchmark: Benchmark, researcher: Page, people: list[Pa
          "candidate": "A gourd", "model": "model-a"}
         for item, name in files.items()
     ]  # fmt: skip
-    steps.bring(researcher, stage, folder, rows, photos())
-    campaign = steps.opened(stage, world.mara, {world.brazil: 3})
+    steps.import_items(researcher, stage, folder, rows, photos())
+    campaign = steps.create_open_campaign(stage, world.mara, {world.brazil: 3})
     for page, name, verdict in zip(people, ("desktop", "phone", "ar-desktop"), "345", strict=True):
         hand = steps.sheet(page, campaign)
         expect(page.locator(".judged")).to_contain_text("A gourd")
         assert "model-a" not in page.locator("#bench").inner_text()
         page.locator(f"label:has([name=a-verdict][value='{verdict}'])").click()
-        loaded(page)
+        wait_for_images(page)
         shot(page, f"model-answers-{name}", full_page=name == "phone")
         steps.drafted(page, hand)
         expect(page.locator(f"[name=a-verdict][value='{verdict}']")).to_be_checked()
         steps.submit(page)
     assert {code for _key, _field, code, _value in steps.ratings(campaign)} == {"3", "4", "5"}
-    steps.back(researcher, campaign, steps.exported(world, stage))
+    steps.import_back(researcher, campaign, steps.export_zip(world, stage))

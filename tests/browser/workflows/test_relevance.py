@@ -15,15 +15,15 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def test_relevance(open_as: Callable[..., Page], world: World, tmp_path: Path, shot: Callable[..., None]) -> None:
-    stage = steps.make(world, "caire-universal").stages.get(key="relevance")
+    stage = steps.create_benchmark(world, "caire-universal").stages.get(key="relevance")
     pictures = {f"{n}.jpg": data for n, data in enumerate(drawings(3))}
     rows = [
         {"file": name, "key": f"dance-{n}", "concept": "dance", "country": "Brazil", "condition": "natural"}
         for n, name in enumerate(pictures)
     ]
     researcher = open_as(world.mara)
-    steps.bring(researcher, stage, tmp_path, rows, pictures)
-    campaign = steps.opened(stage, world.mara, {world.brazil: 3})
+    steps.import_items(researcher, stage, tmp_path, rows, pictures)
+    campaign = steps.create_open_campaign(stage, world.mara, {world.brazil: 3})
     bia, caio = open_as(world.bia), open_as(world.caio, **PHONE)
     hand = steps.sheet(bia, campaign)
     bia.keyboard.press("4")
@@ -41,6 +41,6 @@ def test_relevance(open_as: Callable[..., Page], world: World, tmp_path: Path, s
     shot(third, "relevance-ar-desktop")
     assert Annotation.objects.filter(live=True, counted=True).count() == 3
     assert {code for _key, _field, code, _value in steps.ratings(campaign)} == {"4", "2", "5"}
-    archive = steps.exported(world, stage)
+    archive = steps.export_zip(world, stage)
     assert len(steps.rows_of(archive, "ratings.jsonl")) == 3
-    steps.back(researcher, campaign, archive)
+    steps.import_back(researcher, campaign, archive)

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from annotation.models import Annotation, Outcome
 from annotation.services.derivation import derived_items
 from tests.browser.conftest import PHONE, drawings
-from tests.browser.test_rating import loaded
+from tests.browser.test_rating import wait_for_images
 from tests.browser.workflows import steps
 from tests.personas import World
 
@@ -19,7 +19,7 @@ UNIVERSALS = ("breakfast", "dance", "music", "funeral", "sports", "transport", "
 
 
 def test_screening(open_as: Callable[..., Page], world: World, tmp_path: Path, shot: Callable[..., None]) -> None:
-    stage = steps.make(world, "globalrg-retrieval").stages.get(key="screening")
+    stage = steps.create_benchmark(world, "globalrg-retrieval").stages.get(key="screening")
     pictures = {f"{key}.jpg": data for key, data in zip(UNIVERSALS, drawings(8), strict=True)}
     rows = [
         {
@@ -33,8 +33,8 @@ def test_screening(open_as: Callable[..., Page], world: World, tmp_path: Path, s
         for key in UNIVERSALS
     ]
     researcher = open_as(world.mara)
-    steps.bring(researcher, stage, tmp_path, rows, pictures)
-    campaign = steps.opened(stage, world.mara, {world.brazil: 1})
+    steps.import_items(researcher, stage, tmp_path, rows, pictures)
+    campaign = steps.create_open_campaign(stage, world.mara, {world.brazil: 1})
 
     bia = open_as(world.bia)
     hand = steps.sheet(bia, campaign)
@@ -43,7 +43,7 @@ def test_screening(open_as: Callable[..., Page], world: World, tmp_path: Path, s
     bia.locator("[data-field=keep] label:has([value=no])").click()
     expect(reason).to_be_visible()
     bia.locator("label:has([value=several_scenes])").click()
-    loaded(bia)
+    wait_for_images(bia)
     shot(bia, "screening-desktop")
     steps.drafted(bia, hand)
     expect(reason).to_be_visible()
@@ -57,7 +57,7 @@ def test_screening(open_as: Callable[..., Page], world: World, tmp_path: Path, s
     caio.locator("[data-field=keep] label:has([value=no])").tap()
     caio.locator(".acts .go").tap(force=True)
     expect(caio.locator("[data-field=reason] .msg.err, [data-field=reason] [data-missing]").first).to_be_visible()
-    loaded(caio)
+    wait_for_images(caio)
     shot(caio, "screening-missing-phone", full_page=True)
     caio.locator("[data-field=keep] label:has([value=yes])").tap()  # then no reason is asked
     steps.drafted(caio, hand)
@@ -68,7 +68,7 @@ def test_screening(open_as: Callable[..., Page], world: World, tmp_path: Path, s
     third = open_as(steps.speaks_arabic(world))
     steps.sheet(third, campaign)
     third.locator("[data-field=keep] label:has([value=no])").click()
-    loaded(third)
+    wait_for_images(third)
     shot(third, "screening-ar-desktop")
     third.set_viewport_size({"width": 390, "height": 844})
     shot(third, "screening-ar-narrow", full_page=True)
@@ -82,7 +82,7 @@ def test_screening(open_as: Callable[..., Page], world: World, tmp_path: Path, s
     expect(researcher.locator("[data-stage=screening]")).to_contain_text("2 items accepted by the rule")
     shot(researcher, "screening-chain-desktop", full_page=True)
 
-    archive = steps.exported(world, stage)
+    archive = steps.export_zip(world, stage)
     rows = steps.rows_of(archive, "ratings.jsonl")
     assert [row["codes"] for row in rows] == [{"keep": "no", "reason": "several_scenes"}, *[{"keep": "yes"}] * 2]
-    steps.back(researcher, campaign, archive)
+    steps.import_back(researcher, campaign, archive)

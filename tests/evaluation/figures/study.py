@@ -7,8 +7,8 @@ from typing import Any
 from annotation.models import Annotation, Assignment, Campaign, SheetVersion, Unit
 from benchmarks.models import Item, Stage
 from people.models import Cohort, Rater, User
-from tests.evaluation.data import NOON, an_open_campaign, give
-from tests.evaluation.sample_tables import model, say
+from tests.evaluation.data import NOON, an_open_campaign, give_ratings
+from tests.evaluation.sample_tables import model, store_answers
 from tests.personas import World, draw_image
 
 
@@ -19,7 +19,7 @@ def read(world: World, address: str) -> str:
     return b"".join(reply.streaming_content).decode()
 
 
-def near(truth: float, spread: float, chance: random.Random) -> str:
+def noisy_code(truth: float, spread: float, chance: random.Random) -> str:
     return str(min(max(round(truth + chance.gauss(0, spread)), 1), 5))
 
 
@@ -33,11 +33,11 @@ def study(
     truth = {(item, cohort.label): chance.uniform(1, 5) for item in things for cohort in (world.egypt, world.brazil)}
     for cohort, known in ((world.egypt, [world.nour, world.tarek]), (world.brazil, [world.bia, world.caio])):
         for place, user in enumerate(members(world, cohort, known, people)):
-            codes = {item: near(truth[item, cohort.label], 0.8, chance) for item in things}
-            give(campaign, cohort, user, codes, at=NOON + timedelta(weeks=place % 3))
+            codes = {item: noisy_code(truth[item, cohort.label], 0.8, chance) for item in things}
+            give_ratings(campaign, cohort, user, codes, at=NOON + timedelta(weeks=place % 3))
     for number, name in enumerate(models):
-        scores = {key: near(true, 0.6 + number, chance) for key, true in truth.items()}
-        say(campaign, model(world.team, name), scores)
+        scores = {key: noisy_code(true, 0.6 + number, chance) for key, true in truth.items()}
+        store_answers(campaign, model(world.team, name), scores)
     return campaign
 
 

@@ -25,20 +25,20 @@ from evaluation.figures.drawing import (
 from evaluation.figures.drawing.axis import AxisScale, Value, ticks
 from evaluation.figures.drawing.colours import KINDS, TOKENS, contrast, ink_on, kind, sequential, steps
 from evaluation.figures.drawing.scene import Path, Picture, Rect, Text, VectorScene
-from evaluation.figures.drawing.text import clean, cut, isolate_direction, width_of
+from evaluation.figures.drawing.text import clean, isolate_direction, shorten, width_of
 
 ROOT = File(__file__).resolve().parents[3]
 HALF = Value(0.5)
 NONE = Value(None, why="No value: nothing yet.")
 
 
-def of(scene: VectorScene, kind_of: type) -> list[Any]:
+def marks_of(scene: VectorScene, kind_of: type) -> list[Any]:
     return [mark for mark in scene.marks if isinstance(mark, kind_of)]
 
 
 def dots(scene: VectorScene) -> list[tuple[float, float]]:
     """Dots are lines without length."""
-    found = [re.findall(r"M([\d.-]+) ([\d.-]+)h0", mark.d) for mark in of(scene, Path)]
+    found = [re.findall(r"M([\d.-]+) ([\d.-]+)h0", mark.d) for mark in marks_of(scene, Path)]
     return [(float(x), float(y)) for path in found for x, y in path]
 
 
@@ -96,7 +96,7 @@ def planes(count: int) -> plane.Plane:
     )
 
 
-def dated(count: int) -> points.Points:
+def dated_points(count: int) -> points.Points:
     spots = tuple(
         points.PlotPoint(f"model {n}", n % 20, Value(n % 9 / 9, 0.1, 0.9) if n % 7 else NONE) for n in range(count)
     )
@@ -120,7 +120,7 @@ ALL: list[tuple[str, Callable[[Any, float], VectorScene], Callable[[int], Any]]]
     ("boxes", boxes.draw, cards),
     ("lists", picture_strips.draw, strips_of),
     ("plane", plane.draw, planes),
-    ("points", points.draw, dated),
+    ("points", points.draw, dated_points),
 ]
 
 
@@ -147,7 +147,7 @@ def test_a_dot_lies_where_its_value_is() -> None:
     # Names take 40 + 12 at least, n 52: the axis of the strip runs from left to 760 - 52, from -0.2 to 1.
     scene = strip.draw(strip.Strip((("Egypt", (strip.Rater("R-1", Value(0.4, 0.1, 0.7, 9)),)),)), 760)
     [(x, y)] = dots(scene)
-    words = {mark.words: mark for mark in of(scene, Text)}
+    words = {mark.words: mark for mark in marks_of(scene, Text)}
     assert x == pytest.approx((words["0.4"].x), abs=0.1)
     assert x == pytest.approx((words["−0.2"].x + words["1"].x) / 2, abs=0.1)
     assert y == 22 + 11  # below the cohort's name, in the middle of the first row
@@ -164,7 +164,7 @@ def test_an_axis_maps_its_ends_to_its_ends_and_cuts_what_lies_beyond() -> None:
 def test_an_interval_that_goes_on_beyond_the_axis_is_marked() -> None:
     low = strip.Strip((("Egypt", (strip.Rater("R-1", Value(0.4, -3.0, 0.7, 9)),)),))
     inside = strip.Strip((("Egypt", (strip.Rater("R-1", Value(0.4, -0.3, 0.7, 9)),)),))
-    arrows = [sum(mark.d.endswith("z") for mark in of(strip.draw(one, 760), Path)) for one in (low, inside)]
+    arrows = [sum(mark.d.endswith("z") for mark in marks_of(strip.draw(one, 760), Path)) for one in (low, inside)]
     assert arrows == [1, 0]
 
 
@@ -180,7 +180,7 @@ def test_ticks_are_round_and_hold_both_ends(low: float, high: float, made: tuple
 def test_shares_are_as_wide_as_they_are() -> None:
     rows = (bars.Stack("Egypt", (0.5, 0.3, 0.2), 10),)
     scene = bars.draw_stacks(bars.Stacks(("a", "b", "c"), tuple(steps(3)), rows, ("1", "2", "3")), 760)
-    segments = [mark for mark in of(scene, Rect) if mark.title.startswith("Egypt")]
+    segments = [mark for mark in marks_of(scene, Rect) if mark.title.startswith("Egypt")]
     assert [mark.title for mark in segments] == ["Egypt, a: 50.0 %", "Egypt, b: 30.0 %", "Egypt, c: 20.0 %"]
     whole = sum(mark.width for mark in segments)
     assert [mark.width / whole for mark in segments] == pytest.approx([0.5, 0.3, 0.2], abs=0.001)
@@ -189,8 +189,8 @@ def test_shares_are_as_wide_as_they_are() -> None:
 
 def test_a_bar_begins_at_zero_and_a_negative_one_goes_left() -> None:
     scene = bars.draw_bars(bars.Bars((bars.Bar("up", Value(0.5)), bars.Bar("down", Value(-0.5)))), 760)
-    up, down = of(scene, Rect)
-    zero = next(mark.x for mark in of(scene, Text) if mark.words == "0")
+    up, down = marks_of(scene, Rect)
+    zero = next(mark.x for mark in marks_of(scene, Text) if mark.words == "0")
     assert up.x == pytest.approx(zero, abs=0.11)
     assert down.x + down.width == pytest.approx(zero, abs=0.11)
     assert up.width == down.width
@@ -199,8 +199,8 @@ def test_a_bar_begins_at_zero_and_a_negative_one_goes_left() -> None:
 def test_a_box_lies_on_its_picture_as_its_shares_say() -> None:
     card = boxes.Card("drum", "a" * 64, 100, 200, (boxes.LabelledBox("R-1", (0.1, 0.2, 0.6, 0.7)),))
     scene = boxes.draw(boxes.Overlays((card,)), 236)
-    [picture] = of(scene, Picture)
-    box = next(mark for mark in of(scene, Rect) if mark.y > picture.y and mark.width > 20)
+    [picture] = marks_of(scene, Picture)
+    box = next(mark for mark in marks_of(scene, Rect) if mark.y > picture.y and mark.width > 20)
     # 177 high, as the frame of 236 x 177 allows; 88.5 wide in the picture's own form, in the middle of the frame.
     assert (picture.width, picture.height) == (88.5, 177)
     assert picture.x == pytest.approx(73.75, abs=0.06)
@@ -210,7 +210,7 @@ def test_a_box_lies_on_its_picture_as_its_shares_say() -> None:
 
 def test_an_undefined_cell_is_hatched_and_has_no_number() -> None:
     scene = heat_map.draw(heats(1, 1, NONE), 760)
-    cell = next(mark for mark in of(scene, Rect) if mark.title)
+    cell = next(mark for mark in marks_of(scene, Rect) if mark.title)
     assert (cell.pattern, cell.fill) == ("hatch", "")
     assert cell.title == "row 0, m0: No value: nothing yet."
     assert not [text for text in scene.texts if re.fullmatch(r"[−\d.]+", text) and text not in ("0", "1")]
@@ -222,10 +222,10 @@ def test_a_line_is_interrupted_where_there_is_no_value() -> None:
     points = [Value(0.1), Value(0.2), NONE, Value(0.4), Value(0.5)]
     panel = lines.LinePanel("Egypt", tuple(lines.Point(float(n), f"{n}", v) for n, v in enumerate(points)))
     scene = lines.draw(lines.LineChart((panel,)), 760)
-    runs = [mark.d for mark in of(scene, Path) if re.fullmatch(r"M[\d. ]+L[\d. ]+", mark.d)]
+    runs = [mark.d for mark in marks_of(scene, Path) if re.fullmatch(r"M[\d. ]+L[\d. ]+", mark.d)]
     assert len(runs) == 2
     assert len(dots(scene)) == 4
-    assert len([mark for mark in of(scene, Rect) if mark.pattern == "hatch"]) == 1
+    assert len([mark for mark in marks_of(scene, Rect) if mark.pattern == "hatch"]) == 1
 
 
 def test_points_in_one_place_become_one_larger_point() -> None:
@@ -260,7 +260,7 @@ def test_many_raters_are_dense_and_few_have_their_names() -> None:
 
 def test_names_at_the_ends_of_lines_do_not_lie_on_each_other() -> None:
     scene = ranks.draw(ranked(20), 330)
-    ends = sorted(mark.y for mark in of(scene, Text) if mark.words.startswith("tier"))
+    ends = sorted(mark.y for mark in marks_of(scene, Text) if mark.words.startswith("tier"))
     assert [b - a for a, b in pairwise(ends)] >= [14, 14]
 
 
@@ -271,19 +271,19 @@ def test_names_at_the_ends_of_lines_do_not_lie_on_each_other() -> None:
      ("በጣም ረጅም የሆነ የሀገር ስም እዚህ", "በጣ", "ዚህ"), ("नमस्ते बहुत लंबा नाम है यहाँ", "नम", "हाँ")],
 )  # fmt: skip
 def test_a_long_name_is_cut_in_its_middle_and_stays_whole_in_its_title(words: str, start: str, end: str) -> None:
-    shown, full = cut(words, 13, 90)
+    shown, full = shorten(words, 13, 90)
     assert full == words
     assert shown.startswith(start) and shown.endswith(end)
     assert "…" in shown
     assert width_of(shown, 13) <= 90
-    assert cut(words, 13, 900) == (words, "")
+    assert shorten(words, 13, 900) == (words, "")
 
 
 def test_marks_of_direction_and_control_characters_reach_no_drawing() -> None:
     hostile = "\u202eevil\u2066\x00\x08 name\n\u200f"
     assert clean(hostile) == "evil name"
     assert isolate_direction(hostile) == "\u2068evil name\u2069"
-    shown, _full = cut("\u202e" + "x" * 80, 13, 60)
+    shown, _full = shorten("\u202e" + "x" * 80, 13, 60)
     assert "\u202e" not in shown
 
 
@@ -313,14 +313,14 @@ def test_a_plane_keeps_its_distances() -> None:
     scene = plane.draw(plane.Plane((plane.PlanePanel("CLIP", "", "first", "second", (group,)),)), 760)
     (x0, y0), (x1, y1), (x2, y2) = dots(scene)[:3]
     assert (x1 - x0) / (y0 - y1) == pytest.approx(4, abs=0.01)
-    number = next(mark for mark in of(scene, Text) if mark.words == "1" and mark.anchor == "middle" and mark.bold)
+    number = next(mark for mark in marks_of(scene, Text) if mark.words == "1" and mark.anchor == "middle" and mark.bold)
     assert (number.x, number.y) == pytest.approx((x2, y2 + 4.2), abs=0.11)
 
 
 def test_numbers_of_groups_in_one_place_do_not_lie_on_each_other() -> None:
     groups = tuple(plane.Cluster(f"l{n}", ((0.0, 0.0), (1.0, 1.0)), 2) for n in range(9))
     scene = plane.draw(plane.Plane((plane.PlanePanel("CLIP", "", "first", "second", groups),)), 760)
-    heights = sorted(mark.y for mark in of(scene, Text) if mark.anchor == "middle" and mark.bold)
+    heights = sorted(mark.y for mark in marks_of(scene, Text) if mark.anchor == "middle" and mark.bold)
     assert len(heights) == 9
     assert min(b - a for a, b in pairwise(heights)) >= 14.9
 
@@ -337,7 +337,7 @@ def test_a_point_lies_between_its_marks_and_one_without_value_is_not_drawn() -> 
     marks = points.number_ticks((0, 10))
     scene = points.draw(points.Points((panel,), "x", "y", marks, (0, 1), signs=(shapes.sign(0),)), 760)
     [(x, y)] = dots(scene)
-    words = {mark.words: mark for mark in of(scene, Text)}
+    words = {mark.words: mark for mark in marks_of(scene, Text)}
     assert x == pytest.approx((points.LEFT + 8 + 738) / 2, abs=0.1)
     assert y == pytest.approx(44 + points.HIGH * 0.75, abs=0.1)
     assert "a" in words and "b" not in words

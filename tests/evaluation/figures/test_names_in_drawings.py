@@ -176,8 +176,8 @@ def test_names_of_points_lie_on_no_point_no_line_and_no_name() -> None:
 
 def test_three_points_have_no_line_and_say_why_they_have_no_interval() -> None:
     three = tuple(scatter.Dot(f"c{n}", n, 2 * n) for n in (1.0, 2.0, 3.0))
-    assert scatter.fitted(three) is None
-    assert scatter.fitted((*three, scatter.Dot("c4", 4, 4))) is not None
+    assert scatter.fit_line(three) is None
+    assert scatter.fit_line((*three, scatter.Dot("c4", 4, 4))) is not None
     value = Value(0.76, n=3, no_interval="No interval: fewer than 4 points")
     assert scatter.correlation_words("r", value) == "r = 0.76, n = 3. No interval: fewer than 4 points"
 

@@ -12,7 +12,7 @@ from evaluation.figures.registry import figure_of
 from evaluation.tables.table import MissingData
 from tests.evaluation.data import NOON
 from tests.evaluation.figures.study import boxes, read
-from tests.evaluation.runs import collection, found, query, run
+from tests.evaluation.runs import collection, create_ranking, query, run
 from tests.evaluation.sample_tables import model
 from tests.personas import World
 
@@ -46,8 +46,8 @@ def trials(world: World) -> None:
     for number, winner in enumerate(best):
         country = "Egypt" if number < 4 else "Brazil"
         asked = query(new_collection, f"q{number}", {"concept": "train", "country": country}, roles=roles)
-        found(runs[0], asked, "abc", [1.0 if key == winner else 0.5 for key in "abc"])
-        found(runs[1], asked, "abc", [1.0, 0.5, 0.2])
+        create_ranking(runs[0], asked, "abc", [1.0 if key == winner else 0.5 for key in "abc"])
+        create_ranking(runs[1], asked, "abc", [1.0, 0.5, 0.2])
 
 
 def test_wins_are_counted_pooled_and_by_country(world: World) -> None:
@@ -79,7 +79,7 @@ def test_languages_by_rank_are_shares_of_lists(world: World) -> None:
     new_collection = collection(benchmark, {key: {"language": language} for key, language in about.items()})
     clip = run(new_collection, model(world.team, "CLIP"))
     for number, keys in enumerate((["e1", "j1", "k1"], ["e2", "k1", "x1"])):
-        found(clip, query(new_collection, f"q{number}", {}), keys)
+        create_ranking(clip, query(new_collection, f"q{number}", {}), keys)
     rows = rows_of(world, "ranks")
     assert [(row["rank"], row["High"], row["Medium"], row["Low"]) for row in rows] == [
         ("1", "1.0", "0.0", "0.0"), ("2", "0.0", "0.5", "0.5"), ("3", "0.0", "0.0", "1.0"),
@@ -99,8 +99,10 @@ def test_strips_show_the_first_five_with_country_score_and_diversity(world: Worl
     }
     new_collection = collection(benchmark, about)
     clip = run(new_collection, model(world.team, "CLIP"))
-    found(clip, query(new_collection, "q1", {"universal": "wedding"}), keys, [0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
-    found(clip, query(new_collection, "q0", {"universal": "dance"}), keys[::-1], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
+    create_ranking(clip, query(new_collection, "q1", {"universal": "wedding"}), keys, [0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
+    create_ranking(
+        clip, query(new_collection, "q0", {"universal": "dance"}), keys[::-1], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4]
+    )
     rows = rows_of(world, "strips", "?universal=wedding")
     assert [row["country"] for row in rows] == countries[:5]
     assert [row["right"] for row in rows] == ["yes", "yes", "yes", "no", "no"]

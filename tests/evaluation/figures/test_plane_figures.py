@@ -18,7 +18,7 @@ from papers.xcm.tables.trials import SIX
 from people.models import Rater
 from predictions.models import Collection, Run
 from tests.evaluation.data import NOON
-from tests.evaluation.runs import collection, found, query, run, vectors
+from tests.evaluation.runs import collection, create_ranking, query, run, vectors
 from tests.evaluation.sample_tables import model
 from tests.personas import World
 
@@ -38,7 +38,9 @@ def figure(of: Benchmark, key: str, query_: str = "") -> Figure:
     return build_figure(figure_data(of, QueryDict(query_), NOON), spec)
 
 
-def embedded(benchmark: Benchmark, rater: Rater, about: dict[str, dict[str, Any]], at: dict[str, Any]) -> Run:
+def create_embedding_run(
+    benchmark: Benchmark, rater: Rater, about: dict[str, dict[str, Any]], at: dict[str, Any]
+) -> Run:
     made = collection(benchmark, about, f"set-{rater.name.lower()}")
     of = run(made, rater, "embedding")
     vectors(of, at)
@@ -50,7 +52,7 @@ def cross(world: World) -> None:
     about: dict[str, dict[str, Any]] = {f"t{n}": {"language": "ja" if n < 2 else "th"} for n in range(4)}
     about |= {"p0": {"country": "Japan"}, "p1": {"country": "Japan"}, "x0": {}}
     at = {"t0": (3, 1), "t1": (3, -1), "t2": (-3, 1), "t3": (-3, -1), "p0": (1, 1), "p1": (2, 1), "x0": (9, 9)}
-    embedded(world.benchmark, model(world.team, "CLIP"), about, at)
+    create_embedding_run(world.benchmark, model(world.team, "CLIP"), about, at)
 
 
 def test_entries_lie_on_the_principal_components(benchmark: Benchmark, world: World) -> None:
@@ -73,7 +75,7 @@ def test_entries_lie_on_the_principal_components(benchmark: Benchmark, world: Wo
 
 def test_one_model_is_shown_and_the_others_are_a_link_away(benchmark: Benchmark, world: World) -> None:
     cross(world)
-    embedded(benchmark, model(world.team, "SigLIP"), {"a": {"language": "en"}}, {"a": (1, 2)})
+    create_embedding_run(benchmark, model(world.team, "SigLIP"), {"a": {"language": "en"}}, {"a": (1, 2)})
     other = figure(benchmark, "plane")
     assert other.links == (("SigLIP", "run=SigLIP", True),), "the newest collection, and no other beside it"
     assert "Collection: Set-Siglip, version 1." in other.words
@@ -92,10 +94,10 @@ def test_one_model_is_shown_and_the_others_are_a_link_away(benchmark: Benchmark,
 def test_many_entries_are_sampled_by_a_seed_with_a_note(
     benchmark: Benchmark, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(projection, "thinned", lambda count: THINNED(count, 20))
+    monkeypatch.setattr(projection, "sample_places", lambda count: THINNED(count, 20))
     chance = np.random.default_rng(2)
     about = {f"t{n:02}": {"language": f"l{n % 50:02}"} for n in range(60)}
-    embedded(benchmark, model(world.team, "CLIP"), about, {key: chance.normal(size=3) for key in about})
+    create_embedding_run(benchmark, model(world.team, "CLIP"), about, {key: chance.normal(size=3) for key in about})
     plane_figure, again = figure(benchmark, "plane"), figure(benchmark, "plane")
     assert len(plane_figure.rows) == 20
     assert plane_figure.rows == again.rows
@@ -105,7 +107,7 @@ def test_many_entries_are_sampled_by_a_seed_with_a_note(
     assert f"others, {50 - GROUPS} groups" in words
 
 
-THINNED = projection.thinned
+THINNED = projection.sample_places
 
 
 def test_thinning_takes_all_of_few_and_another_part_by_another_seed() -> None:
@@ -115,7 +117,7 @@ def test_thinning_takes_all_of_few_and_another_part_by_another_seed() -> None:
 
 
 def test_entries_that_say_nothing_are_asked_for_their_language(benchmark: Benchmark, world: World) -> None:
-    embedded(benchmark, model(world.team, "CLIP"), {"a": {}}, {"a": (1, 2)})
+    create_embedding_run(benchmark, model(world.team, "CLIP"), {"a": {}}, {"a": (1, 2)})
     with pytest.raises(MissingData, match="neither their language nor their country"):
         figure(benchmark, "plane")
 
@@ -126,7 +128,7 @@ def test_tiers_found_are_the_tables_last_column(benchmark: Benchmark, world: Wor
     new_collection = collection(benchmark, about | {"x": {"language": "xx"}})
     clip = run(new_collection, model(world.team, "CLIP"))
     for number in range(2):
-        found(clip, query(new_collection, f"q{number}", {}), [*about, "x"])
+        create_ranking(clip, query(new_collection, f"q{number}", {}), [*about, "x"])
     drawn = figure(benchmark, "tiers-found")
     assert [(row[1], row[2], row[5]) for row in drawn.rows] == [
         ("High", pytest.approx(6 / 9), 18), ("Medium", pytest.approx(3 / 9), 18), ("Low", 0.0, 18),
@@ -144,7 +146,7 @@ def test_six_candidates_are_counted_by_country(benchmark: Benchmark, world: Worl
         asked = query(
             new_collection, f"q{number}", {"concept": "train", "country": country, "descriptor": "old"}, roles=roles
         )
-        found(clip, asked, "abcdef", [1.0 if key == winner else 0.5 for key in "abcdef"])
+        create_ranking(clip, asked, "abcdef", [1.0 if key == winner else 0.5 for key in "abcdef"])
     drawn = figure(benchmark, "wins-six")
     wins = {(row[1], row[2]): row[3:] for row in drawn.rows}
     assert len([row for row in drawn.rows if row[1] == "EG"]) == 6

@@ -60,7 +60,7 @@ def judged(world: World) -> vqa.Study:
     return study
 
 
-def known(study: vqa.Study, name: str, **about: object) -> None:
+def add_model_info(study: vqa.Study, name: str, **about: object) -> None:
     model(study.world.team, name, "vlm", **about)
 
 
@@ -78,8 +78,8 @@ def test_culturalvqas_maps_have_the_accuracies_of_their_tables(judged: vqa.Study
 
 
 def test_accuracy_lies_at_the_release_apart_for_western_and_other_countries(judged: vqa.Study) -> None:
-    known(judged, "GPT-4", released="2023-11-06", open=False)
-    known(judged, "InternVL", released="2024-04", open=True)
+    add_model_info(judged, "GPT-4", released="2023-11-06", open=False)
+    add_model_info(judged, "InternVL", released="2024-04", open=True)
     drawn = figure(judged.benchmark, "by-release")
     assert [row[:5] for row in drawn.rows] == [
         ("GPT-4", "2023-11-06", "no", "Western", None), ("GPT-4", "2023-11-06", "no", "other", 0.75),
@@ -94,10 +94,10 @@ def test_accuracy_lies_at_the_release_apart_for_western_and_other_countries(judg
 
 
 def test_a_model_whose_date_cannot_be_read_is_named_and_not_drawn(judged: vqa.Study) -> None:
-    known(judged, "GPT-4", released="Nov 23")
+    add_model_info(judged, "GPT-4", released="Nov 23")
     with pytest.raises(MissingData, match="YYYY-MM-DD"):
         figure(judged.benchmark, "by-release")
-    known(judged, "InternVL", released="2024")
+    add_model_info(judged, "InternVL", released="2024")
     drawn = figure(judged.benchmark, "by-release")
     assert "Without a date that can be read, so not drawn: GPT-4." in drawn.words
     assert "GPT-4" not in drawn.draw(760).texts

@@ -21,7 +21,9 @@ KRIPPENDORFF_2011 = np.array(
 ).T
 
 
-def gappy(rng: np.random.Generator, units: int, raters: int, *, codes: int | None, missing: float) -> np.ndarray:
+def table_with_gaps(
+    rng: np.random.Generator, units: int, raters: int, *, codes: int | None, missing: float
+) -> np.ndarray:
     """A random units x raters table: codes 0..codes-1, or continuous and positive when ``codes`` is None."""
     shape = (units, raters)
     table = rng.gamma(2, size=shape) if codes is None else rng.integers(0, codes, shape).astype(float)

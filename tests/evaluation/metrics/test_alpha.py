@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evaluation.metrics.alpha import LEVELS, Interval, Level, alpha, percent_agreement
 from evaluation.metrics.counts import Ratings
-from tests.evaluation.metrics.tables import KRIPPENDORFF_2011, N, gappy, tables
+from tests.evaluation.metrics.tables import KRIPPENDORFF_2011, N, table_with_gaps, tables
 
 NONE = Interval("none")
 
@@ -76,7 +76,7 @@ def test_agrees_with_an_independent_library(table: np.ndarray, level: Level) -> 
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_agrees_with_an_independent_library_on_continuous_scores(level: Level) -> None:
-    table = gappy(np.random.default_rng(7), 60, 9, codes=None, missing=0.4)
+    table = table_with_gaps(np.random.default_rng(7), 60, 9, codes=None, missing=0.4)
     assert value(table, level) == pytest.approx(
         krippendorff.alpha(reliability_data=table.T, level_of_measurement=level), abs=1e-10
     )

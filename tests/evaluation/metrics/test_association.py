@@ -10,7 +10,7 @@ from evaluation.metrics.counts import Ratings
 from evaluation.metrics.intervals import Interval, Scale
 from evaluation.metrics.jackknife import leave_out
 from evaluation.metrics.rater_means import replicates, with_rater_means
-from tests.evaluation.metrics.tables import gappy, tables
+from tests.evaluation.metrics.tables import table_with_gaps, tables
 
 ORACLE = {"pearson": stats.pearsonr, "spearman": stats.spearmanr}
 KINDS = ("pearson", "spearman")
@@ -153,7 +153,7 @@ def test_each_replicate_equals_recomputation(kind: str, table: np.ndarray) -> No
 @pytest.mark.filterwarnings("ignore:Mean of empty slice")
 def test_so_it_is_with_scores_that_are_no_codes(kind: str) -> None:
     rng = np.random.default_rng(7)
-    _check(rng.normal(size=25), gappy(rng, 25, 6, codes=None, missing=0.4), kind)
+    _check(rng.normal(size=25), table_with_gaps(rng, 25, 6, codes=None, missing=0.4), kind)
 
 
 def test_a_correlation_with_means_has_the_width_of_units_and_people() -> None:

@@ -14,7 +14,7 @@ HALF, WHOLE, RIGHT = [[0.0, 0.0, 1.0, 2.0]], [[0.0, 0.0, 2.0, 2.0]], [[1.0, 0.0,
 Drawn = list[dict[Any, Any]]
 
 
-def drawn(seed: int, units: int = 9, raters: int = 5, missing: float = 0.35, most: int = 2) -> Drawn:
+def draw_answers(seed: int, units: int = 9, raters: int = 5, missing: float = 0.35, most: int = 2) -> Drawn:
     """Each person draws near the true box of a unit, in a style of their own; some draw a second box, some none."""
     rng = np.random.default_rng(seed)
     true, style = rng.uniform(0, 5, (units, 2)), rng.normal(0, 0.4, (raters, 2))
@@ -34,7 +34,7 @@ def value(rows: Drawn) -> float:
     return float(np.mean(means)) if means else np.nan
 
 
-def without(rows: Drawn, unit: int | None, rater: int | None) -> Drawn:
+def without_answer(rows: Drawn, unit: int | None, rater: int | None) -> Drawn:
     """Without one answer; with None for the rater without the unit, with None for the unit without the rater."""
     return [
         {who: one for who, one in of.items() if not (unit in (None, place) and rater in (None, who))}
@@ -45,13 +45,13 @@ def without(rows: Drawn, unit: int | None, rater: int | None) -> Drawn:
 @pytest.mark.parametrize("most", [1, 3])
 @pytest.mark.parametrize("seed", range(4))
 def test_replicates_equal_deletion_and_recomputation(seed: int, most: int) -> None:
-    rows = [of for of in drawn(seed, most=most) if len(of) > 1]
+    rows = [of for of in draw_answers(seed, most=most) if len(of) > 1]
     raters = sorted({who for of in rows for who in of})
     estimate = mean_pairwise_overlap(rows)
     assert estimate.value == pytest.approx(value(rows), abs=1e-12)
-    units = np.array([value(without(rows, unit, None)) for unit in range(len(rows))])
-    people = np.array([value(without(rows, None, who)) for who in raters])
-    ones = np.array([value(without(rows, unit, who)) for unit, of in enumerate(rows) for who in of])
+    units = np.array([value(without_answer(rows, unit, None)) for unit in range(len(rows))])
+    people = np.array([value(without_answer(rows, None, who)) for who in raters])
+    ones = np.array([value(without_answer(rows, unit, who)) for unit, of in enumerate(rows) for who in of])
     expected = jackknife_interval(value(rows), units, people, ones, Interval(), Scale("logit"))
     assert (estimate.low, estimate.high) == pytest.approx(expected, abs=1e-10)
     assert (estimate.n_units, estimate.n_raters, estimate.n_ratings) == (len(rows), len(raters), sum(map(len, rows)))
@@ -59,7 +59,7 @@ def test_replicates_equal_deletion_and_recomputation(seed: int, most: int) -> No
 
 def test_other_people_count_and_not_only_other_units() -> None:
     """Six people with styles of their own over 60 units: units alone give an interval much too narrow."""
-    rows = drawn(1, units=60, raters=6, missing=0, most=1)
+    rows = draw_answers(1, units=60, raters=6, missing=0, most=1)
     rows = [{who: one or WHOLE for who, one in of.items()} for of in rows]
     both, units = mean_pairwise_overlap(rows), mean_pairwise_overlap(rows, interval=Interval("units"))
     assert both.low is not None and both.high is not None and units.low is not None and units.high is not None
@@ -68,7 +68,7 @@ def test_other_people_count_and_not_only_other_units() -> None:
 
 
 def test_names_order_and_the_unit_of_length_do_not_matter() -> None:
-    rows = drawn(5)
+    rows = draw_answers(5)
     estimate = mean_pairwise_overlap(rows)
     other = [
         {f"p{who}": [[3 * side for side in box] for box in reversed(one)] for who, one in reversed(of.items())}
@@ -133,6 +133,13 @@ def test_a_model_is_compared_with_each_person() -> None:
         mean_overlap_with_people([HALF], [{}, {}])
 
 
+def test_a_model_that_boxes_nothing_is_compared_too() -> None:
+    """Unit 1: nothing against a box and against nothing, (0 + 1) / 2. Unit 2: 1. An answer of no box is an answer."""
+    estimate = mean_overlap_with_people([[], HALF], [{1: HALF, 2: []}, {1: HALF}])
+    assert estimate.value == pytest.approx((0.5 + 1) / 2)
+    assert (estimate.n_units, estimate.n_ratings, estimate.extras["n_left_out"]) == (2, 3, 0)
+
+
 def overlap_with_people(model: list[Any], rows: Drawn) -> float:
     means = [np.mean([overlap(own, one) for one in of.values()]) for own, of in zip(model, rows, strict=True) if of]
     return float(np.mean(means)) if means else np.nan
@@ -140,14 +147,14 @@ def overlap_with_people(model: list[Any], rows: Drawn) -> float:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_models_interval_is_that_of_other_units_and_other_people(seed: int) -> None:
-    rows = [of for of in drawn(seed, units=12, missing=0.5) if of]
+    rows = [of for of in draw_answers(seed, units=12, missing=0.5) if of]
     model = [next(iter(of.values())) or WHOLE for of in rows]
     raters = sorted({who for of in rows for who in of})
     estimate = mean_overlap_with_people(model, rows)
-    units = np.array([overlap_with_people(model, without(rows, unit, None)) for unit in range(len(rows))])
-    people = np.array([overlap_with_people(model, without(rows, None, who)) for who in raters])
+    units = np.array([overlap_with_people(model, without_answer(rows, unit, None)) for unit in range(len(rows))])
+    people = np.array([overlap_with_people(model, without_answer(rows, None, who)) for who in raters])
     ones = np.array(
-        [overlap_with_people(model, without(rows, unit, who)) for unit, of in enumerate(rows) for who in of]
+        [overlap_with_people(model, without_answer(rows, unit, who)) for unit, of in enumerate(rows) for who in of]
     )
     expected = jackknife_interval(overlap_with_people(model, rows), units, people, ones, Interval(), Scale("logit"))
     assert (estimate.low, estimate.high) == pytest.approx(expected, abs=1e-10)

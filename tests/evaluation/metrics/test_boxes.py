@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.metrics.boxes import iou, matched, overlap
+from evaluation.metrics.boxes import iou, match_boxes, overlap
 
 SIDE = st.integers(0, 40)
 BOX = st.tuples(SIDE, SIDE, SIDE, SIDE).filter(lambda b: b[0] != b[2] and b[1] != b[3])
@@ -47,7 +47,7 @@ def test_the_matching_is_the_best_there_is(ours: list[tuple[int, ...]], theirs: 
 
 
 def test_boxes_that_share_nothing_are_not_matched() -> None:
-    assert matched([[0, 0, 1, 1]], [[5, 5, 6, 6]]) == []
+    assert match_boxes([[0, 0, 1, 1]], [[5, 5, 6, 6]]) == []
     assert overlap([[0, 0, 1, 1]], [[5, 5, 6, 6]]) == 0
 
 

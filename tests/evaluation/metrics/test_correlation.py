@@ -16,7 +16,7 @@ from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import jackknife_variance
 from evaluation.metrics.pearson import pearson_pairs
 from evaluation.metrics.spearman import spearman_pairs
-from tests.evaluation.metrics.tables import N, delete_one, freedom, gappy, tables
+from tests.evaluation.metrics.tables import N, delete_one, freedom, table_with_gaps, tables
 
 NONE = Interval("none")
 KINDS = [
@@ -57,7 +57,7 @@ def test_is_the_mean_over_pairs(
 def test_the_jackknife_is_the_brute_force_one(
     measure: Callable[..., Estimate], pairs: Callable, oracle: Callable, codes: int | None, missing: float
 ) -> None:
-    table = gappy(np.random.default_rng(8), 10, 5, codes=codes, missing=missing)
+    table = table_with_gaps(np.random.default_rng(8), 10, 5, codes=codes, missing=missing)
     ratings = Ratings.from_matrix(table)
     assert measure(ratings, interval=NONE).value == pytest.approx(loop(ratings, oracle), abs=1e-11)
     brute = delete_one(table, lambda some: loop(some, oracle))
@@ -72,7 +72,7 @@ def test_the_jackknife_is_the_brute_force_one(
 def test_few_codes_take_the_same_interval_by_tables_as_pair_by_pair(
     measure: Callable[..., Estimate], of: Any, missing: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table = gappy(np.random.default_rng(3), 40, 7, codes=5, missing=missing)
+    table = table_with_gaps(np.random.default_rng(3), 40, 7, codes=5, missing=missing)
     table[:, 0] = np.where(np.isnan(table[:, 0]), np.nan, 3)  # one constant but for a unit: its pairs come and go
     table[5, 0] = 4
     ratings, results = Ratings.from_matrix(table), []

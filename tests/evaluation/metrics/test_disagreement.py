@@ -13,7 +13,7 @@ from evaluation.metrics.partitions import Partition
 LEVELS = get_args(Level)
 
 
-def some(seed: int) -> Ratings:
+def random_ratings(seed: int) -> Ratings:
     rng = np.random.default_rng(seed)
     table = rng.integers(1, 6, (30, 7)).astype(float)
     table[rng.random(table.shape) < 0.4] = np.nan
@@ -30,16 +30,16 @@ def test_worked_by_hand() -> None:
 @pytest.mark.parametrize("level", LEVELS)
 def test_its_average_over_units_is_one_minus_alpha(level: Level) -> None:
     for seed in range(5):
-        result = disagreement(some(seed), level)
+        result = disagreement(random_ratings(seed), level)
         known = result.raters >= 2
         mean = np.average(result.value[known], weights=result.raters[known])
-        assert mean == pytest.approx(1 - (alpha(some(seed), level).value or 0))
+        assert mean == pytest.approx(1 - (alpha(random_ratings(seed), level).value or 0))
         assert np.isnan(result.value[~known]).all()
 
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_who_rated_first_makes_no_difference(level: Level) -> None:
-    ratings = some(9)
+    ratings = random_ratings(9)
     order = np.random.default_rng(1).permutation(ratings.value.size)
     mixed = Ratings(ratings.unit[order], ratings.rater[order], ratings.value[order], 30, 7)
     np.testing.assert_allclose(disagreement(mixed, level).value, disagreement(ratings, level).value)

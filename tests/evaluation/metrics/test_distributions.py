@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import jensenshannon
 
-from evaluation.metrics.distributions import coverage, jensen_shannon, normalised, pairwise_distance
+from evaluation.metrics.distributions import coverage, jensen_shannon, normalise_scores, pairwise_distance
 from evaluation.metrics.intervals import Interval
 
 N = np.nan
@@ -27,7 +27,7 @@ def test_is_scipys_over_all_pairs() -> None:
     scores = np.random.default_rng(0).integers(1, 6, (12, 7)).astype(float)
     found = pairwise_distance(scores)
     assert found.value == pytest.approx(loop(scores)) and found.extras["n_pairs"] == 66
-    shares = normalised(scores)[0]
+    shares = normalise_scores(scores)[0]
     for base in (2.0, np.e, 10.0):
         mine = jensen_shannon(shares[:6], shares[6:], base)
         theirs = [jensenshannon(a, b, base=base) for a, b in zip(scores[:6], scores[6:], strict=True)]

@@ -9,7 +9,7 @@ from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.rater_drift import drift, share_agreeing_with_others, significant_drifts
 
 
-def two(first: str, second: str) -> tuple[Ratings, np.ndarray]:
+def ratings_of_two(first: str, second: str) -> tuple[Ratings, np.ndarray]:
     """Two raters' codes, unit by unit in the order in which both answered."""
     rows = [
         (u, r, float(code)) for u, pair in enumerate(zip(first, second, strict=True)) for r, code in enumerate(pair)
@@ -20,7 +20,7 @@ def two(first: str, second: str) -> tuple[Ratings, np.ndarray]:
 
 def test_worked_by_hand() -> None:
     # The second rater's deviations: 0 0 1 0 0 | 1 1 2 1 1: means 0.2 and 1.2.
-    ratings, order = two("1232112321", "1242123532")
+    ratings, order = ratings_of_two("1232112321", "1242123532")
     estimate = drift(ratings, order, 1)
     assert estimate.value == pytest.approx(1.0)
     assert (estimate.extras["first"], estimate.extras["second"]) == (pytest.approx(0.2), pytest.approx(1.2))
@@ -29,14 +29,14 @@ def test_worked_by_hand() -> None:
 
 
 def test_the_interval_is_welchs() -> None:
-    ratings, order = two("1232112321", "1242123532")
+    ratings, order = ratings_of_two("1232112321", "1242123532")
     test = stats.ttest_ind([1, 1, 2, 1, 1], [0, 0, 1, 0, 0], equal_var=False).confidence_interval()
     found = drift(ratings, order, 1)
     assert (found.low, found.high) == (pytest.approx(test.low), pytest.approx(test.high))
 
 
 def test_the_order_is_that_of_the_answers_not_of_the_units() -> None:
-    ratings, order = two("1232112321", "1242123532")
+    ratings, order = ratings_of_two("1232112321", "1242123532")
     assert drift(ratings, -order, 1).value == pytest.approx(-1.0)
     mixed = np.random.default_rng(3).permutation(10)
     same = Ratings(mixed[ratings.unit], ratings.rater, ratings.value, 10, 2)
@@ -45,7 +45,7 @@ def test_the_order_is_that_of_the_answers_not_of_the_units() -> None:
 
 def test_codes_without_order_are_only_the_same_or_not() -> None:
     # The same as the other: yes five times, then yes once of five.
-    ratings, order = two("1111111111", "1111112345")
+    ratings, order = ratings_of_two("1111111111", "1111112345")
     estimate = drift(ratings, order, 1, nominal=True)
     assert estimate.value == pytest.approx(1 / 5 - 1)
     renamed = Ratings(ratings.unit, ratings.rater, 9 - ratings.value, 10, 2)
@@ -54,7 +54,7 @@ def test_codes_without_order_are_only_the_same_or_not() -> None:
 
 
 def test_an_odd_unit_goes_to_the_second_half_and_lonely_ones_to_none() -> None:
-    ratings, order = two("12321123211", "12421235321")
+    ratings, order = ratings_of_two("12321123211", "12421235321")
     found = drift(ratings, order, 1)
     assert (found.extras["n_first"], found.extras["n_second"]) == (5, 6)
     rows = [*zip(ratings.unit, ratings.rater, ratings.value, strict=True), (99, 1, 5.0)]
@@ -63,13 +63,13 @@ def test_an_odd_unit_goes_to_the_second_half_and_lonely_ones_to_none() -> None:
 
 
 def test_no_value_and_no_interval_say_why() -> None:
-    ratings, order = two("123211232", "124212343")
+    ratings, order = ratings_of_two("123211232", "124212343")
     assert drift(ratings, order, 1).reason == "too_few_for_halves"
     nobody = Ratings(ratings.unit, ratings.rater, ratings.value, 9, 3)
     assert drift(nobody, order, 2).reason == "no_ratings"
     alone = Ratings.from_matrix([[1.0], [2.0]])
     assert drift(alone, np.arange(2), 0).reason == "too_few_for_halves"
-    steady, order = two("1234512345", "2345623456")
+    steady, order = ratings_of_two("1234512345", "2345623456")
     found = drift(steady, order, 1)
     assert (found.value, found.interval_reason) == (0.0, "no_spread")
     with pytest.raises(ValueError, match="rater must lie"):
@@ -93,10 +93,10 @@ def test_share_of_others_with_the_same_answer() -> None:
 
 
 def test_p_is_that_of_welch() -> None:
-    ratings, order = two("1232112321", "1242123532")  # deviations 0 0 1 0 0, then 1 1 1 2 1
+    ratings, order = ratings_of_two("1232112321", "1242123532")  # deviations 0 0 1 0 0, then 1 1 1 2 1
     theirs = stats.ttest_ind([1, 1, 1, 2, 1], [0, 0, 1, 0, 0], equal_var=False)
     assert drift(ratings, order, 1).extras["p"] == pytest.approx(theirs.pvalue)
-    steady, order = two("1234512345", "2345623456")
+    steady, order = ratings_of_two("1234512345", "2345623456")
     assert drift(steady, order, 1).extras["p"] is None
 
 

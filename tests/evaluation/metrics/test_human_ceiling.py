@@ -9,7 +9,7 @@ from evaluation.metrics.counts import Ratings
 from evaluation.metrics.human_ceiling import leave_one_annotator_out
 from evaluation.metrics.intervals import Interval
 from evaluation.metrics.leave_one_out import rater_against_others
-from tests.evaluation.metrics.tables import gappy
+from tests.evaluation.metrics.tables import table_with_gaps
 
 ORACLE = {"pearson": stats.pearsonr, "spearman": stats.spearmanr}
 KINDS = ("pearson", "spearman")
@@ -42,7 +42,7 @@ def test_a_worked_example() -> None:
 @pytest.mark.parametrize("how", ["averaging", "pooling"])
 def test_scipy_says_the_same_where_ratings_are_missing(kind: str, how: str) -> None:
     rng = np.random.default_rng(3)
-    table = gappy(rng, 36, 4, codes=3, missing=0.2)
+    table = table_with_gaps(rng, 36, 4, codes=3, missing=0.2)
     found = leave_one_annotator_out(Ratings.from_matrix(table), kind, how)
     assert found.value == pytest.approx(_brute(table, kind, how), abs=1e-12)
 

@@ -11,7 +11,7 @@ from evaluation.metrics.counts import Ratings, count_table
 from evaluation.metrics.intervals import Scale, jackknife_variance
 from evaluation.metrics.kappa import cohen_kappa
 from evaluation.rendering.reason_text import interval_sentence
-from tests.evaluation.metrics.tables import KRIPPENDORFF_2011, delete_one, freedom, gappy
+from tests.evaluation.metrics.tables import KRIPPENDORFF_2011, delete_one, freedom, table_with_gaps
 
 NONE = Interval("none")
 PARTS = ("units", "raters", "ratings")
@@ -30,7 +30,7 @@ def value(ratings: Ratings, level: Level) -> float:
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("seed", range(3))
 def test_the_jackknife_is_the_brute_force_one(level: Level, codes: int | None, seed: int) -> None:
-    table = pairable(gappy(np.random.default_rng(seed), 10, 6, codes=codes, missing=0.45))
+    table = pairable(table_with_gaps(np.random.default_rng(seed), 10, 6, codes=codes, missing=0.45))
     brute = delete_one(table, lambda ratings: value(ratings, level))
     without = _deletions(level, count_table(Ratings.from_matrix(table), None, None))
     for part in PARTS:
@@ -41,7 +41,7 @@ def test_the_jackknife_is_the_brute_force_one(level: Level, codes: int | None, s
 @pytest.mark.parametrize("level", LEVELS)
 def test_the_jackknife_with_weights_is_the_brute_force_one(level: Level) -> None:
     rng = np.random.default_rng(11)
-    table = pairable(gappy(rng, 9, 6, codes=4, missing=0.4))
+    table = pairable(table_with_gaps(rng, 9, 6, codes=4, missing=0.4))
     w, v = rng.uniform(0.5, 2, table.shape[0]), rng.uniform(0.5, 2, table.shape[1])
     ratings = Ratings.from_matrix(table)
     without = _deletions(level, count_table(ratings, w, v))
@@ -75,7 +75,7 @@ def test_jackknife_variance_by_hand() -> None:
 
 
 def test_the_two_way_interval_is_at_least_as_wide_as_each_one_way() -> None:
-    ratings = Ratings.from_matrix(gappy(np.random.default_rng(2), 30, 12, codes=5, missing=0.3))
+    ratings = Ratings.from_matrix(table_with_gaps(np.random.default_rng(2), 30, 12, codes=5, missing=0.3))
     both, units, raters = (
         alpha(ratings, "interval", interval=Interval(over)) for over in ("units and raters", *PARTS[:2])
     )
@@ -155,7 +155,7 @@ def test_two_raters_have_an_interval_over_units() -> None:
 @pytest.mark.parametrize("codes", [4, None])
 def test_each_resample_is_alpha_with_those_weights(level: Level, side: str, codes: int | None) -> None:
     rng = np.random.default_rng(5)
-    ratings = Ratings.from_matrix(gappy(rng, 14, 7, codes=codes, missing=0.3))
+    ratings = Ratings.from_matrix(table_with_gaps(rng, 14, 7, codes=codes, missing=0.3))
     count = ratings.n_units if side == "units" else ratings.n_raters
     drawn = rng.multinomial(count, np.full(count, 1 / count), size=20).astype(float)
     sums = bootstrap_sums(level, ratings, (None, None), drawn, side)
@@ -165,7 +165,7 @@ def test_each_resample_is_alpha_with_those_weights(level: Level, side: str, code
 
 
 def test_a_bootstrap_repeats_with_its_seed() -> None:
-    ratings = Ratings.from_matrix(gappy(np.random.default_rng(3), 40, 6, codes=5, missing=0.2))
+    ratings = Ratings.from_matrix(table_with_gaps(np.random.default_rng(3), 40, 6, codes=5, missing=0.2))
 
     def ask(seed: int) -> tuple[float | None, float | None, str]:
         wanted = Interval("units", "bootstrap", resamples=200, rng=np.random.default_rng(seed))
@@ -200,7 +200,7 @@ def test_ratio_moments_are_the_sum_over_pairs() -> None:
 
 
 def test_many_ordinal_codes_take_the_same_interval_to_first_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    ratings = Ratings.from_matrix(gappy(np.random.default_rng(4), 150, 8, codes=None, missing=0.4))
+    ratings = Ratings.from_matrix(table_with_gaps(np.random.default_rng(4), 150, 8, codes=None, missing=0.4))
     over_units = Interval("units")
     exact = alpha(ratings, "ordinal", interval=over_units)
     monkeypatch.setattr(ordinal_distance, "EXACT_CODES", 0)

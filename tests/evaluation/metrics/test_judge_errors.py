@@ -14,7 +14,7 @@ UNITS = Interval(over="units")
 Tables = tuple[np.ndarray, np.ndarray]
 
 
-def of(people: np.ndarray, judges: np.ndarray) -> tuple[Ratings, Ratings]:
+def ratings_of(people: np.ndarray, judges: np.ndarray) -> tuple[Ratings, Ratings]:
     return Ratings.from_matrix(people), Ratings.from_matrix(judges)
 
 
@@ -50,17 +50,20 @@ def brute(people: np.ndarray, judges: np.ndarray) -> float:
 def test_by_hand() -> None:
     """Means 2, 4, 6; errors of one judge 1, 0, -1, of the other 1, -2, 1: variances 1 and 3, covariance 0. People
     differ by 2, 0, 2: s^2 = (2 + 0 + 2) / 3, v = 2 / 3. r = (0 - 2/3) / (2 - 2/3) = -1/2."""
-    estimate = error_correlation(*of(np.array([[1, 3], [4, 4], [5, 7]]), np.array([[3, 3], [4, 2], [5, 7]])))
+    estimate = error_correlation(*ratings_of(np.array([[1, 3], [4, 4], [5, 7]]), np.array([[3, 3], [4, 2], [5, 7]])))
     assert estimate.value == pytest.approx(-1 / 2)
     assert estimate.extras["noise_variance"] == pytest.approx(2 / 3) and estimate.extras["r_uncorrected"] == 0
     assert (estimate.n_units, estimate.n_raters, estimate.n_ratings, estimate.extras["k"]) == (3, 2, 6, 2)
-    assert effective_panel(*of(*study(1))).extras["error_correlation"] == error_correlation(*of(*study(1))).value
+    assert (
+        effective_panel(*ratings_of(*study(1))).extras["error_correlation"]
+        == error_correlation(*ratings_of(*study(1))).value
+    )
 
 
 @pytest.mark.parametrize("people", [3, 20])
 def test_independent_judges_are_not_made_dependent_by_the_peoples_noise(people: int) -> None:
     """Three judges, independent: without the correction 1.6 to 2.3 judges, with it three."""
-    studies = [of(*study(seed, 500, people)) for seed in range(40)]
+    studies = [ratings_of(*study(seed, 500, people)) for seed in range(40)]
     r = [error_correlation(*one, interval=Interval(over="none")) for one in studies]
     assert np.mean([one.value for one in r]) == pytest.approx(0, abs=0.03)
     assert np.mean([one.extras["r_uncorrected"] for one in r]) == pytest.approx(1 / (people + 1), abs=0.03)
@@ -73,7 +76,7 @@ def test_independent_judges_are_not_made_dependent_by_the_peoples_noise(people: 
 @pytest.mark.parametrize("seed", range(3))
 def test_interval_deletes_units_and_people_and_recomputes(seed: int, missing: float) -> None:
     people, judges = study(seed, units=30, people=5, shared=0.4, missing=missing)
-    estimate = error_correlation(*of(people, judges))
+    estimate = error_correlation(*ratings_of(people, judges))
     assert estimate.value == pytest.approx(brute(people, judges), abs=1e-10)
     rated = ~np.isnan(people).all(axis=1) & ~np.isnan(judges).all(axis=1)
     units = np.array([brute(np.delete(people, u, 0), np.delete(judges, u, 0)) for u in np.flatnonzero(rated)])
@@ -91,14 +94,14 @@ def test_interval_deletes_units_and_people_and_recomputes(seed: int, missing: fl
 def test_names_order_and_the_unit_of_the_scale_do_not_matter() -> None:
     people, judges = study(4, units=40, missing=0.3)
     order = np.random.default_rng(1).permutation(40)
-    first = error_correlation(*of(people, judges))
-    other = error_correlation(*of(10 * people[order][:, ::-1] + 3, 10 * judges[order][:, [2, 0, 1]] + 3))
+    first = error_correlation(*ratings_of(people, judges))
+    other = error_correlation(*ratings_of(10 * people[order][:, ::-1] + 3, 10 * judges[order][:, [2, 0, 1]] + 3))
     assert (other.value, other.low, other.high) == pytest.approx((first.value, first.low, first.high))
     assert other.extras["noise_variance"] == pytest.approx(100 * (first.extras["noise_variance"] or 0))
 
 
 def test_a_panels_interval_is_that_of_r_turned_round() -> None:
-    panel_ratings = of(*study(7, people=6, shared=0.5))
+    panel_ratings = ratings_of(*study(7, people=6, shared=0.5))
     r, size = error_correlation(*panel_ratings), effective_panel(*panel_ratings)
     assert size.value == pytest.approx(3 / (1 + 2 * r.value))
     assert size.low == pytest.approx(3 / (1 + 2 * r.high)) and size.high == pytest.approx(3 / (1 + 2 * r.low))
@@ -118,36 +121,41 @@ def test_a_panels_interval_is_that_of_r_turned_round() -> None:
 )
 def test_what_has_no_value_says_why(people: list, judges: list, reason: str) -> None:
     for measure in (error_correlation, effective_panel):
-        found = measure(*of(np.array(people, float), np.array(judges, float)))
+        found = measure(*ratings_of(np.array(people, float), np.array(judges, float)))
         assert (found.value, found.reason) == (None, reason)
-    assert effective_panel(*of(np.array(people, float), np.array(judges, float))).method == "effective number of judges"
+    assert (
+        effective_panel(*ratings_of(np.array(people, float), np.array(judges, float))).method
+        == "effective number of judges"
+    )
 
 
 def test_one_person_a_unit_gives_no_number_and_never_the_uncorrected_one() -> None:
     people, judges = study(2, units=30, people=1)
-    found = error_correlation(*of(people, judges))
+    found = error_correlation(*ratings_of(people, judges))
     assert (found.value, found.reason) == (None, "no_pairable_units")
 
 
 def test_a_value_outside_the_scale_is_kept_without_an_interval() -> None:
     """As by hand, but people differ by sqrt(6) everywhere: v = 3/2, and r = (0 - 3/2) / (2 - 3/2) = -3."""
     means, half = np.array([[2.0], [4], [6]]), np.sqrt(6) / 2
-    found = error_correlation(*of(np.hstack([means - half, means + half]), np.array([[3.0, 3], [4, 2], [5, 7]])))
-    assert found.value == pytest.approx(-3)
-    assert (found.low, found.interval_reason) == (None, "out_of_range")
+    estimate = error_correlation(
+        *ratings_of(np.hstack([means - half, means + half]), np.array([[3.0, 3], [4, 2], [5, 7]]))
+    )
+    assert estimate.value == pytest.approx(-3)
+    assert (estimate.low, estimate.interval_reason) == (None, "out_of_range")
 
 
 def test_two_people_have_no_spread_between_people() -> None:
-    found = error_correlation(*of(*study(3, people=2)))
+    found = error_correlation(*ratings_of(*study(3, people=2)))
     assert found.value is not None and found.interval_reason == "too_few_raters_for_interval"
-    assert error_correlation(*of(*study(3, people=2)), interval=UNITS).low is not None
+    assert error_correlation(*ratings_of(*study(3, people=2)), interval=UNITS).low is not None
 
 
 def test_errors_that_cancel_have_no_panel() -> None:
     """Two judges, one errs up where the other errs down."""
     people, judges = study(5, people=8)
     judges[:, 1] = 2 * people.mean(axis=1) - judges[:, 0]
-    r, size = error_correlation(*of(people, judges[:, :2])), effective_panel(*of(people, judges[:, :2]))
+    r, size = error_correlation(*ratings_of(people, judges[:, :2])), effective_panel(*ratings_of(people, judges[:, :2]))
     assert r.value is not None and r.value <= -1
     assert (size.value, size.reason) == (None, "errors_cancel")
 
@@ -192,4 +200,4 @@ def test_what_cannot_be_compared_is_refused() -> None:
         error_correlation(Ratings.from_matrix([[1], [2]]), Ratings.from_matrix([[1, 2]]))
     with pytest.raises(ValueError, match="jackknife interval only"):
         bootstrap = Interval("units", "bootstrap", rng=np.random.default_rng(0))
-        error_correlation(*of(*study(1)), interval=bootstrap)
+        error_correlation(*ratings_of(*study(1)), interval=bootstrap)

@@ -10,7 +10,7 @@ from sklearn.metrics import cohen_kappa_score
 from evaluation.metrics.counts import Ratings
 from evaluation.metrics.intervals import Interval
 from evaluation.metrics.kappa import WEIGHTS, cohen_kappa, kappa_pairs
-from tests.evaluation.metrics.tables import N, delete_one, gappy, tables
+from tests.evaluation.metrics.tables import N, delete_one, table_with_gaps, tables
 
 NONE = Interval("none")
 WORDS = {"none": None, "linear": "linear", "quadratic": "quadratic"}
@@ -61,7 +61,7 @@ def test_is_scikit_learns_mean_over_pairs(weights: str, table: np.ndarray) -> No
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 def test_the_jackknife_is_the_brute_force_one(weights: str, missing: float) -> None:
-    table = gappy(np.random.default_rng(4), 12, 5, codes=3, missing=missing)
+    table = table_with_gaps(np.random.default_rng(4), 12, 5, codes=3, missing=missing)
     sums = kappa_pairs(Ratings.from_matrix(table), weights, 1, True)
     brute = delete_one(table, lambda some: by_sklearn(some, weights))
     np.testing.assert_allclose(sums.without_units(), brute["units"], atol=1e-11)

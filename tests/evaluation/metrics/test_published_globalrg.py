@@ -8,7 +8,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from benchmarks.rules.regions import RETRIEVAL, country_code
+from benchmarks.rules.label_sets.countries import country_code
+from benchmarks.rules.label_sets.globalrg import RETRIEVAL
 from evaluation.metrics.retrieval import Normaliser, diversity
 from papers.globalrg.printed_values import rows
 from papers.globalrg.recipe import UNIVERSALS

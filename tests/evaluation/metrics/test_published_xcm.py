@@ -93,7 +93,7 @@ def counts(percent: str, n: int) -> list[int]:
     return [c for c in range(n + 1) if f"{100 * c / n:.2f}" == f"{float(percent):.2f}"]
 
 
-def reached_with(n: int) -> dict[tuple[str, str], bool]:
+def reachable_tests(n: int) -> dict[tuple[str, str], bool]:
     """For each test of Table 15, whether counts behind Table 3's rates of n trials give the printed Diff and p."""
     of = {row["model"]: row for row in rows("table_3")}
     pairs = (("object_relevant", "object_language_biased", "language"),
@@ -110,8 +110,8 @@ def reached_with(n: int) -> dict[tuple[str, str], bool]:
 def test_table_15_follows_from_table_3_with_another_number_of_trials() -> None:
     """Diff and p come out of Table 3's rates for all twenty tests with 11,758 trials. With 11,724, the size of the set,
     the two tests that are not significant cannot have the p that is printed."""
-    assert all(reached_with(11_758).values())
-    assert [test for test, reached in reached_with(11_724).items() if not reached] == [
+    assert all(reachable_tests(11_758).values())
+    assert [test for test, reached in reachable_tests(11_724).items() if not reached] == [
         ("XLM-R-L/14", "language"),
         ("XLM-R-B/16plus", "language"),
     ]

@@ -80,11 +80,11 @@ def test_ties_go_by_key_however_the_file_has_them() -> None:
 
 def test_a_list_shorter_than_k_is_an_error_and_no_lists_are_none() -> None:
     with pytest.raises(ValueError, match="list 1 has 2 places, and k is 3"):
-        r.top([[1, 2, 3], [1, 2]], 3)
+        r.first_places([[1, 2, 3], [1, 2]], 3)
     with pytest.raises(ValueError, match="at least 1"):
-        r.top([[1]], 0)
-    assert r.top([[3, 2, 1], "abc"], 2) == [[3, 2], "ab"]
-    assert r.top([], 5) == []
+        r.first_places([[1]], 0)
+    assert r.first_places([[3, 2, 1], "abc"], 2) == [[3, 2], "ab"]
+    assert r.first_places([], 5) == []
     none = np.zeros((0, 5), np.int64)
     assert r.precision(none.astype(bool)).size == r.diversity(none).size == r.shares(none, 3).size == 0
 

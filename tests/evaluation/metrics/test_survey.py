@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from papers.valueground.survey_labels import MEANINGFUL_ZERO, Pair, adjust, label, matched, prefix, propose, resolve
+from papers.valueground.survey_labels import (
+    MEANINGFUL_ZERO,
+    Pair,
+    adjust,
+    label,
+    match_options,
+    prefix,
+    propose,
+    resolve,
+)
 
 WVS = Path(__file__).parents[4] / "shared" / "data" / "wvs7"
 counted = st.dictionaries(st.integers(1, 10), st.integers(0, 500), min_size=1)
@@ -87,13 +96,13 @@ def test_where_the_codes_of_the_options_come_from() -> None:
 
 def test_the_options_that_are_shown_are_found_by_their_text() -> None:
     options = {1: "Better off", 2: "Worse  off.", 3: "Or about the same", -1: "Don't know"}
-    assert matched(("better off", "2. Worse off"), options) == Pair(1, 2, "options")
-    assert matched(("Worse off", "Better off"), options) == Pair(2, 1, "options")
-    assert matched(("Worse off", "Better off"), options, {2: 3, 3: 2}) == Pair(3, 1, "options")
+    assert match_options(("better off", "2. Worse off"), options) == Pair(1, 2, "options")
+    assert match_options(("Worse off", "Better off"), options) == Pair(2, 1, "options")
+    assert match_options(("Worse off", "Better off"), options, {2: 3, 3: 2}) == Pair(3, 1, "options")
     for shown in (("Better", "Worse off"), ("Better off", "better off"), ("Better off", "")):
-        assert matched(shown, options) is None
-    assert matched(("Yes", "No"), {1: "Yes", 2: "Yes", 3: "No"}) is None, "two options of one text"
-    assert matched(("Better off", "Worse off"), options, {2: None}) is None, "the adjustment leaves it out"
+        assert match_options(shown, options) is None
+    assert match_options(("Yes", "No"), {1: "Yes", 2: "Yes", 3: "No"}) is None, "two options of one text"
+    assert match_options(("Better off", "Worse off"), options, {2: None}) is None, "the adjustment leaves it out"
     assert label({0: 40, 1: 60}, Pair(0, 1, "options")).why == "not_positive"
 
 

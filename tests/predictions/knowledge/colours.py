@@ -16,7 +16,7 @@ from jobs.services import runner
 from predictions.backends.contract import Vectors
 from predictions.models import Endpoint, KnowledgeBase, KnowledgeIndex
 from predictions.services.knowledge import bases, indexes
-from tests.archives import packed
+from tests.archives import pack_zip
 from tests.personas import World
 
 RGB = {
@@ -79,22 +79,22 @@ def jsonl(rows: Sequence[Mapping[str, Any]]) -> bytes:
     return "\n".join(json.dumps(one, ensure_ascii=False) for one in rows).encode()
 
 
-def done(job: Job) -> Job:
+def run_job(job: Job) -> Job:
     runner.run(job.pk)
     job.refresh_from_db()
     return job
 
 
 def a_base(world: World, version: str = "1") -> KnowledgeBase:
-    return bases.make(world.team, world.mara, key="colours", name="Colours", version=version)[0]
+    return bases.get_or_create_base(world.team, world.mara, key="colours", name="Colours", version=version)[0]
 
 
-def brought(
+def import_entries(
     world: World, rows: Any = ROWS, pictures: Mapping[str, bytes] | None = PICTURES, base: KnowledgeBase | None = None
 ) -> Job:
-    zipped = SimpleUploadedFile("pictures.zip", packed(pictures)) if pictures is not None else None
+    zipped = SimpleUploadedFile("pictures.zip", pack_zip(pictures)) if pictures is not None else None
     data = rows if isinstance(rows, bytes) else jsonl(rows)
-    return done(bases.start_import(base or a_base(world), world.mara, SimpleUploadedFile("kb.jsonl", data), zipped))
+    return run_job(bases.start_import(base or a_base(world), world.mara, SimpleUploadedFile("kb.jsonl", data), zipped))
 
 
 def an_endpoint(world: World) -> Endpoint:
@@ -103,7 +103,7 @@ def an_endpoint(world: World) -> Endpoint:
 
 def built(world: World, over: str = "images", base: KnowledgeBase | None = None, kind: str = "") -> KnowledgeIndex:
     base = base or KnowledgeBase.objects.latest("pk")
-    job = done(indexes.start_build(base, world.mara, endpoint=an_endpoint(world), model=MODEL, over=over, kind=kind))
+    job = run_job(indexes.start_build(base, world.mara, endpoint=an_endpoint(world), model=MODEL, over=over, kind=kind))
     assert job.state == "done", job.error
     return KnowledgeIndex.objects.get(pk=job.params["index"])
 

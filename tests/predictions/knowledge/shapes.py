@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.predictions.tiny_clip import COLOURS, KINDS, SHAPES, caption, drawn, png
+from tests.predictions.tiny_clip import COLOURS, KINDS, SHAPES, caption, draw_shape, png
 
 Kind = tuple[str, str]
 
@@ -21,14 +21,14 @@ def name_of(number: int) -> str:
 def pictures(count: int) -> Iterator[tuple[str, bytes]]:
     """In turn of each kind; the same number is the same picture."""
     for number in range(count):
-        yield name_of(number), png(drawn(*kind_of(number), seed=500_000 + number))
+        yield name_of(number), png(draw_shape(*kind_of(number), seed=500_000 + number))
 
 
-def asked(count: int) -> Iterator[tuple[str, str, bytes]]:
+def query_pictures(count: int) -> Iterator[tuple[str, str, bytes]]:
     """Other pictures of the same kinds: key, id of the right entry, bytes."""
     for number in range(count):
         colour, shape = kind_of(number)
-        yield f"q{number:03}", f"{colour}-{shape}", png(drawn(colour, shape, seed=900_000 + number))
+        yield f"q{number:03}", f"{colour}-{shape}", png(draw_shape(colour, shape, seed=900_000 + number))
 
 
 def entries(count: int) -> list[dict[str, Any]]:

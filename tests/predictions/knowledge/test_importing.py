@@ -12,9 +12,9 @@ from benchmarks.models import Image
 from jobs.models import Event, Job
 from predictions.models import KnowledgeBase, KnowledgeEntry, KnowledgeImage
 from predictions.services.knowledge import bases, entry_import
-from tests.archives import packed
+from tests.archives import pack_zip
 from tests.personas import World
-from tests.predictions.knowledge.colours import PICTURES, ROWS, a_base, brought, done, jsonl, row
+from tests.predictions.knowledge.colours import PICTURES, ROWS, a_base, import_entries, jsonl, row, run_job
 
 
 def outcomes_by_row(job: Job) -> dict[int, tuple[str, str]]:
@@ -26,7 +26,7 @@ def stored_entries() -> list[Any]:
 
 
 def test_entries_come_with_their_names_texts_and_pictures(world: World) -> None:
-    job = brought(world)
+    job = import_entries(world)
     assert (job.state, job.done, job.total) == ("done", 6, 6), job.error
     assert set(outcomes_by_row(job).values()) == {("created", "")}
     blue = KnowledgeEntry.objects.get(key="blue")
@@ -39,11 +39,11 @@ def test_entries_come_with_their_names_texts_and_pictures(world: World) -> None:
 
 
 def test_the_same_file_again_adds_nothing_and_a_longer_one_the_rest(world: World) -> None:
-    brought(world)
+    import_entries(world)
     before = stored_entries()
-    assert set(outcomes_by_row(brought(world)).values()) == {("unchanged", "")} and stored_entries() == before
+    assert set(outcomes_by_row(import_entries(world)).values()) == {("unchanged", "")} and stored_entries() == before
     more = [*ROWS, row("white", "green.png"), {**ROWS[2], "images": ["green.png", "blue.png"]}]
-    outcomes = outcomes_by_row(brought(world, more))
+    outcomes = outcomes_by_row(import_entries(world, more))
     assert outcomes[7] == ("created", "") and outcomes[8] == ("updated", "") and outcomes[1] == ("unchanged", "")
 
 
@@ -55,7 +55,7 @@ def test_what_cannot_be_taken_is_told_by_row_and_file_and_the_rest_goes_on(world
         row("odd", lemmas=None, text=["a"]), row("good", "red.png", gloss="Another"), row("late"),
     ]  # fmt: skip
     data = jsonl(rows) + b"\nnot json\n"
-    job = brought(world, data, bad)
+    job = import_entries(world, data, bad)
     assert job.state == "done", job.error
     reasons = {number: reason for number, (outcome, reason) in outcomes_by_row(job).items() if outcome == "error"}
     assert reasons == {
@@ -67,15 +67,15 @@ def test_what_cannot_be_taken_is_told_by_row_and_file_and_the_rest_goes_on(world
 
 
 def test_names_alone_come_first_and_their_pictures_later(world: World) -> None:
-    job = brought(world, pictures=None)
+    job = import_entries(world, pictures=None)
     assert job.state == "done" and not KnowledgeImage.objects.exclude(sha256="").exists()
-    assert outcomes_by_row(brought(world))[1] == ("updated", "")
+    assert outcomes_by_row(import_entries(world))[1] == ("updated", "")
     assert not KnowledgeImage.objects.filter(image=None).exists()
 
 
 def test_a_stopped_import_goes_on_where_it_was(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(entry_import, "STEP", 2)
-    zipped = SimpleUploadedFile("pictures.zip", packed(PICTURES))
+    zipped = SimpleUploadedFile("pictures.zip", pack_zip(PICTURES))
     job = bases.start_import(a_base(world), world.mara, SimpleUploadedFile("kb.jsonl", jsonl(ROWS)), zipped)
     real, calls = entry_import.import_batch, [0]
 
@@ -87,11 +87,11 @@ def test_a_stopped_import_goes_on_where_it_was(world: World, monkeypatch: pytest
 
     monkeypatch.setattr(entry_import, "import_batch", settle)
     with pytest.raises(RuntimeError):
-        done(job)
+        run_job(job)
     job.refresh_from_db()
     assert (job.state, job.done, KnowledgeEntry.objects.count()) == ("failed", 2, 2)
     Job.objects.filter(pk=job.pk).update(state="queued", finished_at=None)
-    done(job)
+    run_job(job)
     assert (job.state, job.done) == ("done", 6)
     assert sorted(outcomes_by_row(job).items()) == [(number, ("created", "")) for number in range(1, 7)], (
         "each row once"
@@ -99,8 +99,8 @@ def test_a_stopped_import_goes_on_where_it_was(world: World, monkeypatch: pytest
 
 
 def test_a_version_is_its_own(world: World) -> None:
-    brought(world)
-    brought(world, [row("red", gloss="Quite another")], None, a_base(world, "2"))
+    import_entries(world)
+    import_entries(world, [row("red", gloss="Quite another")], None, a_base(world, "2"))
     assert KnowledgeEntry.objects.filter(key="red").count() == 2
 
 

@@ -20,14 +20,14 @@ from tests.predictions.knowledge.colours import (
     Colours,
     a_base,
     an_endpoint,
-    brought,
     built,
-    done,
+    import_entries,
     row,
+    run_job,
 )
 
 
-def many(tmp_path: Path, count: int, dimensions: int, seed: int = 0) -> VectorStore:
+def store_with_vectors(tmp_path: Path, count: int, dimensions: int, seed: int = 0) -> VectorStore:
     """Vectors around a hundred centres: as uneven as those of pictures."""
     rng = np.random.default_rng(seed)
     centres = rng.standard_normal((100, dimensions))
@@ -41,7 +41,7 @@ def many(tmp_path: Path, count: int, dimensions: int, seed: int = 0) -> VectorSt
 
 
 def test_each_picture_is_encoded_once_whoever_has_it(world: World, encoder: Colours) -> None:
-    brought(world)
+    import_entries(world)
     index = built(world)
     assert encoder.seen == len(PICTURES) == index.count and index.dimensions == 4
     facts = index.facts
@@ -52,7 +52,7 @@ def test_each_picture_is_encoded_once_whoever_has_it(world: World, encoder: Colo
 
 
 def test_texts_have_an_index_of_their_own_and_every_name_a_place(world: World, encoder: Colours) -> None:
-    brought(world)
+    import_entries(world)
     assert built(world, "lemmas").count == 7, "azul and blue are names of one entry"
     assert built(world, "glosses").count == 5 and built(world, "articles").count == 5
     assert encoder.seen == 0 and encoder.read == 17
@@ -62,7 +62,7 @@ def test_the_kind_goes_by_size_and_by_hand(world: World) -> None:
     assert [faiss_index.kind_for(n) for n in (1, 50_000, 50_001, 2_000_000, 2_000_001)] == [
         "flat", "flat", "hnsw", "hnsw", "ivfpq",
     ]  # fmt: skip
-    brought(world)
+    import_entries(world)
     index = built(world, kind="hnsw")
     assert (index.facts["kind"], index.facts["chosen"]) == ("hnsw", "by hand")
     assert built(world).facts["kind"] == "flat", "built anew in its place"
@@ -71,7 +71,7 @@ def test_the_kind_goes_by_size_and_by_hand(world: World) -> None:
 
 @pytest.mark.parametrize("kind", faiss_index.KINDS)
 def test_every_kind_says_how_many_of_the_exact_nearest_it_finds(tmp_path: Path, kind: faiss_index.Kind) -> None:
-    store = many(tmp_path, 3000, 16)
+    store = store_with_vectors(tmp_path, 3000, 16)
     facts = faiss_index.build(store, kind, lambda: None)
     index = faiss_index.load(store.folder, facts)
     everything = np.concatenate([part for _first, part in store.parts()])
@@ -103,7 +103,7 @@ def test_a_build_that_stopped_goes_on_with_what_is_missing(
 ) -> None:
     for module in (vectors, indexes):
         monkeypatch.setattr(module, "SHARD", 2)
-    brought(world)
+    import_entries(world)
     base = bases.KnowledgeBase.objects.get()
     job = indexes.start_build(base, world.mara, endpoint=an_endpoint(world), model=MODEL, over="images")
 
@@ -119,13 +119,13 @@ def test_a_build_that_stopped_goes_on_with_what_is_missing(
     assert list(store.missing()) == [2, 3]
     encoder.after = lambda: None
     Job.objects.filter(pk=job.pk).update(state="queued", cancel_asked=False)
-    assert done(job).state == "done", job.error
+    assert run_job(job).state == "done", job.error
     assert encoder.seen == 6 + 2 + 1, "only the shard that was cut off is encoded again"
     assert job.done == job.total == 7 and not list(store.missing())
 
 
 def test_vectors_made_elsewhere_are_taken_by_name(world: World, encoder: Colours) -> None:
-    brought(world, pictures=None)
+    import_entries(world, pictures=None)
     names = sorted(PICTURES)
     held = encoder.images([PICTURES[name] for name in names])
     encoder.seen = 0
@@ -149,7 +149,7 @@ def test_vectors_made_elsewhere_are_taken_by_name(world: World, encoder: Colours
     ],
 )
 def test_vectors_that_do_not_fit_are_refused_with_the_reason(world: World, held: Any, names: bytes, words: str) -> None:
-    brought(world, pictures=None)
+    import_entries(world, pictures=None)
     job = of_vectors(world, held, names)
     assert job.state == "failed" and words in job.error
     assert KnowledgeIndex.objects.get().built_at is None
@@ -166,13 +166,13 @@ def of_vectors(world: World, array: Any, names: bytes) -> Job:
     files = (SimpleUploadedFile("v.npy", out.getvalue()), SimpleUploadedFile("names.txt", names))
     base = bases.KnowledgeBase.objects.get()
     endpoint = an_endpoint(world)
-    return done(indexes.start_vectors(base, world.mara, *files, endpoint=endpoint, model=MODEL, over="images"))
+    return run_job(indexes.start_vectors(base, world.mara, *files, endpoint=endpoint, model=MODEL, over="images"))
 
 
 def test_a_base_without_pictures_says_what_to_bring(world: World) -> None:
-    brought(world, [row("red")], None)
+    import_entries(world, [row("red")], None)
     base = bases.KnowledgeBase.objects.get()
-    job = done(indexes.start_build(base, world.mara, endpoint=an_endpoint(world), model=MODEL, over="images"))
+    job = run_job(indexes.start_build(base, world.mara, endpoint=an_endpoint(world), model=MODEL, over="images"))
     assert job.state == "failed" and "Import pictures" in job.error
 
 
@@ -180,8 +180,8 @@ def test_without_the_extra_a_sentence_says_what_to_do(world: World, monkeypatch:
     import sys
 
     monkeypatch.setitem(sys.modules, "faiss", None)
-    brought(world)
-    job = done(
+    import_entries(world)
+    job = run_job(
         indexes.start_build(
             bases.KnowledgeBase.objects.get(), world.mara, endpoint=an_endpoint(world), model=MODEL, over="images"
         )
@@ -192,7 +192,7 @@ def test_without_the_extra_a_sentence_says_what_to_do(world: World, monkeypatch:
 
 
 def test_one_index_is_built_once_at_a_time(world: World) -> None:
-    brought(world)
+    import_entries(world)
     base = a_base(world)
     indexes.start_build(base, world.mara, endpoint=an_endpoint(world), model=MODEL, over="images")
     with pytest.raises(indexes.IndexRefused, match="being built now"):
@@ -203,7 +203,7 @@ def test_what_makes_no_index_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(
         faiss_index.UnsuitableVectors, match="There are 30 vectors, and product quantisation needs 1000"
     ):
-        faiss_index.build(many(tmp_path, 30, 16), "ivfpq", lambda: None)
+        faiss_index.build(store_with_vectors(tmp_path, 30, 16), "ivfpq", lambda: None)
     store = VectorStore(tmp_path / "none")
     store.begin()
     store.write_plan((number, 0) for number in (1, 2))
@@ -216,9 +216,9 @@ def test_what_makes_no_index_says_what_to_do(tmp_path: Path) -> None:
 def test_an_index_of_no_vectors_is_a_job_that_failed(
     world: World, encoder: Colours, monkeypatch: pytest.MonkeyPatch, kind: str, words: str
 ) -> None:
-    brought(world)
+    import_entries(world)
     monkeypatch.setattr(indexes, "unit", lambda vectors: np.zeros_like(vectors))
     more = {"endpoint": an_endpoint(world), "model": MODEL, "over": "images", "kind": kind}
-    build = done(indexes.start_build(KnowledgeBase.objects.get(), world.mara, **more))
+    build = run_job(indexes.start_build(KnowledgeBase.objects.get(), world.mara, **more))
     assert build.state == "failed" and words in build.error
     assert not KnowledgeIndex.objects.exclude(built_at=None).exists()

@@ -12,16 +12,26 @@ from predictions.services.knowledge import linking, ranking
 from predictions.services.knowledge.indexes import IndexRefused
 from predictions.services.knowledge.linking import article_for
 from tests.personas import World
-from tests.predictions.knowledge.colours import PICTURES, RGB, Colours, a_base, brought, built, done, items_of, row
+from tests.predictions.knowledge.colours import (
+    PICTURES,
+    RGB,
+    Colours,
+    a_base,
+    built,
+    import_entries,
+    items_of,
+    row,
+    run_job,
+)
 
 SEEN = {"red": RGB["red"], "blue": RGB["blue"], "crimson": RGB["crimson"]}
 
 
-def linked(world: World, method: ranking.Method = "lemma_vt", over: str = "images", **how: Any) -> Run:
+def link_images(world: World, method: ranking.Method = "lemma_vt", over: str = "images", **how: Any) -> Run:
     run = linking.open_run(
         world.benchmark, world.mara, stage=world.stage, index=built(world, over), method=method, **how
     )
-    job = done(Job.objects.get(pk=run.options["job"]))
+    job = run_job(Job.objects.get(pk=run.options["job"]))
     assert job.state == "done", job.error
     run.refresh_from_db()
     return run
@@ -55,9 +65,9 @@ def test_the_papers_example_ranked_by_frequency() -> None:
 
 
 def test_an_image_is_linked_by_names_of_the_entries_of_its_nearest_pictures(world: World, encoder: Colours) -> None:
-    brought(world)
+    import_entries(world)
     items_of(world, SEEN)
-    run = linked(world, nearest=3)
+    run = link_images(world, nearest=3)
     assert (run.complete, run.state, run.options["rows"], run.options["unlinked"]) == (True, "done", 3, 0)
     assert (run.rater.name, run.rater.setting, run.score_kind) == ("colours", "lemma_vt", "cosine")
     red = link_of(run, "red")
@@ -69,35 +79,35 @@ def test_an_image_is_linked_by_names_of_the_entries_of_its_nearest_pictures(worl
 
 
 def test_each_way_of_linking_ranks_its_own_way(world: World) -> None:
-    brought(world)
+    import_entries(world)
     items_of(world, SEEN)
-    by_frequency = link_of(linked(world, "frequency_vt", nearest=4), "red")
+    by_frequency = link_of(link_images(world, "frequency_vt", nearest=4), "red")
     assert (by_frequency.keys[0], by_frequency.scores[0]) == ("warm", 3.0), "three of the four have it"
-    by_gloss = link_of(linked_again(world, "gloss_vt"), "red")
+    by_gloss = link_of(link_images_again(world, "gloss_vt"), "red")
     assert "warm" not in by_gloss.keys, "it has no gloss"
-    assert link_of(linked(world, "lemma_t", "lemmas"), "blue").keys[0] == "blue"
-    article = link_of(linked(world, "article_t", "articles"), "blue")
+    assert link_of(link_images(world, "lemma_t", "lemmas"), "blue").keys[0] == "blue"
+    article = link_of(link_images(world, "article_t", "articles"), "blue")
     assert article.keys[0] == "blue" and "navy" not in article.keys and article.neighbours == []
 
 
-def linked_again(world: World, method: ranking.Method) -> Run:
+def link_images_again(world: World, method: ranking.Method) -> Run:
     from predictions.models import KnowledgeIndex
 
     index = KnowledgeIndex.objects.get(over="images")
     run = linking.open_run(world.benchmark, world.mara, stage=world.stage, index=index, method=method)
-    assert done(Job.objects.get(pk=run.options["job"])).state == "done"
+    assert run_job(Job.objects.get(pk=run.options["job"])).state == "done"
     run.refresh_from_db()
     return run
 
 
 def test_names_come_out_of_their_index_where_there_is_one(world: World, encoder: Colours) -> None:
-    brought(world)
+    import_entries(world)
     items_of(world, SEEN)
-    first = linked(world)
+    first = link_images(world)
     Run.objects.filter(pk=first.pk).update(withdrawn_at=first.created_at)
     built(world, "lemmas")
     encoder.read = 0
-    second = linked_again(world, "lemma_vt")
+    second = link_images_again(world, "lemma_vt")
     assert encoder.read == 0
     for link in EntityLink.objects.filter(run=first):
         other = EntityLink.objects.get(run=second, item=link.item)
@@ -105,13 +115,13 @@ def test_names_come_out_of_their_index_where_there_is_one(world: World, encoder:
 
 
 def test_a_picture_of_the_base_is_refused_and_its_nearest_still_shown(world: World) -> None:
-    brought(world)
+    import_entries(world)
     [item] = items_of(world, {"known": (0, 0, 0)})
     from benchmarks.services.images import store_image
 
     image, _made = store_image(world.team, PICTURES["red.png"], name="red")
     item.images.update(image=image)
-    run = linked(world)
+    run = link_images(world)
     link = link_of(run, "known")
     assert (link.keys, link.reason) == ([], "in_knowledge_base") and link.neighbours[0][2] == pytest.approx(1, abs=1e-3)
     assert run.options["unlinked"] == 1 and article_for(run, item) is None
@@ -121,24 +131,24 @@ def test_a_picture_of_the_base_is_refused_and_its_nearest_still_shown(world: Wor
     wanted = linking.open_run(
         world.benchmark, world.mara, stage=world.stage, index=index, method="lemma_vt", refuse_known=False
     )
-    done(Job.objects.get(pk=wanted.options["job"]))
+    run_job(Job.objects.get(pk=wanted.options["job"]))
     assert link_of(wanted, "known").keys[0] == "red", "who asks for it gets it"
 
 
 def test_an_item_without_a_picture_has_a_reason_and_no_article(world: World) -> None:
-    brought(world)
+    import_entries(world)
     from benchmarks.models import Item
 
     item = Item.objects.create(stage=world.stage, key="bare")
     items_of(world, {"red": RGB["red"]})
-    run = linked(world)
+    run = link_images(world)
     assert link_of(run, "bare").reason == "no_image" and article_for(run, item) is None
 
 
 def test_the_article_is_that_of_the_first_entry_and_no_longer_than_asked(world: World) -> None:
-    brought(world, [row("red", "red.png", text="x" * 20_000), row("blue", "blue.png", text="", title="")])
+    import_entries(world, [row("red", "red.png", text="x" * 20_000), row("blue", "blue.png", text="", title="")])
     red, blue = items_of(world, {"red": RGB["red"], "blue": RGB["blue"]})
-    run = linked(world)
+    run = link_images(world)
     found = article_for(run, red)
     assert found is not None and (found.entity, len(found.article), found.cut) == ("red", 15_000, True)
     assert found.titles == ("Red", "blue"), "an entry without a title goes by its name"
@@ -152,7 +162,7 @@ def test_a_stopped_run_goes_on_and_links_nothing_twice(
     world: World, encoder: Colours, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(linking, "BATCH", 1)
-    brought(world)
+    import_entries(world)
     items_of(world, SEEN)
     index = built(world)
     run = linking.open_run(world.benchmark, world.mara, stage=world.stage, index=index, method="lemma_vt")
@@ -174,7 +184,7 @@ def test_a_stopped_run_goes_on_and_links_nothing_twice(
 
 
 def test_what_cannot_be_linked_is_refused_with_what_to_do(world: World) -> None:
-    brought(world)
+    import_entries(world)
     items_of(world, {"red": RGB["red"]})
     index = built(world)
     how: dict[str, Any] = {"stage": world.stage, "index": index}
@@ -192,11 +202,11 @@ def test_what_cannot_be_linked_is_refused_with_what_to_do(world: World) -> None:
 
 
 def test_a_base_that_images_were_linked_to_stays_as_it_is(world: World) -> None:
-    brought(world)
+    import_entries(world)
     items_of(world, SEEN)
-    linked(world)
-    job = brought(world, [row("white", "green.png")])
+    link_images(world)
+    job = import_entries(world, [row("white", "green.png")])
     assert job.rows.get().reason == "closed" and not KnowledgeEntry.objects.filter(key="white").exists()
     with pytest.raises(IndexRefused, match="cannot be removed"):
         built(world)
-    assert brought(world, [row("white")], None, a_base(world, "2")).rows.get().outcome == "created"
+    assert import_entries(world, [row("white")], None, a_base(world, "2")).rows.get().outcome == "created"

@@ -20,10 +20,10 @@ from predictions.services.knowledge import linking, name_matching
 from predictions.services.knowledge.indexes import IndexRefused
 from predictions.services.knowledge.linking import article_for
 from tests.personas import World
-from tests.predictions.knowledge.colours import RGB, ROWS, brought, built, done, items_of, row
+from tests.predictions.knowledge.colours import RGB, ROWS, built, import_entries, items_of, row, run_job
 from tests.predictions.model_server import Act, Server
 from tests.predictions.prompts.cases import text
-from tests.predictions.request_helpers import a_plan, an_endpoint, driven, opened
+from tests.predictions.request_helpers import a_plan, an_endpoint, drive_run, start_run
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SAYS = {"red": "Title:  RED", "blue": "Azul", "navy": "Smurf", "green": "I'm sorry, I can't help with that."}
@@ -48,24 +48,24 @@ def answers(world: World, scripted_server: Server) -> Run:
     lifecycle.open_campaign(campaign, world.mara, timezone.now())
     scripted_server.answer_by(by_colour)
     endpoint = an_endpoint(world, scripted_server.base_url, offers=["images"])
-    run = driven(opened(world, a_plan(campaign, endpoint, prompt("caire-entity"))))
+    run = drive_run(start_run(world, a_plan(campaign, endpoint, prompt("caire-entity"))))
     assert run.complete and run.calls.filter(state="answered").count() == 3, list(run.calls.values_list("notes"))
     return run
 
 
-def linked(world: World, answers: Run) -> Run:
+def link_images(world: World, answers: Run) -> Run:
     index = KnowledgeIndex.objects.get(over="lemmas")
     run = linking.open_run(world.benchmark, world.mara, stage=world.stage, index=index, method="named", answers=answers)
-    assert done(Job.objects.get(pk=run.options["job"])).state == "done"
+    assert run_job(Job.objects.get(pk=run.options["job"])).state == "done"
     run.refresh_from_db()
     return run
 
 
 def test_a_name_is_linked_to_the_entries_that_have_it_whole(world: World, answers: Run) -> None:
     other = row("azul", lemmas=["Azul (city)", "azul"])
-    brought(world, [*ROWS, row("reddish"), other, row("a blue", lemmas=["AZUL"])])
+    import_entries(world, [*ROWS, row("reddish"), other, row("a blue", lemmas=["AZUL"])])
     built(world, "lemmas")
-    run = linked(world, answers)
+    run = link_images(world, answers)
     assert (run.complete, run.rater.setting, run.model, run.score_kind) == (True, "named", "scripted", "match")
     found = {one.item.key: (one.keys, one.scores, one.reason) for one in run.links.select_related("item")}
     assert found == {
@@ -89,14 +89,14 @@ def test_a_picture_of_the_base_is_refused_as_in_the_other_ways(world: World, ans
     from benchmarks.models import ItemImage
     from tests.predictions.knowledge.colours import square
 
-    brought(world, [row("red", "own.png")], {"own.png": square(*RGB["red"], shade=3)})
+    import_entries(world, [row("red", "own.png")], {"own.png": square(*RGB["red"], shade=3)})
     built(world, "lemmas")
     assert ItemImage.objects.filter(item__key="red").count() == 1
-    assert EntityLink.objects.get(run=linked(world, answers), item__key="red").reason == "in_knowledge_base"
+    assert EntityLink.objects.get(run=link_images(world, answers), item__key="red").reason == "in_knowledge_base"
 
 
 def test_it_is_begun_on_the_page_and_says_what_the_model_wrote(world: World, answers: Run) -> None:
-    brought(world)
+    import_entries(world)
     index = built(world, "lemmas")
     page = world.client(world.mara)
     at = reverse("predictions:linking", args=[world.benchmark.slug])
@@ -104,7 +104,7 @@ def test_it_is_begun_on_the_page_and_says_what_the_model_wrote(world: World, ans
     lacking = page.post(at, asked)
     assert lacking.status_code == 400 and "Say which run gave the names." in lacking.content.decode()
     sent = page.post(at, asked | {"answers": answers.pk})
-    done(Job.objects.get(pk=sent["Location"].split("/")[2]))
+    run_job(Job.objects.get(pk=sent["Location"].split("/")[2]))
     run = Run.objects.get(task="linking")
     shown = page.get(reverse("predictions:links", args=[world.benchmark.slug, run.pk])).content.decode()
     assert "Named by a model" in shown and "No entry has the name that the model gave: 1" in shown
@@ -116,7 +116,7 @@ def test_it_is_begun_on_the_page_and_says_what_the_model_wrote(world: World, ans
 
 
 def test_only_a_run_that_named_these_images_is_taken(world: World, answers: Run) -> None:
-    brought(world)
+    import_entries(world)
     index = built(world, "lemmas")
     how: dict[str, Any] = {"index": index, "method": "named"}
     with pytest.raises(IndexRefused, match="which run gave"):

@@ -21,12 +21,12 @@ from tests.predictions.knowledge.colours import (
     ROWS,
     a_base,
     an_endpoint,
-    brought,
     built,
-    done,
+    import_entries,
     items_of,
     jsonl,
     row,
+    run_job,
 )
 from tests.predictions.knowledge.samples import a_linking
 
@@ -35,7 +35,7 @@ def at(world: World, name: str, *rest: Any) -> str:
     return reverse(f"predictions:{name}", args=[world.team.slug, *rest])
 
 
-def of(world: World, name: str, *rest: Any) -> str:
+def page_path(world: World, name: str, *rest: Any) -> str:
     return reverse(f"predictions:{name}", args=[world.benchmark.slug, *rest])
 
 
@@ -52,14 +52,14 @@ def test_a_member_makes_a_base_brings_entries_and_builds_an_index(world: World) 
     job = Job.objects.get(
         pk=page.post(at(world, "knowledge_import", base.pk), {"entries": file})["Location"].split("/")[2]
     )
-    assert done(job).state == "done"
+    assert run_job(job).state == "done"
     assert b"Colours 1" in page.get(reverse("jobs:job", args=[job.pk])).content
     shown = page.get(at(world, "knowledge_base", base.pk)).content.decode()
     assert "6 entries" in shown and "No index yet" in shown and "azul" in shown
     assert "no encoder" in page.get(at(world, "knowledge_index", base.pk)).content.decode()
     asked = {"endpoint": an_endpoint(world).pk, "model": MODEL, "over": "lemmas", "kind": ""}
     sent = page.post(at(world, "knowledge_index", base.pk), asked)
-    done(Job.objects.get(pk=sent["Location"].split("/")[2]))
+    run_job(Job.objects.get(pk=sent["Location"].split("/")[2]))
     shown = page.get(at(world, "knowledge_base", base.pk)).content.decode()
     assert "7 × 4" in shown and "1.000" in shown and "exact" in shown
     wrong = page.post(at(world, "knowledge_index", base.pk), {**asked, "vectors": SimpleUploadedFile("v.npy", b"x")})
@@ -68,7 +68,7 @@ def test_a_member_makes_a_base_brings_entries_and_builds_an_index(world: World) 
 
 @pytest.mark.parametrize("wanted", ["azul", "AZUL", "blue", "navy"])
 def test_entries_are_found_by_id_and_by_any_name(world: World, wanted: str) -> None:
-    brought(world, pictures=None)
+    import_entries(world, pictures=None)
     base = KnowledgeBase.objects.get()
     found, further = readers.entries_of(base, wanted, 0)
     assert [one.key for one in found] == ["navy" if wanted == "navy" else "blue"] and further is None
@@ -89,63 +89,63 @@ def test_a_page_holds_a_hundred_entries_and_leads_to_the_next(world: World) -> N
 
 
 def test_images_are_linked_and_looked_at(world: World) -> None:
-    brought(world)
+    import_entries(world)
     items_of(world, {"red": RGB["red"], "blue": RGB["blue"]})
     Item.objects.create(stage=world.stage, key="bare")
     index = built(world)
     page = world.client(world.mara)
     asked = {"stage": world.stage.pk, "index": index.pk, "method": "lemma_vt", "nearest": 3, "refuse_known": "on"}
-    sent = page.post(of(world, "linking"), asked)
+    sent = page.post(page_path(world, "linking"), asked)
     job = Job.objects.get(pk=sent["Location"].split("/")[2])
     run = Run.objects.get(task="linking")
-    assert "Not all images are linked yet" in page.get(of(world, "links", run.pk)).content.decode()
-    done(job)
-    again = page.post(of(world, "linking"), asked)
+    assert "Not all images are linked yet" in page.get(page_path(world, "links", run.pk)).content.decode()
+    run_job(job)
+    again = page.post(page_path(world, "linking"), asked)
     assert again.status_code == 400 and b"Withdraw that run first" in again.content
-    shown = page.get(of(world, "links", run.pk)).content.decode()
+    shown = page.get(page_path(world, "links", run.pk)).content.decode()
     assert "The item has no picture: 1" in shown and "<b><bdi>red</bdi></b>" in shown
-    only = page.get(of(world, "links", run.pk), {"show": "no_image"}).content.decode()
+    only = page.get(page_path(world, "links", run.pk), {"show": "no_image"}).content.decode()
     assert "bare" in only and "<b><bdi>red</bdi></b>" not in only
-    one = page.get(of(world, "link", run.pk, Item.objects.get(key="red").pk)).content.decode()
+    one = page.get(page_path(world, "link", run.pk, Item.objects.get(key="red").pk)).content.decode()
     assert "warm.png" in one and "3 nearest pictures" in one and "All about red." in one and "right</span>" in one
-    bare = page.get(of(world, "link", run.pk, Item.objects.get(key="bare").pk)).content.decode()
+    bare = page.get(page_path(world, "link", run.pk, Item.objects.get(key="bare").pk)).content.decode()
     assert "The item has no picture." in bare and "a model that needs one is not asked" in bare
 
 
 def test_a_stage_without_images_is_refused_and_no_run_is_listed(world: World) -> None:
     """It was listed as done, 0 of 0 images."""
-    brought(world)
+    import_entries(world)
     Item.objects.create(stage=world.stage, key="bare")
     asked = {"stage": world.stage.pk, "index": built(world).pk, "method": "lemma_vt", "nearest": 3}
-    sent = world.client(world.mara).post(of(world, "linking"), asked)
+    sent = world.client(world.mara).post(page_path(world, "linking"), asked)
     assert sent.status_code == 400 and "has no images to link" in sent.content.decode()
     assert not Run.objects.filter(task="linking").exists()
 
 
 def test_a_run_by_frequency_shows_how_many_pictures_have_the_entry(world: World) -> None:
-    brought(world)
+    import_entries(world)
     items_of(world, {"red": RGB["red"]})
     run = linking.open_run(
         world.benchmark, world.mara, stage=world.stage, index=built(world), method="frequency_vt", nearest=4
     )
-    done(Job.objects.get(pk=run.options["job"]))
+    run_job(Job.objects.get(pk=run.options["job"]))
     page = world.client(world.mara)
-    assert "3 pictures" in page.get(of(world, "links", run.pk)).content.decode()
-    one = page.get(of(world, "link", run.pk, Item.objects.get(key="red").pk)).content.decode()
+    assert "3 pictures" in page.get(page_path(world, "links", run.pk)).content.decode()
+    one = page.get(page_path(world, "link", run.pk, Item.objects.get(key="red").pk)).content.decode()
     assert "Frequency" in one and '<td class="num">3</td>' in one
 
 
 def test_a_run_is_withdrawn_and_brought_back_unless_another_took_its_place(world: World) -> None:
-    brought(world)
+    import_entries(world)
     items_of(world, {"red": RGB["red"]})
     index, page = built(world), world.client(world.mara)
     first = linking.open_run(world.benchmark, world.mara, stage=world.stage, index=index, method="lemma_vt")
-    page.post(of(world, "links_action", first.pk), {"do": "withdraw"})
+    page.post(page_path(world, "links_action", first.pk), {"do": "withdraw"})
     second = linking.open_run(world.benchmark, world.mara, stage=world.stage, index=index, method="lemma_vt")
-    told = page.post(of(world, "links_action", first.pk), {"do": "back"}, follow=True).content.decode()
+    told = page.post(page_path(world, "links_action", first.pk), {"do": "back"}, follow=True).content.decode()
     assert "newer run has replaced it" in told
-    page.post(of(world, "links_action", second.pk), {"do": "withdraw"})
-    page.post(of(world, "links_action", first.pk), {"do": "back"})
+    page.post(page_path(world, "links_action", second.pk), {"do": "withdraw"})
+    page.post(page_path(world, "links_action", first.pk), {"do": "back"})
     first.refresh_from_db()
     assert first.withdrawn_at is None
 
@@ -156,14 +156,14 @@ def test_people_check_links_in_a_stage_of_their_own(world: World) -> None:
     bare = world.items[1]
     EntityLink.objects.create(run=run, item=bare, keys=[], scores=[], reason="no_image")
     page = world.client(world.mara)
-    told = page.post(of(world, "links_action", run.pk), {"do": "check"}, follow=True).content.decode()
+    told = page.post(page_path(world, "links_action", run.pk), {"do": "check"}, follow=True).content.decode()
     assert "no stage “link-check”" in told
     stage = Stage.objects.create(
         benchmark=world.benchmark, key="link-check", name="Link check", display="image", sheet=SHEET, target_answers=1
     )
     assert (
         "1 item was added"
-        in page.post(of(world, "links_action", run.pk), {"do": "check"}, follow=True).content.decode()
+        in page.post(page_path(world, "links_action", run.pk), {"do": "check"}, follow=True).content.decode()
     )
     item = stage.items.get()
     assert item.key.startswith(f"{world.items[0].key}/lemma_vt/") and item.context["linked"] == "Pysanka"
@@ -188,7 +188,7 @@ def test_another_teams_base_index_and_run_are_not_there(world: World) -> None:
     KnowledgeBase.objects.filter(pk=index.base_id).update(team=world.other_team)
     assert world.client(world.mara).get(at(world, "knowledge_base", index.base_id)).status_code == 404
     asked = {"stage": world.stage.pk, "index": index.pk, "method": "gloss_vt", "nearest": 3}
-    assert world.client(world.mara).post(of(world, "linking"), asked).status_code == 400
+    assert world.client(world.mara).post(page_path(world, "linking"), asked).status_code == 400
     assert not Run.objects.filter(options__method="gloss_vt").exists()
     assert KnowledgeIndex.objects.count() == 1
 
@@ -196,12 +196,12 @@ def test_another_teams_base_index_and_run_are_not_there(world: World) -> None:
 def test_an_annotator_sees_no_links(world: World) -> None:
     world.add_items(1)
     run = a_linking(world)
-    assert world.client(world.nour).get(of(world, "links", run.pk)).status_code == 404
-    assert world.client(world.mara).get(of(world, "links", run.pk)).status_code == 200
+    assert world.client(world.nour).get(page_path(world, "links", run.pk)).status_code == 404
+    assert world.client(world.mara).get(page_path(world, "links", run.pk)).status_code == 200
 
 
 def test_an_entry_shows_as_much_of_its_article_as_a_prompt_gets(world: World) -> None:
-    brought(world, [row("red", "red.png", text="y" * 15_010)])
+    import_entries(world, [row("red", "red.png", text="y" * 15_010)])
     entry = KnowledgeEntry.objects.get()
     page = world.client(world.mara).get(at(world, "knowledge_entry", entry.base_id, entry.pk)).content.decode()
     assert "10 further characters" in page and page.count("y" * 15_000) == 1 and "red.png" in page
@@ -234,7 +234,7 @@ def test_an_index_that_was_never_built_is_removed_and_no_other(world: World) -> 
     assert "The index was removed" in page.post(address, {"do": "remove"}, follow=True).content.decode()
     assert not KnowledgeIndex.objects.exists() and not folder.exists()
     Job.objects.filter(pk=job.pk).update(state="queued", finished_at=None)
-    assert "was removed" in done(job).error, "its work, taken up again, says so"
+    assert "was removed" in run_job(job).error, "its work, taken up again, says so"
     whole = KnowledgeIndex.objects.create(base=base, model="good", over="images", built_at=timezone.now())
     told = page.post(at(world, "knowledge_index_action", base.pk, whole.pk), {"do": "remove"}, follow=True)
     assert "cannot be removed" in told.content.decode() and KnowledgeIndex.objects.get() == whole
@@ -244,13 +244,13 @@ def test_ways_of_linking_without_an_index_are_not_offered_and_the_others_need_th
     page, run = world.client(world.mara), a_linking_of(world)
     assert run.knowledge_index is not None
     base, encoder = run.knowledge_index.base, run.knowledge_index.endpoint
-    shown = page.get(of(world, "linking")).content.decode()
+    shown = page.get(page_path(world, "linking")).content.decode()
     assert 'value="lemma_vt"' in shown and 'value="gloss_t"' not in shown
     assert "Not listed, for want of an index: Nearest names; Nearest glosses; Nearest articles." in shown
     KnowledgeIndex.objects.create(base=base, endpoint=encoder, model="tiny", over="glosses", built_at=timezone.now())
     asked = {"stage": world.stage.pk, "index": run.knowledge_index.pk, "method": "gloss_t", "nearest": 3}
-    wrong = page.post(of(world, "linking"), asked)
-    assert 'value="gloss_t"' in page.get(of(world, "linking")).content.decode()
+    wrong = page.post(page_path(world, "linking"), asked)
+    assert 'value="gloss_t"' in page.get(page_path(world, "linking")).content.decode()
     text = wrong.content.decode()
     assert wrong.status_code == 400 and 'id="id_index_error"' in text and "an index over Glosses. Choose one." in text
 
@@ -259,10 +259,10 @@ def test_a_linking_run_says_its_stage_by_name_who_began_it_and_how_many_are_link
     run = a_linking_of(world)
     Run.objects.filter(pk=run.pk).update(created_by=world.mara, options={**run.options, "rows": 5, "unlinked": 2})
     Stage.objects.filter(pk=world.stage.pk).update(name="Markets, seen from afar")
-    listed = world.client(world.mara).get(of(world, "linking")).content.decode()
+    listed = world.client(world.mara).get(page_path(world, "linking")).content.decode()
     assert "Markets, seen from afar" in listed and "3 of 5 images" in listed and "2 without a link" in listed
     assert str(world.mara) in listed.split("</thead>")[1].split("</table>")[0]
-    page = world.client(world.mara).get(of(world, "links", run.pk)).content.decode()
+    page = world.client(world.mara).get(page_path(world, "links", run.pk)).content.decode()
     assert "3 of 5 images linked" in page
     assert 'similarity <bdi dir="ltr">0.5000</bdi>' in page and "its nearest picture: similarity" in page
 

@@ -133,7 +133,7 @@ def text_reply(words: str) -> Reply:
     return Reply(words, finish="stop")
 
 
-def likely(logprob: float, pieces: int = 2) -> Reply:
+def reply_with_logprob(logprob: float, pieces: int = 2) -> Reply:
     return Reply(tokens=tuple(Token("x", logprob / pieces) for _ in range(pieces)), finish="stop")
 
 
@@ -239,7 +239,7 @@ CASES = (
         Case(
             f"caire-likelihood{end}",
             (CAIRE, "relevance"),
-            likely(-2.0),
+            reply_with_logprob(-2.0),
             {"relevance": "5"},
             concept="ritual",
             options={"linked": LINKED, "cut": 3},
@@ -296,7 +296,7 @@ def case(key: str) -> Case:
     return next(one for one in CASES if one.key == key)
 
 
-def written(asked: PromptRequests) -> Any:
+def requests_json(asked: PromptRequests) -> Any:
     """What is sent, as JSON, with each line of a text apart."""
 
     def piece_json(piece: Any) -> Any:

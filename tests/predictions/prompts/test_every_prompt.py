@@ -18,7 +18,7 @@ from predictions.prompts.contract import (
     Token,
     UnparsedReply,
 )
-from tests.predictions.prompts.cases import CASES, GOLDEN, IDS, Case, written
+from tests.predictions.prompts.cases import CASES, GOLDEN, IDS, Case, requests_json
 
 KINDS = ("chat", "probe", "continuation", "grounding")
 CHATS = [one for one in CASES if one.prompt.kind == "chat"]
@@ -53,7 +53,7 @@ def test_the_same_unit_and_seed_are_asked_the_same(case: Case) -> None:
 def test_a_wording_that_changes_gets_a_new_version(case: Case) -> None:
     """To accept a new version: EMIC_GOLDEN=write. It never writes over what an older version said."""
     path = GOLDEN / f"{case.key}-{case.prompt.version}.json"
-    now = written(case.asked(seed=1))
+    now = requests_json(case.asked(seed=1))
     if not path.exists() and os.environ.get("EMIC_GOLDEN") == "write":
         path.write_text(json.dumps(now, indent=1, ensure_ascii=False) + "\n", "utf-8")
     assert path.exists(), f"{path.name} is not there: a new version is written by EMIC_GOLDEN=write"

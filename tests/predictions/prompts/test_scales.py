@@ -6,7 +6,7 @@ import pytest
 
 from predictions.prompts.contract import NO_LOGPROB, MissingInput, ParsedReply, Reply, Token, UnparsedReply
 from predictions.prompts.scales import code_distribution, methods_for
-from tests.predictions.prompts.cases import LINKED, case, likely
+from tests.predictions.prompts.cases import LINKED, case, reply_with_logprob
 
 CODES = tuple("12345")
 DIGIT = case("caire-digit")
@@ -166,7 +166,7 @@ def test_no_nearest_sentence_no_value(cosines: tuple[float, ...]) -> None:
     ],
 )
 def test_likelihood_is_corrected_by_the_base_rate(options: dict[str, object], loss: float, code: str) -> None:
-    reply = case("caire-likelihood").read(likely(-4.0), likely(-6.0), **options)
+    reply = case("caire-likelihood").read(reply_with_logprob(-4.0), reply_with_logprob(-6.0), **options)
     assert isinstance(reply, ParsedReply)
     assert reply.notes["corrected_loss"] == pytest.approx(loss)
     assert reply.answers == {"relevance": code}
@@ -182,7 +182,7 @@ def test_the_base_rate_is_asked_without_article_and_picture() -> None:
 def test_without_a_cut_nothing_is_asked() -> None:
     with pytest.raises(MissingInput, match="no_cut"):
         case("caire-likelihood").asked(cut="")
-    found = case("caire-likelihood").read(Reply("no tokens", finish="stop"), likely(-1.0))
+    found = case("caire-likelihood").read(Reply("no tokens", finish="stop"), reply_with_logprob(-1.0))
     assert isinstance(found, UnparsedReply) and found.reason == "no_logprobs"
 
 
@@ -201,7 +201,10 @@ def test_likelihoods_are_set_against_each_other_only_over_the_same_tokens() -> N
 
 @pytest.mark.parametrize("odd", [0.5, float("nan"), float("-inf"), NO_LOGPROB])
 def test_what_is_no_log_probability_is_no_loss(odd: float) -> None:
-    for replies in ((pieces(("x", odd)), likely(-1.0, 1)), (likely(-1.0, 1), pieces(("x", odd)))):
+    for replies in (
+        (pieces(("x", odd)), reply_with_logprob(-1.0, 1)),
+        (reply_with_logprob(-1.0, 1), pieces(("x", odd))),
+    ):
         found = case("caire-likelihood").read(*replies)
         assert isinstance(found, UnparsedReply) and found.reason == "no_logprobs"
 

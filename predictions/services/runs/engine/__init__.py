@@ -23,7 +23,8 @@ from           to                                            written by   when
 pending        running                                       claim        claimed: `holder` and `lease_until` are set
 running        running, `asked_at` set                       claim        a priced request is about to be sent
 running        running, `asked_at` empty                     write        one of several requests has its reply
-running        pending                                       claim        released, or the lease of its holder ended
+running        pending                                       claim        released, or the lease of its holder ended:
+                                                                           what went out is stored as a lost attempt
 running        pending, `not_before` set                     write        retried (below)
 running        answered                                      write        the reply was parsed, the answer is written
 running        no_response, refused, unparseable,            write        a reply without an answer
@@ -53,7 +54,8 @@ other 4xx                             failed at once
 a fault of ours, an unreadable image  failed at once
 no place at the endpoint in 20 s      pending again, nothing was sent
 10 failures in a row                  the run pauses; what was in flight is settled
-lost worker                           pending again; what went out is charged as unaccounted (executor)
+lost worker                           pending again; what went out is a lost attempt, which takes no try, and is
+                                      charged as unaccounted (executor)
 ====================================  ==============================================================================
 
 Invariants: a reply is committed before the next request of its call is sent; a saved reply is not requested again; a

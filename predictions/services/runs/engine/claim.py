@@ -33,11 +33,26 @@ RETURNING c.id, c.unit_id, c.item_id, c.repeat, c.attempts_made, c.replies::text
 RUN_IS_ACTIVE = """SELECT 1 FROM predictions_run WHERE id = %(run)s AND state = 'running' AND job_id = %(job)s
   AND withdrawn_at IS NULL FOR SHARE"""
 # Of an executor whose lease is over, and at once of an earlier attempt of this very job: that one writes nothing more.
+# What went out is an attempt of unknown duration and cost; of the tries that a call has, it takes none.
 RECLAIM = """
-UPDATE predictions_call SET state = 'pending', holder = '', lease_until = NULL
-WHERE run_id = %(run)s AND state = 'running' AND holder <> %(holder)s
-  AND (lease_until < %(at)s OR holder LIKE %(job)s) RETURNING asked_at IS NOT NULL
+WITH lost AS MATERIALIZED (
+  SELECT id, asked_at, attempts_made FROM predictions_call
+  WHERE run_id = %(run)s AND state = 'running' AND holder <> %(holder)s
+    AND (lease_until < %(at)s OR holder LIKE %(job)s) ORDER BY id FOR NO KEY UPDATE
+), freed AS (
+  UPDATE predictions_call c SET state = 'pending', holder = '', lease_until = NULL, asked_at = NULL,
+    attempts_made = l.attempts_made + (l.asked_at IS NOT NULL)::int,
+    notes = CASE WHEN l.asked_at IS NULL THEN c.notes
+      ELSE c.notes || jsonb_build_object('before', coalesce((c.notes ->> 'before')::int, 0) + 1) END
+  FROM lost l WHERE c.id = l.id
+), attempts AS (
+  INSERT INTO predictions_attempt (call_id, number, part, at, outcome, provider_id, error)
+  SELECT id, attempts_made + 1, 0, asked_at, 'lost', '', %(error)s FROM lost WHERE asked_at IS NOT NULL
+  ON CONFLICT DO NOTHING
+)
+SELECT asked_at IS NOT NULL FROM lost
 """
+LOST = "The worker stopped before the reply was stored. The provider may charge for this request."
 OTHER_CLAIMS = """SELECT 1 FROM predictions_call WHERE run_id = %(run)s AND state = 'running' AND holder <> %(holder)s
   AND lease_until > %(at)s LIMIT 1"""
 SPENT = """SELECT r.unaccounted + coalesce((SELECT sum(cost) FROM predictions_call WHERE run_id = r.id), 0)
@@ -64,7 +79,7 @@ class ClaimedCall(NamedTuple):
         attempts: attempts before this claim, in all.
         read: ids of replies that were read before; a retry does not take those from the cache.
         cost: of those attempts, in US dollars.
-        before: how many of `attempts` were made before a person retried the call.
+        before: how many of `attempts` take no try: made before a person retried the call, or lost with a worker.
     """
 
     id: int
@@ -91,8 +106,8 @@ def claim_calls(run: int, job: int, holder: str, most: int, at: datetime) -> lis
 
 def reclaim_expired(run: int, holder: str, at: datetime) -> int:
     """Set calls of lost executors to pending; return how many of them went out and may have to be paid."""
-    job = holder.partition(":")[0] + ":%"
-    return sum(asked for (asked,) in fetch(RECLAIM, {"run": run, "holder": holder, "job": job, "at": at}))
+    params = {"run": run, "holder": holder, "job": holder.partition(":")[0] + ":%", "at": at, "error": LOST}
+    return sum(asked for (asked,) in fetch(RECLAIM, params))
 
 
 def mark_dispatched(ids: Sequence[int], holder: str, at: datetime) -> set[int]:

@@ -98,7 +98,9 @@ class RunExecutor:
             now = time.monotonic()
             if now - self.looked > LOOK:
                 self._with_reconnect(self._check_run_state)
-                if now > until + (0 if self.has_sent else LONG_WAIT) and self._with_reconnect(self.work.others_wait):
+                if now > until + (0 if self.has_sent else LONG_WAIT) and self._with_reconnect(
+                    self.work.has_waiting_jobs
+                ):
                     self.close("slice")
             if self.closing and not self.dispatched:
                 return self.policy.halt if self.policy.halt and self.closing in ("slice", "wait") else self.closing
@@ -202,7 +204,7 @@ class RunExecutor:
         self._write(WriteBatch(updates=updates))
 
     def _build_task(self, call: ClaimedCall, units: Mapping[int, Unit]) -> CallTask:
-        return build_task(call, units[call.unit], self.context.scenes, self.run.seed, self.requester.who)
+        return build_task(call, units[call.unit], self.context.scenes, self.run.seed, self.requester.identity)
 
     # --- request ---
 
@@ -234,7 +236,9 @@ class RunExecutor:
             if keys & self.keys:
                 self.duplicates.append(task)
                 continue
-            max_costs = task.max_costs(self.context.rates, self.context.max_image_side, self.requester.who.decoding)
+            max_costs = task.max_costs(
+                self.context.rates, self.context.max_image_side, self.requester.identity.decoding
+            )
             charged += self.policy.charge_lost(self.lost, sum(max_costs.values(), Decimal(0)))
             self.lost = 0
             if not self.policy.reserve(task, max_costs):

@@ -127,7 +127,7 @@ class Limiter:
         try:
             while True:
                 self._left.clear()
-                ticket, nap = self._try()
+                ticket, nap = self._try_to_enter()
                 left = until - time.monotonic()
                 if ticket or left <= 0:
                     return ticket
@@ -135,7 +135,7 @@ class Limiter:
         finally:
             self._turn.release()
 
-    def _try(self) -> tuple[Ticket | None, float]:
+    def _try_to_enter(self) -> tuple[Ticket | None, float]:
         name = f"{self.holder}:{secrets.token_hex(8)}"
         arguments: list[str | int] = [name, self.most, self.per_minute, self.lease, int(1000 * QUIET_SECONDS)]
         try:

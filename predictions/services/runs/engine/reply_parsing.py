@@ -34,12 +34,12 @@ class ParseResult:
 def parse_replies(
     prompt: Prompt, sheet: Sheet, scene: Scene, shown: Shown, asked: PromptRequests, replies: Sequence[Reply]
 ) -> ParseResult:
-    parse_result = _read(prompt, sheet, scene, shown, asked, replies)
+    parse_result = _parse_replies(prompt, sheet, scene, shown, asked, replies)
     how = answer_method(asked.requests[0].kind if asked.requests else "chat", replies[0].way) if replies else ""
     return replace(parse_result, notes={**parse_result.notes, "reading": READING_VERSION}, how=how)
 
 
-def _read(
+def _parse_replies(
     prompt: Prompt, sheet: Sheet, scene: Scene, shown: Shown, asked: PromptRequests, replies: Sequence[Reply]
 ) -> ParseResult:
     try:
@@ -65,7 +65,7 @@ def _read(
     if problems:
         notes = {**notes, "sheet": problems}
         codes = [code for many in problems.values() for code in many]
-        parsed = _without(parsed, sheet, problems)
+        parsed = _without_problems(parsed, sheet, problems)
         if not parsed.answers:
             outside = all(code in OUTSIDE for code in codes)
             return ParseResult(*("out_of_range", OUTSIDE[codes[0]]) if outside else ("unparseable", "sheet"), notes)
@@ -78,7 +78,7 @@ def _read(
     return ParseResult("answered", "", notes, parsed)
 
 
-def _without(parsed: ParsedSheet, sheet: Sheet, problems: Collection[str]) -> ParsedSheet:
+def _without_problems(parsed: ParsedSheet, sheet: Sheet, problems: Collection[str]) -> ParsedSheet:
     """The readable fields alone: not those with problems, nor those asked because of one of them. Nothing, where the
     problem is of the whole sheet."""
     if not set(problems) <= {one.key for one in sheet.fields}:

@@ -95,9 +95,15 @@ class Requester:
     is confirmed first, so that a kill does not charge what only waited."""
 
     def __init__(
-        self, backend: Backend, limiter: RequestLimiter, who: RequestIdentity, longest: int, *, is_paid: bool = False
+        self,
+        backend: Backend,
+        limiter: RequestLimiter,
+        identity: RequestIdentity,
+        longest: int,
+        *,
+        is_paid: bool = False,
     ) -> None:
-        self.backend, self.limiter, self.who, self.is_paid = backend, limiter, who, is_paid
+        self.backend, self.limiter, self.identity, self.is_paid = backend, limiter, identity, is_paid
         self.pictures, self.digest = partial(bytes_of, longest=longest), partial(digest_of, longest=longest)
         self.events: queue.SimpleQueue[Event] = queue.SimpleQueue()
         self.ended = threading.Event()
@@ -109,7 +115,7 @@ class Requester:
     def prepare(self, task: CallTask) -> None:
         """Read the images of a task, and name its requests."""
         try:
-            task.add_keys(self.who, self.digest)
+            task.add_keys(self.identity, self.digest)
         except (OSError, NotAPicture) as error:
             log.warning("call %s: a picture cannot be read (%s)", task.call.id, error)
             self.events.put(Preparation(task, "no_image"))
@@ -135,10 +141,10 @@ class Requester:
             self.events.put(Cancellation(task))
             return
         at, began = timezone.now(), time.perf_counter()
-        decoding = decoding_for_repeat(self.who.decoding, task.call.repeat)
+        decoding = decoding_for_repeat(self.identity.decoding, task.call.repeat)
         outcome, retry_after = "transient", None
         try:
-            answered = self.backend.answer(task.requests[part], self.who.model, decoding, self.pictures)
+            answered = self.backend.answer(task.requests[part], self.identity.model, decoding, self.pictures)
             outcome = "reply"
         except CallError as error:
             outcome, retry_after = error.trouble, error.retry_after

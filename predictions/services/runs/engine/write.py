@@ -118,7 +118,9 @@ class ResultWriter:
             if result.parsed is not None:
                 begun = progress.begun or now
                 answers.append(
-                    ModelAnswer(call.unit, call.item, call.repeat, self._key(call.id), result.parsed, begun, now)
+                    ModelAnswer(
+                        call.unit, call.item, call.repeat, self._key(call.id), result.parsed, begun, now, self.run.pk
+                    )
                 )
         try:
             with transaction.atomic():

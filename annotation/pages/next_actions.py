@@ -1,0 +1,88 @@
+"""What campaigns and reviews add to the next action of the overview: see benchmarks.pages.next_actions."""
+
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotation.models import Campaign, CampaignCohort
+from annotation.queries.review_queue import waiting_answers
+from benchmarks.access import is_permitted, may_create_cohorts
+from benchmarks.models import Benchmark
+from benchmarks.pages.next_actions import NextAction
+from benchmarks.pages.tabs import can_review
+from benchmarks.queries.recipe_cohorts import recipe_cohorts
+from people.models import CohortMember, User
+
+MOST = 1000  # waiting answers that are counted
+
+
+def _was_opened(benchmark: Benchmark) -> bool:
+    return Campaign.objects.filter(stage__benchmark=benchmark, opened_at__isnull=False).exists()
+
+
+def create_cohorts(benchmark: Benchmark, user: User) -> NextAction | None:
+    """The team has none of the recipe's cohorts, or none at all, and nobody was asked yet."""
+    may_create, rows = may_create_cohorts(user, benchmark), recipe_cohorts(benchmark)
+    if not (may_create or is_permitted(user, benchmark, "work_on")) or _was_opened(benchmark):
+        return None
+    if any(row.cohort for row in rows) or (not rows and benchmark.team.cohorts.exists()):
+        return None
+    asked = _("No cohort yet. The recipe asks %(n)s.") % {"n": len(rows)}
+    return NextAction(
+        asked if rows else _("No cohort yet."),
+        _("Create cohorts") if may_create else _("See who can create cohorts"),
+        reverse("benchmarks:cohorts", args=[benchmark.slug]),
+        _("A cohort is a group of people who share a culture."),
+    )
+
+
+def open_chain(benchmark: Benchmark, user: User) -> NextAction | None:
+    """No campaign was ever opened."""
+    if not is_permitted(user, benchmark, "work_on") or not benchmark.stages.exists() or _was_opened(benchmark):
+        return None
+    return NextAction(
+        _("Nobody is asked yet."),
+        _("Open the whole chain"),
+        reverse("annotation:chain_open", args=[benchmark.slug]),
+        _("One form opens every stage for its cohorts."),
+    )
+
+
+def review(benchmark: Benchmark, user: User) -> NextAction | None:
+    """Answers wait for a decision that this reader may make."""
+    if not can_review(user, benchmark):
+        return None
+    waiting = waiting_answers(benchmark, user)
+    n = waiting[:MOST].count()
+    if not n:
+        return None
+    oldest = waiting.select_related("assignment")[0].assignment.changed_at
+    days = (timezone.now() - oldest).days
+    age = ngettext("The oldest waits for %(n)s day.", "The oldest waits for %(n)s days.", days) % {"n": days}
+    return NextAction(
+        ngettext("%(n)s answer waits for review.", "%(n)s answers wait for review.", n) % {"n": n},
+        _("Review answers"),
+        reverse("annotation:review_queue", args=[benchmark.slug]),
+        age if days else "",
+    )
+
+
+def wait_for_people(benchmark: Benchmark, user: User) -> NextAction | None:
+    """Stages are open: people are invited, or at work."""
+    if not is_permitted(user, benchmark, "work_on") or not _was_opened(benchmark):
+        return None
+    running = (Campaign.State.OPEN, Campaign.State.PAUSED)
+    asked = CampaignCohort.objects.filter(campaign__stage__benchmark=benchmark, campaign__state__in=running)
+    if asked.exists() and not CohortMember.objects.filter(cohort__campaigns__in=asked, left_at=None).exists():
+        return NextAction(
+            _("Nobody has joined a cohort yet."),
+            _("View the cohorts"),
+            reverse("benchmarks:cohorts", args=[benchmark.slug]),
+            _("Share the invitation links, or create more of them on a cohort's page."),
+        )
+    return NextAction(
+        _("People have the work on their pages."),
+        _("View coverage"),
+        reverse("annotation:coverage", args=[benchmark.slug]),
+    )

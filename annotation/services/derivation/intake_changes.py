@@ -1,0 +1,20 @@
+"""What follows when filters keep other items than before: later stages, and the queue of the open campaigns."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from django.db import transaction
+
+from annotation.services.derivation import outbox
+from annotation.services.derivation.derived_items import sync_campaign_slots
+
+
+def follow(stage_id: int, item_ids: Sequence[int]) -> None:
+    """Listen to benchmarks.services.item_changes, in the transaction of the change.
+
+    The outbox keeps it for later stages. Slots are brought to what is asked for after the commit, since their locks are
+    taken cohort by cohort; if that fails, the beat does it.
+    """
+    ids = list(item_ids)
+    outbox.mark_items_due(ids)
+    transaction.on_commit(partial(sync_campaign_slots, stage_id, ids), robust=True)

@@ -1,0 +1,122 @@
+"""Which items of a stage say what a draft says: these stay, and only what is new is made."""
+
+import json
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from benchmarks.models import Item, Stage
+from benchmarks.rules.derivations import ItemDraft
+from benchmarks.rules.derivations.contract import digest
+
+LAID = ("groups", "near")
+SUFFIX = re.compile(r"\.(?:v([0-9]+)|[0-9a-f]{8})$")
+
+Matches = tuple[dict[int, ItemDraft], list[tuple[str, ItemDraft]]]
+"""Drafts by the id of the item that says the same; the other drafts, each with the key of its item to be."""
+
+Content = tuple[str, str, str, str, str, tuple[tuple[str, int], ...]]
+
+
+def _content(draft: ItemDraft) -> Content:
+    images = tuple(sorted((role, picture.image) for role, picture in draft.images.items()))
+    return draft.concept, draft.origin, draft.condition, draft.text, _sorted(draft.context), images
+
+
+def _content_of(item: Item) -> Content:
+    images = tuple(sorted((use.role, use.image_id) for use in item.images.all()))
+    return item.concept, item.origin, item.condition, item.text, _sorted(item.context), images
+
+
+def _sorted(context: Mapping[str, Any]) -> str:
+    """How pictures lie on a contact sheet is worked out afterwards, and is no other content."""
+    own_values = {key: value for key, value in context.items() if key not in LAID}
+    return json.dumps(own_values, sort_keys=True, ensure_ascii=False)
+
+
+def _candidate_keys(draft: ItemDraft, key: str = "") -> list[str]:
+    """Keys in the order in which they are tried: its own, with its mark, with a digest of what it says."""
+    key = key or draft.key
+    return [key, *([f"{key}.{draft.mark}"] if draft.mark else []), f"{key}.{_digest_of(draft)}"]
+
+
+def _digest_of(draft: ItemDraft) -> str:
+    return digest(*(str(part) for part in _content(draft)))[:8]
+
+
+def _former_names(draft: ItemDraft) -> list[str]:
+    """Keys that an item derived by an earlier version of Emic may have."""
+    return _candidate_keys(draft, draft.former) if draft.former and draft.former != draft.key else []
+
+
+def match_items(stage: Stage, drafts: Sequence[ItemDraft]) -> Matches:
+    """The items that say what a draft says, and under which key the others are to be made."""
+    wanted = [name for draft in drafts for name in (*_candidate_keys(draft), *_former_names(draft))]
+    existing_items = {item.key: item for item in stage.items.filter(key__in=wanted).prefetch_related("images")}
+    contents = {key: _content_of(item) for key, item in existing_items.items()}
+    existing_drafts: dict[int, ItemDraft] = {}
+    new_drafts: dict[str, ItemDraft] = {}
+    new = []
+    for draft in drafts:
+        content = _content(draft)
+        former = next((n for n in _former_names(draft) if contents.get(n) == content), "")
+        if former:
+            known = existing_drafts.get(existing_items[former].pk)
+            existing_drafts[existing_items[former].pk] = (
+                replace(known, sources=(*known.sources, *draft.sources)) if known else draft
+            )
+        else:
+            new.append(draft)
+    for draft in merge_drafts(new):
+        content = _content(draft)
+        name = next(n for n in _candidate_keys(draft) if n not in new_drafts and contents.get(n, content) == content)
+        if name in existing_items:
+            existing_drafts[existing_items[name].pk] = draft
+        else:
+            new_drafts[name] = draft
+    return existing_drafts, list(new_drafts.items())
+
+
+def merge_drafts(drafts: Iterable[ItemDraft]) -> list[ItemDraft]:
+    """What says the same under the same key is one item with all their sources."""
+    drafts_by_content: dict[tuple[str, Content], ItemDraft] = {}
+    for draft in drafts:
+        content_key = draft.key, _content(draft)
+        other = drafts_by_content.get(content_key)
+        drafts_by_content[content_key] = replace(other, sources=(*other.sources, *draft.sources)) if other else draft
+    return list(drafts_by_content.values())
+
+
+def match_versions(stage: Stage, drafts: Sequence[ItemDraft], existing: Collection[int]) -> Matches:
+    """As `match_items`, for kinds whose items have versions: of the same sources, which are the `existing` items.
+
+    What says something else under a known key is the next version of it (`key.v2`); what says again what an earlier
+    version said is that version. Three queries, however many drafts there are.
+    """
+    versions: dict[str, dict[Content, Item]] = {}
+    newest: dict[str, int] = {}
+    for item in Item.objects.filter(pk__in=existing).order_by("pk").prefetch_related("images"):
+        base, number = _split_version(item.key)
+        versions.setdefault(base, {}).setdefault(_content_of(item), item)
+        newest[base] = max(newest.get(base, 0), number)
+    existing_drafts: dict[int, ItemDraft] = {}
+    new: list[tuple[str, ItemDraft]] = []
+    for draft in merge_drafts(drafts):
+        content = _content(draft)
+        known = [versions[key][content] for key in (draft.key, draft.former) if content in versions.get(key, {})]
+        same = next((item for item in known if item.pk not in existing_drafts), None)
+        if same is not None:
+            existing_drafts[same.pk] = draft
+            continue
+        newest[draft.key] = newest.get(draft.key, 0) + 1
+        new.append((f"{draft.key}.v{newest[draft.key]}" if newest[draft.key] > 1 else draft.key, draft))
+    taken = set(stage.items.filter(key__in=[key for key, _draft in new]).values_list("key", flat=True))
+    named = [(f"{key}.{_digest_of(draft)}" if key in taken else key, draft) for key, draft in new]
+    return existing_drafts, named
+
+
+def _split_version(key: str) -> tuple[str, int]:
+    """The key without its version, and the version."""
+    match = SUFFIX.search(key)
+    return (key[: match.start()], int(match[1] or 1)) if match else (key, 1)

@@ -1,0 +1,91 @@
+"""What the page of a stage's filters shows."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from django.utils.translation import gettext_lazy as _
+
+from benchmarks.models import FilterResult, Item, Stage
+from benchmarks.pages.filter_texts import filter_name, result_texts, rule_text
+from benchmarks.queries import filter_counts
+from benchmarks.queries.filter_counts import FilterCounts
+from benchmarks.rules.filters import FilterError, FilterRule, parse_filters
+from benchmarks.rules.filters.registry import BY_HAND
+
+LABELS = {"dropped": _("Dropped"), "waiting": _("Waiting"), "kept": _("Kept"), "by_hand": _("Decided by hand")}
+
+
+@dataclass(frozen=True)
+class FilterRow:
+    rule: FilterRule
+    name: str
+    text: str
+    counts: FilterCounts
+
+
+@dataclass(frozen=True)
+class JudgedItemRow:
+    """An item of the list. `decided`: a person decided about it."""
+
+    item: Item
+    reasons: list[str]
+    decided: bool
+
+
+@dataclass(frozen=True)
+class FiltersPage:
+    """`not_judged`: items that the newest version has not reached; `tabs`: what can be listed, with its number."""
+
+    rows: list[FilterRow]
+    error: str
+    total: int
+    counts: dict[str, int]
+    not_judged: int
+    tabs: list[tuple[str, str, int]]
+    chosen: dict[str, str]
+    items: list[JudgedItemRow]
+    further: str
+
+
+def filters_page(stage: Stage, query: Mapping[str, str], after: int) -> FiltersPage:
+    """A fixed number of queries, whatever the number of items."""
+    rules, error = read_rules(stage)
+    newest = stage.filter_versions.order_by("-number").first()
+    by_filter = filter_counts.count_by_filter(newest)
+    counts = filter_counts.count_by_state(stage)
+    by_key = {rule.key: rule for rule in rules}
+    show = query.get("show", "")
+    chosen = {
+        "show": show if show in filter_counts.SHOWN else "dropped",
+        "filter": query.get("filter", "") if query.get("filter", "") in by_key else "",
+    }
+    items, further = filter_counts.judged_items(stage, newest, chosen, after)
+    return FiltersPage(
+        rows=[FilterRow(rule, filter_name(rule), rule_text(rule), _counts(by_filter, rule.key)) for rule in rules],
+        error=error,
+        total=counts["kept"] + counts["dropped"] + counts["waiting"] + counts[""],
+        counts=counts,
+        not_judged=counts[""] if rules else 0,
+        tabs=[(key, str(LABELS[key]), counts[key]) for key in filter_counts.SHOWN],
+        chosen=chosen,
+        items=[_item_row(item, by_key) for item in items],
+        further=urlencode({**chosen, "after": further}) if further else "",
+    )
+
+
+def _counts(by_filter: Mapping[str, FilterCounts], key: str) -> FilterCounts:
+    return by_filter.get(key, FilterCounts())
+
+
+def read_rules(stage: Stage) -> tuple[tuple[FilterRule, ...], str]:
+    """The filters of a stage, and what is wrong where they cannot be read."""
+    try:
+        return parse_filters(stage.filters), ""
+    except FilterError as error:
+        return (), str(error)
+
+
+def _item_row(item: Item, rules: Mapping[str, FilterRule]) -> JudgedItemRow:
+    results: list[FilterResult] = list(item.filter_results.all())
+    return JudgedItemRow(item, result_texts(results, rules), any(result.key == BY_HAND for result in results))

@@ -1,0 +1,88 @@
+"""The one next action of the overview: what this reader does next, from an ordered list of states.
+
+Apps above this one register the states that they know of in AppConfig.ready.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+from urllib.parse import urlencode
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from benchmarks.access import is_permitted
+from benchmarks.models import Benchmark, Item, Stage
+from people.models import User
+
+
+class Rank(IntEnum):
+    """The order of the states: the first that holds for a reader is shown."""
+
+    IMPORT = 10  # no items
+    FACTS = 20  # candidates wait for a fact
+    COHORTS = 30  # no cohort
+    OPEN = 40  # no stage is open
+    REVIEW = 50  # answers wait for review
+    ADJUDICATE = 60  # disagreements wait for a decision
+    PLAN = 70  # no model was asked
+    JUDGE = 80  # answers wait for a judge
+    TABLES = 90  # answers are there
+    EXPORT = 100  # all that was wanted is there
+    WAIT = 110  # others are at work
+
+
+@dataclass(frozen=True)
+class NextAction:
+    """A sentence, perhaps with another one that explains it, and one button. `second`: label and address of a link that
+    also serves."""
+
+    text: str
+    label: str
+    url: str
+    detail: str = ""
+    second: tuple[str, str] | None = None
+
+
+Finder = Callable[[Benchmark, User], NextAction | None]
+_FINDERS: dict[int, list[Finder]] = {}
+
+
+def register(rank: Rank, find: Finder) -> None:
+    """Add a state. `find` returns None where it does not hold, or where this reader can do nothing about it."""
+    finders = _FINDERS.setdefault(rank, [])
+    if find not in finders:
+        finders.append(find)
+
+
+def next_action(benchmark: Benchmark, user: User) -> NextAction:
+    """Return exactly one action for each reader: the first by rank, else a way to look around."""
+    for rank in sorted(_FINDERS):
+        for find in _FINDERS[rank]:
+            action = find(benchmark, user)
+            if action is not None:
+                return action
+    return NextAction(
+        _("Nothing waits for you here."), _("View items"), reverse("benchmarks:items", args=[benchmark.slug])
+    )
+
+
+def import_items(benchmark: Benchmark, user: User) -> NextAction | None:
+    """No stage has an item: the first that takes items from outside needs some."""
+    items = Item.objects.filter(stage__benchmark=benchmark, withdrawn_at=None)
+    if items.exists() or not is_permitted(user, benchmark, "work_on"):
+        return None
+    stage = next((stage for stage in benchmark.stages.all() if not stage.derivation), None)
+    if stage is None:
+        return None
+    details: dict[Any, str] = {
+        Stage.Pictures.NONE: _("Import a list of words or texts. It needs no pictures."),
+        Stage.Pictures.OPTIONAL: _("Import a list of texts, with or without pictures."),
+    }
+    return NextAction(
+        _("“%(stage)s” has no items yet.") % {"stage": stage.name},
+        _("Import items"),
+        f"{reverse('benchmarks:import', args=[benchmark.slug])}?{urlencode({'stage': stage.key})}",
+        details.get(stage.pictures, _("Import pictures as a zip, with a manifest that says what they show.")),
+    )

@@ -1,0 +1,38 @@
+"""The cohorts that a benchmark's recipe names, and who may create them."""
+
+from dataclasses import dataclass
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from benchmarks.models import Benchmark, Role
+from benchmarks.recipes.contract import CohortSpec
+from benchmarks.recipes.registry import find
+from people.models import Cohort, TeamMember, User
+
+
+@dataclass(frozen=True)
+class RecipeCohort:
+    """A cohort as the recipe names it. `cohort` is None while the team has none with this label."""
+
+    spec: CohortSpec
+    cohort: Cohort | None
+
+
+def recipe_cohorts(benchmark: Benchmark) -> list[RecipeCohort]:
+    """Return the recipe's cohorts in its order; empty without a recipe. One query."""
+    recipe = find(benchmark.recipe)
+    if recipe is None or not recipe.cohorts:
+        return []
+    existing = {cohort.label: cohort for cohort in Cohort.objects.filter(team=benchmark.team_id)}
+    return [RecipeCohort(spec, existing.get(spec.label)) for spec in recipe.cohorts]
+
+
+def cohort_creators(benchmark: Benchmark) -> QuerySet[User]:
+    """Return the people of the team who may create these cohorts: see `benchmarks.access.may_create_cohorts`."""
+    member = TeamMember.objects.filter(team=benchmark.team_id, user=OuterRef("pk"))
+    allowed = Q(Exists(member.filter(role=TeamMember.Role.ADMIN)))
+    if benchmark.team.researchers_make_cohorts:
+        works = Role.objects.filter(benchmark=benchmark, user=OuterRef("pk"))
+        works = works.filter(name__in=(Role.Name.OWNER, Role.Name.RESEARCHER))
+        allowed |= Q(Exists(member)) & Q(Exists(works))
+    return User.objects.filter(allowed, is_active=True).order_by("name")

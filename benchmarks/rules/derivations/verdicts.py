@@ -1,0 +1,180 @@
+"""Answers of models and people become items to judge or to rate. Pure.
+
+params:
+    field: the answer's field.
+    runs: "chosen" (those chosen on the page of the stage) or {"settings": [...]} (each run with such a prompt variant).
+    people: "none" or "leave_one_out" (each answer of a person against those of the others), with `least` answers (3).
+    references: "people_and_asker" (the asker's own answer first), "people" or "none".
+    when: "complete" (the question waits for no further answer of a person) or "now".
+    repeats: "first" or "all" times that a model was asked.
+    pictures: "none" or "item".
+    carry: names of context fields that the new item takes from the question.
+
+The order of references is that of submission, and equal answers are all kept. What comes of a question depends on that
+question alone.
+"""
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchmarks.rules.derivations.contract import (
+    DerivationError,
+    ItemDraft,
+    Result,
+    digest,
+    shorten_key,
+)
+
+CHOICES = {
+    "people": ("none", "leave_one_out"),
+    "references": ("people_and_asker", "people", "none"),
+    "when": ("complete", "now"),
+    "repeats": ("first", "all"),
+    "pictures": ("none", "item"),
+}
+"""Values by parameter, the default first."""
+PARAMS = frozenset({"field", "runs", "least", "carry", *CHOICES})
+OWN_CONTEXT = frozenset({"question", "candidate", "candidate_by", "setting", "run", "references"})
+HUMAN = "human"
+OWN_ANSWER = "asker_answer"
+
+
+def check(params: Mapping[str, Any]) -> None:
+    for key in params:
+        if key not in PARAMS:
+            raise DerivationError(f"params.{key}", "is not known")
+    if not isinstance(params.get("field"), str) or not params["field"]:
+        raise DerivationError("params.field", "needs the key of a question")
+    for key, values in CHOICES.items():
+        if params.get(key, values[0]) not in values:
+            raise DerivationError(f"params.{key}", f"must be one of {', '.join(values)}")
+    least = params.get("least", 3)
+    if not isinstance(least, int) or least < 2:
+        raise DerivationError("params.least", "must be a number from 2")
+    if params.get("people") == "leave_one_out" and params.get("references") == "none":
+        raise DerivationError("params.people", "needs references, when each answer is judged against the others")
+    _check_names(params.get("carry", []), "params.carry")
+    for name in params.get("carry", []):
+        if name in OWN_CONTEXT:
+            raise DerivationError("params.carry", f"{name!r} is written by the derivation")
+    runs = params.get("runs", "chosen")
+    if isinstance(runs, Mapping) and set(runs) == {"settings"}:
+        _check_names(runs["settings"], "params.runs.settings")
+    elif runs != "chosen":
+        raise DerivationError("params.runs", 'must be "chosen", or an object with "settings"')
+
+
+def _check_names(names: Any, path: str) -> None:
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+        raise DerivationError(path, "must be a list of names")
+
+
+def derive(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> list[ItemDraft]:
+    """An item for each answer of a model, and for each of a person where people are judged, too."""
+    groups: dict[tuple[str, str], list[Result]] = {}
+    for result in results:
+        if result.annotation is not None:
+            groups.setdefault((result.item.key, result.target), []).append(result)
+    return [draft for key in sorted(groups) for draft in _of_question(groups[key], params)]
+
+
+def _of_question(results: Sequence[Result], params: Mapping[str, Any]) -> list[ItemDraft]:
+    if params.get("when", "complete") == "complete" and not results[0].complete:
+        return []
+    ordered = sorted(results, key=lambda result: (result.submitted, result.annotation or 0))
+    people = _last_of_each([result for result in ordered if result.kind == "person" and _value(result, params)])
+    candidates = [
+        result
+        for result in ordered
+        if result.kind == "model" and (result.repeat == 0 or params.get("repeats") == "all") and _value(result, params)
+    ]
+    if params.get("people") == "leave_one_out" and len(people) >= params.get("least", 3):
+        candidates += people
+    keys = _keys(candidates)
+    drafts = (_draft(candidate, people, keys[candidate.annotation], params) for candidate in candidates)
+    return sorted((draft for draft in drafts if draft is not None), key=lambda draft: draft.key)
+
+
+def _last_of_each(ordered: Sequence[Result]) -> list[Result]:
+    """One answer of each person: the last, where somebody answered in two campaigns."""
+    last = {result.rater: result for result in ordered}
+    return [result for result in ordered if last[result.rater] is result]
+
+
+def _value(result: Result, params: Mapping[str, Any]) -> Any:
+    """The answer; None where there is none."""
+    value = result.answers.get(params["field"])
+    if isinstance(value, str):
+        return value.strip() or None
+    return value or None
+
+
+def _draft(
+    candidate: Result, people: Sequence[Result], keys: tuple[str, str], params: Mapping[str, Any]
+) -> ItemDraft | None:
+    """None where references are asked for and there are none."""
+    item, is_model = candidate.item, candidate.kind == "model"
+    roles = {(item.id, None): "item", (item.id, candidate.annotation): "candidate"}
+    context = {name: item.context[name] for name in params.get("carry", []) if name in item.context}
+    context |= {
+        "question": item.key,
+        "candidate": _value(candidate, params),
+        "candidate_by": candidate.rater_name if is_model else HUMAN,
+        "setting": candidate.setting if is_model else "",
+        "run": candidate.run if is_model else None,
+    }
+    kind = params.get("references", "people_and_asker")
+    if kind != "none":
+        others = [person for person in people if is_model or person.rater != candidate.rater]
+        own_answer = item.context.get(OWN_ANSWER) if kind == "people_and_asker" and not candidate.owns else None
+        first = [own_answer] if own_answer else []
+        context["references"] = [*first, *(_value(person, params) for person in others)]
+        if not context["references"]:
+            return None
+        roles |= {(item.id, person.annotation): "reference" for person in others}
+    key, former = keys
+    return ItemDraft(
+        key=key,
+        sources=tuple(roles),
+        former=former,
+        concept=item.concept,
+        origin=item.origin,
+        condition=item.condition,
+        text=item.text,
+        context=context,
+        images=dict(item.images) if params.get("pictures") == "item" else {},
+        roles=roles,
+    )
+
+
+def _keys(candidates: Sequence[Result]) -> dict[int | None, tuple[str, str]]:
+    """By annotation its key, and the key that it has while no other candidate would have the same."""
+    plain = {candidate.annotation: _plain_key(candidate) for candidate in candidates}
+    names = list(plain.values())
+    keys = {}
+    for candidate in candidates:
+        key = plain[candidate.annotation]
+        if names.count(key) == 1:
+            keys[candidate.annotation] = (shorten_key(key), "")
+        else:
+            mark = digest(candidate.rater, str(candidate.run))[:4]
+            keys[candidate.annotation] = (shorten_key(f"{key}~{mark}"), shorten_key(key))
+    return keys
+
+
+def _plain_key(candidate: Result) -> str:
+    """Of a person's answer a digest, which names nobody."""
+    item = candidate.item
+    question = f"{item.key}/{slug(candidate.target)}" if candidate.target not in ("", item.origin) else item.key
+    if candidate.kind == "person":
+        return f"{question}/p~{digest(item.key, candidate.target, candidate.rater)[:6]}"
+    name = "-".join(filter(None, (slug(candidate.rater_name), slug(candidate.setting))))
+    return f"{question}/m/{name or 'model'}{f'-r{candidate.repeat + 1}' if candidate.repeat else ''}"
+
+
+def slug(text: str) -> str:
+    """Lower-case letters a to z and digits, with hyphens for all else."""
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    return re.sub("[^a-z0-9]+", "-", plain.lower()).strip("-")

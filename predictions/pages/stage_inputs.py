@@ -1,0 +1,102 @@
+"""The page of a stage that judges or rates answers: which runs it takes, and what became of their answers."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotation.services.derivation.run_choice import run_choice
+from benchmarks.models import Stage
+from benchmarks.rules.derivations import Derivation, DerivationError
+from people.models import Rater
+from predictions.models import Run
+from predictions.queries.judged_items import PEOPLE, InputCounts, judged_items
+
+
+@dataclass(frozen=True)
+class InputRow:
+    """A model and its run; `run` None: its answers came in a file of a campaign. `value` is that of its checkbox."""
+
+    value: str
+    rater: Rater
+    run: Run | None
+    chosen: bool
+    counts: InputCounts
+
+
+@dataclass(frozen=True)
+class StageInputs:
+    """`people`: None where people's answers are not judged. `by_setting`: runs of these prompt variants are chosen by
+    themselves, later ones too."""
+
+    rows: list[InputRow]
+    people: InputCounts | None
+    total: InputCounts
+    by_setting: list[str]
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences on what a reader may have to do."""
+        sentences = []
+        if self.by_setting:
+            settings = ", ".join(self.by_setting)
+            sentences.append(_("New runs with these prompt variants are chosen automatically: %s.") % settings)
+        if n := self.total.renewed:
+            sentences.append(
+                ngettext(
+                    "%(n)s item changed because a reference changed, and is not judged yet. Resume the judge run.",
+                    "%(n)s items changed because a reference changed, and are not judged yet. Resume the judge run.",
+                    n,
+                )
+                % {"n": n}
+            )
+        return sentences
+
+
+def judges_answers(stage: Stage) -> bool:
+    """Whether the stage's items are answers of an earlier stage to judge."""
+    derivation = _derivation_of(stage)
+    return derivation is not None and derivation.rules.all_raters
+
+
+def _derivation_of(stage: Stage) -> Derivation | None:
+    try:
+        return Derivation.from_json(stage.derivation)
+    except DerivationError:
+        return None
+
+
+def stage_inputs(stage: Stage) -> StageInputs | None:
+    """None where the stage judges no answers."""
+    derivation = _derivation_of(stage)
+    if derivation is None or not derivation.rules.all_raters:
+        return None
+    earlier = list(stage.benchmark.stages.filter(key__in=derivation.sources))
+    counted = judged_items(stage, earlier, repeats=derivation.params.get("repeats") == "all")
+    choice = run_choice(stage, derivation.params)
+    raters = Rater.objects.in_bulk({rater for rater, _run in counted.counts.keys() | choice.chosen if rater})
+    rows = []
+    for rater, run in counted.counts.keys() | choice.chosen:
+        if (rater, run) == PEOPLE:
+            continue
+        chosen = choice.includes(raters[rater], run)
+        counts = counted.counts.get((rater, run), InputCounts())
+        rows.append(InputRow(f"{rater}-{run}", raters[rater], counted.runs.get(run), chosen, counts))
+    rows.sort(key=lambda row: (row.rater.name, row.rater.setting, row.value))
+    people = counted.counts.get(PEOPLE, InputCounts()) if derivation.params.get("people") == "leave_one_out" else None
+    taken = [row.counts for row in rows if row.chosen or row.counts.made]
+    return StageInputs(rows, people, _sum([*taken, *([people] if people else [])]), sorted(choice.settings or ()))
+
+
+def _sum(counts: Iterable[InputCounts]) -> InputCounts:
+    total = InputCounts(without_answer=0)
+    for each in counts:
+        total.answers += each.answers
+        total.waiting += each.waiting
+        total.made += each.made
+        total.judged += each.judged
+        total.unreadable += each.unreadable
+        total.renewed += each.renewed
+        total.without_answer = (total.without_answer or 0) + (each.without_answer or 0)
+    return total

@@ -1,0 +1,293 @@
+"""All stages of a benchmark are opened by one form: for which cohorts, with what, twice, and not at all."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.utils import timezone
+
+from annotation.models import Annotation, Campaign, CampaignCohort, Slot
+from annotation.services.campaigns import lifecycle
+from annotation.services.campaigns.chain_opening import ChainRefused, StageOpening, open_chain
+from annotation.services.queue import recount
+from benchmarks.models import Benchmark, Item, Stage
+from people.models import Cohort
+from tests.forms import inputs_of
+from tests.personas import World, make_cohort, make_items, stand_in
+from tests.samples import assign
+
+pytestmark = pytest.mark.django_db
+PAGE = "/b/questions/chain/open/"
+
+
+@pytest.fixture
+def benchmark(world: World) -> Benchmark:
+    """CulturalVQA of mara's; the team has Egypt and Brazil, of which the recipe names Brazil, and India."""
+    form = {"recipe": "culturalvqa", "name": "Questions", "slug": "questions", "team": world.team.pk, "question": ""}
+    assert world.client(world.mara).post("/benchmarks/new/", form).status_code == 302
+    make_cohort(world.team, "India", world.tarek, languages=["hi"])
+    return Benchmark.objects.get(slug="questions")
+
+
+def stage_of(benchmark: Benchmark, key: str) -> Stage:
+    return benchmark.stages.get(key=key)
+
+
+def add_pictures(benchmark: Benchmark, **counts: int) -> None:
+    """Items of the first stage, by the country that they show."""
+    stage = stage_of(benchmark, "questions")
+    for country, n in counts.items():
+        items = Item.objects.bulk_create(Item(stage=stage, key=f"{country}-{i}", origin=country) for i in range(n))
+        stand_in(items)
+
+
+def form_of(client: Client) -> dict[str, Any]:
+    """What a browser would send of the form as it is drawn."""
+    reply = client.get(PAGE)
+    assert reply.status_code == 200
+    data: dict[str, Any] = {"cohorts": [], "do": "open"}
+    for name, value in inputs_of(reply.content.decode().split("<main")[1]):
+        if name == "cohorts":
+            data["cohorts"].append(value)
+        else:
+            data[name] = value
+    return data
+
+
+def send(client: Client, changes: dict[str, Any] | None = None, status: int = 200) -> str:
+    reply = client.post(PAGE, {**form_of(client), **(changes or {})}, follow=True)
+    assert reply.status_code == status, reply.content.decode()[:3000]
+    return reply.content.decode()
+
+
+def test_one_press_opens_every_stage_for_the_cohorts_of_the_recipe(world: World, benchmark: Benchmark) -> None:
+    add_pictures(benchmark, Brazil=3, India=2, Egypt=4)
+    page = send(world.client(world.mara))
+    stages = benchmark.stages.count()
+    assert f"{stages} stages are open." in page
+    campaigns = list(Campaign.objects.order_by("stage__position"))
+    assert [campaign.stage for campaign in campaigns] == list(benchmark.stages.all())
+    assert {campaign.state for campaign in campaigns} == {"open"}
+    for campaign in campaigns:
+        rows = campaign.cohorts.order_by("cohort__label").values_list("cohort__label", "target_answers")
+        assert list(rows) == [(label, campaign.stage.target_answers) for label in ("Brazil", "India")]
+        assert lifecycle.current_instructions(campaign) == campaign.stage.instructions
+    wanted = {one.cohort.label: one.wanted for one in lifecycle.progress(campaigns[0])}
+    assert wanted == {"Brazil": 3, "India": 2}, "each cohort is asked about its own items"
+    assert Slot.objects.exclude(cohort__campaign=campaigns[0]).count() == 0, "later stages open empty"
+    assert not list(recount.iter_differences())
+    sheet = world.client(world.bia).get(f"/work/{campaigns[0].pk}/")
+    assert sheet.status_code in (200, 302), "people have the work at once"
+
+
+def test_a_second_press_changes_nothing(world: World, benchmark: Benchmark) -> None:
+    add_pictures(benchmark, Brazil=2, India=2)
+    mara = world.client(world.mara)
+    send(mara)
+    before = [list(model.objects.order_by("pk").values()) for model in (Campaign, CampaignCohort, Slot)]
+    assert "Everything is open already. Nothing was changed." in send(mara)
+    assert [list(model.objects.order_by("pk").values()) for model in (Campaign, CampaignCohort, Slot)] == before
+
+
+def test_a_new_cohort_joins_every_open_stage_and_the_others_keep_their_targets(
+    world: World, benchmark: Benchmark
+) -> None:
+    add_pictures(benchmark, Brazil=2, China=5)
+    mara = world.client(world.mara)
+    question = stage_of(benchmark, "questions")
+    send(mara, {f"target_{question.pk}": "4"})
+    make_cohort(world.team, "China", world.caio)
+    page = send(mara)
+    assert "1 cohort joined stages that were open." in page
+    assert Campaign.objects.count() == benchmark.stages.count()
+    rows = CampaignCohort.objects.filter(campaign__stage=question).order_by("cohort__label")
+    assert list(rows.values_list("cohort__label", "target_answers")) == [("Brazil", 4), ("China", 4), ("India", 4)]
+    assert Slot.objects.filter(cohort__cohort__label="China").count() == 5
+    assert not list(recount.iter_differences())
+
+
+def test_a_stage_can_be_left_out_and_a_cohort_left_out_of_a_stage_stays_out(world: World, benchmark: Benchmark) -> None:
+    mara = world.client(world.mara)
+    rating, india = stage_of(benchmark, "model-answers"), Cohort.objects.get(label="India")
+    data = form_of(mara)
+    lave = stage_of(benchmark, "lave")
+    del data[f"open_{lave.pk}"]
+    data |= {f"target_{rating.pk}": "3", f"target_{rating.pk}_{world.brazil.pk}": "0"}
+    assert mara.post(PAGE, data).status_code == 302
+    assert not lave.campaigns.exists()
+    assert list(rating.campaigns.get().cohorts.values_list("cohort", "target_answers")) == [(india.pk, 3)]
+    page = send(mara)  # lave is offered again; Brazil is not pressed into the rating
+    assert "1 stage is open." in page and lave.campaigns.exists()
+    assert list(rating.campaigns.get().cohorts.values_list("cohort", flat=True)) == [india.pk]
+
+
+def test_dates_are_of_the_chain_and_a_stage_may_have_its_own(world: World, benchmark: Benchmark) -> None:
+    mara = world.client(world.mara)
+    question, today = stage_of(benchmark, "questions"), timezone.now().date()
+    last, sooner = today + timedelta(days=60), today + timedelta(days=20)
+    send(mara, {"opens_on": today.isoformat(), "closes_on": last.isoformat(), f"closes_on_{question.pk}": str(sooner)})
+    assert question.campaigns.get().closes_on == sooner
+    assert set(Campaign.objects.exclude(stage=question).values_list("opens_on", "closes_on")) == {(today, last)}
+
+
+def break_sheet(benchmark: Benchmark, key: str) -> None:
+    Stage.objects.filter(benchmark=benchmark, key=key).update(sheet={"fields": [{"key": "x", "kind": "no such kind"}]})
+
+
+def test_stages_that_are_wrong_refuse_the_whole_and_nothing_opens(world: World, benchmark: Benchmark) -> None:
+    add_pictures(benchmark, Brazil=2)
+    mara = world.client(world.mara)
+    break_sheet(benchmark, "answers")
+    Stage.objects.filter(benchmark=benchmark, key="lave").update(display="no such display")
+    question = stage_of(benchmark, "questions")
+    page = send(mara, status=400)
+    alert = page.split('role="alert"')[1].split("</div>")[0]
+    assert "Nothing was opened." in alert and "Answer writing" in alert and "LAVE" in alert
+    assert "Question writing" not in alert
+    assert not Campaign.objects.exists() and not Slot.objects.exists()
+    past = StageOpening(question.pk, {world.brazil.pk: 1}, closes_on=timezone.now().date() - timedelta(days=1))
+    with pytest.raises(ChainRefused) as refused:
+        open_chain(benchmark, [past], world.mara, timezone.now())
+    assert [list(refusal.reasons) for refusal in refused.value.refusals] == [["closes_before_it_opens"]]
+    assert not Campaign.objects.exists()
+
+
+def test_a_refusal_among_running_campaigns_leaves_these_alone(world: World, benchmark: Benchmark) -> None:
+    mara = world.client(world.mara)
+    data = form_of(mara)
+    answers = stage_of(benchmark, "answers")
+    del data[f"open_{answers.pk}"]
+    mara.post(PAGE, data)
+    make_cohort(world.team, "China")
+    break_sheet(benchmark, "answers")
+    send(mara, status=400)
+    assert not CampaignCohort.objects.filter(cohort__label="China").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"cohorts": []}, "Select at least one cohort."),
+        ({"target_FIRST": "0"}, "greater than or equal to 1"),
+        ({"target_FIRST": ""}, "Enter a number from 1 to 1000."),
+        ({"target_FIRST": "many"}, "Enter a whole number"),
+        ({"opens_on": "2030-02-02", "closes_on": "2030-02-01"}, "The last day lies before the first"),
+        ({"cohorts": ["999999"]}, "not one of the available choices"),
+    ],
+)
+def test_a_wrong_form_says_why_and_opens_nothing(
+    world: World, benchmark: Benchmark, change: dict[str, Any], words: str
+) -> None:
+    first = str(stage_of(benchmark, "questions").pk)
+    page = send(world.client(world.mara), {key.replace("FIRST", first): value for key, value in change.items()}, 400)
+    assert words in page and not Campaign.objects.exists()
+
+
+def test_no_stage_is_no_chain_and_a_cohort_of_another_team_cannot_be_asked(world: World, benchmark: Benchmark) -> None:
+    mara = world.client(world.mara)
+    data = {name: value for name, value in form_of(mara).items() if not name.startswith("open_")}
+    assert "Select at least one stage." in mara.post(PAGE, data).content.decode()
+    reply = mara.post(PAGE, {**form_of(mara), "cohorts": [str(world.other_cohort.pk)]})
+    assert reply.status_code == 400 and not Campaign.objects.exists()
+    theirs = StageOpening(stage_of(benchmark, "questions").pk, {world.other_cohort.pk: 1})
+    with pytest.raises(ChainRefused):
+        open_chain(benchmark, [theirs], world.mara, timezone.now())
+
+
+def test_only_owners_and_researchers_open_a_chain(world: World, benchmark: Benchmark) -> None:
+    benchmark.roles.create(user=world.reviewer, name="reviewer")
+    data = form_of(world.client(world.mara))
+    people = (world.reviewer, world.team_admin, world.manager, world.nour, world.stranger, world.rival)
+    for person in people:
+        client = world.client(person)
+        assert client.get(PAGE).status_code == client.post(PAGE, data).status_code == 404, person.name
+    assert not Campaign.objects.exists()
+
+
+def test_the_page_says_what_each_cohort_gets_and_what_it_takes(world: World, benchmark: Benchmark) -> None:
+    add_pictures(benchmark, Brazil=3, India=2, Egypt=9)
+    mara = world.client(world.mara)
+    data = form_of(mara)
+    page = mara.get(PAGE).content.decode()
+    first = page.split("Question writing", 1)[1].split("</tbody>")[0]
+    assert "2–9" in first and "its own items only" in first
+    assert "3 items" in first and "2 items" in first and "9 items" in first
+    assert "no text in" in first, "India reads Hindi, and there are no instructions in it"
+    figures = page.split('class="figs"')[1].split("</dl>")[0]
+    assert "<dd>5</dd>" in figures, "one question for each picture of Brazil and India, and not for Egypt's"
+    assert "Not known before a pilot of 20 answers a stage" in figures
+    assert "Not known before a first run with prices" in figures
+    question = stage_of(benchmark, "questions")
+    again = mara.post(PAGE, {**data, f"target_{question.pk}": "4", "do": "check"}).content.decode()
+    assert "<dd>20</dd>" in again.split('class="figs"')[1] and not Campaign.objects.exists()
+    send(mara)
+    assert "<dd>0</dd>" in mara.get(PAGE).content.decode().split('class="figs"')[1], "nothing is asked twice"
+
+
+def test_hours_are_known_from_twenty_answers_on(world: World) -> None:
+    slug, mara = world.benchmark.slug, world.client(world.mara)
+    make_items(world.stage, 20)
+    campaign = lifecycle.create(world.stage, "Pilot", world.mara, {world.egypt: 1})
+    lifecycle.open_campaign(campaign, world.mara, timezone.now())
+    row = campaign.cohorts.get()
+    for slot in row.slots.all():
+        assign(row, world.nour, slot, code="3")
+    Annotation.objects.update(active_seconds=90.0)
+    form = {"cohorts": [world.egypt.pk, world.brazil.pk], f"open_{world.stage.pk}": "on", "do": "check"}
+    form[f"target_{world.stage.pk}"] = "4"
+
+    def figures() -> str:
+        reply = mara.post(f"/b/{slug}/chain/open/", form)
+        return reply.content.decode().split('class="figs"')[1].split("</dl>")[0]
+
+    # Brazil's 20 items x 4 answers x 90 s; Egypt is asked already
+    assert "<dd>80</dd>" in figures() and "2 h" in figures() and "by the quartiles of 20 answers" in figures()
+    Annotation.objects.filter(pk=Annotation.objects.order_by("pk")[0].pk).update(active_seconds=None)
+    assert "Not known before a pilot" in figures()
+
+
+def test_a_closed_stage_is_not_opened_again_by_itself_and_a_draft_is_left_alone(
+    world: World, benchmark: Benchmark
+) -> None:
+    mara, question = world.client(world.mara), stage_of(benchmark, "questions")
+    draft = lifecycle.create(stage_of(benchmark, "answers"), "My draft", world.mara, {world.brazil: 9})
+    send(mara)
+    draft.refresh_from_db()
+    assert draft.state == "draft" and draft.cohorts.count() == 1
+    lifecycle.close(question.campaigns.get(), world.mara, timezone.now())
+    assert f"open_{question.pk}" not in form_of(mara)
+    send(mara, {f"open_{question.pk}": "on"})
+    assert sorted(question.campaigns.values_list("state", flat=True)) == ["closed", "open"]
+
+
+def test_without_a_cohort_the_page_leads_to_the_cohorts(world: World) -> None:
+    CampaignCohort.objects.all().delete()
+    rival = world.client(world.rival)
+    slug = world.other_benchmark.slug
+    world.other_cohort.members.all().delete()
+    world.other_cohort.delete()
+    page = rival.get(f"/b/{slug}/chain/open/").content.decode()
+    assert "The team has no cohort yet." in page and f'href="/b/{slug}/cohorts/"' in page
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_presses_at_once_open_one_chain(world: World, benchmark: Benchmark) -> None:
+    add_pictures(benchmark, Brazil=4, India=4)
+    stages, at = list(benchmark.stages.all()), timezone.now()
+    cohorts = Cohort.objects.filter(team=world.team, label__in=["Brazil", "India"])
+    openings = [StageOpening(stage.pk, {cohort.pk: 2 for cohort in cohorts}) for stage in stages]
+
+    def press(_number: int) -> int:
+        try:
+            return len(open_chain(benchmark, openings, world.mara, at).campaigns)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as pool:
+        opened = sorted(pool.map(press, range(4)))
+    assert opened == [0, 0, 0, len(stages)]
+    assert Campaign.objects.count() == len(stages)
+    assert CampaignCohort.objects.count() == 2 * len(stages)

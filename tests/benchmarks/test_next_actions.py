@@ -1,0 +1,224 @@
+"""The overview shows exactly one next action to each reader: one test for each state, in their order."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from annotation.models import Assignment, Campaign, Slot
+from annotation.services.campaigns import lifecycle
+from benchmarks.models import Benchmark, Stage
+from benchmarks.pages import next_actions
+from people.models import Cohort, CohortMember, Rater, User
+from predictions.models import Run
+from tests.chains.link_client import LinkClient, text_of
+from tests.personas import World, make_items
+from tests.samples import assign
+
+pytestmark = pytest.mark.django_db
+NEXT = re.compile(r'<section class="next".*?</section>', re.DOTALL)
+
+
+def visit(world: World, user: User, benchmark: Benchmark | None = None) -> LinkClient:
+    return LinkClient(world.client(user), f"/b/{(benchmark or world.benchmark).slug}/")
+
+
+def shown(world: World, user: User, benchmark: Benchmark | None = None) -> str:
+    """The text of the one next action."""
+    sections = NEXT.findall(visit(world, user, benchmark).page)
+    assert len(sections) == 1
+    assert sections[0].count("btn go") == 1, "one primary button"
+    return text_of(sections[0])
+
+
+def from_recipe(world: World, key: str, user: User | None = None) -> Benchmark:
+    form = {"recipe": key, "name": key, "slug": key, "team": world.team.pk, "question": ""}
+    assert world.client(user or world.mara).post("/benchmarks/new/", form).status_code == 302
+    return Benchmark.objects.get(slug=key)
+
+
+def open_first(world: World, *cohorts: Cohort, target: int = 1, stage: Stage | None = None) -> Campaign:
+    campaign = lifecycle.create(
+        stage or world.stage, "Round 1", world.mara, dict.fromkeys(cohorts or [world.egypt], target)
+    )
+    lifecycle.open_campaign(campaign, world.mara, timezone.now())
+    return campaign
+
+
+def answer_all(world: World, campaign: Campaign, user: User) -> None:
+    row = campaign.cohorts.get()
+    for slot in Slot.objects.filter(cohort=row, submitted=0):
+        assign(row, user, slot, code="3")
+    n = Slot.objects.filter(cohort=row, submitted=1).count()
+    row.tallies.filter(shard=0).update(submitted=n)
+
+
+def test_no_items_leads_to_the_import(world: World) -> None:
+    assert "“Relevance rating” has no items yet. Import pictures as a zip" in shown(world, world.mara)
+    page = visit(world, world.mara)
+    page.follow("Import items")
+    assert "Import items" in page.page
+    world.add_items(1)
+    assert "has no items" not in shown(world, world.mara)
+    world.items[0].withdrawn_at = timezone.now()
+    world.items[0].save()
+    assert "has no items yet" in shown(world, world.mara), "withdrawn items are none"
+
+
+def test_a_stage_of_words_asks_for_words_and_not_for_pictures(world: World) -> None:
+    benchmark = from_recipe(world, "globalrg-grounding")
+    first = benchmark.stages.all()[0]
+    assert first.pictures == "none"
+    action = shown(world, world.mara, benchmark)
+    assert f"“{first.name}” has no items yet. Import a list of words or texts. It needs no pictures." in action
+    page = visit(world, world.mara, benchmark).page
+    assert "No items yet. Import a list of words or texts." in text_of(page)
+
+
+def test_candidates_that_wait_for_a_fact_lead_to_the_encoder(world: World) -> None:
+    world.add_items(3)
+    world.stage.items.filter(pk__in=[item.pk for item in world.items[:2]]).update(intake="waiting")
+    assert "2 candidates wait for a fact." in shown(world, world.mara)
+    assert "wait for a fact" not in shown(world, world.reviewer)
+    page = visit(world, world.mara)
+    page.follow("Compute facts")
+    world.stage.items.update(intake="kept")
+    assert "wait for a fact" not in shown(world, world.mara)
+
+
+def test_no_cohort_leads_to_the_recipes_cohorts(world: World) -> None:
+    benchmark = from_recipe(world, "culturalvqa", world.team_admin)
+    make_items(benchmark.stages.all()[0], 1)
+    assert "Nobody is asked yet." in shown(world, world.team_admin, benchmark), "the team has Brazil"
+    Cohort.objects.filter(pk=world.brazil.pk).update(label="Elsewhere")
+    action = shown(world, world.team_admin, benchmark)
+    assert "No cohort yet. The recipe asks 11." in action and "Create cohorts" in action
+    benchmark.roles.create(user=world.mara, name="researcher")
+    assert "See who can create cohorts" in shown(world, world.mara, benchmark)
+    visitor = visit(world, world.mara, benchmark)
+    visitor.follow("See who can create cohorts")
+    assert "These people can create the cohorts: Admin" in text_of(visitor.page)
+    stage = benchmark.stages.get(key="questions")
+    make_items(stage, 2)
+    open_first(world, world.egypt, stage=stage)
+    assert "No cohort" not in shown(world, world.team_admin, benchmark), "others are asked in place of the recipe's"
+
+
+def test_a_team_without_any_cohort_is_led_to_one(world: World) -> None:
+    world.other_cohort.members.all().delete()
+    world.other_cohort.delete()
+    make_items(world.other_benchmark.stages.get(), 1)
+    assert "No cohort yet. A cohort is a group of people" in shown(world, world.rival, world.other_benchmark)
+
+
+def test_nothing_open_leads_to_the_chain(world: World) -> None:
+    world.add_items(2)
+    lifecycle.create(world.stage, "A draft", world.mara, {world.egypt: 1})
+    assert "Nobody is asked yet." in shown(world, world.mara)
+    page = visit(world, world.mara)
+    page.follow("Open the whole chain")
+    assert page.path.endswith("/chain/open/")
+
+
+def test_waiting_answers_lead_to_the_review_and_their_own_author_is_not_asked(world: World) -> None:
+    world.add_items(3)
+    Stage.objects.filter(pk=world.stage.pk).update(acceptance="by_review")
+    campaign = open_first(world)
+    row = campaign.cohorts.get()
+    for slot in row.slots.all():
+        assign(row, world.nour, slot, code="3")
+    action = shown(world, world.reviewer)
+    assert "3 answers wait for review." in action and "The oldest" not in action
+    Assignment.objects.filter(pk=Assignment.objects.order_by("pk")[0].pk).update(
+        changed_at=timezone.now() - timedelta(days=6, hours=1)
+    )
+    assert "The oldest waits for 6 days." in shown(world, world.reviewer)
+    assert "wait for review" in shown(world, world.mara)
+    assert "wait for review" not in shown(world, world.team_admin), "who may not review is not asked to"
+    Rater.objects.filter(user=world.nour).update(user=world.reviewer)
+    assert "wait for review" not in shown(world, world.reviewer), "nobody reviews their own answers"
+
+
+def test_models_of_the_recipe_that_were_not_asked_lead_to_the_runs(world: World) -> None:
+    benchmark = from_recipe(world, "caire-universal")
+    stage = benchmark.stages.get(key="relevance")
+    make_items(stage, 2)
+    open_first(world, world.egypt, stage=stage)
+    assert "No model was asked yet." in shown(world, world.mara, benchmark)
+    model = Rater.objects.create(kind="model", team=world.team, name="Model", setting="main")
+    run = Run.objects.create(
+        benchmark=benchmark, rater=model, campaign=stage.campaigns.get(), task=Run.Task.ANSWERS, complete=True
+    )
+    assert "No model" not in shown(world, world.mara, benchmark)
+    Run.objects.filter(pk=run.pk).update(withdrawn_at=timezone.now())
+    assert "No model was asked yet." in shown(world, world.mara, benchmark)
+
+
+def test_answers_without_a_judge_lead_to_the_judge(world: World) -> None:
+    benchmark = from_recipe(world, "culturalvqa")
+    lave = benchmark.stages.get(key="lave")
+    items = make_items(lave, 1)
+    items[0].text, items[0].context = "What is it?", {"candidate": "Tea", "references": ["Tea"]}
+    items[0].save()
+    campaign = open_first(world, world.egypt, stage=lave)
+    assert "“LAVE” has answers that no model has judged." in shown(world, world.mara, benchmark)
+    judge = Rater.objects.create(kind="model", team=world.team, name="Judge", setting="main")
+    Run.objects.create(benchmark=benchmark, rater=judge, campaign=campaign, task=Run.Task.ANSWERS, complete=True)
+    assert "no model has judged" not in shown(world, world.mara, benchmark)
+
+
+def test_answers_lead_to_the_tables_and_the_last_one_to_the_export(world: World) -> None:
+    world.add_items(2)
+    campaign = open_first(world)
+    row = campaign.cohorts.get()
+    assign(row, world.nour, row.slots.order_by("pk")[0], code="4")
+    row.tallies.filter(shard=0).update(submitted=1)
+    for person in (world.mara, world.owner, world.reviewer, world.team_admin):
+        action = shown(world, person)
+        assert "The tables are ready. 1 of 2 answers are there" in action, person.name
+    answer_all(world, campaign, world.nour)
+    assert "All wanted answers are there." in shown(world, world.mara)
+    visitor = visit(world, world.mara)
+    visitor.follow("Export")
+    assert visitor.path.endswith("/export/")
+    assert "The tables are ready." in shown(world, world.reviewer), "who may not export is led to the tables"
+
+
+def test_while_people_begin_there_is_nothing_to_do_but_invite(world: World) -> None:
+    world.add_items(1)
+    open_first(world)
+    assert "People have the work on their pages." in shown(world, world.mara)
+    CohortMember.objects.update(left_at=timezone.now())
+    action = shown(world, world.mara)
+    assert "Nobody has joined a cohort yet." in action and "View the cohorts" in action
+
+
+def test_who_can_do_nothing_is_told_so(world: World) -> None:
+    for person in (world.reviewer, world.site_admin):
+        assert "Nothing waits for you here." in shown(world, person)
+
+
+def test_the_first_state_wins_and_its_work_is_bounded(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    finders = {
+        50: [lambda _benchmark, _user: next_actions.NextAction("later", "x", "/")],
+        10: [lambda _benchmark, _user: None, lambda _benchmark, _user: next_actions.NextAction("sooner", "x", "/")],
+    }
+    with monkeypatch.context() as patch:
+        patch.setattr(next_actions, "_FINDERS", finders)
+        assert next_actions.next_action(world.benchmark, world.mara).text == "sooner"
+    world.add_items(2)
+    open_first(world)
+
+    def count_queries() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            next_actions.next_action(world.benchmark, world.mara)
+        return len(queries)
+
+    before = count_queries()
+    world.add_items(40)
+    for _number in range(3):
+        open_first(world, world.egypt, world.brazil)
+    assert count_queries() == before

@@ -1,0 +1,142 @@
+"""One press creates the cohorts that a recipe names, each with a link; who may press, and who reads who may."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from benchmarks.models import Benchmark
+from benchmarks.recipes.registry import recipe
+from people.models import Cohort, Invitation
+from tests.forms import inputs_of
+from tests.personas import World
+
+pytestmark = pytest.mark.django_db
+PAGE = "/b/questions/cohorts/"
+NEW = 10  # of the recipe's eleven countries, the team has Brazil
+
+
+@pytest.fixture
+def benchmark(world: World) -> Benchmark:
+    """CulturalVQA, of which mara is the owner. The team has Egypt and Brazil."""
+    form = {"recipe": "culturalvqa", "name": "Questions", "slug": "questions", "team": world.team.pk, "question": ""}
+    assert world.client(world.mara).post("/benchmarks/new/", form).status_code == 302
+    return Benchmark.objects.get(slug="questions")
+
+
+def page(client: Client, path: str = PAGE) -> str:
+    reply = client.get(path)
+    assert reply.status_code == 200
+    return reply.content.decode()
+
+
+def labels_of(html: str) -> list[str]:
+    return [value for name, value in inputs_of(html) if name == "labels"]
+
+
+def create(client: Client, labels: list[str]) -> str:
+    reply = client.post(PAGE, {"labels": labels}, follow=True)
+    assert reply.status_code == 200
+    return reply.content.decode()
+
+
+def links_in(html: str) -> list[str]:
+    return re.findall(r'value="http://testserver(/invitation/[^"]+)"', html)
+
+
+def test_one_press_creates_all_cohorts_with_languages_zone_and_a_link_each(world: World, benchmark: Benchmark) -> None:
+    admin = world.client(world.team_admin)
+    offered = labels_of(page(admin))
+    assert len(offered) == NEW and "Brazil" not in offered
+    html = create(admin, offered)
+    assert f"{NEW} cohorts created" in html and "The links are shown only once." in html
+    india = Cohort.objects.get(team=world.team, label="India")
+    assert (india.languages, india.time_zone, india.country) == (["hi", "en"], "Asia/Kolkata", "IN")
+    assert india.names["ar"] == "الهند" and india.name == "India"
+    assert Cohort.objects.get(team=world.team, label="Iran").direction == "rtl"
+    links = links_in(html)
+    assert len(links) == len(set(links)) == NEW
+    assert Invitation.objects.filter(cohort__team=world.team).count() == NEW
+
+
+def test_a_link_of_the_page_lets_one_person_join_its_cohort(world: World, benchmark: Benchmark) -> None:
+    link = links_in(create(world.client(world.team_admin), ["India"]))[0]
+    world.client(world.tarek).post(link, {"agree": "on"})
+    assert world.tarek.cohort_memberships.filter(cohort__label="India", left_at=None).exists()
+    world.client(world.caio).post(link, {"agree": "on"})
+    assert not world.caio.cohort_memberships.filter(cohort__label="India").exists()
+
+
+def test_pressing_twice_creates_nothing_more_and_existing_cohorts_stay_as_they_are(
+    world: World, benchmark: Benchmark
+) -> None:
+    Cohort.objects.filter(pk=world.brazil.pk).update(time_zone="America/Manaus", languages=["pt", "es"])
+    admin, all_labels = world.client(world.team_admin), [spec.label for spec in recipe("culturalvqa").cohorts]
+    assert len(links_in(create(admin, all_labels))) == NEW
+    before = list(Cohort.objects.order_by("pk").values())
+    again = create(admin, all_labels)
+    assert "Nothing was created." in again and not links_in(again)
+    assert list(Cohort.objects.order_by("pk").values()) == before
+    assert Invitation.objects.count() == NEW
+    world.brazil.refresh_from_db()
+    assert (world.brazil.time_zone, world.brazil.languages) == ("America/Manaus", ["pt", "es"])
+    assert not links_in(page(admin)), "the links are on no later page"
+
+
+def test_some_of_the_cohorts_can_be_chosen_and_nothing_chosen_is_refused(world: World, benchmark: Benchmark) -> None:
+    admin = world.client(world.team_admin)
+    refused = admin.post(PAGE, {})
+    assert refused.status_code == 400 and "Select at least one cohort." in refused.content.decode()
+    assert admin.post(PAGE, {"labels": ["Atlantis"]}).status_code == 400
+    create(admin, ["India", "China"])
+    assert set(Cohort.objects.filter(team=world.team).values_list("label", flat=True)) == {
+        "Egypt", "Brazil", "India", "China"
+    }  # fmt: skip
+
+
+def test_researchers_create_cohorts_only_where_the_team_allows_it(world: World, benchmark: Benchmark) -> None:
+    mara, admin = world.client(world.mara), world.client(world.team_admin)
+    html = page(mara)
+    assert "These people can create the cohorts" in html and "Admin" in html and not labels_of(html)
+    assert mara.post(PAGE, {"labels": ["India"]}).status_code == 404
+    team_page = f"/teams/{world.team.slug}/"
+    assert mara.post(f"{team_page}settings", {"researchers_make_cohorts": "on"}).status_code == 404
+    assert admin.post(f"{team_page}settings", {"researchers_make_cohorts": "on"}).status_code == 302
+    assert 'name="researchers_make_cohorts"' in page(admin, team_page)
+    assert "Save settings" not in page(mara, team_page)
+    assert "checked" in page(admin, team_page).split('name="researchers_make_cohorts"')[1].split(">")[0]
+
+    assert len(links_in(create(mara, ["India"]))) == 1
+    india = Cohort.objects.get(label="India")
+    assert page(mara, f"/cohorts/{india.pk}/invite"), "who created the cohort invites more people"
+    assert mara.get(f"/cohorts/{world.egypt.pk}/invite").status_code == 404, "the others stay with their managers"
+
+    admin.post(f"{team_page}settings", {})
+    assert mara.post(PAGE, {"labels": ["China"]}).status_code == 404
+
+
+def test_a_reviewer_reads_who_can_create_them_and_strangers_learn_nothing(world: World, benchmark: Benchmark) -> None:
+    world.team.researchers_make_cohorts = True
+    world.team.save()
+    benchmark.roles.create(user=world.reviewer, name="reviewer")
+    reviewer = world.client(world.reviewer)
+    html = page(reviewer)
+    assert "Mara" in html and "Admin" in html and not labels_of(html)
+    assert reviewer.post(PAGE, {"labels": ["India"]}).status_code == 404
+    for person in (world.stranger, world.rival, world.nour, world.manager):
+        client = world.client(person)
+        assert client.get(PAGE).status_code == client.post(PAGE, {"labels": ["India"]}).status_code == 404
+    assert not Cohort.objects.filter(label="India").exists()
+
+
+def test_a_benchmark_without_a_recipe_leads_to_the_team(world: World) -> None:
+    html = page(world.client(world.owner), f"/b/{world.benchmark.slug}/cohorts/")
+    assert "no recipe that names cohorts" in html and f'href="/teams/{world.team.slug}/"' in html
+
+
+def test_the_invitations_end_after_fourteen_days(world: World, benchmark: Benchmark) -> None:
+    create(world.client(world.team_admin), ["India"])
+    left = Invitation.objects.get().expires_at - timezone.now()
+    assert timedelta(days=13) < left <= timedelta(days=14)

@@ -1,0 +1,68 @@
+"""A person who knows no address: follows links and sends forms by what stands on them, and counts the pages."""
+
+import html
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urljoin
+
+from django.test import Client
+
+from tests.forms import inputs_of
+
+LINK = re.compile(r'<a\b[^>]*?\bhref="([^"]*)"[^>]*>(.*?)</a>', re.DOTALL)
+FORM = re.compile(r"<form\b([^>]*)>(.*?)</form>", re.DOTALL)
+BUTTON = re.compile(r"<button\b([^>]*)>(.*?)</button>", re.DOTALL)
+TAG = re.compile(r"<[^>]+>")
+
+
+def text_of(markup: str) -> str:
+    return " ".join(html.unescape(TAG.sub(" ", markup)).split())
+
+
+def attribute(name: str, attributes: str) -> str:
+    match = re.search(rf'\b{name}="([^"]*)"', attributes)
+    return html.unescape(match[1]) if match else ""
+
+
+class LinkClient:
+    """`page` is the text of the page that is open, `path` its address, `loads` how many pages were shown so far."""
+
+    def __init__(self, client: Client, path: str) -> None:
+        self.client, self.path, self.page, self.loads = client, path, "", 0
+        self._show(client.get(path, follow=True))
+
+    def _show(self, reply: Any) -> None:
+        assert reply.status_code == 200, f"{self.path}: {reply.status_code} {text_of(reply.content.decode())[:2000]}"
+        self.page, self.loads = reply.content.decode(), self.loads + 1
+        self.path = reply.redirect_chain[-1][0] if reply.redirect_chain else self.path
+
+    def follow(self, label: str) -> None:
+        """Press the first link with this text."""
+        addresses = [address for address, inside in LINK.findall(self.page) if text_of(inside) == label]
+        assert addresses, f"{self.path} has no link “{label}”"
+        self.path = urljoin(self.path, html.unescape(addresses[0]))
+        self._show(self.client.get(self.path, follow=True))
+
+    def submit(self, button: str, changes: Mapping[str, Any] | None = None) -> None:
+        """Send the form that has this button, as it is drawn but for `changes`."""
+        for attributes, inside in FORM.findall(self.page):
+            pressed = [start for start, label in BUTTON.findall(inside) if text_of(label) == button]
+            if pressed and 'method="post"' in attributes:
+                self._send(attributes, inside, pressed[0], changes or {})
+                return
+        raise AssertionError(f"{self.path} has no form with a button “{button}”")
+
+    def _send(self, attributes: str, inside: str, pressed: str, changes: Mapping[str, Any]) -> None:
+        data: dict[str, Any] = {}
+        for name, value in inputs_of(inside):
+            data.setdefault(name, []).append(value)
+        if attribute("name", pressed):
+            data[attribute("name", pressed)] = [attribute("value", pressed)]
+        data.update(changes)
+        self.path = urljoin(self.path, attribute("action", attributes) or self.path)
+        self._show(self.client.post(self.path, data, follow=True))
+
+    def values(self, name: str) -> Sequence[str]:
+        """What a control of this name would send."""
+        return [value for key, value in inputs_of(self.page) if key == name]
