@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from annotation.models import Campaign
 from people.models import User
-from tests.browser.conftest import PHONE, wait_until
+from tests.browser.conftest import PHONE, until_sheet_ready, wait_until
 from tests.browser.test_rating import wait_for_images
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -31,6 +31,8 @@ def test_the_wheel_keeps_the_point_under_the_pointer(open_as: OpenAs, campaign: 
     page = open_as(nour)
     page.goto(f"/work/{campaign.pk}/")
     wait_for_images(page)
+    until_sheet_ready(page)
+    wait_until(page, "document.fonts.status === 'loaded'")
     whole, before = width(page), under(page, 500, 300)
     page.mouse.move(500, 300)
     page.mouse.wheel(0, -400)

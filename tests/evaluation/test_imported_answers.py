@@ -9,8 +9,9 @@ from annotation.models import Campaign
 from annotation.services.campaigns import lifecycle
 from annotation.services.files.campaigns import open_for_imports
 from benchmarks.services.benchmarks import create_from_recipe
-from tests.annotation.files.test_answer_files import import_answers, outcomes
+from tests.annotation.files.test_answer_files import import_answers
 from tests.evaluation.data import an_open_campaign, give_ratings
+from tests.importing import outcomes
 from tests.personas import World
 
 EMPTY = ("", "agreement/", "disagreement/", "models/", "judge/", "campaigns/", "coverage/", "people/", "export/")

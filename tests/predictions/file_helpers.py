@@ -56,7 +56,3 @@ def a_run(world: World, data: bytes, **more: Any) -> Job:
 
 def run_of(job: Job) -> Run:
     return Run.objects.get(pk=job.params["run"])
-
-
-def outcomes(job: Job) -> dict[int, tuple[str, str]]:
-    return {row.number: (row.outcome, row.reason) for row in job.rows.order_by("number")}

@@ -16,8 +16,8 @@ from predictions.services.files import answer_import as door
 from predictions.services.files.answer_import import ModelInfo
 from predictions.services.runs.result_runs import FileRunRefused
 from tests.evaluation.data import an_open_campaign
+from tests.importing import outcomes
 from tests.personas import World
-from tests.predictions.file_helpers import outcomes
 from tests.predictions.model_file_samples import import_file, inspect, jsonl, lm_eval, run_of, sample, store_file
 
 

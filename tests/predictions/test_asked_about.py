@@ -16,9 +16,9 @@ from predictions.models import Call, Endpoint, Run
 from predictions.services.runs import answer_runs
 from predictions.services.runs.answer_runs import RunRefused
 from predictions.services.runs.unit_selection import count_new_units, select_item_targets
-from tests.annotation.files.test_answer_files import import_answers, outcomes
+from tests.annotation.files.test_answer_files import import_answers
 from tests.forms import inputs_of
-from tests.importing import lines
+from tests.importing import lines, outcomes
 from tests.personas import World
 from tests.predictions.request_helpers import Plainly, a_campaign, a_plan, an_endpoint, start_run, use
 from tests.predictions.test_new_run import plan, press, text_of

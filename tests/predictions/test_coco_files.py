@@ -12,8 +12,8 @@ from benchmarks.models import Item, ItemImage
 from predictions.imports import coco, streaming
 from predictions.models import Call, Reply
 from tests.evaluation.data import an_open_campaign
+from tests.importing import outcomes
 from tests.personas import World
-from tests.predictions.file_helpers import outcomes
 from tests.predictions.model_file_samples import import_file, run_of, store_file
 
 BOX = {"key": "box", "kind": "box", "label": {"en": "Draw a box"}, "config": {"least": 1, "most": 1}}

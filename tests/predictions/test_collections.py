@@ -15,8 +15,9 @@ from jobs.services import runner
 from predictions.models import Collection, Entry, Query
 from predictions.queries.results import entries_of
 from predictions.services.collections import collection_import
+from tests.importing import outcomes
 from tests.personas import World
-from tests.predictions.file_helpers import ENTRIES, QUERIES, a_collection, a_run, jsonl, outcomes
+from tests.predictions.file_helpers import ENTRIES, QUERIES, a_collection, a_run, jsonl
 
 PUBLISHED = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "3xcm" / "xcm-bench.csv"
 

@@ -16,8 +16,9 @@ from predictions.models import Ranking, Run
 from predictions.queries.results import lists_of, runs_of, vectors_of
 from predictions.services.files import result_import
 from predictions.services.runs import result_runs
+from tests.importing import outcomes
 from tests.personas import World
-from tests.predictions.file_helpers import a_collection, a_run, jsonl, outcomes, run_info, run_of
+from tests.predictions.file_helpers import a_collection, a_run, jsonl, run_info, run_of
 
 FOUND = [
     {"query": "q1", "keys": ["e4", "e3", "e2", "e1"], "scores": [0.1, 0.5, 0.9, 0.5]},

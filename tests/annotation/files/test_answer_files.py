@@ -27,6 +27,7 @@ from people.models import Rater
 from people.services.raters import rater_of
 from tests.evaluation.data import NOON, an_open_campaign, give_ratings, of_condition, table
 from tests.evaluation.test_export import download_files
+from tests.importing import outcomes
 from tests.personas import World, make_benchmark, make_items
 
 Found = list[tuple[Any, ...]]
@@ -54,10 +55,6 @@ def import_answers(campaign: Campaign, data: bytes, name: str = "export.zip") ->
     runner.run(job.pk)
     job.refresh_from_db()
     return job
-
-
-def outcomes(job: Job) -> dict[int, tuple[str, str]]:
-    return {row.number: (row.outcome, row.reason) for row in job.rows.all()}
 
 
 @pytest.fixture

@@ -4,8 +4,9 @@ import pytest
 
 from annotation.models import Annotation, Campaign
 from annotation.services.campaigns import lifecycle
-from tests.annotation.files.test_answer_files import import_answers, outcomes
+from tests.annotation.files.test_answer_files import import_answers
 from tests.evaluation.data import an_open_campaign
+from tests.importing import outcomes
 from tests.personas import World
 
 

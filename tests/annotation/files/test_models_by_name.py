@@ -12,9 +12,10 @@ from annotation.services.campaigns import lifecycle
 from benchmarks.models import Stage
 from people.models import Rater
 from people.services.raters import rater_of
-from tests.annotation.files.test_answer_files import export_zip, import_answers, outcomes, rows_of
+from tests.annotation.files.test_answer_files import export_zip, import_answers, rows_of
 from tests.evaluation.data import NOON, an_open_campaign, of_condition, table
 from tests.evaluation.test_export import download_files
+from tests.importing import outcomes
 from tests.personas import World, make_items
 
 MODEL = {"rater": "LLaVA-1.5", "rater_kind": "model", "setting": "main", "cohort": None, "target": "Egypt"}

@@ -15,8 +15,9 @@ from annotation.services.review import reviews
 from benchmarks.models import Stage
 from people.models import Rater
 from people.services.raters import rater_of
-from tests.annotation.files.test_answer_files import counted_ratings, export_zip, import_answers, outcomes, rows_of
+from tests.annotation.files.test_answer_files import counted_ratings, export_zip, import_answers, rows_of
 from tests.evaluation.data import NOON, an_open_campaign, give_ratings, of_condition, table
+from tests.importing import outcomes
 from tests.personas import World
 
 

@@ -19,8 +19,9 @@ from jobs.models import Event, Job
 from jobs.services import lifecycle as jobs
 from jobs.services import runner
 from people.models import Rater
-from tests.annotation.files.test_answer_files import counted_ratings, export_zip, import_answers, outcomes
+from tests.annotation.files.test_answer_files import counted_ratings, export_zip, import_answers
 from tests.evaluation.data import NOON, an_open_campaign
+from tests.importing import outcomes
 from tests.personas import SHEET, World
 
 SECOND = {
