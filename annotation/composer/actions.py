@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from annotation.composer.draw_settings import can_leave_out_filter, tidy_draw
 from annotation.composer.form_parser import MAP, object_to_rows, rows_to_object, unique_name
 from annotation.composer.key_references import follow_keys
 from annotation.composer.near_pairs import near_rows
@@ -233,10 +234,14 @@ def fill_keys(content: Content) -> Content:
         sheet.pop("checks", None)
     if isinstance(content.get("derivation"), dict) and not content["derivation"].get("kind"):
         content["derivation"] = {}
+    if isinstance(content.get("derivation"), dict) and not can_leave_out_filter(content["derivation"]):
+        content["derivation"].pop("without", None)
     params = get_value(content, "derivation.params")
     if isinstance(params, dict):
         if content["derivation"].get("kind") == "pair" and isinstance(params.get("near"), list):
             params["near"] = near_rows(params["near"])
+        if content["derivation"].get("kind") == "sample":
+            tidy_draw(params)
         content["derivation"]["params"] = {key: value for key, value in params.items() if value not in ("", {}, [])}
     if isinstance(content.get("layout"), dict):
         for key in ("show", "fold"):

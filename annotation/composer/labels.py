@@ -77,6 +77,15 @@ NAMES: dict[str, Any] = {
     "context": gettext_lazy("Context copied to the item"),
     "context~map": gettext_lazy("Context copied to the item"),
     "value": gettext_lazy("Source stage"),
+    "n": gettext_lazy("Items to take"),
+    "by": gettext_lazy("Groups"),
+    "order": gettext_lazy("Which items are taken"),
+    "field": "",
+    "weight": gettext_lazy("Weight of a draw"),
+    "strata": gettext_lazy("Spread over bins"),
+    "bins": gettext_lazy("Number of bins"),
+    "without": gettext_lazy("Filter that does not count"),
+    "seed": gettext_lazy("Seed"),
     "layout": gettext_lazy("Information shown with the item"),
     "instructions": gettext_lazy("Instructions"),
     "target_answers": gettext_lazy("Answers for each item and cohort"),
@@ -116,6 +125,11 @@ REASONS: tuple[tuple[str, Any], ...] = (
     (
         r".* names nothing that can be read",
         gettext_lazy("Write a question's key, item.concept, item.origin, or item.context.<name>."),
+    ),
+    (r"must be a number from (?P<least>\d+)", gettext_lazy("Write a number from %(least)s.")),
+    (
+        r"cannot be used with an order",
+        gettext_lazy("Items that are taken in an order have no weight and no bins. Remove them, or draw by chance."),
     ),
     (r"must be an expression", gettext_lazy("Write an expression.")),
 )

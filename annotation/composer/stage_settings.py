@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.composer.controls import Control, Languages, build_control, build_controls, hidden_control
+from annotation.composer.draw_settings import can_leave_out_filter, draw_settings
 from annotation.composer.key_references import DRAWN
 from annotation.composer.labels import display_name, requirements_text
 from annotation.composer.near_pairs import near_lines
@@ -60,6 +61,12 @@ class StageContext:
     """key: names in the context of its items"""
     derived: str = ""
     """How many items result, as a sentence."""
+    facts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """key: names of the facts of its items"""
+    filters: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
+    """key: its filters, each with its rule in words"""
+    examples: Mapping[str, str] = field(default_factory=dict)
+    """What a path reads of an item that is there."""
 
 
 def coded_label_setting(key: str, title: Any) -> Setting:
@@ -232,7 +239,7 @@ DERIVED = (
     ("join", gettext_lazy("Join of several stages")),
     ("pair", gettext_lazy("Accepted items are paired")),
     ("cluster", gettext_lazy("Accepted items are put on sheets of many pictures")),
-    ("sample", gettext_lazy("A sample of the accepted items")),
+    ("sample", gettext_lazy("A sample of earlier items: drawn by chance, or the first in an order")),
 )
 WHERE = gettext_lazy("A question's key, item.concept, item.origin, or item.context.<name>")
 BY = _line("by", gettext_lazy("Join key"), WHERE)
@@ -249,13 +256,12 @@ PARAMS: Mapping[str, tuple[Setting, ...]] = {
         Setting("most", "int", gettext_lazy("Maximum pictures per sheet"), optional=True),
         _line("title", gettext_lazy("Words under a picture"), WHERE),
     ),
-    "sample": (
-        Setting("n", "int", gettext_lazy("Items per group")),
-        BY,
-        _line("weight", gettext_lazy("A number: the larger, the more likely"), WHERE),
-    ),
 }
-OF = (("results", gettext_lazy("those with accepted answers")), ("items", gettext_lazy("all, answered or not")))
+OF = (
+    ("results", gettext_lazy("those with accepted answers")),
+    ("items", gettext_lazy("all, answered or not")),
+    ("kept", gettext_lazy("those that the filters keep")),
+)
 
 
 def _items(content: Mapping[str, Any], around: StageContext) -> list[Control]:
@@ -269,7 +275,9 @@ def _items(content: Mapping[str, Any], around: StageContext) -> list[Control]:
         kind,
         Setting("from", "many", _("From"), choices=earlier, redraws=True),
         Setting("of", "select", _("Of its items"), choices=OF, start="results", redraws=True),
+        *_left_out_filter(derivation, around),
         Setting("params", "object", "", row=_params(chosen, derivation, around)),
+        *((SEED,) if chosen == "sample" or "seed" in derivation else ()),
     )
     if chosen == "pair" and not derivation.get("from"):
         derivation = {**derivation, "params": {**PAIRED, **(derivation.get("params") or {})}}
@@ -279,6 +287,19 @@ def _items(content: Mapping[str, Any], around: StageContext) -> list[Control]:
             "params": {**derivation["params"], "near": near_lines(derivation["params"]["near"])},
         }
     return build_controls(settings, derivation, "derivation", around.languages)
+
+
+SEED = Setting("seed", "int", gettext_lazy("Seed"), gettext_lazy("Another number makes another draw."), start=0)
+
+
+def _left_out_filter(derivation: Mapping[str, Any], around: StageContext) -> tuple[Setting, ...]:
+    """For labels that a limit is chosen by: candidates on both sides of it."""
+    if not can_leave_out_filter(derivation):
+        return ()
+    rules = [rule for key in derivation.get("from") or [] for rule in around.filters.get(key, ())]
+    choices = [("", _("None")), *dict.fromkeys(rules)]
+    text = _("Items that only this filter drops are taken too. For labels that its limit is chosen by.")
+    return (Setting("without", "select", _("Filter that does not count"), text, choices=choices, start=""),)
 
 
 PAIRED = {"text": "none", "context": {"option_a": "a.item.text", "option_b": "b.item.text"}}
@@ -297,11 +318,14 @@ PER = (
 
 
 def _params(kind: str, derivation: Mapping[str, Any], around: StageContext) -> tuple[Setting, ...]:
-    return (
-        _pairing_settings(derivation, around)
-        if kind == "pair"
-        else PARAMS.get(kind) or _promotion_sources(derivation, around)
-    )
+    if kind == "pair":
+        return _pairing_settings(derivation, around)
+    if kind == "sample":
+        answers = _answers(derivation, around) if derivation.get("of", "results") == "results" else []
+        fields = [*_of_items(derivation, around), *answers]
+        facts = list(dict.fromkeys(fact for key in derivation.get("from") or [] for fact in around.facts.get(key, ())))
+        return (*draw_settings(fields, facts, around.examples), *_promotion_sources(derivation, around))
+    return PARAMS.get(kind) or _promotion_sources(derivation, around)
 
 
 def _pairing_settings(derivation: Mapping[str, Any], around: StageContext) -> tuple[Setting, ...]:

@@ -25,9 +25,12 @@ from annotation.composer.validation import StageProblem, readable_sheet
 from annotation.fields.registry import KINDS
 from annotation.models import Campaign, StageDraft
 from annotation.pages.status_text import format_moment, time_zone_for
-from annotation.services.derivation.derived_counts import MOST_ITEMS, context_names, count_derived
+from annotation.services.derivation.derived_counts import MOST_ITEMS, context_names, count_derived, example_values
 from annotation.services.sheets import sheet_versions, stages
 from benchmarks.models import Benchmark, Stage
+from benchmarks.pages.filter_texts import filter_name, rule_text
+from benchmarks.pages.filters import read_rules
+from benchmarks.queries.filter_counts import fact_keys
 from benchmarks.recipes.registry import RECIPES
 from people.locales.languages import native_name
 from people.models import Cohort, User
@@ -102,13 +105,22 @@ def stage_form(
 
 def stage_context_of(stage: Stage, content: Mapping[str, Any], languages: Languages) -> StageContext:
     derivation = content.get("derivation") or {}
-    named = stage.benchmark.stages.filter(key__in=derivation.get("from") or ())
-    context = (
-        {source_stage.key: context_names(source_stage) for source_stage in named}
-        if derivation.get("kind") == "pair"
-        else {}
+    kind, named = derivation.get("kind"), list(stage.benchmark.stages.filter(key__in=derivation.get("from") or ()))
+    return StageContext(
+        languages,
+        stages.earlier_stages(stage),
+        {source.key: context_names(source) for source in named} if kind in ("pair", "sample") else {},
+        derived_words(stage, derivation),
+        {source.key: fact_keys(source) for source in named} if kind == "sample" else {},
+        {source.key: filter_choices(source) for source in named if source.filters},
+        example_values(named) if kind == "sample" else {},
     )
-    return StageContext(languages, stages.earlier_stages(stage), context, derived_words(stage, derivation))
+
+
+def filter_choices(stage: Stage) -> list[tuple[str, str]]:
+    """Its filters by key, each with its rule."""
+    rules, _error = read_rules(stage)
+    return [(rule.key, f"{filter_name(rule)}: {rule_text(rule)}") for rule in rules]
 
 
 def derived_words(stage: Stage, derivation: Mapping[str, Any]) -> str:

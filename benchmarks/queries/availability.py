@@ -1,6 +1,6 @@
 """Which items of a stage count, by what its filters say. The same in SQL: AVAILABLE in annotation/queries/sql.py."""
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
 from benchmarks.models import FilterResult, Item, Stage
 from benchmarks.rules.filters.registry import BY_HAND
@@ -20,15 +20,15 @@ def is_available(prefix: str = "") -> Q:
 def kept_without(stage: Stage, key: str) -> QuerySet[Item]:
     """Items that every filter but this one keeps, or that a person keeps by hand.
 
-    Items that were not judged by the newest version yet are left out.
+    An item that the newest version has not reached yet counts as the version before judged it, as its state does.
     """
-    version = stage.filter_versions.order_by("-number").first()
-    if version is None or not stage.filters:
+    if not stage.filters:
         return stage.items.filter(is_kept())
-    results = FilterResult.objects.filter(item=OuterRef("pk"), version=version).exclude(key=BY_HAND)
+    judged = FilterResult.objects.filter(item=OuterRef("pk")).exclude(key=BY_HAND)
+    newest = judged.order_by("-version_id").values("version")[:1]
     by_hand = FilterResult.objects.filter(item=OuterRef("pk"), key=BY_HAND)
-    others = results.exclude(key=key).exclude(state=FilterResult.State.KEPT)
+    others = judged.filter(version=OuterRef("judged_by")).exclude(key=key).exclude(state=FilterResult.State.KEPT)
     chosen = Exists(by_hand.filter(state=FilterResult.State.KEPT)) | (
-        Exists(results) & ~Exists(others) & ~Exists(by_hand)
+        Q(judged_by__isnull=False) & ~Exists(others) & ~Exists(by_hand)
     )
-    return stage.items.filter(chosen, withdrawn_at=None)
+    return stage.items.alias(judged_by=Subquery(newest)).filter(chosen, withdrawn_at=None)

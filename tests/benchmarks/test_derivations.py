@@ -1,7 +1,9 @@
 """Derivations: the same results give the same drafts, whatever their order; keys are deterministic."""
 
+import itertools
 import random
 import re
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -175,6 +177,59 @@ def test_sample_draws_by_weight_and_a_new_item_moves_at_most_one_out() -> None:
     assert drawn != {draft.key for draft in derive(pool, "sample", params, seed=2)}
 
 
+def pool(count: int, **facts: Any) -> list[Result]:
+    """Candidates of two countries and three concepts, ranked as their searches had them; an import leaves texts."""
+    return [
+        result(f"i{n:03}", "", n + 1, item={
+            "concept": ("tea", "bread", "market")[n % 3], "facts": {name: value(n) for name, value in facts.items()},
+            "context": {"country": ("Egypt", "Brazil")[n % 2], "rank": str(count - n)},
+        })
+        for n in range(count)
+    ]  # fmt: skip
+
+
+def drawn(results: list[Result], n: int, **params: Any) -> list[str]:
+    return [draft.key for draft in derive(results, "sample", {"n": n, **params}, seed=3)]
+
+
+def test_sample_draws_n_of_each_group_of_several_fields() -> None:
+    fields = ["item.context.country", "item.concept"]
+    candidates = [*pool(60), result("nowhere", "", 99, item={"concept": "tea"})]
+    groups = Counter((int(key[1:]) % 2, int(key[1:]) % 3) for key in drawn(candidates, 4, by=fields))
+    assert groups == dict.fromkeys(((a, b) for a in range(2) for b in range(3)), 4), "without a country: of no group"
+    assert drawn(candidates, 4, by=["item.concept"]) == drawn(candidates, 4, by="item.concept")
+
+
+@pytest.mark.parametrize("params", [
+    {}, {"by": ["item.context.country", "item.concept"]}, {"weight": "item.facts.score"},
+    {"strata": {"fact": "score", "bins": 4}}, {"order": {"field": "item.context.rank"}},
+])  # fmt: skip
+def test_a_larger_n_only_adds(params: dict[str, Any]) -> None:
+    candidates = pool(120, score=lambda n: n % 7)
+    draws = [set(drawn(candidates, n, **params)) for n in range(1, 14)]
+    assert all(less < more for less, more in itertools.pairwise(draws))
+
+
+def test_an_order_takes_the_first_by_number_and_not_by_text() -> None:
+    order = {"field": "item.context.rank"}
+    candidates = [*pool(12), result("unranked", "", 99, item={"context": {"country": "Egypt", "rank": "first"}})]
+    assert set(drawn(candidates, 3, order=order)) == {"i011", "i010", "i009"}, "1, 2, 3; as texts 10 would be second"
+    assert set(drawn(candidates, 2, order={**order, "descending": True})) == {"i000", "i001"}
+    assert set(drawn(candidates, 1, order=order, by=["item.context.country"])) == {"i011", "i010"}
+    assert "unranked" in drawn(candidates, 13, order=order) and "unranked" not in drawn(candidates, 12, order=order)
+
+
+def test_strata_spread_a_draw_over_bins_of_equally_many_candidates() -> None:
+    """Scores are low for most: bins of equal width would hold nearly all candidates in the first one."""
+    candidates = [*pool(40, score=lambda n: n**3), result("waits", "", 99)]
+    strata = {"fact": "score", "bins": 4}
+    bins = Counter(int(key[1:]) // 10 for key in drawn(candidates, 10, strata=strata))
+    assert bins == {0: 3, 1: 3, 2: 2, 3: 2} and "waits" not in drawn(candidates, 99, strata=strata)
+    assert len(drawn(candidates, 99, strata=strata)) == 40, "a bin that is used up is passed over"
+    equal = pool(40, score=lambda n: 7)
+    assert len(drawn(equal, 10, strata=strata)) == 10, "equal values share a bin"
+
+
 def test_a_long_key_is_cut_and_still_its_own() -> None:
     one, two = derive([result("k" * 300 + end, answers={"q": "x"}) for end in "ab"], "promote", {"text": "q"})
     assert len(one.key) <= 190 and one.key != two.key
@@ -189,6 +244,19 @@ def test_a_long_key_is_cut_and_still_its_own() -> None:
         ({"kind": "promote", "from": ["a"], "params": {"text": "item.nothing"}}, "params.text"),
         ({"kind": "join", "from": ["a"], "params": {}}, "params.by"),
         ({"kind": "sample", "from": ["a"], "params": {"n": 0}}, "params.n"),
+        ({"kind": "sample", "from": ["a"], "params": {"n": 1, "by": ["item.nothing"]}}, "params.by"),
+        ({"kind": "sample", "from": ["a"], "params": {"n": 1, "by": 3}}, "params.by"),
+        ({"kind": "sample", "from": ["a"], "params": {"n": 1, "order": {}}}, "params.order.field"),
+        (
+            {"kind": "sample", "from": ["a"], "params": {"n": 1, "order": {"field": "item.key"}, "weight": "item.key"}},
+            "params.weight",
+        ),
+        ({"kind": "sample", "from": ["a"], "params": {"n": 1, "strata": {"bins": 4}}}, "params.strata.fact"),
+        ({"kind": "sample", "from": ["a"], "params": {"n": 1, "strata": {"fact": "s"}}}, "params.strata.bins"),
+        (
+            {"kind": "sample", "from": ["a"], "params": {"n": 1, "strata": {"fact": "s", "bins": 1}}},
+            "params.strata.bins",
+        ),
         ({"kind": "pair", "from": ["a"], "params": {"context": {"x": "item.text"}}}, "params.context.x"),
     ],
 )

@@ -1,6 +1,7 @@
 """How many items a derivation makes, before it is published."""
 
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -8,6 +9,7 @@ from annotation.models import Annotation
 from annotation.services.derivation.accepted_results import results_of
 from annotation.services.derivation.item_matching import merge_drafts
 from annotation.services.derivation.run_choice import run_choice
+from annotation.services.review.outcomes import facts_of
 from benchmarks.models import Item, Stage
 from benchmarks.rules.derivations import Derivation, DerivationError, pair
 
@@ -54,3 +56,15 @@ def context_names(stage: Stage, sample: int = 200) -> list[str]:
     brought = list((stage.derivation.get("params") or {}).get("context") or {})
     first = stage.items.filter(withdrawn_at=None).order_by("pk").values_list("context", flat=True)[:sample]
     return list(dict.fromkeys([*brought, *(str(name) for context in first for name in context)]))
+
+
+def example_values(earlier: Sequence[Stage], most: int = 40) -> dict[str, str]:
+    """What the first item of these stages says, by path, shortened: so that a form can show it. Two queries."""
+    item = Item.objects.filter(stage__in=earlier, withdrawn_at=None).order_by("pk").first()
+    if item is None:
+        return {}
+    values = {f"item.{name}": getattr(item, name) for name in ("text", "concept", "origin", "condition")}
+    values |= {f"item.context.{name}": value for name, value in item.context.items()}
+    values |= {f"item.facts.{name}": value for name, value in facts_of([item.pk]).get(item.pk, {}).items()}
+    shown = {where: value for where, value in values.items() if isinstance(value, str | int | float) and value != ""}
+    return {where: textwrap.shorten(str(value), most, placeholder="…") for where, value in shown.items()}

@@ -11,12 +11,13 @@ import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
-from django.db.models import F, Q
+from django.db.models import F
 
 from annotation.models import Campaign, ItemSource
 from annotation.queries.sql import execute, fetch
 from annotation.services.derivation import outbox
 from annotation.services.derivation.accepted_results import results_of
+from annotation.services.derivation.group_scope import concerned_items
 from annotation.services.derivation.item_matching import Matches, match_items, match_versions
 from annotation.services.derivation.run_choice import run_choice
 from annotation.services.queue import slot_creation, slots
@@ -24,8 +25,7 @@ from annotation.services.review import outcomes
 from annotation.services.transactions import in_transaction
 from benchmarks.images.perceptual_hash import TooManyPictures
 from benchmarks.models import Item, ItemImage, Stage
-from benchmarks.rules.derivations import Derivation, DerivationError, DerivationSource, ItemDraft, Result
-from benchmarks.rules.derivations.contract import read_path
+from benchmarks.rules.derivations import Derivation, DerivationError, ItemDraft
 from benchmarks.rules.derivations.registry import KINDS
 from benchmarks.services.intake import judge_job
 from benchmarks.services.intake.judging import judge_items
@@ -128,7 +128,7 @@ def derive(stage: Stage, due: Collection[int], at: datetime) -> list[int]:
     earlier = list(Stage.objects.filter(benchmark=stage.benchmark_id, key__in=derivation.sources))
     for source_stage in earlier:
         source_stage.benchmark = stage.benchmark
-    scope = _scope(derivation, earlier, due)
+    scope = concerned_items(derivation, earlier, due)
     runs = run_choice(stage, derivation.params) if derivation.rules.all_raters else None
     results = [
         result
@@ -142,24 +142,6 @@ def derive(stage: Stage, due: Collection[int], at: datetime) -> list[int]:
     drafts = derivation.derive(results)
     matches = match_versions(stage, drafts, ids) if derivation.rules.versions else match_items(stage, drafts)
     return _upsert(stage, matches, ids, at)
-
-
-def _scope(derivation: Derivation, earlier: Sequence[Stage], due: Collection[int]) -> set[int] | None:
-    """The items whose results must be read together; None: all of them."""
-    if derivation.whole:
-        return None
-    by = str(derivation.params.get("by", ""))
-    if not by:
-        return set(due)
-    if not by.startswith("item."):
-        return None
-    items = [DerivationSource(item.pk, "", item.key, item.concept, item.origin, item.condition, item.text, item.context)
-             for item in Item.objects.filter(pk__in=due)]  # fmt: skip
-    values = [read_path(by, Result(source)) for source in items]
-    alike = Q(
-        **{by.removeprefix("item.").replace(".", "__") + "__in": [value for value in values if value is not None]}
-    )
-    return set(due) | set(Item.objects.filter(alike, stage__in=earlier).values_list("pk", flat=True))
 
 
 def _upsert(stage: Stage, matches: Matches, existing: set[int], at: datetime) -> list[int]:

@@ -1,6 +1,7 @@
 """What derivations read and write. Pure."""
 
 import hashlib
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -122,6 +123,11 @@ def is_answer_path(where: str) -> bool:
     return "." not in where and where != "item"
 
 
+def is_item_field(where: str) -> bool:
+    """Whether it is stored with the item itself: its facts come later and from elsewhere."""
+    return where.startswith("item.") and not where.startswith("item.facts.")
+
+
 def of_unit(where: str) -> bool:
     """Whether it says something of the target or the cohort that an item was asked about."""
     return where.startswith("unit.")
@@ -155,6 +161,17 @@ def value_text(value: Any) -> str:
     return "" if value is None else str(value)
 
 
+def read_number(value: Any) -> float | None:
+    """A finite number, also one that an import left as text; None if it is none."""
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            return None
+    is_number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return float(value) if is_number else None
+
+
 def first_picture(item: DerivationSource) -> PictureRef | None:
     return item.images[min(item.images)] if item.images else None
 
@@ -186,6 +203,22 @@ def group_by_value(results: Iterable[Result], by: str) -> dict[str, list[Result]
         value = value_text(read_path(by, result)) if by else "all"
         if value:
             groups.setdefault(value, []).append(result)
+    return groups
+
+
+def grouping_fields(params: Mapping[str, Any]) -> tuple[str, ...]:
+    """The fields of `by`, which is one path or a list of paths; empty where there is none."""
+    by = params.get("by") or ()
+    return (by,) if isinstance(by, str) else tuple(map(str, by))
+
+
+def group_by_values(results: Iterable[Result], fields: Sequence[str]) -> dict[tuple[str, ...], list[Result]]:
+    """By all these values together; what lacks one of them is left out. In the order of their names."""
+    groups: dict[tuple[str, ...], list[Result]] = {}
+    for result in sorted(results, key=lambda entry: entry.name):
+        values = tuple(value_text(read_path(where, result)) for where in fields)
+        if all(values):
+            groups.setdefault(values, []).append(result)
     return groups
 
 

@@ -9,21 +9,29 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarks.rules.derivations import cluster, join, pair, promote, sample, verdicts
-from benchmarks.rules.derivations.contract import DerivationError, ItemDraft, Result
+from benchmarks.rules.derivations.contract import (
+    DerivationError,
+    ItemDraft,
+    Result,
+    grouping_fields,
+    is_item_field,
+)
 
 
 @dataclass(frozen=True)
 class DerivationKind:
     """How items of one kind are derived.
 
-    `whole`: what comes of one item depends on all the others, so all are looked at again. `all_raters`: it reads the
-    answers of models too. `versions`: an item whose content changes is replaced by its next version (`key.v2`).
-    `batch`: how many items of earlier stages one step reads.
+    `whole`: what comes of one item depends on all the others, so all are looked at again; with `grouped` only on those
+    of its group, which have the same values in the fields of `by`. `all_raters`: it reads the answers of models too.
+    `versions`: an item whose content changes is replaced by its next version (`key.v2`). `batch`: how many items of
+    earlier stages one step reads.
     """
 
     derive: Callable[[Sequence[Result], Mapping[str, Any], int], list[ItemDraft]]
     check: Callable[[Mapping[str, Any]], None]
     whole: bool
+    grouped: bool = False
     all_raters: bool = False
     versions: bool = False
     batch: int = 500
@@ -34,7 +42,7 @@ KINDS = {
     "join": DerivationKind(join.derive, join.check, whole=False),
     "pair": DerivationKind(pair.derive, pair.check, whole=True),
     "cluster": DerivationKind(cluster.derive, cluster.check, whole=True),
-    "sample": DerivationKind(sample.derive, sample.check, whole=True),
+    "sample": DerivationKind(sample.derive, sample.check, whole=True, grouped=True),
     "verdicts": DerivationKind(verdicts.derive, verdicts.check, whole=False, all_raters=True, versions=True, batch=100),
 }
 
@@ -100,6 +108,14 @@ class Derivation:
     @property
     def whole(self) -> bool:
         return self.rules.whole
+
+    @property
+    def group_fields(self) -> tuple[str, ...] | None:
+        """The fields of items that are derived together. Empty: each item by itself; None: all items together."""
+        fields = grouping_fields(self.params)
+        if self.whole and (not self.rules.grouped or not fields or self.without):
+            return None  # what a filter that is left out drops may change without any change of an item
+        return fields if all(map(is_item_field, fields)) else None
 
     def derive(self, results: Sequence[Result]) -> list[ItemDraft]:
         """The same results give the same drafts, in whatever order they come."""

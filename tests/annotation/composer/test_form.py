@@ -199,6 +199,33 @@ def test_a_derivation_from_a_stage_that_is_not_before_it_is_refused() -> None:
     assert stage_problems(content, {"writing": ("Writing", [])}) == []
 
 
+DRAWS: list[dict[str, Any]] = [
+    {"n": 40, "by": ["item.origin", "item.context.facet"], "weight": "item.facts.clip_score"},
+    {"n": 200, "strata": {"fact": "clip_score", "bins": 4}, "context": {"words": "item.context.assertion"}},
+    {"n": 3, "by": ["item.concept"], "order": {"field": "item.context.rank", "descending": True}},
+]
+
+
+@pytest.mark.parametrize("params", DRAWS)
+def test_a_draw_has_a_form_without_json_and_comes_back_as_it_was(params: dict[str, Any]) -> None:
+    draw = {"kind": "sample", "from": ["writing"], "of": "kept", "without": "score", "params": params, "seed": 7}
+    content, earlier = stage(derivation=copy.deepcopy(draw)), {"writing": ("Writing", [])}
+    section = page_of(content, earlier).split('id="items"')[-1].split("<section")[0]
+    assert "as JSON" not in section
+    assert without_empty(post_unchanged(content, earlier)["derivation"]) == without_empty(draw)
+
+
+def test_what_a_draw_does_not_choose_is_left_out_and_what_contradicts_is_named() -> None:
+    empty = {"order": {"field": "", "descending": True}, "strata": {"fact": "", "bins": 4}, "by": "item.origin"}
+    draw = {"kind": "sample", "from": ["writing"], "of": "results", "without": "score", "params": {"n": 1, **empty}}
+    content = fill_keys(stage(derivation=draw))
+    assert content["derivation"]["params"] == {"n": 1, "by": ["item.origin"]}
+    assert "without" not in content["derivation"], "only kept items can be taken without a filter"
+    content["derivation"]["params"] |= {"order": {"field": "item.context.rank"}, "weight": "item.context.rank"}
+    [problem] = stage_problems(content, {"writing": ("Writing", [])})
+    assert str(problem).startswith("Source of items, Weight of a draw: Items that are taken in an order have no weight")
+
+
 def test_what_an_item_brings_along_is_added_named_moved_and_taken_out_as_rows() -> None:
     """Names and values are an object of the stage, and rows of its form."""
     content = stage(derivation={"kind": "promote", "from": ["writing"], "params": {}})

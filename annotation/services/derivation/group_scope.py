@@ -1,0 +1,35 @@
+"""Which items of earlier stages are read together when some of them changed: those of the groups concerned."""
+
+from collections.abc import Collection, Sequence
+
+from django.db.models import F, TextField
+from django.db.models.expressions import Combinable
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast
+
+from benchmarks.models import Item, Stage
+from benchmarks.rules.derivations import Derivation
+
+CONTEXT = "item.context."
+
+
+def concerned_items(derivation: Derivation, earlier: Sequence[Stage], due: Collection[int]) -> set[int] | None:
+    """The items that changed and all of their groups; None: all items of the earlier stages. At most two queries."""
+    fields = derivation.group_fields
+    if fields is None:
+        return None
+    if not fields:
+        return set(due)
+    values = {f"group_{number}": _value_of(field) for number, field in enumerate(fields)}
+    items = Item.objects.order_by().annotate(**values)
+    groups = {row for row in items.filter(pk__in=due).values_list(*values) if all(row)}
+    near = {f"{name}__in": {row[place] for row in groups} for place, name in enumerate(values)}
+    rows = items.filter(**near, stage__in=earlier).values_list("pk", *values)
+    return set(due) | {pk for pk, *row in rows if tuple(row) in groups}
+
+
+def _value_of(field: str) -> Combinable:
+    """As text, like the groups of a derivation."""
+    if field.startswith(CONTEXT):
+        return Cast(KeyTextTransform(field.removeprefix(CONTEXT), "context"), TextField())
+    return F(field.removeprefix("item."))
