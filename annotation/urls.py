@@ -55,6 +55,7 @@ urlpatterns = [
     # the review queue
     path("b/<slug:slug>/review/", reviews.queue, name="review_queue"),
     path("b/<slug:slug>/review/<int:annotation_id>/", reviews.review, name="review"),
+    path("b/<slug:slug>/review/<int:annotation_id>/decide/", reviews.decide, name="review_decide"),
     path("b/<slug:slug>/review/undo/<int:review_id>/", reviews.undo, name="review_undo"),
     # cohorts and their people, and annotators' work
     path("cohorts/<int:cohort_id>/", cohorts.cohort, name="cohort"),

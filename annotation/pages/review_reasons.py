@@ -29,6 +29,10 @@ REFUSED: dict[str, Any] = {
     "no_reason": gettext_lazy("Choose a reason, so that the author knows what to do."),
     "not_yours": gettext_lazy("Only the reviewer, or a person who runs the benchmark, can undo this decision."),
 }
+REFUSED_IN_LIST: dict[str, Any] = {
+    "decided": gettext_lazy("Someone else has just reviewed this answer."),
+    "newer": gettext_lazy("The author has submitted a new version. Load the list again to see it."),
+}
 
 
 def reason_choices(stage: Stage, language: str) -> list[tuple[str, str]]:

@@ -26,7 +26,6 @@ from annotation.services.sheets.sheet_versions import sheet_of
 from benchmarks.models import Benchmark, Stage
 from people.models import User
 
-PAGE = 40
 LAST = 5
 
 
@@ -66,12 +65,11 @@ class ReviewStageRow:
 
 @dataclass(frozen=True)
 class QueuePage:
-    """`mine`: what this person decided last, and on what; they can take it back. `today`: how many they decided."""
+    """`waiting`: answers that wait for this person. `mine`: what they decided last, and on what; they can take it back.
+    `today`: how many they decided."""
 
     stages: list[ReviewStageRow]
-    lines: list[QueueRow]
     waiting: int
-    returned: list[QueueRow]
     mine: list[tuple[DecisionView, QueueRow]]
     today: int
 
@@ -124,23 +122,20 @@ def waiting_time(since: datetime, at: datetime) -> str:
 def queue_of(benchmark: Benchmark, user: User, at: datetime, zone: ZoneInfo, language: str) -> QueuePage:
     stages = list(benchmark.stages.filter(acceptance=Stage.Acceptance.BY_REVIEW))
     counts = review_queue.review_counts(stages)
-    rows = review_queue.waiting_answers(benchmark, user)
     midnight = at.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0)
     own = Review.objects.filter(
         reviewer=user, undone_at=None, annotation__assignment__campaign__stage__benchmark=benchmark
     )
     last = own.filter(annotation__live=True, at__gte=at - timedelta(days=7)).select_related("reviewer").order_by("-at")
-    last = last.prefetch_related(Prefetch("annotation", _with_related_rows(Annotation.objects.all())))
+    last = last.prefetch_related(Prefetch("annotation", with_related_rows(Annotation.objects.all())))
     return QueuePage(
         stages=[ReviewStageRow(stage, counts.get(stage.pk, ReviewCounts())) for stage in stages],
-        lines=[_line(annotation, benchmark, at, language) for annotation in _with_related_rows(rows)[:PAGE]],
-        waiting=rows.count(),
-        returned=[
-            _line(annotation, benchmark, at, language)
-            for annotation in _with_related_rows(review_queue.returned_answers(benchmark, user))[:PAGE]
-        ],
+        waiting=review_queue.waiting_answers(benchmark, user).count(),
         mine=[
-            (decision_view(review, _stage(review), zone, language), _line(review.annotation, benchmark, at, language))
+            (
+                decision_view(review, _stage(review), zone, language),
+                queue_row(review.annotation, benchmark, at, language),
+            )
             for review in last[:LAST]
         ],
         today=own.filter(at__gte=midnight).count(),
@@ -151,13 +146,13 @@ def _stage(review: Review) -> Stage:
     return review.annotation.assignment.campaign.stage
 
 
-def _with_related_rows(rows: Any) -> Any:
+def with_related_rows(rows: Any) -> Any:
     return rows.select_related(
         "assignment__campaign__stage", "assignment__unit__item", "cohort", "sheet_version"
     ).prefetch_related("assignment__unit__item__images__image", "assignment__unit__item__facts")
 
 
-def _line(annotation: Annotation, benchmark: Benchmark, at: datetime, language: str) -> QueueRow:
+def queue_row(annotation: Annotation, benchmark: Benchmark, at: datetime, language: str) -> QueueRow:
     shown = build_shown(annotation.assignment.unit, annotation.cohort)
     return QueueRow(
         annotation_id=annotation.pk,

@@ -1,10 +1,11 @@
-"""The review queue of a benchmark: the longest waiting first, one decision at a time."""
+"""The review queue of a benchmark: as a list, and one answer at a time, the longest waiting first."""
 
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -12,8 +13,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.access import answer_for_review, review_for
-from annotation.models import Review
-from annotation.pages.review_reasons import REFUSED
+from annotation.models import Annotation, Review
+from annotation.pages.review_list import ListRow, Reader, list_of, row_of
+from annotation.pages.review_reasons import REFUSED, REFUSED_IN_LIST
 from annotation.pages.reviews import decision_view, queue_of, sheet_for
 from annotation.pages.sheet_view import language
 from annotation.pages.status_text import time_zone_for
@@ -60,8 +62,11 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark, user = benchmark_for(request.user, slug, can="review"), current_user(request)
     if "after" in request.GET:
         return _next(benchmark, user, request.GET["after"])
-    page = queue_of(benchmark, user, timezone.now(), time_zone_for(user), language())
-    return render(request, "annotation/reviews/queue.html", _context(request, benchmark, user, queue=page))
+    reader = _reader(benchmark, user)
+    params = {name: str(strip_nul(value)) for name, value in request.GET.items()}
+    page = queue_of(benchmark, user, reader.at, reader.zone, reader.language)
+    context = _context(request, benchmark, user, queue=page, list=list_of(reader, params))
+    return render(request, "annotation/reviews/queue.html", context)
 
 
 @never_cache
@@ -90,15 +95,56 @@ def review(request: HttpRequest, slug: str, annotation_id: int) -> HttpResponse:
 @never_cache
 @login_required
 @require_POST
+def decide(request: HttpRequest, slug: str, annotation_id: int) -> HttpResponse:
+    """A decision from the list: its row comes back, or the whole page where there is no script."""
+    benchmark, user = benchmark_for(request.user, slug, can="review"), current_user(request)
+    answer = answer_for_review(user, benchmark, annotation_id)
+    posted = {name: str(strip_nul(request.POST.get(name, ""))) for name in ("decision", "reason", "comment")}
+    if posted["decision"] not in Review.Decision.values:
+        raise Http404
+    refused = ""
+    try:
+        reviews.decide(answer.pk, user, at=timezone.now(), **posted)
+    except ReviewRefused as error:
+        refused = str(REFUSED_IN_LIST.get(error.reason) or REFUSED[error.reason])
+    return _list_reply(request, benchmark, user, answer, refused)
+
+
+@never_cache
+@login_required
+@require_POST
 def undo(request: HttpRequest, slug: str, review_id: int) -> HttpResponse:
     benchmark, user = benchmark_for(request.user, slug, can="review"), current_user(request)
     old_review = review_for(user, benchmark, review_id)
+    refused = ""
     try:
         reviews.undo(old_review.pk, user, timezone.now(), runs=is_permitted(user, benchmark, "work_on"))
     except ReviewRefused as error:
-        messages.info(request, str(REFUSED[error.reason]))
+        refused = str(REFUSED_IN_LIST.get(error.reason) or REFUSED[error.reason])
+    if "list" in request.POST:
+        return _list_reply(request, benchmark, user, old_review.annotation, refused)
+    if refused:
+        messages.info(request, refused)
         return redirect("annotation:review_queue", slug)
     return redirect("annotation:review", slug, old_review.annotation_id)
+
+
+def _reader(benchmark: Benchmark, user: User) -> Reader:
+    return Reader(benchmark, user, timezone.now(), time_zone_for(user), language())
+
+
+def _list_reply(
+    request: HttpRequest, benchmark: Benchmark, user: User, answer: Annotation, refused: str
+) -> HttpResponse:
+    """The row of an answer as it is now, for a script; else back to the page of the list that the form names."""
+    query = urlencode(parse_qsl(str(strip_nul(request.POST.get("list", "")))))
+    if request.headers.get("X-Requested-With") == "emic":
+        row: ListRow = row_of(answer, _reader(benchmark, user))
+        context = {"row": row, "benchmark": benchmark, "refused": refused, "query": query}
+        return render(request, "annotation/reviews/row.html", context, status=422 if refused else 200)
+    if refused:
+        messages.error(request, refused)
+    return redirect(f"{reverse('annotation:review_queue', args=[benchmark.slug])}?{query}#answers")
 
 
 def _next(benchmark: Benchmark, user: User, answer_id: str, *, done: int = 0) -> HttpResponse:

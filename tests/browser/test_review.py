@@ -134,7 +134,7 @@ def test_the_queue_in_every_width_and_direction(
         User.objects.filter(pk=world.reviewer.pk).update(language="ar")
     page = open_as(world.reviewer, **(PHONE if name == "phone" else {}))
     page.goto(f"/b/{world.benchmark.slug}/review/")
-    expect(page.locator("tbody tr")).to_have_count(4)
+    expect(page.locator(".answer")).to_have_count(3)
     assert page.evaluate("document.documentElement.scrollWidth") <= page.evaluate("innerWidth")
     shot(page, f"review-queue-{name}", full_page=True)
     assert find_violations(page) == ""
@@ -150,6 +150,39 @@ def test_the_queue_in_every_width_and_direction(
     page.locator("[data-undo]").click()
     page.wait_for_url(f"**/review/{annotations[0].pk}/")
     assert Review.objects.filter(undone_at=None, decision="accept").count() == 0
+
+
+def test_the_list_decides_by_keys_without_leaving_it(
+    open_as: OpenAs, chain: tuple[Campaign, Campaign], world: World, shot: Shot
+) -> None:
+    annotations = several(world, chain[0])
+    page = open_as(world.reviewer)
+    page.goto(f"/b/{world.benchmark.slug}/review/")
+    rows = page.locator(".answer")
+    page.keyboard.press("j")
+    expect(rows.nth(0)).to_be_focused()
+    page.keyboard.press("j")
+    page.keyboard.press("k")
+    page.keyboard.press("a")
+    expect(rows.nth(0)).to_contain_text("Accepted")
+    expect(rows.nth(1)).to_be_focused()
+    page.keyboard.press("x")  # without a reason, the key goes there
+    expect(rows.nth(1).locator("[name=reason]").first).to_be_focused()
+    expect(rows.nth(1).get_by_role("alert")).to_have_text("Choose a reason, so that the author knows what to do.")
+    shot(page, "review-list-reason")
+    page.keyboard.press("2")
+    page.keyboard.press("x")
+    expect(rows.nth(1)).to_contain_text("It is not a fact")
+    expect(rows.nth(2)).to_be_focused()
+    page.keyboard.press("u")  # the latest decision
+    expect(rows.nth(1).get_by_role("button", name="Accept")).to_be_visible()
+    shot(page, "review-list-decided", full_page=True)
+    assert find_violations(page) == ""
+    assert page.url.endswith("/review/")
+    expected = {"accept": annotations[0].pk}
+    assert {
+        one.decision: one.annotation_id for one in Review.objects.filter(reviewer=world.reviewer, undone_at=None)
+    } == expected
 
 
 def test_without_a_script_everything_is_decided_all_the_same(
