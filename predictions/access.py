@@ -9,6 +9,7 @@ from predictions.models import (
     Collection,
     Endpoint,
     EntityLink,
+    FactRequest,
     KnowledgeBase,
     KnowledgeEntry,
     KnowledgeIndex,
@@ -31,6 +32,15 @@ def run_for(benchmark: Benchmark, run_id: int) -> Run:
     if run is None:
         raise Http404
     return run
+
+
+def fact_request_for(benchmark: Benchmark, request_id: int) -> FactRequest:
+    """A request for a fact about a stage of this benchmark; 404 for those of others."""
+    rows = FactRequest.objects.select_related("stage__benchmark", "run")
+    request = rows.filter(stage__benchmark=benchmark, pk=request_id).first()
+    if request is None:
+        raise Http404
+    return request
 
 
 def answer_run_for(benchmark: Benchmark, run_id: int) -> Run:

@@ -6,15 +6,18 @@ class PredictionsConfig(AppConfig):
 
     def ready(self) -> None:
         from annotation.pages.chain_opening import register_cost
-        from benchmarks.pages import label_set_uses
+        from benchmarks.pages import label_set_uses, panels
         from benchmarks.pages.next_actions import Rank, register
+        from benchmarks.services import item_changes
         from jobs import access
         from jobs.services import kinds
+        from predictions.pages import fact_requests as fact_pages
         from predictions.pages import next_actions
         from predictions.pages.chain_cost import model_cost
         from predictions.pages.jobs import knowledge_place
         from predictions.pages.label_set_uses import runs_with
         from predictions.services.collections.collection_import import IMPORT as COLLECTIONS
+        from predictions.services.encoders import fact_requests
         from predictions.services.encoders.encoder_runs import DRIVE as ENCODERS
         from predictions.services.encoders.item_facts import DRIVE as FACTS
         from predictions.services.files.answer_import import IMPORT as ANSWERS
@@ -37,3 +40,6 @@ class PredictionsConfig(AppConfig):
         register(Rank.PLAN, next_actions.plan_runs)
         register(Rank.JUDGE, next_actions.run_judge)
         label_set_uses.register(runs_with)
+        item_changes.register(fact_requests.follow)
+        item_changes.register_for_arrivals(fact_requests.follow)
+        panels.register_for_intake(fact_pages.PANEL)

@@ -55,6 +55,7 @@ urlpatterns = [
     path("b/<slug:slug>/predictions/collection/make/", encoders.build_collection, name="collection_make"),
     path("b/<slug:slug>/stages/<int:stage_id>/inputs/", stage_inputs.page, name="stage_inputs"),
     path("b/<slug:slug>/facts/", item_facts.facts, name="facts"),
+    path("b/<slug:slug>/facts/requests/<int:request_id>/", item_facts.perform_action, name="fact_action"),
     path("b/<slug:slug>/facts/<int:stage_id>/", item_facts.calibrate, name="calibrate"),
     path("b/<slug:slug>/links/", links.index, name="linking"),
     path("b/<slug:slug>/links/<int:run_id>/", links.run, name="links"),

@@ -1,4 +1,5 @@
-"""What apps above this one add in AppConfig.ready: panels of the overview and of items, filters of the items page."""
+"""What apps above this one add in AppConfig.ready: panels of the overview, of items and of a stage's filters, and
+filters of the items page."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -46,6 +47,7 @@ class FilterView:
 
 _PANELS: list[Panel[Benchmark]] = []
 _OF_ITEMS: list[Panel[Item]] = []
+_OF_INTAKES: list[Panel[Stage]] = []
 _FILTERS: list[Filter] = []
 
 
@@ -57,6 +59,12 @@ def register(panel: Panel[Benchmark]) -> None:
 def register_for_items(panel: Panel[Item]) -> None:
     if panel not in _OF_ITEMS:
         _OF_ITEMS.append(panel)
+
+
+def register_for_intake(panel: Panel[Stage]) -> None:
+    """A panel of the page “Filters” of a stage."""
+    if panel not in _OF_INTAKES:
+        _OF_INTAKES.append(panel)
 
 
 def register_filter(new_filter: Filter) -> None:
@@ -87,6 +95,10 @@ def panels(benchmark: Benchmark) -> list[RenderedPanel]:
 
 def item_panels(item: Item) -> list[RenderedPanel]:
     return _render_panels(_OF_ITEMS, item)
+
+
+def intake_panels(stage: Stage) -> list[RenderedPanel]:
+    return _render_panels(_OF_INTAKES, stage)
 
 
 def _render_panels(those: Iterable[Panel[Of]], of: Of) -> list[RenderedPanel]:

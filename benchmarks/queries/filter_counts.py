@@ -1,10 +1,10 @@
 """What the filters of a stage did, counted and listed for its page."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from django.db import connection
-from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet, Subquery
 
 from benchmarks.models import FilterResult, FilterVersion, Item, ItemFact, ItemImage, Stage
 from benchmarks.rules.filters.registry import BY_HAND
@@ -45,6 +45,32 @@ def count_by_state(stage: Stage) -> dict[str, int]:
     rows = stage.items.filter(withdrawn_at=None).order_by().values_list("intake").annotate(n=Count("pk"))
     by_hand = FilterResult.objects.filter(key=BY_HAND, item__stage=stage, item__withdrawn_at=None).count()
     return {**dict.fromkeys(("", "kept", "dropped", "waiting"), 0), **dict(rows), "by_hand": by_hand}
+
+
+def count_waiting(stages: Iterable[Stage]) -> dict[int, dict[str, int]]:
+    """Items that wait, by stage and by the name of what a filter waits for. One query."""
+    newest = FilterVersion.objects.filter(stage=OuterRef("item__stage")).order_by("-number").values("pk")[:1]
+    rows = FilterResult.objects.filter(
+        item__stage__in=stages,
+        item__withdrawn_at=None,
+        item__intake=Item.Intake.WAITING,
+        state=FilterResult.State.WAITING,
+        version=Subquery(newest),
+    )
+    counts: dict[int, dict[str, int]] = {}
+    grouped = rows.order_by().values_list("item__stage", "value").annotate(n=Count("item", distinct=True))
+    for stage, name, n in grouped:
+        counts.setdefault(stage, {})[str(name)] = n
+    return counts
+
+
+def items_waiting_for(stage: Stage, name: str) -> QuerySet[Item]:
+    """Items that wait, of which a filter waits for this."""
+    newest = stage.filter_versions.order_by("-number").values("pk")[:1]
+    results = FilterResult.objects.filter(
+        item=OuterRef("pk"), version=Subquery(newest), state=FilterResult.State.WAITING, value=name
+    )
+    return stage.items.filter(Exists(results), withdrawn_at=None, intake=Item.Intake.WAITING)
 
 
 def judged_items(

@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from benchmarks.imports.problems import RowProblem
 from benchmarks.imports.records import Record, Row, as_value
 from benchmarks.models import Image, Item, ItemFact, ItemImage, Stage
+from benchmarks.services import item_changes
 from benchmarks.services.images import ImageRefused
 from benchmarks.services.intake import judge_job
 from benchmarks.services.intake.judging import judge_items, lock_stage
@@ -98,15 +99,15 @@ def import_batch(stage: Stage, prepared: Sequence[PreparedRow], *, complete: boo
 
 
 def _judge(stage: Stage, batch: Batch) -> None:
-    """Filters judge what the batch made or changed, in the same transaction."""
-    if not stage.filters:
-        return
+    """Filters judge what the batch made or changed, in the same transaction; the apps above are told."""
     touched = {item.pk for item in (*batch.items, *batch.changed.values())}
     touched |= {use.item_id for use in (*batch.images, *batch.changed_images.values())}
     touched |= {fact.item_id for fact in batch.facts}
     ids = sorted(touched)
-    judge_items(stage, ids)
-    judge_job.start_if_hashes_are_missing(stage, ids)
+    if stage.filters:
+        judge_items(stage, ids)
+        judge_job.start_if_hashes_are_missing(stage, ids)
+    item_changes.notify_arrivals(stage.pk, ids)
 
 
 def _load_batch(stage: Stage, prepared: Sequence[PreparedRow], complete: bool) -> Batch:

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from benchmarks.access import stage_for
 from benchmarks.forms.filters import NAMES, DecisionForm, FilterForm, build_form, new_key
 from benchmarks.models import Stage
+from benchmarks.pages import panels
 from benchmarks.pages.filters import filters_page, read_rules
 from benchmarks.pages.tabs import tabs_for
 from benchmarks.queries.filter_counts import fact_keys
@@ -41,6 +42,7 @@ def page(request: HttpRequest, slug: str, stage_id: int) -> HttpResponse:
         page=filters_page(stage, request.GET.dict(), parse_id(request.GET.get("after"))),
         kinds=NAMES.items(),
         job=judge_job.latest_unfinished(stage),
+        panels=panels.intake_panels(stage),
     )
     return render(request, "benchmarks/filters.html", context)
 

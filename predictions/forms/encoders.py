@@ -9,8 +9,10 @@ from benchmarks.models import Benchmark, Stage
 from people.forms.base import StyledFormMixin
 from predictions.backends.detector import THRESHOLD
 from predictions.models import Collection, Endpoint, Query, Run
+from predictions.models.facts import OBJECTS, SCORE
 from predictions.services.collections import builder
-from predictions.services.encoders import encoder_runs, item_facts
+from predictions.services.encoders import encoder_runs
+from predictions.services.encoders.fact_requests import FactPlan
 
 MODEL_HELP = _("As ViT-B-32/laion2b_s34b_b79k, hf-hub:owner/name, or local-dir:name of a folder that is here.")
 LINES = {"rows": 4, "dir": "auto", "spellcheck": "false"}
@@ -151,8 +153,8 @@ class FactsForm(StyledFormMixin, forms.Form):
     what = forms.ChoiceField(
         label=_("Task"),
         choices=[
-            (item_facts.SCORE, _("How well picture and words fit (CLIP score)")),
-            (item_facts.OBJECTS, _("Objects in the picture")),
+            (SCORE, _("How well picture and words fit (CLIP score)")),
+            (OBJECTS, _("Objects in the picture")),
         ],
     )
     endpoint = forms.ModelChoiceField(
@@ -172,9 +174,9 @@ class FactsForm(StyledFormMixin, forms.Form):
         kinds = (Endpoint.Kind.OPEN_CLIP, Endpoint.Kind.DETECTOR)
         self.fields["endpoint"].queryset = endpoints(benchmark, *kinds)  # type: ignore[attr-defined]
 
-    def plan(self) -> item_facts.FactPlan:
+    def plan(self) -> FactPlan:
         data = dict(self.cleaned_data)
-        return item_facts.FactPlan(**{**data, "model": data["model"].strip(), "words": data["words"].strip()})
+        return FactPlan(**{**data, "model": data["model"].strip(), "words": data["words"].strip()})
 
 
 def endpoints(benchmark: Benchmark, *kinds: str) -> Any:

@@ -1,6 +1,7 @@
 from predictions.models.calls import Attempt, Call, Reply
 from predictions.models.collections import Collection, Entry, Query
 from predictions.models.endpoints import Endpoint, Prices
+from predictions.models.facts import FactFailure, FactRequest
 from predictions.models.knowledge import EntityLink, KnowledgeBase, KnowledgeEntry, KnowledgeImage, KnowledgeIndex
 from predictions.models.runs import Embedding, Ranking, Run
 
@@ -12,6 +13,8 @@ __all__ = [
     "Endpoint",
     "EntityLink",
     "Entry",
+    "FactFailure",
+    "FactRequest",
     "KnowledgeBase",
     "KnowledgeEntry",
     "KnowledgeImage",

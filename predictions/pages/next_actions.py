@@ -13,25 +13,38 @@ from benchmarks.pages.next_actions import NextAction
 from benchmarks.recipes.registry import find
 from people.models import User
 from predictions.models import Run
+from predictions.pages.fact_requests import FactWait, fact_waits
 
 MOST = 10_000  # waiting candidates that are counted
 JUDGED = "candidate"  # the display of a stage in which an answer is judged
 
 
 def compute_facts(benchmark: Benchmark, user: User) -> NextAction | None:
-    """Candidates wait for a fact that a filter reads."""
+    """Candidates wait for a fact, and a person must do something about it."""
     if not is_permitted(user, benchmark, "work_on"):
         return None
     waiting = Item.objects.filter(stage__benchmark=benchmark, withdrawn_at=None, intake=Item.Intake.WAITING)
     n = waiting[:MOST].count()
     if not n:
         return None
+    of_waiting = Stage.objects.filter(pk__in=waiting.order_by().values("stage")).select_related("benchmark")
+    waits = [wait for stage in of_waiting for wait in fact_waits(stage)]
+    if waits:
+        return next((_fact_action(wait) for wait in waits if wait.label), None)
     return NextAction(
         ngettext("%(n)s candidate waits for a fact.", "%(n)s candidates wait for a fact.", n) % {"n": n},
         _("Compute facts"),
         reverse("predictions:facts", args=[benchmark.slug]),
         _("A filter reads a score that an encoder or a detector computes."),
     )
+
+
+def _fact_action(wait: FactWait) -> NextAction:
+    """To where the request is created, or is resumed."""
+    if wait.url:
+        return NextAction(wait.text, wait.label, wait.url, wait.detail)
+    url = reverse("predictions:facts", args=[wait.stage.benchmark.slug])
+    return NextAction(wait.text, _("View facts"), url, wait.detail)
 
 
 def _model_stages(benchmark: Benchmark) -> list[Stage]:

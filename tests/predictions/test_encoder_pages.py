@@ -140,7 +140,11 @@ def test_facts_are_looked_for_where_an_endpoint_fits(world: World, models_root: 
     assert post(world, "facts", **data, endpoint=encoder.pk).status_code == 302
     runner.run(Run.objects.get().job_id)
     page = get(world, "facts")
-    assert "facts.clip_score" in page and "2 items" in page and url(world, "calibrate", world.stage.pk) in page
+    assert (
+        "facts.clip_score" in page
+        and "2 items have the fact" in page
+        and url(world, "calibrate", world.stage.pk) in page
+    )
 
 
 def test_a_threshold_is_looked_at_then_kept(world: World, labelled: None, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,9 +13,10 @@ from jobs.services import lifecycle, runner
 from predictions.backends import clip, detector, grounding
 from predictions.backends.contract import CallError, Decoding
 from predictions.models import Run
+from predictions.models.facts import LABELS, OBJECTS, SCORE
 from predictions.prompts.contract import Request
-from predictions.services.encoders import item_facts
-from predictions.services.encoders.item_facts import LABELS, OBJECTS, SCORE, FactPlan
+from predictions.services.encoders import fact_requests, item_facts
+from predictions.services.encoders.fact_requests import FactPlan
 from predictions.services.runs.result_runs import FileRunRefused
 from tests.personas import World
 from tests.predictions import tiny_transformers
@@ -52,7 +53,8 @@ def shapes(world: World) -> list[bytes]:
 def a_run(world: World, **more: Any) -> Run:
     fields = {"model": MODEL, "what": SCORE, "words": "context.assertion", **more}
     plan = FactPlan(stage=world.stage, **{"endpoint": an_endpoint(world), **fields})
-    run = item_facts.open_run(plan, world.mara, timezone.now())
+    run = fact_requests.create(plan, world.mara, timezone.now()).run
+    assert run.job_id is not None
     runner.run(run.job_id)
     run.refresh_from_db()
     return run
@@ -81,6 +83,7 @@ def test_objects_are_counted_by_label_and_the_threshold_is_kept(world: World, ti
     item = Item.objects.filter(stage=world.stage).order_by("key")[0]
     assert facts_of([item.pk])[item.pk][OBJECTS] == 6  # all of its tokens
     assert sum(facts_of([item.pk])[item.pk][LABELS].values()) == 6
+    fact_requests.cancel(loose.fact_request, world.mara)
     strict = a_run(world, endpoint=endpoint, model="local-dir:detector", what=OBJECTS, threshold=0.99)
     assert facts_of([item.pk])[item.pk][OBJECTS] == 0  # the newest counts
     assert (loose.options["threshold"], strict.options["threshold"]) == (0.0, 0.99)
@@ -91,7 +94,7 @@ def test_what_was_found_is_not_looked_for_again_after_a_stop(world: World, model
     shapes(world)
     monkeypatch.setattr(item_facts, "STEP", 4)
     plan = FactPlan(stage=world.stage, endpoint=an_endpoint(world), model=MODEL, what=SCORE, words="context.assertion")
-    run = item_facts.open_run(plan, world.mara, timezone.now())
+    run = fact_requests.create(plan, world.mara, timezone.now()).run
     scored, steps = item_facts._iter_scores, []
 
     def stopping(running: Run, things: Any) -> Any:
@@ -104,9 +107,10 @@ def test_what_was_found_is_not_looked_for_again_after_a_stop(world: World, model
     monkeypatch.setattr(item_facts, "_iter_scores", stopping)
     runner.run(run.job_id)
     run.refresh_from_db()
-    assert run.state == "cancelled" and ItemFact.objects.count() == 8
+    assert run.state == "paused" and ItemFact.objects.count() == 8
+    assert run.job is not None
     lifecycle.resume(run.job, world.mara)
-    runner.run(run.job_id)
+    runner.run(run.job.pk)
     run.refresh_from_db()
     assert run.complete and steps == [4, 4, 4, 4] and ItemFact.objects.count() == 16
 

@@ -27,6 +27,7 @@ from benchmarks.images.perceptual_hash import TooManyPictures
 from benchmarks.models import Item, ItemImage, Stage
 from benchmarks.rules.derivations import Derivation, DerivationError, ItemDraft
 from benchmarks.rules.derivations.registry import KINDS
+from benchmarks.services import item_changes
 from benchmarks.services.intake import judge_job
 from benchmarks.services.intake.judging import judge_items
 from benchmarks.services.picture_arrangement import arrange
@@ -169,10 +170,11 @@ def _upsert(stage: Stage, matches: Matches, existing: set[int], at: datetime) ->
 
 
 def _judge(stage: Stage, changed: list[int]) -> None:
-    """The stage's own filters, over what is new, came back or went."""
+    """The stage's own filters, over what is new, came back or went; the apps above are told."""
     if stage.filters:
         judge_items(stage, changed)
         judge_job.start_if_hashes_are_missing(stage, changed)
+    item_changes.notify_arrivals(stage.pk, changed)
 
 
 def _make(stage: Stage, new_drafts: Sequence[tuple[str, ItemDraft]], drafts_by_item: dict[int, ItemDraft]) -> None:

@@ -1,11 +1,13 @@
-"""Facts about a stage's items, found by a local model: how well a picture fits its words (CLIP score), what objects
-are in it. Gates, weights and tables read them by their key; of several with one key the newest counts."""
+"""Facts about a stage's items, computed by a local model: how well a picture fits its words (CLIP score), what objects
+are in it. Gates, weights, filters and tables read them by their key; of several with one key the newest counts.
+
+The work of a request, see predictions.services.encoders.fact_requests: step by step, until no item is without a fact.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -14,40 +16,25 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from annotation.services.derivation import outbox
 from annotation.services.review.outcomes import judge_items
-from benchmarks.models import Item, ItemFact, ItemImage, Stage
+from benchmarks.models import Item, ItemFact
 from benchmarks.services.intake import judging
 from benchmarks.services.intake.judging import lock_stage
 from jobs.models import Job, JobRow, record
-from jobs.services import lifecycle as jobs
-from jobs.services.job_context import JobContext, TimeSlice
+from jobs.services.job_context import JobCancelled, JobContext, JobFailed, TimeSlice
 from jobs.services.kinds import JobKind, NextLink
-from people.models import Team, User
-from people.services.raters import models_of
 from predictions.backends import clip, detector
 from predictions.backends.contract import CallError
-from predictions.models import Endpoint, Run
+from predictions.models import FactFailure, FactRequest, Run
+from predictions.models.facts import LABELS, OBJECTS, SCORE
+from predictions.queries.fact_requests import facts_of_run, missing_items
+from predictions.services.encoders import fact_requests
 from predictions.services.encoders.encoding import original
-from predictions.services.runs.result_runs import FileRunRefused, local_model_job
+from predictions.services.encoders.fact_requests import KIND
 
-KIND = "item_facts"
-SCORE, OBJECTS, LABELS = "clip_score", "objects", "object_labels"
-NEEDS = {SCORE: Endpoint.Kind.OPEN_CLIP, OBJECTS: Endpoint.Kind.DETECTOR}
 STEP = 64
-
-
-@dataclass(frozen=True)
-class FactPlan:
-    """`what`: SCORE or OBJECTS. `words`: where an item's words are, "text", "concept" or "context.KEY" (SCORE).
-    `threshold`: from which score on an object counts (OBJECTS)."""
-
-    stage: Stage
-    endpoint: Endpoint
-    model: str
-    what: str
-    name: str = ""
-    words: str = "text"
-    threshold: float = detector.THRESHOLD
+READ = 16 * STEP  # items that are read at a time
 
 
 @dataclass(frozen=True)
@@ -58,43 +45,14 @@ class ItemPicture:
     words: str
 
 
-def open_run(plan: FactPlan, actor: User, at: datetime) -> Run:
-    """Begin it, by a job of the benchmark. Raises FileRunRefused."""
-    benchmark = plan.stage.benchmark
-    if plan.endpoint.kind != NEEDS[plan.what] or plan.endpoint.team_id != benchmark.team_id:
-        raise FileRunRefused(
-            _("This needs another kind of endpoint of your team: an encoder for scores, a detector for objects.")
-        )
-    if not item_pictures(plan.stage, plan.what, plan.words):
-        raise FileRunRefused(_("No item of this stage has a picture, and words where you look for them."))
-    with transaction.atomic():
-        Team.objects.select_for_update(no_key=True).get(pk=benchmark.team_id)
-        model = (plan.name or plan.model, "")
-        selection = {"stage": plan.stage.key, "what": plan.what}
-        asked = {"words": plan.words} if plan.what == SCORE else {"threshold": plan.threshold}
-        run = Run.objects.create(
-            benchmark=benchmark, rater=models_of(benchmark.team, [model])[model], endpoint=plan.endpoint,
-            model=plan.model, task=Run.Task.FACTS, selection=selection, options=asked, source="here",
-            state=Run.State.RUNNING, started_at=at,
-            created_by=actor,
-        )  # fmt: skip
-        titles = {SCORE: _("CLIP scores of %(stage)s"), OBJECTS: _("Objects in %(stage)s")}
-        title = titles[plan.what] % {"stage": plan.stage.name}
-        run.job = jobs.start(KIND, title, scope=benchmark.scope, actor=actor, params={"run": run.pk})
-        run.save(update_fields=["job"])
-        record(actor, "run.started", scope=benchmark.scope, target=f"run:{run.pk}", model=plan.model, told=selection)
-    return run
-
-
-def item_pictures(stage: Stage, what_to_find: str, words: str) -> list[ItemPicture]:
-    """The first picture of each standing item, with its words where those are asked for; by item."""
-    uses = ItemImage.objects.filter(item__stage=stage, item__withdrawn_at=None).select_related("item", "image")
-    pictures: dict[int, ItemPicture] = {}
-    for use in uses.order_by("item", "role"):
-        text = words_of(use.item, words) if what_to_find == SCORE else ""
-        if use.item_id not in pictures and (text or what_to_find != SCORE):
-            pictures[use.item_id] = ItemPicture(use.item_id, use.item.key, use.image.sha256, text)
-    return list(pictures.values())
+def load_pictures(request: FactRequest) -> list[ItemPicture]:
+    """The first picture of the next items without a fact, with the item's words for a score. Two queries."""
+    where = str(request.options.get("words", "")) if request.what == SCORE else ""
+    pictures = []
+    for item in missing_items(request).prefetch_related("images__image")[:READ]:
+        use = min(item.images.all(), key=lambda image_use: image_use.role)
+        pictures.append(ItemPicture(item.pk, item.key, use.image.sha256, words_of(item, where)))
+    return pictures
 
 
 def words_of(item: Item, where: str) -> str:
@@ -104,53 +62,120 @@ def words_of(item: Item, where: str) -> str:
 
 
 def drive(work: JobContext) -> None:
-    local_model_job(work, Run.objects.select_related("benchmark__team", "rater"), _drive_run)
+    """Compute until nothing is missing. A model that cannot be used pauses the request. Raises JobFailed."""
+    request = _begin(work)
+    try:
+        while True:
+            _compute(work, request)
+            if _finish(work, request.pk):
+                return
+    except CallError as error:
+        fact_requests.pause_by_job(work.job, fact_requests.MODEL, error.words)
+        raise JobFailed(error.words) from error
+    except JobCancelled:
+        fact_requests.pause_by_job(work.job, fact_requests.PERSON)
+        raise
 
 
-def _drive_run(work: JobContext, run: Run) -> None:
-    stage = Stage.objects.get(benchmark=run.benchmark, key=run.selection["stage"])
-    things = item_pictures(stage, run.selection["what"], run.options.get("words", ""))
-    facts, turn = ItemFact.objects.filter(source=run.model[:120], version=f"run {run.pk}"), TimeSlice(work)
-    there = set(facts.values_list("item_id", flat=True))
-    left = [thing for thing in things if thing.item not in there]
-    work.expect(len(things))
-    find = _iter_scores if run.selection["what"] == SCORE else _detected
-    for facts_by_item, failures in find(run, left):
-        rows = [JobRow(number=picture.item % 2_000_000_000, name=picture.key[:300], outcome=JobRow.Outcome.ERROR,
-                       reason="unread", message=words) for picture, words in failures]  # fmt: skip
-        with transaction.atomic():
-            locked = lock_stage(stage) if stage.filters else None
-            ItemFact.objects.bulk_create(
+def _begin(work: JobContext) -> FactRequest:
+    """The request, active. Raises JobFailed, JobCancelled."""
+    with transaction.atomic():
+        own = FactRequest.objects.filter(run=work.params["run"], run__job=work.job).values_list("pk", flat=True).first()
+        if own is None:
+            raise JobFailed(_("Nothing asks for these facts any more. Start it again on the page “Item facts”."))
+        request = fact_requests.lock_request(own)
+        if request.state == FactRequest.State.CANCELLED or request.run.withdrawn_at:
+            raise JobFailed(_("This request was cancelled meanwhile. Create a new one."))
+        if request.state == FactRequest.State.PAUSED:
+            if Job.objects.filter(pk=work.job.pk, cancel_asked=True).exists():
+                raise JobCancelled
+            fact_requests.activate_locked(request, work.job.created_by)  # somebody goes on at the job's own page
+        retired = request.endpoint.retired_at is not None
+        if retired:
+            fact_requests.pause_locked(request, fact_requests.RETIRED, "", None)
+        else:
+            Run.objects.filter(pk=request.run_id).update(state=Run.State.RUNNING)
+    if retired:
+        raise JobFailed(_("The endpoint was retired. Cancel the request and create one with another endpoint."))
+    work.expect(work.job.done + missing_items(request).count())
+    return request
+
+
+def _compute(work: JobContext, request: FactRequest) -> None:
+    time_slice = TimeSlice(work)
+    find = _iter_scores if request.what == SCORE else _iter_objects
+    while pictures := load_pictures(request):
+        blank = [(picture, _("The item has no text.")) for picture in pictures if _lacks_words(request, picture)]
+        if blank:
+            _write(work, request, {}, blank)
+        for facts_by_item, failures in find(request.run, [p for p in pictures if not _lacks_words(request, p)]):
+            _write(work, request, facts_by_item, failures)
+            work.check()
+            time_slice.is_over()
+
+
+def _lacks_words(request: FactRequest, picture: ItemPicture) -> bool:
+    return request.what == SCORE and not picture.words
+
+
+def _write(
+    work: JobContext, request: FactRequest, facts_by_item: Mapping[int, Mapping[str, Any]], failures: Failures
+) -> None:
+    """One transaction: facts, what filters and rules say of them, and how far the job is."""
+    run, at = request.run, timezone.now()
+    rows = [JobRow(number=picture.item % 2_000_000_000, name=picture.key[:300], outcome=JobRow.Outcome.ERROR,
+                   reason="unread", message=words) for picture, words in failures]  # fmt: skip
+    with transaction.atomic():
+        stage = lock_stage(request.stage)
+        ItemFact.objects.bulk_create(
+            (
                 ItemFact(item_id=pk, key=key, value=value, source=run.model[:120], version=f"run {run.pk}")
                 for pk, values in facts_by_item.items()
                 for key, value in values.items()
-            )
-            if locked is not None:
-                judging.judge_items(locked, facts_by_item)
-            judge_items(facts_by_item, timezone.now())  # what a rule said of them may stand on these facts
-            done = work.job.done + len(facts_by_item) + len(failures)
-            work.step(done=min(done, len(things)), cursor={"done": done}, rows=rows)
-        work.check()
-        turn.is_over()
-    found_in_all = facts.values("item").distinct().count()
-    counts = {"rows": found_in_all, "unread": len(things) - found_in_all}
-    Run.objects.filter(pk=run.pk).update(
-        state=Run.State.DONE,
-        complete=True,
-        finished_at=timezone.now(),
-        options={**run.options, **counts},
-        stopped_because="",
-    )
-    scope, target = run.benchmark.scope, f"run:{run.pk}"
-    record(work.job.created_by, "run.finished", scope=scope, target=target, implied=True, **counts)
+            ),
+            ignore_conflicts=True,  # of a worker that was thought dead; its step is refused below
+        )
+        FactFailure.objects.bulk_create(
+            (FactFailure(request=request, item_id=picture.item, message=words, at=at) for picture, words in failures),
+            ignore_conflicts=True,
+        )
+        if stage.filters:
+            judging.judge_items(stage, facts_by_item)
+        judge_items(facts_by_item, at)  # what a rule said of them may stand on these facts
+        outbox.mark_items_due(facts_by_item)  # and what is made of them, such as a weighted draw
+        done = work.job.done + len(facts_by_item) + len(failures)
+        work.step(done=done, cursor={"done": done}, rows=rows)
 
 
-Some = tuple[dict[int, Mapping[str, Any]], list[tuple[ItemPicture, str]]]
+def _finish(work: JobContext, request_id: int) -> bool:
+    """Close the run until more items arrive; false if some did meanwhile. Raises JobCancelled."""
+    with transaction.atomic():
+        request = fact_requests.lock_request(request_id)
+        if request.state != FactRequest.State.ACTIVE or request.run.job_id != work.job.pk:
+            raise JobCancelled
+        if missing_items(request).exists():
+            return False
+        run = request.run
+        rows = facts_of_run(run).order_by().values("item").distinct().count()
+        counts = {"rows": rows, "unread": request.failures.count()}
+        Run.objects.filter(pk=run.pk).update(
+            state=Run.State.DONE, complete=True, finished_at=timezone.now(), options={**run.options, **counts},
+            stopped_because="",
+        )  # fmt: skip
+        scope, target = request.stage.benchmark.scope, f"run:{run.pk}"
+        record(work.job.created_by, "run.finished", scope=scope, target=target, implied=True, **counts)
+    return True
+
+
+Failures = Sequence[tuple[ItemPicture, str]]
+Computed = tuple[dict[int, Mapping[str, Any]], Failures]
 """Facts by item and key; and what could not be read, and why."""
 
 
-def _iter_scores(run: Run, things: Sequence[ItemPicture]) -> Iterator[Some]:
+def _iter_scores(run: Run, things: Sequence[ItemPicture]) -> Iterator[Computed]:
     """100 x the cosine of picture and words, from 32-bit vectors."""
+    if not things:
+        return
     encoder = clip.load(run.model)
     streamed = encoder.stream([partial(original, thing.sha) for thing in things], STEP)
     for places, vectors, unread in streamed:
@@ -162,7 +187,7 @@ def _iter_scores(run: Run, things: Sequence[ItemPicture]) -> Iterator[Some]:
         yield facts_by_item, [(things[place], error.words) for place, error in unread.items()]
 
 
-def _detected(run: Run, things: Sequence[ItemPicture]) -> Iterator[Some]:
+def _iter_objects(run: Run, things: Sequence[ItemPicture]) -> Iterator[Computed]:
     finder, least = detector.load(run.model), float(run.options.get("threshold", detector.THRESHOLD))
     for picture in things:
         look: Callable[[], bytes] = partial(original, picture.sha)

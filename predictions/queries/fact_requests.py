@@ -1,0 +1,79 @@
+"""Which items a request for a fact is about, and how far it is."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Exists, F, OuterRef, QuerySet, Value
+from django.db.models.fields.json import KeyTextTransform
+
+from benchmarks.models import FilterResult, Item, ItemFact, ItemImage, Stage
+from benchmarks.rules.filters.contract import HASH
+from predictions.models import FactFailure, FactRequest, Run
+from predictions.models.facts import SCORE
+
+TEXT = r"\S"
+
+
+@dataclass(frozen=True)
+class FactCounts:
+    """Items of a request.
+
+    Attributes:
+        computed: those that have the fact.
+        missing: those that the next step is about.
+        failed: those whose picture cannot be read.
+        unsuitable: those without a picture, or without the text that a score needs.
+    """
+
+    computed: int
+    missing: int
+    failed: int
+    unsuitable: int
+
+
+def facts_of_run(run: Run) -> QuerySet[ItemFact]:
+    return ItemFact.objects.filter(source=run.model[:120], version=f"run {run.pk}")
+
+
+def open_items(stage: Stage) -> QuerySet[Item]:
+    """Items that are not withdrawn and that no filter drops or still may drop without a fact."""
+    items = stage.items.filter(withdrawn_at=None).exclude(intake=Item.Intake.DROPPED)
+    if not stage.filters:
+        return items
+    version = stage.filter_versions.order_by("-number").values("pk")[:1]
+    waiting = FilterResult.objects.filter(item=OuterRef("pk"), version=version, state=FilterResult.State.WAITING)
+    return items.exclude(intake="").filter(~Exists(waiting.filter(value=HASH)))
+
+
+def suitable_items(items: QuerySet[Item], kind: str, options: Mapping[str, Any]) -> QuerySet[Item]:
+    """Items with a picture, and for a score with a text where the options look for one."""
+    pictured = items.filter(Exists(ItemImage.objects.filter(item=OuterRef("pk"))))
+    if kind != SCORE:
+        return pictured
+    head, _dot, rest = str(options.get("words", "")).partition(".")
+    texts = {"text": F("text"), "concept": F("concept")}
+    text = KeyTextTransform(rest, "context") if head == "context" and rest else texts.get(head, Value(""))
+    return pictured.alias(words=text).filter(words__regex=TEXT)
+
+
+def missing_items(request: FactRequest) -> QuerySet[Item]:
+    """Items that the request is to find a fact of."""
+    facts = facts_of_run(request.run).filter(item=OuterRef("pk"))
+    failures = FactFailure.objects.filter(request=request, item=OuterRef("pk"))
+    items = suitable_items(open_items(request.stage), request.what, request.options)
+    return items.filter(~Exists(facts), ~Exists(failures)).order_by("pk")
+
+
+def count_items(request: FactRequest) -> FactCounts:
+    """Four queries."""
+    items = open_items(request.stage)
+    facts = facts_of_run(request.run).filter(item__stage=request.stage_id, item__withdrawn_at=None)
+    failures = request.failures.filter(item__withdrawn_at=None)
+    suitable = suitable_items(items, request.what, request.options).count()
+    return FactCounts(
+        computed=facts.order_by().values("item").distinct().count(),
+        missing=missing_items(request).count(),
+        failed=failures.count(),
+        unsuitable=items.count() - suitable,
+    )
