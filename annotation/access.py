@@ -4,7 +4,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.db.models import F, Q
 from django.http import Http404
 
-from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Review
+from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Review, ReviewBatch
 from annotation.queries import assignments, review_queue
 from benchmarks.models import Benchmark
 from people.models import User
@@ -45,6 +45,15 @@ def review_for(user: User, benchmark: Benchmark, review_id: int) -> Review:
     if review is None:
         raise Http404
     return review
+
+
+def batch_for(user: User, benchmark: Benchmark, batch_id: int) -> ReviewBatch:
+    """A sample of a benchmark that `benchmark_for` opened to this reviewer; never one of their own answers."""
+    rows = ReviewBatch.objects.filter(stage__benchmark=benchmark).exclude(author__user=user)
+    batch = rows.select_related("stage__benchmark").filter(pk=batch_id).first() if user.is_active else None
+    if batch is None:
+        raise Http404
+    return batch
 
 
 def campaign_for(user: Person, benchmark: Benchmark, campaign_id: int) -> Campaign:

@@ -14,6 +14,7 @@ from annotation.views import (
     instructions,
     pictures,
     protocol,
+    review_samples,
     reviews,
     work,
 )
@@ -57,6 +58,11 @@ urlpatterns = [
     path("b/<slug:slug>/review/<int:annotation_id>/", reviews.review, name="review"),
     path("b/<slug:slug>/review/<int:annotation_id>/decide/", reviews.decide, name="review_decide"),
     path("b/<slug:slug>/review/undo/<int:review_id>/", reviews.undo, name="review_undo"),
+    path("b/<slug:slug>/review/samples/", review_samples.samples, name="review_samples"),
+    path("b/<slug:slug>/review/stages/<int:stage_id>/draw/", review_samples.draw, name="review_draw"),
+    path("b/<slug:slug>/review/stages/<int:stage_id>/accept/", review_samples.accept_all, name="review_accept_all"),
+    path("b/<slug:slug>/review/samples/<int:batch_id>/accept/", review_samples.accept, name="review_accept_others"),
+    path("b/<slug:slug>/review/samples/<int:batch_id>/undo/", review_samples.undo, name="review_undo_batch"),
     # cohorts and their people, and annotators' work
     path("cohorts/<int:cohort_id>/", cohorts.cohort, name="cohort"),
     path("memberships/<int:member_id>/end", cohorts.member_end, name="member_end"),

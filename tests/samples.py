@@ -22,6 +22,8 @@ from annotation.models import (
     ProblemReport,
     Rating,
     Review,
+    ReviewBatch,
+    SampledAnswer,
     SheetVersion,
     Slot,
     Tally,
@@ -161,6 +163,15 @@ def plugin_page(_request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
     )
 
 
+def draw_sample(world: World, answer: Annotation) -> ReviewBatch:
+    batch = ReviewBatch.objects.create(
+        stage=world.stage, author=answer.rater, seed=1, drawn=1, population=1, limit=0.1, at=timezone.now(),
+        by=world.owner,
+    )  # fmt: skip
+    SampledAnswer.objects.create(batch=batch, annotation=answer)
+    return batch
+
+
 def build(world: World) -> Mapping[str, Any]:
     """Everything of the world's first team. Nobody of the other team may open any of it."""
     world.add_items(3, images=True)
@@ -203,6 +214,7 @@ def build(world: World) -> Mapping[str, Any]:
         "annotation:change assignment_id": done.pk,
         "annotation_id": done.annotations.get().pk,
         "review_id": review.pk,
+        "batch_id": draw_sample(world, done.annotations.get()).pk,
         "rater_id": done.rater_id,
         "unit_id": done.unit_id,
         "job_id": job.pk,
@@ -265,6 +277,7 @@ POSTS: Mapping[str, Mapping[str, str]] = {
     "annotation:campaign_action": {"act": "pause"},
     "annotation:coverage_action": {"act": "keys", "keys": "item-00000"},
     "annotation:review": {"decision": "accept"},
+    "annotation:review_decide": {"decision": "accept"},
     "annotation:campaign_instruct": {
         "act": "publish",
         "s:texts[0].language": "en",

@@ -21,6 +21,7 @@ from annotation.models.outcomes import (
     Upload,
 )
 from annotation.models.readiness import Readiness
+from annotation.models.review_batches import ReviewBatch, SampledAnswer
 from annotation.models.slots import Assignment, Participation, Slot, Unit
 
 __all__ = [
@@ -41,7 +42,9 @@ __all__ = [
     "Rating",
     "Readiness",
     "Review",
+    "ReviewBatch",
     "RuleVersion",
+    "SampledAnswer",
     "SheetVersion",
     "Slot",
     "StageDraft",

@@ -22,6 +22,10 @@ class Review(models.Model):
     at = models.DateTimeField()
     undone_at = models.DateTimeField(null=True)
     seen_at = models.DateTimeField(null=True, help_text="When its author saw it.")
+    batch = models.ForeignKey(
+        "annotation.ReviewBatch", models.PROTECT, null=True, related_name="reviews",
+        help_text="Accepted with the other answers of its author, after a sample; nobody looked at this one.",
+    )  # fmt: skip
 
     class Meta:
         constraints = [

@@ -23,6 +23,7 @@ from annotation.queries.review_list import (
     authors_of,
     cohorts_of,
     count_by_state,
+    has_waiting_sample,
     in_state,
     load_page,
     matching_answers,
@@ -35,7 +36,7 @@ from people.models import User
 State = Assignment.State
 SIZES = (20, 50, 100, 200)
 LARGEST_SIZE = 500
-NAMES = ("state", "stage", "campaign", "cohort", "author", "reason", "per")
+NAMES = ("state", "stage", "campaign", "cohort", "author", "reason", "sample", "per")
 
 
 @dataclass(frozen=True)
@@ -74,11 +75,14 @@ class StateLink:
 
 @dataclass(frozen=True)
 class ReviewList:
-    """`query` leads back to this page; `first`, `earlier` and `later` to others, where there are any."""
+    """`sample`: only answers in a sample are shown, and `everything` leads to all. `query` leads back to this page;
+    `first`, `earlier` and `later` to others, where there are any."""
 
     rows: list[ListRow]
     states: list[StateLink]
     selects: list[dict[str, Any]]
+    sample: bool
+    everything: str
     state: str
     filtered: bool
     number: int
@@ -96,6 +100,8 @@ def list_of(reader: Reader, params: Mapping[str, str]) -> ReviewList:
     wanted = _read_filter(params, authors)
     size = parse_int(params.get("per"), default=50, minimum=1, maximum=LARGEST_SIZE)
     rows = matching_answers(benchmark, user, wanted)
+    samples = wanted.state == State.SUBMITTED and has_waiting_sample(rows)
+    wanted = replace(wanted, sample=params["sample"] == "yes" if params.get("sample") else samples)
     counts = count_by_state(rows)
     page = _load(in_state(rows, wanted), wanted.state, size, params)
     asked = {name: params[name] for name in NAMES if params.get(name)}
@@ -104,9 +110,15 @@ def list_of(reader: Reader, params: Mapping[str, str]) -> ReviewList:
     return ReviewList(
         rows=_rows(page.answers, reader),
         states=_state_links(asked, counts, wanted.state),
-        selects=[*_selects(wanted, stages, sorted(authors), asked, reader), _size_select(size)],
+        selects=[
+            *_selects(wanted, stages, sorted(authors), asked, reader),
+            *([_sample_select(wanted)] if samples or wanted.sample else []),
+            _size_select(size),
+        ],
+        sample=wanted.sample,
+        everything=urlencode({**asked, "sample": "all"}),
         state=wanted.state,
-        filtered=any(name in asked for name in NAMES if name not in ("state", "per")),
+        filtered=any(name in asked for name in NAMES if name not in ("state", "sample", "per")),
         number=counts[wanted.state],
         query=urlencode(asked | place),
         first=urlencode(asked) if place else "",
@@ -176,6 +188,11 @@ def _selects(
         for name, (label, choices) in options.items()
         if len(choices) > 1 or asked.get(name)
     ]
+
+
+def _sample_select(wanted: ReviewFilter) -> dict[str, Any]:
+    choices = [("yes", _("In a sample")), ("all", _("All"))]
+    return _select("sample", _("Sample"), choices, "yes" if wanted.sample else "all")
 
 
 def _size_select(size: int) -> dict[str, Any]:

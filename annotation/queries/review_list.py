@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from django.db.models import Count, Q, QuerySet
 
 from annotation.models import Annotation, Assignment, CampaignCohort
-from annotation.queries.review_queue import REJECTED, reviewable
+from annotation.queries.review_queue import REJECTED, in_sample, reviewable
 from benchmarks.models import Benchmark, Stage
 from people.models import Cohort, User
 
@@ -32,6 +32,7 @@ class ReviewFilter:
     cohort: int = 0
     author: int = 0
     reason: str = ""
+    sample: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,9 +78,15 @@ def matching_answers(benchmark: Benchmark, reviewer: User, wanted: ReviewFilter)
 
 def in_state(rows: QuerySet[Annotation], wanted: ReviewFilter) -> QuerySet[Annotation]:
     rows = rows.filter(assignment__state=wanted.state)
+    if wanted.sample:
+        rows = rows.filter(in_sample())
     if wanted.reason:
         rows = rows.filter(reviews__reason=wanted.reason, reviews__undone_at=None)
     return rows
+
+
+def has_waiting_sample(rows: QuerySet[Annotation]) -> bool:
+    return rows.filter(in_sample(), assignment__state=State.SUBMITTED).exists()
 
 
 def count_by_state(rows: QuerySet[Annotation]) -> dict[str, int]:

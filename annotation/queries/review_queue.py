@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
-from annotation.models import Annotation, Assignment, ItemContributor
+from annotation.models import Annotation, Assignment, ItemContributor, SampledAnswer
 from annotation.models.answers import CONSENT_WITHDRAWN
 from benchmarks.models import Benchmark, Stage
 from people.models import Rater, User
@@ -34,9 +34,18 @@ def waiting_answers(benchmark: Benchmark, reviewer: User) -> QuerySet[Annotation
     return rows.order_by("assignment__changed_at", "pk")
 
 
+def in_sample() -> Exists:
+    """Whether an answer is in a sample whose author's other answers wait for it."""
+    open_samples = SampledAnswer.objects.filter(batch__replaced_at=None, batch__accepted_at=None)
+    return Exists(open_samples.filter(annotation__assignment=OuterRef("assignment")))
+
+
 def next_after(benchmark: Benchmark, reviewer: User, annotation_id: int) -> int | None:
-    """The answer that waits longest of those that came after this one; else of all but this one."""
+    """The answer that waits longest of those that came after this one; else of all but this one. Samples first."""
     rows = waiting_answers(benchmark, reviewer).exclude(pk=annotation_id)
+    sampled = rows.filter(in_sample())
+    if sampled.exists():
+        rows = sampled
     since = Annotation.objects.filter(pk=annotation_id).values_list("submitted_at", flat=True).first()
     later = rows.filter(submitted_at__gte=since).first() if since else None
     found = later or rows.first()

@@ -47,6 +47,8 @@ REVIEWS: tuple[Column, ...] = (
     ("comment", "d.comment", "text", "What the reviewer wrote to the author, as it was written."),
     ("at", "{utc}(d.at)", "text", "When it was decided (UTC)."),
     ("undone_at", "{utc}(d.undone_at)", "text", "When it was undone (UTC); null: it is valid."),
+    ("batch", "d.batch_id", "int8", "Number of the sample after which the answer was accepted with others of its"
+     " author; null: a reviewer decided on this answer alone."),
     ("_place", "p.place", "int8", ""),
     ("_model", MODEL, "text", ""),
 )  # fmt: skip
