@@ -140,7 +140,13 @@ SKIPPING = (
     ),
 )
 PEOPLE = (
-    Setting("target_answers", "int", gettext_lazy("Answers for each item and cohort"), start=3),
+    Setting(
+        "target_answers",
+        "int",
+        gettext_lazy("Answers for each item and cohort"),
+        gettext_lazy("0: people are not asked here; models may be."),
+        start=3,
+    ),
     Setting(
         "has_target",
         "bool",

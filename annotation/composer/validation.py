@@ -107,7 +107,7 @@ def _problem(error: Exception, path: str) -> StageProblem:
 
 def _other_settings(content: Mapping[str, Any], earlier: Mapping[str, Any]) -> Iterator[StageProblem]:
     yield from _coded_labels(content.get("skip_reasons"), "skip_reasons")
-    yield from _number(content, "target_answers", 1, 1000)
+    yield from _number(content, "target_answers", 0, 1000)
     if content.get("retire_after_skips") is not None:
         yield from _number(content, "retire_after_skips", 1, 1000)
     if content.get("staffing", "anyone") not in Stage.Staffing.values:

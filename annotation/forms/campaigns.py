@@ -75,7 +75,11 @@ class CampaignForm(InstructionsForm):
         )
         for cohort in self.cohorts:
             self.fields[f"target_{cohort.pk}"] = forms.IntegerField(
-                label=cohort.name, required=False, min_value=1, max_value=LARGEST_TARGET, initial=stage.target_answers
+                label=cohort.name,
+                required=False,
+                min_value=1,
+                max_value=LARGEST_TARGET,
+                initial=stage.target_answers or None,
             )
         for name in ("name", "summary", "opens_on", "closes_on", *(f"target_{c.pk}" for c in self.cohorts)):
             self.fields[name].widget.attrs["class"] = "in"

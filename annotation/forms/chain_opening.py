@@ -15,7 +15,10 @@ from people.models import Cohort
 
 @dataclass(frozen=True)
 class StageDefaults:
-    """What the form offers for a stage. `targets`: where a cohort's number differs from `target`; 0: not asked."""
+    """What the form offers for a stage. `targets`: where a cohort's number differs from `target`; 0: not asked.
+
+    `target` 0: people are not asked in this stage. It is opened for models, unless a cohort gets a number.
+    """
 
     stage: Stage
     checked: bool
@@ -50,7 +53,7 @@ class ChainForm(forms.Form):
     def _add_stage(self, defaults: StageDefaults) -> None:
         pk = defaults.stage.pk
         self.fields[f"open_{pk}"] = forms.BooleanField(required=False, initial=defaults.checked)
-        self.fields[f"target_{pk}"] = _target_field(1, defaults.target)
+        self.fields[f"target_{pk}"] = _target_field(min(1, defaults.stage.target_answers), defaults.target)
         for name, label in (("opens_on", _("Opens on")), ("closes_on", _("Last day"))):
             widget = forms.DateInput(attrs={"type": "date"})
             self.fields[f"{name}_{pk}"] = forms.DateField(label=label, required=False, widget=widget)
@@ -95,7 +98,8 @@ def _targets(stage: Stage, data: Mapping[str, Any]) -> dict[int, int]:
     for cohort in data["cohorts"]:
         own = data[f"target_{stage.pk}_{cohort}"]
         targets[cohort] = data[f"target_{stage.pk}"] if own is None else own
-    return {cohort: target for cohort, target in targets.items() if target}
+    asked = {cohort: target for cohort, target in targets.items() if target}
+    return asked or (targets if not stage.target_answers else {})
 
 
 def _target_field(least: int, initial: int | None, label: str = "") -> forms.IntegerField:

@@ -131,18 +131,24 @@ def stage_states(benchmark: Benchmark, cohorts: Sequence[Cohort]) -> list[StageS
 def stage_defaults(states: Sequence[StageState]) -> list[StageDefaults]:
     """What the form offers: each stage that was never closed, with the number its campaign or the stage has.
 
-    A cohort that other stages ask and this one does not was left out on purpose: it stays so.
+    A cohort that other stages ask and this one does not was left out on purpose: it stays so. A stage of imported items
+    that asks nobody is not offered.
     """
     asked_somewhere = {cohort for state in states for cohort in state.asked}
     return [
         StageDefaults(
             state.stage,
-            checked=bool(state.campaign or not state.closed),
+            checked=bool(state.campaign or (not state.closed and _is_answered(state.stage))),
             target=Counter(state.asked.values()).most_common(1)[0][0] if state.asked else state.stage.target_answers,
             targets=dict.fromkeys(asked_somewhere - state.asked.keys(), 0) if state.campaign else {},
         )
         for state in states
     ]
+
+
+def _is_answered(stage: Stage) -> bool:
+    """Whether people or models answer in the stage."""
+    return bool(stage.target_answers or stage.derivation)
 
 
 def chosen_cohorts(benchmark: Benchmark, cohorts: Sequence[Cohort], states: Sequence[StageState]) -> set[int]:

@@ -62,6 +62,8 @@ def _left_out_words(estimate: Estimate, rounding: Rounding) -> Iterator[str]:
         yield _("%(n)s of %(every)s models") % {"n": averaged, "every": every} if averaged != every else ""
         yield _("%(least)s to %(most)s each") % {"least": f"{least:,}", "most": f"{most:,}"} if least != most else ""
     yield _unread(estimate, rounding)
+    if n := estimate.extras.get("n_no_answer"):
+        yield _("no answer: %(n)s") % {"n": f"{n:,}"}
 
 
 def _unread(estimate: Estimate, rounding: Rounding) -> str:

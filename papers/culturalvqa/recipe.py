@@ -12,7 +12,6 @@ The sentences are ours, and so are the reasons to skip, to return and to reject.
 from benchmarks.recipes.contract import PredictionTask, Recipe, ReportTable, StageSpec
 from benchmarks.recipes.parts import (
     BROKEN,
-    CANNOT_JUDGE,
     IRRELEVANT,
     OFFENSIVE,
     UNCLEAR,
@@ -23,6 +22,8 @@ from benchmarks.recipes.parts import (
 )
 from benchmarks.recipes.recipe_cohorts import country_cohorts
 from papers.culturalvqa.recipe_labels import LABEL_STAGES, TO_ANSWER
+from papers.culturalvqa.recipe_pictures import PICTURE_STAGES, TO_WRITE
+from papers.culturalvqa.recipe_verdicts import VERDICT_STAGES
 
 COUNTRIES = (
     "Brazil", "Canada", "China", "Ethiopia", "Germany", "India", "Iran", "Nigeria", "Rwanda", "Turkey", "United States",
@@ -92,42 +93,6 @@ ANSWER_SHEET = {
     ]
 }
 
-RATING_SHEET = {
-    "fields": [
-        one_of(
-            "verdict",
-            {"en": "How correct is the response?"},
-            (
-                option("1", {"en": "Completely correct"}),
-                option("2", {"en": "Correct, but not culturally specific"}),
-                option("3", {"en": "Correct, but not precise"}),
-                option("4", {"en": "Correct, but neither culturally specific nor precise"}),
-                option("5", {"en": "Completely incorrect"}),
-            ),
-            rules=[
-                {
-                    "en": "Culturally specific: the name most people of {target} use for what is theirs: “Bread” → “Naan”, "
-                    "“Festival of colors” → “Holi”; English for what is found everywhere: “Anar daana” → “Pomegranate seeds”."
-                },
-                {"en": "Precise: not generic. “Food” → “Sushi”, “Festival” → “Carnival”, “Tea” → “Oolong tea”."},
-            ],
-        )
-    ]
-}
-
-LAVE_SHEET = {
-    "fields": [
-        one_of(
-            "lave",
-            {"en": "How correct is the candidate answer?"},
-            (
-                option("1", {"en": "An incorrect, irrelevant, or imprecise answer"}),
-                option("2", {"en": "A correct and precise answer"}),
-            ),
-        )
-    ]
-}
-
 REVIEW_REASONS = (
     {"code": "no_picture_needed", "label": {"en": "It can be answered without the picture"}},
     {"code": "no_culture_needed", "label": {"en": "It needs no knowledge of the culture"}},
@@ -156,23 +121,9 @@ ANSWERING = {
         "answer, give your best guess, and say so below."
     )
 }
-RATING = {
-    "en": (
-        "You will see a picture, a question about it and a response. Say how correct the response is.\n\n"
-        "The five cases are not a scale from good to bad: cases 2 to 4 say what a correct response lacks."
-    )
-}
-LAVE = {
-    "en": (
-        "You will see a picture, a question about it, reference answers by people who know the culture, and a candidate "
-        "answer. Rate the candidate answer's correctness.\n\n"
-        "Go by the reference answers: the same thing in other words is correct, something vaguer than all of them is not."
-    )
-}
-
 CULTURALVQA = Recipe(
     key="culturalvqa",
-    version="4",
+    version="5",
     name="CulturalVQA",
     summary={
         "en": (
@@ -189,6 +140,7 @@ CULTURALVQA = Recipe(
     concepts=(),
     conditions=(),
     stages=(
+        *PICTURE_STAGES,
         StageSpec(
             key="questions",
             name="Question writing",
@@ -199,6 +151,7 @@ CULTURALVQA = Recipe(
             own_items_only=True,
             acceptance="by_review",
             review_reasons=REVIEW_REASONS,
+            derivation=TO_WRITE,
             layout={
                 "fold": ["concept", "assertion"],
                 "fold_label": {"en": "Supporting information, if you do not know it"},
@@ -207,19 +160,6 @@ CULTURALVQA = Recipe(
             retire_after_skips=3,
             skip_reasons=(IRRELEVANT, UNFAMILIAR, BROKEN, OFFENSIVE),
             instructions=WRITING,
-            sample=(
-                {
-                    "file": "india/diwali-01.jpg",
-                    "key": "india-diwali-01",
-                    "country": "India",
-                    "concept": "Diwali",
-                    "facet": "rituals",
-                    "assertion": "Oil lamps are lit in rows at Diwali.",
-                    "entities": "Oil lamp|Rangoli",
-                    "source": "https://example.org/page",
-                    "licence": "CC BY 4.0",
-                },
-            ),
         ),
         StageSpec(
             key="answers",
@@ -234,70 +174,8 @@ CULTURALVQA = Recipe(
             skip_reasons=(UNFAMILIAR, UNCLEAR, BROKEN, OFFENSIVE),
             instructions=ANSWERING,
         ),
-        StageSpec(
-            key="model-answers",
-            name="Rating model answers",
-            display="candidate",
-            sheet=RATING_SHEET,
-            target_answers=5,
-            has_target=True,
-            own_items_only=True,
-            layout={"references": False},
-            skip_reasons=(UNFAMILIAR, UNCLEAR, CANNOT_JUDGE, BROKEN),
-            instructions=RATING,
-            sample=(
-                {
-                    "file": "india/diwali-01.jpg",
-                    "key": "india-diwali-01/model-a",
-                    "country": "India",
-                    "concept": "Diwali",
-                    "text": "What are these lamps called?",
-                    "candidate": "Diyas",
-                    "model": "model-a",
-                },
-            ),
-        ),
-        StageSpec(
-            key="lave",
-            name="LAVE",
-            display="candidate",
-            sheet=LAVE_SHEET,
-            target_answers=1,
-            has_target=False,
-            own_items_only=True,
-            layout={"references": True},
-            skip_reasons=(UNCLEAR, CANNOT_JUDGE, BROKEN),
-            instructions=LAVE,
-            sample=(
-                {
-                    "file": "india/diwali-01.jpg",
-                    "key": "india-diwali-01/lave/model-a",
-                    "country": "India",
-                    "text": "What are these lamps called?",
-                    "candidate": "Diyas",
-                    "references": "Diya|Diyas",
-                    "question": "india-diwali-01",
-                    "candidate_by": "model-a",
-                    "setting": "vlm",
-                    "facet": "rituals",
-                    "sub_category": "Beliefs and Customs",
-                },
-                {
-                    "file": "india/diwali-01.jpg",
-                    "key": "india-diwali-01/lave/human-1",
-                    "country": "India",
-                    "text": "What are these lamps called?",
-                    "candidate": "Diya",
-                    "references": "Diyas",
-                    "question": "india-diwali-01",
-                    "candidate_by": "human",
-                    "setting": "",
-                    "facet": "rituals",
-                    "sub_category": "Beliefs and Customs",
-                },
-            ),
-        ),
         *LABEL_STAGES,
+        *VERDICT_STAGES,
     ),
     prediction_tasks=(
         PredictionTask(

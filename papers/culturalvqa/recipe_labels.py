@@ -80,6 +80,7 @@ LABEL_STAGES = (
         sheet=SUB_CATEGORY_SHEET,
         target_answers=1,
         has_target=False,
+        own_items_only=True,
         derivation=OF_QUESTIONS,
         layout={
             "show": [
@@ -99,6 +100,7 @@ LABEL_STAGES = (
         sheet=STEREOTYPE_SHEET,
         target_answers=1,
         has_target=False,
+        own_items_only=True,
         derivation=OF_QUESTIONS,
         skip_reasons=(UNCLEAR, CANNOT_JUDGE),
         instructions={

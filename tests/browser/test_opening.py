@@ -53,7 +53,7 @@ def test_cohorts_and_chain_by_buttons(
     page.get_by_role("button", name="Open the chain").click()
     expect(page.get_by_text("stages are open.")).to_be_visible()
     shot(page, "opening-opened", full_page=True)
-    assert Campaign.objects.filter(state="open").count() == benchmark.stages.count()
+    assert Campaign.objects.filter(state="open").count() == benchmark.stages.filter(target_answers__gt=0).count()
     first = Campaign.objects.get(stage__key="questions")
     assert set(first.cohorts.values_list("target_answers", flat=True)) == {2}
     for name, language in (("phone", "en"), ("arabic", "ar")):

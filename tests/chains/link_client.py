@@ -37,6 +37,15 @@ class LinkClient:
         self.page, self.loads = reply.content.decode(), self.loads + 1
         self.path = reply.redirect_chain[-1][0] if reply.redirect_chain else self.path
 
+    def open(self, path: str) -> None:
+        """Go to an address, as by a bookmark."""
+        self.path = path
+        self._show(self.client.get(path, follow=True))
+
+    def has(self, label: str) -> bool:
+        """Whether there is a link with this text."""
+        return any(text_of(inside) == label for _address, inside in LINK.findall(self.page))
+
     def follow(self, label: str) -> None:
         """Press the first link with this text."""
         addresses = [address for address, inside in LINK.findall(self.page) if text_of(inside) == label]
@@ -44,9 +53,18 @@ class LinkClient:
         self.path = urljoin(self.path, html.unescape(addresses[0]))
         self._show(self.client.get(self.path, follow=True))
 
-    def submit(self, button: str, changes: Mapping[str, Any] | None = None) -> None:
-        """Send the form that has this button, as it is drawn but for `changes`."""
-        for attributes, inside in FORM.findall(self.page):
+    def button(self, start: str) -> str:
+        """The whole label of the first button that begins so."""
+        labels = [text_of(label) for _attributes, label in BUTTON.findall(self.page)]
+        assert any(label.startswith(start) for label in labels), f"{self.path} has no button “{start}”: {labels}"
+        return next(label for label in labels if label.startswith(start))
+
+    def submit(self, button: str, changes: Mapping[str, Any] | None = None, within: str = "") -> None:
+        """Send the first form that has this button, as it is drawn but for `changes`; None leaves a field out.
+
+        `within`: the part of the page that the form stands in.
+        """
+        for attributes, inside in FORM.findall(within or self.page):
             pressed = [start for start, label in BUTTON.findall(inside) if text_of(label) == button]
             if pressed and 'method="post"' in attributes:
                 self._send(attributes, inside, pressed[0], changes or {})
@@ -60,6 +78,7 @@ class LinkClient:
         if attribute("name", pressed):
             data[attribute("name", pressed)] = [attribute("value", pressed)]
         data.update(changes)
+        data = {name: value for name, value in data.items() if value is not None}
         self.path = urljoin(self.path, attribute("action", attributes) or self.path)
         self._show(self.client.post(self.path, data, follow=True))
 

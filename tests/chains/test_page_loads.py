@@ -8,12 +8,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from annotation.models import Campaign, CampaignCohort, Slot
 from benchmarks.models import Item
 from benchmarks.recipes.registry import recipe
-from jobs.models import Job
-from jobs.services import runner
 from people.models import Cohort
 from tests import pictures as draw
 from tests.archives import pack_zip
 from tests.chains.link_client import LinkClient
+from tests.chains.researcher import do_waiting_work
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
@@ -24,22 +23,17 @@ MOST_PAGES = 12
 
 def upload() -> dict[str, SimpleUploadedFile]:
     """200 items, of one country after the other. A few pictures show all: what counts here are the items."""
-    shapes = {f"{n}.png": draw.png(60, 40, seed=900 + n) for n in range(5)}
+    shapes = {f"{n}.png": draw.png(160, 120, seed=900 + n) for n in range(5)}
     rows = [
-        {"file": f"{n % 5}.png", "key": f"item-{n}", "country": COUNTRIES[n % 11], "concept": "tea", "facet": "drink"}
+        {"file": f"{n % 5}.png", "key": f"item-{n}", "country": COUNTRIES[n % 11], "concept": "tea", "facet": "drink",
+         "fact.clip_score": "27"}
         for n in range(ITEMS)
-    ]
+    ]  # fmt: skip
     manifest = "\n".join(json.dumps(row) for row in rows).encode()
     return {
         "manifest": SimpleUploadedFile("manifest.jsonl", manifest),
         "archive": SimpleUploadedFile("pictures.zip", pack_zip(shapes)),
     }
-
-
-def run_waiting_jobs() -> None:
-    """What the worker does meanwhile."""
-    for job in Job.objects.filter(finished_at=None):
-        runner.run(job.pk)
 
 
 def test_eleven_cohorts_and_200_items_are_open_within_twelve_pages(world: World) -> None:
@@ -50,7 +44,7 @@ def test_eleven_cohorts_and_200_items_are_open_within_twelve_pages(world: World)
 
     visitor.follow("Import items")
     visitor.submit("Import", upload())
-    run_waiting_jobs()
+    do_waiting_work()
     visitor.follow("Overview")
 
     visitor.follow("Create cohorts")
@@ -60,15 +54,17 @@ def test_eleven_cohorts_and_200_items_are_open_within_twelve_pages(world: World)
     visitor.submit("Open the chain")
 
     assert visitor.loads <= MOST_PAGES
-    stages = len(recipe("culturalvqa").stages)
-    assert Item.objects.count() == ITEMS
-    assert Campaign.objects.filter(state="open").count() == stages
-    assert CampaignCohort.objects.count() == 11 * stages
-    assert Slot.objects.count() == ITEMS, "each cohort is asked about its own items; later stages wait for theirs"
+    do_waiting_work()
+    asked = [stage.key for stage in recipe("culturalvqa").stages if stage.target_answers]
+    assert Item.objects.filter(stage__key="candidates", intake="kept").count() == ITEMS
+    assert sorted(Campaign.objects.filter(state="open").values_list("stage__key", flat=True)) == sorted(asked)
+    assert CampaignCohort.objects.count() == 11 * (len(asked) + 1), "and a campaign for the judge"
+    assert Slot.objects.filter(cohort__campaign__stage__key="questions").count() == ITEMS
+    assert Slot.objects.count() == 2 * ITEMS, "questions and labels of each cohort's own; later stages wait for theirs"
 
     before = [list(model.objects.order_by("pk").values()) for model in (Campaign, CampaignCohort)]
     visitor.follow("Open the chain")
     visitor.submit("Open the chain")
     assert "Everything is open already." in visitor.page
     assert [list(model.objects.order_by("pk").values()) for model in (Campaign, CampaignCohort)] == before
-    assert Slot.objects.count() == ITEMS
+    assert Slot.objects.count() == 2 * ITEMS

@@ -96,7 +96,7 @@ def candidates() -> list[Row]:
             models += [(f"human-{n}", "") for n in range(3)]
             for by, setting in models:
                 rows.append({
-                    "key": f"{question}/lave/{by}-{setting}", "file": f"{question}.png", "country": country,
+                    "key": f"{question}/lave/{by}-{setting}", "country": country,
                     "text": f"What {facet} is this?", "candidate": f"{facet} of {by}", "references": "Lamp|Lamps",
                     "question": question, "candidate_by": "human" if by.startswith("human") else by,
                     "setting": setting, "facet": facet, "sub_category": SUB[facet],
@@ -110,7 +110,7 @@ def pictures_of_questions() -> dict[str, bytes]:
 
 
 def judge_answers(door: PublicDoor) -> None:
-    door.import_items("lave", candidates(), pictures_of_questions())
+    door.import_items("lave", candidates())
     ask_judge(door, door.open_campaign("lave", {door.first: 1, door.second: 1}), "Judge")
 
 

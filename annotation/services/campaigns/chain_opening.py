@@ -7,6 +7,7 @@ from datetime import date, datetime
 from annotation.models import Campaign, CampaignCohort
 from annotation.services.campaigns import lifecycle
 from annotation.services.campaigns.lifecycle import CampaignRefused
+from annotation.services.files.campaigns import open_for_imports
 from annotation.services.sheets.stages import problems
 from annotation.services.transactions import in_transaction
 from benchmarks.models import Benchmark, Stage
@@ -17,7 +18,8 @@ RUNNING = (Campaign.State.OPEN, Campaign.State.PAUSED)
 
 @dataclass(frozen=True)
 class StageOpening:
-    """What is wanted of one stage. `targets`: answers for each item, by the id of the cohort."""
+    """What is wanted of one stage. `targets`: answers for each item, by the id of the cohort; where all are 0, people
+    are not asked, and the stage opens for models and imports."""
 
     stage_id: int
     targets: Mapping[int, int]
@@ -97,13 +99,21 @@ def _open(
     if blocking:  # in words, where the refusal of a new campaign would say only that the sheet is wrong
         raise CampaignRefused(blocking)
     campaign = lifecycle.create(
-        stage, stage.name, actor, targets, opens_on=opening.opens_on, closes_on=opening.closes_on
+        stage, stage.name, actor, _at_least_one(targets), opens_on=opening.opens_on, closes_on=opening.closes_on
     )
-    lifecycle.open_campaign(campaign, actor, at, may_be_empty=True)
+    if any(targets.values()):
+        lifecycle.open_campaign(campaign, actor, at, may_be_empty=True)
+    else:
+        open_for_imports(campaign, actor, at)
     return campaign
+
+
+def _at_least_one(targets: Mapping[Cohort, int]) -> dict[Cohort, int]:
+    """What each cohort would be asked for if the campaign were opened for people."""
+    return {cohort: max(1, target) for cohort, target in targets.items()}
 
 
 def _add_cohorts(campaign: Campaign, targets: Mapping[Cohort, int], actor: User | None) -> list[CampaignCohort]:
     asked = set(campaign.cohorts.values_list("cohort", flat=True))
-    missing = [(cohort, target) for cohort, target in targets.items() if cohort.pk not in asked]
+    missing = [(cohort, target) for cohort, target in _at_least_one(targets).items() if cohort.pk not in asked]
     return [lifecycle.add_cohort(campaign, cohort, target, actor) for cohort, target in missing]

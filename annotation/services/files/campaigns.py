@@ -13,7 +13,7 @@ from people.models import User
 
 
 @in_transaction
-def open_for_imports(campaign: Campaign, actor: User, at: datetime) -> None:
+def open_for_imports(campaign: Campaign, actor: User | None, at: datetime) -> None:
     """Freeze the sheet and pause: answers can come in, also before there are items. Raises CampaignRefused."""
     row = Campaign.objects.select_for_update(no_key=True).select_related("stage").get(pk=campaign.pk)
     if row.state != Campaign.State.DRAFT:

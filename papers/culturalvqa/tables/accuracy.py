@@ -38,7 +38,7 @@ from papers.culturalvqa.tables.judgements import (
     judged_answers,
     models_in_setting,
 )
-from papers.culturalvqa.tables.labels import STEREOTYPE_TABLE
+from papers.culturalvqa.tables.labels import NO_SUB_CATEGORIES, STEREOTYPE_TABLE
 from papers.culturalvqa.tables.verdicts import VERDICT_TABLES
 from papers.culturalvqa.tables.word_lists import LIST_TABLES
 from people.models import Rater
@@ -64,14 +64,11 @@ BASELINES = ("llm_only", "llm_country", "llm_entities", "vlm")
 MEAN = gettext_lazy(
     "The average is the plain mean over countries, however many questions each has. Interval over countries."
 )
+PEOPLE_WORDS = gettext_lazy("People: each answer judged against those of the others; questions with three or more.")
 NOT_WITHOUT = gettext_lazy("No model was asked without the picture. Its answers have the setting “llm_only”.")
 NOT_BOTH = gettext_lazy("No model was asked both with and without examples (settings “vlm_few_shot” and “vlm”).")
 NOT_OPEN = gettext_lazy("It is unknown which models are open. Enter it in the model details (“open”: true or false).")
 NOT_DATED = gettext_lazy("The release dates of the models are unknown. Enter them in the model details (“released”).")
-NO_SUB_CATEGORIES = gettext_lazy(
-    "The questions of these facets have no sub-categories. Have a judge or people name them in the stage "
-    "“sub-categories”, or import them with the items."
-)
 # sub-categories that the paper has, and the facets each exists in
 SUB_CATEGORIES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "6": {
@@ -103,12 +100,13 @@ def build_countries(inputs: TableInputs) -> Table:
     models = models_in_setting(judged, inputs.chosen["setting"])
     compare = inputs.chosen["setting"] == "vlm"
     rows, by_model = [], {name: [some.of(country=c).accuracy for c in judged.countries] for name, some in models}
+    people = {c: (judged.people.of(country=c).ceiling,) for c in judged.countries} if judged.people.score.size else {}
     for place, country in enumerate(judged.countries):
         cells = [
             Cell(by_model[name][place], rounding=PERCENT, printed=_printed_accuracy(country, name) if compare else None)
             for name, _some in models
         ]
-        rows.append(Row(country, tuple(cells)))
+        rows.append(Row(country, (*cells, *(Cell(one, rounding=PERCENT) for one in people.get(country, ())))))
     cells = [
         Cell(
             mean_over_countries(by_model[name], SHARES),
@@ -117,10 +115,12 @@ def build_countries(inputs: TableInputs) -> Table:
         )
         for name, _some in models
     ]
+    ceilings = [one for some in people.values() for one in some]
+    cells += [Cell(mean_over_countries(ceilings, SHARES), rounding=PERCENT)] if people else []
     rows.append(Row(_("Average"), tuple(cells)))
-    return inputs.table(
-        corner=_("Country"), columns=[name for name, _some in models], rows=rows, words=[*about_judge(judged), MEAN]
-    )
+    columns: list[Words] = [*(name for name, _some in models), *([_("People")] if people else [])]
+    words: list[Words] = [*about_judge(judged), *([PEOPLE_WORDS] if people else []), MEAN]
+    return inputs.table(corner=_("Country"), columns=columns, rows=rows, words=words)
 
 
 def build_conditions(inputs: TableInputs) -> Table:
@@ -356,7 +356,10 @@ def _numbers(values: list[float | None]) -> Floats:
 
 
 _ALL: tuple[TableSpec, ...] = (
-    TableSpec("accuracy", "Tables 2, 4", gettext_lazy("LAVE accuracy by country"), NEEDS, build_countries, OPTIONS),
+    TableSpec(
+        "accuracy", "Tables 2, 4", gettext_lazy("LAVE accuracy by country"), NEEDS, build_countries,
+        (*OPTIONS, CEILING),
+    ),
     *DATA_TABLES,
     *LIST_TABLES,
     TableSpec(

@@ -22,12 +22,22 @@ from evaluation.metrics import resampling
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.proportions import share_of
 from evaluation.rendering.report import Cell, PrintedValue, Rounding, Row, Words
+from evaluation.selections.selection import Selection
 from evaluation.tables.spec import TableSpec
 from evaluation.tables.table import MissingData, Table, TableOption
 from evaluation.tables.table_inputs import TableInputs
 from papers.culturalvqa.printed_values import PRINTED, printed
 from papers.culturalvqa.prompts.lave import drop_rare_references
-from papers.culturalvqa.tables.judgements import CEILING, FACETS, JUDGE, SCALE, judged_answers, select_origins
+from papers.culturalvqa.tables.judgements import (
+    CEILING,
+    FACETS,
+    JUDGE,
+    SCALE,
+    SUB_CATEGORIES_FROM,
+    judged_answers,
+    select_origins,
+)
+from papers.culturalvqa.tables.labels import NO_SUB_CATEGORIES, sub_categories
 from predictions.prompts.prompt_templates import split_texts
 
 NEEDS = gettext_lazy("Questions, and answers of people to them.")
@@ -250,21 +260,19 @@ def build_facets(inputs: TableInputs) -> Table:
 
 
 def build_sub_categories(inputs: TableInputs) -> Table:
-    """Figure 10: how a facet's questions are spread over sub-categories."""
-    judged = judged_answers(inputs)
-    first = np.unique(judged.question, return_index=True)[1]
-    facets, names = judged.facet[first], judged.sub_category[first]
-    if not set(names.tolist()) - {""}:
-        raise MissingData(_("The questions of these facets have no sub-categories. Import them with the items."))
-    shown = judged.facets()
+    """Figure 10: how a facet's accepted questions are spread over sub-categories. No answer need be judged."""
+    labelled = _labelled_questions(inputs)
+    facets = {facet for facet, _name in labelled} - {""}
+    shown = [*(one for one in FACETS if one in facets), *sorted(facets - set(FACETS))]
+    counts = Counter(labelled)
     rows = []
-    for name in sorted(set(names.tolist()) - {""}):
+    for name in sorted({name for _facet, name in labelled}):
         cells = []
         for facet in shown:
-            inside = (facets == facet) & (names != "")
-            count = int((inside & (names == name)).sum())
+            count = counts[facet, name]
             theirs = _in_text("type_or_name", facet) if name == "Type/Name" else None
-            share = share_of(count, int(inside.sum()), method="share of the facet's questions")
+            inside = sum(n for (other, _name), n in counts.items() if other == facet)
+            share = share_of(count, inside, method="share of the facet's questions")
             cells += [
                 Cell(text=str(count)),
                 Cell(share, rounding=SHARE, printed=theirs),
@@ -273,7 +281,49 @@ def build_sub_categories(inputs: TableInputs) -> Table:
     columns: list[Words] = []
     for facet in shown:
         columns += [facet, _("%(facet)s, percent") % {"facet": facet}]
-    return inputs.table(corner=_("Sub-category"), columns=columns, rows=rows)
+    words: list[Words] = [SUB_CATEGORIES_FROM]
+    return inputs.table(corner=_("Sub-category"), columns=columns, rows=rows, words=words)
+
+
+def _labelled_questions(inputs: TableInputs) -> list[tuple[str, str]]:
+    """Facet and sub-category of each accepted question that has one. Raises MissingData.
+
+    Questions are the items of the stage `answers`; of benchmarks whose judged answers were imported, also those that
+    these name.
+    """
+    selection = _first_selection(inputs)
+    inputs.used_selections.append(selection)
+    rows = Item.objects.filter(
+        stage__benchmark=inputs.benchmark, stage__key__in=("answers", "lave"), withdrawn_at=None,
+        condition__in=selection.conditions,
+    )  # fmt: skip
+    by_people, by_models = sub_categories(inputs)
+    questions: dict[str, tuple[str, str]] = {}
+    for stage, key, context in select_origins(inputs, rows).order_by("pk").values_list("stage__key", "key", "context"):
+        question = key if stage == "answers" else str(context.get("question") or "")
+        facet, own = (str(context.get(name) or "") for name in ("facet", "sub_category"))
+        known = questions.get(question, ("", ""))
+        questions[question] = (known[0] or facet, known[1] or own)
+    labelled = [
+        (facet, name)
+        for question, (facet, own) in questions.items()
+        if (name := by_people.get(question) or own or by_models.get(question, ""))
+    ]
+    if not labelled:
+        raise MissingData(NO_SUB_CATEGORIES)
+    return labelled
+
+
+def _first_selection(inputs: TableInputs) -> Selection:
+    """Of the first of these stages that was asked. Raises what the first says."""
+    missing: MissingData | None = None
+    for stage, field_key in (("sub-categories", "sub_category"), ("answers", "answer"), ("lave", "lave")):
+        try:
+            return inputs.selection(stage, field_key)
+        except MissingData as error:
+            missing = missing or error
+    assert missing is not None
+    raise missing
 
 
 def build_skips(inputs: TableInputs) -> Table:
@@ -313,7 +363,7 @@ DATA_TABLES: tuple[TableSpec, ...] = (
     TableSpec("openers", "Section 4", gettext_lazy("How questions begin"), NEEDS, build_openers),
     TableSpec(
         "sub-categories", "Figure 10", gettext_lazy("Sub-categories of facets"),
-        gettext_lazy("Judged answers whose questions have a sub-category."), build_sub_categories, (JUDGE, SCALE),
+        gettext_lazy("Accepted questions that have a sub-category."), build_sub_categories,
     ),
     TableSpec(
         "skips", "Section 3", gettext_lazy("Pictures that were skipped"),

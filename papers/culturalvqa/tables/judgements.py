@@ -2,14 +2,17 @@
 
 An item is a question with one candidate answer; its context names the question, who gave the answer ("human" or a
 model) and how the model was asked. An item the judge gave no readable rating has no score: missing, with a reason.
+A question that a model was asked and gave no answer to has no item: it is read from the call (`no_answer`), and counted
+apart from what the judge could not be read about.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +25,7 @@ from benchmarks.models import Benchmark, Item
 from evaluation.metrics.counts import Bools, Floats
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.resampling import SHARES_APART, difference_of_means
-from evaluation.queries.call_statistics import CallStatistics
+from evaluation.queries.call_statistics import UNSENT, WITHOUT_VALUE, CallStatistics
 from evaluation.queries.call_statistics import call_statistics as calls_of
 from evaluation.queries.observations import Observations, ObservedRater, rater_label
 from evaluation.rendering.report import Words
@@ -35,8 +38,10 @@ from papers.culturalvqa.metrics import Scale, human_ceiling, lave_accuracy, scor
 from papers.culturalvqa.tables.labels import sub_categories
 from people.models import Rater
 from predictions.models import Call
+from predictions.models.calls import INCOMPLETE
 
 STAGE = FIELD = "lave"
+ANSWERS = "answers"
 HUMAN = "human"
 FACETS = ("food", "clothing", "drink", "rituals", "traditions")
 SCALE = TableOption(
@@ -84,7 +89,8 @@ UNREADABLE = gettext_lazy(
 
 @dataclass(frozen=True, eq=False)
 class JudgedAnswers:
-    """n judged answers. `score` (n,) 0 to 1, NaN where unreadable; the others are (n,) texts."""
+    """n judged answers, and calls of the same models without one. `score` (n,) 0 to 1, NaN where unreadable and where
+    there is no answer; `no_answer` (n,) the state in which such a call ended, else empty; the others are (n,) texts."""
 
     score: Floats
     question: npt.NDArray[Any]
@@ -93,13 +99,14 @@ class JudgedAnswers:
     country: npt.NDArray[Any]
     facet: npt.NDArray[Any]
     sub_category: npt.NDArray[Any]
+    no_answer: npt.NDArray[Any]
     judge: str
     ways: tuple[str, ...] = ()  # how each judge's answers were come by, in words
     partly: int = 0  # answers that some of several judges said something readable about, and others not
     average: str = "answers"
 
     def where(self, keep: Bools) -> JudgedAnswers:
-        names = ("score", "question", "by", "setting", "country", "facet", "sub_category")
+        names = ("score", "question", "by", "setting", "country", "facet", "sub_category", "no_answer")
         return replace(self, **{name: getattr(self, name)[keep] for name in names})
 
     def of(self, **wanted: str) -> JudgedAnswers:
@@ -107,6 +114,11 @@ class JudgedAnswers:
         for name, value in wanted.items():
             keep &= getattr(self, name) == value
         return self.where(keep)
+
+    @property
+    def answered(self) -> JudgedAnswers:
+        """Without the calls that ended without an answer."""
+        return self.where(self.no_answer == "")
 
     @property
     def people(self) -> JudgedAnswers:
@@ -126,7 +138,10 @@ class JudgedAnswers:
 
     @property
     def accuracy(self) -> Estimate:
-        return lave_accuracy(self.score, self.question)
+        judged = self.answered
+        estimate = lave_accuracy(judged.score, judged.question)
+        without = self.score.size - judged.score.size
+        return replace(estimate, extras={**estimate.extras, "n_no_answer": without}) if without else estimate
 
     @property
     def ceiling(self) -> Estimate:
@@ -152,27 +167,71 @@ def judged_answers(inputs: TableInputs) -> JudgedAnswers:
     selected = [row for row in named_rows if put is None or row[0] in put]
     if not selected:
         raise MissingData(_("There are no judged answers for the countries chosen."))
-
-    def texts(name: str) -> npt.NDArray[Any]:
-        return np.array([str(context.get(name) or "") for _pk, _origin, context in selected])
-
+    rows_of_answers = [_answer_row(context, origin, score.get(pk, np.nan)) for pk, origin, context in selected]
+    every = [*rows_of_answers, *_calls_without_answer(inputs, selection, rows_of_answers)]
     by_people, by_models = sub_categories(inputs)
-    questions, imported = texts("question"), texts("sub_category")
     return JudgedAnswers(
-        score=np.array([score.get(pk, np.nan) for pk, _origin, _context in selected], np.float64),
-        question=questions,
-        by=texts("candidate_by"),
-        setting=texts("setting"),
-        country=np.array([origin for _pk, origin, _context in selected]),
-        facet=texts("facet"),
+        score=np.array([row.score for row in every], np.float64),
+        **{
+            name: np.array([getattr(row, name) for row in every]) for name in VerdictRow._fields if name not in COMPUTED
+        },
         sub_category=np.array(
-            [by_people.get(key) or own or by_models.get(key, "") for key, own in zip(questions, imported, strict=True)]
+            [by_people.get(row.question) or row.sub_category or by_models.get(row.question, "") for row in every]
         ),
         judge=", ".join(rater_label(observations.raters[place]) for place in judges),
         ways=_method_texts(calls, [observations.raters[place] for place in judges]),
         partly=partly,
         average=inputs.chosen.get("ceiling", "answers"),
     )
+
+
+class VerdictRow(NamedTuple):
+    """An answer, or a call without one; see JudgedAnswers."""
+
+    score: float
+    question: str
+    by: str
+    setting: str
+    country: str
+    facet: str
+    sub_category: str
+    no_answer: str = ""
+
+
+COMPUTED = ("score", "sub_category")
+
+
+def _answer_row(context: Mapping[str, Any], origin: str, score: float) -> VerdictRow:
+    question, by, setting, facet, sub_category = (
+        str(context.get(name) or "") for name in ("question", "candidate_by", "setting", "facet", "sub_category")
+    )
+    return VerdictRow(score, question, by, setting, origin, facet, sub_category)
+
+
+def _calls_without_answer(
+    inputs: TableInputs, selection: Selection, judged: Sequence[VerdictRow]
+) -> Iterator[VerdictRow]:
+    """Questions that models of `judged`, asked in the same way, gave no answer to; one row for each question, though it
+    was asked in several runs. None where an answer was judged."""
+    asked = {(row.by, row.setting) for row in judged}
+    known = {(row.question, row.by, row.setting) for row in judged}
+    unreadable = Q(state=Call.State.ANSWERED, **{f"notes__{INCOMPLETE}__has_key": "answer"})
+    calls = Call.objects.filter(
+        Q(state__in=WITHOUT_VALUE) | unreadable, run__campaign__stage__benchmark=inputs.benchmark,
+        run__campaign__stage__key=ANSWERS, run__withdrawn_at=None, repeat=0, item__withdrawn_at=None,
+        item__condition__in=selection.conditions,
+    ).exclude(UNSENT)  # fmt: skip
+    if selection.concepts:
+        calls = calls.filter(item__concept__in=selection.concepts)
+    if labels := _chosen_labels(inputs):
+        calls = calls.filter(item__origin__in=labels)
+    names = ("item__key", "run__rater__name", "run__rater__setting", "item__origin", "item__context", "state")
+    for question, by, setting, origin, context, state in calls.order_by("pk").values_list(*names):
+        if (by, setting) not in asked or (question, by, setting) in known:
+            continue
+        known.add((question, by, setting))
+        facet, sub_category = (str(context.get(name) or "") for name in ("facet", "sub_category"))
+        yield VerdictRow(np.nan, question, by, setting, origin, facet, sub_category, str(state))
 
 
 def _of_campaigns(inputs: TableInputs, rows: QuerySet[Item], selection: Selection) -> QuerySet[Item]:
@@ -186,9 +245,15 @@ def _of_campaigns(inputs: TableInputs, rows: QuerySet[Item], selection: Selectio
 
 def select_origins(inputs: TableInputs, rows: QuerySet[Item]) -> QuerySet[Item]:
     """Only items of the cohorts the address names; all, where it names none: a judge needs no cohort to be asked."""
+    labels = _chosen_labels(inputs)
+    return rows.filter(origin__in=labels) if labels else rows
+
+
+def _chosen_labels(inputs: TableInputs) -> list[str]:
+    """Of the cohorts that the address names; none where it names none."""
     if not inputs.params.getlist("cohort"):
-        return rows
-    return rows.filter(origin__in=[inputs.catalogue.cohorts[pk].label for pk in inputs.used_selections[-1].cohorts])
+        return []
+    return [inputs.catalogue.cohorts[pk].label for pk in inputs.used_selections[-1].cohorts]
 
 
 def scale_of(inputs: TableInputs) -> Scale:
@@ -283,4 +348,16 @@ def about_judge(judged: JudgedAnswers) -> list[Words]:
             judged.partly,
         )
         words.append(text % {"n": f"{judged.partly:,}"})
+    if without := no_answer_counts(judged):
+        text = _("Calls without an answer, which are left out and counted apart: %(counts)s.")
+        words.append(text % {"counts": "; ".join(f"{name}: {n:,}" for name, n in without.items())})
     return words
+
+
+def no_answer_counts(judged: JudgedAnswers) -> dict[str, int]:
+    """How many questions each model, asked in one way, gave no answer to; those without any are not named."""
+    without = judged.where(judged.no_answer != "")
+    names = [
+        f"{by} ({setting})" if setting else str(by) for by, setting in zip(without.by, without.setting, strict=True)
+    ]
+    return dict(sorted(Counter(names).items()))

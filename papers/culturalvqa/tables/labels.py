@@ -28,6 +28,10 @@ CODES, ABOUT = (
     {one["code"]: one["label"]["en"] for one in field["config"]["options"]} for field in STEREOTYPE_SHEET["fields"]
 )
 WHOLE = Rounding(1, 100)
+NO_SUB_CATEGORIES = gettext_lazy(
+    "The questions of these facets have no sub-categories. Have a judge or people name them in the stage "
+    "“sub-categories”, or import them with the items."
+)
 
 
 def sub_categories(inputs: TableInputs) -> tuple[dict[str, str], dict[str, str]]:

@@ -12,7 +12,7 @@ from evaluation.tables.table import MissingData
 from evaluation.tables.table_inputs import TableInputs
 from papers.culturalvqa.tables import accuracy as culturalvqa
 from papers.culturalvqa.tables import judgements as culturalvqa_judged
-from papers.culturalvqa.tables.labels import SUB_CATEGORIES
+from papers.culturalvqa.tables.labels import NO_SUB_CATEGORIES, SUB_CATEGORIES
 from people.models import Rater
 
 
@@ -43,12 +43,13 @@ def _with_examples_and_without(inputs: TableInputs) -> None:
 
 
 def _sub_categories(facets: tuple[str, ...], inputs: TableInputs) -> None:
-    rows = _judged_items(inputs).exclude(context__sub_category="").filter(context__has_key="sub_category")
+    items = Item.objects.filter(stage__benchmark=inputs.benchmark, stage__key__in=("lave", "answers"))
+    rows = items.exclude(context__sub_category="").filter(context__has_key="sub_category")
     labels = Rating.objects.filter(
         campaign__stage__benchmark=inputs.benchmark, campaign__stage__key=SUB_CATEGORIES, live=True, counted=True
     )
     if not (rows.filter(context__facet__in=facets) if facets else rows).exists() and not labels.exists():
-        raise MissingData(culturalvqa.NO_SUB_CATEGORIES)
+        raise MissingData(NO_SUB_CATEGORIES)
 
 
 def _require_model_info(name: str, words: Any, inputs: TableInputs) -> None:

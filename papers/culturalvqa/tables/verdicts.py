@@ -6,6 +6,7 @@ The five cases are nominal: a mean of them says nothing, so shares and nominal a
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from django.utils.translation import gettext as _
@@ -24,6 +25,7 @@ from papers.culturalvqa.printed_values import PRINTED
 from papers.culturalvqa.tables.judgements import JUDGE, STAGE, UNREADABLE, JudgedAnswers, chosen_judges, judged_answers
 
 CASES = ("1", "2", "3", "4", "5")
+WITH_PICTURE = ("", "vlm")
 NAMES: dict[str, Words] = {
     "1": gettext_lazy("1, completely correct"),
     "2": gettext_lazy("2, not culturally specific"),
@@ -44,11 +46,26 @@ RULE = TableOption(
 )
 
 
-def _by_model(observations: Observations) -> list[tuple[str, Observations]]:
-    names = [str(value or "") for value in observations.item_values("model")]
+class RatedModel(NamedTuple):
+    """A model whose answers people rated, and how it was asked: empty where the items do not say."""
+
+    name: str
+    setting: str
+    verdicts: Observations
+
+    @property
+    def label(self) -> str:
+        return self.name if self.setting in WITH_PICTURE else f"{self.name} ({self.setting})"
+
+
+def _by_model(observations: Observations) -> list[RatedModel]:
+    """By name and setting. Items that were imported name the model in a column of its own."""
+    columns = (observations.item_values(name) for name in ("model", "candidate_by", "setting"))
+    asked = [(str(model or by or ""), str(setting or "")) for model, by, setting in zip(*columns, strict=True)]
     return [
-        (name, observations.where(np.array([one == name for one in names], bool)[observations.item]))
-        for name in sorted(set(names) - {""})
+        RatedModel(*which, observations.where(np.array([one == which for one in asked], bool)[observations.item]))
+        for which in sorted(set(asked))
+        if which[0]
     ]
 
 
@@ -59,7 +76,8 @@ def build_verdicts(inputs: TableInputs) -> Table:
     if not models:
         raise MissingData(_("It is not known whose answers these are. Import the items with a column “model”."))
     rows = []
-    for name, some in models:
+    for model in models:
+        some = model.verdicts
         verdicts_given = np.array(observations.codes)[some.code]
         people = int(np.unique(some.rater).size)
         cells = [
@@ -70,7 +88,7 @@ def build_verdicts(inputs: TableInputs) -> Table:
             for case in CASES
         ]
         cells.append(Cell(alpha(some.ratings, "nominal", interval=inputs.interval), rounding=Rounding(2)))
-        rows.append(Row(name, tuple(cells)))
+        rows.append(Row(model.label, tuple(cells)))
     columns: list[Words] = [*(NAMES[case] for case in CASES), _("Alpha, nominal")]
     words: list[Words] = [
         _("Shares are of single verdicts, in percent; intervals leave out each answer with its verdicts."),
@@ -89,10 +107,11 @@ def build_judge(inputs: TableInputs) -> Table:
     right = ("1",) if inputs.chosen["correct"] == "1" else CASES[:4]
     rows = []
     whole: list[tuple[tuple[str, str], int, float]] = []
-    for name, some in _by_model(verdicts):
-        pairs = _people(some, name, right) + _judge(judged, name)
+    for model in _by_model(verdicts):
+        pairs = _people(model, right) + _judge(judged, model)
         whole += pairs
-        rows.append(Row(name, _judge_cells(pairs, PRINTED.in_text("judge_agreement", name, UNTOLD))))
+        printed = PRINTED.in_text("judge_agreement", model.label, UNTOLD)
+        rows.append(Row(model.label, _judge_cells(pairs, printed)))
     if not any(cell.estimate is not None and cell.estimate.n_units for row in rows for cell in row.cells):
         raise MissingData(
             _("No answer was both judged and rated by people. Both items need the same “question” and model.")
@@ -111,24 +130,26 @@ def build_judge(inputs: TableInputs) -> Table:
 Pair = tuple[tuple[str, str], int, float]  # question and model, rater's number, code
 
 
-def _people(some: Observations, model: str, right: tuple[str, ...]) -> list[Pair]:
+def _people(model: RatedModel, right: tuple[str, ...]) -> list[Pair]:
+    some = model.verdicts
     questions = some.item_values("question")
     codes = [RIGHT if code in right else WRONG for code in some.codes]
     return [
-        ((str(questions[item]), model), int(rater) + 1, codes[code])
+        ((str(questions[item]), model.label), int(rater) + 1, codes[code])
         for item, rater, code in zip(some.item, some.rater, some.code, strict=True)
         if questions[item]
     ]
 
 
-def _judge(judged: JudgedAnswers, model: str) -> list[Pair]:
-    """Answers with the picture; a question may have been asked otherwise too. The judge is rater 0, and finds right
-    what has the whole score, not half of it; NaN where it could not be read."""
-    with_picture = judged.of(by=model).where(np.isin(judged.of(by=model).setting, ["", "vlm"]))
-    codes = np.where(with_picture.score == 1, RIGHT, np.where(np.isfinite(with_picture.score), WRONG, np.nan))
+def _judge(judged: JudgedAnswers, model: RatedModel) -> list[Pair]:
+    """The same answers; where the rated items do not say how the model was asked, those with the picture. The judge is
+    rater 0, and finds right what has the whole score, not half of it; NaN where it could not be read."""
+    answers = judged.answered.of(by=model.name)
+    same = answers.where(np.isin(answers.setting, [model.setting] if model.setting else list(WITH_PICTURE)))
+    codes = np.where(same.score == 1, RIGHT, np.where(np.isfinite(same.score), WRONG, np.nan))
     return [
-        ((str(question), model), 0, float(code))
-        for question, code in zip(with_picture.question, codes, strict=True)
+        ((str(question), model.label), 0, float(code))
+        for question, code in zip(same.question, codes, strict=True)
         if question
     ]
 

@@ -66,20 +66,22 @@ def send(client: Client, changes: dict[str, Any] | None = None, status: int = 20
 def test_one_press_opens_every_stage_for_the_cohorts_of_the_recipe(world: World, benchmark: Benchmark) -> None:
     add_pictures(benchmark, Brazil=3, India=2, Egypt=4)
     page = send(world.client(world.mara))
-    stages = benchmark.stages.count()
-    assert f"{stages} stages are open." in page
-    campaigns = list(Campaign.objects.order_by("stage__position"))
-    assert [campaign.stage for campaign in campaigns] == list(benchmark.stages.all())
-    assert {campaign.state for campaign in campaigns} == {"open"}
-    for campaign in campaigns:
+    stages = list(benchmark.stages.exclude(key="candidates"))
+    assert f"{len(stages)} stages are open." in page, "candidates are imported and filtered: nobody answers there"
+    campaigns = {campaign.stage.key: campaign for campaign in Campaign.objects.order_by("stage__position")}
+    assert list(campaigns) == [stage.key for stage in stages]
+    for key, campaign in campaigns.items():
         rows = campaign.cohorts.order_by("cohort__label").values_list("cohort__label", "target_answers")
-        assert list(rows) == [(label, campaign.stage.target_answers) for label in ("Brazil", "India")]
+        assert list(rows) == [(label, campaign.stage.target_answers or 1) for label in ("Brazil", "India")]
         assert lifecycle.current_instructions(campaign) == campaign.stage.instructions
-    wanted = {one.cohort.label: one.wanted for one in lifecycle.progress(campaigns[0])}
+        assert campaign.state == ("paused" if key == "lave" else "open"), "a judge reads there, and no people"
+    questions = campaigns["questions"]
+    wanted = {one.cohort.label: one.wanted for one in lifecycle.progress(questions)}
     assert wanted == {"Brazil": 3, "India": 2}, "each cohort is asked about its own items"
-    assert Slot.objects.exclude(cohort__campaign=campaigns[0]).count() == 0, "later stages open empty"
+    assert Slot.objects.exclude(cohort__campaign=questions).count() == 0, "later stages open empty"
     assert not list(recount.iter_differences())
-    sheet = world.client(world.bia).get(f"/work/{campaigns[0].pk}/")
+    assert "LAVE" not in world.client(world.bia).get("/work/").content.decode()
+    sheet = world.client(world.bia).get(f"/work/{questions.pk}/")
     assert sheet.status_code in (200, 302), "people have the work at once"
 
 
@@ -102,7 +104,8 @@ def test_a_new_cohort_joins_every_open_stage_and_the_others_keep_their_targets(
     make_cohort(world.team, "China", world.caio)
     page = send(mara)
     assert "1 cohort joined stages that were open." in page
-    assert Campaign.objects.count() == benchmark.stages.count()
+    assert Campaign.objects.count() == benchmark.stages.count() - 1
+    assert Campaign.objects.get(stage__key="lave").cohorts.filter(cohort__label="China").exists()
     rows = CampaignCohort.objects.filter(campaign__stage=question).order_by("cohort__label")
     assert list(rows.values_list("cohort__label", "target_answers")) == [("Brazil", 4), ("China", 4), ("India", 4)]
     assert Slot.objects.filter(cohort__cohort__label="China").count() == 5
@@ -122,6 +125,28 @@ def test_a_stage_can_be_left_out_and_a_cohort_left_out_of_a_stage_stays_out(worl
     page = send(mara)  # lave is offered again; Brazil is not pressed into the rating
     assert "1 stage is open." in page and lave.campaigns.exists()
     assert list(rating.campaigns.get().cohorts.values_list("cohort", flat=True)) == [india.pk]
+
+
+def test_a_stage_for_models_opens_for_people_where_a_cohort_gets_a_number(world: World, benchmark: Benchmark) -> None:
+    mara, lave = world.client(world.mara), stage_of(benchmark, "lave")
+    stand_in([Item.objects.create(stage=lave, origin=label, key=label, text="?", context={"candidate": "Tea"})
+              for label in ("Brazil", "India")])  # fmt: skip
+    page = mara.get(PAGE).content.decode().split("LAVE", 1)[1].split("</tbody>")[0]
+    assert "People are not asked, unless you enter a number" in page
+    assert not Campaign.objects.exists()
+    send(mara, {f"target_{lave.pk}_{world.brazil.pk}": "2"})
+    campaign = lave.campaigns.get()
+    assert campaign.state == "open"
+    assert list(campaign.cohorts.values_list("cohort", "target_answers")) == [(world.brazil.pk, 2)]
+
+
+def test_a_stage_that_nobody_answers_is_opened_only_on_request(world: World, benchmark: Benchmark) -> None:
+    mara, candidates = world.client(world.mara), stage_of(benchmark, "candidates")
+    assert f"open_{candidates.pk}" not in form_of(mara)
+    send(mara)
+    assert not candidates.campaigns.exists()
+    send(mara, {f"open_{candidates.pk}": "on", f"target_{candidates.pk}": "1"})
+    assert candidates.campaigns.get().state == "open"
 
 
 def test_dates_are_of_the_chain_and_a_stage_may_have_its_own(world: World, benchmark: Benchmark) -> None:

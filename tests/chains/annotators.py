@@ -1,0 +1,73 @@
+"""People of a cohort and a reviewer, who know no address but that of their work: they follow links and send forms."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.test import Client
+
+from tests.chains.link_client import LinkClient, text_of
+
+PASSWORD = "lamps over the quiet river"
+SHEET = re.compile(r'id="bench"[^>]*data-assignment="(\d+)"')
+MOST_SHEETS = 200
+Answer = Callable[[str], Mapping[str, str] | str | None]
+"""From the text of a sheet: its fields, or a reason to skip it, or None to leave."""
+
+
+class Annotator:
+    """Somebody who makes an account by the link of an invitation, and joins its cohort by that."""
+
+    def __init__(self, name: str, cohort: str, link: str) -> None:
+        self.name, self.cohort = name, cohort
+        self.visitor = LinkClient(Client(), link)
+        email = f"{name.lower().replace(' ', '-')}@example.org"
+        self.visitor.submit("Join", {"name": name, "email": email, "password": PASSWORD, "agree": "on"})
+
+    def answer(self, stage: str, answer: Answer) -> int:
+        """Sheet after sheet, until there is no work left in the stage; return how many sheets were sent."""
+        if not self._begin(stage):
+            return 0
+        for sheets in range(MOST_SHEETS):
+            response = answer(self.sheet_text) if SHEET.search(self._sheet) else None
+            if response is None:
+                return sheets
+            self._skip(response) if isinstance(response, str) else self._submit(response)
+        raise AssertionError(f"{stage} never ends for {self.name}")
+
+    def correct(self, fields: Mapping[str, str]) -> None:
+        """Send an answer again that a reviewer returned."""
+        self.visitor.open("/work/")
+        self.visitor.submit(self.visitor.button("Correct"))
+        self._submit(fields)
+
+    @property
+    def _sheet(self) -> str:
+        """The sheet in hand; the next one may stand behind it in a template."""
+        return self.visitor.page.split("<template", 1)[0]
+
+    @property
+    def sheet_text(self) -> str:
+        return text_of(self._sheet.split("<main", 1)[-1])
+
+    def _begin(self, stage: str) -> bool:
+        self.visitor.open("/work/")
+        label = next(
+            (f"{word} : {stage}" for word in ("Start", "Continue") if self.visitor.has(f"{word} : {stage}")), ""
+        )
+        if not label:
+            return False
+        self.visitor.follow(label)
+        if "/ready/" in self.visitor.path:
+            self.visitor.submit("I have read this")
+            if "/ready/" in self.visitor.path:
+                self.visitor.follow("Start")
+        return True
+
+    def _submit(self, fields: Mapping[str, Any]) -> None:
+        self.visitor.submit("Submit Enter", {f"a-{key}": value for key, value in fields.items()})
+
+    def _skip(self, reason: str) -> None:
+        sheet = self.visitor.path
+        self.visitor.open(f"{sheet}?open=why")
+        self.visitor.submit("Skip Enter", {"reason": reason})

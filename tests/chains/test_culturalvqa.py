@@ -1,0 +1,335 @@
+"""CulturalVQA from an empty benchmark to its tables, by pages alone and in a short form.
+
+Two countries with four people each, one reviewer, a scripted model server. What people and models answer is posted to
+the forms that they are shown.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+
+import pytest
+
+from annotation.models import Annotation, Assignment, Review
+from benchmarks.models import Benchmark, FilterResult, Item, ItemImage
+from people.models import Cohort
+from predictions.models import Call
+from tests import pictures as draw
+from tests.chains.annotators import Annotator
+from tests.chains.link_client import LinkClient, text_of
+from tests.chains.researcher import Researcher, do_waiting_work
+from tests.evaluation.output_forms import table_data, table_forms
+from tests.personas import World
+from tests.predictions.model_server import Act, ReceivedRequest, Server
+from tests.predictions.scripted_replies import REFUSES
+
+pytestmark = pytest.mark.django_db
+COUNTRIES = ("Brazil", "India")
+THING = re.compile(r"thing (\d) of (\w+)")
+NAMES = ("Ana", "Bo", "Cy", "Dee")
+KEPT = 4  # pictures of a country that all filters keep
+FACETS = ("food", "drink", "rituals", "clothing")
+CONDITIONS = ("culturalvqa-vlm", "culturalvqa-few-shot", "culturalvqa-llm", "culturalvqa-llm-country",
+              "culturalvqa-llm-entities")  # fmt: skip
+TABLES = ("accuracy", "facets", "table-6", "table-7", "without-picture", "few-shot", "profile", "answers", "openers",
+          "skips", "sub-categories", "stereotypes", "verdicts", "judge", "correlations")  # fmt: skip
+
+
+def candidates() -> tuple[list[dict[str, str]], dict[str, bytes]]:
+    """Rows of both countries and their pictures; of each country one is dropped by each of the four filters."""
+    rows, pictures = [], {}
+    for country in COUNTRIES:
+        shapes = {f"{n}": (200, 150, 30 + n) for n in range(KEPT)}
+        shapes |= {"wide": (400, 150, 30), "small": (90, 80, 30), "logo": (200, 150, 30), "low": (200, 150, 12)}
+        for number, (name, (width, height, score)) in enumerate(shapes.items()):
+            file = f"{country.lower()}/{name}.png"
+            pictures[file] = draw.png(width, height, seed=1000 + len(pictures))
+            rows.append({
+                "file": file, "key": f"{country}-{name}", "country": country, "concept": f"thing {name}",
+                "facet": FACETS[number % 4], "assertion": f"It is {country} {name}.", "entities": f"Lamp {name}|Table",
+                "source": f"https://example.org/{name}" if name != "logo" else "https://example.org/logo.png",
+                "alt": "A drawing", "title": "Found", "licence": "CC BY 4.0", "fact.clip_score": str(score),
+            })  # fmt: skip
+    return rows, pictures
+
+
+def reply(asked: ReceivedRequest) -> Act:
+    """What the models and the judge say. With the picture A knows things 0 and 1, B those of India, C all but one that
+    it refuses; a thing N is called “Name N”. The judge is prose about two of A's answers without the picture."""
+    model, text = asked.body["model"], asked.text
+    thing, country = THING.findall(text)[-1]
+    if model == "judge":
+        [candidate] = re.findall(r"<candidate>\s*(.*?)\s*</candidate>", text, re.DOTALL)
+        if candidate == "A riddle":
+            return Act(text="Who could say.")
+        return Act(text=f"It is compared. rating={2 if candidate == f'Name {thing}' else 1}")
+    if model == "C" and (thing, country) == ("0", "Brazil"):
+        return REFUSES
+    knows = {"A": bool(asked.images) and thing != "2", "B": country == "India", "C": True}[model]
+    alone = "do not see" in text and "Country:" not in text and "recognised" not in text
+    riddle = model == "A" and alone and country == "India" and thing != "2"
+    return Act(text=f"Name {thing}" if knows else "A riddle" if riddle else "A guess")
+
+
+class Study:
+    """The benchmark, its people, and what was counted on the way."""
+
+    def __init__(self, world: World, server: Server) -> None:
+        self.world, self.server = world, server
+        self.people: dict[str, list[Annotator]] = {}
+        self.researcher = Researcher(world.client(world.team_admin))
+        self.reviewer: LinkClient
+
+    @property
+    def benchmark(self) -> Benchmark:
+        return Benchmark.objects.get(recipe="culturalvqa")
+
+    def items(self, stage: str) -> list[Item]:
+        live = Item.objects.filter(stage__benchmark=self.benchmark, stage__key=stage, withdrawn_at=None)
+        return list(live.order_by("key"))
+
+    def by_country(self, stage: str) -> dict[str, int]:
+        return dict(Counter(item.origin for item in self.items(stage)))
+
+    def everybody(self) -> list[Annotator]:
+        return [person for country in COUNTRIES for person in self.people[country]]
+
+
+@pytest.fixture
+def study(world: World, scripted_server: Server) -> Study:
+    Cohort.objects.filter(pk=world.brazil.pk).update(label="North", country="")  # none of the recipe's
+    scripted_server.answer_by(reply)
+    return Study(world, scripted_server)
+
+
+def test_culturalvqa_from_an_empty_benchmark_to_its_tables(study: Study) -> None:
+    import_candidates(study)
+    create_cohorts(study)
+    open_chain(study)
+    label_relevance(study)
+    write_questions(study)
+    review_questions(study)
+    answer_questions(study)
+    label_questions(study)
+    ask_models(study)
+    judge_answers(study)
+    rate_model_answers(study)
+    reject_a_question_and_accept_it_again(study)
+    read_tables(study)
+
+
+def create_cohorts(study: Study) -> None:
+    """Two cohorts of four people, who join by the links, a reviewer, and the place where models answer."""
+    researcher = study.researcher
+    links = researcher.create_cohorts(list(COUNTRIES))
+    for country in COUNTRIES:
+        assert len(links[country]) == len(NAMES)
+        study.people[country] = [
+            Annotator(f"{name} {country}", country, link) for name, link in zip(NAMES, links[country], strict=True)
+        ]
+    researcher.go("Edit roles")
+    researcher.submit("Add role", {"user": study.world.reviewer.pk, "name": "reviewer"})
+    study.reviewer = LinkClient(study.world.client(study.world.reviewer), researcher.home)
+    researcher.add_endpoint("Scripted", study.server.base_url)
+
+
+def import_candidates(study: Study) -> None:
+    study.researcher.create_benchmark("culturalvqa", "Questions of two countries", study.world.team.pk)
+    rows, pictures = candidates()
+    study.researcher.import_items(rows, pictures)
+    states = Counter((item.origin, item.intake) for item in study.items("candidates"))
+    assert states == {(c, state): n for c in COUNTRIES for state, n in (("kept", KEPT), ("dropped", 4))}
+    dropped = FilterResult.objects.filter(state="dropped").values_list("key", flat=True)
+    assert Counter(dropped) == dict.fromkeys(("aspect", "shortest_side", "blocked_words", "clip_score"), 2)
+
+
+def open_chain(study: Study) -> None:
+    """The rating of model answers is opened for India alone, with three answers each."""
+    researcher = study.researcher
+    researcher.go("Open the whole chain")
+    rating = study.benchmark.stages.get(key="model-answers").pk
+    brazil = Cohort.objects.get(label="Brazil").pk
+    researcher.submit("Open the chain", {f"target_{rating}": "3", f"target_{rating}_{brazil}": "0"})
+    assert "7 stages are open." in text_of(researcher.page)
+    do_waiting_work()
+
+
+def label_relevance(study: Study) -> None:
+    """Pictures of the right shape and words, whatever their score, until one of each country is labelled."""
+    assert study.by_country("relevance-labels") == dict.fromkeys(COUNTRIES, KEPT + 1)
+
+    def label(text: str) -> Mapping[str, str]:
+        return {"relevant": "irrelevant" if "low" in text else "relevant"}
+
+    sheets = sum(study.people[country][3].answer("Relevance of pictures", label) for country in COUNTRIES)
+    assert sheets == 2 * (KEPT + 1)
+
+
+def write_questions(study: Study) -> None:
+    """Of each country one picture is skipped by three people and retired, and the others get a question each."""
+    assert study.by_country("questions") == dict.fromkeys(COUNTRIES, KEPT)
+    item = study.items("questions")[0]
+    assert item.context["entities"] == ["Lamp 0", "Table"]
+    assert {use.source for use in item.images.all()} == {"https://example.org/0"}
+    for person in study.everybody():
+
+        def write(text: str, person: Annotator = person) -> Mapping[str, str] | str:
+            number = re.search(r"It is \w+ (\d)\.", text)
+            assert number is not None, text
+            if number[1] == "3":
+                return "unfamiliar"
+            question = f"What is thing {number[1]} of {person.cohort} called?"
+            return {"familiarity": "familiar", "question": question, "answer": f"Name {number[1]}"}
+
+        person.answer("Question writing", write)
+    states = Counter(Assignment.objects.filter(campaign__stage__key="questions").values_list("state", flat=True))
+    assert states["submitted"] == 2 * (KEPT - 1), states
+    assert states["skipped"] == 6, "three people of each country, then the picture is retired"
+
+
+def decide(study: Study, decision: str, thing: str = "", reason: str = "", comment: str = "") -> None:
+    """Decide a question that waits, by default the one that waits longest."""
+    reviewer = study.reviewer
+    reviewer.open(study.researcher.home)
+    reviewer.follow("Review")
+    if thing:
+        row = next(row for row in reviewer.page.split("<li")[1:] if thing in text_of(f"<li{row}"))
+        reviewer.open(re.findall(r'href="([^"]+/review/\d+/)', row)[0])
+    else:
+        reviewer.follow("Start reviewing")
+    labels = {"accept": "Accept A", "return": "Return to author R", "reject": "Reject X"}
+    reviewer.submit(labels[decision], {"reason": reason or None, "comment": comment})
+
+
+def review_questions(study: Study) -> None:
+    """One is returned, corrected and accepted, one is rejected, the others are accepted: five questions."""
+    decide(study, "return", "thing 2 of India", "language", "Write it shorter.")
+    author = next(person for person in study.people["India"] if _has_returned(person))
+    author.correct({"question": "What is this, thing 2 of India?"})
+    decide(study, "reject", "thing 2 of Brazil", "not_true")
+    for _question in range(2 * (KEPT - 1) - 1):
+        decide(study, "accept")
+    do_waiting_work()
+    assert study.by_country("answers") == {"Brazil": 2, "India": 3}
+    assert Review.objects.filter(undone_at=None).count() == 7
+    for item in study.items("answers"):
+        assert item.context["entities"] and item.context["facet"] and item.concept.startswith("thing")
+        assert [use.licence for use in item.images.all()] == ["CC BY 4.0"]
+
+
+def _has_returned(person: Annotator) -> bool:
+    person.visitor.open("/work/")
+    return "returned to you" in person.visitor.page
+
+
+def answer_questions(study: Study) -> None:
+    """Three answers to each question, none by who asked it. Dee says something else than the others."""
+    for person in study.everybody():
+
+        def answer(text: str, person: Annotator = person) -> Mapping[str, str]:
+            thing = THING.findall(text)[-1][0]
+            return {"answer": f"{'Other' if person.name.startswith('Dee') else 'Name'} {thing}", "sure": "yes"}
+
+        person.answer("Answer writing", answer)
+    do_waiting_work()
+    given = Annotation.objects.filter(assignment__campaign__stage__key="answers", live=True, rater__kind="person")
+    assert given.count() == 3 * 5
+    for annotation in given.select_related("assignment__unit__item"):
+        owners = set(annotation.assignment.unit.item.contributors.filter(own=True).values_list("rater", flat=True))
+        assert owners and annotation.rater_id not in owners
+    assert Counter(item.context["candidate_by"] for item in study.items("lave")) == {"human": 15}
+
+
+def label_questions(study: Study) -> None:
+    for country, n in (("Brazil", 2), ("India", 3)):
+        person = study.people[country][1]
+        assert person.answer("Sub-categories of questions", lambda _text: {"sub_category": "type_name"}) == n
+        assert person.answer("Stereotype check", lambda _text: {"stereotype": "neither"}) == n
+
+
+def ask_models(study: Study) -> None:
+    """Model A in five ways, B and C with the picture: 5 + 3 + 5 + 5 + 5, 5 and 4 answers. Two questions are examples,
+    and C refuses one."""
+    for prompt in CONDITIONS:
+        study.researcher.run_model("Answer writing", prompt, "Scripted", "A")
+    for model in ("B", "C"):
+        study.researcher.run_model("Answer writing", CONDITIONS[0], "Scripted", model)
+    states = Counter(Call.objects.filter(run__campaign__stage__key="answers").values_list("state", flat=True))
+    assert states == {"answered": 32, "refused": 1, "failed": 2}, "an example is not asked about"
+    entities = [asked.text for asked in study.server.asked if "recognised" in asked.text]
+    assert len(entities) == 5 and all(re.search(r"Lamp \d, Table", text) for text in entities)
+
+
+def judge_answers(study: Study) -> None:
+    """The judge reads all answers of models and of people but two."""
+    do_waiting_work()
+    items = study.items("lave")
+    assert Counter(item.context["candidate_by"] for item in items) == {"A": 23, "B": 5, "C": 4, "human": 15}
+    assert not ItemImage.objects.filter(item__in=items).exists()
+    study.researcher.run_model("LAVE", "lave", "Scripted", "judge")
+    states = Counter(Call.objects.filter(run__campaign__stage__key="lave").values_list("state", flat=True))
+    assert states == {"answered": 45, "unparseable": 2}
+    people = next(item for item in items if item.context["candidate_by"] == "human")
+    assert len(people.context["references"]) == 3, "the asker's answer and those of the two others"
+
+
+def rate_model_answers(study: Study) -> None:
+    """The answers with the picture are chosen; India's are rated by three people each, none by who asked."""
+    researcher = study.researcher
+    researcher.go("Predictions")
+    researcher.open(f"{researcher.home}stages/{study.benchmark.stages.get(key='model-answers').pk}/inputs/")
+    rows = re.findall(r'<tr role="row" data-run="(\d+-\d+)">(.*?)</tr>', researcher.page, re.DOTALL)
+    chosen = [run for run, row in rows if re.search(r"<bdi>vlm</bdi>", row)]
+    assert len(chosen) == 3
+    researcher.submit("Save", {"run": chosen})
+    do_waiting_work()
+    assert study.by_country("model-answers") == {"Brazil": 5, "India": 9}
+    sheets = 0
+    for person in study.people["India"]:
+        sheets += person.answer("Rating model answers", lambda text: {"verdict": "1" if "Name" in text else "5"})
+    assert sheets == 27
+    assert study.people["Brazil"][0].answer("Rating model answers", lambda _text: None) == 0
+
+
+def reject_a_question_and_accept_it_again(study: Study) -> None:
+    before = {item.pk for item in study.items("lave")}
+    requests = study.server.counts()["total"]
+    question = next(item for item in study.items("answers") if item.text.startswith("What is thing 1 of India"))
+    of_question = {item.pk for item in study.items("lave") if item.context["question"] == question.key}
+    change_decision(study, "thing 1 of India", "reject", "not_true")
+    assert {item.pk for item in study.items("lave")} == before - of_question and of_question
+    assert study.by_country("answers") == {"Brazil": 2, "India": 2}
+    change_decision(study, "thing 1 of India", "accept")
+    assert {item.pk for item in study.items("lave")} == before
+    assert study.by_country("model-answers")["India"] == 9
+    assert study.server.counts()["total"] == requests, "nothing is asked again"
+
+
+def change_decision(study: Study, thing: str, decision: str, reason: str = "") -> None:
+    """The reviewer takes the decision back, and decides again."""
+    reviewer = study.reviewer
+    reviewer.open(study.researcher.home)
+    reviewer.follow("Review")
+    rows = re.findall(r'<li class="row">.*?</li>', reviewer.page, re.DOTALL)
+    row = next(row for row in rows if thing in text_of(row))
+    undo = next(text_of(button) for button in re.findall(r"<button.*?</button>", row, re.DOTALL))
+    reviewer.submit(undo, within=row)
+    reviewer.submit({"accept": "Accept A", "reject": "Reject X"}[decision], {"reason": reason or None, "comment": ""})
+    do_waiting_work()
+
+
+def read_tables(study: Study) -> None:
+    """Table 2 as it follows from what was said, and every table in each form."""
+    slug = study.benchmark.slug
+    table = table_data(study.researcher.client, slug, "accuracy")
+    assert table["columns"] == ["A", "B", "C", "People"]
+    shown = {row["label"]: [cell["shown"] for cell in row["cells"]] for row in table["rows"]}
+    assert shown["Brazil"] == ["100.00", "0.00", "100.00", "66.67"]
+    assert shown["India"] == ["66.67", "100.00", "100.00", "66.67"]
+    brazil = next(row for row in table["rows"] if row["label"] == "Brazil")
+    assert brazil["cells"][2]["estimate"]["extras"]["n_no_answer"] == 1
+    assert any("C (vlm): 1" in words for words in table["words"])
+    alone = table_data(study.researcher.client, slug, "accuracy", "setting=llm_only")
+    assert [row["cells"][0]["estimate"]["extras"]["n_unreadable"] for row in alone["rows"]][:2] == [0, 2]
+    for key in TABLES:
+        table_forms(study.researcher.client, slug, key)
