@@ -3,6 +3,7 @@ from django.urls import path, re_path
 from predictions.views import (
     answer_import,
     answer_runs,
+    calibration,
     calls,
     encoders,
     endpoints,
@@ -56,7 +57,7 @@ urlpatterns = [
     path("b/<slug:slug>/stages/<int:stage_id>/inputs/", stage_inputs.page, name="stage_inputs"),
     path("b/<slug:slug>/facts/", item_facts.facts, name="facts"),
     path("b/<slug:slug>/facts/requests/<int:request_id>/", item_facts.perform_action, name="fact_action"),
-    path("b/<slug:slug>/facts/<int:stage_id>/", item_facts.calibrate, name="calibrate"),
+    path("b/<slug:slug>/facts/<int:stage_id>/", calibration.page, name="calibrate"),
     path("b/<slug:slug>/links/", links.index, name="linking"),
     path("b/<slug:slug>/links/<int:run_id>/", links.run, name="links"),
     path("b/<slug:slug>/links/<int:run_id>/action/", links.perform_action, name="links_action"),

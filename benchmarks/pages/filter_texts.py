@@ -92,6 +92,27 @@ def _number(value: Any) -> str:
     return "" if value is None else number_format(value)
 
 
+NO_SHARE = {
+    "nothing_kept": gettext_lazy("no labelled item is kept"),
+    "nothing_relevant": gettext_lazy("no labelled item is relevant"),
+}
+
+
+def measured_text(measured: Mapping[str, Any]) -> str:
+    """What was measured when a limit was chosen: precision and recall with intervals, labels and people."""
+    values = {key: _share(measured.get(key) or {}) for key in ("precision", "recall")}
+    counts = {key: number_format(measured.get(key, 0)) for key in ("n", "people")}
+    text = _("Precision %(precision)s, recall %(recall)s. Labelled items: %(n)s, people: %(people)s.")
+    return text % {**values, **counts}
+
+
+def _share(share: Mapping[str, Any]) -> str:
+    if share.get("value") is None:
+        return f"– ({NO_SHARE.get(str(share.get('reason')), '')})"
+    value, low, high = (number_format(round(share[name], 2), 2) for name in ("value", "low", "high"))
+    return f"{value} \u2066({low}–{high}, {share['count']}/{share['n']})\u2069"
+
+
 REASONS = {
     "too_narrow": gettext_lazy("Width divided by height is %(value)s, below %(limit)s"),
     "too_wide": gettext_lazy("Width divided by height is %(value)s, above %(limit)s"),

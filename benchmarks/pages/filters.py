@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from django.utils.translation import gettext_lazy as _
 
 from benchmarks.models import FilterResult, Item, Stage
-from benchmarks.pages.filter_texts import filter_name, result_texts, rule_text
+from benchmarks.pages.filter_texts import filter_name, measured_text, result_texts, rule_text
 from benchmarks.queries import filter_counts
 from benchmarks.queries.filter_counts import FilterCounts
 from benchmarks.rules.filters import FilterError, FilterRule, parse_filters
@@ -18,10 +18,18 @@ LABELS = {"dropped": _("Dropped"), "waiting": _("Waiting"), "kept": _("Kept"), "
 
 @dataclass(frozen=True)
 class FilterRow:
+    """`measured`: what was measured when its limit was chosen, in the current version; empty where nothing was."""
+
     rule: FilterRule
     name: str
     text: str
     counts: FilterCounts
+    measured: str = ""
+
+    @property
+    def has_limit(self) -> bool:
+        """Whether its limit can be chosen by labels."""
+        return self.rule.kind == "fact"
 
 
 @dataclass(frozen=True)
@@ -52,6 +60,7 @@ def filters_page(stage: Stage, query: Mapping[str, str], after: int) -> FiltersP
     """A fixed number of queries, whatever the number of items."""
     rules, error = read_rules(stage)
     newest = stage.filter_versions.order_by("-number").first()
+    measured = newest.seen if newest is not None and newest.definition == stage.filters else {}
     by_filter = filter_counts.count_by_filter(newest)
     counts = filter_counts.count_by_state(stage)
     by_key = {rule.key: rule for rule in rules}
@@ -62,7 +71,16 @@ def filters_page(stage: Stage, query: Mapping[str, str], after: int) -> FiltersP
     }
     items, further = filter_counts.judged_items(stage, newest, chosen, after)
     return FiltersPage(
-        rows=[FilterRow(rule, filter_name(rule), rule_text(rule), _counts(by_filter, rule.key)) for rule in rules],
+        rows=[
+            FilterRow(
+                rule,
+                filter_name(rule),
+                rule_text(rule),
+                _counts(by_filter, rule.key),
+                measured_text(measured[rule.key]) if rule.key in measured else "",
+            )
+            for rule in rules
+        ],
         error=error,
         total=counts["kept"] + counts["dropped"] + counts["waiting"] + counts[""],
         counts=counts,

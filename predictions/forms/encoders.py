@@ -1,4 +1,4 @@
-"""What a researcher says of a run of a local model, of a collection to be made, and of a filter."""
+"""What a researcher says of a run of a local model, and of a collection to be made."""
 
 from typing import Any
 
@@ -181,22 +181,3 @@ class FactsForm(StyledFormMixin, forms.Form):
 
 def endpoints(benchmark: Benchmark, *kinds: str) -> Any:
     return Endpoint.objects.filter(team=benchmark.team_id, kind__in=kinds, retired_at=None).order_by("name")
-
-
-class CalibrationForm(StyledFormMixin, forms.Form):
-    """Which score is held against which answers of people."""
-
-    fact = forms.ChoiceField(label=_("Score"))
-    field = forms.ChoiceField(label=_("Question that people answered"))
-    codes = forms.CharField(
-        label=_("Answers that mean: right"), max_length=200,
-        help_text=_("Their codes with commas between, such as: 4, 5."),
-    )  # fmt: skip
-
-    def __init__(self, *args: Any, facts: list[str], questions: list[tuple[str, str]], **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["fact"].choices = [(fact, fact) for fact in facts]  # type: ignore[attr-defined]
-        self.fields["field"].choices = questions  # type: ignore[attr-defined]
-
-    def clean_codes(self) -> frozenset[str]:
-        return frozenset(one.strip() for one in self.cleaned_data["codes"].split(",") if one.strip())

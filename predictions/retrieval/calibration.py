@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
+import numpy.typing as npt
 
+FloatArray = npt.NDArray[np.float64]
+DECIMALS = 2
 Z = NormalDist().inv_cdf(0.975)
 
 
@@ -62,23 +65,31 @@ def point(scores: Sequence[float], right: Sequence[bool], threshold: float) -> C
 
 
 def curve(scores: Sequence[float], right: Sequence[bool], most: int = 41) -> list[CalibrationPoint]:
-    """At every score there is, the lowest first; of more than `most`, so many at even steps of rank."""
-    edges = np.unique(np.asarray(scores, float))
+    """At all `thresholds`; of more than `most`, so many at even steps of rank."""
+    edges = thresholds(scores)
     if edges.size > most:
         edges = edges[np.unique(np.linspace(0, edges.size - 1, most).round().astype(int))]
     return [point(scores, right, float(edge)) for edge in edges]
 
 
+def thresholds(scores: Sequence[float]) -> FloatArray:
+    """The scores rounded down to DECIMALS, each once, the lowest first: each keeps the score that it comes from."""
+    values = np.asarray(scores, float)
+    near = values.round(DECIMALS)
+    return np.unique(np.where(near > values, (near - 10.0**-DECIMALS).round(DECIMALS), near))
+
+
 def best(scores: Sequence[float], right: Sequence[bool]) -> CalibrationPoint | None:
-    """Of all scores as thresholds the one of highest F1; of several the highest."""
+    """Of all `thresholds` the one of highest F1; of several the highest."""
     values, labels = np.asarray(scores, float), np.asarray(right, bool)
     if not labels.any():
         return None
-    order = np.argsort(-values, kind="stable")
-    kept, both = np.arange(1, values.size + 1), np.cumsum(labels[order])
-    last = np.append(values[order][1:] != values[order][:-1], True)  # equal scores are kept together
-    f1 = np.where(last, 2 * both / (kept + labels.sum()), -1.0)
-    return point(scores, right, float(values[order][int(np.argmax(f1))]))
+    order = np.argsort(values, kind="stable")
+    edges = thresholds(scores)
+    first = np.searchsorted(values[order], edges)
+    right_from = np.append(np.cumsum(labels[order][::-1])[::-1], 0)[first]
+    f1 = 2 * right_from / (values.size - first + labels.sum())
+    return point(scores, right, float(edges[np.flatnonzero(f1 == f1.max())[-1]]))
 
 
 def exact_text(threshold: float) -> str:

@@ -1,33 +1,31 @@
-"""Requests for facts that local models compute, and the filter that a person calibrates on them."""
+"""Requests for facts that local models compute."""
 
 from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation.models import Rating
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark, ItemFact, Stage
+from benchmarks.rules.filters.contract import is_number
 from jobs.formats.numbers import parse_id
 from people.views.request_helpers import current_user
 from predictions.access import fact_request_for
 from predictions.backends import torch_setup
-from predictions.forms.encoders import CalibrationForm, FactsForm, endpoints
+from predictions.forms.encoders import FactsForm, endpoints
 from predictions.models import Endpoint, Run
 from predictions.pages.fact_requests import request_rows
-from predictions.retrieval import calibration
-from predictions.services.encoders import fact_requests, score_filter
+from predictions.services.encoders import fact_requests
 from predictions.services.runs.result_runs import FileRunRefused
 from predictions.views.overview import page_context
 
 SHOWN = 30
-POINTS = 25
 
 
 @login_required
@@ -95,76 +93,4 @@ def _numbers(stage: Stage) -> list[str]:
     """Keys of facts that are numbers, as far as the newest of each says."""
     rows = ItemFact.objects.filter(item__stage=stage, item__withdrawn_at=None)
     newest = rows.order_by("key", "-pk").distinct("key").values_list("key", "value")
-    return [key for key, value in newest if isinstance(value, int | float) and key != score_filter.FITS]
-
-
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
-@never_cache
-def calibrate(request: HttpRequest, slug: str, stage_id: int) -> HttpResponse:
-    """A score against what people say: look, then choose a threshold."""
-    benchmark = benchmark_for(request.user, slug, can="work_on")
-    stage = get_object_or_404(Stage, benchmark=benchmark, pk=stage_id)
-    query = request.POST if request.method == "POST" else request.GET
-    form = CalibrationForm(query if "fact" in query else None, facts=_numbers(stage), questions=_questions(stage))
-    asked = form.cleaned_data if form.is_bound and form.is_valid() else None
-    labelled = score_filter.labelled_scores(stage, asked["fact"], asked["field"], asked["codes"]) if asked else None
-    threshold = _number(query.get("threshold", ""))
-    if request.method == "POST" and asked and threshold is not None:
-        fit, drop = score_filter.apply_threshold(
-            stage, asked["fact"], threshold, current_user(request), timezone.now(), labelled
-        )
-        text = _(
-            "Kept: %(fit)s items score at least %(t)s, %(drop)s score less. Rules and draws can name it as facts.fits."
-        )
-        messages.info(request, text % {"fit": fit, "drop": drop, "t": calibration.exact_text(threshold)})
-        return redirect("predictions:facts", benchmark.slug)
-    return _calibration_page(request, benchmark, stage, form, labelled, threshold, asked)
-
-
-def _calibration_page(
-    request: HttpRequest, benchmark: Benchmark, stage: Stage, form: CalibrationForm,
-    labelled: score_filter.LabelledScores | None, threshold: float | None, asked: Any,
-) -> HttpResponse:  # fmt: skip
-    points = calibration.curve(labelled.scores, labelled.right, POINTS) if labelled else []
-    best = calibration.best(labelled.scores, labelled.right) if labelled else None
-    at = threshold if threshold is not None else best.threshold if best else None
-    chosen = (
-        calibration.point(labelled.scores, labelled.right, at)
-        if labelled and labelled.items and at is not None
-        else None
-    )
-    wrong = bool(form.errors) or request.method == "POST"  # nothing was kept: a number is missing
-    context = page_context(
-        request, benchmark, stage=stage, form=form, told=labelled, points=points, chosen=chosen,
-        lines=_calibration_lines(points), at="" if at is None else calibration.exact_text(at), asked=asked,
-        right=sum(labelled.right) if labelled else 0, scores=len(set(labelled.scores)) if labelled else 0,
-    )  # fmt: skip
-    return render(request, "predictions/encoding/calibrate.html", context, status=400 if wrong else 200)
-
-
-def _calibration_lines(points: list[calibration.CalibrationPoint]) -> dict[str, str]:
-    """Precision and recall as polylines in a box of 100 by 100, the lowest threshold at the left."""
-    if len(points) < 2:
-        return {}
-    first, last = points[0].threshold, points[-1].threshold
-    x = [100 * (point.threshold - first) / ((last - first) or 1) for point in points]
-    lines = {}
-    for name in ("precision", "recall"):
-        values = [getattr(point, name) for point in points]
-        lines[name] = " ".join(f"{a:.1f},{100 - 100 * v:.1f}" for a, v in zip(x, values, strict=True) if v is not None)
-    return lines
-
-
-def _questions(stage: Stage) -> list[tuple[str, str]]:
-    """Fields of which people's ratings are there."""
-    rows = Rating.objects.filter(unit__item__stage=stage, live=True, counted=True)
-    return [(row, row) for row in rows.order_by("field").values_list("field", flat=True).distinct()]
-
-
-def _number(text: str) -> float | None:
-    try:
-        number = float(text.replace(",", "."))
-    except ValueError:
-        return None
-    return number if abs(number) < 1e9 else None
+    return [key for key, value in newest if is_number(value)]

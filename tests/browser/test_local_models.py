@@ -1,4 +1,4 @@
-"""Pages of local models in a browser: begun from the keyboard's order, a threshold chosen, on every kind of screen."""
+"""Pages of local models in a browser: begun from the keyboard's order, a limit chosen, on every kind of screen."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +9,9 @@ from django.urls import reverse
 from playwright.sync_api import Page
 
 from benchmarks.models import ItemFact, ItemImage
+from benchmarks.services.intake import filter_versions
+from jobs.models import Job
+from jobs.services import runner
 from people.models import Rater
 from predictions.models import Collection, Endpoint, Entry, Query, Run
 from predictions.retrieval.vectors import vector_store
@@ -50,27 +53,35 @@ def laid_out(world: World, media: None, settings: Any, tmp_path: Any) -> Run:
     return run
 
 
-def test_a_threshold_is_chosen_by_what_people_say(
+def test_a_limit_is_chosen_by_what_people_say(
     world: World, laid_out: Run, open_as: Callable[..., Page], shot: Callable[..., None]
 ) -> None:
+    rule = {"key": "score", "kind": "fact", "params": {"key": "clip_score", "least": 10}}
+    filter_versions.set_filters(world.stage, [rule], world.mara)
+    runner.run(Job.objects.latest("pk").pk)
     page = open_as(world.mara)
-    page.goto(reverse("predictions:facts", args=[world.benchmark.slug]))
-    shot(page, "facts", full_page=True)
-    page.get_by_role("link", name="Choose a threshold").click()
-    page.get_by_label("Answers that mean: right").fill("4, 5")
+    page.goto(reverse("benchmarks:filters", args=[world.benchmark.slug, world.stage.pk]))
+    page.get_by_role("link", name="Choose a limit").click()
+    page.get_by_label("Relevant", exact=True).check()
+    page.get_by_label("Highly relevant").check()
     page.get_by_role("button", name="View").click()
     page.get_by_role("heading", name="Precision and recall").wait_for()
-    assert page.get_by_text("8 items have a majority of those who answered (people: 1); right: 4").is_visible()
+    assert page.get_by_text("8 items have a majority of those who answered (people: 1); relevant: 4").is_visible()
     shot(page, "calibrate", full_page=True)
     address = page.url
-    page.get_by_label("Threshold", exact=True).fill("23")
-    page.get_by_role("button", name="Save threshold").click()
-    assert page.get_by_text("5 items score at least 23, 3 score less").is_visible()
-    assert ItemFact.objects.filter(key="fits", value=1).count() == 5
-    phone = open_as(world.mara, **PHONE)
-    phone.goto(address)
-    shot(phone, "calibrate-phone", full_page=True)
-    assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.get_by_label("Keep items from").fill("23")
+    page.get_by_role("button", name="Use as limit").click()
+    assert page.get_by_text("The limit of “clip_score” is 23.").is_visible()
+    assert page.get_by_text("(0.38–0.96, 4/5)").is_visible()
+    shot(page, "limit-chosen", full_page=True)
+    for language in ("en", "ar"):
+        world.mara.language = language
+        world.mara.save()
+        phone = open_as(world.mara, **PHONE)
+        for name, at in (("calibrate", address), ("limit-chosen", page.url)):
+            phone.goto(at)
+            shot(phone, f"{name}-phone-{language}", full_page=True)
+            assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth"), (name, language)
 
 
 def test_encoders_collections_and_look_alikes_fit_every_screen(

@@ -7,19 +7,14 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.services.review.outcomes import facts_of
-from benchmarks.models import Item, ItemFact
 from jobs.services import runner
 from predictions.models import Collection, Query, Run
 from predictions.services.collections import builder
 from predictions.services.collections.builder import CollectionPlan
-from predictions.views import item_facts as views
 from tests.personas import World
 from tests.predictions.shapes import MODEL, a_collection, a_run, an_endpoint
-from tests.predictions.test_filtering import SCORES, labelled
 
 pytestmark = pytest.mark.django_db
-assert labelled is not None  # a fixture
 
 
 def url(world: World, name: str, *more: Any) -> str:
@@ -39,7 +34,7 @@ def get(world: World, route: str, /, *more: Any, **data: Any) -> str:
 def test_an_empty_benchmark_says_what_to_do_next(world: World) -> None:
     assert "Create a collection from the items of a stage" in get(world, "encode")
     assert "Add an endpoint" in get(world, "facts")
-    assert "One of the two is missing here" in get(world, "calibrate", world.stage.pk)
+    assert "This stage has no filter by a fact yet." in get(world, "calibrate", world.stage.pk)
 
 
 def test_a_run_is_begun_and_its_progress_is_the_jobs_page(world: World, models_root: Path) -> None:
@@ -145,30 +140,6 @@ def test_facts_are_looked_for_where_an_endpoint_fits(world: World, models_root: 
         and "2 items have the fact" in page
         and url(world, "calibrate", world.stage.pk) in page
     )
-
-
-def test_a_threshold_is_looked_at_then_kept(world: World, labelled: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = {"fact": "clip_score", "field": "relevance", "codes": "4, 5"}
-    page = get(world, "calibrate", world.stage.pk, **asked)
-    assert (
-        "4 items have a majority of those who answered (people: 2); right: 2" in page
-        and "Ties between people: 1" in page
-    )
-    assert "<polyline" in page and "At 20: 3 of 4 are kept" in page
-    assert "The proposed threshold is the best by F1 of all." in page
-    assert "0.21–0.94, 2/3" in page and "0.34–1.00, 2/2" in page  # precision and recall at 20, with their ends
-    monkeypatch.setattr(views, "POINTS", 2)
-    page = get(world, "calibrate", world.stage.pk, **asked)
-    assert "The table has 2 of 4 thresholds" in page and "the best by F1 of all 4." in page
-    page = get(world, "calibrate", world.stage.pk, **asked, threshold="23")
-    assert "At 23: 2 of 4 are kept" in page and not ItemFact.objects.filter(key="fits").exists()
-    answer = world.client(world.mara).post(
-        url(world, "calibrate", world.stage.pk), {**asked, "threshold": "23"}, follow=True
-    )
-    assert "4 items score at least 23, 2 score less" in answer.content.decode()
-    items = Item.objects.filter(stage=world.stage).order_by("key").values_list("pk", flat=True)
-    assert [facts_of([pk])[pk]["fits"] for pk in items] == [int(score >= 23) for score in SCORES]
-    assert post(world, "calibrate", world.stage.pk, **asked, threshold="x").status_code == 400
 
 
 def test_look_alikes_stand_on_both_sides_of_the_threshold(world: World, models_root: Path) -> None:

@@ -1,25 +1,26 @@
-"""A threshold is chosen on what people say, kept as a fact, and draws follow the score; look-alikes are proposals."""
+"""Precision and recall against a limit, labels of people by majority, draws by score; look-alikes are proposals."""
 
+import math
 from pathlib import Path
 
 import numpy as np
 import pytest
-from django.utils import timezone
 
 from annotation.models import Rating
-from annotation.services.review.outcomes import facts_of
-from benchmarks.models import Item, ItemFact
+from benchmarks.models import ItemFact
 from benchmarks.rules.derivations import sample as drawing
 from benchmarks.rules.derivations.contract import DerivationError, DerivationSource, Result
-from jobs.models import Event
+from benchmarks.rules.filters import FilterRule
 from predictions.models import Entry
+from predictions.queries.calibration_labels import labelled_scores
 from predictions.queries.results import vectors_of
 from predictions.retrieval import calibration, scoring
-from predictions.services.encoders import near_duplicates, score_filter
+from predictions.services.encoders import near_duplicates
 from tests.personas import World
 from tests.predictions.shapes import a_collection, a_run
 from tests.samples import assign, open_campaign
 
+SCORE_RULE = FilterRule("score", "fact", {"key": "clip_score", "least": 23})
 SCORES, RIGHT = [10.0, 20.0, 23.0, 25.0, 30.0, 31.0], [False, True, False, True, True, True]
 
 
@@ -53,15 +54,18 @@ def test_the_curve_has_every_score_and_recall_only_falls() -> None:
     assert calibration.curve([], []) == [] and calibration.best([], []) is None
 
 
-def test_the_best_is_of_all_scores_and_proposed_to_the_last_digit() -> None:
+def test_the_best_is_of_all_limits_of_two_decimals() -> None:
     rng = np.random.default_rng(3)
     scores = rng.normal(size=400).round(9).tolist() + [0.25] * 20
     right = [bool(one) for one in rng.random(420) < 1 / (1 + np.exp(-np.array(scores)))]
     best = calibration.best(scores, right)
-    every = [calibration.point(scores, right, one) for one in scores]
+    limits = [math.floor(round(score * 100, 6)) / 100 for score in scores]
+    every = [calibration.point(scores, right, limit) for limit in limits]
     assert best is not None and best == max(every, key=lambda one: (one.f1 or 0, one.threshold))
-    assert best.f1 is not None and best.f1 > max(one.f1 or 0 for one in calibration.curve(scores, right))
-    assert float(calibration.exact_text(best.threshold)) == best.threshold and calibration.exact_text(23) == "23"
+    assert best.f1 is not None and best.f1 > max(one.f1 or 0 for one in calibration.curve(scores, right, 21))
+    assert calibration.exact_text(best.threshold) == f"{best.threshold:.2f}".rstrip("0")
+    assert calibration.thresholds([0.29, 23.456, 23.4567, -1.005]).tolist() == [-1.01, 0.29, 23.45]
+    assert calibration.exact_text(23) == "23"
 
 
 @pytest.fixture
@@ -78,28 +82,26 @@ def labelled(world: World) -> None:
 
 @pytest.mark.django_db
 def test_people_say_what_is_right_by_majority_and_the_divided_are_left_out(world: World, labelled: None) -> None:
-    told = score_filter.labelled_scores(world.stage, "clip_score", "relevance", {"4", "5"})
-    assert list(told.scores) == SCORES[:4] and list(told.right) == RIGHT[:4]
-    assert (told.people, told.tied, told.unlabelled) == (2, 1, 1)
+    asked = (world.stage, SCORE_RULE, world.stage, "relevance", {"4", "5"})
+    labels = labelled_scores(*asked)
+    assert list(labels.scores) == SCORES[:4] and list(labels.right) == RIGHT[:4]
+    assert (labels.people, labels.tied, labels.unlabelled) == (2, 1, 1)
     Rating.objects.filter(rater__user=world.tarek).update(counted=False)
-    alone = score_filter.labelled_scores(world.stage, "clip_score", "relevance", {"4", "5"})
+    alone = labelled_scores(*asked)
     assert (len(alone.items), alone.people, alone.tied) == (5, 1, 0)
 
 
 @pytest.mark.django_db
-def test_the_choice_becomes_a_fact_of_every_item_and_says_what_was_known(world: World, labelled: None) -> None:
-    told = score_filter.labelled_scores(world.stage, "clip_score", "relevance", {"4", "5"})
-    fitting, dropped = score_filter.apply_threshold(world.stage, "clip_score", 23, world.mara, timezone.now(), told)
-    assert (fitting, dropped) == (4, 2)
-    items = list(Item.objects.filter(stage=world.stage).order_by("key").values_list("pk", flat=True))
-    assert [facts_of([pk])[pk]["fits"] for pk in items] == [0, 0, 1, 1, 1, 1]
-    fact = ItemFact.objects.filter(key="fits").first()
-    assert fact is not None and fact.source == "clip_score >= 23"
-    event = Event.objects.get(verb="filter.chosen")
-    assert event.actor == world.mara and event.data["threshold"] == 23
-    assert event.data["seen"] == {"precision": 0.5, "recall": 0.5, "labelled": 4, "people": 2}
-    score_filter.apply_threshold(world.stage, "clip_score", 31, world.mara, timezone.now())
-    assert [facts_of([pk])[pk]["fits"] for pk in items] == [0, 0, 0, 0, 0, 1]  # the newest counts
+def test_an_upper_limit_keeps_what_is_small_and_another_end_leaves_out_what_it_drops(
+    world: World, labelled: None
+) -> None:
+    upper = FilterRule("score", "fact", {"key": "clip_score", "most": 20})
+    labels = labelled_scores(world.stage, upper, world.stage, "relevance", {"1", "2"})
+    assert list(labels.scores) == [-10, -20, -23, -25]
+    assert calibration.point(labels.scores, labels.right, -20).kept == 2
+    both = FilterRule("score", "fact", {"key": "clip_score", "least": 5, "most": 23})
+    labels = labelled_scores(world.stage, both, world.stage, "relevance", {"4", "5"})
+    assert list(labels.scores) == SCORES[:3] and labels.beyond == 2
 
 
 def test_a_draw_may_follow_a_fact() -> None:

@@ -25,7 +25,9 @@ def set_filters(
 ) -> Job | None:  # fmt: skip
     """Write the next version and start the job that judges the stage's items again; None if nothing differs.
 
-    `number_seen`: the version that the definition was made from; `measured`: what was measured when it was chosen.
+    `number_seen`: the version that the definition was made from; `measured`: by the key of a filter, what was measured
+    when its limits were chosen. It stays with later versions as long as the filter is the same; a filter whose limits
+    were measured makes a version even if they are those that it had.
     Raises FilterError if the definition is not valid, FiltersChanged if another version is current.
     """
     normal = [rule.to_json() for rule in parse_filters(list(definition))]
@@ -33,21 +35,26 @@ def set_filters(
     number = version_number(locked)
     if number_seen is not None and number_seen != number:
         raise FiltersChanged
-    if normal == locked.filters:
+    if normal == locked.filters and not measured:
         return None
-    if number:
-        current_version(locked)
+    measured_before = _measured_before(current_version(locked), normal) if number else {}
     number += 1
     locked.filters = stage.filters = normal
     locked.save(update_fields=["filters"])
     FilterVersion.objects.create(
-        stage=locked, number=number, definition=normal, seen=dict(measured or {}), created_by=actor
+        stage=locked, number=number, definition=normal, seen=measured_before | dict(measured or {}), created_by=actor
     )
     keys = [entry["key"] for entry in normal]
     record(
         actor, "filters.changed", scope=locked.benchmark.scope, target=f"stage:{stage.pk}", version=number, filters=keys
     )
     return judge_job.start(locked, actor)
+
+
+def _measured_before(version: FilterVersion, definition: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What was measured for the filters that stay as they are."""
+    same = {entry["key"] for entry in definition if entry in version.definition}
+    return {key: values for key, values in version.seen.items() if key in same}
 
 
 @transaction.atomic
