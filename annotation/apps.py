@@ -27,3 +27,4 @@ class AnnotationConfig(AppConfig):
         register(Rank.REVIEW, next_actions.review)
         register(Rank.WAIT, next_actions.wait_for_people)
         item_changes.register(intake_changes.follow)
+        item_changes.register_for_arrivals(intake_changes.judge_again)

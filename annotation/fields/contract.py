@@ -132,6 +132,19 @@ ConfigT = TypeVar("ConfigT")
 AnswerT = TypeVar("AnswerT")
 
 
+@dataclass(frozen=True)
+class FactGate:
+    """A number known of the item (`Shown.facts`) that must be reached; not known, it holds nobody up."""
+
+    key: str
+    at_least: float
+    label: Text
+
+    def current_value(self, shown: Shown | None) -> float | None:
+        value = shown.facts.get(self.key) if shown is not None else None
+        return None if isinstance(value, bool) or not isinstance(value, (int, float)) else float(value)
+
+
 class Spec(ABC, Generic[ConfigT, AnswerT]):
     """One way to ask one question. Answers are JSON values, and `parse` gives back what it made itself."""
 
@@ -155,6 +168,10 @@ class Spec(ABC, Generic[ConfigT, AnswerT]):
 
     def checks(self, answer: AnswerT, config: ConfigT, shown: Shown) -> list[Check]:
         return []
+
+    def gates(self, config: ConfigT) -> "tuple[FactGate, ...]":
+        """Numbers known of the item that must be reached before anything is answered."""
+        return ()
 
     @abstractmethod
     def level(self, config: ConfigT) -> Level: ...

@@ -44,12 +44,16 @@ class Outcome(models.Model):
         ACCEPTED = "accepted", _("Accepted")
         REJECTED = "rejected", _("Not accepted")
         UNDECIDED = "undecided", _("Not decided")
+        WAITING = "waiting", _("Waiting for a fact")
 
     campaign = models.ForeignKey("annotation.Campaign", models.PROTECT, related_name="outcomes", db_index=False)
     unit = models.ForeignKey("annotation.Unit", models.PROTECT, related_name="outcomes")
     rule_version = models.ForeignKey("annotation.RuleVersion", models.PROTECT, related_name="+", db_index=False)
     state = models.CharField(max_length=10, choices=State)
     failed = models.JSONField(default=list, help_text="Keys of the clauses that failed, the first one first.")
+    waits_for = models.JSONField(
+        default=list, db_default=models.Value([], models.JSONField()), help_text="Missing facts that are read."
+    )
     numbers = models.JSONField(
         default=dict, help_text="What the clauses were decided on; the score, if the rule has one."
     )

@@ -14,7 +14,9 @@ from annotation.models import Outcome
 from annotation.services.sheets.rule_versions import rule_of
 from annotation.sheets.sheet import localise
 from benchmarks.models import Item, Stage
+from benchmarks.pages.filter_texts import WAITS
 from benchmarks.pages.panels import Filter, Panel
+from benchmarks.rules.acceptance import FACTS
 
 
 @dataclass(frozen=True)
@@ -27,9 +29,11 @@ class FailedClause:
 
 @dataclass(frozen=True)
 class RuleResult:
-    """`score`: the mean of the answers' totals, and `most` the most there is; None where the rule has none."""
+    """`waits_for`: what is missing. `score`: the mean of the answers' totals, and `most` the most there is; None where
+    the rule has none."""
 
     outcome: Outcome
+    waits_for: list[str]
     failed: list[FailedClause]
     score: float | None
     most: float
@@ -46,17 +50,32 @@ def _rule_result(outcome: Outcome) -> RuleResult:
     numbers: Mapping[str, Any] = outcome.numbers
     counts = numbers.get("clauses", {})
     language = get_language() or "en"
-    failed = [FailedClause(localise(rule.words(key), language), counts.get(key)) for key in outcome.failed]
-    return RuleResult(outcome, failed, numbers.get("score"), rule.score.maximum if rule.score else 0)
+    gates = {f"{FACTS}{key}": (key, *values) for key, values in numbers.get("gates", {}).items()}
+    failed = [
+        _failed_gate(*gates[key])
+        if key in gates
+        else FailedClause(localise(rule.words(key), language), counts.get(key))
+        for key in outcome.failed
+    ]
+    waits = [str(WAITS.get(name, name)) for name in outcome.waits_for]
+    return RuleResult(outcome, waits, failed, numbers.get("score"), rule.score.maximum if rule.score else 0)
+
+
+def _failed_gate(key: str, value: float, at_least: float) -> FailedClause:
+    """A number known of the item that a question needs."""
+    words = gettext("%(fact)s is %(value)s, and at least %(least)s is needed")
+    return FailedClause(words % {"fact": key, "value": f"{value:g}", "least": f"{at_least:g}"}, None)
 
 
 def choices(stage: Stage) -> Sequence[tuple[str, str]]:
     if stage.acceptance != Stage.Acceptance.BY_RULE:
         return []
     accepted, rejected, undecided = Outcome.State.ACCEPTED, Outcome.State.REJECTED, Outcome.State.UNDECIDED
+    waiting = Outcome.State.WAITING
     return [
         (accepted.value, str(accepted.label)),
         (rejected.value, str(rejected.label)),
+        (waiting.value, str(waiting.label)),
         (undecided.value, gettext("Not decided yet")),
     ]
 

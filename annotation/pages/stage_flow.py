@@ -22,6 +22,7 @@ class RuleCounts:
     accepted: int = 0
     rejected: int = 0
     undecided: int = 0
+    waiting: int = 0
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,9 @@ def _rule_counts(stages: Iterable[Stage]) -> Mapping[int, RuleCounts]:
     for stage, state, n in rows.values_list("campaign__stage", "state").annotate(n=Count("pk")):
         counts.setdefault(stage, Counter())[state] = n
     return {
-        stage: RuleCounts(states[State.ACCEPTED], states[State.REJECTED], states[State.UNDECIDED])
+        stage: RuleCounts(
+            states[State.ACCEPTED], states[State.REJECTED], states[State.UNDECIDED], states[State.WAITING]
+        )
         for stage, states in counts.items()
     }
 

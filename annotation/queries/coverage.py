@@ -26,8 +26,9 @@ IDLE = timedelta(days=7)  # without dates, nothing is due in the first week
 ASKED = "greatest(s.wanted, cc.target_answers)"
 SLOTS = """annotation_slot s JOIN annotation_campaigncohort cc ON cc.id = s.cohort_id
   JOIN annotation_unit u ON u.id = s.unit_id JOIN benchmarks_item i ON i.id = u.item_id"""
-# Whether the unit of a slot is accepted: by the rule, by a reviewer, or because it has all its answers.
-ACCEPTED = f"""CASE %(acceptance)s
+# Whether the unit of a slot is accepted: by the rule, by a reviewer, or because it has all its answers. Nothing is
+# accepted while the item waits for a fact.
+ACCEPTED = f"""i.intake <> 'waiting' AND CASE %(acceptance)s
   WHEN 'by_rule' THEN EXISTS (SELECT FROM annotation_outcome o
     WHERE o.campaign_id = cc.campaign_id AND o.unit_id = s.unit_id AND o.state = 'accepted')
   WHEN 'by_review' THEN EXISTS (SELECT FROM annotation_assignment a WHERE a.slot_id = s.id AND a.state = 'accepted')

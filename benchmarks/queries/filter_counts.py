@@ -1,6 +1,6 @@
 """What the filters of a stage did, counted and listed for its page."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from django.db import connection
@@ -62,6 +62,21 @@ def count_waiting(stages: Iterable[Stage]) -> dict[int, dict[str, int]]:
     for stage, name, n in grouped:
         counts.setdefault(stage, {})[str(name)] = n
     return counts
+
+
+def filter_waits(item_ids: Collection[int]) -> dict[int, list[str]]:
+    """Of the items that wait, the names of what their filters wait for. One query."""
+    newest = FilterVersion.objects.filter(stage=OuterRef("item__stage")).order_by("-number").values("pk")[:1]
+    rows = FilterResult.objects.filter(
+        item__in=item_ids,
+        item__intake=Item.Intake.WAITING,
+        state=FilterResult.State.WAITING,
+        version=Subquery(newest),
+    )
+    waits: dict[int, list[str]] = {}
+    for item, name in rows.order_by("item", "pk").values_list("item", "value"):
+        waits.setdefault(item, []).append(str(name))
+    return waits
 
 
 def items_waiting_for(stage: Stage, name: str) -> QuerySet[Item]:

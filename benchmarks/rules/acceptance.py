@@ -19,6 +19,7 @@ Values = Mapping[str, Value]
 State = Literal["accepted", "rejected", "undecided"]
 OVER = ("majority", "means")
 KEY = re.compile(r"[a-z][a-z0-9_]{0,59}")
+FACTS = "facts."
 
 
 class RuleError(ValueError):
@@ -77,6 +78,11 @@ class Rule:
         """All names the rule needs a value for."""
         used = [clause.expression for clause in self.clauses] + ([self.score.expression] if self.score else [])
         return frozenset(name for expression in used for name in expression.names)
+
+    @property
+    def facts(self) -> frozenset[str]:
+        """Keys of the facts of the item that the rule reads."""
+        return frozenset(name.removeprefix(FACTS) for name in self.names if name.startswith(FACTS))
 
     def words(self, key: str) -> Mapping[str, str]:
         """What a clause says; nothing for one that is not of this rule."""

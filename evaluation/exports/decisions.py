@@ -13,7 +13,9 @@ OUTCOMES: tuple[Column, ...] = (
     ("target", "u.target", "text", "The culture asked about; empty where the stage has no target."),
     LABEL_SET,
     ("state", "o.state", "text", "What the rule says; see values."),
-    ("failed", "o.failed::text", "text", "Keys of the clauses that failed, in the order of the rule; see rules."),
+    ("failed", "o.failed::text", "text", "Keys of the clauses that failed, in the order of the rule; see"
+     " rules. Before them facts.KEY for each number of the item that a question needs and that is too small."),
+    ("waits_for", "o.waits_for::text", "text", "Facts of the item that are missing, while the state is waiting."),
     ("score", "(o.numbers ->> 'score')::float8", "float8", "The rule's score, where it has one and it is known."),
     ("numbers", "o.numbers::text", "text", "What it was decided on: sheets, their means by name, the score; where the"
      " majority decides also how many sheets passed and failed, and how many failed each clause."),

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+from django.db.models import Q, QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from benchmarks.models import Benchmark, Stage
+from annotation.queries.waiting_outcomes import items_with_waiting_outcome, outcome_waits
+from benchmarks.models import Benchmark, Item, Stage
 from benchmarks.pages.panels import Panel
 from benchmarks.queries.filter_counts import count_waiting, items_waiting_for
 from benchmarks.rules.filters.contract import HASH, PICTURE
@@ -86,11 +88,18 @@ def _row(request: FactRequest) -> FactRequestRow:
 
 
 def fact_waits(stage: Stage) -> list[FactWait]:
-    """Why items of the stage wait, one row for each fact."""
+    """Why items of the stage, or the acceptance of their answers, wait: one row for each fact."""
     requests = FactRequest.objects.filter(stage=stage, run__withdrawn_at=None).exclude(state=State.CANCELLED)
     by_key = {key: request for request in requests.select_related("run") for key in KEYS.get(request.what, ())}
-    counts = count_waiting([stage]).get(stage.pk, {})
-    return [_wait(stage, name, n, by_key.get(name)) for name, n in sorted(counts.items())]
+    names = {*count_waiting([stage]).get(stage.pk, {}), *outcome_waits([stage]).get(stage.pk, ())}
+    waits = ((name, _waiting_items(stage, name).count()) for name in sorted(names))
+    return [_wait(stage, name, n, by_key.get(name)) for name, n in waits if n]
+
+
+def _waiting_items(stage: Stage, name: str) -> QuerySet[Item]:
+    """Items that a filter, or the acceptance of whose answers a rule, holds back for this fact."""
+    of_filters, of_rules = items_waiting_for(stage, name), items_with_waiting_outcome(stage, name)
+    return stage.items.filter(Q(pk__in=of_filters.values("pk")) | Q(pk__in=of_rules.values("pk")))
 
 
 def _wait(stage: Stage, name: str, n: int, request: FactRequest | None) -> FactWait:
@@ -107,7 +116,7 @@ def _wait(stage: Stage, name: str, n: int, request: FactRequest | None) -> FactW
             return FactWait(stage, n, text, "", _("View facts"), _facts_page(stage))
         label = _("Resume") if request.reason == "person" else _("Retry")
         return FactWait(stage, n, text, request.message, label, "", request)
-    waiting = items_waiting_for(stage, name).values("pk")
+    waiting = _waiting_items(stage, name).values("pk")
     missing = missing_items(request).filter(pk__in=waiting).count()
     failed = request.failures.filter(item__in=waiting).count()
     detail = _left_out(failed, n - missing - failed, request)

@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.models import Campaign
+from annotation.queries.waiting_outcomes import outcome_waits
 from benchmarks.access import is_permitted
 from benchmarks.models import Benchmark, Item, Stage
 from benchmarks.pages.next_actions import NextAction
@@ -20,16 +21,15 @@ JUDGED = "candidate"  # the display of a stage in which an answer is judged
 
 
 def compute_facts(benchmark: Benchmark, user: User) -> NextAction | None:
-    """Candidates wait for a fact, and a person must do something about it."""
+    """Candidates, or the acceptance of answers, wait for a fact, and a person must do something about it."""
     if not is_permitted(user, benchmark, "work_on"):
         return None
     waiting = Item.objects.filter(stage__benchmark=benchmark, withdrawn_at=None, intake=Item.Intake.WAITING)
     n = waiting[:MOST].count()
-    if not n:
-        return None
-    of_waiting = Stage.objects.filter(pk__in=waiting.order_by().values("stage")).select_related("benchmark")
-    waits = [wait for stage in of_waiting for wait in fact_waits(stage)]
-    if waits:
+    stages = list(benchmark.stages.select_related("benchmark"))
+    held = {*waiting.order_by().values_list("stage", flat=True).distinct(), *outcome_waits(stages)}
+    waits = [wait for stage in stages if stage.pk in held for wait in fact_waits(stage)]
+    if waits or not n:
         return next((_fact_action(wait) for wait in waits if wait.label), None)
     return NextAction(
         ngettext("%(n)s candidate waits for a fact.", "%(n)s candidates wait for a fact.", n) % {"n": n},

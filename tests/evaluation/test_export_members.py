@@ -260,7 +260,7 @@ def test_the_codebook_explains_the_other_files_and_has_their_checksums(judged: J
     rules = json.loads(files(judged.stage, judged.campaign)["codebook.json"])
     assert rules["rules"][0]["number"] == rules["campaigns"][0]["rule_version"] == 1
     assert rules["rules"][0]["clauses"] == RULE["clauses"]
-    assert set(rules["further"]["outcomes"]["values"]) == {"accepted", "rejected", "undecided"}
+    assert set(rules["further"]["outcomes"]["values"]) == {"accepted", "rejected", "undecided", "waiting"}
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl"])

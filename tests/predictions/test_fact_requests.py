@@ -9,7 +9,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from annotation.models import Outcome
 from annotation.services.derivation import derived_items
+from annotation.services.review import outcomes
 from benchmarks.models import Item, ItemFact, Stage
 from benchmarks.rules.filters import FilterState
 from benchmarks.services import storage
@@ -19,12 +21,14 @@ from jobs.services import lifecycle, runner
 from predictions.models import FactRequest, Run
 from predictions.services.encoders import item_facts
 from predictions.tasks import start_fact_jobs
+from tests.annotation.chain.factories import RULE, create_open_campaign
 from tests.benchmarks.test_intake import SCORE, WORDS, set_up, states
 from tests.importing import lines, upload
 from tests.personas import World
 from tests.pictures import png
 from tests.predictions.encoders import ScriptedEncoder, script_encoder
 from tests.predictions.shapes import MODEL, an_endpoint
+from tests.samples import assign
 
 pytestmark = pytest.mark.django_db
 PICTURE = {"p.png": png(60, 40)}
@@ -301,6 +305,25 @@ def test_the_next_action_leads_to_where_the_fact_comes_from(
     set_up(world.stage, {"key": "own", "kind": "fact", "params": {"key": "sharpness", "least": 1}})
     overview = mara.get(reverse("benchmarks:detail", args=[world.benchmark.slug])).content.decode()
     assert "1 item waits for sharpness." in text_of(overview) and f"/import/?stage={world.stage.key}" in overview
+
+
+def test_a_rule_decides_in_the_step_that_brings_the_fact_it_waits_for(
+    world: World, mara: Client, encoder: ScriptedEncoder
+) -> None:
+    rule = {**RULE, "clauses": [{"key": "fits", "expression": "facts.clip_score >= 20", "words": {"en": "It fits"}}]}
+    Stage.objects.filter(pk=world.stage.pk).update(acceptance="by_rule", acceptance_rule=rule, has_target=False)
+    bring(mara, world.stage, a=30)
+    opened = create_open_campaign(world.stage, world.egypt).cohorts.get()
+    assign(opened, world.nour, opened.slots.get(), code="4")
+    outcomes.judge_items(list(world.stage.items.values_list("pk", flat=True)), timezone.now())
+    assert Outcome.objects.get().waits_for == ["clip_score"]
+    an_endpoint(world)
+    overview = page(mara, "benchmarks:detail", world.benchmark.slug)
+    assert "1 item waits for clip_score. Nothing computes it yet." in overview and "Compute facts" in overview
+    request_facts(world, mara)
+    work()
+    assert Outcome.objects.get().state == "accepted"
+    assert "waits for clip_score" not in page(mara, "benchmarks:detail", world.benchmark.slug)
 
 
 def test_others_neither_see_nor_change_a_request(world: World, mara: Client, encoder: ScriptedEncoder) -> None:

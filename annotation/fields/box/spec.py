@@ -12,13 +12,13 @@ from annotation.fields.contract import (
     Column,
     ConfigError,
     Examples,
+    FactGate,
     FaultyExample,
     InvalidAnswer,
     Level,
     Rubric,
     Shown,
     Spec,
-    Text,
     ValidExample,
     reject_unknown_keys,
     require,
@@ -30,19 +30,6 @@ Answer: TypeAlias = list[Box]
 SIDES = ("x0", "y0", "x1", "y1")
 MOST = 20
 DIGITS = 6  # a millionth of a side: finer than half a pixel of any picture
-
-
-@dataclass(frozen=True)
-class FactGate:
-    """A number known of the item (`Shown.facts`) that must be reached; not known, it holds nobody up."""
-
-    key: str
-    at_least: float
-    label: Text
-
-    def current_value(self, shown: Shown | None) -> float | None:
-        value = shown.facts.get(self.key) if shown is not None else None
-        return None if isinstance(value, bool) or not isinstance(value, (int, float)) else float(value)
 
 
 @dataclass(frozen=True)
@@ -165,6 +152,9 @@ class BoxSpec(Spec[Config, Answer]):
                     AnswerProblem("too_few_found", {"found": f"{measured:g}", "least": f"{gate.at_least:g}"})
                 )
         return [Check(problem, blocks=True) for problem in problems]
+
+    def gates(self, config: Config) -> tuple[FactGate, ...]:
+        return config.facts
 
     def level(self, config: Config) -> Level:
         return "box"

@@ -5,8 +5,15 @@ from functools import partial
 
 from django.db import transaction
 
+from annotation.models import Outcome
 from annotation.services.derivation import outbox
 from annotation.services.derivation.derived_items import sync_campaign_slots
+
+
+def judge_again(_stage_id: int, item_ids: Sequence[int]) -> None:
+    """Listen to benchmarks.services.item_changes: an import may have brought the fact that an outcome waits for."""
+    judged = Outcome.objects.filter(unit__item__in=item_ids).order_by().values_list("unit__item", flat=True)
+    outbox.mark_items_due(set(judged))
 
 
 def follow(stage_id: int, item_ids: Sequence[int]) -> None:

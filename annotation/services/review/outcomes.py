@@ -1,21 +1,34 @@
 """What the rule says of a unit, once it has the answers it needs: see docs/explanation/acceptance.md.
 
-Judged from the outbox and under the lock of the stage, so that two answers that come at once are both seen.
+Judged from the outbox and under the lock of the stage, so that two answers that come at once are both seen. What reads
+a fact of the item that is missing waits for it, and so does what was said of an item whose own filters wait.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from annotation.fields.contract import Shown
+from annotation.fields.contract import FactGate, Shown
 from annotation.models import Annotation, Outcome, RuleVersion
 from annotation.queries.unit_completion import CampaignUnit, has_enough_answers, wanted_counts
 from annotation.services.sheets.rule_versions import rule_of
 from annotation.services.sheets.sheet_versions import sheet_of
 from benchmarks.models import ItemFact
-from benchmarks.rules.acceptance import Verdict, judge
+from benchmarks.queries.filter_counts import filter_waits
+from benchmarks.rules.acceptance import FACTS, Verdict, judge
 from people.models import Rater
+
+State = Outcome.State
+
+
+@dataclass(frozen=True)
+class ItemState:
+    """What is known of an item: its facts by key, and what its stage's filters wait for."""
+
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    waits: Sequence[str] = ()
 
 
 def judge_items(item_ids: Iterable[int], at: datetime) -> None:
@@ -28,11 +41,12 @@ def judge_items(item_ids: Iterable[int], at: datetime) -> None:
         CampaignUnit(outcome.campaign_id, outcome.unit_id): outcome
         for outcome in Outcome.objects.filter(unit__item__in=ids)
     }
-    wanted, facts = wanted_counts(answers), facts_of(ids)
+    wanted, facts, waits = wanted_counts(answers), facts_of(ids), filter_waits(ids)
     for place, unit_answers in answers.items():
         old = before.pop(place, None)
         if has_enough_answers(unit_answers, wanted[place]):
-            _write(place, unit_answers, facts.get(unit_answers[0].assignment.unit.item_id, {}), old, at)
+            item = unit_answers[0].assignment.unit.item_id
+            _write(place, unit_answers, ItemState(facts.get(item, {}), waits.get(item, ())), old, at)
         elif old is not None:
             old.delete()
     for gone in before.values():
@@ -62,21 +76,44 @@ def judge_unit(version: RuleVersion, answers: Sequence[Annotation], facts: Mappi
     return judge(rule_of(version), sheets)
 
 
+def _missing_facts(version: RuleVersion, answers: Sequence[Annotation], item: ItemState) -> list[str]:
+    """What the filters wait for, and the facts that the rule or a field of the sheets reads and that are not there."""
+    read = {*rule_of(version).facts, *(gate.key for gate in _gates(answers))}
+    return [*item.waits, *sorted(key for key in read - set(item.waits) if item.facts.get(key) is None)]
+
+
+def _gates(answers: Sequence[Annotation]) -> list[FactGate]:
+    """Of the fields of the answers' sheets."""
+    sheets = {answer.sheet_version_id: answer.sheet_version for answer in answers}.values()
+    return [gate for version in sheets for row in sheet_of(version).fields for gate in row.spec.gates(row.config)]
+
+
+def _failed_gates(answers: Sequence[Annotation], facts: Mapping[str, Any]) -> dict[str, list[float]]:
+    """By key what was measured and what is needed: people could not know it while they answered."""
+    values = [(gate, gate.current_value(Shown(item_id=0, facts=facts))) for gate in _gates(answers)]
+    return {gate.key: [value, gate.at_least] for gate, value in values if value is not None and value < gate.at_least}
+
+
+def _outcome_values(version: RuleVersion, answers: Sequence[Annotation], item: ItemState) -> dict[str, Any]:
+    verdict = judge_unit(version, answers, item.facts)
+    numbers = dict(verdict.numbers)
+    if missing := _missing_facts(version, answers, item):
+        return {"state": str(State.WAITING), "failed": [], "waits_for": missing, "numbers": numbers}
+    if gates := _failed_gates(answers, item.facts):
+        failed = [f"{FACTS}{key}" for key in gates]
+        numbers["gates"] = gates
+        return {"state": str(State.REJECTED), "failed": [*failed, *verdict.failed], "waits_for": [], "numbers": numbers}
+    return {"state": str(verdict.state), "failed": list(verdict.failed), "waits_for": [], "numbers": numbers}
+
+
 def _write(
-    place: CampaignUnit, answers: Sequence[Annotation], facts: Mapping[str, Any], old: Outcome | None, at: datetime
+    place: CampaignUnit, answers: Sequence[Annotation], item: ItemState, old: Outcome | None, at: datetime
 ) -> None:
     """A new moment only where something changed."""
     version = answers[0].assignment.campaign.rule_version
     assert version is not None
-    verdict = judge_unit(version, answers, facts)
     outcome = old or Outcome(campaign_id=place.campaign_id, unit_id=place.unit_id)
-    new = {
-        "rule_version_id": version.pk,
-        "state": str(verdict.state),
-        "failed": list(verdict.failed),
-        "numbers": dict(verdict.numbers),
-        "answers": len(answers),
-    }
+    new = {"rule_version_id": version.pk, "answers": len(answers), **_outcome_values(version, answers, item)}
     if old is None or any(getattr(old, name) != value for name, value in new.items()):
         for name, value in new.items():
             setattr(outcome, name, value)
