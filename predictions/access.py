@@ -13,6 +13,7 @@ from predictions.models import (
     KnowledgeBase,
     KnowledgeEntry,
     KnowledgeIndex,
+    PlanSet,
     Run,
 )
 
@@ -46,12 +47,21 @@ def fact_request_for(benchmark: Benchmark, request_id: int) -> FactRequest:
 def answer_run_for(benchmark: Benchmark, run_id: int) -> Run:
     """A run of answers to a sheet, of this benchmark; 404 for those of others, and for runs of another kind."""
     rows = Run.objects.select_related(
-        "benchmark__team", "campaign__stage", "campaign__sheet_version", "rater", "endpoint", "created_by"
+        "benchmark__team", "campaign__stage", "campaign__sheet_version", "rater", "endpoint", "created_by", "plan_set"
     )
     run = rows.filter(benchmark=benchmark, pk=run_id, task=Run.Task.ANSWERS).first()
     if run is None:
         raise Http404
     return run
+
+
+def plan_set_for(benchmark: Benchmark, plan_set_id: int) -> PlanSet:
+    """A plan set of this benchmark, which the person has been let into; 404 for those of others."""
+    rows = PlanSet.objects.select_related("benchmark__team", "created_by")
+    plan_set = rows.filter(benchmark=benchmark, pk=plan_set_id).first()
+    if plan_set is None:
+        raise Http404
+    return plan_set
 
 
 def call_for(run: Run, call_id: int) -> Call:

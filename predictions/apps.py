@@ -23,6 +23,7 @@ class PredictionsConfig(AppConfig):
         from predictions.services.files.answer_import import IMPORT as ANSWERS
         from predictions.services.files.result_import import IMPORT as RUNS
         from predictions.services.knowledge import entry_import, indexes, linking
+        from predictions.services.runs import following
         from predictions.services.runs.run_jobs import ASK, REPARSE
 
         kinds.register(ANSWERS)
@@ -42,4 +43,6 @@ class PredictionsConfig(AppConfig):
         label_set_uses.register(runs_with)
         item_changes.register(fact_requests.follow)
         item_changes.register_for_arrivals(fact_requests.follow)
+        item_changes.register(following.items_arrived)
+        item_changes.register_for_arrivals(following.items_arrived)
         panels.register_for_intake(fact_pages.PANEL)

@@ -1,9 +1,16 @@
 from celery import shared_task
 
 from predictions.services.encoders import fact_requests
+from predictions.services.runs import following
 
 
 @shared_task(name=fact_requests.TASK)
 def start_fact_jobs() -> int:
     """Told when items arrive or their filters' results change; the beat comes round for what was not told."""
     return fact_requests.start_pending()
+
+
+@shared_task(name=following.TASK)
+def follow_new_items() -> int:
+    """Told when items arrive in a stage that a run follows; the beat comes round for what was not told."""
+    return following.follow_new_items()

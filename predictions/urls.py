@@ -13,6 +13,7 @@ from predictions.views import (
     links,
     new_run,
     overview,
+    plan_sets,
     stage_inputs,
 )
 
@@ -28,6 +29,10 @@ urlpatterns = [
         name="example",
     ),
     path("b/<slug:slug>/predictions/run/", overview.run_new, name="run_new"),
+    path("b/<slug:slug>/predictions/ask/", plan_sets.ask, name="ask_models"),
+    path("b/<slug:slug>/predictions/plans/<int:plan_set_id>/", plan_sets.plan_set, name="plan_set"),
+    path("b/<slug:slug>/predictions/plans/<int:plan_set_id>/live/", plan_sets.live, name="plan_set_live"),
+    path("b/<slug:slug>/predictions/plans/<int:plan_set_id>/action/", plan_sets.perform_action, name="plan_set_action"),
     path("b/<slug:slug>/predictions/run/new/", new_run.new, name="answer_run_new"),
     path("b/<slug:slug>/predictions/run/<int:run_id>/", answer_runs.run, name="answer_run"),
     path("b/<slug:slug>/predictions/run/<int:run_id>/live/", answer_runs.live, name="answer_run_live"),

@@ -37,7 +37,7 @@ from evaluation.tables import registry
 from jobs.models import Job
 from people.models import Cohort, Rater, User
 from people.services import links, messages, tokens
-from predictions.models import Call, Collection, Endpoint, Run
+from predictions.models import Call, Collection, Endpoint, PlanSet, Run
 from tests.evaluation.sample_tables import SMALL
 from tests.personas import SHEET, World
 from tests.predictions.knowledge import samples as knowledge
@@ -232,6 +232,7 @@ def build(world: World) -> Mapping[str, Any]:
         "people:manager_remove user_id": world.manager.pk,
         "endpoint_id": call.run.endpoint_id,
         "call_id": call.pk,
+        "plan_set_id": PlanSet.objects.create(benchmark=world.benchmark, budget=1).pk,
         **{f"predictions:{name} run_id": call.run_id for name in ANSWER_ROUTES},
         **{f"predictions:{name} slug": world.team.slug for name in ENDPOINT_ROUTES},
         **{f"people:{name} slug": world.team.slug for name in TEAM_ROUTES},
@@ -291,6 +292,7 @@ POSTS: Mapping[str, Mapping[str, str]] = {
     "evaluation:person": {"do": "exclude", "reason": "x"},
     "people:cohort_invite": {"note": "x"},
     "predictions:answer_run_action": {"do": "withdraw"},
+    "predictions:plan_set_action": {"do": "stop"},
     "predictions:endpoint_new": {"kind": "openai", "name": "Mine", "base_url": "https://a.example/v1"},
     "predictions:endpoint_action": {"do": "retire"},
     "benchmarks:targets": {"add": "countries"},

@@ -87,6 +87,27 @@ class PredictionTask:
 
 
 @dataclass(frozen=True)
+class ModelCondition:
+    """A way in which the published work asks models at a stage: one run for each model.
+
+    Attributes:
+        prompt: key of a prompt (predictions.prompts), which is above this app.
+        setting: prompt variant under which the answers are counted; empty: the prompt's own.
+        needs: what an item must bring besides its text, as codes: "picture", "country", "entities", "examples",
+            "references", "candidate".
+        judge: the stage judges answers, so its items come while other models answer; a run follows them.
+    """
+
+    key: str
+    name: Text
+    stage: str
+    prompt: str
+    setting: str = ""
+    needs: tuple[str, ...] = ()
+    judge: bool = False
+
+
+@dataclass(frozen=True)
 class ReportTable:
     """One table of the published work that the agreement page rebuilds."""
 
@@ -125,6 +146,7 @@ class Recipe:
     stages: tuple[StageSpec, ...]
     prompt: str = "{concept}, {origin}"
     prediction_tasks: tuple[PredictionTask, ...] = ()
+    model_conditions: tuple[ModelCondition, ...] = ()
     report: tuple[ReportTable, ...] = ()
     label_set: str = ""  # a built-in set that the paper asked about; empty: the recipe's own cohorts
 
@@ -171,6 +193,7 @@ def problems(recipe: Recipe) -> Iterator[str]:
         ("concepts", list(recipe.concepts)),
         ("conditions", [condition.key for condition in recipe.conditions]),
         ("stages", [spec.key for spec in recipe.stages]),
+        ("model_conditions", [condition.key for condition in recipe.model_conditions]),
     ):
         if len(set(values)) < len(values):
             yield f"{part}: something is named twice"
@@ -183,6 +206,9 @@ def problems(recipe: Recipe) -> Iterator[str]:
     for task in recipe.prediction_tasks:
         if task.stage not in stages:
             yield f"prediction_tasks.{task.key}: no stage {task.stage!r}"
+    for condition in recipe.model_conditions:
+        if condition.stage not in stages:
+            yield f"model_conditions.{condition.key}: no stage {condition.stage!r}"
     for table in recipe.report:
         fields = [entry["key"] for entry in stages[table.stage].sheet["fields"]] if table.stage in stages else []
         if table.field not in fields:
@@ -198,6 +224,8 @@ def texts(recipe: Recipe) -> Iterator[tuple[str, Text]]:
         yield f"cohorts.{cohort.label}.names", cohort.names
     for condition in recipe.conditions:
         yield f"conditions.{condition.key}.name", condition.name
+    for model_condition in recipe.model_conditions:
+        yield f"model_conditions.{model_condition.key}.name", model_condition.name
     for stage in recipe.stages:
         for part in ("skip_reasons", "review_reasons"):
             for reason in getattr(stage, part):

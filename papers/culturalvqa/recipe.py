@@ -22,6 +22,7 @@ from benchmarks.recipes.parts import (
 )
 from benchmarks.recipes.recipe_cohorts import country_cohorts
 from papers.culturalvqa.recipe_labels import LABEL_STAGES, TO_ANSWER
+from papers.culturalvqa.recipe_models import MODEL_CONDITIONS
 from papers.culturalvqa.recipe_pictures import PICTURE_STAGES, TO_WRITE
 from papers.culturalvqa.recipe_verdicts import VERDICT_STAGES
 
@@ -197,6 +198,7 @@ CULTURALVQA = Recipe(
             "stereotypes", "Whether a question rests on a stereotype", "stereotypes", ("text",), "Appendix C"
         ),
     ),
+    model_conditions=MODEL_CONDITIONS,
     report=(
         ReportTable(
             key="verdicts",

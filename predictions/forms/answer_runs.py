@@ -19,6 +19,7 @@ from predictions.models import Endpoint, Run
 from predictions.prompts.contract import Prompt, PromptOption
 from predictions.prompts.registry import problems_of
 from predictions.queries.example_items import choose_example_items
+from predictions.queries.model_conditions import is_judging
 from predictions.requests.preprocessing import LONGEST, MOST
 from predictions.services.knowledge.linking import METHODS
 from predictions.services.runs.asked_about import COHORTS, GOLD, SET
@@ -128,6 +129,9 @@ class PlanForm(AskedAboutMixin, RunStartForm):
         label=_("Budget in dollars (optional)"), min_value=Decimal("0.0001"), max_digits=12, decimal_places=4,
         required=False, help_text=_("The run pauses before it would cost more."),
     )  # fmt: skip
+    follows = forms.BooleanField(
+        label=_("Follow new items"), required=False, help_text=_("Items that come later are asked, too.")
+    )
 
     def __init__(
         self, *args: Any, benchmark: Benchmark, campaign: Campaign, fitting: Fitting, chosen: Prompt, **kwargs: Any
@@ -137,6 +141,7 @@ class PlanForm(AskedAboutMixin, RunStartForm):
         self.offer_targets(campaign)
         self._choose("prompt", [(prompt_id(one), one.name) for one in fitting])
         self.fields["prompt"].initial = prompt_id(chosen)
+        self.fields["follows"].initial = is_judging(campaign.stage)
         self.fields["prompt"].widget.attrs["data-submits"] = ""
         items = campaign.stage.items.filter(withdrawn_at=None)
         if campaign.conditions:
@@ -175,10 +180,7 @@ class PlanForm(AskedAboutMixin, RunStartForm):
 
     def options(self) -> dict[str, Any]:
         """What the prompt's options were set to, by their keys."""
-        values = {one.key: self.cleaned_data[OPTION + one.key] for one in self.chosen.options}
-        return {
-            key: value.pk if isinstance(value, Model) else value for key, value in values.items() if value is not None
-        }
+        return _stored({one.key: self.cleaned_data[OPTION + one.key] for one in self.chosen.options})
 
     def sent_size(self) -> int:
         """Of the pictures that are sent, in pixels."""
@@ -210,7 +212,7 @@ PARTS = {
     "who": ["model", "revision"],
     "called": ["name", "setting"],
     "decoding": ["temperature", "top_p", "max_tokens", "decoding_seed", "longest", "fresh"],
-    "numbers": ["sample", "draw", "seed", "repeats", "budget"],
+    "numbers": ["sample", "draw", "seed", "repeats", "budget", "follows"],
     "about": ["asked_about", "label_set", "labels", "others", "targets"],
     "which": ["conditions", "concepts"],
 }
@@ -229,6 +231,18 @@ def field_of(option: PromptOption, benchmark: Benchmark, campaign: Campaign) -> 
     if not isinstance(field.widget, forms.CheckboxInput):
         field.widget.attrs["class"] = "in"
     return field
+
+
+def default_options(prompt: Prompt, benchmark: Benchmark, campaign: Campaign) -> dict[str, Any]:
+    """The prompt's options as its form has them before anybody changes one: with the newest linking run that fits, and
+    with examples chosen by rule. Raises ValidationError where there is nothing to choose."""
+    fields = {option.key: field_of(option, benchmark, campaign) for option in prompt.options}
+    values = {key: field.clean(field.initial) for key, field in fields.items()}
+    return _stored(values | ({"longest": LONGEST} if "longest" in fields else {}))
+
+
+def _stored(values: dict[str, Any]) -> dict[str, Any]:
+    return {key: value.pk if isinstance(value, Model) else value for key, value in values.items() if value is not None}
 
 
 def _choice(option: PromptOption, benchmark: Benchmark, campaign: Campaign, about: Any) -> forms.Field:

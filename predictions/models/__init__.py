@@ -3,6 +3,7 @@ from predictions.models.collections import Collection, Entry, Query
 from predictions.models.endpoints import Endpoint, Prices
 from predictions.models.facts import FactFailure, FactRequest
 from predictions.models.knowledge import EntityLink, KnowledgeBase, KnowledgeEntry, KnowledgeImage, KnowledgeIndex
+from predictions.models.plan_sets import PlanSet
 from predictions.models.runs import Embedding, Ranking, Run
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "KnowledgeEntry",
     "KnowledgeImage",
     "KnowledgeIndex",
+    "PlanSet",
     "Prices",
     "Query",
     "Ranking",

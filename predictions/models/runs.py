@@ -56,6 +56,17 @@ class Run(models.Model):
         default=0,
         help_text="What requests of unknown cost (cut off, lost with a worker) may have cost at most; US dollars.",
     )
+    plan_set = models.ForeignKey("predictions.PlanSet", models.PROTECT, null=True, related_name="runs")
+    committed = models.DecimalField(
+        max_digits=14,
+        decimal_places=8,
+        default=0,
+        help_text="In a plan set with a budget: what the run has spent, and what its requests in flight may cost at "
+        "most, as its executor last noted it before it sent them; US dollars.",
+    )
+    follows = models.BooleanField(
+        default=False, help_text="It asks about items that come later, and waits for them when all others are asked."
+    )
     state = models.CharField(max_length=10, choices=State, default=State.DONE)
     job = models.ForeignKey("jobs.Job", models.PROTECT, null=True, related_name="+", help_text="The one that asks.")
     stopped_because = models.CharField(max_length=40, blank=True)

@@ -76,8 +76,8 @@ def plan_runs(benchmark: Benchmark, user: User) -> NextAction | None:
         return None
     return NextAction(
         _("No model was asked yet."),
-        _("Run a model"),
-        reverse("predictions:index", args=[benchmark.slug]),
+        _("Ask models"),
+        reverse("predictions:ask_models", args=[benchmark.slug]),
         _("The recipe asks models in “%(stage)s”.") % {"stage": answered[0].name},
     )
 
@@ -92,5 +92,5 @@ def run_judge(benchmark: Benchmark, user: User) -> NextAction | None:
     return NextAction(
         _("“%(stage)s” has answers that no model has judged.") % {"stage": stage.name},
         _("Run a judge"),
-        reverse("predictions:index", args=[benchmark.slug]),
+        reverse("predictions:ask_models", args=[benchmark.slug]),
     )

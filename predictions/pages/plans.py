@@ -21,7 +21,7 @@ from predictions.templatetags.money import input_amount
 
 def plan_summary(plan: RunPlan, actor: User) -> list[tuple[str, str]]:
     """As the run's own page will have them, label and value."""
-    name, setting = rater_name(plan)
+    name, setting = plan.rater_name
     spots = select_item_targets(plan.campaign, plan.selection, plan.seed) if plan.selection.get("sample") else []
     selection = {
         **pinned_selection(plan.campaign, plan.selection),
@@ -32,7 +32,7 @@ def plan_summary(plan: RunPlan, actor: User) -> list[tuple[str, str]]:
         prompt=plan.prompt.key, prompt_version=registry.version_of(plan.prompt, plan.options),
         prompt_options=dict(plan.options), decoding=asdict(plan.decoding), selection=selection,
         options={"longest": plan.longest, "fresh": plan.fresh}, repeats=plan.repeats, seed=plan.seed,
-        budget=plan.budget, created_by=actor,
+        budget=plan.budget, follows=plan.follows, created_by=actor,
     )  # fmt: skip
     own = [(_("Name in the tables"), name), (_("Setting"), setting or _("none")), (_("Prompt"), _(plan.prompt.name))]
     return [*own, *run_summary(draft)]
@@ -48,7 +48,7 @@ def form_data_of(run: Run) -> QueryDict:
         "prompt": prompt, "shown_prompt": prompt, "name": run.rater.name if run.rater.name != run.model else "",
         "setting": run.rater.setting if run.rater.setting != usual else "",
         "decoding_seed": run.decoding.get("seed"), "longest": run.options.get("longest"),
-        "fresh": "on" if run.options.get("fresh") else None,
+        "fresh": "on" if run.options.get("fresh") else None, "follows": "on" if run.follows else None,
         "sample": run.selection.get("sample"), "draw": run.selection.get("draw"),
         "seed": run.seed, "repeats": run.repeats, "budget": input_amount(run.budget),
     }  # fmt: skip
@@ -80,15 +80,3 @@ def set_rows(by_set: Mapping[int | None, int]) -> list[tuple[str, int]]:
     rows = [(f"{sets[pk].name} · {sets[pk].version}", n) for pk, n in by_set.items() if pk]
     own = [(_("Cohorts"), by_set[None])] if None in by_set and rows else []
     return [*own, *sorted(rows)]
-
-
-def rater_name(plan: RunPlan) -> tuple[str, str]:
-    """Name and setting of the rater that it would be."""
-    return plan.name.strip() or plan.model.strip(), plan.setting.strip() or plan.prompt.setting
-
-
-def conflicting_run(plan: RunPlan) -> Run | None:
-    """The campaign's run of the same name and setting; a second one is refused."""
-    name, setting = rater_name(plan)
-    rows = Run.objects.filter(campaign=plan.campaign, task=Run.Task.ANSWERS, withdrawn_at=None)
-    return rows.filter(rater__name=name, rater__setting=setting).order_by("-pk").first()

@@ -80,7 +80,15 @@ def progress_context(run: Run, progress: RunProgress) -> dict[str, Any]:
     """What the part of the page that renews itself takes. `seen` changes with whatever it shows."""
     shares = state_counts(progress.by_state)
     live = run.state == Run.State.RUNNING or bool(progress.in_flight)
-    shown = [run.state, run.stopped_because, str(run.budget), str(progress.cost), progress.stalled, progress.in_flight]
+    shown = [
+        run.state,
+        run.stopped_because,
+        run.follows,
+        str(run.budget),
+        str(progress.cost),
+        progress.stalled,
+        progress.in_flight,
+    ]
     shown += [[one.state, one.n] for one in shares] + [[error.pk for error in progress.errors]]
     shown += [
         progress.incomplete,
@@ -94,8 +102,8 @@ def progress_context(run: Run, progress: RunProgress) -> dict[str, Any]:
         "progress": progress,
         "shares": shares,
         "live": live,
-        "chip": "back" if progress.silence else RUN_CHIPS[run.state],
-        "state": _("Waiting") if progress.silence else run.get_state_display(),
+        "chip": "back" if progress.silence else "hollow" if waits_for_items(run) else RUN_CHIPS[run.state],
+        "state": _("Waiting") if progress.silence else _state_label(run),
         "said": _state_text(run, progress),
         "percent": min(100.0, 100 * progress.ended / progress.total) if progress.total else 0.0,
         "spent": _spent_percent(run, progress),
@@ -148,6 +156,8 @@ def format_remaining(seconds: float | None) -> str:
 def _state_text(run: Run, progress: RunProgress) -> str:
     if progress.silence and progress.since:
         return str(SILENCES[progress.silence]) % {"at": _format_moment(progress.since)}
+    if waits_for_items(run) and not progress.total:
+        return _("No item has come yet. The run asks about each as it comes.")
     if run.state == Run.State.DONE and progress.total:
         return answered_text(progress.by_state.get(State.ANSWERED, 0), progress.total)
     if run.state in (Run.State.PAUSED, Run.State.CANCELLED) and run.stopped_because:
@@ -198,6 +208,7 @@ def run_summary(run: Run) -> list[tuple[str, str]]:
         (_("Ignore cached replies"), _("Yes") if run.options.get("fresh") else ""),
         (_("Asked about"), _asked_about_text(run)),
         (_("Items"), "; ".join(which) or _("all of the campaign")),
+        (_("Follow new items"), _("Yes") if run.follows else ""),
         (_("Times each is asked"), str(run.repeats) if run.endpoint else ""),
         (_("Seed"), str(run.seed) if run.endpoint else ""),
         (_("Budget"), f"${exact_amount(run.budget)}" if run.budget is not None else ""),
@@ -347,18 +358,33 @@ def run_rows(benchmark: Benchmark, before: int = 0) -> tuple[list[RunRow], int]:
     rows = rows.select_related("rater", "campaign", "endpoint", "created_by", "job")
     runs = list((rows.filter(pk__lt=before) if before else rows)[: PAGE + 1])
     further = runs[PAGE - 1].pk if len(runs) > PAGE else 0
-    counts = Call.objects.filter(run__in=runs[:PAGE]).order_by().values_list("run", "state").annotate(n=Count("pk"))
+    return rows_of_runs(runs[:PAGE]), further
+
+
+def rows_of_runs(runs: Sequence[Run]) -> list[RunRow]:
+    """These runs, with how many of their calls have an answer. One query."""
+    counts = Call.objects.filter(run__in=runs).order_by().values_list("run", "state").annotate(n=Count("pk"))
     totals: dict[int, int] = {}
     answered: dict[int, int] = {}
     for run, state, n in counts:
         totals[run] = totals.get(run, 0) + n
         answered[run] = answered.get(run, 0) + (n if state == State.ANSWERED else 0)
-    found = [RunRow(run, *_state_and_chip(run), answered.get(run.pk, 0), totals.get(run.pk, 0)) for run in runs[:PAGE]]
-    return found, further
+    return [RunRow(run, *_state_and_chip(run), answered.get(run.pk, 0), totals.get(run.pk, 0)) for run in runs]
 
 
 def _state_and_chip(run: Run) -> tuple[str, str]:
-    """A run's state in words, and its chip. One whose worker hangs does not run."""
+    """A run's state in words, and its chip. One whose worker hangs does not run; one that follows waits for items."""
+    if waits_for_items(run):
+        return _state_label(run), "hollow"
     if run.state == Run.State.RUNNING and run.job is not None and is_frozen(run.job, timezone.now()):
         return _("Waiting"), "back"
     return run.get_state_display(), RUN_CHIPS[run.state]
+
+
+def waits_for_items(run: Run) -> bool:
+    """Whether everything is asked, and what comes later will be."""
+    return run.follows and run.state == Run.State.DONE and run.withdrawn_at is None
+
+
+def _state_label(run: Run) -> str:
+    return _("Waiting for items") if waits_for_items(run) else run.get_state_display()

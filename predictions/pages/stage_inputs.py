@@ -42,22 +42,25 @@ class StageInputs:
         if self.by_setting:
             settings = ", ".join(self.by_setting)
             sentences.append(_("New runs with these prompt variants are chosen automatically: %s.") % settings)
-        if n := self.total.renewed:
-            sentences.append(
-                ngettext(
-                    "%(n)s item changed because a reference changed, and is not judged yet. Resume the judge run.",
-                    "%(n)s items changed because a reference changed, and are not judged yet. Resume the judge run.",
-                    n,
-                )
-                % {"n": n}
-            )
+        if self.total.renewed:
+            sentences.append(_renewed_text(self.total.renewed))
         return sentences
 
 
-def judges_answers(stage: Stage) -> bool:
-    """Whether the stage's items are answers of an earlier stage to judge."""
-    derivation = _derivation_of(stage)
-    return derivation is not None and derivation.rules.all_raters
+def _renewed_text(n: int) -> str:
+    text = ngettext(
+        "%(n)s item changed because a reference changed, and is not judged yet. Resume the judge run.",
+        "%(n)s items changed because a reference changed, and are not judged yet. Resume the judge run.",
+        n,
+    )
+    return text % {"n": n}
+
+
+def renewed_note(stage: Stage) -> str:
+    """Before a judge run is resumed: how many of its items are new versions that nobody has judged. Empty for none, and
+    where the stage judges no answers."""
+    inputs = stage_inputs(stage)
+    return _renewed_text(inputs.total.renewed) if inputs is not None and inputs.total.renewed else ""
 
 
 def _derivation_of(stage: Stage) -> Derivation | None:

@@ -52,10 +52,13 @@ def find_compatible_prompts(campaign: Campaign, endpoint: Endpoint) -> Compatibl
     return CompatiblePrompts(prompts, next(ready, prompts[0] if prompts else None), missing, idle)
 
 
-def is_compatible(campaign: Campaign, prompt: Prompt, endpoint: Endpoint) -> bool:
-    """Whether a prompt can ask the campaign's sheet at an endpoint of this kind. A campaign without items fits none."""
-    found = _first_scene(campaign)
-    return found is not None and prompt.kind in ASKED[endpoint.kind] and prompt.fits(found[0])
+def is_compatible(campaign: Campaign, prompt: Prompt, endpoint: Endpoint, *, may_be_empty: bool = False) -> bool:
+    """Whether a prompt can ask the campaign's sheet at an endpoint of this kind. A campaign without items fits none,
+    unless `may_be_empty`: then the endpoint alone decides."""
+    if prompt.kind not in ASKED[endpoint.kind]:
+        return False
+    first = _first_scene(campaign)
+    return may_be_empty if first is None else prompt.fits(first[0])
 
 
 def usable_endpoint_kinds(campaign: Campaign) -> set[str]:

@@ -1,7 +1,6 @@
 """A run's page: how far it is, what it costs, what can be done with it, and every call."""
 
 from collections.abc import Callable
-from decimal import ROUND_DOWN, Decimal, InvalidOperation
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -21,10 +20,12 @@ from people.views.request_helpers import current_user
 from predictions.access import answer_run_for
 from predictions.models import Run
 from predictions.pages.runs import STATES, calls_page, progress_context, replacing_run, retry_shares, run_summary
+from predictions.pages.stage_inputs import renewed_note
 from predictions.queries import code_mass
 from predictions.queries.progress import progress_of
-from predictions.services.runs import answer_runs
+from predictions.services.runs import answer_runs, following
 from predictions.services.runs.unit_selection import count_new_units
+from predictions.views.amounts import posted_budget
 from predictions.views.overview import page_context
 
 
@@ -47,6 +48,7 @@ def run(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
         "page": calls_page(run, state, parse_id(request.GET.get("after"))),
         "chosen": state,
         "stands": replacing_run(run),
+        "renewed": renewed_note(run.campaign.stage) if run.campaign and run.state != Run.State.RUNNING else "",
     }
     return render(request, "predictions/answer_run.html", page_context(request, benchmark, **context))
 
@@ -115,13 +117,7 @@ def _retry(request: HttpRequest, run: Run) -> str:
 
 
 def _raise_budget(request: HttpRequest, run: Run) -> str:
-    try:
-        told = Decimal(request.POST.get("budget", "").strip().replace(",", "."))
-        budget = told.quantize(Decimal("0.0001"), ROUND_DOWN)
-    except InvalidOperation:
-        raise answer_runs.RunRefused(_("Give the new budget in dollars, as a number.")) from None
-    if not budget.is_finite() or not 0 < budget < 10**8:
-        raise answer_runs.RunRefused(_("Give the new budget in dollars, as a number."))
+    budget = posted_budget(request)
     answer_runs.raise_budget(run, budget, current_user(request), timezone.now())
     return _("The budget is now $%(budget)s. The waiting requests are sent.") % {"budget": f"{budget:f}"}
 
@@ -131,6 +127,16 @@ def _extend(request: HttpRequest, run: Run) -> str:
     if not n:
         return _("There are no new items.")
     return ngettext("%(n)s call was added.", "%(n)s calls were added.", n) % {"n": n}
+
+
+def _follow(request: HttpRequest, run: Run) -> str:
+    following.set_follows(run, True, current_user(request), timezone.now())
+    return _("The run follows new items: it asks about each as it comes.")
+
+
+def _follow_no_more(request: HttpRequest, run: Run) -> str:
+    following.set_follows(run, False, current_user(request), timezone.now())
+    return _("The run follows no new items any more.")
 
 
 def _withdraw(request: HttpRequest, run: Run) -> str:
@@ -155,6 +161,8 @@ ACTS: dict[str, Callable[[HttpRequest, Run], str]] = {
     "retry": _retry,
     "budget": _raise_budget,
     "extend": _extend,
+    "follow": _follow,
+    "follow_no_more": _follow_no_more,
     "withdraw": _withdraw,
     "back": _restore,
     "reread": _reread,

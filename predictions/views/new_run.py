@@ -19,7 +19,7 @@ from predictions.access import answer_run_for
 from predictions.backends.contract import Decoding
 from predictions.forms.answer_runs import OPTION, PlanForm, RunStartForm, campaigns_of, prompt_id, raw_form_data
 from predictions.models import Endpoint, Run
-from predictions.pages.plans import conflicting_run, form_data_of, plan_summary, set_rows
+from predictions.pages.plans import form_data_of, plan_summary, set_rows
 from predictions.pages.requests import request_views
 from predictions.queries.compatible_prompts import CompatiblePrompts, find_compatible_prompts, usable_endpoint_kinds
 from predictions.queries.endpoints import last_check, models_of, prices_of
@@ -57,7 +57,7 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
     except answer_runs.RunRefused as error:
         refused = str(error)
     form.add_error(None, refused)
-    return _plan_page(request, benchmark, form, fits, held_by=conflicting_run(plan))
+    return _plan_page(request, benchmark, form, fits, held_by=plans.existing_run(plan))
 
 
 def _form(benchmark: Benchmark, data: Any, *, checked: bool) -> tuple[RunStartForm, CompatiblePrompts]:
@@ -101,7 +101,7 @@ def _plan(form: PlanForm) -> RunPlan:
         prompt=form.chosen, options=form.options(), decoding=decoding, selection=form.selection(),
         repeats=data["repeats"], seed=data["seed"], budget=data["budget"],
         name=data["name"].strip(), setting=data["setting"].strip(),
-        longest=form.sent_size(), fresh=data["fresh"],
+        longest=form.sent_size(), fresh=data["fresh"], follows=data["follows"],
     )  # fmt: skip
 
 
@@ -151,7 +151,7 @@ def _preview_page(request: HttpRequest, benchmark: Benchmark, plan: RunPlan, unc
         "find": find,
         "not_found": posted.get("do") == "find" and position is None,
         "facts": plan_summary(plan, current_user(request)),
-        "in_the_way": conflicting_run(plan),
+        "in_the_way": plans.existing_run(plan),
         "unnamed": _is_unknown_model(plan),
         "requests": request_views(asked.requests, benchmark.team, view.way) if asked else [],
         "several": bool(asked and len(asked.requests) > 1),

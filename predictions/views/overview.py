@@ -20,8 +20,9 @@ from people.views.request_helpers import current_user
 from predictions.access import run_for
 from predictions.forms.files import CollectionForm, RunForm
 from predictions.models import Query, Run
+from predictions.pages.plan_sets import plan_set_rows
 from predictions.pages.runs import run_rows
-from predictions.pages.stage_inputs import judges_answers
+from predictions.queries.model_conditions import is_judging
 from predictions.queries.results import all_runs_of, collections_of
 from predictions.services.collections import collection_import
 from predictions.services.runs import result_runs
@@ -39,11 +40,12 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
     context = page_context(
         request,
         benchmark,
+        plan_sets=plan_set_rows(benchmark),
         answers=answers,
         further=further,
         collections=collections_of(benchmark),
         runs=all_runs_of(benchmark),
-        judging=[stage for stage in benchmark.stages.all() if judges_answers(stage)],
+        judging=[stage for stage in benchmark.stages.all() if is_judging(stage)],
         jobs=list(jobs.select_related("created_by").order_by("-pk")[:SHOWN]),
     )
     return render(request, "predictions/index.html", context)

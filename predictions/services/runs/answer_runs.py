@@ -18,7 +18,7 @@ from jobs.models import Job, record
 from jobs.services import lifecycle as jobs
 from people.models import Rater, Team, User
 from people.services.raters import models_of
-from predictions.models import Call, Endpoint, Run
+from predictions.models import Call, Endpoint, PlanSet, Run
 from predictions.prompts import registry
 from predictions.queries.compatible_prompts import is_compatible
 from predictions.services.endpoints import endpoints
@@ -73,6 +73,25 @@ def preview(plan: RunPlan, number: int = 0) -> UnitPreview:
         raise RunRefused(reason or _("No items match. Remove a filter.")) from None
 
 
+def check_plan(plan: RunPlan, at: datetime, most_seconds: float = plans.MOST_SECONDS) -> CostEstimate:
+    """What it would ask and cost, if it can be opened: `open_run` may still meet another number of units. Raises
+    RunRefused."""
+    _check(plan, at)
+    _check_rater(plan, _known_rater(plan))
+    looked = plans.estimate(plan, most_seconds)
+    reason = no_input_reason(looked.units, looked.missing_input) if looked.units else _nothing_reason(plan, 0)
+    if reason:
+        raise RunRefused(reason)
+    return looked
+
+
+def _nothing_reason(plan: RunPlan, units: int) -> str:
+    """Why no run can be opened over so many units; empty where one can."""
+    if units or plan.follows:
+        return ""
+    return nothing_reason(plan.campaign, plan.selection) or _("No items match. Remove a filter.")
+
+
 def _options(plan: RunPlan) -> None:
     for problem in registry.problems_of(plan.prompt, plan.options):
         words = {
@@ -102,7 +121,7 @@ def _check(plan: RunPlan, at: datetime) -> None:
         raise RunRefused(_("The campaign is a draft, so its questions may still change. Open it first."))
     if campaign.state == Campaign.State.CLOSED:
         raise RunRefused(_("The campaign is closed, so no answer would count. Copy the campaign to continue."))
-    if not is_compatible(campaign, plan.prompt, plan.endpoint):
+    if not is_compatible(campaign, plan.prompt, plan.endpoint, may_be_empty=plan.follows):
         raise RunRefused(_("This prompt does not fit the sheet of the campaign and the endpoint. Choose another one."))
     if not plan.model.strip():
         raise RunRefused(_("Name the model, as the endpoint calls it."))
@@ -111,10 +130,11 @@ def _check(plan: RunPlan, at: datetime) -> None:
     if plan.budget is not None:
         if plan.budget <= 0:
             raise RunRefused(_("Give a budget above 0, or none."))
-        _check_price(plan.endpoint, plan.model, at)
+        check_price(plan.endpoint, plan.model, at)
 
 
-def _check_price(endpoint: Endpoint, model: str, at: datetime) -> None:
+def check_price(endpoint: Endpoint, model: str, at: datetime) -> None:
+    """Raises RunRefused where nobody has said what the model costs."""
     _prices, row = endpoints.price_of(endpoint, model, at)
     if not Rates.of(row).known:
         words = _("This model has no price, so a budget cannot be checked. Add its price, or run without a budget.")
@@ -130,28 +150,45 @@ def _check_input(plan: RunPlan, spots: Sequence[ItemTarget], confirmed: int) -> 
         raise Unconfirmed(text % {"n": f"{missing.n:,}", "units": f"{len(spots):,}"})
 
 
-def open_run(plan: RunPlan, actor: User, at: datetime, confirmed: int = 0) -> Run:
+def open_run(plan: RunPlan, actor: User, at: datetime, confirmed: int = 0, plan_set: PlanSet | None = None) -> Run:
     """Start asking. `confirmed`: how many units cannot be asked, as the one who starts it was shown. Raises RunRefused;
     Unconfirmed where that is another number."""
     _check(plan, at)
     benchmark = plan.campaign.stage.benchmark
     spots = select_item_targets(plan.campaign, plan.selection, plan.seed)
-    if not spots:
-        raise RunRefused(nothing_reason(plan.campaign, plan.selection) or _("No items match. Remove a filter."))
-    _check_input(plan, spots, confirmed)
+    if reason := _nothing_reason(plan, len(spots)):
+        raise RunRefused(reason)
+    if spots:
+        _check_input(plan, spots, confirmed)
     with transaction.atomic():
         Team.objects.select_for_update(no_key=True).get(pk=benchmark.team_id)
-        run = _make(plan, _rater(plan), spots, actor, at)
+        run = _make(plan, _rater(plan), spots, actor, at, plan_set)
         calls = make_calls(run, spots)
-        _event(run, actor, "run.opened", model=plan.model, prompt=plan.prompt.key, calls=calls, repeats=plan.repeats)
-        _start_job(run, actor)
+        record_event(
+            run, actor, "run.opened", model=plan.model, prompt=plan.prompt.key, calls=calls, repeats=plan.repeats
+        )
+        start_job(run, actor)
     return run
 
 
 def _rater(plan: RunPlan) -> Rater:
     """Who answers. Needs the team's row. Raises RunRefused where it has other answers here."""
-    name = (plan.name.strip() or plan.model.strip(), plan.setting.strip() or plan.prompt.setting)
-    rater = models_of(plan.team, [name])[name]
+    rater = models_of(plan.team, [plan.rater_name])[plan.rater_name]
+    _check_rater(plan, rater)
+    return rater
+
+
+def _known_rater(plan: RunPlan) -> Rater | None:
+    name, setting = plan.rater_name
+    rows = Rater.objects.filter(team=plan.team, kind=Rater.Kind.MODEL, name=name, setting=setting)
+    return rows.order_by("-pk").first()
+
+
+def _check_rater(plan: RunPlan, rater: Rater | None) -> None:
+    """Raises RunRefused where the rater has other answers in the campaign, or is another model elsewhere."""
+    if rater is None:
+        return
+    name = plan.rater_name
     if Run.objects.filter(campaign=plan.campaign, rater=rater, task=Run.Task.ANSWERS, withdrawn_at=None).exists():
         words = _(
             "“%(name)s” with this prompt variant already has a run here. Resume that run, "
@@ -165,7 +202,6 @@ def _rater(plan: RunPlan) -> Rater:
             "import, or use another prompt variant."
         )
         raise RunRefused(words % {"name": name[0]})
-    return rater
 
 
 def _same_model(plan: RunPlan, rater: Rater, name: str) -> None:
@@ -180,7 +216,9 @@ def _same_model(plan: RunPlan, rater: Rater, name: str) -> None:
         raise RunRefused(words % {"name": name, "model": f"{other.model} {other.revision}".strip()})
 
 
-def _make(plan: RunPlan, rater: Rater, spots: Sequence[ItemTarget], actor: User, at: datetime) -> Run:
+def _make(
+    plan: RunPlan, rater: Rater, spots: Sequence[ItemTarget], actor: User, at: datetime, plan_set: PlanSet | None
+) -> Run:
     return Run.objects.create(
         benchmark=plan.campaign.stage.benchmark,
         campaign=plan.campaign,
@@ -206,6 +244,8 @@ def _make(plan: RunPlan, rater: Rater, spots: Sequence[ItemTarget], actor: User,
         repeats=plan.repeats,
         seed=plan.seed,
         budget=plan.budget,
+        plan_set=plan_set,
+        follows=plan.follows,
         state=State.RUNNING,
         started_at=at,
         source="run",
@@ -213,7 +253,7 @@ def _make(plan: RunPlan, rater: Rater, spots: Sequence[ItemTarget], actor: User,
     )
 
 
-def _start_job(run: Run, actor: User | None) -> None:
+def start_job(run: Run, actor: User | None) -> None:
     """A new job; an earlier one that is not quite over stops claiming when it sees that it is not the run's."""
     title = _("%(model)s answers “%(campaign)s”")
     words = title % {"model": run.model[:80], "campaign": run.campaign.name if run.campaign else ""}
@@ -222,19 +262,20 @@ def _start_job(run: Run, actor: User | None) -> None:
     run.job, run.state, run.stopped_because, run.finished_at = job, State.RUNNING, "", None
 
 
-def _lock_run(run: Run) -> Run:
+def lock_run(run: Run) -> Run:
+    """The run as it is now, its row held. Needs a transaction."""
     rows = Run.objects.select_for_update(no_key=True, of=("self",))
-    return rows.select_related("job", "benchmark", "campaign", "endpoint").get(pk=run.pk)
+    return rows.select_related("job", "benchmark", "campaign", "endpoint", "plan_set").get(pk=run.pk)
 
 
 def pause(run: Run, actor: User, at: datetime) -> None:
     """What is being asked now is still kept. Raises RunRefused."""
     with transaction.atomic():
-        locked_run = _lock_run(run)
+        locked_run = lock_run(run)
         if locked_run.state != State.RUNNING:
             raise RunRefused(_("The run is not running now."))
         Run.objects.filter(pk=run.pk).update(state=State.PAUSED, stopped_because="person")
-        _event(locked_run, actor, "run.paused")
+        record_event(locked_run, actor, "run.paused")
         _cancel(locked_run, actor)
 
 
@@ -246,7 +287,7 @@ def _cancel(run: Run, actor: User) -> None:
 def resume(run: Run, actor: User, at: datetime) -> None:
     """Also where a run was left without a job. Raises RunRefused."""
     with transaction.atomic():
-        locked_run = _lock_run(run)
+        locked_run = lock_run(run)
         live = locked_run.job is not None and locked_run.job.state in Job.LIVE and not locked_run.job.cancel_asked
         if locked_run.withdrawn_at or locked_run.endpoint_id is None or (
             locked_run.state != State.PAUSED and not (locked_run.state == State.RUNNING and not live)
@@ -256,21 +297,21 @@ def resume(run: Run, actor: User, at: datetime) -> None:
         calls = Call.objects.filter(run=locked_run)
         if locked_run.stopped_because == "budget" and not calls.filter(state__in=("pending", "running")).exists():
             raise RunRefused(_("What is left of the budget is too small for the next request. Raise it to go on."))
-        _event(locked_run, actor, "run.resumed")
-        _start_job(locked_run, actor)
+        record_event(locked_run, actor, "run.resumed")
+        start_job(locked_run, actor)
 
 
 def stop(run: Run, actor: User, at: datetime) -> None:
     """For good: what was answered stays, and counts. Raises RunRefused."""
     with transaction.atomic():
-        locked_run = _lock_run(run)
+        locked_run = lock_run(run)
         if locked_run.state not in (State.RUNNING, State.PAUSED):
             raise RunRefused(_("The run is over already."))
         Run.objects.filter(pk=run.pk).update(
-            state=State.CANCELLED, stopped_because="stopped", finished_at=at, complete=True
+            state=State.CANCELLED, stopped_because="stopped", finished_at=at, complete=True, follows=False
         )
         stop_pending(run.pk, at)
-        _event(locked_run, actor, "run.stopped")
+        record_event(locked_run, actor, "run.stopped")
         _cancel(locked_run, actor)
 
 
@@ -278,11 +319,11 @@ def retry_failed(run: Run, actor: User, at: datetime, states: Collection[str] = 
     """Ask again what ended without a value, in these states, where a retry can change it (see `retries`); replies that
     were read are not taken again. Returns how many. Raises RunRefused."""
     with transaction.atomic():
-        locked_run = _lock_run(run)
+        locked_run = lock_run(run)
         _checked_endpoint(locked_run)
         n = reset_calls(retryable(locked_run, states))
         if n:
-            _event(locked_run, actor, "run.retried", calls=n, states=sorted(states))
+            record_event(locked_run, actor, "run.retried", calls=n, states=sorted(states))
             _start_if_stopped(locked_run, actor)
     return n
 
@@ -306,21 +347,23 @@ def _checked_endpoint(run: Run) -> Endpoint:
 
 def _start_if_stopped(run: Run, actor: User) -> None:
     if run.state != State.RUNNING:
-        _start_job(run, actor)
+        start_job(run, actor)
 
 
 def raise_budget(run: Run, budget: Decimal, actor: User, at: datetime) -> None:
     """What waited for it is asked. Raises RunRefused."""
+    if run.plan_set is not None and run.plan_set.budget is not None:
+        raise RunRefused(_("This run has no budget of its own. Raise the budget of its plan set."))
     with transaction.atomic():
-        locked_run = _lock_run(run)
-        _check_price(_checked_endpoint(locked_run), locked_run.model, at)
+        locked_run = lock_run(run)
+        check_price(_checked_endpoint(locked_run), locked_run.model, at)
         if locked_run.budget is not None and budget <= locked_run.budget:
             raise RunRefused(
                 _("The budget is $%(budget)s. Give more than that.") % {"budget": f"{locked_run.budget:f}"}
             )
         Run.objects.filter(pk=run.pk).update(budget=budget)
         n = reset_calls(Call.objects.filter(run=run, state=Call.State.OVER_BUDGET))
-        _event(locked_run, actor, "run.budget_raised", old=str(locked_run.budget), new=str(budget), calls=n)
+        record_event(locked_run, actor, "run.budget_raised", old=str(locked_run.budget), new=str(budget), calls=n)
         if n or (locked_run.state == State.PAUSED and locked_run.stopped_because == "budget"):
             _start_if_stopped(locked_run, actor)
 
@@ -328,13 +371,13 @@ def raise_budget(run: Run, budget: Decimal, actor: User, at: datetime) -> None:
 def extend(run: Run, actor: User, at: datetime) -> int:
     """Ask also about units that came later; says how many calls are new. Raises RunRefused."""
     with transaction.atomic():
-        locked_run = _lock_run(run)
+        locked_run = lock_run(run)
         _checked_endpoint(locked_run)
         if locked_run.campaign is None:
             return 0
         n = make_calls(locked_run, later_spots(locked_run))
         if n:
-            _event(locked_run, actor, "run.extended", calls=n)
+            record_event(locked_run, actor, "run.extended", calls=n)
             _start_if_stopped(locked_run, actor)
     return n
 
@@ -359,20 +402,20 @@ def _destination(run: Run) -> AnswerDestination:
 def withdraw(run: Run, actor: User, at: datetime) -> None:
     """Kept whole, and counted nowhere. Raises RunRefused."""
     with transaction.atomic():
-        locked_run = _lock_run(run)
+        locked_run = lock_run(run)
         _check_idle(locked_run)
         if locked_run.withdrawn_at:
             return
         Run.objects.filter(pk=run.pk).update(withdrawn_at=at)
         n = model_answers.withdraw(_destination(locked_run), _annotations(locked_run), at)
-        _event(locked_run, actor, "run.withdrawn", answers=n)
+        record_event(locked_run, actor, "run.withdrawn", answers=n)
 
 
 def restore(run: Run, actor: User, at: datetime) -> None:
     """Raises RunRefused where the model has other answers by now."""
     with transaction.atomic():
         Team.objects.select_for_update(no_key=True).get(pk=run.benchmark.team_id)
-        locked_run = _lock_run(run)
+        locked_run = lock_run(run)
         if not locked_run.withdrawn_at:
             return
         newer = Run.objects.filter(
@@ -386,13 +429,13 @@ def restore(run: Run, actor: User, at: datetime) -> None:
         except MixedSources:
             raise RunRefused(_("The model has other answers here by now. Withdraw those first.")) from None
         Run.objects.filter(pk=run.pk).update(withdrawn_at=None)
-        _event(locked_run, actor, "run.brought_back", answers=n)
+        record_event(locked_run, actor, "run.brought_back", answers=n)
 
 
 def start_reparse(run: Run, actor: User, at: datetime) -> Job:
     """Read all replies again, as a job; no model is asked. Raises RunRefused."""
     with transaction.atomic():
-        locked_run = _lock_run(run)
+        locked_run = lock_run(run)
         _active_endpoint(locked_run)
         _check_idle(locked_run)
         try:
@@ -400,10 +443,11 @@ def start_reparse(run: Run, actor: User, at: datetime) -> Job:
         except registry.UnknownPrompt as gone:
             words = _("The prompt's wording has changed since: its replies are not read by another one.")
             raise RunRefused(words) from gone
-        _event(locked_run, actor, "run.reread")
+        record_event(locked_run, actor, "run.reread")
         title = _("Replies of %(model)s read again") % {"model": locked_run.model[:80]}
         return jobs.start(REREAD, title, scope=locked_run.benchmark.scope, actor=actor, params={"run": locked_run.pk})
 
 
-def _event(run: Run, actor: User | None, verb: str, **data: Any) -> None:
+def record_event(run: Run, actor: User | None, verb: str, **data: Any) -> None:
+    """Note what was done with a run; by nobody, where the platform did it."""
     record(actor, verb, scope=run.benchmark.scope, target=f"run:{run.pk}", **data)

@@ -14,7 +14,7 @@ from benchmarks.images.pictures import NotAPicture
 from benchmarks.models import Item
 from people.models import Team
 from predictions.backends.contract import Decoding
-from predictions.models import Endpoint, Reply
+from predictions.models import Endpoint, Reply, Run
 from predictions.prompts.contract import MissingInput, Prompt, PromptRequests, Request, Scene
 from predictions.requests.keys import answer_methods
 from predictions.requests.preprocessing import LONGEST, digest_of
@@ -34,6 +34,7 @@ MOST_SECONDS = 5.0  # for reading pictures, whose bytes are part of what is look
 class RunPlan:
     """`options`: the prompt's. `selection`: see selecting.spots_of. `name`, `setting`: how the model is called in the
     tables; as the endpoint and the prompt call it where they are empty. `fresh`: replies that are kept are not taken.
+    `follows`: items that come later are asked, too; such a run may begin before there is any.
     """
 
     campaign: Campaign
@@ -51,10 +52,16 @@ class RunPlan:
     setting: str = ""
     longest: int = LONGEST
     fresh: bool = False
+    follows: bool = False
 
     @property
     def team(self) -> Team:
         return self.campaign.stage.benchmark.team
+
+    @property
+    def rater_name(self) -> tuple[str, str]:
+        """Name and setting of the rater that answers."""
+        return self.name.strip() or self.model.strip(), self.setting.strip() or self.prompt.setting
 
 
 @dataclass(frozen=True)
@@ -114,14 +121,21 @@ def position_of_item(plan: RunPlan, key: str, after: int) -> int | None:
     return next((at for at in places if at > after), places[0] if places else None)
 
 
-def estimate(plan: RunPlan) -> CostEstimate:
-    """What the run would ask, take from what is kept, and cost."""
+def existing_run(plan: RunPlan) -> Run | None:
+    """The campaign's run of the same name and setting; a second one is refused."""
+    name, setting = plan.rater_name
+    rows = Run.objects.filter(campaign=plan.campaign, task=Run.Task.ANSWERS, withdrawn_at=None)
+    return rows.filter(rater__name=name, rater__setting=setting).order_by("-pk").first()
+
+
+def estimate(plan: RunPlan, most_seconds: float = MOST_SECONDS) -> CostEstimate:
+    """What the run would ask, take from what is kept, and cost. `most_seconds`: for reading pictures."""
     spots = select_item_targets(plan.campaign, plan.selection, plan.seed)
     looked = missing_input(plan, spots)
     some = looked.found[:COUNTED]
     askable = [(scene, asked) for _unit, scene, asked, _code in some if asked is not None]
     prices, row = endpoints.price_of(plan.endpoint, plan.model, timezone.now())
-    cached, read = _count_cached(plan, [asked.requests for _scene, asked in askable])
+    cached, read = _count_cached(plan, [asked.requests for _scene, asked in askable], most_seconds)
     sums = _sums(plan, askable, Rates.of(row))
     sent = len(spots) - looked.n
     share = 1.0 - (cached / (read * plan.repeats) if read else 0.0)
@@ -194,11 +208,11 @@ def _prepared_units(plan: RunPlan, spots: Sequence[ItemTarget]) -> list[Look]:
     return looks
 
 
-def _count_cached(plan: RunPlan, asked: Sequence[Sequence[Request]]) -> tuple[int, int]:
+def _count_cached(plan: RunPlan, asked: Sequence[Sequence[Request]], most_seconds: float) -> tuple[int, int]:
     """Of so many units, how many calls are answered by what is kept; and how many units were looked at."""
     if plan.fresh or not Reply.objects.filter(team=plan.team).exists():
         return 0, len(asked)
-    identity, until = _plan_identity(plan), time.monotonic() + MOST_SECONDS
+    identity, until = _plan_identity(plan), time.monotonic() + most_seconds
 
     def digest(sha: str) -> str:
         return digest_of(sha, plan.longest)

@@ -49,7 +49,7 @@ def run(work: JobContext) -> None:
         _halt(active_run, work, "retired")
     except UnknownPrompt:
         _halt(active_run, work, "prompt_changed")
-    if active_run.budget is not None and not context.rates.known:
+    if _has_budget(active_run) and not context.rates.known:
         context.requester.backend.close()
         _halt(active_run, work, "price")
     executor = RunExecutor(work, active_run, context)
@@ -62,9 +62,13 @@ def run(work: JobContext) -> None:
     _end(active_run, work, executor, ending)
 
 
+def _has_budget(run: Run) -> bool:
+    return run.budget is not None or bool(run.plan_set and run.plan_set.budget is not None)
+
+
 def _load_active_run(work: JobContext) -> Run:
     rows = Run.objects.select_related("benchmark__team", "campaign__stage__benchmark", "campaign__sheet_version",
-                                      "campaign__rule_version", "rater", "endpoint")  # fmt: skip
+                                      "campaign__rule_version", "rater", "endpoint", "plan_set")  # fmt: skip
     active_run = rows.get(pk=work.params["run"])
     if active_run.job_id != work.job.pk or active_run.withdrawn_at or active_run.campaign is None:
         raise JobCancelled

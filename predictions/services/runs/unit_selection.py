@@ -86,7 +86,7 @@ def select_item_targets(campaign: Campaign, selection: Mapping[str, Any], seed: 
 
 def all_spots(campaign: Campaign, selection: Mapping[str, Any]) -> list[ItemTarget]:
     """Every unit of a selection, whatever its sample."""
-    items, chooser = _items(campaign, selection).order_by("pk"), TargetChooser(campaign, selection)
+    items, chooser = items_of(campaign, selection).order_by("pk"), TargetChooser(campaign, selection)
     if chooser.per_item:
         return [
             ItemTarget(item.pk, item.key, target.text, target.label_set)
@@ -112,7 +112,7 @@ def pinned_selection(campaign: Campaign, selection: Mapping[str, Any]) -> dict[s
     """The selection as a run stores it: with the versions of the label sets that it asks about."""
     if not selection.get("asked_about"):
         return dict(selection)
-    own = _items(campaign, selection).filter(context__has_key=OWN_COLUMN).order_by()
+    own = items_of(campaign, selection).filter(context__has_key=OWN_COLUMN).order_by()
     names = {name for name in own.values_list(f"context__{OWN_COLUMN}", flat=True).distinct() if isinstance(name, str)}
     return {**selection, **pinned(campaign, selection, names)}
 
@@ -163,7 +163,8 @@ def later_spots(run: Run) -> list[ItemTarget]:
     return sample_order(run.campaign, selection, run.seed, rest)[:room]
 
 
-def _items(campaign: Campaign, selection: Mapping[str, Any]) -> "QuerySet[Item]":
+def items_of(campaign: Campaign, selection: Mapping[str, Any]) -> "QuerySet[Item]":
+    """The items that a selection asks about, whatever its sample."""
     items = campaign.stage.items.filter(is_available())
     for key, field in (("conditions", "condition__in"), ("concepts", "concept__in")):
         if selection.get(key):
@@ -181,7 +182,7 @@ def count_new_units(run: Run) -> int:
     if chooser.per_item:
         units = len(all_spots(campaign, selection))
     else:
-        items, targets = _items(campaign, selection), [target.text for target in chooser.common()]
+        items, targets = items_of(campaign, selection), [target.text for target in chooser.common()]
         own = campaign.stage.own_items_only and chooser.kind == COHORTS and targets != [""]
         units = items.filter(origin__in=targets).count() if own else items.count() * len(targets)
     units = min(units, int(selection["sample"])) if selection.get("sample") else units

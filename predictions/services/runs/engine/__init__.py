@@ -2,6 +2,7 @@
 
 ==========  ==================================================================================================
 claim       Reserve pending calls of a run by lease, renew and release them, note that a request goes out.
+shared      The budget of a plan set: what each of its runs may spend, noted before requests go out (shared_budget).
 prepare     Make the scene and the requests of a call, their keys, and take the replies that are cached.
 request     Send requests in threads, under the limit that all workers share. No database.
 settle      Decide what follows from each result: attempt, retry, failure, money. No database, no network.
@@ -69,6 +70,7 @@ IMPORT_ORDER = (
     "limiter",
     "reply_parsing",
     "claim",
+    "shared_budget",
     "prepare",
     "request",
     "context",

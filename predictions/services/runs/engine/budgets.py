@@ -97,6 +97,11 @@ class Ledger:
     def __init__(self, budget: Decimal | None, spent: Decimal) -> None:
         self.budget, self.spent, self.reserved = budget, spent, Decimal(0)
 
+    @property
+    def held(self) -> Decimal:
+        """Spent, or in flight at its most."""
+        return self.spent + self.reserved
+
     def reserve(self, most: Decimal) -> bool:
         """Whether there is room for it; then it is held until `settle`."""
         if self.budget is not None and self.spent + self.reserved + most > self.budget:

@@ -19,7 +19,7 @@ from annotation.models import Unit
 from jobs.services.job_context import LEASE, JobContext
 from predictions.models import Call, Run
 from predictions.prompts.contract import MissingInput
-from predictions.services.runs.engine import claim
+from predictions.services.runs.engine import claim, shared_budget
 from predictions.services.runs.engine.budgets import Ledger
 from predictions.services.runs.engine.claim import ClaimedCall
 from predictions.services.runs.engine.context import RunContext
@@ -65,7 +65,8 @@ class RunExecutor:
     def __init__(self, work: JobContext, run: Run, context: RunContext) -> None:
         self.work, self.run, self.context = work, run, context
         self.holder = f"{work.job.pk}:{work.job.attempts}"
-        self.ledger = Ledger(run.budget, Decimal(0))
+        self.plan_set = run.plan_set_id if run.plan_set and run.plan_set.budget is not None else None
+        self.ledger = Ledger(run.budget if self.plan_set is None else Decimal(0), Decimal(0))
         self.policy = ResultPolicy(context.rates, self.ledger, run.seed, 3 * context.threads + 10, work.cursor)
         self.writer = ResultWriter(run, context, self.holder, self._renew_job_lease)
         self.requester = context.requester
@@ -227,6 +228,8 @@ class RunExecutor:
         """Send what there is a thread and room in the budget for, and the same request only once. Return the charge for
         requests of lost workers, in US dollars."""
         charged = Decimal(0)
+        if self.plan_set is not None and self.waiting:
+            self._share_budget(self.plan_set)
         waiting, self.waiting = self.waiting, []
         for at, task in enumerate(waiting):
             if len(self.dispatched) >= self.context.threads:
@@ -236,9 +239,7 @@ class RunExecutor:
             if keys & self.keys:
                 self.duplicates.append(task)
                 continue
-            max_costs = task.max_costs(
-                self.context.rates, self.context.max_image_side, self.requester.identity.decoding
-            )
+            max_costs = self._max_costs(task)
             charged += self.policy.charge_lost(self.lost, sum(max_costs.values(), Decimal(0)))
             self.lost = 0
             if not self.policy.reserve(task, max_costs):
@@ -247,9 +248,26 @@ class RunExecutor:
             self.keys |= keys
             self.dispatched.add(task.call.id)
             self.pool.submit(self.requester.ask, task)
-        if self.waiting and not self.dispatched:
+        if self.waiting and not self.dispatched and not self._may_share_grow():
             self.close("budget")
         return charged
+
+    def _max_costs(self, task: CallTask) -> dict[int, Decimal]:
+        return task.max_costs(self.context.rates, self.context.max_image_side, self.requester.identity.decoding)
+
+    def _share_budget(self, plan_set: int) -> None:
+        """Take as much of the set's budget as the next requests may cost."""
+        room = self.context.threads - len(self.dispatched)
+        costs = [sum(self._max_costs(task).values(), Decimal(0)) for task in self.waiting[: max(0, room)]]
+        if not costs:
+            return
+        current, wanted = self.ledger.held, sum(costs, Decimal(0)) + self.lost * max(costs)
+        limit = self._with_reconnect(lambda: shared_budget.commit(self.run.pk, plan_set, current, wanted))
+        self.ledger.set_budget(limit)
+
+    def _may_share_grow(self) -> bool:
+        plan_set = self.plan_set
+        return plan_set is not None and self._with_reconnect(lambda: shared_budget.may_return(self.run.pk, plan_set))
 
     # --- settle and write ---
 
@@ -315,9 +333,11 @@ class RunExecutor:
         """Close if the run does not go on as this job's, or if the endpoint has another key or other limits."""
         self.looked = time.monotonic()
         rows = Run.objects.filter(pk=self.run.pk)
-        names = ("state", "job", "job__cancel_asked", "campaign__state", "budget", *ENDPOINT)
-        [(state, job, cancel_asked, campaign, budget, *endpoint)] = rows.values_list(*names)
-        self.ledger.set_budget(budget)
+        names = ("state", "job", "job__cancel_asked", "campaign__state", "budget", "plan_set__budget", *ENDPOINT)
+        [(state, job, cancel_asked, campaign, budget, of_set, *endpoint)] = rows.values_list(*names)
+        if self.plan_set is None:
+            self.ledger.set_budget(budget)
+        budget = budget if self.plan_set is None else of_set
         if state != Run.State.RUNNING or job != self.work.job.pk:
             self.close("left")
         elif cancel_asked:
@@ -351,5 +371,7 @@ class RunExecutor:
     def release(self) -> None:
         """Set what was claimed and not asked to pending."""
         with transaction.atomic():
+            if self.plan_set is not None:  # the run's row before the job's
+                shared_budget.settle(self.run.pk, self.ledger.held)
             self._renew_job_lease()
             claim.release_claims(self.run.pk, self.holder)

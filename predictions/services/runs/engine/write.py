@@ -220,6 +220,8 @@ def save_readings(results: Mapping[int, ParseResult], annotations: Mapping[int, 
 
 
 def ended_state(run: int) -> Run.State:
-    """Of a run whose calls have all ended: failed where none of them gave an answer."""
+    """Of a run whose calls have all ended: failed where none of them gave an answer. One without calls waits for items
+    to come, and has not failed."""
     calls = Call.objects.filter(run=run)
-    return Run.State.DONE if calls.filter(state=Call.State.ANSWERED).exists() else Run.State.FAILED
+    answered = calls.filter(state=Call.State.ANSWERED).exists()
+    return Run.State.DONE if answered or not calls.exists() else Run.State.FAILED

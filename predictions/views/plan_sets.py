@@ -1,0 +1,184 @@
+"""Several models are asked under several conditions: looked at, started, paused and stopped together."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import BadRequest, ValidationError
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from benchmarks.access import benchmark_for
+from benchmarks.models import Benchmark
+from jobs.formats.numbers import parse_id
+from people.views.request_helpers import current_user
+from predictions.access import plan_set_for
+from predictions.forms.ask_models import MOST_MODELS, AskModelsForm, ModelRows, planned_runs
+from predictions.models import Endpoint, PlanSet
+from predictions.pages.plan_sets import (
+    PlanOutlook,
+    action_context,
+    condition_rows,
+    done_text,
+    plan_outlook,
+    plan_set_progress,
+)
+from predictions.queries.endpoints import models_of
+from predictions.queries.model_conditions import OfferedCondition, offered_conditions
+from predictions.services.runs import answer_runs, plan_sets
+from predictions.services.runs.plan_sets import PlannedRun, RunOutlook
+from predictions.views.amounts import posted_budget
+from predictions.views.overview import page_context
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def ask(request: HttpRequest, slug: str) -> HttpResponse:
+    """One address for all steps: `do` says which. Nothing is sent before "start"."""
+    benchmark = benchmark_for(request.user, slug, can="work_on")
+    offers = offered_conditions(benchmark)
+    page = _AskPage(benchmark, offers, request.POST if request.method == "POST" else None)
+    if page.do not in ("look", "start") or not page.is_valid():
+        return page.render(request)
+    planned = page.planned()
+    if planned is None:
+        return page.render(request)
+    now = timezone.now()
+    outlooks = plan_sets.outlook(planned, page.form.cleaned_data["budget"], now)
+    look = plan_outlook(outlooks, offers)
+    if page.do == "look":
+        return page.render(request, look)
+    if problem := _start_problem(look, page.data):
+        return page.render(request, look, problem)
+    try:
+        started = page.start(outlooks, request)
+    except answer_runs.RunRefused as refused:
+        return page.render(request, look, str(refused))
+    if started is None:
+        messages.info(request, _("Every run of this plan exists already. Nothing was started."))
+        started = plan_sets.set_of(planned)
+    if started is None:
+        return redirect("predictions:index", benchmark.slug)
+    return redirect("predictions:plan_set", benchmark.slug, started.pk)
+
+
+def _start_problem(look: PlanOutlook, data: QueryDict) -> str:
+    """Why the runs do not start now; empty where they do, or where all of them exist."""
+    if not look.new:
+        return "" if look.existing else _("None of these runs can start. Each row says why.")
+    if data.get("seen") != look.seen:
+        return _("The plan or its items changed since you looked. Check the numbers, then start.")
+    if look.missing and parse_id(data.get("confirmed")) != look.missing:
+        return _("Some items cannot be asked. Confirm their number to ask the others.")
+    return ""
+
+
+class _AskPage:
+    """The form with its rows. `data`: what was posted, or None."""
+
+    def __init__(self, benchmark: Benchmark, offers: list[OfferedCondition], posted: QueryDict | None) -> None:
+        self.benchmark, self.offers = benchmark, offers
+        self.ready = [offer for offer in offers if offer.is_ready]
+        self.endpoints = Endpoint.objects.filter(team=benchmark.team, retired_at=None).order_by("name")
+        self.data = posted if posted is not None else QueryDict()
+        self.do = self.data.get("do", "")
+        self.form = AskModelsForm(posted, ready=self.ready)
+        data = _with_another_row(posted) if posted is not None and self.do == "add" else posted
+        self.rows = ModelRows(data, prefix="m", form_kwargs={"endpoints": self.endpoints, "ready": self.ready})
+
+    def is_valid(self) -> bool:
+        return all((self.form.is_valid(), self.rows.is_valid()))
+
+    def planned(self) -> list[PlannedRun] | None:
+        """None, with the error in the form, where a prompt has nothing to choose from."""
+        try:
+            return planned_runs(self.benchmark, self.form, self.rows, self.ready)
+        except ValidationError as error:
+            self.form.add_error(None, error)
+            return None
+
+    def start(self, outlooks: list[RunOutlook], request: HttpRequest) -> PlanSet | None:
+        """Raises answer_runs.RunRefused."""
+        chosen = [each for each in outlooks if not each.refused]
+        planned = [PlannedRun(each.planned.plan, each.planned.condition, each.missing) for each in chosen]
+        data = self.form.cleaned_data
+        user, now = current_user(request), timezone.now()
+        return plan_sets.start(self.benchmark, planned, data["budget"], data["seed"], user, now)
+
+    def render(self, request: HttpRequest, look: PlanOutlook | None = None, problem: str = "") -> HttpResponse:
+        checked = self.do in ("look", "start")
+        wrong = bool(problem) or (checked and not look)
+        context: dict[str, Any] = {
+            "form": self.form,
+            "rows": self.rows,
+            "conditions": condition_rows(self.offers),
+            "names": {offer.condition.key: offer.condition.name for offer in self.offers},
+            "ready": bool(self.ready),
+            "endpoints": self.endpoints,
+            "models": sorted({name for endpoint in self.endpoints for name in models_of(endpoint)}),
+            "look": look,
+            "problem": problem,
+            "checked": checked,
+            "may_add": len(self.rows.forms) < MOST_MODELS,
+        }
+        page = page_context(request, self.benchmark, **context)
+        return render(request, "predictions/ask_models.html", page, status=400 if wrong else 200)
+
+
+def _with_another_row(posted: QueryDict) -> QueryDict:
+    data = posted.copy()
+    data["m-TOTAL_FORMS"] = str(min(MOST_MODELS, parse_id(posted.get("m-TOTAL_FORMS")) + 1))
+    return data
+
+
+@login_required
+@require_safe
+@never_cache
+def plan_set(request: HttpRequest, slug: str, plan_set_id: int) -> HttpResponse:
+    benchmark = benchmark_for(request.user, slug, can="work_on")
+    row = plan_set_for(benchmark, plan_set_id)
+    progress = plan_set_progress(row)
+    context = {"plan_set": row, "progress": progress, **action_context(row, progress)}
+    return render(request, "predictions/plan_set.html", page_context(request, benchmark, **context))
+
+
+@login_required
+@require_safe
+@never_cache
+def live(request: HttpRequest, slug: str, plan_set_id: int) -> HttpResponse:
+    """204 while nothing changed; the whole page again once nothing more will."""
+    benchmark = benchmark_for(request.user, slug, can="work_on")
+    row = plan_set_for(benchmark, plan_set_id)
+    progress = plan_set_progress(row)
+    if not progress.live:
+        return HttpResponse(headers={"HX-Refresh": "true"})
+    if request.GET.get("seen") == progress.seen:
+        return HttpResponse(status=204)
+    context = {"plan_set": row, "progress": progress, "benchmark": benchmark}
+    return render(request, "predictions/plan_set_progress.html", context)
+
+
+@login_required
+@require_POST
+def perform_action(request: HttpRequest, slug: str, plan_set_id: int) -> HttpResponse:
+    """Pause, resume or stop all runs, or raise the budget."""
+    benchmark = benchmark_for(request.user, slug, can="work_on")
+    row = plan_set_for(benchmark, plan_set_id)
+    acts = {"pause": plan_sets.pause, "resume": plan_sets.resume, "stop": plan_sets.cancel}
+    do, user, now = request.POST.get("do", ""), current_user(request), timezone.now()
+    if do not in acts and do != "budget":
+        raise BadRequest
+    try:
+        if do == "budget":
+            n = plan_sets.raise_budget(row, posted_budget(request), user, now)
+        else:
+            n = acts[do](row, user, now)
+        messages.info(request, done_text(do, n))
+    except answer_runs.RunRefused as refused:
+        messages.error(request, str(refused))
+    return redirect("predictions:plan_set", benchmark.slug, row.pk)

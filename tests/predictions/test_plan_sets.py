@@ -1,0 +1,259 @@
+"""*Ask models*: several models under several conditions are looked at, started, paused and stopped together."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from annotation.models import Campaign
+from benchmarks.models import Item
+from benchmarks.recipes.registry import recipe
+from people.models import Rater
+from predictions.models import Call, Endpoint, PlanSet, Run
+from predictions.prompts import registry
+from predictions.services.runs import answer_runs
+from tests.personas import World
+from tests.predictions.model_server import Server
+from tests.predictions.plan_set_helpers import (
+    FIRST,
+    SECOND,
+    act_on,
+    form_data,
+    path,
+    press,
+    runs_of,
+    seen_in,
+    start_set,
+    use_conditions,
+)
+from tests.predictions.request_helpers import Plainly, a_campaign, an_endpoint, drive_run, states, use
+
+pytestmark = pytest.mark.django_db
+PRICES = {"*": {"request": "0.1"}}
+
+
+@pytest.fixture
+def endpoint(world: World, scripted_server: Server) -> Endpoint:
+    return an_endpoint(world, scripted_server.base_url, PRICES)
+
+
+@pytest.fixture
+def campaign(world: World, monkeypatch: Any) -> Campaign:
+    use_conditions(monkeypatch)
+    return a_campaign(world, 4)
+
+
+def text_of(reply: Any) -> str:
+    return str(reply.content.decode())
+
+
+def test_models_and_conditions_are_looked_at_then_started_as_one_set(
+    world: World, campaign: Campaign, endpoint: Endpoint, scripted_server: Server
+) -> None:
+    rows = ((endpoint, "A", [FIRST, SECOND]), (endpoint, "B", [FIRST]))
+    page = text_of(press(world, "look", form_data(*rows)))
+    assert "Start 3 runs" in page and "$1.20" in page, "4 items x 3 runs at 0.1"
+    assert not Run.objects.exists() and not Rater.objects.filter(kind="model").exists()
+    plan_set = start_set(world, *rows, budget="2")
+    runs = runs_of(plan_set)
+    assert [(run.rater.name, run.rater.setting) for run in runs] == [("A", FIRST), ("A", SECOND), ("B", FIRST)]
+    assert (plan_set.budget, plan_set.seed) == (2, 3) and {run.seed for run in runs} == {3}
+    assert {run.budget for run in runs} == {None}, "the budget is the set's"
+    assert scripted_server.counts()["total"] == 0
+    for run in runs:
+        assert drive_run(run).state == "done"
+    shown = text_of(world.client(world.mara).get(f"/b/{world.benchmark.slug}/predictions/plans/{plan_set.pk}/"))
+    assert "<b>12</b> of 12 calls answered" in shown and "Every run has ended." in shown and "$1.20" in shown
+    listed = text_of(world.client(world.mara).get(f"/b/{world.benchmark.slug}/predictions/"))
+    assert f"Plan set {plan_set.pk}" in listed and path(world) in listed
+
+
+def test_pressing_again_or_sending_the_form_again_opens_only_what_is_missing(
+    world: World, campaign: Campaign, endpoint: Endpoint
+) -> None:
+    first = (endpoint, "A", [FIRST, SECOND])
+    data = form_data(first)
+    seen = seen_in(text_of(press(world, "look", data)))
+    replies = [press(world, "start", data | {"seen": seen}) for _press in range(2)]
+    plan_set = PlanSet.objects.get()
+    assert {reply.url for reply in replies} == {f"/b/{world.benchmark.slug}/predictions/plans/{plan_set.pk}/"}
+    look = text_of(press(world, "look", form_data(first, (endpoint, "B", [FIRST]))))
+    assert "Start 1 run" in look and look.count("Exists already") == 2
+    later = start_set(world, first, (endpoint, "B", [FIRST]))
+    assert [run.rater.name for run in runs_of(later)] == ["B"] and Run.objects.count() == 3
+
+
+def test_a_kill_between_two_runs_opens_none_and_the_next_press_all(
+    world: World, campaign: Campaign, endpoint: Endpoint, monkeypatch: Any
+) -> None:
+    make_calls, opened = answer_runs.make_calls, []
+
+    def die_at_the_second(run: Run, spots: Any) -> int:
+        opened.append(run)
+        if len(opened) == 2:
+            raise KeyboardInterrupt
+        return make_calls(run, spots)
+
+    row = (endpoint, "A", [FIRST, SECOND])
+    with monkeypatch.context() as patch:
+        patch.setattr(answer_runs, "make_calls", die_at_the_second)
+        with pytest.raises(KeyboardInterrupt):
+            start_set(world, row)
+    assert not PlanSet.objects.exists() and not Run.objects.exists() and not Call.objects.exists()
+    assert len(runs_of(start_set(world, row))) == 2
+
+
+def test_what_cannot_be_asked_is_shown_with_the_reason_and_confirmed(
+    world: World, campaign: Campaign, endpoint: Endpoint
+) -> None:
+    Item.objects.filter(pk=world.items[0].pk).update(concept="lacking")
+    data = form_data((endpoint, "A", [FIRST]))
+    page = text_of(press(world, "look", data))
+    assert "1: The linking run has no article for this item." in page and 'name="confirmed" value="1"' in page
+    look = {"seen": seen_in(page)}
+    refused = press(world, "start", data | look)
+    assert refused.status_code == 400 and "Confirm their number" in text_of(refused) and not Run.objects.exists()
+    Item.objects.filter(pk=world.items[1].pk).update(concept="lacking")
+    changed = press(world, "start", data | look | {"confirmed": "1"})
+    assert changed.status_code == 400 and "changed since you looked" in text_of(changed)
+    now = seen_in(text_of(changed))
+    assert press(world, "start", data | {"seen": now, "confirmed": "2"}).status_code == 302
+    assert Call.objects.count() == 4
+
+
+def test_a_run_that_cannot_start_is_left_out_and_says_why(
+    world: World, campaign: Campaign, endpoint: Endpoint, monkeypatch: Any
+) -> None:
+    use(monkeypatch, Plainly(key=SECOND, setting=SECOND, needs_images=True))
+    Item.objects.update(concept="lacking")
+    nothing = press(world, "look", form_data((endpoint, "A", [FIRST])))
+    assert "None of the 4 items can be sent" in text_of(nothing) and "Start" not in text_of(nothing).split("Look")[0]
+    alone = press(world, "start", form_data((endpoint, "A", [FIRST]), seen="x"))
+    assert alone.status_code == 400 and "None of these runs can start" in text_of(alone)
+    Item.objects.update(concept="")
+    priceless = an_endpoint(world, "http://127.0.0.1:9/v1", name="No prices")
+    rows = ((endpoint, "A", [FIRST]), (priceless, "B", [FIRST]))
+    page = text_of(press(world, "look", form_data(*rows, budget="1")))
+    assert "This model has no price" in page and "Start 1 run" in page
+    assert [run.rater.name for run in runs_of(start_set(world, *rows, budget="1"))] == ["A"]
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"m-0-model": ""}, "Name the model, as the endpoint calls it."),
+        ({"m-0-conditions": []}, "Choose at least one condition for this model."),
+        ({"m-0-conditions": ["other"]}, "Select a valid choice"),
+        ({"m-0-endpoint": "0"}, "Select a valid choice"),
+        ({"budget": "0"}, "greater than or equal to 0.0001"),
+        ({"seed": "-1"}, "greater than or equal to 0"),
+        ({"m-1-model": "A"}, "is asked twice under one condition"),
+        ({"m-TOTAL_FORMS": "0"}, "Fill in at least one model."),
+    ],
+)
+def test_a_form_that_cannot_be_read_says_what_is_wrong(
+    world: World, campaign: Campaign, endpoint: Endpoint, change: dict[str, Any], text: str
+) -> None:
+    data = form_data((endpoint, "A", [FIRST]), (endpoint, "B", [FIRST])) | change
+    reply = press(world, "start", data)
+    assert reply.status_code == 400 and text in text_of(reply) and not Run.objects.exists()
+
+
+def test_an_endpoint_of_another_team_is_no_choice(world: World, campaign: Campaign, endpoint: Endpoint) -> None:
+    Endpoint.objects.filter(pk=endpoint.pk).update(team=world.other_team)
+    own = an_endpoint(world, "http://127.0.0.1:9/v1", name="Own")
+    assert press(world, "look", form_data((endpoint, "A", [FIRST]))).status_code == 400
+    assert press(world, "look", form_data((own, "A", [FIRST]))).status_code == 200
+
+
+def test_a_model_is_added_without_losing_what_was_typed(world: World, campaign: Campaign, endpoint: Endpoint) -> None:
+    page = text_of(press(world, "add", form_data((endpoint, "A", [FIRST]))))
+    assert 'name="m-1-model"' in page and 'value="A"' in page and "What will be asked" not in page
+
+
+def test_without_an_open_stage_or_an_endpoint_the_page_says_what_to_do(world: World) -> None:
+    page = text_of(world.client(world.mara).get(path(world)))
+    assert "No stage that models answer is open." in page and "/campaigns/" in page
+    a_campaign(world)
+    page = text_of(world.client(world.mara).get(path(world)))
+    assert "The team has no endpoint yet." in page and f"/teams/{world.team.slug}/models/" in page
+
+
+def test_without_a_recipe_each_open_stage_is_asked_as_its_sheet_is(world: World) -> None:
+    campaign = a_campaign(world, 2, images=True)
+    own = an_endpoint(world, "http://127.0.0.1:9/v1")
+    refused = press(world, "look", form_data((own, "A", ["relevance"])))
+    assert refused.status_code == 400 and "Models are asked about" in text_of(refused)
+    [run] = runs_of(start_set(world, (own, "A", ["relevance"]), asked_about="cohorts"))
+    assert (run.prompt, run.campaign, run.calls.count()) == ("sheet", campaign, 2)
+
+
+def test_all_runs_pause_resume_and_stop_together(world: World, campaign: Campaign, endpoint: Endpoint) -> None:
+    plan_set = start_set(world, (endpoint, "A", [FIRST, SECOND]))
+    assert "2 runs are pausing" in act_on(world, plan_set, "pause")
+    assert {run.state for run in runs_of(plan_set)} == {"paused"}
+    assert "is not running now" in act_on(world, plan_set, "pause")
+    assert "2 runs go on" in act_on(world, plan_set, "resume")
+    assert {run.state for run in runs_of(plan_set)} == {"running"}
+    assert "2 runs were stopped" in act_on(world, plan_set, "stop")
+    assert {run.state for run in runs_of(plan_set)} == {"cancelled"}
+    assert "Plan a new one" in act_on(world, plan_set, "resume")
+    assert (
+        world.client(world.mara).post(path(world).replace("ask", f"plans/{plan_set.pk}/action"), {}).status_code == 400
+    )
+
+
+class TestBudget:
+    def test_one_budget_stops_all_runs_and_more_of_it_resumes_them(
+        self, world: World, campaign: Campaign, endpoint: Endpoint, scripted_server: Server
+    ) -> None:
+        plan_set = start_set(world, (endpoint, "A", [FIRST, SECOND]), (endpoint, "B", [FIRST]), budget="0.6")
+        runs = [drive_run(run) for run in runs_of(plan_set)]
+        assert scripted_server.counts()["total"] == 6, "4 and 2; nothing is left for the third"
+        assert [(run.state, run.stopped_because) for run in runs] == [("done", ""), *[("paused", "budget")] * 2]
+        assert [run.committed for run in Run.objects.order_by("pk")] == [Decimal("0.4"), Decimal("0.2"), 0]
+        page = text_of(world.client(world.mara).get(f"/b/{world.benchmark.slug}/predictions/plans/{plan_set.pk}/"))
+        assert "The budget is spent." in page and "100 % spent" in page
+        of_run = text_of(world.client(world.mara).get(f"/b/{world.benchmark.slug}/predictions/run/{runs[1].pk}/"))
+        assert "Raise the budget of the plan set" in of_run and 'value="budget"' not in of_run
+        with pytest.raises(answer_runs.RunRefused, match="no budget of its own"):
+            answer_runs.raise_budget(runs[1], Decimal(9), world.mara, campaign.created_at)
+        assert "Give more than that" in act_on(world, plan_set, "budget", budget="0.6")
+        assert "as a number" in act_on(world, plan_set, "budget", budget="much")
+        assert "2 runs go on" in act_on(world, plan_set, "budget", budget="1.2")
+        assert [drive_run(run).state for run in runs[1:]] == ["done", "done"]
+        assert scripted_server.counts()["total"] == 12
+
+    def test_the_budget_raised_while_the_set_is_paused_sends_nothing(
+        self, world: World, campaign: Campaign, endpoint: Endpoint, scripted_server: Server
+    ) -> None:
+        plan_set = start_set(world, (endpoint, "A", [FIRST]), budget="0.2")
+        [run] = [drive_run(run) for run in runs_of(plan_set)]
+        act_on(world, plan_set, "pause")
+        assert "0 runs go on" in act_on(world, plan_set, "budget", budget="1")
+        act_on(world, plan_set, "resume")
+        assert drive_run(run).state == "done" and states(run) == {"answered": 4}
+
+
+def test_conditions_of_recipes_name_prompts_and_stages_that_there_are(world: World) -> None:
+    conditions = recipe("culturalvqa").model_conditions
+    assert [one.key for one in conditions if one.stage == "answers"] == [
+        "vlm", "vlm_few_shot", "llm_only", "llm_country", "llm_entities",
+    ]  # fmt: skip
+    assert [one.key for one in conditions if one.judge] == ["lave"]
+    for condition in conditions:
+        assert registry.prompt(condition.prompt).setting == condition.setting
+
+
+def test_others_neither_see_nor_act(world: World, campaign: Campaign, endpoint: Endpoint) -> None:
+    plan_set = start_set(world, (endpoint, "A", [FIRST]))
+    page = f"/b/{world.benchmark.slug}/predictions/plans/{plan_set.pk}/"
+    for user in (world.stranger, world.rival, world.nour, world.manager, world.reviewer):
+        client = world.client(user)
+        for address in (path(world), page, f"{page}live/"):
+            assert client.get(address).status_code == 404, (user, address)
+        assert client.post(f"{page}action/", {"do": "stop"}).status_code == 404
+        assert client.post(path(world), form_data((endpoint, "Z", [FIRST]), do="look")).status_code == 404
+    elsewhere = f"/b/{world.other_benchmark.slug}/predictions/plans/{plan_set.pk}/"
+    assert world.client(world.rival).get(elsewhere).status_code == 404
+    assert {run.state for run in runs_of(plan_set)} == {"running"}
