@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Campaign, Rating
+from annotation.services.derivation import derived_items
 from benchmarks.models import Stage
 from benchmarks.services.intake import filter_versions, judge_job
 from jobs.models import Job
@@ -125,6 +126,7 @@ def test_use_as_limit_changes_exactly_the_items_between_and_says_what_was_seen(
     before = dict(candidates.items.values_list("key", "intake"))
     reply = use(mara, candidates, "20", 1)
     assert reply.redirect_chain and "The limit of “clip_score” is 20." in reply.content.decode()
+    derived_items.rederive_stage(labels.stage)  # as another import would
     process_derivations()
     assert [item.pk for item in live_items(labels.stage)] == labelled, "while the job runs nothing is withdrawn"
     runner.run(Job.objects.get(kind=judge_job.KIND, state="queued").pk)
@@ -195,3 +197,15 @@ def test_nobody_else_chooses_a_limit(world: World, candidates: Stage, labels: Ca
 def test_a_withdrawn_candidate_takes_no_part(world: World, candidates: Stage, labels: Campaign) -> None:
     candidates.items.filter(key="c0").update(withdrawn_at=timezone.now(), withdrawn_because="broken")
     assert "4 items have a majority" in page(world.client(world.mara), candidates, **CHOICE)
+
+
+def test_a_person_who_labels_a_candidate_again_has_one_vote(world: World, candidates: Stage, labels: Campaign) -> None:
+    again = create_open_campaign(labels.stage, world.egypt)
+    for _item in range(6):
+        sheet = claim_sheet(rater(world.nour), again, world.egypt)
+        assert sheet is not None
+        number = int(sheet.unit.item.key[1])
+        answer(sheet, relevant="1" if number == 0 else str(int(RIGHT[number])))
+    assert "4 items have a majority of those who answered (people: 2); relevant: 3. Ties between people: 2." in page(
+        world.client(world.mara), candidates, **CHOICE
+    )

@@ -17,6 +17,8 @@ from benchmarks.rules.derivations.contract import (
     is_item_field,
 )
 
+READ_WHOLE = 5_000  # all items are read in any case: the fewer steps, the better
+
 
 @dataclass(frozen=True)
 class DerivationKind:
@@ -40,9 +42,9 @@ class DerivationKind:
 KINDS = {
     "promote": DerivationKind(promote.derive, promote.check, whole=False),
     "join": DerivationKind(join.derive, join.check, whole=False),
-    "pair": DerivationKind(pair.derive, pair.check, whole=True),
-    "cluster": DerivationKind(cluster.derive, cluster.check, whole=True),
-    "sample": DerivationKind(sample.derive, sample.check, whole=True, grouped=True),
+    "pair": DerivationKind(pair.derive, pair.check, whole=True, batch=READ_WHOLE),
+    "cluster": DerivationKind(cluster.derive, cluster.check, whole=True, batch=READ_WHOLE),
+    "sample": DerivationKind(sample.derive, sample.check, whole=True, grouped=True, batch=READ_WHOLE),
     "verdicts": DerivationKind(verdicts.derive, verdicts.check, whole=False, all_raters=True, versions=True, batch=100),
 }
 

@@ -57,6 +57,8 @@ def test_a_change_reads_its_own_group_alone() -> None:
     alike = {f"candidates-{number:03}" for number in (0, 6, 12, 18)}  # tea from E
     read = concerned_items(derivation, [first], {item.pk})
     assert read is not None and set(Item.objects.filter(pk__in=read).values_list("key", flat=True)) == alike
+    other = first.items.get(key="candidates-001")  # bread from B: neither tea from B nor bread from E is read
+    assert len(concerned_items(derivation, [first], {item.pk, other.pk}) or ()) == 8
     before = {item.key for item in live_items(later)}
     gone = next(iter(before & alike))
     first.items.filter(key=gone).update(withdrawn_at="2026-01-01T00:00Z", withdrawn_because="broken")
