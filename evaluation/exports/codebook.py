@@ -44,7 +44,8 @@ DERIVED = {
     "join": "What belongs together became one item, once all its parts were accepted.",
     "pair": "Two at a time, side by side, became an item.",
     "cluster": "Many pictures on one sheet became an item.",
-    "sample": "A seeded draw of what was accepted became items.",
+    "sample": "A seeded draw of earlier items, or the first of them in an order, became items.",
+    "verdicts": "Each answer of a model or a person became an item to judge.",
 }
 _STAGE = (
     *("key", "name", "display", "pictures", "layout", "skip_reasons", "acceptance"),
@@ -111,7 +112,8 @@ def _items(stage: Stage) -> dict[str, Any]:
         return {"derived": False, "meaning": "The items were imported."}
     names = dict(stage.benchmark.stages.values_list("key", "name"))
     sources = [{"key": key, "name": names.get(key, "")} for key in stage.derivation.get("from", ())]
-    meaning = DERIVED[stage.derivation["kind"]] + " Each item says under derived_from what it was made of."
+    known = DERIVED.get(stage.derivation["kind"], "Items of earlier stages became items.")
+    meaning = known + " Each item says under derived_from what it was made of."
     return {"derived": True, "meaning": meaning, **stage.derivation, "from": sources}
 
 

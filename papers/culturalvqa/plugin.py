@@ -1,6 +1,7 @@
 """CulturalVQA as a plugin."""
 
 from evaluation.tables.requirements import with_requirements
+from papers.culturalvqa.answer_page import PAGE
 from papers.culturalvqa.figures import FIGURES
 from papers.culturalvqa.prompts import lave, questions
 from papers.culturalvqa.recipe import CULTURALVQA
@@ -15,4 +16,5 @@ PLUGIN = BenchmarkPlugin(
     prompts=(*questions.PROMPTS, *lave.PROMPTS),
     tables={KEY: with_requirements(TABLES[KEY], REQUIREMENTS)},
     figures={KEY: FIGURES},
+    pages={KEY: (PAGE,)},
 )

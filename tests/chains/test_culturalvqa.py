@@ -116,6 +116,7 @@ def test_culturalvqa_from_an_empty_benchmark_to_its_tables(study: Study) -> None
     rate_model_answers(study)
     reject_a_question_and_accept_it_again(study)
     read_tables(study)
+    browse_answers(study)
 
 
 def create_cohorts(study: Study) -> None:
@@ -333,3 +334,13 @@ def read_tables(study: Study) -> None:
     assert [row["cells"][0]["estimate"]["extras"]["n_unreadable"] for row in alone["rows"]][:2] == [0, 2]
     for key in TABLES:
         table_forms(study.researcher.client, slug, key)
+
+
+def browse_answers(study: Study) -> None:
+    """Everything that was said of each answer; judge and people differ nowhere."""
+    researcher = study.researcher
+    researcher.go("Judged answers")
+    assert text_of(researcher.page).count("A person") == 15
+    assert "Refused by the model" in researcher.page and researcher.page.count("Unreadable reply") == 2
+    researcher.open(f"{researcher.path}?only=differ")
+    assert "No question fits these filters." in researcher.page

@@ -55,7 +55,7 @@ SCALE = TableOption(
 )
 
 
-def _judges(benchmark: Benchmark) -> list[Rater]:
+def judges_of(benchmark: Benchmark) -> list[Rater]:
     """Every model that judged here, in the order in which they began: a later one takes no earlier one's place."""
     ratings = Rating.objects.filter(campaign__stage__benchmark=benchmark, campaign__stage__key=STAGE, field=FIELD)
     began = ratings.filter(rater__kind=Rater.Kind.MODEL).values("rater").annotate(first=Min("pk")).order_by("first")
@@ -64,7 +64,7 @@ def _judges(benchmark: Benchmark) -> list[Rater]:
 
 
 def _judge_labels(benchmark: Benchmark) -> dict[str, Words]:
-    return {str(judge.pk): rater_label(judge) for judge in _judges(benchmark)}
+    return {str(judge.pk): rater_label(judge) for judge in judges_of(benchmark)}
 
 
 JUDGE = TableOption(
@@ -295,7 +295,7 @@ def chosen_judges(inputs: TableInputs, observations: Observations) -> list[int]:
     wanted = inputs.chosen.get("judge", "first")
     if wanted == "mean":
         return list(place_of.values())
-    began = [judge.pk for judge in _judges(inputs.benchmark) if judge.pk in place_of]
+    began = [judge.pk for judge in judges_of(inputs.benchmark) if judge.pk in place_of]
     chosen = [int(wanted)] if wanted != "first" else began[:1]
     if not chosen or chosen[0] not in place_of:
         raise MissingData(_("This judge said nothing about the answers chosen. Choose another judge, or all cohorts."))
