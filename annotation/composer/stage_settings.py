@@ -246,7 +246,7 @@ DERIVED = (
     ("pair", gettext_lazy("Accepted items are paired")),
     ("cluster", gettext_lazy("Accepted items are put on sheets of many pictures")),
     ("verdicts", gettext_lazy("One item per answer of a model or a person, to be judged")),
-    ("sample", gettext_lazy("A sample of earlier items: drawn by chance, or the first in an order")),
+    ("sample", gettext_lazy("A sample of earlier items")),
 )
 WHERE = gettext_lazy("A question's key, item.concept, item.origin, or item.context.<name>")
 BY = _line("by", gettext_lazy("Join key"), WHERE)
