@@ -9,6 +9,7 @@ from evaluation.views import (
     models_page,
     my_statistics,
     people,
+    reviewers,
     status,
     tables,
 )
@@ -34,6 +35,8 @@ urlpatterns = [
     path("b/<slug:slug>/export/", export.page, name="export"),
     path("b/<slug:slug>/people/", people.page, name="people"),
     path("b/<slug:slug>/people/<int:rater_id>/", people.person, name="person"),
+    path("b/<slug:slug>/review/agreement/", reviewers.page, name="reviewers"),
+    path("b/<slug:slug>/review/agreement.csv", reviewers.as_csv, name="reviewers_csv"),
     path("b/<slug:slug>/tables/", tables.index, name="tables"),
     path("b/<slug:slug>/tables/<slug:key>/", tables.page, name="table"),
     re_path(r"^b/(?P<slug>[-\w]+)/tables/(?P<key>[-\w]+)\.(?P<form>csv|json|tex)$", tables.download, name="table_file"),

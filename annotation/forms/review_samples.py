@@ -11,6 +11,15 @@ from people.forms.base import StyledFormMixin
 LARGEST = 100_000
 
 
+class SecondReviewForm(StyledFormMixin, forms.Form):
+    """How many decisions are drawn for a second reviewer."""
+
+    percent = forms.FloatField(
+        label=_("Decisions with a second review, in percent"), min_value=0, max_value=100,
+        help_text=_("0: none. A higher number adds to those that were drawn before."),
+    )  # fmt: skip
+
+
 class SampleForm(StyledFormMixin, forms.Form):
     """So many answers, or so many percent, of each author."""
 

@@ -22,6 +22,7 @@ from annotation.models.outcomes import (
 )
 from annotation.models.readiness import Readiness
 from annotation.models.review_batches import ReviewBatch, SampledAnswer
+from annotation.models.second_reviews import SecondReview, SecondReviewShare
 from annotation.models.slots import Assignment, Participation, Slot, Unit
 
 __all__ = [
@@ -45,6 +46,8 @@ __all__ = [
     "ReviewBatch",
     "RuleVersion",
     "SampledAnswer",
+    "SecondReview",
+    "SecondReviewShare",
     "SheetVersion",
     "Slot",
     "StageDraft",

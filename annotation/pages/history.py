@@ -13,7 +13,7 @@ from annotation.displays.shown_item import build_shown
 from annotation.fields.bound_field import AnswerView, answer_views
 from annotation.fields.contract import ShownImage
 from annotation.models import Annotation, Assignment, Review
-from annotation.pages.reviews import DecisionView, decision_view
+from annotation.pages.decisions import DecisionView, decision_view
 from annotation.pages.sheet_view import language, localiser_for, shown_context, skip_options
 from annotation.pages.status_text import Chip, format_date, not_counted_note, state_chip, time_zone_for
 from annotation.queries.gate import SHUTS_OUT, check_gate

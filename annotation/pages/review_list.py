@@ -2,20 +2,22 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
-from zoneinfo import ZoneInfo
 
 from django.db.models import Prefetch, QuerySet
 from django.utils.translation import gettext as _
 
 from annotation.models import Annotation, Assignment, Campaign, Review
+from annotation.pages.decisions import DecisionView, decision_view
 from annotation.pages.review_reasons import reason_choices
-from annotation.pages.reviews import DecisionView, QueueRow, decision_view, queue_row, with_related_rows
+from annotation.pages.review_turns import Reader, Turn, opinions_of, turns_of
+from annotation.pages.reviews import QueueRow, queue_row, with_related_rows
 from annotation.pages.status_text import Chip, state_chip
 from annotation.queries.review_list import (
+    CONFLICT,
     LARGEST_MOMENT,
+    SECOND,
     STATES,
     AnswerPage,
     PageKey,
@@ -29,9 +31,8 @@ from annotation.queries.review_list import (
     matching_answers,
 )
 from benchmarks.access import is_permitted
-from benchmarks.models import Benchmark, Stage
+from benchmarks.models import Stage
 from jobs.formats.numbers import parse_id, parse_int
-from people.models import User
 
 State = Assignment.State
 SIZES = (20, 50, 100, 200)
@@ -40,19 +41,12 @@ NAMES = ("state", "stage", "campaign", "cohort", "author", "reason", "sample", "
 
 
 @dataclass(frozen=True)
-class Reader:
-    """Who reads the page, and how: for whom names, times and texts are written."""
-
-    benchmark: Benchmark
-    user: User
-    at: datetime
-    zone: ZoneInfo
-    language: str
-
-
-@dataclass(frozen=True)
 class ListRow:
-    """One answer with what may be done about it."""
+    """One answer with what may be done about it.
+
+    `turn`: which decision on it this person may make. Of a "second" one the page shows nothing of the first; a "third"
+    one sees both, `opinions`. `note`: what became of this person's own second decision.
+    """
 
     line: QueueRow
     cohort: str
@@ -63,6 +57,9 @@ class ListRow:
     decision: DecisionView | None
     can_undo: bool
     reasons: list[tuple[str, str]]
+    turn: str = "first"
+    opinions: tuple[DecisionView, ...] = ()
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -102,8 +99,8 @@ def list_of(reader: Reader, params: Mapping[str, str]) -> ReviewList:
     rows = matching_answers(benchmark, user, wanted)
     samples = wanted.state == State.SUBMITTED and has_waiting_sample(rows)
     wanted = replace(wanted, sample=params["sample"] == "yes" if params.get("sample") else samples)
-    counts = count_by_state(rows)
-    page = _load(in_state(rows, wanted), wanted.state, size, params)
+    counts = count_by_state(rows, benchmark, user)
+    page = _load(in_state(rows, wanted, benchmark, user), wanted.state, size, params)
     asked = {name: params[name] for name in NAMES if params.get(name)}
     first, last = (PageKey.of(page.answers[0]), PageKey.of(page.answers[-1])) if page.answers else (None, None)
     place = {name: params[name] for name in ("later", "earlier") if params.get(name)}
@@ -146,7 +143,7 @@ def _key(text: str | None) -> PageKey | None:
 def _read_filter(params: Mapping[str, str], authors: Mapping[str, int]) -> ReviewFilter:
     state, author = params.get("state", ""), params.get("author", "")
     return ReviewFilter(
-        state=state if state in STATES else State.SUBMITTED,
+        state=state if state in (*STATES, SECOND, CONFLICT) else State.SUBMITTED,
         stage=parse_id(params.get("stage")),
         campaign=parse_id(params.get("campaign")),
         cohort=parse_id(params.get("cohort")),
@@ -158,12 +155,13 @@ def _read_filter(params: Mapping[str, str], authors: Mapping[str, int]) -> Revie
 def _state_links(asked: Mapping[str, str], counts: Mapping[str, int], current: str) -> list[StateLink]:
     names = {
         State.SUBMITTED: _("Waiting"), State.RETURNED: _("Returned"), State.ACCEPTED: _("Accepted"),
-        State.REJECTED: _("Rejected"),
+        State.REJECTED: _("Rejected"), SECOND: _("For a second review"), CONFLICT: _("Conflicts"),
     }  # fmt: skip
     kept = {name: value for name, value in asked.items() if name != "reason"}
     return [
-        StateLink(names[State(state)], counts[state], urlencode({**kept, "state": state}), state == current)
-        for state in STATES
+        StateLink(name, counts[state], urlencode({**kept, "state": state}), state == current)
+        for state, name in names.items()
+        if state in STATES or counts[state] or state == current
     ]
 
 
@@ -212,14 +210,34 @@ def _with_decisions(rows: QuerySet[Annotation]) -> QuerySet[Annotation]:
 
 
 def _rows(answers: Iterable[Annotation], reader: Reader) -> list[ListRow]:
+    answers = list(answers)
+    turns = turns_of(reader, [answer.pk for answer in answers])
     reasons: dict[int, list[tuple[str, str]]] = {}
     runs = is_permitted(reader.user, reader.benchmark, "work_on")
     rows = []
     for answer in answers:
         stage = answer.assignment.campaign.stage
         choices = reasons.setdefault(stage.pk, reason_choices(stage, reader.language))
-        rows.append(replace(_row(answer, reader, runs=runs), reasons=choices))
+        row = replace(_row(answer, reader, runs=runs), reasons=choices)
+        rows.append(_with_turn(row, turns[answer.pk], answer, reader) if answer.pk in turns else row)
     return rows
+
+
+def _with_turn(row: ListRow, turn: Turn, answer: Annotation, reader: Reader) -> ListRow:
+    """A row on which this person makes a second or third decision, or has made the second."""
+    if not turn.name:
+        return replace(row, note=turn.note)
+    stage = answer.assignment.campaign.stage
+    return replace(
+        row,
+        open=True,
+        can_return=answer.assignment.campaign.state != Campaign.State.CLOSED,
+        can_reject=True,
+        decision=None,
+        can_undo=False,
+        turn=turn.name,
+        opinions=tuple(opinions_of(turn, stage, reader.zone, reader.language)),
+    )
 
 
 def _row(answer: Annotation, reader: Reader, *, runs: bool) -> ListRow:

@@ -28,6 +28,10 @@ REFUSED: dict[str, Any] = {
     "closed": gettext_lazy("The campaign is closed, so its author cannot correct it. Accept it or reject it."),
     "no_reason": gettext_lazy("Choose a reason, so that the author knows what to do."),
     "not_yours": gettext_lazy("Only the reviewer, or a person who runs the benchmark, can undo this decision."),
+    "checked": gettext_lazy(
+        "A second reviewer has decided on this answer. A person who runs the benchmark can undo it."
+    ),
+    "first": gettext_lazy("You have decided on this answer already, so someone else must decide now."),
 }
 REFUSED_IN_LIST: dict[str, Any] = {
     "decided": gettext_lazy("Someone else has just reviewed this answer."),

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.models import ReviewBatch
-from annotation.pages.review_list import Reader
+from annotation.pages.review_turns import Reader
 from annotation.pages.status_text import format_moment
 from annotation.queries.review_batches import (
     SampleCounts,
@@ -20,6 +20,7 @@ from annotation.queries.review_batches import (
     sample_counts,
     waiting_by_author,
 )
+from annotation.queries.second_reviews import SecondProgress, second_progress
 from annotation.services.review.batches import LEAST, AcceptResult, DrawResult
 from benchmarks.models import Stage
 from evaluation.metrics.proportions import wilson
@@ -77,6 +78,7 @@ class SamplesPage:
     accepted: int
     page: int
     pages: int
+    second: SecondProgress
     least: int = LEAST
 
 
@@ -106,6 +108,7 @@ def samples_page(stage: Stage, stages: list[Stage], reader: Reader, number: int,
         accepted=sum(accepted.get(batch.pk, 0) for batch in batches),
         page=page,
         pages=pages,
+        second=second_progress(stage),
     )
 
 
@@ -204,6 +207,14 @@ def undone_text(count: int) -> str:
     if not count:
         return _("Nothing was left to undo.")
     return ngettext("%(n)s answer waits again.", "%(n)s answers wait again.", count) % {"n": count}
+
+
+def second_text(count: int) -> str:
+    return ngettext(
+        "The share was saved. %(n)s answer waits for a second review.",
+        "The share was saved. %(n)s answers wait for a second review.",
+        count,
+    ) % {"n": count}
 
 
 def samples_url(stage: Stage, page: int = 1) -> str:

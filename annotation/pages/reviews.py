@@ -18,7 +18,9 @@ from annotation.fields.bound_field import AnswerView, answer_views
 from annotation.fields.contract import ShownImage
 from annotation.fields.form import Localiser
 from annotation.models import Annotation, Assignment, Review
-from annotation.pages.review_reasons import reason_choices, reason_label
+from annotation.pages.decisions import DecisionView, decision_view
+from annotation.pages.review_reasons import reason_choices
+from annotation.pages.review_turns import Turn, opinions_of
 from annotation.pages.status_text import Chip, duration, format_moment, state_chip
 from annotation.queries import review_queue
 from annotation.queries.review_queue import ReviewCounts
@@ -27,20 +29,6 @@ from benchmarks.models import Benchmark, Stage
 from people.models import User
 
 LAST = 5
-
-
-@dataclass(frozen=True)
-class DecisionView:
-    """A decision, as its reviewer and the author read it."""
-
-    id: int
-    style: str
-    words: str
-    reason: str
-    comment: str
-    reviewer: str
-    when: str
-    taken_back: bool
 
 
 @dataclass(frozen=True)
@@ -107,6 +95,9 @@ class ReviewSheet:
     can_return: bool
     given_up: bool
     reasons: list[tuple[str, str]]
+    turn: str
+    note: str
+    opinions: list[DecisionView]
 
 
 def waiting_time(since: datetime, at: datetime) -> str:
@@ -168,31 +159,15 @@ def queue_row(annotation: Annotation, benchmark: Benchmark, at: datetime, langua
     )
 
 
-def decision_view(review: Review, stage: Stage, zone: ZoneInfo, language: str, *, named: bool = True) -> DecisionView:
-    """`named`: reviewers see each other's names; authors do not."""
-    looks = {Review.Decision.ACCEPT: "ok", Review.Decision.RETURN: "back", Review.Decision.REJECT: "no"}
-    words = {
-        Review.Decision.ACCEPT: _("Accepted"), Review.Decision.RETURN: _("Returned"),
-        Review.Decision.REJECT: _("Rejected"),
-    }  # fmt: skip
-    decision = Review.Decision(review.decision)
-    return DecisionView(
-        id=review.pk,
-        style=looks[decision],
-        words=words[decision],
-        reason=reason_label(stage, review.reason, language) if review.reason else "",
-        comment=review.comment,
-        reviewer=review.reviewer.name if named else "",
-        when=format_moment(review.at, zone),
-        taken_back=review.undone_at is not None,
-    )
-
-
-def sheet_for(answer: Annotation, benchmark: Benchmark, at: datetime, zone: ZoneInfo, language: str) -> ReviewSheet:
+def sheet_for(
+    answer: Annotation, benchmark: Benchmark, at: datetime, zone: ZoneInfo, language: str, turn: Turn | None = None
+) -> ReviewSheet:
+    """With `turn`, decisions on the current version are shown as far as this person may see them."""
     assignment, stage = answer.assignment, answer.assignment.campaign.stage
     shown = build_shown(assignment.unit, answer.cohort)
     versions = versions_of(assignment)
-    waits = answer.live and answer.counted and assignment.state == Assignment.State.SUBMITTED
+    name = turn.name if turn else ""
+    waits = bool(name) or (answer.live and answer.counted and assignment.state == Assignment.State.SUBMITTED)
     given_up = answer.live and answer.counted and assignment.state == Assignment.State.RETURNED
     return ReviewSheet(
         annotation_id=answer.pk,
@@ -212,6 +187,7 @@ def sheet_for(answer: Annotation, benchmark: Benchmark, at: datetime, zone: Zone
                 [
                     decision_view(review, stage, zone, language)
                     for review in sorted(version.reviews.all(), key=lambda r: r.at)
+                    if not (name and version.pk == answer.pk)
                 ],
             )
             for version in versions
@@ -221,6 +197,9 @@ def sheet_for(answer: Annotation, benchmark: Benchmark, at: datetime, zone: Zone
         can_return=waits and assignment.campaign.state != "closed",
         given_up=given_up,
         reasons=reason_choices(stage, language),
+        turn=name or "first",
+        note=turn.note if turn else "",
+        opinions=opinions_of(turn, stage, zone, language) if turn else [],
     )
 
 

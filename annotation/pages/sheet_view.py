@@ -19,8 +19,9 @@ from annotation.fields.contract import Option
 from annotation.fields.form import Localiser, OptionView, option_views
 from annotation.instructions.protocol import Protocol
 from annotation.models import Annotation, Assignment, CampaignCohort, Draft
+from annotation.pages.decisions import DecisionView
 from annotation.pages.field_rendering import SheetInput, from_draft, render_empty_fields, render_filled_fields, rules_of
-from annotation.pages.reviews import DecisionView, return_note
+from annotation.pages.reviews import return_note
 from annotation.pages.status_text import NoWorkText, format_moment, no_work_text, time_zone_for
 from annotation.queries.progress import Progress, progress_of
 from annotation.services.answers.submit import KEPT_ONLY, OWN

@@ -12,12 +12,19 @@ from django.db.models import Count, Q, QuerySet
 
 from annotation.models import Annotation, Assignment, CampaignCohort
 from annotation.queries.review_queue import REJECTED, in_sample, reviewable
+from annotation.queries.second_reviews import ANSWER, waiting_conflicts, waiting_seconds
 from benchmarks.models import Benchmark, Stage
 from people.models import Cohort, User
 
 State = Assignment.State
 STATES = (State.SUBMITTED, State.RETURNED, State.ACCEPTED, State.REJECTED)
-OLDEST_FIRST = (State.SUBMITTED, State.RETURNED)  # what waits; of decided answers the newest come first
+SECOND, CONFLICT = "second", "conflict"  # decided answers that wait for a second or a third decision
+OLDEST_FIRST = (
+    State.SUBMITTED,
+    State.RETURNED,
+    SECOND,
+    CONFLICT,
+)  # what waits; of decided answers the newest come first
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LARGEST_MOMENT = 10**17  # microseconds, the year 5138
 
@@ -76,8 +83,18 @@ def matching_answers(benchmark: Benchmark, reviewer: User, wanted: ReviewFilter)
     return rows
 
 
-def in_state(rows: QuerySet[Annotation], wanted: ReviewFilter) -> QuerySet[Annotation]:
-    rows = rows.filter(assignment__state=wanted.state)
+def in_state(
+    rows: QuerySet[Annotation], wanted: ReviewFilter, benchmark: Benchmark, reviewer: User
+) -> QuerySet[Annotation]:
+    """What waits for a second decision of this person is in no other state of their list: they are not to see the
+    first."""
+    seconds = waiting_seconds(benchmark, reviewer).values(ANSWER)
+    if wanted.state == SECOND:
+        rows = rows.filter(pk__in=seconds)
+    elif wanted.state == CONFLICT:
+        rows = rows.filter(pk__in=waiting_conflicts(benchmark, reviewer).values(ANSWER))
+    else:
+        rows = rows.filter(assignment__state=wanted.state).exclude(pk__in=seconds)
     if wanted.sample:
         rows = rows.filter(in_sample())
     if wanted.reason:
@@ -89,10 +106,14 @@ def has_waiting_sample(rows: QuerySet[Annotation]) -> bool:
     return rows.filter(in_sample(), assignment__state=State.SUBMITTED).exists()
 
 
-def count_by_state(rows: QuerySet[Annotation]) -> dict[str, int]:
-    counted = rows.order_by().values_list("assignment__state").annotate(n=Count("pk"))
+def count_by_state(rows: QuerySet[Annotation], benchmark: Benchmark, reviewer: User) -> dict[str, int]:
+    """Of the states of the list; each answer is counted where `in_state` has it. Conflicts are counted twice."""
+    seconds = Q(pk__in=waiting_seconds(benchmark, reviewer).values(ANSWER))
+    counted = rows.exclude(seconds).order_by().values_list("assignment__state").annotate(n=Count("pk"))
     numbers = {str(state): n for state, n in counted}
-    return {state: numbers.get(state, 0) for state in STATES}
+    conflicts = rows.filter(pk__in=waiting_conflicts(benchmark, reviewer).values(ANSWER))
+    more = {SECOND: rows.filter(seconds).count(), CONFLICT: conflicts.count()}
+    return {state: numbers.get(state, 0) for state in STATES} | more
 
 
 def load_page(

@@ -13,9 +13,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.access import batch_for
-from annotation.forms.review_samples import SampleForm
+from annotation.forms.review_samples import SampleForm, SecondReviewForm
 from annotation.models import ReviewBatch
-from annotation.pages.review_list import Reader
 from annotation.pages.review_samples import (
     REFUSED,
     accepted_text,
@@ -24,12 +23,15 @@ from annotation.pages.review_samples import (
     drawn_text,
     samples_page,
     samples_url,
+    second_text,
     undone_text,
 )
+from annotation.pages.review_turns import Reader
 from annotation.pages.sheet_view import language
 from annotation.pages.status_text import time_zone_for
 from annotation.services.review import batches
 from annotation.services.review.batches import BatchRefused
+from annotation.services.review.second_draws import set_share
 from benchmarks.access import benchmark_for, is_permitted
 from benchmarks.models import Benchmark, Stage
 from benchmarks.pages.tabs import tabs_for
@@ -48,6 +50,22 @@ def samples(request: HttpRequest, slug: str) -> HttpResponse:
     chosen = parse_id(request.GET.get("stage"))
     stage = next((stage for stage in stages if stage.pk == chosen), stages[0] if stages else None)
     return _page(request, benchmark, stages, stage, SampleForm(), 200)
+
+
+@never_cache
+@login_required
+@require_POST
+def set_second(request: HttpRequest, slug: str, stage_id: int) -> HttpResponse:
+    """The share of decisions that a second reviewer makes too, by those who run the benchmark."""
+    benchmark, user = benchmark_for(request.user, slug, can="work_on"), current_user(request)
+    stage = _stage(benchmark, stage_id)
+    form = SecondReviewForm(request.POST)
+    if not form.is_valid():
+        return _page(request, benchmark, _stages(benchmark), stage, SampleForm(), 422, form)
+    seed = random.SystemRandom().randrange(SEEDS)
+    waiting = set_share(stage, form.cleaned_data["percent"], seed, user, timezone.now())
+    messages.success(request, second_text(waiting))
+    return redirect(samples_url(stage))
 
 
 @never_cache
@@ -128,7 +146,13 @@ def _reader(request: HttpRequest, benchmark: Benchmark) -> Reader:
 
 
 def _page(
-    request: HttpRequest, benchmark: Benchmark, stages: list[Stage], stage: Stage | None, form: SampleForm, status: int
+    request: HttpRequest,
+    benchmark: Benchmark,
+    stages: list[Stage],
+    stage: Stage | None,
+    form: SampleForm,
+    status: int,
+    second_form: SecondReviewForm | None = None,
 ) -> HttpResponse:
     user = current_user(request)
     runs = is_permitted(user, benchmark, "work_on")
@@ -136,4 +160,6 @@ def _page(
     page = samples_page(stage, stages, _reader(request, benchmark), number, runs=runs) if stage else None
     nav = tabs_for(user, benchmark, "review")
     context = {"benchmark": benchmark, "nav": nav, "who_place": benchmark.name, "page": page, "form": form}
+    if page and runs:
+        context["second_form"] = second_form or SecondReviewForm(initial={"percent": page.second.percent})
     return render(request, "annotation/reviews/samples.html", context, status=status)

@@ -9,18 +9,22 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.access import answer_for_review, review_for
 from annotation.models import Annotation, Review
-from annotation.pages.review_list import ListRow, Reader, list_of, row_of
+from annotation.pages.decisions import decision_view
+from annotation.pages.review_list import ListRow, list_of, row_of
 from annotation.pages.review_reasons import REFUSED, REFUSED_IN_LIST
-from annotation.pages.reviews import decision_view, queue_of, sheet_for
+from annotation.pages.review_turns import Reader, turns_of
+from annotation.pages.reviewer_pace import pace_of
+from annotation.pages.reviews import queue_of, sheet_for
 from annotation.pages.sheet_view import language
 from annotation.pages.status_text import time_zone_for
 from annotation.queries import review_queue
-from annotation.services.review import reviews
+from annotation.services.review import reviews, second_reviews
 from annotation.services.review.reviews import ReviewRefused
 from annotation.sheets.sheet import strip_nul
 from benchmarks.access import benchmark_for, is_permitted
@@ -65,7 +69,8 @@ def queue(request: HttpRequest, slug: str) -> HttpResponse:
     reader = _reader(benchmark, user)
     params = {name: str(strip_nul(value)) for name, value in request.GET.items()}
     page = queue_of(benchmark, user, reader.at, reader.zone, reader.language)
-    context = _context(request, benchmark, user, queue=page, list=list_of(reader, params))
+    pace = pace_of(reader) if is_permitted(user, benchmark, "work_on") else None
+    context = _context(request, benchmark, user, queue=page, list=list_of(reader, params), pace=pace)
     return render(request, "annotation/reviews/queue.html", context)
 
 
@@ -79,14 +84,16 @@ def review(request: HttpRequest, slug: str, annotation_id: int) -> HttpResponse:
     refused = ""
     if request.method == "POST" and posted["decision"] in Review.Decision.values:
         try:
-            new_review = reviews.decide(answer.pk, user, at=timezone.now(), **posted)
-            return _next(benchmark, user, str(answer.pk), done=new_review.pk)
+            done = _decide(request, answer, user, posted)
+            return _next(benchmark, user, str(answer.pk), done=done) if done else _next_turn(request, benchmark)
         except ReviewRefused as error:
             if error.reason not in ("no_reason", "closed"):
                 messages.info(request, str(REFUSED[error.reason]))
                 return _next(benchmark, user, str(answer.pk))
             refused = str(REFUSED[error.reason])
-    sheet = sheet_for(answer, benchmark, timezone.now(), time_zone_for(user), language())
+    reader = _reader(benchmark, user)
+    turn = turns_of(reader, [answer.pk]).get(answer.pk)
+    sheet = sheet_for(answer, benchmark, reader.at, reader.zone, reader.language, turn)
     batch = review_queue.review_counts([answer.assignment.campaign.stage]).get(answer.assignment.campaign.stage_id)
     context = _context(request, benchmark, user, sheet=sheet, batch=batch, refused=refused, typed=posted)
     return render(request, "annotation/reviews/sheet.html", context, status=422 if refused else 200)
@@ -104,7 +111,7 @@ def decide(request: HttpRequest, slug: str, annotation_id: int) -> HttpResponse:
         raise Http404
     refused = ""
     try:
-        reviews.decide(answer.pk, user, at=timezone.now(), **posted)
+        _decide(request, answer, user, posted)
     except ReviewRefused as error:
         refused = str(REFUSED_IN_LIST.get(error.reason) or REFUSED[error.reason])
     return _list_reply(request, benchmark, user, answer, refused)
@@ -127,6 +134,22 @@ def undo(request: HttpRequest, slug: str, review_id: int) -> HttpResponse:
         messages.info(request, refused)
         return redirect("annotation:review_queue", slug)
     return redirect("annotation:review", slug, old_review.annotation_id)
+
+
+def _decide(request: HttpRequest, answer: Annotation, user: User, posted: dict[str, str]) -> int:
+    """The decision that the page offered; the id of the review, 0 for a second or third decision."""
+    turn, at = request.POST.get("turn", ""), timezone.now()
+    if turn not in ("second", "third"):
+        return reviews.decide(answer.pk, user, at=at, **posted).pk
+    second_reviews.decide_round(answer.pk, turn, user, at=at, **posted)
+    return 0
+
+
+def _next_turn(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
+    """Back to the list of second reviews or conflicts, where the next one is."""
+    messages.success(request, _("Your decision was saved."))
+    state = "second" if request.POST.get("turn") == "second" else "conflict"
+    return redirect(f"{reverse('annotation:review_queue', args=[benchmark.slug])}?state={state}#answers")
 
 
 def _reader(benchmark: Benchmark, user: User) -> Reader:

@@ -6,10 +6,11 @@ Everything here is done under the locks of the answer's author, so that a correc
 from datetime import datetime
 from typing import Any
 
-from annotation.models import Annotation, Assignment, Campaign, ItemContributor, Review
+from annotation.models import Annotation, Assignment, Campaign, ItemContributor, Review, SecondReview
 from annotation.services.answers.inclusion import recompute_counted
 from annotation.services.derivation import outbox
 from annotation.services.queue.locks import lock_participation
+from annotation.services.review.second_draws import draw_second
 from annotation.services.transactions import in_transaction
 from benchmarks.models import Stage
 from jobs.models import record
@@ -30,6 +31,7 @@ class ReviewRefused(Exception):
     own: the reviewer's own work, or work on something they had a part in. decided: another reviewer was first. newer:
     its author sent a new version. gone: it was taken back, or does not count. closed: nobody can correct it any more.
     no_reason: a return and a rejection say why. not_yours: only its reviewer, and those who run the benchmark, undo.
+    checked: a second reviewer has decided on it since. first: of two or three decisions a person makes one.
     """
 
     def __init__(self, reason: str) -> None:
@@ -46,9 +48,9 @@ def decide(
     annotation_id: int, reviewer: User, decision: str, at: datetime, *, reason: str = "", comment: str = ""
 ) -> Review:
     """Accept an answer, return it to its author, or reject it. An answer already returned can still be rejected."""
-    answer = _lock_answer(annotation_id)
+    answer = lock_answer(annotation_id)
     assignment, stage = answer.assignment, answer.assignment.campaign.stage
-    _check_reviewer(answer, reviewer)
+    check_reviewer(answer, reviewer)
     earlier = Review.objects.filter(annotation=answer, undone_at=None).first()
     giving_up = earlier is not None and earlier.decision == Decision.RETURN and decision == Decision.REJECT
     if earlier is not None and not giving_up:
@@ -71,10 +73,12 @@ def decide(
         comment=comment.strip()[:MOST_COMMENT],
         at=at,
     )
-    _set_state(assignment, BECOMES[Decision(decision)], at)
+    if not giving_up:
+        draw_second(review, stage)
+    set_state(assignment, BECOMES[Decision(decision)], at)
     if decision == Decision.REJECT:
         recompute_counted([answer.pk])
-    _schedule_derivation(answer, reviewer, VERBS[Decision(decision)], review)
+    schedule_derivation(answer, reviewer, VERBS[Decision(decision)], review)
     return review
 
 
@@ -83,25 +87,27 @@ def undo(review_id: int, user: User, at: datetime, *, runs: bool = False) -> Rev
     """Take a decision back: the answer waits again. By its reviewer, or by somebody who `runs` the benchmark; never
     by its author, nor by those who had a part in what it is about."""
     review = Review.objects.get(pk=review_id)
-    answer = _lock_answer(review.annotation_id)
+    answer = lock_answer(review.annotation_id)
     review.refresh_from_db()
     if review.reviewer_id != user.pk and not runs:
         raise ReviewRefused("not_yours")
-    _check_reviewer(answer, user)
+    check_reviewer(answer, user)
     if review.undone_at is not None:
         raise ReviewRefused("gone")
     if not answer.live:
         raise ReviewRefused("newer")
+    if not runs and SecondReview.objects.filter(first=review).exclude(decision="").exists():
+        raise ReviewRefused("checked")
     review.undone_at = at
     review.save(update_fields=["undone_at"])
-    _set_state(answer.assignment, State.SUBMITTED, answer.submitted_at)
+    set_state(answer.assignment, State.SUBMITTED, answer.submitted_at)
     if review.decision == Decision.REJECT:
         recompute_counted([answer.pk])
-    _schedule_derivation(answer, user, "answer.review_undone", review)
+    schedule_derivation(answer, user, "answer.review_undone", review)
     return review
 
 
-def _lock_answer(annotation_id: int) -> Annotation:
+def lock_answer(annotation_id: int) -> Annotation:
     """Under the locks of its author: participation, then assignment. What was read before may be old."""
     rows = Annotation.objects.select_related("assignment__campaign__stage", "assignment__unit", "rater")
     answer = rows.get(pk=annotation_id)
@@ -113,7 +119,7 @@ def _lock_answer(annotation_id: int) -> Annotation:
     return answer
 
 
-def _check_reviewer(answer: Annotation, reviewer: User) -> None:
+def check_reviewer(answer: Annotation, reviewer: User) -> None:
     """Whoever decides comes from outside: the annotator's part in the item ends where the reviewer's begins."""
     item = answer.assignment.unit.item_id
     part = ItemContributor.objects.filter(item=item, rater__user=reviewer)
@@ -124,11 +130,11 @@ def _check_reviewer(answer: Annotation, reviewer: User) -> None:
         raise ReviewRefused("gone")
 
 
-def _set_state(assignment: Assignment, state: str, at: datetime) -> None:
+def set_state(assignment: Assignment, state: str, at: datetime) -> None:
     Assignment.objects.filter(pk=assignment.pk).update(state=state, changed_at=at)
 
 
-def _schedule_derivation(answer: Annotation, actor: User, verb: str, review: Review) -> None:
+def schedule_derivation(answer: Annotation, actor: User, verb: str, review: Review) -> None:
     stage = answer.assignment.campaign.stage
     outbox.mark_items_due([answer.assignment.unit.item_id])
     data: dict[str, Any] = {"review": review.pk, "version": answer.version, "reason": review.reason}

@@ -1,0 +1,79 @@
+"""How much each reviewer decides on, and how long answers wait for a decision."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from annotation.queries.sql import fetch
+from benchmarks.models import Benchmark
+
+# Decisions that stand, and those that a third person's replaced: these were work, too.
+DECISIONS = """
+SELECT d.reviewer_id, w.name, count(*) FILTER (WHERE d.batch_id IS NULL),
+  count(DISTINCT (d.at AT TIME ZONE %(zone)s)::date) FILTER (WHERE d.batch_id IS NULL),
+  percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM d.at - a.submitted_at)::float8)
+    FILTER (WHERE d.batch_id IS NULL),
+  count(*) FILTER (WHERE d.batch_id IS NOT NULL),
+  (SELECT count(*) FROM annotation_secondreview o JOIN annotation_review f ON f.id = o.first_id
+    JOIN annotation_annotation g ON g.id = f.annotation_id JOIN annotation_assignment h ON h.id = g.assignment_id
+    JOIN annotation_campaign i ON i.id = h.campaign_id JOIN benchmarks_stage j ON j.id = i.stage_id
+    WHERE o.reviewer_id = d.reviewer_id AND o.at >= %(since)s AND j.benchmark_id = %(benchmark)s)
+FROM annotation_review d
+JOIN annotation_annotation a ON a.id = d.annotation_id
+JOIN annotation_assignment s ON s.id = a.assignment_id
+JOIN annotation_campaign m ON m.id = s.campaign_id
+JOIN benchmarks_stage t ON t.id = m.stage_id
+JOIN people_user w ON w.id = d.reviewer_id
+WHERE t.benchmark_id = %(benchmark)s AND d.at >= %(since)s AND (d.undone_at IS NULL
+  OR EXISTS (SELECT FROM annotation_secondreview o WHERE o.first_id = d.id AND o.final_id IS NOT NULL))
+GROUP BY d.reviewer_id, w.name ORDER BY w.name, d.reviewer_id
+"""
+WAITING = """
+SELECT count(*), percentile_cont(0.5) WITHIN GROUP (ORDER BY extract(epoch FROM %(at)s - s.changed_at)::float8),
+  max(extract(epoch FROM %(at)s - s.changed_at)::float8)
+FROM annotation_assignment s
+JOIN annotation_annotation a ON a.assignment_id = s.id AND a.live AND a.counted
+JOIN people_rater r ON r.id = a.rater_id AND r.kind = 'person'
+JOIN annotation_campaign m ON m.id = s.campaign_id
+JOIN benchmarks_stage t ON t.id = m.stage_id
+WHERE t.benchmark_id = %(benchmark)s AND t.acceptance = 'by_review' AND s.state = 'submitted'
+"""
+
+
+@dataclass(frozen=True)
+class ReviewerPace:
+    """One reviewer. `decided`: answers decided on one by one, on `days` different days; `median_wait` in seconds, from
+    the submit of an answer to the decision, over these. `together`: answers accepted after a sample. `seconds`: second
+    reviews."""
+
+    user_id: int
+    name: str
+    decided: int
+    days: int
+    median_wait: float | None
+    together: int
+    seconds: int
+
+    @property
+    def per_day(self) -> float | None:
+        """Over the days on which this person decided; None where there is none."""
+        return self.decided / self.days if self.days else None
+
+
+@dataclass(frozen=True)
+class PresentWait:
+    """How long the answers that wait now have waited, in seconds; None where none waits."""
+
+    n: int
+    median: float | None
+    longest: float | None
+
+
+def reviewer_paces(benchmark: Benchmark, since: datetime, zone: str) -> list[ReviewerPace]:
+    """Reviewers with a first or third decision since then. One query."""
+    rows = fetch(DECISIONS, {"benchmark": benchmark.pk, "since": since, "zone": zone})
+    return [ReviewerPace(*row) for row in rows]
+
+
+def present_wait(benchmark: Benchmark, at: datetime) -> PresentWait:
+    [row] = fetch(WAITING, {"benchmark": benchmark.pk, "at": at})
+    return PresentWait(*row)

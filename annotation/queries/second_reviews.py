@@ -1,0 +1,52 @@
+"""Second reviews that wait for a person, and conflicts that wait for a third one."""
+
+from dataclasses import dataclass
+
+from django.db.models import Count, F, Q, QuerySet
+
+from annotation.models import SecondReview, SecondReviewShare
+from annotation.queries.review_queue import REJECTED, reviewable
+from benchmarks.models import Benchmark, Stage
+from people.models import User
+
+ANSWER = "first__annotation"
+
+
+def _valid(benchmark: Benchmark, user: User) -> QuerySet[SecondReview]:
+    """Where the first decision still stands, on a current answer that this person may decide on."""
+    answers = reviewable(benchmark, user).filter(Q(counted=True) | Q(uncounted_because=REJECTED), live=True)
+    rows = SecondReview.objects.filter(first__undone_at=None, final=None, first__annotation__in=answers)
+    return rows.exclude(first__reviewer=user)
+
+
+def waiting_seconds(benchmark: Benchmark, user: User) -> QuerySet[SecondReview]:
+    """Those whose first decision somebody else made."""
+    return _valid(benchmark, user).filter(decision="")
+
+
+def waiting_conflicts(benchmark: Benchmark, user: User) -> QuerySet[SecondReview]:
+    """Those whose two decisions differ, neither of them made by this person."""
+    rows = _valid(benchmark, user).exclude(decision="").exclude(decision=F("first__decision"))
+    return rows.exclude(reviewer=user)
+
+
+@dataclass(frozen=True)
+class SecondProgress:
+    """First decisions of a stage that were drawn, those with a second one, and conflicts without a third."""
+
+    percent: float
+    drawn: int
+    decided: int
+    conflicts: int
+
+
+def second_progress(stage: Stage) -> SecondProgress:
+    """Of decisions that were not undone. Two queries."""
+    share = SecondReviewShare.objects.filter(stage=stage).first()
+    rows = SecondReview.objects.filter(first__annotation__assignment__campaign__stage=stage)
+    rows = rows.filter(Q(first__undone_at=None) | Q(final__isnull=False))
+    differ = Q(final=None, first__annotation__live=True) & ~Q(decision="") & ~Q(decision=F("first__decision"))
+    counts = rows.aggregate(
+        drawn=Count("pk"), decided=Count("pk", filter=~Q(decision="")), conflicts=Count("pk", filter=differ)
+    )
+    return SecondProgress(percent=share.percent if share else 0.0, **counts)
