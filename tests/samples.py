@@ -293,6 +293,7 @@ POSTS: Mapping[str, Mapping[str, str]] = {
     "people:cohort_invite": {"note": "x"},
     "predictions:answer_run_action": {"do": "withdraw"},
     "predictions:plan_set_action": {"do": "stop"},
+    "predictions:model_details": {"model": "Asked", "access": "open"},
     "predictions:endpoint_new": {"kind": "openai", "name": "Mine", "base_url": "https://a.example/v1"},
     "predictions:endpoint_action": {"do": "retire"},
     "benchmarks:targets": {"add": "countries"},
@@ -328,5 +329,5 @@ TEAM_ROUTES = (
     "cohort_new",
 )
 TARGET_ROUTES = ("targets", "target_new", "target_sample", "target_set", "target_cohorts")
-ENDPOINT_ROUTES = ("endpoints", "endpoint_new", "endpoint", "endpoint_prices", "endpoint_action")
+ENDPOINT_ROUTES = ("endpoints", "endpoint_new", "endpoint", "endpoint_prices", "endpoint_action", "model_details")
 ANSWER_ROUTES = ("answer_run", "answer_run_live", "answer_run_action", "call", "calls_file")

@@ -24,7 +24,7 @@ from evaluation.tables.targets import label_set_of
 from papers.culturalvqa.tables.accuracy import TABLES, western_words
 from papers.culturalvqa.tables.data import Profile, counted_questions
 from papers.culturalvqa.tables.judgements import judged_answers, models_in_setting
-from people.models import Rater
+from predictions.queries.model_details import known_models
 
 RELEASES = spec_of(TABLES["culturalvqa"], "releases")
 CORRELATIONS = spec_of(TABLES["culturalvqa"], "correlations")
@@ -106,12 +106,8 @@ def by_release(ground: FigureData) -> Figure:
 
 
 def _openness_by_model(ground: FigureData) -> dict[str, bool]:
-    rows = Rater.objects.filter(kind=Rater.Kind.MODEL, team=ground.benchmark.team_id, about__has_key="open")
-    return {
-        name: is_open
-        for name, is_open in rows.order_by("pk").values_list("name", "about__open")
-        if is_open in (True, False)
-    }
+    opened = {known.name: known.about.get("open") for known in known_models(ground.benchmark.team)}
+    return {name: is_open for name, is_open in opened.items() if isinstance(is_open, bool)}
 
 
 def _kind(is_open: bool | None) -> int:

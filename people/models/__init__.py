@@ -6,7 +6,7 @@ from people.models.messages import Message, MessageRead
 from people.models.sign_in import FailedSignIn, PasswordRequest
 from people.models.teams import Team, TeamMember
 from people.models.tokens import ApiToken
-from people.models.users import Rater, User
+from people.models.users import ModelDetails, Rater, User
 
 __all__ = [
     "ApiToken",
@@ -21,6 +21,7 @@ __all__ = [
     "Invitation",
     "Message",
     "MessageRead",
+    "ModelDetails",
     "OutMail",
     "PasswordRequest",
     "Rater",

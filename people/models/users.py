@@ -101,3 +101,37 @@ class Rater(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.pk}"
+
+
+class ModelDetails(models.Model):
+    """What a team says of a model, asked once: it holds for every rater of this name, whatever its setting.
+
+    It is written into `Rater.about`, which tables read. An empty text means that nobody has said it.
+    """
+
+    class Access(models.TextChoices):
+        OPEN = "open", _("Open weights")
+        CLOSED = "closed", _("Closed")
+
+    team = models.ForeignKey("people.Team", models.PROTECT, related_name="model_details")
+    name = models.CharField(max_length=200)
+    access = models.CharField(max_length=6, choices=Access, blank=True)
+    released = models.CharField(max_length=10, blank=True, help_text="YYYY, YYYY-MM or YYYY-MM-DD.")
+    parameters = models.CharField(max_length=40, blank=True, help_text='As the makers write it: "0.4 B".')
+    family = models.CharField(max_length=80, blank=True)
+    training_data = models.CharField(max_length=1000, blank=True)
+    updated_by = models.ForeignKey(User, models.PROTECT, null=True, related_name="+")
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["team", "name"], name="model_details_once")]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def about(self) -> dict[str, str | bool]:
+        """What is known, by the keys of `Rater.about`."""
+        texts = {name: str(getattr(self, name)) for name in ("released", "parameters", "family", "training_data")}
+        known: dict[str, str | bool] = {name: text for name, text in texts.items() if text}
+        return known | ({"open": self.access == self.Access.OPEN} if self.access else {})

@@ -1,8 +1,10 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from django.db import transaction
+
 from jobs.models import record
-from people.models import Rater, Team, User
+from people.models import ModelDetails, Rater, Team, User
 
 Configuration = tuple[str, str]
 """Of a model: its name and how it was asked."""
@@ -20,9 +22,12 @@ def models_of(team: Team, wanted: Collection[Configuration]) -> dict[Configurati
     names = {name for name, _setting in wanted}
     rows = Rater.objects.filter(team=team, kind=Rater.Kind.MODEL, name__in=names).order_by("-pk")
     raters = {(row.name, row.setting): row for row in rows if (row.name, row.setting) in wanted}
+    details = {row.name: row.about for row in ModelDetails.objects.filter(team=team, name__in=names)}
     for name, setting in wanted:
         if (name, setting) not in raters:
-            raters[name, setting] = Rater.objects.create(kind=Rater.Kind.MODEL, team=team, name=name, setting=setting)
+            raters[name, setting] = Rater.objects.create(
+                kind=Rater.Kind.MODEL, team=team, name=name, setting=setting, about=details.get(name, {})
+            )
     return raters
 
 
@@ -41,3 +46,20 @@ def add_model_info(rater: Rater, new_info: Mapping[str, Any], actor: User | None
         Rater.objects.filter(pk=rater.pk).update(about=rater.about)
         record(actor, "model.described", scope=scope, target=f"rater:{rater.pk}", told=new)
     return bool(new)
+
+
+DETAILS = ("open", "released", "parameters", "family", "training_data")
+"""The keys of `Rater.about` that the form of a model asks for."""
+
+
+@transaction.atomic
+def save_details(team: Team, name: str, values: Mapping[str, str], actor: User) -> ModelDetails:
+    """What the team says of a model, for all its raters of this name; what files told besides stays as it is."""
+    Team.objects.select_for_update(no_key=True).get(pk=team.pk)
+    row, _new = ModelDetails.objects.update_or_create(team=team, name=name, defaults={**values, "updated_by": actor})
+    raters = Rater.objects.select_for_update(no_key=True).filter(team=team, kind=Rater.Kind.MODEL, name=name)
+    for rater in raters.order_by("pk"):
+        told = {key: value for key, value in rater.about.items() if key not in DETAILS}
+        Rater.objects.filter(pk=rater.pk).update(about=told | row.about)
+    record(actor, "model.described", scope=f"team:{team.pk}", target=f"model_details:{row.pk}", told=row.about)
+    return row

@@ -13,7 +13,8 @@ from django.utils.translation import gettext_lazy, ngettext
 from benchmarks.models import Benchmark
 from predictions.models import Attempt, Call, PlanSet, Run
 from predictions.pages.runs import RunRow, rows_of_runs
-from predictions.queries.model_conditions import OfferedCondition
+from predictions.queries.model_conditions import OfferedCondition, is_judging
+from predictions.queries.model_details import without_detail
 from predictions.services.runs.plan_sets import RunOutlook
 from predictions.texts import call_reasons
 from predictions.texts.conditions import need_text
@@ -226,6 +227,13 @@ def action_context(plan_set: PlanSet, progress: PlanSetProgress) -> dict[str, An
         "may_stop": not over and active,
         "may_raise": not over and plan_set.budget is not None,
     }
+
+
+def undescribed_models(benchmark: Benchmark, progress: PlanSetProgress) -> list[str]:
+    """Models of the set whose release date nobody has said, or whether they are open. Judges are in no such figure."""
+    names = {row.run.rater.name for row in progress.rows if row.run.campaign and not is_judging(row.run.campaign.stage)}
+    missing = (without_detail(benchmark.team, names, key) for key in ("released", "open"))
+    return sorted({name for some in missing for name in some})
 
 
 def done_text(text_of: str, n: int) -> str:

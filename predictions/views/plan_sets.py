@@ -26,6 +26,7 @@ from predictions.pages.plan_sets import (
     done_text,
     plan_outlook,
     plan_set_progress,
+    undescribed_models,
 )
 from predictions.queries.endpoints import models_of
 from predictions.queries.model_conditions import OfferedCondition, offered_conditions
@@ -144,6 +145,7 @@ def plan_set(request: HttpRequest, slug: str, plan_set_id: int) -> HttpResponse:
     row = plan_set_for(benchmark, plan_set_id)
     progress = plan_set_progress(row)
     context = {"plan_set": row, "progress": progress, **action_context(row, progress)}
+    context["undescribed"] = undescribed_models(benchmark, progress)
     return render(request, "predictions/plan_set.html", page_context(request, benchmark, **context))
 
 

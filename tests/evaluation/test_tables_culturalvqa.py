@@ -15,7 +15,7 @@ from evaluation.tables.registry import table_of, tables_of
 from evaluation.tables.table import MissingData, Table
 from evaluation.tables.table_builder import build_table
 from evaluation.tables.table_inputs import InvalidOption
-from people.models import Cohort, Rater
+from people.models import Cohort, ModelDetails, Rater
 from people.services.raters import rater_of
 from predictions.models import Call, Run
 from tests.evaluation.data import NOON
@@ -273,6 +273,20 @@ def test_people_are_the_ceiling(judged: Study) -> None:
     assert cell(table, "clothing", "People").estimate.reason == "too_few_answers", "q2 has two"
     over = judged.table("facets", "ceiling=questions")
     assert value(cell(over, "food", "People")) == pytest.approx((2 / 3 + 3 / 4 + 1) / 3)
+
+
+def test_tables_without_model_details_name_the_models_and_lead_to_the_form(judged: Study) -> None:
+    team, slug = judged.world.team, judged.benchmark.slug
+    client = judged.world.client(judged.world.owner)
+    for key in ("releases", "gaps"):
+        page = client.get(f"/b/{slug}/tables/{key}/").content.decode()
+        assert "GPT-4, InternVL" in page and f'href="/b/{slug}/predictions/models/"' in page, key
+    form = client.get(f"/b/{slug}/predictions/models/").url
+    client.post(form, {"model": "GPT-4", "access": "closed", "released": "2024-04"})
+    assert ModelDetails.objects.get().team == team
+    for key in ("releases", "gaps"):
+        sentences = [str(text) for text in judged.table(key).words]
+        assert any("these models" in text and "InternVL" in text and "GPT-4" not in text for text in sentences), key
 
 
 def test_gaps_are_of_the_best_open_and_the_best_closed(judged: Study) -> None:

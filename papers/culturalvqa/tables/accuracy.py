@@ -3,7 +3,7 @@ of people's verdicts on models in `culturalvqa_verdicts.py`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -21,7 +21,7 @@ from evaluation.metrics.intervals import Scale
 from evaluation.rendering.report import Cell, Rounding, Row, Words
 from evaluation.tables.known_models import about_models
 from evaluation.tables.spec import TableSpec
-from evaluation.tables.table import MissingData, Table, TableOption
+from evaluation.tables.table import ActionLink, MissingData, Table, TableOption
 from evaluation.tables.table_inputs import TableInputs
 from evaluation.tables.targets import label_set_of, set_words, western_of
 from papers.culturalvqa.printed_values import printed
@@ -41,7 +41,7 @@ from papers.culturalvqa.tables.judgements import (
 from papers.culturalvqa.tables.labels import NO_SUB_CATEGORIES, STEREOTYPE_TABLE
 from papers.culturalvqa.tables.verdicts import VERDICT_TABLES
 from papers.culturalvqa.tables.word_lists import LIST_TABLES
-from people.models import Rater
+from predictions.queries.model_details import known_models
 
 NEEDS = gettext_lazy("Answers of models (and of people), each judged in the stage “lave”.")
 PERCENT = Rounding(2, 100)
@@ -67,8 +67,9 @@ MEAN = gettext_lazy(
 PEOPLE_WORDS = gettext_lazy("People: each answer judged against those of the others; questions with three or more.")
 NOT_WITHOUT = gettext_lazy("No model was asked without the picture. Its answers have the setting “llm_only”.")
 NOT_BOTH = gettext_lazy("No model was asked both with and without examples (settings “vlm_few_shot” and “vlm”).")
-NOT_OPEN = gettext_lazy("It is unknown which models are open. Enter it in the model details (“open”: true or false).")
-NOT_DATED = gettext_lazy("The release dates of the models are unknown. Enter them in the model details (“released”).")
+NOT_OPEN = gettext_lazy("It is unknown whether these models are open: %(names)s. Enter it in the model details.")
+NOT_DATED = gettext_lazy("The release dates of these models are unknown: %(names)s. Enter them in the model details.")
+DETAILS = ActionLink("predictions:benchmark_models", gettext_lazy("Enter model details"))
 # sub-categories that the paper has, and the facets each exists in
 SUB_CATEGORIES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "6": {
@@ -183,8 +184,16 @@ def build_few_shot(inputs: TableInputs) -> Table:
 
 def _model_info(inputs: TableInputs) -> dict[str, Mapping[str, Any]]:
     """What is known of each model, by name."""
-    rows = Rater.objects.filter(kind=Rater.Kind.MODEL, team=inputs.benchmark.team_id).exclude(about={})
-    return dict(rows.order_by("pk").values_list("name", "about"))
+    return {known.name: known.about for known in known_models(inputs.benchmark.team)}
+
+
+def details_missing(words: Words, names: Iterable[str]) -> MissingData:
+    """Nothing is known of any model; names them, and leads to the form."""
+    return MissingData(_detail_words(words, names), DETAILS)
+
+
+def _detail_words(words: Words, names: Iterable[str]) -> str:
+    return str(words) % {"names": ", ".join(sorted(set(names)))}
 
 
 def build_gaps(inputs: TableInputs) -> Table:
@@ -195,8 +204,9 @@ def build_gaps(inputs: TableInputs) -> Table:
         (title, [model for model in models if about.get(model[0], {}).get("open") is is_open])
         for is_open, title in ((True, _("Best open model")), (False, _("Best closed model")))
     ]
+    unknown = [name for name, _some in models if about.get(name, {}).get("open") not in (True, False)]
     if not any(side for _title, side in sides):
-        raise MissingData(NOT_OPEN)
+        raise details_missing(NOT_OPEN, unknown)
     if not judged.people.score.size:
         raise MissingData(_("No answers of people were judged: items whose answer is by “human”."))
     rows = []
@@ -222,6 +232,7 @@ def build_gaps(inputs: TableInputs) -> Table:
         _("In points; negative: below people. People: questions with three or more answers."),
         _("The best of several on the same questions looks better than it is."),
         _("Where several are equally good, all are named, and the difference is the first one's."),
+        *([_detail_words(NOT_OPEN, unknown)] if unknown else []),
     ]
     return inputs.table(corner=_("Country"), columns=columns, rows=rows, words=words)
 
@@ -309,8 +320,9 @@ def build_releases(inputs: TableInputs) -> Table:
     dated = [
         (str(about.get(name, {}).get("released") or ""), name, some) for name, some in models_in_setting(judged, "vlm")
     ]
-    if not any(date for date, *_rest in dated):
-        raise MissingData(NOT_DATED)
+    undated = [name for date, name, _some in dated if not date]
+    if len(undated) == len(dated):
+        raise details_missing(NOT_DATED, undated)
     rows = []
     label_set = label_set_of(inputs.benchmark)
     western_by_country = western_of(label_set, judged.countries)
@@ -321,6 +333,7 @@ def build_releases(inputs: TableInputs) -> Table:
             cells.append(Cell(mean_over_countries(estimates, SHARES), rounding=ROUND))
         rows.append(Row(name, tuple(cells)))
     words = [*about_judge(judged), *western_words(label_set, western_by_country), MEAN]
+    words += [_detail_words(NOT_DATED, undated)] if undated else []
     columns: list[Words] = [_("Released"), _("Western countries"), _("Other countries")]
     return inputs.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 

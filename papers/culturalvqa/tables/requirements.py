@@ -13,7 +13,7 @@ from evaluation.tables.table_inputs import TableInputs
 from papers.culturalvqa.tables import accuracy as culturalvqa
 from papers.culturalvqa.tables import judgements as culturalvqa_judged
 from papers.culturalvqa.tables.labels import NO_SUB_CATEGORIES, SUB_CATEGORIES
-from people.models import Rater
+from predictions.queries.model_details import without_detail
 
 
 def _judged_items(inputs: TableInputs) -> Any:
@@ -53,9 +53,9 @@ def _sub_categories(facets: tuple[str, ...], inputs: TableInputs) -> None:
 
 
 def _require_model_info(name: str, words: Any, inputs: TableInputs) -> None:
-    models = Rater.objects.filter(kind=Rater.Kind.MODEL, team=inputs.benchmark.team_id, about__has_key=name)
-    if not models.exists():
-        raise MissingData(words)
+    names = {by for by, how in _judged_settings(inputs) if how == "vlm" and by != culturalvqa_judged.HUMAN}
+    if len(unknown := without_detail(inputs.benchmark.team, names, name)) == len(names):
+        raise culturalvqa.details_missing(words, unknown)
 
 
 _FOOD, _RITES = ("food", "drink", "clothing"), ("traditions", "rituals")
