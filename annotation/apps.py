@@ -5,7 +5,7 @@ class AnnotationConfig(AppConfig):
     name = "annotation"
 
     def ready(self) -> None:
-        from annotation.pages import next_actions
+        from annotation.pages import next_actions, outside_items
         from annotation.pages.campaign_summary import PANEL
         from annotation.pages.rule_results import FILTER
         from annotation.pages.rule_results import PANEL as VERDICTS
@@ -21,6 +21,7 @@ class AnnotationConfig(AppConfig):
         panels.register(CHAIN)
         panels.register_for_items(VERDICTS)
         panels.register_filter(FILTER)
+        panels.register_filter(outside_items.FILTER)
         kinds.register(IMPORT)
         register(Rank.COHORTS, next_actions.create_cohorts)
         register(Rank.OPEN, next_actions.open_chain)

@@ -31,6 +31,11 @@ class Item(models.Model):
     )
     withdrawn_at = models.DateTimeField(null=True, blank=True)
     withdrawn_because = models.CharField(max_length=20, blank=True, help_text='"source": brought back with its source.')
+    outside_since = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="When filters or a draw took it no longer; it stays, since it has an answer.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     completed_at = models.DateTimeField(null=True, blank=True, help_text="When an import filled in what it lacked.")
 
@@ -41,6 +46,7 @@ class Item(models.Model):
             models.Index(
                 fields=["stage", "intake"], condition=models.Q(intake__in=["dropped", "waiting"]), name="item_intake"
             ),
+            models.Index(fields=["stage"], condition=models.Q(outside_since__isnull=False), name="item_outside"),
         ]
 
     def __str__(self) -> str:

@@ -24,22 +24,26 @@ def results_of(
     items: Collection[int] | None = None,
     without: str = "",
     runs: RunChoice | None = None,
+    filtered: bool = True,
 ) -> list[Result]:
     """The accepted results of a stage, or of some of its items. `of` items or kept: these as such.
 
     On submit every counted answer is accepted; by review those that a reviewer accepted; by rule those of units whose
     newest outcome is accepted. Those to items that are withdrawn, dropped by a filter or wait for a fact are none.
     `without`: a filter that is not asked. Answers of models are none without `runs`; with it those of the runs chosen
-    are results, whatever the stage's acceptance, and results say what kinds need that read all raters.
+    are results, whatever the stage's acceptance, and results say what kinds need that read all raters. `filtered`
+    false: as if no filter dropped anything or waited.
     """
     live = kept_without(stage, without) if without else stage.items.filter(is_kept())
+    if not filtered:
+        live = stage.items.filter(withdrawn_at=None)
     if items is not None:
         live = live.filter(pk__in=items)
     if of in ("items", "kept"):
         sources = _sources(live, stage)
         return [Result(sources[pk]) for pk in sorted(sources)]
     answers = _answers(stage, live)
-    outcomes = _outcomes(stage, live) if stage.acceptance == Stage.Acceptance.BY_RULE else None
+    outcomes = _outcomes(stage, live, filtered) if stage.acceptance == Stage.Acceptance.BY_RULE else None
     if outcomes is not None:
         accepted_units = {(outcome.campaign_id, unit) for unit, outcome in outcomes.items()}
         answers = [
@@ -108,11 +112,13 @@ def _answers(stage: Stage, items: Any) -> list[Annotation]:
     return list(joined.order_by("pk"))
 
 
-def _outcomes(stage: Stage, items: Any) -> dict[int, Outcome]:
-    """By unit: what the newest campaign that judged it says, where that is that it is accepted."""
+def _outcomes(stage: Stage, items: Any, filtered: bool) -> dict[int, Outcome]:
+    """By unit: what the newest campaign that judged it says, where that is that it is accepted. An outcome that waits
+    was accepted perhaps before a filter made it wait."""
+    states = {Outcome.State.ACCEPTED} if filtered else {Outcome.State.ACCEPTED, Outcome.State.WAITING}
     rows = Outcome.objects.filter(campaign__stage=stage, unit__item__in=items).select_related("rule_version")
     newest = {row.unit_id: row for row in rows.order_by("campaign_id")}
-    return {unit: outcome for unit, outcome in newest.items() if outcome.state == Outcome.State.ACCEPTED}
+    return {unit: outcome for unit, outcome in newest.items() if outcome.state in states}
 
 
 def _sources(items: Any, stage: Stage) -> dict[int, DerivationSource]:

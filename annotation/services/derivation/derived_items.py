@@ -18,7 +18,8 @@ from annotation.queries.sql import execute, fetch
 from annotation.services.derivation import outbox
 from annotation.services.derivation.accepted_results import results_of
 from annotation.services.derivation.group_scope import concerned_items
-from annotation.services.derivation.item_matching import Matches, match_items, match_versions
+from annotation.services.derivation.item_matching import match_items, match_versions
+from annotation.services.derivation.outside_items import find_outside, mark_outside
 from annotation.services.derivation.run_choice import run_choice
 from annotation.services.queue import slot_creation, slots
 from annotation.services.review import outcomes
@@ -142,21 +143,25 @@ def derive(stage: Stage, due: Collection[int], at: datetime) -> list[int]:
     ids = set(existing.values_list("pk", flat=True))
     drafts = derivation.derive(results)
     matches = match_versions(stage, drafts, ids) if derivation.rules.versions else match_items(stage, drafts)
-    return _upsert(stage, matches, ids, at)
+    _make(stage, matches[1], matches[0])
+    others = Item.objects.filter(pk__in=ids - matches[0].keys(), withdrawn_at=None)
+    gone = set(others.values_list("pk", flat=True))
+    drafted = {link for draft in matches[0].values() for link in draft.sources}
+    outside = find_outside(derivation, earlier, runs, gone, drafted)
+    mark_outside(outside, matches[0].keys(), at)
+    return _upsert(stage, matches[0], ids, gone - outside, at)
 
 
-def _upsert(stage: Stage, matches: Matches, existing: set[int], at: datetime) -> list[int]:
-    existing_drafts, new_drafts = matches
-    _make(stage, new_drafts, existing_drafts)
-    ids = list(existing_drafts)
-    _write_sources(existing_drafts)
+def _upsert(
+    stage: Stage, drafts: Mapping[int, ItemDraft], existing: set[int], gone: set[int], at: datetime
+) -> list[int]:
+    """Bring back the items that are drafted, and withdraw those that are gone."""
+    ids = list(drafts)
+    _write_sources(drafts)
     back = Item.objects.filter(pk__in=ids, withdrawn_because=BECAUSE, withdrawn_at__isnull=False)
     returned = list(back.values_list("pk", flat=True))
     Item.objects.filter(pk__in=returned).update(withdrawn_at=None, withdrawn_because="")
-    gone = list(
-        Item.objects.filter(pk__in=existing - existing_drafts.keys(), withdrawn_at=None).values_list("pk", flat=True)
-    )
-    Item.objects.filter(pk__in=gone).update(withdrawn_at=at, withdrawn_because=BECAUSE)
+    Item.objects.filter(pk__in=gone).update(withdrawn_at=at, withdrawn_because=BECAUSE, outside_since=None)
     informed = {item for (item,) in fetch(CONTRIBUTORS, {"items": ids})}
     known_before = list(informed & existing)
     if known_before and stage.staffing == Stage.Staffing.CONTRIBUTORS:
