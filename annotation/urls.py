@@ -63,6 +63,7 @@ urlpatterns = [
     path("b/<slug:slug>/review/samples/", review_samples.samples, name="review_samples"),
     path("b/<slug:slug>/review/stages/<int:stage_id>/draw/", review_samples.draw, name="review_draw"),
     path("b/<slug:slug>/review/stages/<int:stage_id>/accept/", review_samples.accept_all, name="review_accept_all"),
+    path("b/<slug:slug>/review/stages/<int:stage_id>/undo/", review_samples.undo_all, name="review_undo_all"),
     path("b/<slug:slug>/review/stages/<int:stage_id>/second/", review_samples.set_second, name="review_second"),
     path("b/<slug:slug>/review/samples/<int:batch_id>/accept/", review_samples.accept, name="review_accept_others"),
     path("b/<slug:slug>/review/samples/<int:batch_id>/undo/", review_samples.undo, name="review_undo_batch"),

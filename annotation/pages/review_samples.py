@@ -20,6 +20,7 @@ from annotation.queries.review_batches import (
     sample_counts,
     waiting_by_author,
 )
+from annotation.queries.review_list import moment_key
 from annotation.queries.second_reviews import SecondProgress, second_progress
 from annotation.services.review.batches import LEAST, AcceptResult, DrawResult
 from benchmarks.models import Stage
@@ -64,6 +65,16 @@ class SampleRow:
 
 
 @dataclass(frozen=True)
+class PressRow:
+    """The latest press that accepted answers of several authors; `key` names its moment."""
+
+    key: str
+    when: str
+    authors: int
+    answers: int
+
+
+@dataclass(frozen=True)
 class SamplesPage:
     """`passed`: authors whose others may be accepted with one press, and `passed_answers` how many these are."""
 
@@ -79,6 +90,7 @@ class SamplesPage:
     page: int
     pages: int
     second: SecondProgress
+    press: PressRow | None
     least: int = LEAST
 
 
@@ -109,7 +121,21 @@ def samples_page(stage: Stage, stages: list[Stage], reader: Reader, number: int,
         page=page,
         pages=pages,
         second=second_progress(stage),
+        press=_latest_press(batches, accepted, reader, runs=runs),
     )
+
+
+def _latest_press(
+    batches: Sequence[ReviewBatch], accepted: Mapping[int, int], reader: Reader, *, runs: bool
+) -> PressRow | None:
+    """Only what this person may undo."""
+    mine = [batch for batch in batches if batch.accepted_at and (runs or batch.accepted_by_id == reader.user.pk)]
+    moment = max((batch.accepted_at for batch in mine if batch.accepted_at), default=None)
+    of_press = [batch for batch in mine if batch.accepted_at == moment]
+    if moment is None or len(of_press) < 2:
+        return None
+    answers = sum(accepted.get(batch.pk, 0) for batch in of_press)
+    return PressRow(moment_key(moment), format_moment(moment, reader.zone), len(of_press), answers)
 
 
 def _state(batch: ReviewBatch, counts: SampleCounts) -> str:

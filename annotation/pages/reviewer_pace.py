@@ -28,7 +28,7 @@ class PacePage:
 
 
 def pace_of(reader: Reader) -> PacePage:
-    """Of the last 30 days. Two queries."""
+    """Of the last 30 days. Three queries."""
     rows = reviewer_paces(reader.benchmark, reader.at - timedelta(days=DAYS), str(reader.zone))
     now = present_wait(reader.benchmark, reader.at)
     return PacePage(

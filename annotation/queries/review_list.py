@@ -42,6 +42,15 @@ class ReviewFilter:
     sample: bool = False
 
 
+def moment_key(at: datetime) -> str:
+    """A moment as a whole number, for addresses and forms: microseconds since 1970."""
+    return str((at - EPOCH) // timedelta(microseconds=1))
+
+
+def moment_of(microseconds: int) -> datetime:
+    return EPOCH + timedelta(microseconds=microseconds)
+
+
 @dataclass(frozen=True)
 class PageKey:
     """The place of an answer in the list."""
@@ -56,10 +65,10 @@ class PageKey:
     @classmethod
     def parse(cls, moment: int, pk: int) -> "PageKey | None":
         """The key that `str` wrote; None where there is none."""
-        return cls(EPOCH + timedelta(microseconds=moment), pk) if moment and pk else None
+        return cls(moment_of(moment), pk) if moment and pk else None
 
     def __str__(self) -> str:
-        return f"{(self.at - EPOCH) // timedelta(microseconds=1)}-{self.pk}"
+        return f"{moment_key(self.at)}-{self.pk}"
 
 
 @dataclass(frozen=True)

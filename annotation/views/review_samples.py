@@ -29,6 +29,7 @@ from annotation.pages.review_samples import (
 from annotation.pages.review_turns import Reader
 from annotation.pages.sheet_view import language
 from annotation.pages.status_text import time_zone_for
+from annotation.queries.review_list import LARGEST_MOMENT, moment_of
 from annotation.services.review import batches
 from annotation.services.review.batches import BatchRefused
 from annotation.services.review.second_draws import set_share
@@ -107,6 +108,19 @@ def accept_all(request: HttpRequest, slug: str, stage_id: int) -> HttpResponse:
 def accept(request: HttpRequest, slug: str, batch_id: int) -> HttpResponse:
     user = current_user(request)
     return _act(request, slug, batch_id, lambda batch: answers_text(batches.accept_others(batch, user, timezone.now())))
+
+
+@never_cache
+@login_required
+@require_POST
+def undo_all(request: HttpRequest, slug: str, stage_id: int) -> HttpResponse:
+    """What one press accepted for several authors."""
+    benchmark, user = benchmark_for(request.user, slug, can="review"), current_user(request)
+    stage = _stage(benchmark, stage_id)
+    press = moment_of(parse_int(request.POST.get("press"), maximum=LARGEST_MOMENT))
+    runs = is_permitted(user, benchmark, "work_on")
+    messages.success(request, undone_text(batches.undo_press(stage, press, user, timezone.now(), runs=runs)))
+    return redirect(samples_url(stage))
 
 
 @never_cache

@@ -46,6 +46,8 @@ PARAMETERS: list[tuple[str, str, str, str, dict[str, str]]] = [
     ("annotation:review_queue", "owner", "get", "per", {}),
     ("annotation:review_queue", "owner", "get", "cohort", {}),
     ("annotation:review_queue", "owner", "get", "later", {}),
+    ("annotation:review_samples", "owner", "get", "page", {}),
+    ("annotation:review_undo_all", "owner", "post", "press", {}),
     ("annotation:review", "owner", "get", "done", {}),
     ("annotation:review", "owner", "post", "after", {"decision": "accept"}),
     ("annotation:stages", "owner", "post", "remove", {}),

@@ -206,6 +206,14 @@ def undo_acceptance(batch_id: int, user: User, at: datetime, *, runs: bool = Fal
     return undone
 
 
+def undo_press(stage: Stage, accepted_at: datetime, user: User, at: datetime, *, runs: bool = False) -> int:
+    """Take back what one press accepted for several authors; the number of answers. Each author is one transaction."""
+    batches = ReviewBatch.objects.filter(stage=stage, accepted_at=accepted_at).exclude(author__user=user)
+    if not runs:
+        batches = batches.filter(accepted_by=user)
+    return sum(undo_acceptance(pk, user, at, runs=runs) for pk in batches.order_by("pk").values_list("pk", flat=True))
+
+
 def _lock_batch(batch_id: int) -> ReviewBatch:
     rows = ReviewBatch.objects.select_related("stage__benchmark", "author")
     return rows.select_for_update(of=("self",), no_key=True).get(pk=batch_id)

@@ -14,6 +14,7 @@ from annotation.queries.review_batches import other_answers, sample_counts
 from annotation.services.answers import exclusions, submit
 from annotation.services.review import batches, reviews
 from annotation.services.review.batches import BatchRefused, SampleSize
+from benchmarks.models import Role
 from jobs.models import Event
 from people.models import Rater, User
 from people.services.raters import rater_of
@@ -266,6 +267,24 @@ def test_one_press_accepts_for_all_authors_whose_samples_passed_and_another_goes
     assert (second.authors, second.answers, second.left) == (1, 4, 0)
 
 
+def test_one_press_for_several_authors_is_undone_by_one_press(scene: Scene, client_of: ClientOf) -> None:
+    client = client_of(scene.world.reviewer)
+    for batch in scene.draw():
+        scene.decide(batch)
+    client.post(f"{scene.of_stage}accept/")
+    press = client.get(scene.base).context["page"].press
+    assert (press.authors, press.answers) == (2, 8)
+    Role.objects.filter(benchmark=scene.world.benchmark, user=scene.world.mara).update(name=Role.Name.REVIEWER)
+    other = client_of(scene.world.mara)
+    assert other.get(scene.base).context["page"].press is None
+    other.post(f"{scene.of_stage}undo/", {"press": press.key})
+    assert Review.objects.filter(batch__isnull=False, undone_at=None).count() == 8, "another reviewer undoes nothing"
+    for _twice in range(2):
+        client.post(f"{scene.of_stage}undo/", {"press": press.key})
+        assert Review.objects.filter(undone_at=None).count() == 10
+    assert scene.states(scene.authors[0]) == ["accepted"] * 5 + ["submitted"] * 4
+
+
 def test_only_who_accepted_and_those_who_run_the_benchmark_undo(scene: Scene) -> None:
     batch = scene.draw()[0]
     scene.decide(batch)
@@ -304,7 +323,7 @@ def test_who_does_not_review_finds_no_samples(scene: Scene, client_of: ClientOf,
     client = client_of(getattr(scene.world, name))
     posted = {"size": "8", "unit": "answers", "limit": "50"}
     assert client.get(scene.base).status_code == 404
-    for path in ("draw/", "accept/"):
+    for path in ("draw/", "accept/", "undo/"):
         assert client.post(f"{scene.of_stage}{path}", posted).status_code == 404
     for path in (f"{batch.pk}/accept/", f"{batch.pk}/undo/"):
         assert client.post(f"{scene.base}{path}").status_code == 404

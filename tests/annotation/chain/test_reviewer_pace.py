@@ -11,7 +11,7 @@ from annotation.models import Annotation, Assignment
 from annotation.pages.review_turns import Reader
 from annotation.pages.reviewer_pace import pace_of
 from annotation.queries.reviewer_pace import present_wait, reviewer_paces
-from annotation.services.review import batches, reviews
+from annotation.services.review import batches, reviews, second_draws, second_reviews
 from annotation.services.review.batches import SampleSize
 from people.models import User
 from people.services.raters import rater_of
@@ -61,6 +61,14 @@ def test_answers_accepted_after_a_sample_are_counted_apart(world: World, answers
     assert (mara.decided, mara.together, mara.per_day, mara.median_wait) == (0, 3, None, None), "none is not zero"
     reader = Reader(world.benchmark, world.owner, NOON, UTC, "en")
     assert {row.pace.name: row.wait for row in pace_of(reader).rows} == {"Reviewer": "1 hour", "Mara": ""}
+
+
+def test_who_made_second_reviews_alone_is_listed(world: World, answers: list[Annotation]) -> None:
+    second_draws.set_share(answers[0].assignment.campaign.stage, 100, 1, world.owner, NOON)
+    accept(answers[0], world.reviewer, NOON)
+    second_reviews.decide_round(answers[0].pk, "second", world.mara, "accept", NOON)
+    paces = reviewer_paces(world.benchmark, NOON - timedelta(days=30), "UTC")
+    assert [(pace.name, pace.decided, pace.seconds) for pace in paces] == [("Mara", 0, 1), ("Reviewer", 1, 0)]
 
 
 def test_those_who_run_the_benchmark_see_it_and_reviewers_do_not(

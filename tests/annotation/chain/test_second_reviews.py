@@ -208,6 +208,7 @@ def test_agreement_of_reviewers_has_its_n_and_its_reasons(scene: Scene, client_o
     assert (row["number"], float(row["value"]), row["n_units"], row["n_raters"]) == ("agreement", 0.5, "4", "2")
     # Coincidences: accept-accept 2, reject-reject 2, accept-reject 2 x 2; D_o = 4/8, D_e = 2 x 4 x 4 / (8 x 7)
     row = dict(zip(head.split(","), alpha.split(","), strict=True))
-    assert float(row["value"]) == pytest.approx(1 - 0.5 / (32 / 56)) and row["interval_reason"]
+    assert float(row["value"]) == pytest.approx(1 - 0.5 / (32 / 56)) and row["resampled"] == "units"
+    assert bool(row["low"]) != bool(row["interval_reason"]), "an interval, or the reason why there is none"
     scene.turn(2, "third", "reject", world.owner)
     assert ",0.5," in client.get(f"{scene.base}agreement.csv").content.decode(), "a third decision is no rating"
