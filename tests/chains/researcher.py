@@ -3,7 +3,7 @@
 import html
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -13,6 +13,7 @@ from django.utils import timezone
 from annotation.services.derivation import derived_items
 from jobs.models import Job
 from jobs.services import runner
+from predictions.services.runs import following
 from tests.archives import pack_zip
 from tests.chains.link_client import LINK, LinkClient, text_of
 
@@ -28,7 +29,8 @@ def do_waiting_work() -> None:
         for job in jobs:
             Job.objects.filter(pk=job, state="queued").update(lease_until=None)
             runner.run(job)
-        if not derived_items.process_due(timezone.now()) and not jobs:
+        steps = derived_items.process_due(timezone.now())
+        if not following.follow_new_items() and not steps and not jobs:
             return
     raise AssertionError("the worker never ends")
 
@@ -86,18 +88,39 @@ class Researcher(LinkClient):
         self.go("Predictions", "Model endpoints", "Add an endpoint")
         self.submit("Save endpoint", {"name": name, "base_url": base_url, "timeout_seconds": 5, "offers": ["images"]})
 
-    def run_model(self, stage: str, prompt: str, endpoint: str, model: str, **fields: Any) -> None:
-        """Plan a run, look at what is sent and what it costs, start it, and wait for its end."""
-        self.go("Predictions", "New run")
-        self.submit(
-            "Continue", {"campaign": self.choose("campaign", stage), "endpoint": self.choose("endpoint", endpoint)}
-        )
-        chosen = re.search(rf'name="prompt"[^>]*value="({re.escape(prompt)}@[^"]+)"', self.page) or re.search(
-            rf'value="({re.escape(prompt)}@[^"]+)"[^>]*name="prompt"', self.page
-        )
-        assert chosen, f"no prompt {prompt} fits {stage}"
-        self.submit("Show options", {"prompt": chosen[1]})
-        self.submit("Preview requests", {"model": model, **fields})
-        self.submit("Estimate cost")
-        self.submit("Run", {"confirmed": next(iter(re.findall(r'name="confirmed" value="(\d+)"', self.page)), None)})
+    def set_prices(self, endpoint: str, dollars: str) -> None:
+        """One price for each request, whatever the model: a budget can hold then."""
+        self.go("Predictions", "Model endpoints", endpoint)
+        self.submit("Save prices as a new version", {"price-0-model": "*", "price-0-request": dollars})
+
+    def draw(self, stage: str, **numbers: int) -> None:
+        """Change how many items of each group a stage draws, and publish it."""
+        self.go("Stages", stage)
+        self.submit("Publish", {f"i:derivation.{path}": str(number) for path, number in numbers.items()})
+        do_waiting_work()
+
+    def use_as_limit(self, labels: str, codes: str, limit: str) -> None:
+        """Choose the limit of the filter by the answers of people that mean relevant."""
+        self.go("Predictions", "Item facts")
+        links = [text_of(inside) for _address, inside in LINK.findall(self.page)]
+        self.follow(next(link for link in links if link.startswith("Choose a limit Candidate")))
+        self.open(f"{self.path}?labels={labels}&codes={codes}")
+        self.submit("Use as limit", {"limit": limit})
+        do_waiting_work()
+
+    def ask_models(self, endpoint: str, conditions: Mapping[str, Sequence[str]], budget: str) -> None:
+        """Fill in a row for each model with its conditions, look, start all runs, and wait for their end."""
+        self.go("Predictions", "Ask models")
+        rows: dict[str, Any] = {"budget": budget, "seed": "3"}
+        for number, (model, chosen) in enumerate(conditions.items()):
+            if number >= int(next(iter(self.values("m-TOTAL_FORMS")))):
+                self.submit("Add a model")
+            row = f"m-{number}"
+            rows |= {
+                f"{row}-endpoint": self.choose(f"{row}-endpoint", endpoint), f"{row}-model": model,
+                f"{row}-conditions": list(chosen),
+            }  # fmt: skip
+        self.submit("Look", rows)
+        missing = re.findall(r'name="confirmed" value="(\d+)"', self.page)
+        self.submit(self.button("Start "), {"confirmed": next(iter(missing), None)})
         do_waiting_work()

@@ -7,13 +7,15 @@ the forms that they are shown.
 import re
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import pytest
 
 from annotation.models import Annotation, Assignment, Review
-from benchmarks.models import Benchmark, FilterResult, Item, ItemImage
+from benchmarks.models import Benchmark, FilterResult, FilterVersion, Item, ItemImage
+from papers.culturalvqa.recipe_verdicts import SETTINGS
 from people.models import Cohort
-from predictions.models import Call
+from predictions.models import Call, PlanSet
 from tests import pictures as draw
 from tests.chains.annotators import Annotator
 from tests.chains.link_client import LinkClient, text_of
@@ -25,36 +27,73 @@ from tests.predictions.scripted_replies import REFUSES
 
 pytestmark = pytest.mark.django_db
 COUNTRIES = ("Brazil", "India")
-THING = re.compile(r"thing (\d) of (\w+)")
+THING = re.compile(r"thing (\d+) of (\w+)")
+SAID = re.compile(r"It is (?:Brazil|India) (\w+)\.")  # what a picture is said to show
 NAMES = ("Ana", "Bo", "Cy", "Dee")
-KEPT = 4  # pictures of a country that all filters keep
 FACETS = ("food", "drink", "rituals", "clothing")
-CONDITIONS = ("culturalvqa-vlm", "culturalvqa-few-shot", "culturalvqa-llm", "culturalvqa-llm-country",
-              "culturalvqa-llm-entities")  # fmt: skip
+BUDGET, PRICE = "1", "0.001"
 TABLES = ("accuracy", "facets", "table-6", "table-7", "without-picture", "few-shot", "profile", "answers", "openers",
           "skips", "sub-categories", "stereotypes", "verdicts", "judge", "correlations")  # fmt: skip
 
 
-def candidates() -> tuple[list[dict[str, str]], dict[str, bytes]]:
-    """Rows of both countries and their pictures; of each country one is dropped by each of the four filters."""
+Named = tuple[str, str]
+"""A question by the number of its thing and its country."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much there is of each country: pictures that each filter drops (`each`), that all keep, that people label,
+    and that are drawn with this seed. A picture of thing 3 is skipped by all who see it."""
+
+    each: int
+    kept: int
+    labelled: int
+    drawn: int
+    seed: int
+    returned: tuple[Named, ...]
+    rejected: tuple[Named, ...]
+
+    @property
+    def things(self) -> dict[str, list[int]]:
+        """By country the numbers of the accepted questions."""
+        rejected = {(int(thing), country) for thing, country in self.rejected}
+        numbers = [number for number in range(self.drawn) if number != 3]
+        return {country: [n for n in numbers if (n, country) not in rejected] for country in COUNTRIES}
+
+    @property
+    def questions(self) -> dict[str, int]:
+        return {country: len(things) for country, things in self.things.items()}
+
+    @property
+    def total(self) -> int:
+        return sum(self.questions.values())
+
+
+SHORT = Size(1, 5, 6, 4, 63, (("2", "India"),), (("2", "Brazil"),))
+FULL = Size(2, 16, 6, 14, 151741, (("2", "India"), ("2", "Brazil")), (("5", "India"), ("5", "Brazil")))
+
+
+def candidates(size: Size) -> tuple[list[dict[str, str]], dict[str, bytes]]:
+    """Rows of both countries and their pictures; of each country some are dropped by each of the four filters."""
     rows, pictures = [], {}
+    wrong = {"wide": (400, 150, 30), "small": (90, 80, 30), "logo": (200, 150, 30), "low": (200, 150, 12)}
     for country in COUNTRIES:
-        shapes = {f"{n}": (200, 150, 30 + n) for n in range(KEPT)}
-        shapes |= {"wide": (400, 150, 30), "small": (90, 80, 30), "logo": (200, 150, 30), "low": (200, 150, 12)}
+        shapes = {f"{n}": (200, 150, 30 + n) for n in range(size.kept)}
+        shapes |= {f"{name}{n}": shape for name, shape in wrong.items() for n in range(size.each)}
         for number, (name, (width, height, score)) in enumerate(shapes.items()):
             file = f"{country.lower()}/{name}.png"
             pictures[file] = draw.png(width, height, seed=1000 + len(pictures))
             rows.append({
                 "file": file, "key": f"{country}-{name}", "country": country, "concept": f"thing {name}",
                 "facet": FACETS[number % 4], "assertion": f"It is {country} {name}.", "entities": f"Lamp {name}|Table",
-                "source": f"https://example.org/{name}" if name != "logo" else "https://example.org/logo.png",
+                "source": f"https://example.org/{name}.png",
                 "alt": "A drawing", "title": "Found", "licence": "CC BY 4.0", "fact.clip_score": str(score),
             })  # fmt: skip
     return rows, pictures
 
 
 def reply(asked: ReceivedRequest) -> Act:
-    """What the models and the judge say. With the picture A knows things 0 and 1, B those of India, C all but one that
+    """What the models and the judge say. With the picture A knows all but thing 2, B those of India, C all but one that
     it refuses; a thing N is called “Name N”. The judge is prose about two of A's answers without the picture."""
     model, text = asked.body["model"], asked.text
     thing, country = THING.findall(text)[-1]
@@ -67,15 +106,15 @@ def reply(asked: ReceivedRequest) -> Act:
         return REFUSES
     knows = {"A": bool(asked.images) and thing != "2", "B": country == "India", "C": True}[model]
     alone = "do not see" in text and "Country:" not in text and "recognised" not in text
-    riddle = model == "A" and alone and country == "India" and thing != "2"
+    riddle = model == "A" and alone and country == "India" and thing in ("0", "1")
     return Act(text=f"Name {thing}" if knows else "A riddle" if riddle else "A guess")
 
 
 class Study:
     """The benchmark, its people, and what was counted on the way."""
 
-    def __init__(self, world: World, server: Server) -> None:
-        self.world, self.server = world, server
+    def __init__(self, world: World, server: Server, size: Size) -> None:
+        self.world, self.server, self.size = world, server, size
         self.people: dict[str, list[Annotator]] = {}
         self.researcher = Researcher(world.client(world.team_admin))
         self.reviewer: LinkClient
@@ -95,11 +134,11 @@ class Study:
         return [person for country in COUNTRIES for person in self.people[country]]
 
 
-@pytest.fixture
-def study(world: World, scripted_server: Server) -> Study:
+@pytest.fixture(params=[pytest.param(SHORT, id="short"), pytest.param(FULL, id="full", marks=pytest.mark.slow)])
+def study(request: pytest.FixtureRequest, world: World, scripted_server: Server) -> Study:
     Cohort.objects.filter(pk=world.brazil.pk).update(label="North", country="")  # none of the recipe's
     scripted_server.answer_by(reply)
-    return Study(world, scripted_server)
+    return Study(world, scripted_server, request.param)
 
 
 def test_culturalvqa_from_an_empty_benchmark_to_its_tables(study: Study) -> None:
@@ -132,21 +171,28 @@ def create_cohorts(study: Study) -> None:
     researcher.submit("Add role", {"user": study.world.reviewer.pk, "name": "reviewer"})
     study.reviewer = LinkClient(study.world.client(study.world.reviewer), researcher.home)
     researcher.add_endpoint("Scripted", study.server.base_url)
+    researcher.set_prices("Scripted", PRICE)
 
 
 def import_candidates(study: Study) -> None:
     study.researcher.create_benchmark("culturalvqa", "Questions of two countries", study.world.team.pk)
-    rows, pictures = candidates()
+    size = study.size
+    rows, pictures = candidates(size)
     study.researcher.import_items(rows, pictures)
     states = Counter((item.origin, item.intake) for item in study.items("candidates"))
-    assert states == {(c, state): n for c in COUNTRIES for state, n in (("kept", KEPT), ("dropped", 4))}
+    assert states == {
+        (c, state): n for c in COUNTRIES for state, n in (("kept", size.kept), ("dropped", 4 * size.each))
+    }
     dropped = FilterResult.objects.filter(state="dropped").values_list("key", flat=True)
-    assert Counter(dropped) == dict.fromkeys(("aspect", "shortest_side", "blocked_words", "clip_score"), 2)
+    assert Counter(dropped) == dict.fromkeys(("aspect", "shortest_side", "blocked_words", "clip_score"), 2 * size.each)
 
 
 def open_chain(study: Study) -> None:
-    """The rating of model answers is opened for India alone, with three answers each."""
-    researcher = study.researcher
+    """Some pictures of each country are drawn. The rating of model answers is opened for India alone, three answers
+    each."""
+    researcher, size = study.researcher, study.size
+    researcher.draw("Question writing", **{"params.n": size.drawn, "seed": size.seed})
+    assert {item.key for item in study.items("questions")} == {f"{c}-{n}" for c in COUNTRIES for n in range(size.drawn)}
     researcher.go("Open the whole chain")
     rating = study.benchmark.stages.get(key="model-answers").pk
     brazil = Cohort.objects.get(label="Brazil").pk
@@ -156,35 +202,45 @@ def open_chain(study: Study) -> None:
 
 
 def label_relevance(study: Study) -> None:
-    """Pictures of the right shape and words, whatever their score, until one of each country is labelled."""
-    assert study.by_country("relevance-labels") == dict.fromkeys(COUNTRIES, KEPT + 1)
+    """Pictures of the right shape and words, whatever their score. One person of each country labels some of them, and
+    the limit is chosen by that."""
+    size, left = study.size, dict.fromkeys(COUNTRIES, study.size.labelled)
+    assert study.by_country("relevance-labels") == dict.fromkeys(COUNTRIES, size.kept + size.each)
+    sheets = 0
+    for country in COUNTRIES:
 
-    def label(text: str) -> Mapping[str, str]:
-        return {"relevant": "irrelevant" if "low" in text else "relevant"}
+        def label(text: str, country: str = country) -> Mapping[str, str] | None:
+            left[country] -= 1
+            is_low = SAID.findall(text)[-1].startswith("low")
+            return {"relevant": "irrelevant" if is_low else "relevant"} if left[country] >= 0 else None
 
-    sheets = sum(study.people[country][3].answer("Relevance of pictures", label) for country in COUNTRIES)
-    assert sheets == 2 * (KEPT + 1)
+        sheets += study.people[country][3].answer("Relevance of pictures", label)
+    assert sheets == 2 * size.labelled
+    study.researcher.use_as_limit("relevance-labels", "relevant", "23")
+    version = FilterVersion.objects.latest("number")
+    chosen = version.seen["clip_score"]
+    assert (version.number, chosen["limit"], chosen["n"], chosen["people"]) == (2, 23, sheets, 2)
+    assert chosen["precision"]["value"] == chosen["recall"]["value"] == 1
+    assert study.by_country("questions") == dict.fromkeys(COUNTRIES, size.drawn)
 
 
 def write_questions(study: Study) -> None:
     """Of each country one picture is skipped by three people and retired, and the others get a question each."""
-    assert study.by_country("questions") == dict.fromkeys(COUNTRIES, KEPT)
     item = study.items("questions")[0]
     assert item.context["entities"] == ["Lamp 0", "Table"]
-    assert {use.source for use in item.images.all()} == {"https://example.org/0"}
+    assert {use.source for use in item.images.all()} == {"https://example.org/0.png"}
     for person in study.everybody():
 
         def write(text: str, person: Annotator = person) -> Mapping[str, str] | str:
-            number = re.search(r"It is \w+ (\d)\.", text)
-            assert number is not None, text
-            if number[1] == "3":
+            number = SAID.findall(text)[-1]
+            if number == "3":
                 return "unfamiliar"
-            question = f"What is thing {number[1]} of {person.cohort} called?"
-            return {"familiarity": "familiar", "question": question, "answer": f"Name {number[1]}"}
+            question = f"What is thing {number} of {person.cohort} called?"
+            return {"familiarity": "familiar", "question": question, "answer": f"Name {number}"}
 
         person.answer("Question writing", write)
     states = Counter(Assignment.objects.filter(campaign__stage__key="questions").values_list("state", flat=True))
-    assert states["submitted"] == 2 * (KEPT - 1), states
+    assert states["submitted"] == 2 * (study.size.drawn - 1), states
     assert states["skipped"] == 6, "three people of each country, then the picture is retired"
 
 
@@ -203,16 +259,19 @@ def decide(study: Study, decision: str, thing: str = "", reason: str = "", comme
 
 
 def review_questions(study: Study) -> None:
-    """One is returned, corrected and accepted, one is rejected, the others are accepted: five questions."""
-    decide(study, "return", "thing 2 of India", "language", "Write it shorter.")
-    author = next(person for person in study.people["India"] if _has_returned(person))
-    author.correct({"question": "What is this, thing 2 of India?"})
-    decide(study, "reject", "thing 2 of Brazil", "not_true")
-    for _question in range(2 * (KEPT - 1) - 1):
+    """Some are returned, corrected and accepted, some are rejected, the others are accepted."""
+    size = study.size
+    for thing, country in size.returned:
+        decide(study, "return", f"thing {thing} of {country}", "language", "Write it shorter.")
+        author = next(person for person in study.people[country] if _has_returned(person))
+        author.correct({"question": f"What is this, thing {thing} of {country}?"})
+    for thing, country in size.rejected:
+        decide(study, "reject", f"thing {thing} of {country}", "not_true")
+    for _question in range(size.total):
         decide(study, "accept")
     do_waiting_work()
-    assert study.by_country("answers") == {"Brazil": 2, "India": 3}
-    assert Review.objects.filter(undone_at=None).count() == 7
+    assert study.by_country("answers") == size.questions
+    assert Review.objects.filter(undone_at=None).count() == size.total + len(size.returned) + len(size.rejected)
     for item in study.items("answers"):
         assert item.context["entities"] and item.context["facet"] and item.concept.startswith("thing")
         assert [use.licence for use in item.images.all()] == ["CC BY 4.0"]
@@ -234,42 +293,41 @@ def answer_questions(study: Study) -> None:
         person.answer("Answer writing", answer)
     do_waiting_work()
     given = Annotation.objects.filter(assignment__campaign__stage__key="answers", live=True, rater__kind="person")
-    assert given.count() == 3 * 5
+    assert given.count() == 3 * study.size.total
     for annotation in given.select_related("assignment__unit__item"):
         owners = set(annotation.assignment.unit.item.contributors.filter(own=True).values_list("rater", flat=True))
         assert owners and annotation.rater_id not in owners
-    assert Counter(item.context["candidate_by"] for item in study.items("lave")) == {"human": 15}
+    assert Counter(item.context["candidate_by"] for item in study.items("lave")) == {"human": 3 * study.size.total}
 
 
 def label_questions(study: Study) -> None:
-    for country, n in (("Brazil", 2), ("India", 3)):
+    for country, n in study.size.questions.items():
         person = study.people[country][1]
         assert person.answer("Sub-categories of questions", lambda _text: {"sub_category": "type_name"}) == n
         assert person.answer("Stereotype check", lambda _text: {"stereotype": "neither"}) == n
 
 
 def ask_models(study: Study) -> None:
-    """Model A in five ways, B and C with the picture: 5 + 3 + 5 + 5 + 5, 5 and 4 answers. Two questions are examples,
-    and C refuses one."""
-    for prompt in CONDITIONS:
-        study.researcher.run_model("Answer writing", prompt, "Scripted", "A")
-    for model in ("B", "C"):
-        study.researcher.run_model("Answer writing", CONDITIONS[0], "Scripted", model)
+    """Model A in five ways, B and C with the picture. Two questions are examples, about which A is not asked with
+    examples, and C refuses one. The judge stands by from now on."""
+    ways = {"A": SETTINGS, "B": ("vlm",), "C": ("vlm",), "judge": ("lave",)}
+    study.researcher.ask_models("Scripted", ways, BUDGET)
     states = Counter(Call.objects.filter(run__campaign__stage__key="answers").values_list("state", flat=True))
-    assert states == {"answered": 32, "refused": 1, "failed": 2}, "an example is not asked about"
+    n = study.size.total
+    assert states == {"answered": 7 * n - 3, "refused": 1, "failed": 2}, "an example is not asked about"
+    assert PlanSet.objects.get().runs.count() == 8
     entities = [asked.text for asked in study.server.asked if "recognised" in asked.text]
-    assert len(entities) == 5 and all(re.search(r"Lamp \d, Table", text) for text in entities)
+    assert len(entities) == n and all(re.search(r"Lamp \d+, Table", text) for text in entities)
 
 
 def judge_answers(study: Study) -> None:
-    """The judge reads all answers of models and of people but two."""
-    do_waiting_work()
-    items = study.items("lave")
-    assert Counter(item.context["candidate_by"] for item in items) == {"A": 23, "B": 5, "C": 4, "human": 15}
+    """The judge, started by nobody else, has read all answers of models and of people but two."""
+    items, n = study.items("lave"), study.size.total
+    by = Counter(item.context["candidate_by"] for item in items)
+    assert by == {"A": 5 * n - 2, "B": n, "C": n - 1, "human": 3 * n}
     assert not ItemImage.objects.filter(item__in=items).exists()
-    study.researcher.run_model("LAVE", "lave", "Scripted", "judge")
     states = Counter(Call.objects.filter(run__campaign__stage__key="lave").values_list("state", flat=True))
-    assert states == {"answered": 45, "unparseable": 2}
+    assert states == {"answered": len(items) - 2, "unparseable": 2}
     people = next(item for item in items if item.context["candidate_by"] == "human")
     assert len(people.context["references"]) == 3, "the asker's answer and those of the two others"
 
@@ -284,25 +342,31 @@ def rate_model_answers(study: Study) -> None:
     assert len(chosen) == 3
     researcher.submit("Save", {"run": chosen})
     do_waiting_work()
-    assert study.by_country("model-answers") == {"Brazil": 5, "India": 9}
+    n = {country: 3 * count for country, count in study.size.questions.items()}
+    assert study.by_country("model-answers") == {"Brazil": n["Brazil"] - 1, "India": n["India"]}
     sheets = 0
     for person in study.people["India"]:
         sheets += person.answer("Rating model answers", lambda text: {"verdict": "1" if "Name" in text else "5"})
-    assert sheets == 27
+    assert sheets == 3 * n["India"]
     assert study.people["Brazil"][0].answer("Rating model answers", lambda _text: None) == 0
 
 
 def reject_a_question_and_accept_it_again(study: Study) -> None:
-    before = {item.pk for item in study.items("lave")}
-    requests = study.server.counts()["total"]
-    question = next(item for item in study.items("answers") if item.text.startswith("What is thing 1 of India"))
-    of_question = {item.pk for item in study.items("lave") if item.context["question"] == question.key}
-    change_decision(study, "thing 1 of India", "reject", "not_true")
-    assert {item.pk for item in study.items("lave")} == before - of_question and of_question
-    assert study.by_country("answers") == {"Brazil": 2, "India": 2}
-    change_decision(study, "thing 1 of India", "accept")
-    assert {item.pk for item in study.items("lave")} == before
-    assert study.by_country("model-answers")["India"] == 9
+    """A question that is no example takes its items along, seven answers of models and three of people, and brings them
+    back."""
+    lave, rated = ({item.pk for item in study.items(stage)} for stage in ("lave", "model-answers"))
+    requests, examples = study.server.counts()["total"], Call.objects.filter(state="failed").values("item")
+    asked = Item.objects.filter(stage__key="answers", origin="India", withdrawn_at=None).exclude(pk__in=examples)
+    question = next(item for item in asked if "What is thing" in item.text)
+    thing, _country = THING.findall(question.text)[0]
+    gone = {item.pk for item in study.items("lave") if item.context["question"] == question.key}
+    assert len(gone) == 10
+    change_decision(study, f"thing {thing} of India", "reject", "not_true")
+    assert {item.pk for item in study.items("lave")} == lave - gone
+    assert study.by_country("answers")["India"] == study.size.questions["India"] - 1
+    change_decision(study, f"thing {thing} of India", "accept")
+    assert {item.pk for item in study.items("lave")} == lave
+    assert {item.pk for item in study.items("model-answers")} == rated
     assert study.server.counts()["total"] == requests, "nothing is asked again"
 
 
@@ -325,8 +389,9 @@ def read_tables(study: Study) -> None:
     table = table_data(study.researcher.client, slug, "accuracy")
     assert table["columns"] == ["A", "B", "C", "People"]
     shown = {row["label"]: [cell["shown"] for cell in row["cells"]] for row in table["rows"]}
-    assert shown["Brazil"] == ["100.00", "0.00", "100.00", "66.67"]
-    assert shown["India"] == ["66.67", "100.00", "100.00", "66.67"]
+    for country, things in study.size.things.items():
+        known = 100 * sum(thing != 2 for thing in things) / len(things)
+        assert shown[country] == [f"{known:.2f}", "100.00" if country == "India" else "0.00", "100.00", "66.67"]
     brazil = next(row for row in table["rows"] if row["label"] == "Brazil")
     assert brazil["cells"][2]["estimate"]["extras"]["n_no_answer"] == 1
     assert any("C (vlm): 1" in words for words in table["words"])
@@ -340,7 +405,10 @@ def browse_answers(study: Study) -> None:
     """Everything that was said of each answer; judge and people differ nowhere."""
     researcher = study.researcher
     researcher.go("Judged answers")
-    assert text_of(researcher.page).count("A person") == 15
-    assert "Refused by the model" in researcher.page and researcher.page.count("Unreadable reply") == 2
-    researcher.open(f"{researcher.path}?only=differ")
+    questions = min(10, study.size.total)
+    assert text_of(researcher.page).count("A person") == 3 * questions
+    assert "Refused by the model" in researcher.page
+    researcher.open(f"{researcher.path}?only=unreadable")
+    assert researcher.page.count("Unreadable reply") == 2
+    researcher.open(f"{researcher.path.split('?')[0]}?only=differ")
     assert "No question fits these filters." in researcher.page
