@@ -18,7 +18,7 @@ from people.models import Cohort
 from predictions.models import Call, PlanSet
 from tests import pictures as draw
 from tests.chains.annotators import Annotator
-from tests.chains.link_client import LinkClient, text_of
+from tests.chains.link_client import BUTTON, LINK, LinkClient, text_of
 from tests.chains.researcher import Researcher, do_waiting_work
 from tests.evaluation.output_forms import table_data, table_forms
 from tests.personas import World
@@ -28,7 +28,7 @@ from tests.predictions.scripted_replies import REFUSES
 pytestmark = pytest.mark.django_db
 COUNTRIES = ("Brazil", "India")
 THING = re.compile(r"thing (\d+) of (\w+)")
-SAID = re.compile(r"It is (?:Brazil|India) (\w+)\.")  # what a picture is said to show
+ASSERTION = re.compile(r"It is (?:Brazil|India) (\w+)\.")  # what a picture is said to show
 NAMES = ("Ana", "Bo", "Cy", "Dee")
 FACETS = ("food", "drink", "rituals", "clothing")
 BUDGET, PRICE = "1", "0.001"
@@ -211,7 +211,7 @@ def label_relevance(study: Study) -> None:
 
         def label(text: str, country: str = country) -> Mapping[str, str] | None:
             left[country] -= 1
-            is_low = SAID.findall(text)[-1].startswith("low")
+            is_low = ASSERTION.findall(text)[-1].startswith("low")
             return {"relevant": "irrelevant" if is_low else "relevant"} if left[country] >= 0 else None
 
         sheets += study.people[country][3].answer("Relevance of pictures", label)
@@ -232,7 +232,7 @@ def write_questions(study: Study) -> None:
     for person in study.everybody():
 
         def write(text: str, person: Annotator = person) -> Mapping[str, str] | str:
-            number = SAID.findall(text)[-1]
+            number = ASSERTION.findall(text)[-1]
             if number == "3":
                 return "unfamiliar"
             question = f"What is thing {number} of {person.cohort} called?"
@@ -375,11 +375,13 @@ def change_decision(study: Study, thing: str, decision: str, reason: str = "") -
     reviewer = study.reviewer
     reviewer.open(study.researcher.home)
     reviewer.follow("Review")
-    rows = re.findall(r'<li class="row">.*?</li>', reviewer.page, re.DOTALL)
-    row = next(row for row in rows if thing in text_of(row))
-    undo = next(text_of(button) for button in re.findall(r"<button.*?</button>", row, re.DOTALL))
+    states = [text_of(inside) for _address, inside in LINK.findall(reviewer.page)]
+    decided = "Rejected" if decision == "accept" else "Accepted"
+    reviewer.follow(next(state for state in states if state.startswith(decided)))
+    row = next(row for row in reviewer.page.split("<li")[1:] if thing in text_of(f"<li{row}"))
+    undo = next(label for button in BUTTON.findall(row) if (label := text_of(button[1])).startswith("Undo decision"))
     reviewer.submit(undo, within=row)
-    reviewer.submit({"accept": "Accept A", "reject": "Reject X"}[decision], {"reason": reason or None, "comment": ""})
+    decide(study, decision, thing, reason)
     do_waiting_work()
 
 

@@ -245,6 +245,51 @@ def test_the_scale_is_the_sheets_though_nobody_gave_its_highest_code(judged: Stu
     assert value(cell(judged.table("accuracy"), "Brazil", "GPT-4")) == 0.5, "2 is half right there"
 
 
+def test_calls_without_an_answer_are_counted_apart_from_unreadable_verdicts(judged: Study) -> None:
+    """InternVL refused a further question of Iran's, twice; of q3, which was judged, a call failed, too."""
+    stage, internvl = judged.item("answers", "q3", "q3").stage, model(judged.world.team, "InternVL", "vlm")
+    Item.objects.create(stage=stage, key="q6", origin="Iran", text="?", context={"facet": "food"})
+    for _round in range(2):
+        run = Run.objects.create(
+            benchmark=judged.benchmark, campaign=judged.open("answers"), rater=internvl, model="m", task="answers",
+            source="here", state="done", complete=True,
+        )  # fmt: skip
+        for item in Item.objects.filter(stage=stage):
+            unit, _new = Unit.objects.get_or_create(item=item, target="Iran")
+            Call.objects.create(run=run, item=item, unit=unit, state="refused", reason="said_no", attempts_made=1)
+    table = judged.table("accuracy")
+    iran = cell(table, "Iran", "InternVL").estimate
+    assert iran is not None and (iran.value, iran.extras["n_unreadable"], iran.extras["n_no_answer"]) == (0, 1, 1)
+    assert "n_no_answer" not in cell(table, "Iran", "GPT-4").estimate.extras
+    assert any("InternVL (vlm): 1" in str(words) for words in table.words)
+    assert "n_no_answer" not in cell(judged.table("accuracy", "setting=llm_only"), "Iran", "GPT-4").estimate.extras
+    Run.objects.update(withdrawn_at=NOON)
+    assert "n_no_answer" not in cell(judged.table("accuracy"), "Iran", "InternVL").estimate.extras
+
+
+def test_people_have_a_column_of_their_own(judged: Study) -> None:
+    """Leave-one-out verdicts of questions with three or more answers: Brazil q1 2/3, Iran q3 3/4, Canada q5 3/3."""
+    table = judged.table("accuracy")
+    assert [str(name) for name in table.columns] == ["GPT-4", "InternVL", "People"]
+    values = [value(cell(table, country, "People")) for country in ("Brazil", "Iran", "Canada")]
+    assert values == pytest.approx([2 / 3, 3 / 4, 1])
+    assert value(cell(table, "Average", "People")) == pytest.approx(sum(values) / 3)
+    Item.objects.filter(stage__key="lave", context__candidate_by="human").update(withdrawn_at=NOON)
+    assert "People" not in [str(name) for name in judged.table("accuracy").columns]
+
+
+def test_sub_categories_are_counted_without_any_judge(study: Study) -> None:
+    with pytest.raises(MissingData, match="no campaign yet"):
+        study.table("sub-categories")
+    study.answers()
+    table = study.table("sub-categories")
+    assert [row.label for row in table.rows] == ["Celebration", "Taste", "Type/Name"]
+    assert cell(table, "Type/Name", "food").text == "2" and value(cell(table, "Taste", "food, percent")) == 1 / 3
+    Item.objects.filter(stage__key="answers").update(context={"facet": "food"})
+    with pytest.raises(MissingData, match="no sub-categories"):
+        study.table("sub-categories")
+
+
 def test_countries_can_be_left_out(judged: Study) -> None:
     table = judged.table("accuracy", f"cohort={judged.cohorts['Iran'].pk}")
     assert [row.label for row in table.rows] == ["Iran", "Average"]
