@@ -175,5 +175,5 @@ def _page(
     nav = tabs_for(user, benchmark, "review")
     context = {"benchmark": benchmark, "nav": nav, "who_place": benchmark.name, "page": page, "form": form}
     if page and runs:
-        context["second_form"] = second_form or SecondReviewForm(initial={"percent": page.second.percent})
+        context["second_form"] = second_form or SecondReviewForm(initial={"percent": f"{page.second.percent:g}"})
     return render(request, "annotation/reviews/samples.html", context, status=status)
