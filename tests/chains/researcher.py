@@ -93,6 +93,11 @@ class Researcher(LinkClient):
         self.go("Predictions", "Model endpoints", endpoint)
         self.submit("Save prices as a new version", {"price-0-model": "*", "price-0-request": dollars})
 
+    def tell_model(self, model: str, access: str, released: str) -> None:
+        """What figures need to know of a model."""
+        self.go("Predictions", "Model endpoints", "Model details")
+        self.submit("Save", {"model": model, "access": access, "released": released})
+
     def draw(self, stage: str, **numbers: int) -> None:
         """Change how many items of each group a stage draws, and publish it."""
         self.go("Stages", stage)

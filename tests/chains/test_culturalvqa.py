@@ -20,7 +20,7 @@ from tests import pictures as draw
 from tests.chains.annotators import Annotator
 from tests.chains.link_client import BUTTON, LINK, LinkClient, text_of
 from tests.chains.researcher import Researcher, do_waiting_work
-from tests.evaluation.output_forms import table_data, table_forms
+from tests.evaluation.output_forms import figure_forms, table_data, table_forms
 from tests.personas import World
 from tests.predictions.model_server import Act, ReceivedRequest, Server
 from tests.predictions.scripted_replies import REFUSES
@@ -33,7 +33,9 @@ NAMES = ("Ana", "Bo", "Cy", "Dee")
 FACETS = ("food", "drink", "rituals", "clothing")
 BUDGET, PRICE = "1", "0.001"
 TABLES = ("accuracy", "facets", "table-6", "table-7", "without-picture", "few-shot", "profile", "answers", "openers",
-          "skips", "sub-categories", "stereotypes", "verdicts", "judge", "correlations")  # fmt: skip
+          "skips", "sub-categories", "stereotypes", "verdicts", "judge", "correlations", "releases", "gaps",
+          "models")  # fmt: skip
+FIGURES = ("by-release", "accuracy-map", "without-picture-map", "facets-map", "length")
 
 
 Named = tuple[str, str]
@@ -386,7 +388,7 @@ def change_decision(study: Study, thing: str, decision: str, reason: str = "") -
 
 
 def read_tables(study: Study) -> None:
-    """Table 2 as it follows from what was said, and every table in each form."""
+    """Table 2 as it follows from what was said, and every table and figure in each form."""
     slug = study.benchmark.slug
     table = table_data(study.researcher.client, slug, "accuracy")
     assert table["columns"] == ["A", "B", "C", "People"]
@@ -399,8 +401,12 @@ def read_tables(study: Study) -> None:
     assert any("C (vlm): 1" in words for words in table["words"])
     alone = table_data(study.researcher.client, slug, "accuracy", "setting=llm_only")
     assert [row["cells"][0]["estimate"]["extras"]["n_unreadable"] for row in alone["rows"]][:2] == [0, 2]
+    for model, access, released in (("A", "closed", "2024-05"), ("B", "open", "2023-12"), ("C", "open", "2024-02-01")):
+        study.researcher.tell_model(model, access, released)
     for key in TABLES:
         table_forms(study.researcher.client, slug, key)
+    for key in FIGURES if study.size is FULL else FIGURES[:1]:
+        figure_forms(study.researcher.client, slug, key)
 
 
 def browse_answers(study: Study) -> None:
