@@ -166,6 +166,7 @@ SHAPES: tuple[tuple[str, type], ...] = (
     ("skip_reasons", list), ("review_reasons", list), ("acceptance_rule", dict), ("acceptance_rule.clauses", list),
     ("acceptance_rule.score", dict), ("acceptance_rule.score.label", dict), ("derivation", dict),
     ("derivation.from", list), ("derivation.params", dict), ("layout", dict), ("instructions", dict),
+    ("coverage", dict), ("coverage.names", list),
 )  # fmt: skip
 FIELD_SHAPES: tuple[tuple[str, type], ...] = (
     ("label", dict), ("help", dict), ("config", dict), ("rules", list), ("show_if", dict), ("show_if.in", list),
@@ -234,6 +235,8 @@ def fill_keys(content: Content) -> Content:
         sheet.pop("checks", None)
     if isinstance(content.get("derivation"), dict) and not content["derivation"].get("kind"):
         content["derivation"] = {}
+    if isinstance(content.get("coverage"), dict) and not content["coverage"].get("rows"):
+        content["coverage"] = {}
     if isinstance(content.get("derivation"), dict) and not can_leave_out_filter(content["derivation"]):
         content["derivation"].pop("without", None)
     params = get_value(content, "derivation.params")

@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.composer.controls import Control, Languages, build_control, build_controls, hidden_control
+from annotation.composer.coverage_settings import coverage_controls
 from annotation.composer.draw_settings import can_leave_out_filter, draw_settings
 from annotation.composer.key_references import DRAWN
 from annotation.composer.labels import display_name, requirements_text
@@ -67,6 +68,8 @@ class StageContext:
     """key: its filters, each with its rule in words"""
     examples: Mapping[str, str] = field(default_factory=dict)
     """What a path reads of an item that is there."""
+    label_sets: Sequence[tuple[str, str]] = ()
+    """Sets that coverage may have as its rows: value and name."""
 
 
 def coded_label_setting(key: str, title: Any) -> Setting:
@@ -117,6 +120,12 @@ def sections(content: Mapping[str, Any], around: StageContext) -> list[Section]:
         Section("items", _("Source of items"), around.derived, _items(content, around)),
         Section(
             "people", _("Who answers, and how often"), "", build_controls(PEOPLE, _part(content, PEOPLE), "", languages)
+        ),
+        Section(
+            "coverage",
+            _("Coverage"),
+            _("What is wanted in each cell of a table, whether or not there is an item for it."),
+            coverage_controls(content.get("coverage") or {}, around.label_sets, languages),
         ),
         Section("acceptance", _("When an answer is accepted"), "", _acceptance(content, languages)),
         Section("layout", _("Information shown with the item"), "", _layout(content, languages)),

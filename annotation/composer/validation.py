@@ -15,6 +15,7 @@ from annotation.fields.contract import ConfigError
 from annotation.sheets.sheet import Sheet, SheetError
 from benchmarks.models import Stage
 from benchmarks.rules.acceptance import Rule, RuleError
+from benchmarks.rules.coverage import CoverageSpec
 from benchmarks.rules.derivations import Derivation
 
 FACTS = "facts."
@@ -113,6 +114,7 @@ def _other_settings(content: Mapping[str, Any], earlier: Mapping[str, Any]) -> I
     if content.get("staffing", "anyone") not in Stage.Staffing.values:
         yield StageProblem("staffing", _("Choose one of those shown."))
     yield from _derivation(content.get("derivation") or {}, earlier)
+    yield from _reader_problems(content.get("coverage") or {}, "coverage", "coverage", CoverageSpec.from_json)
     yield from _acceptance(content)
     yield from _layout(content)
 

@@ -31,7 +31,9 @@ from benchmarks.models import Benchmark, Stage
 from benchmarks.pages.filter_texts import filter_name, rule_text
 from benchmarks.pages.filters import read_rules
 from benchmarks.queries.filter_counts import fact_keys
+from benchmarks.queries.label_sets import newest_sets, offered_sets
 from benchmarks.recipes.registry import RECIPES
+from benchmarks.rules.coverage import SET_PREFIX
 from people.locales.languages import native_name
 from people.models import Cohort, User
 
@@ -114,7 +116,15 @@ def stage_context_of(stage: Stage, content: Mapping[str, Any], languages: Langua
         {source.key: fact_keys(source) for source in named} if kind == "sample" else {},
         {source.key: filter_choices(source) for source in named if source.filters},
         example_values(named) if kind == "sample" else {},
+        label_set_choices(stage),
     )
+
+
+def label_set_choices(stage: Stage) -> list[tuple[str, str]]:
+    """Sets of labels that coverage may have as its rows: the team's, then those that every team has."""
+    names = {label_set.key: label_set.name for label_set in newest_sets(stage.benchmark.team)}
+    names |= {offered.key: offered.name for offered in offered_sets() if offered.key not in names}
+    return [(f"{SET_PREFIX}{key}", name) for key, name in names.items()]
 
 
 def filter_choices(stage: Stage) -> list[tuple[str, str]]:

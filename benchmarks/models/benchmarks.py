@@ -106,6 +106,10 @@ class Stage(models.Model):
     assign_waiting = models.BooleanField(
         default=False, db_default=False, help_text="Items that wait for a fact are offered to people."
     )
+    coverage = models.JSONField(
+        default=dict, db_default=models.Value({}, models.JSONField()), blank=True,
+        help_text="See benchmarks.rules.coverage.CoverageSpec.",
+    )  # fmt: skip
     version = models.PositiveIntegerField(default=1, help_text="Grows with every published change.")
     changes = models.BigIntegerField(
         default=0, db_default=0, help_text="Grows with every item that is derived, withdrawn or restored."

@@ -49,6 +49,7 @@ class StageSpec:
     `own_vocabulary`: its items are none of the recipe's concepts, cohorts and conditions; any are taken.
     `asked_about`: what models are asked about by default: "cohorts", "set" (see Recipe.label_set), "own_set" (each
     item's column "label_set") or "gold_and_others".
+    `coverage`: what it wants in each cell of rows and columns (benchmarks.rules.coverage).
     """
 
     key: str
@@ -73,6 +74,7 @@ class StageSpec:
     filters: tuple[Mapping[str, Any], ...] = ()
     assign_waiting: bool = False
     asked_about: str = "cohorts"
+    coverage: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from benchmarks.models import Benchmark, Role, Stage
 from benchmarks.recipes.contract import StageSpec
 from benchmarks.recipes.parts import PICTURE_SKIP_REASONS
 from benchmarks.recipes.registry import recipe
+from benchmarks.rules.coverage import CoverageSpec
 from benchmarks.rules.displays import default_pictures
 from benchmarks.rules.filters import parse_filters
 from jobs.models import record
@@ -98,6 +99,11 @@ def _row(benchmark: Benchmark) -> Benchmark:
     return benchmark
 
 
+def _coverage(spec: StageSpec) -> dict[str, Any]:
+    coverage = CoverageSpec.from_json(spec.coverage)
+    return coverage.to_json() if coverage else {}
+
+
 def _stage(benchmark: Benchmark, position: int, spec: StageSpec) -> Stage:
     return Stage(
         benchmark=benchmark,
@@ -121,4 +127,5 @@ def _stage(benchmark: Benchmark, position: int, spec: StageSpec) -> Stage:
         instructions=dict(spec.instructions),
         filters=[rule.to_json() for rule in parse_filters(spec.filters)],
         assign_waiting=spec.assign_waiting,
+        coverage=_coverage(spec),
     )

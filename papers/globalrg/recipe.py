@@ -11,6 +11,7 @@ The sentences are ours. The paper's retrieval set covers fifty countries in ten 
 from benchmarks.recipes.contract import PredictionTask, Recipe, StageSpec
 from benchmarks.recipes.parts import BROKEN, CANNOT_JUDGE, OFFENSIVE, UNFAMILIAR, field, one_of, option
 from benchmarks.recipes.recipe_cohorts import country_cohorts
+from benchmarks.rules.label_sets.globalrg import RETRIEVAL as RETRIEVAL_REGIONS
 
 CITATION = (
     "Mehar Bhatia, Sahithya Ravi, Aditya Chinchure, Eunjeong Hwang, Vered Shwartz. From Local Concepts to Universals: "
@@ -24,6 +25,7 @@ GROUNDED = (
     "Argentina", "Brazil", "Mexico", "Canada", "China", "South Korea", "India", "Pakistan", "Israel", "Philippines",
     "Vietnam", "Nigeria", "South Africa", "Poland", "Russia",
 )  # fmt: skip
+PER_CELL = 3  # pictures of a universal in a country
 MAX_AREA = 0.3
 LEAST_OBJECTS = 3
 YES_NO = (option("yes", {"en": "Yes"}), option("no", {"en": "No"}))
@@ -141,6 +143,13 @@ RETRIEVAL = Recipe(
                 "over": "majority",
             },
             layout=KEYWORD,
+            coverage={
+                "rows": f"set:{RETRIEVAL_REGIONS.key}",
+                "columns": "concepts",
+                "names": UNIVERSALS,
+                "per_cell": PER_CELL,
+                "counts": "accepted",
+            },
             skip_reasons=(UNFAMILIAR, BROKEN, OFFENSIVE),
             instructions={
                 "en": (

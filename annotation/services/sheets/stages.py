@@ -22,6 +22,8 @@ from annotation.services.transactions import in_transaction
 from benchmarks.access import benchmarks_to_work_on
 from benchmarks.models import Benchmark, Item, Stage
 from benchmarks.queries.availability import is_available
+from benchmarks.queries.label_sets import set_for_tables
+from benchmarks.rules.coverage import SET_PREFIX
 from benchmarks.rules.displays import default_pictures
 from jobs.models import record
 from people.locales.languages import native_name
@@ -30,7 +32,7 @@ from people.models import User
 COLUMNS = (
     "name", "display", "sheet", "skip_reasons", "has_target", "target_answers", "acceptance", "acceptance_rule",
     "review_reasons", "derivation", "staffing", "own_items_only", "layout", "pictures", "retire_after_skips",
-    "instructions",
+    "instructions", "coverage",
 )  # fmt: skip
 HELD = ("display", "pictures", "staffing", "own_items_only", "has_target", "acceptance")
 NAMED = 3
@@ -104,7 +106,7 @@ def publish(stage: Stage, revision_seen: str, actor: User, at: datetime) -> Stag
         raise DraftOutdated(draft)
     content = {**content_of(stage), **{key: draft.content[key] for key in COLUMNS if key in draft.content}}
     wrong = [problem for problem in content_problems(content, earlier_stages(stage)) if problem.blocks]
-    wrong += [*_used_by_campaigns(stage, content), *_too_many(stage, content)]
+    wrong += [*_used_by_campaigns(stage, content), *_too_many(stage, content), *_missing_label_set(stage, content)]
     if wrong:
         raise NotPublishable(wrong)
     derivation_changed = content["derivation"] != stage.derivation
@@ -129,6 +131,14 @@ def _too_many(stage: Stage, content: Mapping[str, Any]) -> Iterator[StageProblem
     if derivation != stage.derivation and (count_derived(stage, derivation) or 0) > MOST_ITEMS:
         words = _("More than %(most)s items would result. Set a limit.") % {"most": f"{MOST_ITEMS:,}"}
         yield StageProblem("derivation.params.most", words)
+
+
+def _missing_label_set(stage: Stage, content: Mapping[str, Any]) -> Iterator[StageProblem]:
+    rows = str((content.get("coverage") or {}).get("rows") or "")
+    key = rows.removeprefix(SET_PREFIX) if rows.startswith(SET_PREFIX) else ""
+    if key and set_for_tables(stage.benchmark.team, key) is None:
+        words = _("The team has no label set “%(key)s”. Choose another, or import it on the page Targets.")
+        yield StageProblem("coverage.rows", words % {"key": key})
 
 
 def _used_by_campaigns(stage: Stage, content: Mapping[str, Any]) -> Iterator[StageProblem]:
@@ -244,6 +254,7 @@ def problems(
     """
     content = content_of(stage) if content is None else content
     stage_problems = content_problems(content, earlier_stages(stage))
+    stage_problems += _missing_label_set(stage, content)
     return [*stage_problems, *_too_many(stage, content), *_items_missing_inputs(stage, content, conditions)]
 
 
