@@ -37,7 +37,7 @@ from evaluation.tables import registry
 from jobs.models import Job
 from people.models import Cohort, Rater, User
 from people.services import links, messages, tokens
-from predictions.models import Call, Collection, Endpoint, PlanSet, Run
+from predictions.models import Call, Collection, Endpoint, FactRequest, PlanSet, Run
 from tests.evaluation.sample_tables import SMALL
 from tests.personas import SHEET, World
 from tests.predictions.knowledge import samples as knowledge
@@ -155,6 +155,14 @@ def an_answer_run(world: World, campaign: Campaign) -> Call:
     )
 
 
+def request_facts(world: World, endpoint: Endpoint, model: Rater) -> FactRequest:
+    run = Run.objects.create(benchmark=world.benchmark, rater=model, endpoint=endpoint, model="m", task=Run.Task.FACTS)
+    return FactRequest.objects.create(
+        stage=world.stage, what="clip_score", endpoint=endpoint, model="m", run=run, changed_at=timezone.now(),
+        state=FactRequest.State.CANCELLED,
+    )  # fmt: skip
+
+
 def plugin_page(_request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
     title = f"A page of a plugin, of {benchmark.slug}"
     head = f'<meta name="viewport" content="width=device-width, initial-scale=1"><title>{title}</title>'
@@ -232,6 +240,7 @@ def build(world: World) -> Mapping[str, Any]:
         "people:manager_remove user_id": world.manager.pk,
         "endpoint_id": call.run.endpoint_id,
         "call_id": call.pk,
+        "request_id": request_facts(world, Endpoint.objects.get(pk=call.run.endpoint_id), run.rater).pk,
         "plan_set_id": PlanSet.objects.create(benchmark=world.benchmark, budget=1).pk,
         **{f"predictions:{name} run_id": call.run_id for name in ANSWER_ROUTES},
         **{f"predictions:{name} slug": world.team.slug for name in ENDPOINT_ROUTES},

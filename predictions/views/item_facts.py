@@ -4,7 +4,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -82,7 +82,7 @@ def perform_action(request: HttpRequest, slug: str, request_id: int) -> HttpResp
             fact_requests.cancel(fact_request, user)
             text = _("The computation of %(fact)s for “%(stage)s” was cancelled. Existing facts are kept.")
         case _unknown:
-            raise Http404
+            return HttpResponseBadRequest()
     messages.info(request, text % numbers)
     if request.POST.get("back") == "filters":
         return redirect("benchmarks:filters", benchmark.slug, fact_request.stage_id)
