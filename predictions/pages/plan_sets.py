@@ -124,11 +124,18 @@ def _fingerprint(outlooks: Sequence[RunOutlook]) -> str:
 
 
 @dataclass(frozen=True)
+class SetRunRow(RunRow):
+    """A run of a set with its cost in US dollars, as far as it is known."""
+
+    cost: Decimal = Decimal(0)
+
+
+@dataclass(frozen=True)
 class PlanSetProgress:
     """How far a set is. `cost`: US dollars as far as they are known; `unaccounted`: what requests of unknown cost may
     have cost at most. `unpriced`: whether there are some. `spent`: percent of the budget; None without one."""
 
-    rows: Sequence[RunRow]
+    rows: Sequence[SetRunRow]
     answered: int
     total: int
     ended: int
@@ -158,18 +165,20 @@ class PlanSetProgress:
 
 
 def plan_set_progress(plan_set: PlanSet) -> PlanSetProgress:
-    """Five queries, however many runs there are."""
+    """Six queries, however many runs there are."""
     runs = Run.objects.filter(plan_set=plan_set).order_by("pk")
     runs = runs.select_related("rater", "campaign__stage", "endpoint", "created_by", "job")
-    rows = rows_of_runs(list(runs))
     calls = Call.objects.filter(run__plan_set=plan_set)
-    cost = calls.aggregate(dollars=Sum("cost"))["dollars"] or Decimal(0)
+    sums = calls.order_by().values("run").annotate(dollars=Sum("cost"))
+    costs: dict[int, Decimal] = {row["run"]: row["dollars"] for row in sums}
+    rows = [SetRunRow(**vars(row), cost=costs.get(row.run.pk, Decimal(0))) for row in rows_of_runs(list(runs))]
+    cost = sum(costs.values(), Decimal(0))
     unaccounted = sum((row.run.unaccounted for row in rows), Decimal(0))
     waits = calls.filter(state__in=("pending", "running", "over_budget")).count()
     total = sum(row.total for row in rows)
     spent = min(100.0, float(100 * (cost + unaccounted) / plan_set.budget)) if plan_set.budget else None
     state = _state_of(plan_set, [row.run for row in rows])
-    shown = [plan_set.state, plan_set.budget, cost, unaccounted, waits]
+    shown: list[Any] = [plan_set.state, plan_set.budget, cost, unaccounted, waits]
     shown += [(row.run.pk, row.state, row.answered, row.total) for row in rows]
     return PlanSetProgress(
         rows, sum(row.answered for row in rows), total, total - waits, cost, unaccounted,

@@ -64,6 +64,9 @@ def test_models_and_conditions_are_looked_at_then_started_as_one_set(
         assert drive_run(run).state == "done"
     shown = text_of(world.client(world.mara).get(f"/b/{world.benchmark.slug}/predictions/plans/{plan_set.pk}/"))
     assert "<b>12</b> of 12 calls answered" in shown and "Every run has ended." in shown and "$1.20" in shown
+    assert shown.count('<bdi dir="ltr">$0.4000</bdi>') == 3, "what each run cost"
+    overview = text_of(world.client(world.mara).get(f"/b/{world.benchmark.slug}/"))
+    assert f'href="{path(world)}"' in overview
     listed = text_of(world.client(world.mara).get(f"/b/{world.benchmark.slug}/predictions/"))
     assert f"Plan set {plan_set.pk}" in listed and path(world) in listed
 
