@@ -10,6 +10,7 @@ from annotation.views import (
     composer_preview,
     consent,
     coverage,
+    coverage_cells,
     history,
     instructions,
     outside_items,
@@ -24,6 +25,7 @@ app_name = "annotation"
 urlpatterns = [
     # a benchmark's campaigns, for those who plan them
     path("b/<slug:slug>/coverage/", coverage.page, name="coverage"),
+    path("b/<slug:slug>/coverage/stages/<int:stage_id>/", coverage_cells.cells, name="coverage_cells"),
     path("b/<slug:slug>/coverage/action/", coverage.perform_action, name="coverage_action"),
     path("b/<slug:slug>/stages/", composer.stages, name="stages"),
     path("b/<slug:slug>/stages/<int:stage_id>/", composer.edit_stage, name="compose"),

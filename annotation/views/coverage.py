@@ -19,11 +19,12 @@ from django.views.decorators.http import require_POST, require_safe
 from annotation.models import Campaign
 from annotation.queries import coverage
 from annotation.queries.coverage import KEYS, SHOWN, CoverageFilter, CoverageMatrix
+from annotation.queries.coverage_cells import coverage_of
 from annotation.queries.coverage_gap import describe_gap
 from annotation.queries.file_answer_counts import count_file_answers
 from annotation.services.queue import units
 from benchmarks.access import benchmark_for, is_permitted
-from benchmarks.models import Benchmark, Item
+from benchmarks.models import Benchmark, Item, Stage
 from benchmarks.pages.tabs import tabs_for
 from benchmarks.queries.overview import condition_names
 from jobs.formats.numbers import parse_int
@@ -40,9 +41,18 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug)
     campaigns = _campaigns(benchmark)
     campaign = _selected_campaign(campaigns, request.GET) if campaigns else None
+    if not request.GET and (stage := _stage_of_cells(benchmark, campaign)):
+        return redirect("annotation:coverage_cells", slug, stage.pk)
     if campaign is None:
         return render(request, "annotation/coverage/page.html", _empty_page(request, benchmark, []))
     return _page(request, benchmark, campaigns, campaign, request.GET)
+
+
+def _stage_of_cells(benchmark: Benchmark, campaign: Campaign | None) -> Stage | None:
+    """The stage whose cells are shown first: that of the newest campaign, else the first that says what it wants."""
+    if campaign is not None:
+        return campaign.stage if coverage_of(campaign.stage) else None
+    return next((stage for stage in benchmark.stages.all() if coverage_of(stage)), None)
 
 
 def _campaigns(benchmark: Benchmark) -> list[Campaign]:
@@ -82,6 +92,7 @@ def _page(
     holes = _gaps(matrix)
     context = _empty_page(request, benchmark, campaigns) | {
         "campaign": campaign,
+        "has_cells": coverage_of(campaign.stage) is not None,
         "choice": choice,
         "matrix": matrix,
         "facets": facets,

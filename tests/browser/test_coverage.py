@@ -8,7 +8,7 @@ from playwright.sync_api import Page
 
 from annotation.models import Campaign, Slot
 from tests.browser.conftest import PHONE
-from tests.personas import World
+from tests.personas import CONCEPTS, World
 
 
 def answer_some_rows(world: World, campaign: Campaign) -> None:
@@ -64,6 +64,33 @@ def test_on_a_phone_rows_are_cards_and_nothing_runs_out_of_the_screen(
     for name, how in (("coverage-phone-ar", PHONE), ("coverage-ar", {})):
         page = open_as(world.mara, **how)
         page.goto(f"/b/{world.benchmark.slug}/coverage/?by=item&row={world.items[0].pk}&cohort={place.pk}")
+        shot(page, name, full_page=True)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert not Axe().run(page).response["violations"], name
+
+
+def test_wanted_cells_are_opened_by_keys_and_read_on_a_phone(
+    world: World, campaign: Campaign, open_as: Callable[..., Page], shot: Callable[..., None]
+) -> None:
+    answer_some_rows(world, campaign)
+    stage = campaign.stage
+    stage.coverage = {"rows": "set:globalrg-table-1", "columns": "concepts", "names": list(CONCEPTS), "per_cell": 2}
+    stage.save()
+    page = open_as(world.mara)
+    page.goto(f"/b/{world.benchmark.slug}/coverage/")
+    page.wait_for_url("**/coverage/stages/**")
+    cells = page.locator("[data-matrix] tbody a")
+    cells.first.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**#hole")
+    assert page.evaluate("document.activeElement.id") == "hole"
+    shot(page, "coverage-cells", full_page=True)
+    world.mara.language = "ar"
+    world.mara.save()
+    for name, how in (("coverage-cells-phone-ar", PHONE), ("coverage-cells-ar", {})):
+        page = open_as(world.mara, **how)
+        page.goto(f"/b/{world.benchmark.slug}/coverage/stages/{stage.pk}/?gap=nobody_active")
         shot(page, name, full_page=True)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         assert not Axe().run(page).response["violations"], name
