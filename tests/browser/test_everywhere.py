@@ -23,7 +23,13 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PEOPLE = ("nour", "bia", "owner", "reviewer", "manager", "team_admin", "site_admin")
 NOT_OURS = ("admin:",)  # Django's own pages
 # Part of a page that another page puts in its place.
-PIECES = {"annotation:compose_preview", "jobs:progress", "evaluation:agreement_live", "predictions:answer_run_live"}
+PIECES = {
+    "annotation:compose_preview",
+    "jobs:progress",
+    "evaluation:agreement_live",
+    "predictions:answer_run_live",
+    "predictions:plan_set_live",
+}
 # What a finger must hit, and how large it is: a field of a label is as large as its label. WCAG 2.5.5, 2.5.8.
 TARGETS = """() => {
   const small = [];
