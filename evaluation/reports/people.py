@@ -130,7 +130,8 @@ def _with_name(row: Row, line: RaterRow, benchmark: Benchmark) -> Row:
     """With who is behind the pseudonym, and the address of their page."""
     user = line.rater.user
     name = (user and user.name) or line.rater.name
-    about = f"{isolate_direction(name)} · {_('simulated')}" if user and user.simulated else name
+    simulated = _("simulated")  # makemessages does not read texts inside an f-string
+    about = f"{isolate_direction(name)} · {simulated}" if user and user.simulated else name
     return replace(row, about=about, href=reverse("evaluation:person", args=[benchmark.slug, line.rater.pk]))
 
 
