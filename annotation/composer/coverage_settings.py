@@ -22,6 +22,13 @@ SETTINGS = (
     ),
     Setting("per_cell", "int", gettext_lazy("Wanted in each cell"), start=3),
     Setting("counts", "select", gettext_lazy("What is counted"), choices=COUNTS, start="accepted"),
+    Setting(
+        "stop_when_full",
+        "bool",
+        gettext_lazy("Stop when a cell is full"),
+        gettext_lazy("Its open items are not assigned any more, and again when an accepted one is rejected."),
+        start=False,
+    ),
 )
 
 

@@ -92,6 +92,7 @@ NAMES: dict[str, Any] = {
     "names": gettext_lazy("Columns by name"),
     "per_cell": gettext_lazy("Wanted in each cell"),
     "counts": gettext_lazy("What is counted"),
+    "stop_when_full": gettext_lazy("Stop when a cell is full"),
     "layout": gettext_lazy("Information shown with the item"),
     "instructions": gettext_lazy("Instructions"),
     "target_answers": gettext_lazy("Answers for each item and cohort"),

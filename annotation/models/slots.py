@@ -46,6 +46,9 @@ class Slot(models.Model):
     retired = models.BooleanField(
         db_default=False, default=False, help_text="Skipped too often in this cohort; gets no new places."
     )
+    cell_full = models.BooleanField(
+        db_default=False, default=False, help_text="The stage has all it wants of this cell; gets no new places."
+    )
     reserved = models.SmallIntegerField(default=0)
     submitted = models.SmallIntegerField(default=0)
     open = models.GeneratedField(
@@ -69,6 +72,7 @@ class Slot(models.Model):
             models.Index(
                 fields=["cohort", "position"], include=["unit"], condition=Q(open=True, urgent=True), name="slot_urgent"
             ),
+            models.Index(fields=["cohort"], condition=Q(cell_full=True), name="slot_cell_full"),
         ]
 
     def __str__(self) -> str:

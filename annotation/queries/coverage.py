@@ -24,6 +24,9 @@ GAP_FACTOR = 5  # a cell is a hole while it has less than one in five of what is
 IDLE = timedelta(days=7)  # without dates, nothing is due in the first week
 
 ASKED = "greatest(s.wanted, cc.target_answers)"
+# Of a full cell (annotation.services.queue.full_cells) nothing more is asked than what is there and in people's hands.
+STILL_ASKED = f"CASE WHEN s.cell_full THEN s.wanted ELSE {ASKED} END"
+UNITS = "count(*) FILTER (WHERE NOT (s.cell_full AND s.wanted = 0))"
 SLOTS = """annotation_slot s JOIN annotation_campaigncohort cc ON cc.id = s.cohort_id
   JOIN annotation_unit u ON u.id = s.unit_id JOIN benchmarks_item i ON i.id = u.item_id"""
 # Whether the unit of a slot is accepted: by the rule, by a reviewer, or because it has all its answers. Nothing is
@@ -43,7 +46,7 @@ SHOWN = {
 KEYS = {"concept": ("i.concept", "i.origin"), "item": ("i.concept", "i.key")}
 MATRIX = """
 WITH cells AS (
-  SELECT {name} AS name, {part} AS part, s.cohort_id, min(i.id) AS item, count(*) AS units, sum({asked}) AS asked,
+  SELECT {name} AS name, {part} AS part, s.cohort_id, min(i.id) AS item, {units} AS units, sum({asked}) AS asked,
     sum(s.submitted) AS counted, sum(s.reserved) AS held, count(*) FILTER (WHERE s.retired) AS retired,
     count(*) FILTER (WHERE s.urgent AND s.open) AS urgent, count(*) FILTER (WHERE {accepted}) AS accepted
   FROM {slots} WHERE {chosen} GROUP BY 1, 2, s.cohort_id
@@ -54,7 +57,14 @@ FROM cells GROUP BY name, part HAVING {shown} ORDER BY name, part LIMIT %(limit)
 """
 MATRICES = {
     (by, show): MATRIX.format(
-        name=name, part=part, asked=ASKED, accepted=ACCEPTED, slots=SLOTS, chosen=CHOSEN, shown=having
+        name=name,
+        part=part,
+        units=UNITS,
+        asked=STILL_ASKED,
+        accepted=ACCEPTED,
+        slots=SLOTS,
+        chosen=CHOSEN,
+        shown=having,
     )
     for by, (name, part) in KEYS.items()
     for show, having in SHOWN.items()

@@ -11,7 +11,7 @@ from typing import Any
 from django.utils.translation import ngettext_lazy
 
 from annotation.models import CampaignCohort
-from annotation.queries.coverage import ACCEPTED, ASKED, SLOTS
+from annotation.queries.coverage import ACCEPTED, SLOTS, STILL_ASKED, UNITS
 from annotation.queries.gate import CONSENTED, EXCLUDED
 from annotation.queries.sql import fetch
 from benchmarks.models import Stage
@@ -49,7 +49,7 @@ WHO: dict[str, tuple[str, Any]] = {
     "excluded": ("no", ngettext_lazy("is excluded from this benchmark", "are excluded from this benchmark")),
 }
 
-SUMS = f"""SELECT count(*), sum({ASKED}), sum(s.submitted), sum(s.reserved), count(*) FILTER (WHERE s.retired),
+SUMS = f"""SELECT {UNITS}, sum({STILL_ASKED}), sum(s.submitted), sum(s.reserved), count(*) FILTER (WHERE s.retired),
   count(*) FILTER (WHERE s.urgent AND s.open), count(*) FILTER (WHERE {ACCEPTED})
   FROM {SLOTS} WHERE s.id = ANY(%(slots)s)"""
 SKIPS = """SELECT skip_reason, count(*) FROM annotation_assignment WHERE slot_id = ANY(%s) AND state = 'skipped'
@@ -58,7 +58,7 @@ SKIPS = """SELECT skip_reason, count(*) FROM annotation_assignment WHERE slot_id
 # One row a member of the cohort: what keeps them from every unit that lacks answers, if anything does.
 PEOPLE = f"""
 WITH lacking AS MATERIALIZED (
-  SELECT s.unit_id, u.item_id FROM {SLOTS} WHERE s.id = ANY(%(slots)s) AND s.submitted < {ASKED}
+  SELECT s.unit_id, u.item_id FROM {SLOTS} WHERE s.id = ANY(%(slots)s) AND s.submitted < {STILL_ASKED}
 )
 SELECT p.id, p.last_seen_at, {EXCLUDED}, {CONSENTED},
   x.free, x.had,

@@ -17,6 +17,7 @@ WHERE u.id = ANY(%(units)s) AND NOT EXISTS (
     LEFT JOIN annotation_slot s ON s.cohort_id = cc.id AND s.unit_id = u.id
   WHERE c.stage_id = i.stage_id AND c.state IN ('open', 'paused')
     AND (c.conditions = '[]' OR jsonb_exists(c.conditions, i.condition)) AND s.retired IS NOT TRUE
+    AND s.cell_full IS NOT TRUE
     AND (s.id IS NOT NULL
       OR ((NOT st.has_target OR u.target = co.label) AND (NOT st.own_items_only OR i.origin = co.label)))
     AND cc.target_answers > (SELECT count(*) FROM annotation_assignment a
@@ -64,6 +65,7 @@ def has_enough_answers(answers: Sequence[Annotation], wanted: Mapping[int, int])
 def complete_units(units: Collection[int]) -> set[int]:
     """Return those of these units (ids) that wait for no further answer of a person in any campaign.
 
-    Closed campaigns wait for nothing, and neither does a slot that was retired. Nobody waits for drafts.
+    Closed campaigns wait for nothing, and neither does a slot that was retired or whose cell is full. Nobody waits for
+    drafts.
     """
     return {pk for (pk,) in fetch(COMPLETE, {"units": list(units)})} if units else set()

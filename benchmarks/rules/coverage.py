@@ -1,7 +1,7 @@
 """What a stage wants to have: so many accepted items, or answers, in each cell of rows and columns. Pure.
 
 {"rows": "cohorts" or "set:<key of a label set>", "columns": "concepts" or "conditions", "names": [column, ...],
- "per_cell": n, "counts": "accepted" or "answers"}
+ "per_cell": n, "counts": "accepted" or "answers", "stop_when_full": true or false}
 
 Without `names` the columns are those of the recipe, else those that the items have. Rows and columns are wanted whether
 or not there is a cohort or an item for them. An empty object wants nothing.
@@ -17,7 +17,7 @@ COHORTS = "cohorts"
 SET_PREFIX = "set:"
 COLUMNS = ("concepts", "conditions")
 COUNTS = ("accepted", "answers")
-KEYS = ("rows", "columns", "names", "per_cell", "counts")
+KEYS = ("rows", "columns", "names", "per_cell", "counts", "stop_when_full")
 MOST_PER_CELL = 10_000
 MOST_NAMES = 200
 MOST_LETTERS = 120  # of a concept
@@ -40,6 +40,7 @@ class CoverageSpec:
     per_cell: int
     counts: str = "accepted"
     names: tuple[str, ...] = ()
+    stop_when_full: bool = False
 
     @property
     def set_key(self) -> str:
@@ -62,6 +63,7 @@ class CoverageSpec:
             per_cell=_number(data),
             counts=_choice({"counts": "accepted", **data}, "counts", COUNTS),
             names=_names(data.get("names", ())),
+            stop_when_full=_switch(data),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -71,6 +73,7 @@ class CoverageSpec:
             "names": list(self.names),
             "per_cell": self.per_cell,
             "counts": self.counts,
+            "stop_when_full": self.stop_when_full,
         }
 
 
@@ -98,6 +101,13 @@ def _number(data: Mapping[str, Any]) -> int:
     value = _required(data, "per_cell")
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST_PER_CELL:
         raise CoverageError("coverage.per_cell", f"must be 1 to {MOST_PER_CELL}, not {value!r}")
+    return value
+
+
+def _switch(data: Mapping[str, Any]) -> bool:
+    value = data.get("stop_when_full", False)
+    if not isinstance(value, bool):
+        raise CoverageError("coverage.stop_when_full", f"must be true or false, not {value!r}")
     return value
 
 

@@ -25,6 +25,7 @@ def test_a_coverage_is_read_and_written_back_with_its_defaults() -> None:
     ({"per_cell": 0}, "per_cell"), ({"per_cell": True}, "per_cell"), ({"per_cell": "3"}, "per_cell"),
     ({"counts": "kept"}, "counts"), ({"names": "music"}, "names"), ({"names": ["a", "a"]}, "names[1]"),
     ({"names": [" "]}, "names[0]"), ({"names": [str(n) for n in range(201)]}, "names"), ({"cells": 3}, "cells"),
+    ({"stop_when_full": "yes"}, "stop_when_full"),
 ])  # fmt: skip
 def test_an_error_names_its_field(change: dict[str, Any], field: str) -> None:
     with pytest.raises(CoverageError) as error:

@@ -21,7 +21,7 @@ from annotation.services.derivation.group_scope import concerned_items
 from annotation.services.derivation.item_matching import match_items, match_versions
 from annotation.services.derivation.outside_items import find_outside, mark_outside
 from annotation.services.derivation.run_choice import run_choice
-from annotation.services.queue import slot_creation, slots
+from annotation.services.queue import full_cells, slot_creation, slots
 from annotation.services.review import outcomes
 from annotation.services.transactions import in_transaction
 from benchmarks.images.perceptual_hash import TooManyPictures
@@ -114,6 +114,7 @@ def _step(stage_id: int, at: datetime) -> list[int]:
     if own:
         if stage.acceptance == Stage.Acceptance.BY_RULE:
             outcomes.judge_items(own, at)
+        full_cells.follow_cells(stage, own)
         execute(HAND_ON, [list(own)])
     return derive(stage, due - own, at) if due - own else []
 

@@ -13,9 +13,11 @@ from jobs.connections.broker import dispatch
 
 TASK = "annotation.derive"
 
-# Only where somebody waits for it: a rule of the stage itself, or a later stage that takes its items from this one.
-MATTERS = """(st.acceptance = 'by_rule' OR EXISTS (SELECT FROM benchmarks_stage later
-  WHERE later.benchmark_id = st.benchmark_id AND jsonb_exists(later.derivation -> 'from', st.key)))"""
+# Only where somebody waits for it: a rule of the stage itself, cells that close when they are full, or a later stage
+# that takes its items from this one.
+MATTERS = """(st.acceptance = 'by_rule' OR st.coverage -> 'stop_when_full' = 'true'
+  OR EXISTS (SELECT FROM benchmarks_stage later
+    WHERE later.benchmark_id = st.benchmark_id AND jsonb_exists(later.derivation -> 'from', st.key)))"""
 NOTE = f"""
 INSERT INTO annotation_due (stage_id, source_id, at)
 SELECT st.id, i.id, clock_timestamp() FROM benchmarks_item i JOIN benchmarks_stage st ON st.id = i.stage_id
@@ -25,6 +27,11 @@ OF_SLOTS = """SELECT u.item_id FROM annotation_slot s JOIN annotation_unit u ON 
 OF_ANSWERS = """SELECT DISTINCT u.item_id FROM annotation_annotation an
   JOIN annotation_assignment a ON a.id = an.assignment_id JOIN annotation_unit u ON u.id = a.unit_id
   WHERE an.id = ANY(%s)"""
+
+# One item of each column is enough: all its cells are looked at.
+NOTE_CELLS = """INSERT INTO annotation_due (stage_id, source_id, at)
+  SELECT i.stage_id, min(i.id), clock_timestamp() FROM benchmarks_item i WHERE i.stage_id = %s
+  GROUP BY i.stage_id, i.concept, i.condition RETURNING id"""
 
 OF_COHORT = """SELECT DISTINCT u.item_id FROM annotation_slot s JOIN annotation_unit u ON u.id = s.unit_id
   WHERE s.cohort_id = %s"""
@@ -39,6 +46,12 @@ def mark_items_due(item_ids: Iterable[int]) -> None:
     """The answers to these items changed, or what counts of them."""
     ids = list(item_ids)
     if ids and fetch(NOTE, [ids]):
+        schedule_worker()
+
+
+def mark_cells_due(stage_id: int) -> None:
+    """The stage wants other cells, or there are new slots in them."""
+    if fetch(NOTE_CELLS, [stage_id]):
         schedule_worker()
 
 

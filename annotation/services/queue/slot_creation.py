@@ -10,6 +10,7 @@ from annotation.displays.contract import required
 from annotation.models import Campaign, CampaignCohort
 from annotation.queries.campaign_targets import target_of
 from annotation.queries.sql import AVAILABLE, execute, fetch
+from annotation.services.derivation import outbox
 from annotation.services.queue import slots
 from annotation.services.transactions import in_transaction
 from benchmarks.models import Stage
@@ -100,6 +101,8 @@ def _fill(campaign: Campaign, cohort: CampaignCohort, only: Sequence[int] | None
     created = execute(SLOTS, params)
     if created:
         slots.update_tally(cohort.pk, 0, wanted=created * target)
+        if campaign.stage.coverage.get("stop_when_full"):
+            outbox.mark_cells_due(campaign.stage_id)
     return created
 
 

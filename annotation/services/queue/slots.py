@@ -16,9 +16,9 @@ from annotation.services.derivation import outbox
 # To the end of the queue: later than every cursor (see HORIZON in claim.py).
 END = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
 
-# How many places a slot `o` should have: none beyond those in use if it is retired, or if its item is withdrawn,
-# dropped by a filter, or waits for a fact in a stage that does not assign waiting items.
-PLACES = f"""CASE WHEN o.retired OR NOT (SELECT {AVAILABLE} FROM annotation_unit u
+# How many places a slot `o` should have: none beyond those in use if it is retired, if its cell is full, or if its item
+# is withdrawn, dropped by a filter, or waits for a fact in a stage that does not assign waiting items.
+PLACES = f"""CASE WHEN o.retired OR o.cell_full OR NOT (SELECT {AVAILABLE} FROM annotation_unit u
   JOIN benchmarks_item i ON i.id = u.item_id WHERE u.id = o.unit_id) THEN 0 ELSE cc.target_answers END"""
 
 # Every other change of one slot. A slot keeps more places than its cohort's target only while they are used (the target
@@ -124,6 +124,13 @@ def _to_target(ids: Sequence[int]) -> tuple[int, int]:
 def retire(slot_ids: Sequence[int], *, retired: bool = True) -> tuple[int, int]:
     """No new places in these slots, which are locked, or again those asked for: `wanted` and `submitted` change."""
     fetch("UPDATE annotation_slot SET retired = %s WHERE id = ANY(%s)", [retired, list(slot_ids)])
+    return _to_target(slot_ids)
+
+
+def set_cell_full(slot_ids: Sequence[int], *, full: bool) -> tuple[int, int]:
+    """No new places in these slots, which are locked, while their cell has what is wanted, or again those asked for:
+    `wanted` and `submitted` change. What is in hand keeps its place."""
+    fetch("UPDATE annotation_slot SET cell_full = %s WHERE id = ANY(%s)", [full, list(slot_ids)])
     return _to_target(slot_ids)
 
 

@@ -16,7 +16,7 @@ from annotation.displays import UnknownDisplay, display
 from annotation.displays.contract import required
 from annotation.models import Campaign, StageDraft, StageVersion
 from annotation.services.campaigns.instructions import has_uneven_demands, texts_of
-from annotation.services.derivation import derived_items
+from annotation.services.derivation import derived_items, outbox
 from annotation.services.derivation.derived_counts import MOST_ITEMS, count_derived
 from annotation.services.transactions import in_transaction
 from benchmarks.access import benchmarks_to_work_on
@@ -110,6 +110,7 @@ def publish(stage: Stage, revision_seen: str, actor: User, at: datetime) -> Stag
     if wrong:
         raise NotPublishable(wrong)
     derivation_changed = content["derivation"] != stage.derivation
+    coverage_changed = content["coverage"] != stage.coverage
     if not stage.versions.exists():
         StageVersion.objects.create(stage=stage, number=stage.version, content=content_of(stage), published_at=at)
     for key, value in content.items():
@@ -123,6 +124,8 @@ def publish(stage: Stage, revision_seen: str, actor: User, at: datetime) -> Stag
     _event(stage, actor, "stage.published", number=stage.version)
     if derivation_changed:
         derived_items.rederive_stage(stage)
+    if coverage_changed:
+        outbox.mark_cells_due(stage.pk)
     return version
 
 

@@ -17,11 +17,12 @@ def test_rows_columns_and_the_wanted_number_are_chosen_in_the_form(world: World)
     shown = post_form(mara, url, "publish", change=wrong)
     assert shown.status_code == 422 and "Write a number from 1 to 10000." in shown.content.decode()
     right = {"i:coverage.per_cell": "4", "l:coverage.names": "wedding\nmusic", "s:coverage.counts": "answers"}
+    right |= {"b:coverage.stop_when_full": "1"}
     assert post_form(mara, url, "publish", change=right).status_code == 302
     world.stage.refresh_from_db()
     assert world.stage.coverage == {
         "rows": "set:globalrg-table-1", "columns": "concepts", "names": ["wedding", "music"], "per_cell": 4,
-        "counts": "answers",
+        "counts": "answers", "stop_when_full": True,
     }  # fmt: skip
     assert post_form(mara, url, "publish", change={"s:coverage.rows": ""}).status_code == 302
     world.stage.refresh_from_db()
