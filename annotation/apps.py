@@ -5,13 +5,16 @@ class AnnotationConfig(AppConfig):
     name = "annotation"
 
     def ready(self) -> None:
-        from annotation.pages import next_actions, outside_items
+        from annotation.pages import item_revisions, next_actions, outside_items
         from annotation.pages.campaign_summary import PANEL
         from annotation.pages.rule_results import FILTER
         from annotation.pages.rule_results import PANEL as VERDICTS
         from annotation.pages.stage_flow import PANEL as CHAIN
         from annotation.services.derivation import intake_changes
+        from annotation.services.derivation.judge_exclusion import exclude_former_judges
         from annotation.services.files.answer_files import IMPORT
+        from annotation.services.revisions import makers
+        from annotation.services.revisions.finder import FinderMaker
         from benchmarks.pages import panels
         from benchmarks.pages.next_actions import Rank, register
         from benchmarks.services import item_changes
@@ -19,7 +22,9 @@ class AnnotationConfig(AppConfig):
 
         panels.register(PANEL)
         panels.register(CHAIN)
+        panels.register(item_revisions.WAITING)
         panels.register_for_items(VERDICTS)
+        panels.register_for_items(item_revisions.PANEL)
         panels.register_filter(FILTER)
         panels.register_filter(outside_items.FILTER)
         kinds.register(IMPORT)
@@ -27,5 +32,8 @@ class AnnotationConfig(AppConfig):
         register(Rank.OPEN, next_actions.open_chain)
         register(Rank.REVIEW, next_actions.review)
         register(Rank.WAIT, next_actions.wait_for_people)
+        makers.register(FinderMaker())
+        makers.register(makers.ImportMaker())
         item_changes.register(intake_changes.follow)
         item_changes.register_for_arrivals(intake_changes.judge_again)
+        item_changes.register_for_arrivals(exclude_former_judges)

@@ -8,6 +8,7 @@ from annotation.services.answers import consent
 from annotation.services.campaigns import lifecycle
 from annotation.services.derivation import derived_items
 from annotation.services.queue import leases
+from annotation.services.revisions import returns
 
 
 @shared_task(name="annotation.release_expired")
@@ -25,12 +26,14 @@ def fill_open_campaigns() -> int:
 @shared_task(name="annotation.derive")
 def derive() -> int:
     """Told when something may be accepted otherwise than before; the beat comes round for what was not told."""
+    returns.call_makers(timezone.now())
     return derived_items.process_due(timezone.now())
 
 
 @shared_task(name="annotation.derive_unnoticed")
 def derive_unnoticed() -> int:
     at = timezone.now()
+    returns.call_makers(at)
     derived_items.mark_changed_items(at - timedelta(minutes=10))
     steps = derived_items.process_due(at)
     derived_items.arrange_contact_sheets()

@@ -13,6 +13,7 @@ from annotation.views import (
     coverage_cells,
     history,
     instructions,
+    item_returns,
     outside_items,
     pictures,
     protocol,
@@ -69,6 +70,9 @@ urlpatterns = [
     path("b/<slug:slug>/review/stages/<int:stage_id>/second/", review_samples.set_second, name="review_second"),
     path("b/<slug:slug>/review/samples/<int:batch_id>/accept/", review_samples.accept, name="review_accept_others"),
     path("b/<slug:slug>/review/samples/<int:batch_id>/undo/", review_samples.undo, name="review_undo_batch"),
+    # the revision loop
+    path("b/<slug:slug>/items/<int:item_id>/return/", item_returns.return_item, name="return_item"),
+    path("b/<slug:slug>/returns/<int:return_id>/undo/", item_returns.undo_item_return, name="undo_item_return"),
     # cohorts and their people, and annotators' work
     path("cohorts/<int:cohort_id>/", cohorts.cohort, name="cohort"),
     path("memberships/<int:member_id>/end", cohorts.member_end, name="member_end"),

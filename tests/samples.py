@@ -29,7 +29,8 @@ from annotation.models import (
     Tally,
     Unit,
 )
-from benchmarks.models import Benchmark, Stage
+from benchmarks.models import Benchmark, Item, ItemReturn, Stage
+from benchmarks.models.items import RETURNED
 from benchmarks.pages import plugin_pages
 from benchmarks.pages.plugin_pages import PluginPage
 from benchmarks.services.label_sets import create_typed
@@ -212,6 +213,7 @@ def build(world: World) -> Mapping[str, Any]:
         "slug": world.benchmark.slug,
         "benchmark": world.benchmark.slug,
         "item_id": world.items[0].pk,
+        "return_id": a_return(world).pk,
         "stage_id": world.stage.pk,
         "campaign_id": opened.campaign_id,
         "campaign_cohort_id": opened.pk,
@@ -258,6 +260,13 @@ def build(world: World) -> Mapping[str, Any]:
     }
 
 
+def a_return(world: World) -> ItemReturn:
+    """Of an item that nothing else uses."""
+    at, key = timezone.now(), f"returned-{world.stage.items.count()}"
+    item = Item.objects.create(stage=world.stage, key=key, withdrawn_at=at, withdrawn_because=RETURNED)
+    return ItemReturn.objects.create(item=item, by=world.mara, comment="Too dark", maker="import", at=at)
+
+
 TABLES_OF = "tests.samples"  # a recipe that is none, with a table of the tests
 TABLES = {
     "api:table key": "small",
@@ -286,6 +295,7 @@ ANYTHING: Mapping[str, str] = {
 POSTS: Mapping[str, Mapping[str, str]] = {
     "annotation:campaign_action": {"act": "pause"},
     "annotation:coverage_action": {"act": "keys", "keys": "item-00000"},
+    "annotation:return_item": {"comment": "Too dark"},
     "annotation:review": {"decision": "accept"},
     "annotation:review_decide": {"decision": "accept"},
     "annotation:campaign_instruct": {

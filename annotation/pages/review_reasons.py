@@ -22,6 +22,7 @@ DEFAULTS: dict[str, Any] = dict(
 )
 REFUSED: dict[str, Any] = {
     "own": gettext_lazy("You contributed to this item, so someone else must review it."),
+    "judged": gettext_lazy("You judged an earlier revision of this item, so someone else must review it."),
     "decided": gettext_lazy("Someone else has just reviewed this answer. Here is the next one."),
     "newer": gettext_lazy("The author has submitted a new version. It is in the queue."),
     "gone": gettext_lazy("This answer is not waiting any more."),

@@ -42,6 +42,10 @@ WHO: dict[str, tuple[str, Any]] = {
             "did not contribute to the item, but this stage is for contributors",
         ),
     ),
+    "judged": (
+        "hollow",
+        ngettext_lazy("judged an earlier revision of the item", "judged an earlier revision of the item"),
+    ),
     "consent": (
         "back",
         ngettext_lazy("has not given consent to the current text", "have not given consent to the current text"),
@@ -61,7 +65,7 @@ WITH lacking AS MATERIALIZED (
   SELECT s.unit_id, u.item_id FROM {SLOTS} WHERE s.id = ANY(%(slots)s) AND s.submitted < {STILL_ASKED}
 )
 SELECT p.id, p.last_seen_at, {EXCLUDED}, {CONSENTED},
-  x.free, x.had,
+  x.free, x.had, x.judged,
   (SELECT count(*) FROM annotation_assignment a WHERE a.participation_id = p.id
     AND a.state IN ('submitted', 'returned', 'accepted', 'rejected'))
 FROM annotation_campaigncohort cc JOIN annotation_campaign c ON c.id = cc.campaign_id
@@ -73,10 +77,11 @@ FROM annotation_campaigncohort cc JOIN annotation_campaign c ON c.id = cc.campai
   CROSS JOIN LATERAL (
     SELECT count(*) FILTER (WHERE a.id IS NULL AND (st.staffing = 'anyone' OR (st.staffing = 'contributors') = EXISTS (
         SELECT FROM annotation_itemcontributor k WHERE k.item_id = l.item_id AND k.rater_id = r.id
-          AND (k.own OR st.staffing <> 'not_own')))) AS free,
-      count(a.id) AS had
+          AND (k.own OR st.staffing <> 'not_own'))) AND (st.staffing = 'contributors' OR f.id IS NULL)) AS free,
+      count(a.id) AS had, count(f.id) FILTER (WHERE a.id IS NULL) AS judged
     FROM lacking l LEFT JOIN annotation_assignment a ON a.campaign_id = c.id AND a.unit_id = l.unit_id
       AND a.rater_id = r.id AND a.state <> 'released'
+      LEFT JOIN benchmarks_formerjudge f ON f.item_id = l.item_id AND f.user_id = u.id
   ) x
 WHERE cc.id = %(cohort)s
 """
@@ -160,11 +165,12 @@ def _member_statuses(place: CampaignCohort, slots: Sequence[int], at: datetime) 
 def _member_status(
     row: Sequence[Any], place: CampaignCohort, staffing: str, today: dict[int, int], at: datetime
 ) -> str:
-    seat, last_seen_at, excluded, consented, free, had, n_answered = row
+    seat, last_seen_at, excluded, consented, free, had, judged, n_answered = row
     statuses = [
         ("excluded", excluded),
         ("consent", not consented),
         ("had", not free and had),
+        ("judged", not free and judged and staffing != "contributors"),
         ("authors", not free and staffing in ("others", "not_own")),
         ("others", not free and staffing == "contributors"),
         ("had", not free),

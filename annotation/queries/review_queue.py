@@ -8,7 +8,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from annotation.models import Annotation, Assignment, ItemContributor, SampledAnswer
 from annotation.models.answers import CONSENT_WITHDRAWN
-from benchmarks.models import Benchmark, Stage
+from benchmarks.models import Benchmark, FormerJudge, Stage
 from people.models import Rater, User
 
 State = Assignment.State
@@ -17,7 +17,8 @@ REJECTED = "rejected"
 
 def reviewable(benchmark: Benchmark, reviewer: User) -> QuerySet[Annotation]:
     """People's answers in by-review stages that this person may decide on: never their own, nor on what they had a
-    part in. A model's are decided on by nobody: it corrects nothing, and nothing is made of them."""
+    part in, nor on a later revision of what they judged. A model's are decided on by nobody: it corrects nothing, and
+    nothing is made of them."""
     mine = ItemContributor.objects.filter(item=OuterRef("assignment__unit__item"), rater__user=reviewer)
     rows = Annotation.objects.filter(
         assignment__campaign__stage__benchmark=benchmark,
@@ -25,7 +26,8 @@ def reviewable(benchmark: Benchmark, reviewer: User) -> QuerySet[Annotation]:
         rater__kind=Rater.Kind.PERSON,
     )
     rows = rows.exclude(uncounted_because=CONSENT_WITHDRAWN)
-    return rows.filter(~Exists(mine)).exclude(rater__user=reviewer)
+    judged = FormerJudge.objects.filter(item=OuterRef("assignment__unit__item"), user=reviewer)
+    return rows.filter(~Exists(mine), ~Exists(judged)).exclude(rater__user=reviewer)
 
 
 def waiting_answers(benchmark: Benchmark, reviewer: User) -> QuerySet[Annotation]:

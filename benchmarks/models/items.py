@@ -1,6 +1,9 @@
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+# Why an item is withdrawn: it was returned with a comment, and its next revision takes its place.
+RETURNED = "revision"
+
 
 class Item(models.Model):
     """One thing shown. `key` is its deterministic name in the stage: importing twice adds nothing.
@@ -36,11 +39,27 @@ class Item(models.Model):
         blank=True,
         help_text="When filters or a draw took it no longer; it stays, since it has an answer.",
     )
+    revision = models.PositiveSmallIntegerField(
+        default=1, db_default=1, help_text="Revision n > 1 has the key <key>.v<n>: see benchmarks.rules.revisions."
+    )
+    replaces = models.ForeignKey(
+        "self", models.PROTECT, null=True, blank=True, related_name="replaced_by", db_index=False,
+        help_text="The earlier revision, which was returned with a comment.",
+    )  # fmt: skip
     created_at = models.DateTimeField(auto_now_add=True)
     completed_at = models.DateTimeField(null=True, blank=True, help_text="When an import filled in what it lacked.")
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["stage", "key"], name="item_key_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["stage", "key"], name="item_key_once"),
+            # A comment makes one revision, however often the step that makes it is repeated after a kill.
+            models.UniqueConstraint(
+                fields=["replaces"], condition=models.Q(replaces__isnull=False), name="item_replaced_once"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(replaces=None) | models.Q(revision__gt=1), name="item_revision_has_number"
+            ),
+        ]
         indexes = [
             models.Index(fields=["stage", "condition", "concept"], name="item_cut"),
             models.Index(

@@ -14,16 +14,21 @@ Of = TypeVar("Of")
 
 @dataclass(frozen=True)
 class Panel(Generic[Of]):
-    """`data` are what the template shows, of constant work; None where there is nothing to show."""
+    """`data` are what the template shows, of constant work; None where there is nothing to show.
+
+    `wide`: on an item's page it stands below the picture, not beside it.
+    """
 
     template: str
     data: Callable[[Of], Any]
+    wide: bool = False
 
 
 @dataclass(frozen=True)
 class RenderedPanel:
     template: str
     facts: Any
+    wide: bool = False
 
 
 @dataclass(frozen=True)
@@ -102,5 +107,5 @@ def intake_panels(stage: Stage) -> list[RenderedPanel]:
 
 
 def _render_panels(those: Iterable[Panel[Of]], of: Of) -> list[RenderedPanel]:
-    rendered = ((panel.template, panel.data(of)) for panel in those)
-    return [RenderedPanel(template, facts) for template, facts in rendered if facts is not None]
+    rendered = (RenderedPanel(panel.template, panel.data(of), panel.wide) for panel in those)
+    return [panel for panel in rendered if panel.facts is not None]

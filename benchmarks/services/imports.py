@@ -119,6 +119,7 @@ IMPORT = JobKind(
     remarks={
         "shares_picture": gettext_lazy("Duplicate picture"),
         "picture_not_used": gettext_lazy("Unused file"),
+        "revision": gettext_lazy("Next revision"),
     },
 )
 

@@ -1,6 +1,7 @@
 """What becomes of a batch of rows, given what the stage has: new items, pictures added to items, or why not.
 
-An item is identified by its stage and key. One picture can serve any number of items.
+An item is identified by its stage and key. One picture can serve any number of items. Rows that change an item that was
+returned with a comment make its next revision: all rows of the item have to come again, also those of other pictures.
 """
 
 from __future__ import annotations
@@ -14,7 +15,11 @@ from django.utils.translation import gettext as _
 
 from benchmarks.imports.problems import RowProblem
 from benchmarks.imports.records import Record, Row, as_value
-from benchmarks.models import Image, Item, ItemFact, ItemImage, Stage
+from benchmarks.models import Image, Item, ItemFact, ItemImage, ItemReturn, Stage
+from benchmarks.models.items import RETURNED
+from benchmarks.models.revisions import BY_IMPORT
+from benchmarks.queries.revisions import newest_revisions
+from benchmarks.rules.revisions import revision_key
 from benchmarks.services import item_changes
 from benchmarks.services.images import ImageRefused
 from benchmarks.services.intake import judge_job
@@ -26,10 +31,11 @@ Outcome = JobRow.Outcome
 MEMBERS = ("concept", "origin", "condition", "text")
 ITEM_TYPES = {
     "stage_id": "bigint", "key": "text", **dict.fromkeys(MEMBERS, "text"), "context": "jsonb",
-    "withdrawn_because": "text", "created_at": "timestamptz",
+    "withdrawn_because": "text", "created_at": "timestamptz", "revision": "smallint", "replaces_id": "bigint",
 }  # fmt: skip
 OF_PICTURE = ("alt", "source", "licence")
 FACT_SOURCE = "import"
+MAX_KEY = 200
 COLUMN = {"origin": "country"}  # what the column of a manifest is called, where that is another name
 
 
@@ -53,6 +59,8 @@ class Known:
     """An item as it is, with what the batch adds to it."""
 
     item: Item
+    returned: bool = False
+    """Whether an import makes its next revision: it was returned with a comment, and nothing has replaced it."""
     images: dict[str, ItemImage] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)
 
@@ -69,6 +77,11 @@ class Batch:
     stage: Stage
     complete: bool
     known: dict[str, Known] = field(default_factory=dict)
+    """By the key that rows name: of several revisions the newest one."""
+    revised: set[str] = field(default_factory=set)
+    """Keys of returned items that a row changes, until the first of their rows has made the next revision."""
+    taken: set[str] = field(default_factory=set)
+    """Of the keys that these revisions would have, those of other items."""
     user_of: dict[int, str] = field(default_factory=dict)
     """By picture: the key of an item that has it."""
     items: list[Item] = field(default_factory=list)
@@ -114,8 +127,15 @@ def _load_batch(stage: Stage, prepared: Sequence[PreparedRow], complete: bool) -
     batch = Batch(stage, complete)
     keys = {prepared_row.row.found.key for prepared_row in prepared if isinstance(prepared_row.row.found, Record)}
     items = list(Item.objects.filter(stage=stage, key__in=keys))
-    batch.known = {item.key: Known(item) for item in items}
-    by_id = {item.pk: batch.known[item.key] for item in items}
+    newest = newest_revisions(item for item in items if item.withdrawn_because == RETURNED)
+    by_id: dict[int, Known] = {}
+    for item in items:
+        current = newest.get(item.pk, item)
+        batch.known[item.key] = by_id.setdefault(current.pk, Known(current))
+    if newest:
+        returns = ItemReturn.objects.filter(item__in=by_id, maker=BY_IMPORT, undone_at=None, item__replaced_by=None)
+        for pk in returns.values_list("item", flat=True):
+            by_id[pk].returned = True
     if by_id:
         for use in ItemImage.objects.filter(item__in=by_id):
             by_id[use.item_id].images[use.role] = use
@@ -125,7 +145,32 @@ def _load_batch(stage: Stage, prepared: Sequence[PreparedRow], complete: bool) -
     if images:
         uses = ItemImage.objects.filter(item__stage=stage, image__in=images).order_by("-pk")
         batch.user_of = dict(uses.values_list("image_id", "item__key"))
+    _find_revised(batch, prepared)
     return batch
+
+
+def _find_revised(batch: Batch, prepared: Sequence[PreparedRow]) -> None:
+    """Known before any row is written, since a row that is unchanged may come before the one that is not."""
+    for row in prepared:
+        record = row.row.found
+        known = batch.known.get(record.key) if isinstance(record, Record) and not row.problem else None
+        if isinstance(record, Record) and known and known.returned and _changes(batch, known, record, row.image):
+            batch.revised.add(record.key)
+    names = [_next_key(batch, key) for key in sorted(batch.revised)]
+    if names:
+        batch.taken = set(Item.objects.filter(stage=batch.stage, key__in=names).values_list("key", flat=True))
+
+
+def _changes(batch: Batch, known: Known, record: Record, image: Image | None) -> bool:
+    role = _role(batch.mode, known, record, image)
+    use = known.images.get(role) if image else None
+    if image is not None and (use is None or use.image_id != image.pk):
+        return True
+    return any(_compare(known, record, use, _context(record, image), role, batch.mode))
+
+
+def _next_key(batch: Batch, key: str) -> str:
+    return revision_key(key, batch.known[key].item.revision + 1)
 
 
 def _classify(batch: Batch, prepared_row: PreparedRow) -> RowResult:
@@ -133,6 +178,8 @@ def _classify(batch: Batch, prepared_row: PreparedRow) -> RowResult:
     if prepared_row.problem or isinstance(record, RowProblem):
         problem = prepared_row.problem or record
         return RowResult(Outcome.ERROR, getattr(problem, "code", ""), getattr(problem, "message", ""))
+    if record.key in batch.revised:
+        return _create_revision(batch, record, prepared_row.image)
     known = batch.known.get(record.key)
     role = _role(batch.mode, known, record, prepared_row.image)
     return (
@@ -160,6 +207,24 @@ def _create(batch: Batch, record: Record, image: Image | None, role: str) -> Row
     batch.items.append(item)
     _fill(batch, known, record, role, _context(record, image))
     return _add_picture(batch, known, record, image, role)
+
+
+def _create_revision(batch: Batch, record: Record, image: Image | None) -> RowResult:
+    """The first row of an item's next revision. Further rows of the item add their pictures to it."""
+    replaced, key = batch.known[record.key].item, _next_key(batch, record.key)
+    if key in batch.taken or len(key) > MAX_KEY:
+        text = _("“%(key)s” was returned, but its next revision cannot have the key “%(next)s”. Use another key.")
+        return RowResult(Outcome.ERROR, "key_taken", text % {"key": record.key, "next": key})
+    batch.revised.discard(record.key)
+    values = {name: getattr(record, name) for name in MEMBERS}
+    item = Item(stage=batch.stage, key=key, revision=replaced.revision + 1, replaces=replaced, **values)
+    known = batch.known[record.key] = Known(item)
+    batch.items.append(item)
+    role = _role(batch.mode, known, record, image)
+    _fill(batch, known, record, role, _context(record, image))
+    _add_picture(batch, known, record, image, role)
+    text = _("Revision %(number)s of “%(key)s”.") % {"number": item.revision, "key": record.key}
+    return RowResult(Outcome.CREATED, "revision", text)
 
 
 def _extend(batch: Batch, known: Known, record: Record, image: Image | None, role: str) -> RowResult:
@@ -282,13 +347,16 @@ def _insert(batch: Batch) -> None:
             "created_at": at,
             "context": item.context,
             "key": item.key,
+            "revision": item.revision,
+            "replaces_id": item.replaces_id,
         }
         | {name: getattr(item, name) for name in MEMBERS}
         for item in batch.items
     ]
     written = insert_rows(Item._meta.db_table, ITEM_TYPES, rows, returning="id, key")
+    by_key = {item.key: item for item in batch.items}
     for number, key in written:
-        batch.known[key].item.pk = number
+        by_key[key].pk = number
 
 
 def _write(batch: Batch) -> None:

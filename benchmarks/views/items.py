@@ -62,6 +62,7 @@ def item(request: HttpRequest, slug: str, item_id: int) -> HttpResponse:
         "pictures": item_queries.pictures(item),
         "facts": item.facts.order_by("key", "source", "pk"),
         "panels": panels.item_panels(item),
+        "may_review": is_permitted(request.user, benchmark, "review"),
         "before": before,
         "after": after,
         "nav": tabs_for(request.user, benchmark, "items"),

@@ -31,7 +31,7 @@ def import_archive(stage, archive: bytes | None, listed: bytes | None = None):
     runner.run(job.pk)
     job.refresh_from_db()
     assert job.state == "done", job.error
-    return {row.number: (row.outcome, row.reason) for row in job.rows.all()}
+    return {row.number: (row.outcome, row.reason) for row in job.rows.order_by("number")}
 
 
 def stage_of(world, recipe: str, key: str):

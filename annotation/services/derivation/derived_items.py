@@ -18,7 +18,8 @@ from annotation.queries.sql import execute, fetch
 from annotation.services.derivation import outbox
 from annotation.services.derivation.accepted_results import results_of
 from annotation.services.derivation.group_scope import concerned_items
-from annotation.services.derivation.item_matching import match_items, match_versions
+from annotation.services.derivation.item_matching import NewItem, match_items, match_versions
+from annotation.services.derivation.judge_exclusion import follow_late_answers
 from annotation.services.derivation.outside_items import find_outside, mark_outside
 from annotation.services.derivation.run_choice import run_choice
 from annotation.services.queue import full_cells, slot_creation, slots
@@ -112,6 +113,7 @@ def _step(stage_id: int, at: datetime) -> list[int]:
     due = {source for (source,) in fetch(TAKE, [stage_id, kind.batch if kind else BATCH])}
     own = set(stage.items.filter(pk__in=due).values_list("pk", flat=True))
     if own:
+        follow_late_answers(own)
         if stage.acceptance == Stage.Acceptance.BY_RULE:
             outcomes.judge_items(own, at)
         full_cells.follow_cells(stage, own)
@@ -143,7 +145,7 @@ def derive(stage: Stage, due: Collection[int], at: datetime) -> list[int]:
         existing = existing.filter(sources__source__in=scope)
     ids = set(existing.values_list("pk", flat=True))
     drafts = derivation.derive(results)
-    matches = match_versions(stage, drafts, ids) if derivation.rules.versions else match_items(stage, drafts)
+    matches = match_versions(stage, drafts, ids) if derivation.rules.versions else match_items(stage, drafts, ids)
     _make(stage, matches[1], matches[0])
     others = Item.objects.filter(pk__in=ids - matches[0].keys(), withdrawn_at=None)
     gone = set(others.values_list("pk", flat=True))
@@ -183,24 +185,26 @@ def _judge(stage: Stage, changed: list[int]) -> None:
     item_changes.notify_arrivals(stage.pk, changed)
 
 
-def _make(stage: Stage, new_drafts: Sequence[tuple[str, ItemDraft]], drafts_by_item: dict[int, ItemDraft]) -> None:
+def _make(stage: Stage, new_items: Sequence[NewItem], drafts_by_item: dict[int, ItemDraft]) -> None:
     """New items are kept ones from then on."""
     rows = Item.objects.bulk_create(
         Item(
             stage=stage,
-            key=key,
-            concept=draft.concept,
-            origin=draft.origin,
-            condition=draft.condition,
-            text=draft.text,
-            context=dict(draft.context),
+            key=new.key,
+            concept=new.draft.concept,
+            origin=new.draft.origin,
+            condition=new.draft.condition,
+            text=new.draft.text,
+            context=dict(new.draft.context),
+            revision=new.revision,
+            replaces_id=new.replaces,
         )
-        for key, draft in new_drafts
+        for new in new_items
     )
     uses = []
-    for item, (_key, draft) in zip(rows, new_drafts, strict=True):
-        drafts_by_item[item.pk] = draft
-        for role, picture in draft.images.items():
+    for item, new in zip(rows, new_items, strict=True):
+        drafts_by_item[item.pk] = new.draft
+        for role, picture in new.draft.images.items():
             picture_values = {
                 "alt": picture.alt,
                 "source": picture.source,

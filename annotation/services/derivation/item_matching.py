@@ -1,20 +1,34 @@
 """Which items of a stage say what a draft says: these stay, and only what is new is made."""
 
 import json
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from functools import reduce
+from operator import or_
+from typing import Any, NamedTuple
+
+from django.db.models import Q
 
 from benchmarks.models import Item, Stage
+from benchmarks.models.items import RETURNED
 from benchmarks.rules.derivations import ItemDraft
 from benchmarks.rules.derivations.contract import digest
+from benchmarks.rules.revisions import revision_key, revision_number, split_revision
 
 LAID = ("groups", "near")
-SUFFIX = re.compile(r"\.(?:v([0-9]+)|[0-9a-f]{8})$")
 
-Matches = tuple[dict[int, ItemDraft], list[tuple[str, ItemDraft]]]
-"""Drafts by the id of the item that says the same; the other drafts, each with the key of its item to be."""
+
+class NewItem(NamedTuple):
+    """A draft that no item says. `replaces`: the earlier revision, which was returned with a comment."""
+
+    key: str
+    draft: ItemDraft
+    revision: int
+    replaces: int | None = None
+
+
+Matches = tuple[dict[int, ItemDraft], list[NewItem]]
+"""Drafts by the id of the item that says the same, and the items that are to be made of the other drafts."""
 
 Content = tuple[str, str, str, str, str, tuple[tuple[str, int], ...]]
 
@@ -50,8 +64,64 @@ def _former_names(draft: ItemDraft) -> list[str]:
     return _candidate_keys(draft, draft.former) if draft.former and draft.former != draft.key else []
 
 
-def match_items(stage: Stage, drafts: Sequence[ItemDraft]) -> Matches:
-    """The items that say what a draft says, and under which key the others are to be made."""
+def match_items(stage: Stage, drafts: Sequence[ItemDraft], existing: Collection[int]) -> Matches:
+    """The items that say what a draft says, and under which key the others are to be made.
+
+    `existing`: the items of the same sources. Where one of them was returned with a comment, what now says something
+    else is its next revision.
+    """
+    chains = _load_chains(existing)
+    matched, new_items = _match_plain(stage, [draft for draft in drafts if draft.key not in chains])
+    if chains:
+        _match_revisions(chains, merge_drafts(d for d in drafts if d.key in chains), matched, new_items)
+    return matched, new_items
+
+
+class Chain(NamedTuple):
+    """Items with one base key, one of which was returned. `newest`: of those in the loop, the last revision."""
+
+    items: list[Item]
+    newest: Item
+
+
+def _load_chains(existing: Collection[int]) -> dict[str, Chain]:
+    """By base key, what was returned, its revisions, and others that have the base key. One query where nothing was."""
+    in_loop = Q(withdrawn_because=RETURNED) | Q(replaces__isnull=False)
+    loop = list(Item.objects.filter(in_loop, pk__in=existing).order_by("revision", "pk"))
+    if not loop:
+        return {}
+    newest = {_base_of(item): item for item in loop}
+    mates: dict[str, list[Item]] = {base: [] for base in newest}
+    starts = reduce(or_, (Q(key__startswith=base) for base in newest))
+    for item in Item.objects.filter(starts, pk__in=existing).order_by("pk").prefetch_related("images"):
+        mates.get(_base_of(item), []).append(item)
+    return {base: Chain(mates[base], item) for base, item in newest.items()}
+
+
+def _base_of(item: Item) -> str:
+    base, number = split_revision(item.key)
+    return item.key if number > 1 and item.revision == 1 else base  # a source's own key may end like a revision's
+
+
+def _match_revisions(
+    chains: Mapping[str, Chain], drafts: Iterable[ItemDraft], matched: dict[int, ItemDraft], new_items: list[NewItem]
+) -> None:
+    """What an item of the chain said already is that item, returned or not; else it is the next revision."""
+    numbers: dict[str, int] = {}
+    for draft in drafts:
+        items, newest = chains[draft.key]
+        content = _content(draft)
+        same = next((item for item in items if _content_of(item) == content and item.pk not in matched), None)
+        if same is not None:
+            matched[same.pk] = draft
+            continue
+        replaces = None if draft.key in numbers else newest.pk  # a revision is replaced once
+        number = numbers.get(draft.key, max(revision_number(item.key, draft.key) for item in items)) + 1
+        numbers[draft.key] = number
+        new_items.append(NewItem(revision_key(draft.key, number), draft, number, replaces))
+
+
+def _match_plain(stage: Stage, drafts: Sequence[ItemDraft]) -> Matches:
     wanted = [name for draft in drafts for name in (*_candidate_keys(draft), *_former_names(draft))]
     existing_items = {item.key: item for item in stage.items.filter(key__in=wanted).prefetch_related("images")}
     contents = {key: _content_of(item) for key, item in existing_items.items()}
@@ -75,7 +145,7 @@ def match_items(stage: Stage, drafts: Sequence[ItemDraft]) -> Matches:
             existing_drafts[existing_items[name].pk] = draft
         else:
             new_drafts[name] = draft
-    return existing_drafts, list(new_drafts.items())
+    return existing_drafts, [NewItem(key, draft, revision_number(key, draft.key)) for key, draft in new_drafts.items()]
 
 
 def merge_drafts(drafts: Iterable[ItemDraft]) -> list[ItemDraft]:
@@ -97,7 +167,7 @@ def match_versions(stage: Stage, drafts: Sequence[ItemDraft], existing: Collecti
     versions: dict[str, dict[Content, Item]] = {}
     newest: dict[str, int] = {}
     for item in Item.objects.filter(pk__in=existing).order_by("pk").prefetch_related("images"):
-        base, number = _split_version(item.key)
+        base, number = split_revision(item.key)
         versions.setdefault(base, {}).setdefault(_content_of(item), item)
         newest[base] = max(newest.get(base, 0), number)
     existing_drafts: dict[int, ItemDraft] = {}
@@ -110,13 +180,7 @@ def match_versions(stage: Stage, drafts: Sequence[ItemDraft], existing: Collecti
             existing_drafts[same.pk] = draft
             continue
         newest[draft.key] = newest.get(draft.key, 0) + 1
-        new.append((f"{draft.key}.v{newest[draft.key]}" if newest[draft.key] > 1 else draft.key, draft))
+        new.append((revision_key(draft.key, newest[draft.key]), draft))
     taken = set(stage.items.filter(key__in=[key for key, _draft in new]).values_list("key", flat=True))
     named = [(f"{key}.{_digest_of(draft)}" if key in taken else key, draft) for key, draft in new]
-    return existing_drafts, named
-
-
-def _split_version(key: str) -> tuple[str, int]:
-    """The key without its version, and the version."""
-    match = SUFFIX.search(key)
-    return (key[: match.start()], int(match[1] or 1)) if match else (key, 1)
+    return existing_drafts, [NewItem(key, draft, revision_number(key, draft.key)) for key, draft in named]

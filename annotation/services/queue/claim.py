@@ -27,7 +27,13 @@ STAFFED = """CASE WHEN %(staffing)s::text = 'anyone' THEN true ELSE (%(staffing)
   ((SELECT k.id FROM annotation_unit u JOIN annotation_itemcontributor k ON k.item_id = u.item_id
     WHERE u.id = s.unit_id AND k.rater_id = %(rater)s AND (k.own OR %(staffing)s::text <> 'not_own')
     LIMIT 1) IS NOT NULL) END"""
-MAY_HAVE = f"{NOT_HAD} AND {STAFFED}"
+# Whoever judged an earlier revision of the item does not judge this one. Most people judged none of any item, which is
+# one look for the whole statement. A stage of contributors judges nobody else's work.
+NOT_JUDGED = """CASE WHEN %(staffing)s::text = 'contributors' OR (SELECT f.id FROM people_rater r
+    JOIN benchmarks_formerjudge f ON f.user_id = r.user_id WHERE r.id = %(rater)s LIMIT 1) IS NULL THEN true
+  ELSE (SELECT f.id FROM annotation_unit u JOIN benchmarks_formerjudge f ON f.item_id = u.item_id
+    JOIN people_rater r ON r.user_id = f.user_id WHERE u.id = s.unit_id AND r.id = %(rater)s LIMIT 1) IS NULL END"""
+MAY_HAVE = f"{NOT_HAD} AND {STAFFED} AND {NOT_JUDGED}"
 
 ANY = "annotation_slot s WHERE s.cohort_id = %(cohort)s AND s.open AND s.position >= %(cursor)s"
 URGENT = "annotation_slot s WHERE s.cohort_id = %(cohort)s AND s.open AND s.urgent AND s.position >= %(urgent_cursor)s"

@@ -61,6 +61,9 @@ WHERE NOT EXISTS (SELECT FROM annotation_assignment a
   AND (st.staffing = 'anyone' OR (st.staffing = 'contributors') = EXISTS (
     SELECT FROM annotation_unit u JOIN annotation_itemcontributor k ON k.item_id = u.item_id
     WHERE u.id = s.unit_id AND k.rater_id = p.rater_id AND (k.own OR st.staffing <> 'not_own')))
+  AND (st.staffing = 'contributors' OR NOT EXISTS (
+    SELECT FROM annotation_unit u JOIN benchmarks_formerjudge f ON f.item_id = u.item_id
+      JOIN people_rater r ON r.user_id = f.user_id WHERE u.id = s.unit_id AND r.id = p.rater_id))
 GROUP BY p.id, p.cursor
 """
 MISSED_URGENT = MISSED.replace("AND s.open AND", "AND s.open AND s.urgent AND").replace("cursor", "urgent_cursor")

@@ -21,7 +21,7 @@ from annotation.queries.review_batches import (
 from annotation.queries.sql import fetch
 from annotation.services.derivation import outbox
 from annotation.services.transactions import in_transaction
-from benchmarks.models import Stage
+from benchmarks.models import FormerJudge, Stage
 from jobs.models import Event, record
 from people.models import User
 
@@ -249,6 +249,8 @@ def _reviews_of(batch: ReviewBatch, user: User) -> list[Review]:
     rows = Review.objects.filter(batch=batch, undone_at=None, annotation__live=True)
     mine = ItemContributor.objects.filter(rater__user=user).values("item")
     rows = rows.exclude(annotation__assignment__unit__item__in=mine)
+    judged = FormerJudge.objects.filter(user=user).values("item")
+    rows = rows.exclude(annotation__assignment__unit__item__in=judged)
     return list(rows.select_related("annotation__assignment__unit").order_by("pk")[:STEP])
 
 

@@ -12,7 +12,7 @@ from annotation.services.derivation import outbox
 from annotation.services.queue.locks import lock_participation
 from annotation.services.review.second_draws import draw_second
 from annotation.services.transactions import in_transaction
-from benchmarks.models import Stage
+from benchmarks.models import FormerJudge, Stage
 from jobs.models import record
 from people.models import Rater, User
 
@@ -31,7 +31,8 @@ class ReviewRefused(Exception):
     own: the reviewer's own work, or work on something they had a part in. decided: another reviewer was first. newer:
     its author sent a new version. gone: it was taken back, or does not count. closed: nobody can correct it any more.
     no_reason: a return and a rejection say why. not_yours: only its reviewer, and those who run the benchmark, undo.
-    checked: a second reviewer has decided on it since. first: of two or three decisions a person makes one.
+    judged: the reviewer decided on an earlier revision of the item. checked: a second reviewer has decided on it since.
+    first: of two or three decisions a person makes one.
     """
 
     def __init__(self, reason: str) -> None:
@@ -125,6 +126,8 @@ def check_reviewer(answer: Annotation, reviewer: User) -> None:
     part = ItemContributor.objects.filter(item=item, rater__user=reviewer)
     if answer.rater.user_id == reviewer.pk or part.exists():
         raise ReviewRefused("own")
+    if FormerJudge.objects.filter(item=item, user=reviewer).exists():
+        raise ReviewRefused("judged")
     by_review = answer.assignment.campaign.stage.acceptance == Stage.Acceptance.BY_REVIEW
     if not by_review or answer.rater.kind != Rater.Kind.PERSON:
         raise ReviewRefused("gone")
