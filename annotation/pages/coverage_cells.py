@@ -83,6 +83,7 @@ class CellView:
     gap: str
     url: str
     marked: bool
+    is_open: bool
 
     @property
     def label(self) -> str:
@@ -161,26 +162,26 @@ def cells_page(stage: Stage, spec: CoverageSpec, user: User, params: Mapping[str
     names = condition_names(stage.benchmark) if spec.columns == "conditions" else {}
     chosen = params.get("gap", "") if params.get("gap") in GAPS else ""
     titles = {column: label_for(column, names) for column in cells.columns}
+    opened = cells.cells.get((params.get("row", ""), params.get("column", "")))
     rows = []
     for row in cells.rows:
-        views = [_view(cells.cells[row.key, column], titles[column], chosen) for column in cells.columns]
+        views = [_view(cells.cells[row.key, column], titles[column], chosen, opened) for column in cells.columns]
         if not chosen or any(view.cell.gap == chosen for view in views):
             gaps = {view.gap for view in views}
             rows.append(RowView(row, views, gaps.pop() if len(gaps) == 1 else ""))
-    cell = cells.cells.get((params.get("row", ""), params.get("column", "")))
     today = at.date()
     return CellsPage(
         stage, spec, cells, names, rows, _gap_numbers(cells), chosen,
         plan(cells.wanted, cells.done, *_dates(campaigns), today),
         forecast(daily_counts(stage, spec, at), cells.wanted - cells.done, today),
-        _open_cell(stage, cell, user, campaigns) if cell else None, campaigns,
+        _open_cell(stage, opened, user, campaigns) if opened else None, campaigns,
     )  # fmt: skip
 
 
-def _view(cell: WantedCell, title: str, chosen: str) -> CellView:
+def _view(cell: WantedCell, title: str, chosen: str, opened: WantedCell | None) -> CellView:
     gap = str(GAPS[cell.gap][0]) if cell.gap else ""
     query = {"row": cell.row.key, "column": cell.column} | ({"gap": chosen} if chosen else {})
-    return CellView(cell, title, gap, f"?{urlencode(query)}#hole", bool(chosen) and cell.gap == chosen)
+    return CellView(cell, title, gap, f"?{urlencode(query)}#hole", bool(chosen) and cell.gap == chosen, cell is opened)
 
 
 def _gap_numbers(cells: StageCells) -> list[tuple[str, int, str]]:

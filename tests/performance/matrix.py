@@ -67,6 +67,8 @@ def make_cells(per_cell: int) -> Any:
     labels = [label.text for label in SETS[0].labels]
     names = [f"concept {n}" for n in range(20)]
     stage.own_items_only, stage.acceptance = True, "by_rule"
+    clause = {"key": "fits", "expression": "relevance >= 3", "words": {"en": "It fits"}}
+    stage.acceptance_rule = {"clauses": [clause], "over": "majority"}
     stage.coverage = {"rows": f"set:{SETS[0].key}", "columns": "concepts", "names": names, "per_cell": 3}
     stage.save()
     with connection.cursor() as sql:
@@ -80,7 +82,7 @@ def make_cells(per_cell: int) -> Any:
     factories.lifecycle.open_campaign(campaign, None, factories.timezone.now())
     slots = Slot.objects.filter(cohort__campaign=campaign)
     slots.filter(pk__in=[pk for pk in slots.values_list("pk", flat=True) if pk % 3]).update(submitted=1)
-    rule = RuleVersion.objects.create(stage=stage, number=1, definition={})
+    rule = RuleVersion.objects.get(stage=stage)
     now = factories.timezone.now()
     units = Slot.objects.filter(cohort__campaign=campaign, submitted=1).values_list("unit", flat=True)
     Outcome.objects.bulk_create(
