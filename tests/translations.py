@@ -96,6 +96,7 @@ MANAGERS = (
     "annotation/forms/**",
     "annotation/pages/campaign*.py",
     "annotation/pages/chain_opening.py",
+    "annotation/pages/coverage_cells.py",
     "annotation/pages/next_actions.py",
     "annotation/pages/composer.py",
     "annotation/queries/coverage_gap.py",
