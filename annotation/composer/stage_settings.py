@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy
 
 from annotation.composer.controls import Control, Languages, build_control, build_controls, hidden_control
 from annotation.composer.coverage_settings import coverage_controls
+from annotation.composer.dispute_settings import DISAGREEMENT
 from annotation.composer.draw_settings import can_leave_out_filter, draw_settings
 from annotation.composer.key_references import DRAWN
 from annotation.composer.labels import display_name, requirements_text
@@ -255,6 +256,7 @@ DERIVED = (
     ("pair", gettext_lazy("Accepted items are paired")),
     ("cluster", gettext_lazy("Accepted items are put on sheets of many pictures")),
     ("verdicts", gettext_lazy("One item per answer of a model or a person, to be judged")),
+    ("disagree", gettext_lazy("One item per item whose answers disagree, to be settled")),
     ("sample", gettext_lazy("A sample of earlier items")),
 )
 WHERE = gettext_lazy("A question's key, item.concept, item.origin, or item.context.<name>")
@@ -272,6 +274,7 @@ PARAMS: Mapping[str, tuple[Setting, ...]] = {
         Setting("most", "int", gettext_lazy("Maximum pictures per sheet"), optional=True),
         _line("title", gettext_lazy("Words under a picture"), WHERE),
     ),
+    "disagree": DISAGREEMENT,
 }
 OF = (
     ("results", gettext_lazy("those with accepted answers")),

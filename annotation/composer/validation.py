@@ -17,9 +17,12 @@ from benchmarks.models import Stage
 from benchmarks.rules.acceptance import Rule, RuleError
 from benchmarks.rules.coverage import CoverageSpec
 from benchmarks.rules.derivations import Derivation
+from benchmarks.rules.derivations.disagree import DECISION, REASON
+from benchmarks.rules.derivations.registry import KINDS
 
 FACTS = "facts."
 BROUGHT = "derivation.params.context"
+LINKED = frozenset(key for key, kind in KINDS.items() if kind.linked)
 
 
 @dataclass(frozen=True)
@@ -115,6 +118,7 @@ def _other_settings(content: Mapping[str, Any], earlier: Mapping[str, Any]) -> I
         yield StageProblem("staffing", _("Choose one of those shown."))
     yield from _derivation(content.get("derivation") or {}, earlier)
     yield from _reader_problems(content.get("coverage") or {}, "coverage", "coverage", CoverageSpec.from_json)
+    yield from _dispute(content)
     yield from _acceptance(content)
     yield from _layout(content)
 
@@ -153,6 +157,21 @@ def _derivation(derivation: Mapping[str, Any], earlier: Mapping[str, Any]) -> It
     if sources:
         for one in _reader_problems(derivation, "derivation", "derivation", Derivation.from_json):
             yield replace(one, path=_in_rows(one.path, get_value(derivation, "params.context")))
+
+
+def _dispute(content: Mapping[str, Any]) -> Iterator[StageProblem]:
+    """A sheet that settles asks for the decision, another answer, and the reason."""
+    derivation = content.get("derivation") or {}
+    if derivation.get("kind") not in LINKED:
+        return
+    rows = [row for row in get_value(content, "sheet.fields", []) if isinstance(row, Mapping)]
+    keys = [row.get("key") for row in rows]
+    between = get_value(derivation, "params.between", [])
+    field = between[0].get("field") if between and isinstance(between[0], Mapping) else None
+    for key in (DECISION, field, REASON):
+        if key and key not in keys:
+            words = _("A sheet that settles answers needs the question “%(key)s”.") % {"key": key}
+            yield StageProblem("sheet.fields", words)
 
 
 def _in_rows(path: str, brought: Any) -> str:

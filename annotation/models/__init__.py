@@ -21,6 +21,7 @@ from annotation.models.outcomes import (
     Upload,
 )
 from annotation.models.readiness import Readiness
+from annotation.models.resolutions import Resolution
 from annotation.models.review_batches import ReviewBatch, SampledAnswer
 from annotation.models.second_reviews import SecondReview, SecondReviewShare
 from annotation.models.slots import Assignment, Participation, Slot, Unit
@@ -42,6 +43,7 @@ __all__ = [
     "ProblemReport",
     "Rating",
     "Readiness",
+    "Resolution",
     "Review",
     "ReviewBatch",
     "RuleVersion",

@@ -19,6 +19,7 @@ from annotation.fields.contract import ShownImage
 from annotation.fields.form import Localiser
 from annotation.models import Annotation, Assignment, Review
 from annotation.pages.decisions import DecisionView, decision_view
+from annotation.pages.disputes import Dispute, dispute_of
 from annotation.pages.review_reasons import reason_choices
 from annotation.pages.review_turns import Turn, opinions_of
 from annotation.pages.status_text import Chip, duration, format_moment, state_chip
@@ -98,6 +99,7 @@ class ReviewSheet:
     turn: str
     note: str
     opinions: list[DecisionView]
+    dispute: Dispute | None = None
 
 
 def waiting_time(since: datetime, at: datetime) -> str:
@@ -179,6 +181,7 @@ def sheet_for(
         shown=shown,
         display=display(stage.display),
         layout=resolve_layout(Layout.from_json(stage.layout), shown, language),
+        dispute=dispute_of(stage, sheet_of(answer.sheet_version), shown, Localiser(language, shown.target_name)),
         versions=[
             Version(
                 version.version,

@@ -20,6 +20,7 @@ from annotation.fields.form import Localiser, OptionView, option_views
 from annotation.instructions.protocol import Protocol
 from annotation.models import Annotation, Assignment, CampaignCohort, Draft
 from annotation.pages.decisions import DecisionView
+from annotation.pages.disputes import Dispute, dispute_of
 from annotation.pages.field_rendering import SheetInput, from_draft, render_empty_fields, render_filled_fields, rules_of
 from annotation.pages.reviews import return_note
 from annotation.pages.status_text import NoWorkText, format_moment, no_work_text, time_zone_for
@@ -59,6 +60,8 @@ class SheetView:
     """Why a reviewer returned the answer that is open for a change."""
     skipped: str = ""
     """Why this person skipped it, if they take it up again."""
+    dispute: Dispute | None = None
+    """The answers that this sheet settles."""
     other: Sequence[AnswerView] = ()
     """What another window answered meanwhile; what was written in this one is open as a change of it."""
 
@@ -146,6 +149,7 @@ def build_sheet_view(assignment: Assignment, at: datetime, refusal: RejectedAnsw
         refused=refusal is not None,
         changing=changed_answer_date(assignment, cohort) if draft else "",
         skipped=reason_in_words(assignment),
+        dispute=dispute_of(stage, sheet, shown, Localiser(language(), shown.target_name)),
         asked_back=return_note(assignment, time_zone_for(assignment.rater.user or User(), cohort), language()),
     )
 

@@ -46,6 +46,7 @@ DERIVED = {
     "cluster": "Many pictures on one sheet became an item.",
     "sample": "A seeded draw of earlier items, or the first of them in an order, became items.",
     "verdicts": "Each answer of a model or a person became an item to judge.",
+    "disagree": "Answers that are too far apart became an item, to be settled by somebody else.",
 }
 _STAGE = (
     *("key", "name", "display", "pictures", "layout", "skip_reasons", "acceptance"),

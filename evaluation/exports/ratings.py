@@ -22,6 +22,11 @@ DECIDED = """CASE WHEN a.live THEN s.state ELSE coalesce((
 _CONSENT = """(SELECT {0} FROM people_consent g JOIN people_consentversion q ON q.id = g.version_id
   WHERE g.user_id = r.user_id AND q.team_id = h.team_id AND g.given_at <= a.submitted_at
   ORDER BY g.given_at DESC, g.id DESC LIMIT 1)"""
+# What holds of the unit where people disagreed, whoever's answer the row is.
+_RESOLVED = (
+    "coalesce((SELECT json_object_agg(w.field, {0} ORDER BY w.field) FROM annotation_resolution w"
+    " WHERE w.unit_id = u.id AND w.live), '{{{{}}}}')::text"
+)
 Column = tuple[str, str, str, str]  # name, SQL, PostgreSQL type, meaning; a name with _ before it is not written
 LABEL_SET: Column = (
     "label_set",
@@ -81,6 +86,11 @@ COLUMNS: tuple[Column, ...] = (
      " nobody knows what one of them cost."),
     ("decoding", "k.decoding", "text", "Temperature and the like, as JSON, with the seed of what was shuffled;"
      " null of a file."),
+    ("resolved", _RESOLVED.format("w.answer"), "text", "Question to the answer that settled what people disagreed on,"
+     " as JSON; its answer is null where it cannot be decided. The ratings stay as people gave them."),
+    ("resolved_by", "(SELECT w.by_id FROM annotation_resolution w WHERE w.unit_id = u.id AND w.live"
+     " ORDER BY w.id DESC LIMIT 1)", "int8", "Who settled it last; null where nothing was settled."),
+    ("resolved_reason", _RESOLVED.format("w.reason"), "text", "Question to the reason, as JSON."),
     ("confirmed", "a.confirmed::text", "text", "Warnings the rater confirmed."),
     ("opened", "(a.trace -> 'opened')::text", "text", "What was opened by hand before answering, as a list of part, at,"
      " seconds since the sheet was shown, gate_answered, text_typed. Null: it could not be noted."),
@@ -93,13 +103,17 @@ COLUMNS: tuple[Column, ...] = (
     ("_model", MODEL, "text", ""),
     ("_sheet", "a.sheet_version_id", "int8", ""),
 )  # fmt: skip
-RATERS = ("rater", "author", "reviewer")  # numbers in the database, names in a file; of people like R-0123456789ab
+# Numbers in the database, names in a file; of people like R-0123456789ab.
+RATERS = ("rater", "author", "reviewer", "resolved_by")
 WITHDRAWN_AT: Column = (
     "consent_withdrawn_at", "{utc}" + _CONSENT.format("g.withdrawn_at"), "text", "When that consent was withdrawn"
     " (UTC), where the rater agreed again and let earlier answers count.",
 )  # fmt: skip
 NO_STATES: Mapping[int, str] = MappingProxyType({})
-_JSON = ("model_info", "incomplete", "reply_notes", "decoding", "confirmed", "opened", "answers", "codes")
+_JSON = (
+    "model_info", "incomplete", "reply_notes", "decoding", "resolved", "resolved_reason", "confirmed", "opened",
+    "answers", "codes",
+)  # fmt: skip
 _UTC = "to_char({0} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')"
 
 _FROM = """
@@ -152,6 +166,7 @@ def rows(
         if row["consent"] == "":
             row["consent"] = consents.get(row["rater"], "")
         row["rater"] = row.pop("_model") or named(row["rater"])
+        row["resolved_by"] = row["resolved_by"] and named(row["resolved_by"])
         row["cells"] = sheets[row.pop("_sheet")].cells(row["answers"])
         yield row
 

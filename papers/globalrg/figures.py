@@ -9,6 +9,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from annotation.queries.resolutions import resolved_answers
 from benchmarks.models import Item
 from benchmarks.rules.label_sets.countries import country_code
 from benchmarks.rules.label_sets.globalrg import RETRIEVAL
@@ -88,12 +89,27 @@ def _boxes_of(ground: FigureData) -> list[tuple[ObservedItem, Drawn, list[tuple[
                 others[answer.thing.key].append((rater_label(answer.rater), drawn[0]))
     except MissingData:
         pass  # verification is not asked everywhere
+    _settle(ground, first, others)
     boxed_items = []
     for key, (thing, gold) in first.items():
         measured = [(who, box, overlap([gold[1]], [box])) for who, box in others.get(key, [])]
         if measured:
             boxed_items.append((thing, gold, sorted(measured, key=lambda one: one[2])))
     return sorted(boxed_items, key=lambda one: (one[2][0][2], one[0].key))
+
+
+def _settle(ground: FigureData, first: dict[str, tuple[ObservedItem, Drawn]], others: dict[str, list[Drawn]]) -> None:
+    """A box that settled a dispute is the gold one, and that of the first person is one of the others."""
+    settled = resolved_answers(ground.benchmark, "boxes", "box")
+    for key, (thing, drawn) in list(first.items()):
+        resolution = settled.get(thing.pk)
+        if resolution is None:
+            continue
+        if resolution.answer is None:
+            del first[key]
+        elif (box := read_boxes(resolution.answer)[0]) != drawn[1]:
+            others[key].append(drawn)
+            first[key] = thing, (_("settled"), box)
 
 
 def _sort_in(answer: RawAnswer, first: dict[str, tuple[ObservedItem, Drawn]], others: dict[str, list[Drawn]]) -> None:

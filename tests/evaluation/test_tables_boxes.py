@@ -7,7 +7,7 @@ import pytest
 from django.db.models import F
 from django.http import QueryDict
 
-from annotation.models import Annotation, Assignment, Campaign, Participation, Tally, Unit
+from annotation.models import Annotation, Assignment, Campaign, Participation, Resolution, Tally, Unit
 from annotation.services.campaigns import lifecycle
 from benchmarks.models import Benchmark, Item, ItemFact, Stage
 from benchmarks.services.benchmarks import create_from_recipe
@@ -156,6 +156,40 @@ def test_table_4_by_hand(world: World, benchmark: Benchmark) -> None:
     draw(again, world.egypt, world.nour, copies[0], WHOLE)  # a second verifier
     assert cells(table(benchmark, "collected", "pairs=verifiers"), "Egypt")["Human IoU"].shown == "0.50"
     assert cells(table(benchmark, "collected"), "Egypt")["Human IoU"].shown == "0.54"  # (1 + 1/2) / 2 and 1/3
+
+
+def settle(item: Item, box: Box | None) -> None:
+    """A third person's word on the box of an item, as the sheet that settles writes it."""
+    drawn = Annotation.objects.get(assignment__unit__item=item, rater__kind="person")
+    Resolution.objects.create(
+        unit=drawn.assignment.unit, field="box", answer=None if box is None else box_answer(box), annotation=drawn,
+        reason="closer", by=drawn.rater, at=NOON, version=1,
+    )  # fmt: skip
+
+
+def test_what_was_settled_is_the_gold_box_of_table_4_and_leaves_the_human_iou(
+    world: World, benchmark: Benchmark
+) -> None:
+    """One of three quarters becomes a half: (1/4 + 1/4 + 1/2) / 3 = 0.333. The verifier's IoU of 1/3 stays."""
+    campaign, items = a_small_set(world, benchmark)
+    again, [copy] = create_open_campaign(
+        world, benchmark.stages.get(key="verification"), {"koshari": ("Egypt", {"first_box": box_answer(LEFT)})}
+    )
+    draw(again, world.egypt, world.tarek, copy, MIDDLE)
+    answer(world, campaign, "Grounding DINO", {items[0]: WHOLE, items[1]: WHOLE})
+    before = cells(table(benchmark, "collected"), "Egypt")
+    assert (before["Box / image"].shown, before["Human IoU"].shown) == ("0.250", "0.33")
+    assert cells(table(benchmark, "grounding"), "Grounding DINO")["Accuracy, %"].shown == "0.00"
+    settle(items[0], WHOLE)
+    settled_table = table(benchmark, "collected")
+    after = cells(settled_table, "Egypt")
+    assert (after["Concepts"].shown, after["Box / image"].shown, after["Human IoU"].shown) == ("3", "0.333", "0.33")
+    assert any("1 gold box was settled" in str(words) for words in settled_table.words)
+    assert cells(table(benchmark, "grounding"), "Grounding DINO")["Accuracy, %"].shown == "25.00"
+    settle(items[1], None)
+    open_table = table(benchmark, "collected")
+    assert cells(open_table, "Egypt")["Concepts"].shown == "2"
+    assert any("cannot be decided" in str(words) for words in open_table.words)
 
 
 def test_the_models_of_table_5(world: World, benchmark: Benchmark) -> None:

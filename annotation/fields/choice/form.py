@@ -23,7 +23,8 @@ class ChoiceForm(OptionForm):
     def answered(self, config: Config, answer: Any, speech: Localiser) -> Mapping[str, Any]:
         if not config.options_from:
             return super().answered(config, answer, speech)
-        return {"chosen": [{"code": code, "label": code} for code in form_values(answer)]}
+        labels = {option.code: speech.say(option.label) for option in config.more}
+        return {"chosen": [{"code": code, "label": labels.get(code, code)} for code in form_values(answer)]}
 
 
 FORM = ChoiceForm()

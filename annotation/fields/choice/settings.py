@@ -14,6 +14,7 @@ SETTINGS = (
         _("Name of a list in the item's context. Leave the options above empty."),
         short=True,
     ),
+    options("more", _("Further options"), _("After those from the item.")),
 )
 START = {
     "many": False,

@@ -1,7 +1,8 @@
 """One option, or any number of them, in no order. Pure.
 
 The options stand in the sheet, or, with `options_from`, in the item: a list under that key of its context, such as what
-a model says it sees. Those are chosen until the person takes them away.
+a model says it sees. Where several may be chosen, all of those are until the person takes them away. `more` are options
+that stand in the sheet and come after those of the item.
 """
 
 import hashlib
@@ -47,6 +48,7 @@ class Config:
     least: int = 0
     most: int = 0
     options_from: str = ""
+    more: tuple[Option, ...] = ()
 
     @property
     def draws_item(self) -> bool:
@@ -59,7 +61,9 @@ class Config:
         offered = (shown.context if shown else {}).get(self.options_from) or []
         rows = re.split(r"[|\n]", offered) if isinstance(offered, str) else offered
         codes = dict.fromkeys(str(row).strip()[:MOST_LETTERS] for row in rows if str(row).strip())
-        return tuple(Option(code.replace("|", "/"), {"en": code}) for code in list(codes)[:MOST])
+        own = (Option(code.replace("|", "/"), {"en": code}) for code in list(codes)[:MOST])
+        taken = {option.code for option in self.more}
+        return (*(option for option in own if option.code not in taken), *self.more)
 
 
 class ChoiceSpec(Spec[Config, Answer]):
@@ -92,12 +96,15 @@ class ChoiceSpec(Spec[Config, Answer]):
     )
 
     def config(self, data: Mapping[str, Any], path: str = "config") -> Config:
-        reject_unknown_keys(data, ("many", "options", "least", "most", "options_from"), path)
+        reject_unknown_keys(data, ("many", "options", "least", "most", "options_from", "more"), path)
         many = require(data, "many", bool, path) if "many" in data else False
         source_column = require(data, "options_from", str, path) if "options_from" in data else ""
         if source_column and "options" in data:
             raise ConfigError(f"{path}.options_from", "takes the place of options; leave one of the two out")
         options = () if source_column else require_options(data, "options", path, most=MOST)
+        if data.get("more") and not source_column:
+            raise ConfigError(f"{path}.more", "comes after the options of the item; set options_from")
+        more = require_options(data, "more", path, most=MOST) if data.get("more") else ()
         if many and len("|".join(option.code for option in options)) > MAX_CODE:
             raise ConfigError(f"{path}.options", f"the codes together must fit {MAX_CODE} characters; shorten them")
         limits = {key: require(data, key, int, path) if data.get(key) is not None else 0 for key in ("least", "most")}
@@ -109,12 +116,13 @@ class ChoiceSpec(Spec[Config, Answer]):
                 raise ConfigError(f"{path}.{key}", f"must be 0 to {room}, not {limit}")
         if limits["most"] and limits["least"] > limits["most"]:
             raise ConfigError(f"{path}.least", f"must be at most {limits['most']}, not {limits['least']}")
-        return Config(many, options, options_from=source_column, **limits)
+        return Config(many, options, options_from=source_column, more=more, **limits)
 
     def config_json(self, config: Config) -> dict[str, Any]:
         data: dict[str, Any] = {"many": config.many}
         if config.options_from:
             data["options_from"] = config.options_from
+            data |= {"more": [option.to_json() for option in config.more]} if config.more else {}
         else:
             data["options"] = [option.to_json() for option in config.options]
         return data | {key: value for key, value in (("least", config.least), ("most", config.most)) if value}
@@ -161,7 +169,7 @@ class ChoiceSpec(Spec[Config, Answer]):
 
     def cells(self, answer: Answer, config: Config) -> dict[str, Any]:
         chosen = [answer] if isinstance(answer, str) else answer
-        labels = {option.code: localise(option.label, "en") for option in config.options}
+        labels = {option.code: localise(option.label, "en") for option in (*config.options, *config.more)}
         return {"": "|".join(chosen), "_label": "|".join(labels.get(code, code) for code in chosen)}
 
     def from_cell(self, cell: Any, config: Config) -> Any:

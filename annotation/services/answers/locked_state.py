@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from annotation.models import Assignment
+from annotation.queries.resolutions import settles_disputes
 from annotation.queries.sql import fetch
 
 
@@ -27,7 +28,8 @@ class LockedState:
     instructions: int | None
     same_key: int | None
     matters: bool
-    """Somebody waits for what becomes of it: a rule, or a stage that takes its items from this one."""
+    """Somebody waits for what becomes of it: a rule, a dispute that it settles, or a stage that takes its items from
+    this one."""
 
 
 BEFORE = """
@@ -41,7 +43,7 @@ SELECT a.state, EXISTS (SELECT FROM annotation_draft d WHERE d.assignment_id = a
     WHERE e.benchmark_id = %(benchmark)s AND e.rater_id = a.rater_id AND e.lifted_at IS NULL),
   (SELECT i.id FROM annotation_instructionversion i WHERE i.campaign_id = a.campaign_id ORDER BY i.number DESC LIMIT 1),
   (SELECT k.id FROM annotation_annotation k WHERE k.rater_id = a.rater_id AND k.client_key = %(key)s),
-  %(acceptance)s::text = 'by_rule' OR %(stops)s OR EXISTS (SELECT FROM benchmarks_stage later
+  %(acceptance)s::text = 'by_rule' OR %(stops)s OR %(settles)s OR EXISTS (SELECT FROM benchmarks_stage later
     WHERE later.benchmark_id = %(benchmark)s AND jsonb_exists(later.derivation -> 'from', %(stage)s))
 FROM annotation_assignment a LEFT JOIN annotation_annotation live ON live.assignment_id = a.id AND live.live
 WHERE a.id = %(assignment)s FOR NO KEY UPDATE OF a
@@ -54,5 +56,6 @@ def lock_assignment(assignment: Assignment, client_key: str = "", since: datetim
     params = {
         "assignment": assignment.pk, "key": client_key, "benchmark": stage.benchmark_id, "stage": stage.key,
         "acceptance": stage.acceptance, "since": since, "stops": stage.coverage.get("stop_when_full") is True,
+        "settles": settles_disputes(stage),
     }  # fmt: skip
     return LockedState(*fetch(BEFORE, params)[0])

@@ -8,11 +8,13 @@ from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError
+from django.utils import timezone
 
 from annotation.displays.shown_item import build_shown
 from annotation.models import Annotation, Assignment, Draft, Participation, ProblemReport, Review
 from annotation.queries import assignments
 from annotation.queries.gate import SHUTS_OUT, Gate, check_gate
+from annotation.queries.resolutions import settles_disputes
 from annotation.services.answers.annotation_writing import restore, retract, write
 from annotation.services.answers.inclusion import recompute_counted
 from annotation.services.answers.locked_state import LockedState, lock_assignment
@@ -24,6 +26,7 @@ from annotation.services.queue.leases import release
 from annotation.services.queue.locks import lock_participation
 from annotation.services.queue.next_work import Work, claim_current_and_next, get_or_claim_work
 from annotation.services.queue.units import retire_if_skipped
+from annotation.services.review import resolutions
 from annotation.services.sheets import rule_versions
 from annotation.services.sheets.sheet_versions import sheet_of
 from annotation.services.transactions import in_transaction
@@ -402,6 +405,9 @@ def report_problem(which: Assignment | int, rater: Rater, text: str, at: datetim
 
 def _schedule_derivation(assignment: Assignment, before: LockedState) -> None:
     """What follows from this answer is worked out afterwards."""
+    stage = assignment.campaign.stage
+    if settles_disputes(stage):
+        resolutions.settle(stage, [assignment.unit.item_id], timezone.now())
     if before.matters:
         outbox.mark_items_due([assignment.unit.item_id])
 

@@ -7,14 +7,41 @@ from typing import Any
 from django.db.models import Q, QuerySet
 
 from annotation.models import Annotation, Assignment, ItemContributor, Outcome
+from annotation.queries.item_links import ancestors
+from annotation.queries.resolutions import reads_resolutions, resolutions_of_units
 from annotation.queries.unit_completion import complete_units
 from annotation.services.answers.model_answers import REPEAT
 from annotation.services.derivation.run_choice import RunChoice
 from annotation.services.review.outcomes import facts_of, judge_unit
 from benchmarks.models import Benchmark, Image, Item, Stage
 from benchmarks.queries.availability import is_kept, kept_without
-from benchmarks.rules.derivations import DerivationSource, PictureRef, Result
+from benchmarks.rules.derivations import Derivation, DerivationSource, PictureRef, Result
 from people.models import Rater
+
+
+def results_for(
+    stage: Stage,
+    derivation: Derivation,
+    earlier: Iterable[Stage],
+    runs: RunChoice | None,
+    *,
+    items: Collection[int] | None = None,
+) -> list[Result]:
+    """The results of earlier stages that a derivation of this stage reads."""
+    settled = reads_resolutions(stage, derivation)
+    return [
+        result
+        for source_stage in earlier
+        for result in results_of(
+            source_stage,
+            of=derivation.of,
+            items=items,
+            without=derivation.without,
+            runs=runs,
+            linked=derivation.rules.linked,
+            resolved=source_stage.key in settled,
+        )
+    ]
 
 
 def results_of(
@@ -25,6 +52,8 @@ def results_of(
     without: str = "",
     runs: RunChoice | None = None,
     filtered: bool = True,
+    linked: bool = False,
+    resolved: bool = False,
 ) -> list[Result]:
     """The accepted results of a stage, or of some of its items. `of` items or kept: these as such.
 
@@ -33,6 +62,8 @@ def results_of(
     `without`: a filter that is not asked. Answers of models are none without `runs`; with it those of the runs chosen
     are results, whatever the stage's acceptance, and results say what kinds need that read all raters. `filtered`
     false: as if no filter dropped anything or waited.
+    `linked`: results of people say this too, and which items their items are made of. `resolved`: a unit whose answers
+    were in dispute has one result, with the answer that settled it, and none where it cannot be decided.
     """
     live = kept_without(stage, without) if without else stage.items.filter(is_kept())
     if not filtered:
@@ -54,8 +85,33 @@ def results_of(
     sources = _sources(Item.objects.filter(pk__in={answer.assignment.unit.item_id for answer in answers}), stage)
     pictures = _pictures(answers, stage.benchmark)
     facts = facts_of(list(sources)) if outcomes else {}
+    if linked:
+        made_of = ancestors(sources)
+        sources = {pk: replace(source, made_of=made_of.get(pk, frozenset())) for pk, source in sources.items()}
     results = [_result(answer, sources, pictures, outcomes, facts, stage.benchmark) for answer in answers]
-    return results if runs is None else _with_raters(results, answers)
+    if runs is not None or linked:
+        results = _with_raters(results, answers)
+    return _with_resolutions(results, answers) if resolved else results
+
+
+def _with_resolutions(results: Sequence[Result], answers: Sequence[Annotation]) -> list[Result]:
+    """In place of all people's answers to a unit in dispute the one that settled it. Answers of models stay."""
+    resolutions = resolutions_of_units({answer.assignment.unit_id for answer in answers})
+    settled: dict[int, list[Result]] = {}
+    others = []
+    for result, answer in zip(results, answers, strict=True):
+        if result.kind == "person" and answer.assignment.unit_id in resolutions:
+            settled.setdefault(answer.assignment.unit_id, []).append(result)
+        else:
+            others.append(result)
+    for unit, of_unit in settled.items():
+        if any(resolution.answer is None for resolution in resolutions[unit]):
+            continue
+        chosen = {resolution.chosen_annotation_id for resolution in resolutions[unit]}
+        result = next((result for result in of_unit if result.annotation in chosen), of_unit[0])
+        values = {resolution.field: resolution.answer for resolution in resolutions[unit]}
+        others.append(replace(result, answers={**result.answers, **values}))
+    return sorted(others, key=lambda result: result.annotation or 0)
 
 
 def _model_answers(stage: Stage, items: QuerySet[Item], runs: RunChoice) -> list[Annotation]:

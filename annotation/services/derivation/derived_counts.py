@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any
 
 from annotation.models import Annotation
-from annotation.services.derivation.accepted_results import results_of
+from annotation.services.derivation.accepted_results import results_for
 from annotation.services.derivation.item_matching import merge_drafts
 from annotation.services.derivation.run_choice import run_choice
 from annotation.services.review.outcomes import facts_of
@@ -34,11 +34,7 @@ def count_derived(stage: Stage, derivation: Mapping[str, Any], most: int = MOST_
     if _sources(earlier, parsed.of) > MOST_SOURCES:
         return None
     runs = run_choice(stage, parsed.params) if parsed.rules.all_raters else None
-    results = [
-        result
-        for source_stage in earlier
-        for result in results_of(source_stage, of=parsed.of, without=parsed.without, runs=runs)
-    ]
+    results = results_for(stage, parsed, earlier, runs)
     if parsed.kind == "pair":
         return sum(1 for _pair in islice(pair.choose_pairs(results, parsed.params, parsed.seed), most + 1))
     return len(merge_drafts(parsed.derive(results)))

@@ -14,16 +14,17 @@ from datetime import datetime
 from django.db.models import F
 
 from annotation.models import Campaign, ItemSource
+from annotation.queries.resolutions import settles_disputes
 from annotation.queries.sql import execute, fetch
 from annotation.services.derivation import outbox
-from annotation.services.derivation.accepted_results import results_of
+from annotation.services.derivation.accepted_results import results_for
 from annotation.services.derivation.group_scope import concerned_items
 from annotation.services.derivation.item_matching import NewItem, match_items, match_versions
 from annotation.services.derivation.judge_exclusion import follow_late_answers
 from annotation.services.derivation.outside_items import find_outside, mark_outside
 from annotation.services.derivation.run_choice import run_choice
 from annotation.services.queue import full_cells, slot_creation, slots
-from annotation.services.review import outcomes
+from annotation.services.review import outcomes, resolutions
 from annotation.services.transactions import in_transaction
 from benchmarks.images.perceptual_hash import TooManyPictures
 from benchmarks.models import Item, ItemImage, Stage
@@ -117,6 +118,9 @@ def _step(stage_id: int, at: datetime) -> list[int]:
         if stage.acceptance == Stage.Acceptance.BY_RULE:
             outcomes.judge_items(own, at)
         full_cells.follow_cells(stage, own)
+        if settles_disputes(stage):
+            resolutions.settle(stage, own, at)
+            resolutions.note_settled(stage)
         execute(HAND_ON, [list(own)])
     return derive(stage, due - own, at) if due - own else []
 
@@ -135,11 +139,7 @@ def derive(stage: Stage, due: Collection[int], at: datetime) -> list[int]:
         source_stage.benchmark = stage.benchmark
     scope = concerned_items(derivation, earlier, due)
     runs = run_choice(stage, derivation.params) if derivation.rules.all_raters else None
-    results = [
-        result
-        for source_stage in earlier
-        for result in results_of(source_stage, of=derivation.of, items=scope, without=derivation.without, runs=runs)
-    ]
+    results = results_for(stage, derivation, earlier, runs, items=scope)
     existing = Item.objects.filter(stage=stage, sources__isnull=False)
     if scope is not None:
         existing = existing.filter(sources__source__in=scope)

@@ -7,14 +7,19 @@ from django.db.models.expressions import Combinable
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
+from annotation.queries.item_links import linked_items
 from benchmarks.models import Item, Stage
 from benchmarks.rules.derivations import Derivation
+from benchmarks.rules.derivations.disagree import disputed_field
 
 CONTEXT = "item.context."
 
 
 def concerned_items(derivation: Derivation, earlier: Sequence[Stage], due: Collection[int]) -> set[int] | None:
     """The items that changed and all of their groups; None: all items of the earlier stages. At most two queries."""
+    if derivation.rules.linked:
+        first, _field = disputed_field(derivation.params)
+        return set(due) | linked_items(due, first=first, earlier=earlier)
     fields = derivation.group_fields
     if fields is None:
         return None

@@ -13,10 +13,10 @@ from jobs.connections.broker import dispatch
 
 TASK = "annotation.derive"
 
-# Only where somebody waits for it: a rule of the stage itself, cells that close when they are full, or a later stage
-# that takes its items from this one.
+# Only where somebody waits for it: a rule of the stage itself, cells that close when they are full, a dispute that its
+# answers settle, or a later stage that takes its items from this one.
 MATTERS = """(st.acceptance = 'by_rule' OR st.coverage -> 'stop_when_full' = 'true'
-  OR EXISTS (SELECT FROM benchmarks_stage later
+  OR st.derivation ->> 'kind' = 'disagree' OR EXISTS (SELECT FROM benchmarks_stage later
     WHERE later.benchmark_id = st.benchmark_id AND jsonb_exists(later.derivation -> 'from', st.key)))"""
 NOTE = f"""
 INSERT INTO annotation_due (stage_id, source_id, at)

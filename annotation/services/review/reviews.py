@@ -6,10 +6,14 @@ Everything here is done under the locks of the answer's author, so that a correc
 from datetime import datetime
 from typing import Any
 
+from django.utils import timezone
+
 from annotation.models import Annotation, Assignment, Campaign, ItemContributor, Review, SecondReview
+from annotation.queries.resolutions import settles_disputes
 from annotation.services.answers.inclusion import recompute_counted
 from annotation.services.derivation import outbox
 from annotation.services.queue.locks import lock_participation
+from annotation.services.review import resolutions
 from annotation.services.review.second_draws import draw_second
 from annotation.services.transactions import in_transaction
 from benchmarks.models import FormerJudge, Stage
@@ -139,6 +143,8 @@ def set_state(assignment: Assignment, state: str, at: datetime) -> None:
 
 def schedule_derivation(answer: Annotation, actor: User, verb: str, review: Review) -> None:
     stage = answer.assignment.campaign.stage
+    if settles_disputes(stage):
+        resolutions.settle(stage, [answer.assignment.unit.item_id], timezone.now())
     outbox.mark_items_due([answer.assignment.unit.item_id])
     data: dict[str, Any] = {"review": review.pk, "version": answer.version, "reason": review.reason}
     scope, target = f"benchmark:{stage.benchmark_id}", f"assignment:{answer.assignment_id}"

@@ -30,7 +30,7 @@ class PictureRef:
 
 @dataclass(frozen=True)
 class DerivationSource:
-    """An item of an earlier stage."""
+    """An item of an earlier stage. `made_of`: ids of the items that it comes from, where a kind asks for them."""
 
     id: int
     stage: str
@@ -42,6 +42,7 @@ class DerivationSource:
     context: Mapping[str, Any] = field(default_factory=dict)
     images: Mapping[str, PictureRef] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
+    made_of: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The derivations there are. Pure.
 
-{"kind": "promote" | "join" | "pair" | "cluster" | "sample" | "verdicts", "from": [stage keys],
+{"kind": "promote" | "join" | "pair" | "cluster" | "sample" | "verdicts" | "disagree", "from": [stage keys],
  "of": "results" | "items" | "kept", "without": filter key, "params": {...}, "seed": number}
 """
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from benchmarks.rules.derivations import cluster, join, pair, promote, sample, verdicts
+from benchmarks.rules.derivations import cluster, disagree, join, pair, promote, sample, verdicts
 from benchmarks.rules.derivations.contract import (
     DerivationError,
     ItemDraft,
@@ -37,6 +37,8 @@ class DerivationKind:
     all_raters: bool = False
     versions: bool = False
     batch: int = 500
+    linked: bool = False
+    stages: Callable[[Mapping[str, Any]], tuple[str, ...]] | None = None
 
 
 KINDS = {
@@ -46,6 +48,9 @@ KINDS = {
     "cluster": DerivationKind(cluster.derive, cluster.check, whole=True, batch=READ_WHOLE),
     "sample": DerivationKind(sample.derive, sample.check, whole=True, grouped=True, batch=READ_WHOLE),
     "verdicts": DerivationKind(verdicts.derive, verdicts.check, whole=False, all_raters=True, versions=True, batch=100),
+    "disagree": DerivationKind(
+        disagree.derive, disagree.check, whole=False, versions=True, batch=100, linked=True, stages=disagree.stages_of
+    ),
 }
 
 
@@ -101,6 +106,9 @@ class Derivation:
         if not isinstance(data.get("seed", 0), int):
             raise DerivationError("seed", "must be a whole number")
         KINDS[kind].check(params)
+        named = KINDS[kind].stages
+        if named is not None and set(named(params)) != set(sources):
+            raise DerivationError("from", f"must be the stages of params: {', '.join(named(params))}")
         return cls(kind, tuple(sources), of, dict(params), data.get("seed", 0), without)
 
     @property

@@ -1,7 +1,8 @@
 """GlobalRG's tables of boxes: what was collected (Table 4), and where models see it (Figures 3 and 4).
 
-The gold box is that of the first person in the stage "boxes"; models answer the same stage. A verifier's box is
-measured against the first box, which stands with the item.
+The gold box is the one that settled a dispute, else that of the first person in the stage "boxes"; models answer the
+same stage. An item of which people say that it cannot be decided has none. A verifier's box is measured against the
+first box, which stands with the item: what was settled does not change how far people agree.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ from typing import Any
 
 import numpy as np
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
+from annotation.queries.resolutions import resolved_answers
 from annotation.services.review.outcomes import facts_of
+from benchmarks.models import Benchmark
 from benchmarks.rules.label_sets.countries import country_code
 from benchmarks.rules.label_sets.globalrg import GROUNDING
 from evaluation.metrics import boxes, proportions, resampling
@@ -73,12 +76,44 @@ def read_boxes(answer: Any) -> list[Box]:
     return [[float(side) for side in row] for row in rows]
 
 
+def _settle(benchmark: Benchmark, gold: dict[int, tuple[str, Box]]) -> list[Words]:
+    """Put the boxes that settled a dispute in place of the first person's. Returns what the table says of it."""
+    settled = {pk: row for pk, row in resolved_answers(benchmark, "boxes", "box").items() if pk in gold}
+    undecided = [pk for pk, row in settled.items() if row.answer is None]
+    for pk, row in settled.items():
+        if row.answer is not None:
+            gold[pk] = gold[pk][0], read_boxes(row.answer)[0]
+    for pk in undecided:
+        del gold[pk]
+    words: list[Words] = []
+    if settled:
+        count = len(settled) - len(undecided)
+        words.append(
+            ngettext(
+                "%(n)s gold box was settled by a third person.",
+                "%(n)s gold boxes were settled by a third person.",
+                count,
+            )
+            % {"n": count}
+        )
+    if undecided:
+        words.append(
+            ngettext(
+                "%(n)s item is left out: its box cannot be decided.",
+                "%(n)s items are left out: their boxes cannot be decided.",
+                len(undecided),
+            )
+            % {"n": len(undecided)}
+        )
+    return words
+
+
 def _country(answer: RawAnswer) -> str:
     return answer.thing.origin or answer.target
 
 
-def boxed_items(inputs: TableInputs) -> tuple[list[BoxedItem], list[ObservedRater]]:
-    """Every item with a person's box, and the models by name. Raises MissingData without either."""
+def boxed_items(inputs: TableInputs) -> tuple[list[BoxedItem], list[ObservedRater], list[Words]]:
+    """Every item with a gold box, the models by name, and remarks on gold boxes. Raises MissingData without either."""
     gold: dict[int, tuple[str, Box]] = {}
     answers: dict[int, dict[int, Box]] = defaultdict(dict)
     models: dict[int, ObservedRater] = {}
@@ -95,10 +130,12 @@ def boxed_items(inputs: TableInputs) -> tuple[list[BoxedItem], list[ObservedRate
         raise MissingData(text, by_people=True)
     if not models:
         raise MissingData(_("No model has answered yet. Import its boxes for the stage “Box drawing”."))
+    words = _settle(inputs.benchmark, gold)
     items = [BoxedItem(pk, country, box, answers[pk]) for pk, (country, box) in sorted(gold.items())]
-    return items, sorted(
+    by_family = sorted(
         models.values(), key=lambda rater: (str(rater.about.get("family") or ""), rater.name, rater.setting)
     )
+    return items, by_family, words
 
 
 def overlaps(items: Sequence[BoxedItem], model: int, *, left_out: bool) -> Floats:
@@ -150,7 +187,7 @@ def _sums(column: Floats, there: Any) -> tuple[Floats, Floats]:
 
 
 def build_models(inputs: TableInputs) -> Table:
-    items, models = boxed_items(inputs)
+    items, models, words = boxed_items(inputs)
     rows = []
     for rater in models:
         right = accuracy(inputs, items, rater.pk)
@@ -168,18 +205,21 @@ def build_models(inputs: TableInputs) -> Table:
         )
         rows.append(Row(rater_label(rater), cells, str(rater.about.get("family") or "")))
     columns: list[Words] = [_("Accuracy, %"), _("Mean IoU"), _("Without a box, %")]
-    return inputs.table(corner=_("Model"), columns=columns, rows=rows)
+    return inputs.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 
 
 def build_countries(inputs: TableInputs) -> Table:
-    items, models = boxed_items(inputs)
+    items, models, words = boxed_items(inputs)
     rows = []
     for country in sorted({boxed_item.country for boxed_item in items}, key=_by_region):
         part = [boxed_item for boxed_item in items if boxed_item.country == country]
         cells = tuple(Cell(accuracy(inputs, part, model.pk), rounding=Rounding(2, 100)) for model in models)
         rows.append(Row(country, cells, GROUNDING.of(country) or ""))
     return inputs.table(
-        corner=_("Country"), columns=[rater_label(model) for model in models], rows=rows, words=[_("In percent.")]
+        corner=_("Country"),
+        columns=[rater_label(model) for model in models],
+        rows=rows,
+        words=[_("In percent."), *words],
     )
 
 
@@ -193,7 +233,7 @@ def _by_region(country: str) -> tuple[int, int, str]:
 
 
 def build_regions(inputs: TableInputs) -> Table:
-    items, models = boxed_items(inputs)
+    items, models, settled = boxed_items(inputs)
     left_out = inputs.chosen["no_box"] == "left_out"
     right = np.stack([_is_correct(inputs, overlaps(items, model.pk, left_out=left_out)) for model in models], axis=1)
     rows = []
@@ -206,7 +246,7 @@ def build_regions(inputs: TableInputs) -> Table:
         cells = [_cell(right[places][:, [n]], country, region, rater.name) for n, rater in enumerate(models)]
         rows.append(Row(region, (*cells, _cell(right[places], country, region, "")), ""))
     columns: list[Words] = [*(rater_label(model) for model in models), _("Mean of these models")]
-    words: list[Words] = [_("In percent. Regions by GlobalRG's Table 4, version 1.")]
+    words: list[Words] = [_("In percent. Regions by GlobalRG's Table 4, version 1."), *settled]
     return inputs.table(corner=_("Region"), columns=columns, rows=rows, words=words)
 
 
@@ -224,6 +264,7 @@ def build_collected(inputs: TableInputs) -> Table:
     if not gold:
         text = _("There are no boxes yet. Open a campaign of the stage “Box drawing”, or import boxes.")
         raise MissingData(text, by_people=True)
+    words = _settle(inputs.benchmark, gold)
     facts, human = facts_of(list(gold)), _human(inputs)
     rows = []
     for country in sorted({country for country, _box in gold.values()}, key=_by_region):
@@ -245,7 +286,7 @@ def build_collected(inputs: TableInputs) -> Table:
         )
         rows.append(Row(country, cells, GROUNDING.of(country) or ""))
     columns: list[Words] = [_("Concepts"), _("Box / image"), _("Objects"), _("Human IoU")]
-    return inputs.table(corner=_("Country"), columns=columns, rows=rows)
+    return inputs.table(corner=_("Country"), columns=columns, rows=rows, words=words)
 
 
 def _is_same_country(one: str, other: str) -> bool:

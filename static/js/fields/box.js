@@ -413,6 +413,9 @@ function tell(words) {
   saying = setTimeout(() => announce(words()), 200);
 }
 
+/** Whether there is one to draw upon, and the sheet asks for it now. */
+const asked = () => !!here && !here.part.closest("[hidden]");
+
 function take(field) {
   if (here === field) return;
   here = field;
@@ -437,7 +440,7 @@ onSheet(({ bench, form }) => {
 
 onZoom(() => fields.forEach((one) => one.paint()));
 claimDrags(
-  (event) => !!here && !event.shiftKey && !!event.target.closest?.("#view") && !event.target.closest(".broken") && here.take(event),
+  (event) => asked() && !event.shiftKey && !!event.target.closest?.("#view") && !event.target.closest(".broken") && here.take(event),
   () => here?.letGo());
 addEventListener("pointermove", (event) => here?.drag?.id === event.pointerId && here.move(event));
 addEventListener("pointerup", (event) => here?.drag?.id === event.pointerId && here.end());
@@ -449,7 +452,7 @@ addEventListener("click", (event) => {
 });
 
 onKey((event, key) => {
-  if (!here || event.target.matches("[type=radio], [type=checkbox]") && key !== "n") return false;
+  if (!asked() || event.target.matches("[type=radio], [type=checkbox]") && key !== "n") return false;
   if (key === "n") here.add();
   else if (key === "Delete") here.clear();
   else if (event.code === "BracketLeft" || key === "[") here.next(-1);
