@@ -28,6 +28,7 @@ GROUNDED = (
 PER_CELL = 3  # pictures of a universal in a country
 MAX_AREA = 0.3
 LEAST_OBJECTS = 3
+LEAST_OVERLAP = 0.5  # of two people's boxes, or a third person decides (ours)
 YES_NO = (option("yes", {"en": "Yes"}), option("no", {"en": "No"}))
 
 SCREENING_SHEET = {
@@ -101,6 +102,25 @@ VERIFYING_SHEET = {
             {"least": 1, "most": 1},
             rules=[{"en": "Close to its edges. If there are several, choose the one that shows best."}],
         )
+    ]
+}
+ADJUDICATION_SHEET = {
+    "fields": [
+        field(
+            "decision",
+            "choice",
+            {"en": "Which box is right?"},
+            {
+                "many": False,
+                "options_from": "numbers",
+                "more": [
+                    option("another", {"en": "None of them: I draw another one"}),
+                    option("undecided", {"en": "It cannot be decided"}),
+                ],
+            },
+        ),
+        {**VERIFYING_SHEET["fields"][0], "show_if": {"field": "decision", "in": ["another"]}},
+        field("reason", "text", {"en": "Why?"}, {"max_length": 500}),
     ]
 }
 KEYWORD = {"show": [{"key": "concept", "label": {"en": "What to look for"}}]}
@@ -184,7 +204,7 @@ RETRIEVAL = Recipe(
 
 GROUNDING = Recipe(
     key="globalrg-grounding",
-    version="1",
+    version="2",
     name="GlobalRG, cultural visual grounding",
     summary={
         "en": (
@@ -277,6 +297,33 @@ GROUNDING = Recipe(
             skip_reasons=(UNFAMILIAR, BROKEN, {"code": "not_there", "label": {"en": "It is not in the picture"}}),
             instructions={
                 "en": "Draw one box round what the word names. Somebody else did so before; you do not see theirs."
+            },
+        ),
+        StageSpec(
+            key="box-adjudication",
+            name="Box adjudication",
+            display="image",
+            sheet=ADJUDICATION_SHEET,
+            target_answers=1,
+            has_target=True,
+            own_items_only=True,
+            staffing="others",
+            derivation={
+                "kind": "disagree",
+                "from": ["boxes", "verification"],
+                "params": {
+                    "between": [{"stage": "boxes", "field": "box"}, {"stage": "verification", "field": "box"}],
+                    "measure": "iou",
+                    "under": LEAST_OVERLAP,
+                },
+            },
+            layout=KEYWORD,
+            skip_reasons=(UNFAMILIAR, BROKEN, {"code": "not_there", "label": {"en": "It is not in the picture"}}),
+            instructions={
+                "en": (
+                    "Two people drew boxes round what the word names, and the boxes differ. Choose the one that is right, or draw "
+                    "another one, and say why. If it cannot be decided, say so."
+                )
             },
         ),
     ),
