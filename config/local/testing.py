@@ -27,7 +27,8 @@ CHECKS = {
     "Migrations are complete": [setup.PYTHON, "manage.py", "makemigrations", "--check", "--dry-run"],
     TRANSLATIONS: [setup.PYTHON, "-m", "tests.translations"],
 }
-GOLDEN = "EMIC_GOLDEN"  # tests of wordings write down a new version where it says "write"
+# EMIC_GOLDEN: tests of wordings write down a new version where it says "write". EMIC_SHOTS: a folder for screenshots.
+FOR_TESTS = ("EMIC_GOLDEN", "EMIC_SHOTS")
 # Tests that wait for a browser, a server or a worker. A failure is run once more, alone: what passes then is listed as
 # unsteady and mended, what fails again is a failure. All other tests fail at once.
 OTHER_PROCESSES = ("tests/browser/", "tests/start/", "tests/operations/")
@@ -82,7 +83,7 @@ def run_step(name: str, command: list[str], env: dict[str, str]) -> "subprocess.
 def test_environment() -> dict[str, str]:
     """The environment without what belongs to a real instance; tests bring their own database and folder."""
     own = ("DATABASE_URL", "CELERY_BROKER_URL", "EMAIL_URL", "PYTHONHOME", "VIRTUAL_ENV")
-    known = (key for key in os.environ if key == GOLDEN or not key.startswith("EMIC_"))
+    known = (key for key in os.environ if key in FOR_TESTS or not key.startswith("EMIC_"))
     env = {key: os.environ[key] for key in known if key not in own}
     if os.environ.get("EMIC_TEST_DATABASE_URL"):
         env["DATABASE_URL"] = os.environ["EMIC_TEST_DATABASE_URL"]
