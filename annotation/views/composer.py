@@ -53,7 +53,7 @@ def _context(request: HttpRequest, benchmark: Benchmark, **more: Any) -> dict[st
 def stages(request: HttpRequest, slug: str) -> HttpResponse:
     """The benchmark's stages in order; a new one, blank or like another."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
-    name, like = request.POST.get("name", "").strip()[:120], request.POST.get("like", "")
+    name, like = request.POST.get("name", "").replace("\x00", "").strip()[:120], request.POST.get("like", "")
     if "remove" in request.POST:
         return _remove(request, benchmark, request.POST["remove"])
     if request.method == "POST" and name:

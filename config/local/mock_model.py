@@ -9,6 +9,7 @@ as real models do: what became of that is on the page of a run.
 import argparse
 import hashlib
 import json
+import re
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from random import Random
 from typing import Any
@@ -19,6 +20,8 @@ DECLINES = 0.02
 MOST_BYTES = 32 * 1024 * 1024
 CHATTER = "What a lovely picture. I would not like to put it into one word."
 NO = "I cannot say anything about people in pictures."
+LEVEL = re.compile(r"^(\d{1,2}): ", re.MULTILINE)  # a level of a scale that a prompt explains in words
+RATING = "rating=X"  # how a prompt says that the chosen level is to be stated
 
 
 def chat_completion(asked: dict[str, Any]) -> dict[str, Any]:
@@ -48,7 +51,18 @@ def completion_text(asked: dict[str, Any], dice: Random) -> str:
     if schema:
         return json.dumps(fill_schema(schema, dice))
     choices = asked.get("guided_choice")
-    return str(choose_upper_middle(choices, dice)) if choices else "3"
+    if choices:
+        return str(choose_upper_middle(choices, dice))
+    text = prompt_text(asked)
+    level = choose_upper_middle(LEVEL.findall(text) or ["3"], dice)
+    return f"A practice model does not look closer. rating={level}" if RATING in text else level
+
+
+def prompt_text(asked: dict[str, Any]) -> str:
+    """All texts of the messages; pictures are left out."""
+    contents = [message.get("content") or "" for message in asked.get("messages") or []]
+    parts = [part for content in contents for part in ([content] if isinstance(content, str) else content)]
+    return "\n".join(part if isinstance(part, str) else str(part.get("text") or "") for part in parts)
 
 
 def choose_upper_middle(choices: list[Any], dice: Random) -> Any:

@@ -60,6 +60,7 @@ def _team_page(request: HttpRequest, team: Team, form: InviteToTeamForm, **extra
         "team": team,
         "manages": manages,
         "members": team.members.select_related("user").order_by("user__name"),
+        "admins": team.members.filter(role=TeamMember.Role.ADMIN).count(),
         "roles": TeamMember.Role.choices,
         "cohorts": team.cohorts.order_by("label"),
         "version": consent.current_version(team),

@@ -66,8 +66,11 @@ def test_an_admin_changes_roles_and_takes_people_out_but_not_the_last_admin(worl
     own = reverse("people:member_remove", args=["nile-lab", world.team_admin.pk])
     assert "A team needs an admin" in client.post(own, follow=True).content.decode()
     assert client.post(role, {"role": "owner"}).status_code == 400
+    page = reverse("people:team", args=["nile-lab"])
+    assert "1 team admin." in client.get(page).content.decode(), "members are not counted"
     client.post(role, {"role": "admin"})
     assert TeamMember.objects.get(user=world.mara).role == "admin"
+    assert "2 team admins." in client.get(page).content.decode()
     client.post(remove)
     assert not TeamMember.objects.filter(user=world.mara).exists()
     assert world.client(world.mara).post(remove).status_code == 404

@@ -32,6 +32,17 @@ def test_it_fills_a_schema() -> None:
     assert texts and all(set(json.loads(text or "")) == {"level", "sure"} for text in texts)
 
 
+def test_it_states_a_level_of_the_scale_that_a_prompt_explains() -> None:
+    scale = "Rate it from 1 to 2:\n1: wrong.\n2: right.\nState the rating as 'rating=X'."
+    asked = [
+        {"messages": [{"role": "user", "content": [{"type": "text", "text": f"{n}\n{scale}"}]}]} for n in range(200)
+    ]
+    stated = {text.rpartition("rating=")[2] for body in asked if (text := reply_text(body)) not in (None, CHATTER)}
+    assert stated == {"1", "2"}
+    plain = [reply_text({"messages": [{"role": "user", "content": f"{n}\n1: no.\n2: yes."}]}) for n in range(50)]
+    assert {"1", "2"} <= set(plain) <= {"1", "2", CHATTER, None}
+
+
 def test_now_and_then_it_chats_or_declines() -> None:
     answers = [reply_text(chat_request(number)) for number in range(500)]
     assert 5 <= answers.count(CHATTER) <= 40 and 2 <= answers.count(None) <= 30

@@ -315,3 +315,8 @@ def test_questions_are_named_by_what_they_ask_and_buttons_by_what_they_move(worl
     assert f"only after “{asked}”" in html and f'<option value="{first["key"]}" selected>{asked}</option>' in html
     assert 'aria-label="Question 2: delete"' in html and 'aria-label="Points 1: delete"' in html
     assert 'aria-labelledby="l-sheet.fields[1].label n-w:sheet.fields[1].label.en"' in html
+
+
+def test_a_name_loses_what_the_database_cannot_store(world: World, mara: Client) -> None:
+    assert mara.post(f"/b/{world.benchmark.slug}/stages/", {"name": "One\x00 more"}).status_code == 302
+    assert Stage.objects.latest("pk").name == "One more"
