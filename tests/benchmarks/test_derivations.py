@@ -244,6 +244,7 @@ def test_a_long_key_is_cut_and_still_its_own() -> None:
         ({"kind": "promote", "from": ["a"], "params": {"text": "item.nothing"}}, "params.text"),
         ({"kind": "join", "from": ["a"], "params": {}}, "params.by"),
         ({"kind": "sample", "from": ["a"], "params": {"n": 0}}, "params.n"),
+        ({"kind": "sample", "from": ["a"], "params": {"n": 10**20}}, "params.n"),
         ({"kind": "sample", "from": ["a"], "params": {"n": 1, "by": ["item.nothing"]}}, "params.by"),
         ({"kind": "sample", "from": ["a"], "params": {"n": 1, "by": 3}}, "params.by"),
         ({"kind": "sample", "from": ["a"], "params": {"n": 1, "order": {}}}, "params.order.field"),

@@ -43,13 +43,14 @@ from benchmarks.rules.derivations.contract import (
 
 OWN = frozenset({"n", "by", "weight", "order", "strata"})
 MOST_BINS = 20
+MOST_ITEMS = 1_000_000  # of a group: more than any stage holds
 Members = Sequence[Result]
 """The results of one item and target."""
 
 
 def check(params: Mapping[str, Any]) -> None:
-    if not _is_count(params.get("n"), 1):
-        raise DerivationError("params.n", "must be a number from 1")
+    if not _is_count(params.get("n"), 1) or params["n"] > MOST_ITEMS:
+        raise DerivationError("params.n", f"must be a number from 1 to {MOST_ITEMS:,}")
     _check_groups(params.get("by", ()))
     if "weight" in params:
         require_path(params["weight"], "params.weight")
