@@ -138,6 +138,10 @@ def _row_facts(row: ModelRow) -> dict[str, Any]:
 
 def _answered_notes(row: ModelRow, n_things: int) -> list[str]:
     """What the share answered is of, and how much of what people rated that is."""
+    if not n_things:
+        return [_("People have rated none of its items")]
+    if not row.answered.n_units:
+        return [_("None of the items that people rated was sent")]
     n = {"n": f"{row.answered.extras['count']:,}", "of": f"{row.answered.n_units:,}", "things": f"{n_things:,}"}
     if row.asked is None:
         rest = row.answered.value != 1

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Sum
+from django.db.models import Count, Sum
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from benchmarks.models import Benchmark
 from predictions.models import Attempt, Call, PlanSet, Run
-from predictions.pages.runs import RunRow, rows_of_runs
+from predictions.pages.runs import RunRow, rows_of_runs, waits_for_items
 from predictions.queries.model_conditions import OfferedCondition, is_judging
 from predictions.queries.model_details import without_detail
 from predictions.services.runs.plan_sets import RunOutlook
@@ -131,11 +131,26 @@ class SetRunRow(RunRow):
 
 
 @dataclass(frozen=True)
+class FailedRun:
+    """A run that ended without any answer, and why most of its calls have none."""
+
+    run: Run
+    reason: str
+
+
+def failed_text(n: int) -> str:
+    """How many runs failed; empty for none."""
+    return ngettext("%(n)s run failed", "%(n)s runs failed", n) % {"n": n} if n else ""
+
+
+@dataclass(frozen=True)
 class PlanSetProgress:
-    """How far a set is. `cost`: US dollars as far as they are known; `unaccounted`: what requests of unknown cost may
-    have cost at most. `unpriced`: whether there are some. `spent`: percent of the budget; None without one."""
+    """How far a set is. `failed`: named before what the others do. `cost`: US dollars as far as they are known;
+    `unaccounted`: what requests of unknown cost may have cost at most. `unpriced`: whether there are some. `spent`:
+    percent of the budget; None without one."""
 
     rows: Sequence[SetRunRow]
+    failed: Sequence[FailedRun]
     answered: int
     total: int
     ended: int
@@ -160,12 +175,16 @@ class PlanSetProgress:
         return str(STATE_TEXTS[self.state])
 
     @property
+    def failed_label(self) -> str:
+        return failed_text(len(self.failed))
+
+    @property
     def percent(self) -> float:
         return 100 * self.ended / self.total if self.total else 0.0
 
 
 def plan_set_progress(plan_set: PlanSet) -> PlanSetProgress:
-    """Six queries, however many runs there are."""
+    """Six queries, however many runs there are; one more where a run failed."""
     runs = Run.objects.filter(plan_set=plan_set).order_by("pk")
     runs = runs.select_related("rater", "campaign__stage", "endpoint", "created_by", "job")
     calls = Call.objects.filter(run__plan_set=plan_set)
@@ -178,10 +197,11 @@ def plan_set_progress(plan_set: PlanSet) -> PlanSetProgress:
     total = sum(row.total for row in rows)
     spent = min(100.0, float(100 * (cost + unaccounted) / plan_set.budget)) if plan_set.budget else None
     state = _state_of(plan_set, [row.run for row in rows])
+    failed = _failed_runs([row.run for row in rows])
     shown: list[Any] = [plan_set.state, plan_set.budget, cost, unaccounted, waits]
     shown += [(row.run.pk, row.state, row.answered, row.total) for row in rows]
     return PlanSetProgress(
-        rows, sum(row.answered for row in rows), total, total - waits, cost, unaccounted,
+        rows, failed, sum(row.answered for row in rows), total, total - waits, cost, unaccounted,
         unpriced=Attempt.objects.filter(call__run__plan_set=plan_set, cost=None).exists(), spent=spent, state=state,
         live=state == "running", seen=hashlib.sha256(repr(shown).encode()).hexdigest()[:16],
     )  # fmt: skip
@@ -199,7 +219,22 @@ def _state_of(plan_set: PlanSet, runs: Sequence[Run]) -> str:
         return "budget"
     if Run.State.PAUSED in states:
         return "attention"
-    return "waiting" if any(run.follows for run in standing) else "done"
+    return "waiting" if any(map(waits_for_items, standing)) else "done"
+
+
+def _failed_runs(runs: Sequence[Run]) -> list[FailedRun]:
+    """Those that count, each with the commonest reason of its calls. One query where there is one."""
+    failed = [run for run in runs if _has_failed(run)]
+    if not failed:
+        return []
+    calls = Call.objects.filter(run__in=failed).exclude(reason="").order_by()
+    counts = calls.values_list("run", "reason").annotate(n=Count("pk")).order_by("n", "reason")
+    reasons = {run: reason for run, reason, _n in counts}
+    return [FailedRun(run, call_reasons.reason_text(reasons.get(run.pk, ""))) for run in failed]
+
+
+def _has_failed(run: Run) -> bool:
+    return run.state == Run.State.FAILED and run.withdrawn_at is None
 
 
 @dataclass(frozen=True)
@@ -210,6 +245,11 @@ class PlanSetRow:
     runs: int
     answered: int
     total: int
+    failed: int
+
+    @property
+    def failed_label(self) -> str:
+        return failed_text(self.failed)
 
 
 def plan_set_rows(benchmark: Benchmark) -> list[PlanSetRow]:
@@ -219,7 +259,9 @@ def plan_set_rows(benchmark: Benchmark) -> list[PlanSetRow]:
     rows = []
     for plan_set in sets:
         own = [row for row in runs if row.run.plan_set_id == plan_set.pk]
-        rows.append(PlanSetRow(plan_set, len(own), sum(row.answered for row in own), sum(row.total for row in own)))
+        answered, total = sum(row.answered for row in own), sum(row.total for row in own)
+        failed = sum(_has_failed(row.run) for row in own)
+        rows.append(PlanSetRow(plan_set, len(own), answered, total, failed))
     return rows
 
 

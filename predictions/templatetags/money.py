@@ -18,6 +18,13 @@ def dollars(amount: Decimal) -> str:
 
 
 @register.filter
+def dollar_range(amounts: tuple[Decimal, Decimal]) -> str:
+    """From the first to the second; one amount where both read the same."""
+    low, high = map(dollars, amounts)
+    return low if low == high else f"{low}–{high}"
+
+
+@register.filter
 def exact_amount(amount: Decimal) -> str:
     """As somebody gave it, and whole cents at least: 10.00, 0.001."""
     exponent = amount.normalize().as_tuple().exponent

@@ -4,6 +4,8 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.template.loader import render_to_string
+from django.utils import timezone
 
 from annotation.models import Campaign
 from benchmarks.models import Item
@@ -27,6 +29,7 @@ from tests.predictions.plan_set_helpers import (
     use_conditions,
 )
 from tests.predictions.request_helpers import Plainly, a_campaign, an_endpoint, drive_run, states, use
+from tests.predictions.scripted_replies import BAD_REQUEST
 
 pytestmark = pytest.mark.django_db
 PRICES = {"*": {"request": "0.1"}}
@@ -204,6 +207,52 @@ def test_all_runs_pause_resume_and_stop_together(world: World, campaign: Campaig
     assert (
         world.client(world.mara).post(path(world).replace("ask", f"plans/{plan_set.pk}/action"), {}).status_code == 400
     )
+
+
+@pytest.mark.parametrize(("high", "text"), [("0", "$0<"), ("0.5", "$0–0.5000<")])
+def test_a_cost_that_is_one_amount_is_written_once(high: str, text: str) -> None:
+    page = render_to_string(
+        "predictions/cost.html", {"estimate": {"dollars": (Decimal(0), Decimal(high))}, "no_input": "x"}
+    )
+    assert text in page
+
+
+class TestFailedRuns:
+    def test_one_that_follows_is_named_first_with_its_reason_and_does_not_wait(
+        self, world: World, campaign: Campaign, endpoint: Endpoint, scripted_server: Server
+    ) -> None:
+        scripted_server.answer_by(lambda received: BAD_REQUEST if received.body["model"] == "B" else None)
+        plan_set = start_set(world, (endpoint, "A", [FIRST]), (endpoint, "B", [FIRST]))
+        Run.objects.filter(plan_set=plan_set).update(follows=True)
+        well, failed = [drive_run(run) for run in runs_of(plan_set)]
+        assert (well.state, failed.state) == ("done", "failed")
+        state, rows = self.parts_of(world, plan_set)
+        assert state.index("1 run failed") < state.index("Waiting for items"), "the other one waits"
+        reason = state[state.index(f'predictions/run/{failed.pk}/"') :]
+        assert "The server rejected this request." in reason and f"predictions/run/{well.pk}/" not in state
+        assert rows.count(">Waiting for items<") == rows.count(">Failed<") == 1
+        listed = text_of(world.client(world.mara).get(f"/b/{world.benchmark.slug}/predictions/"))
+        assert "1 run failed" in listed
+        answer_runs.withdraw(failed, world.mara, timezone.now())
+        assert "run failed" not in self.parts_of(world, plan_set)[0], "it counts no more"
+
+    def test_a_set_of_failed_runs_only_neither_waits_nor_is_done(
+        self, world: World, campaign: Campaign, endpoint: Endpoint, scripted_server: Server
+    ) -> None:
+        scripted_server.set(default=BAD_REQUEST)
+        plan_set = start_set(world, (endpoint, "A", [FIRST, SECOND]))
+        Run.objects.filter(plan_set=plan_set).update(follows=True)
+        assert {drive_run(run).state for run in runs_of(plan_set)} == {"failed"}
+        state, _rows = self.parts_of(world, plan_set)
+        assert "2 runs failed" in state and "Waiting for items" not in state and ">Done<" not in state
+        models = text_of(world.client(world.mara).get(f"/b/{world.benchmark.slug}/models/"))
+        assert "People have rated none of its items" in models and "0 of 0" not in models
+
+    def parts_of(self, world: World, plan_set: PlanSet) -> tuple[str, str]:
+        """What the page says of the set, and its table of runs."""
+        page = text_of(world.client(world.mara).get(f"/b/{world.benchmark.slug}/predictions/plans/{plan_set.pk}/"))
+        state, rows = page.split('id="progress"')[1].split("<table")
+        return state, rows
 
 
 class TestBudget:
