@@ -15,9 +15,10 @@ class AnnotationConfig(AppConfig):
         from annotation.services.files.answer_files import IMPORT
         from annotation.services.revisions import makers
         from annotation.services.revisions.finder import FinderMaker
+        from annotation.services.sheets.number_facts import facts_read_as_numbers
         from benchmarks.pages import panels
         from benchmarks.pages.next_actions import Rank, register
-        from benchmarks.services import item_changes
+        from benchmarks.services import item_changes, number_facts
         from jobs.services import kinds
 
         panels.register(PANEL)
@@ -37,3 +38,4 @@ class AnnotationConfig(AppConfig):
         item_changes.register(intake_changes.follow)
         item_changes.register_for_arrivals(intake_changes.judge_again)
         item_changes.register_for_arrivals(exclude_former_judges)
+        number_facts.register(facts_read_as_numbers)

@@ -224,7 +224,7 @@ def _number(value: Any) -> Any:
         number = float(value)
         if math.isfinite(number):
             return int(number) if number.is_integer() and abs(number) < 2**53 else number
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         pass
     return as_value("", value)
 

@@ -40,6 +40,14 @@ class JudgedItemRow:
     reasons: list[str]
     decided: bool
 
+    @property
+    def may_keep(self) -> bool:
+        return self.item.intake in (Item.Intake.DROPPED, Item.Intake.WAITING)
+
+    @property
+    def may_drop(self) -> bool:
+        return self.item.intake != Item.Intake.DROPPED
+
 
 @dataclass(frozen=True)
 class FiltersPage:

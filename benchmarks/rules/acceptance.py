@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from benchmarks.rules.expressions import Expression, ExpressionError
+from benchmarks.rules.expressions import Expression, ExpressionError, number_names
 
 Value = float | str | None
 Values = Mapping[str, Value]
@@ -76,13 +76,22 @@ class Rule:
     @property
     def names(self) -> frozenset[str]:
         """All names the rule needs a value for."""
-        used = [clause.expression for clause in self.clauses] + ([self.score.expression] if self.score else [])
-        return frozenset(name for expression in used for name in expression.names)
+        return frozenset(name for expression in self._expressions for name in expression.names)
+
+    @property
+    def _expressions(self) -> list[Expression]:
+        return [clause.expression for clause in self.clauses] + ([self.score.expression] if self.score else [])
 
     @property
     def facts(self) -> frozenset[str]:
         """Keys of the facts of the item that the rule reads."""
         return frozenset(name.removeprefix(FACTS) for name in self.names if name.startswith(FACTS))
+
+    @property
+    def number_facts(self) -> frozenset[str]:
+        """Of these facts, those that it calculates with or compares with a number."""
+        names = number_names(self._expressions)
+        return frozenset(name.removeprefix(FACTS) for name in names if name.startswith(FACTS))
 
     def words(self, key: str) -> Mapping[str, str]:
         """What a clause says; nothing for one that is not of this rule."""

@@ -9,7 +9,7 @@ A text in a sum, a division by zero, and a comparison by size of other things th
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,8 @@ DEEPEST = 40
 MOST_STEPS = 100  # one in another, parentheses or not: what evaluates a tree goes down with it
 WORDS = ("and", "or", "not", "in")
 COMPARE = ("<=", ">=", "==", "!=", "<", ">")
+SUMS = ("+", "-", "*", "/")
+SIZES = ("<", "<=", ">", ">=")
 TOKEN = re.compile(
     r"""\s*(?:(?P<number>\d+(?:\.\d+)?)|(?P<name>[a-z_][a-z0-9_]*(?:\.[a-z_][a-z0-9_]*)?)|"(?P<quoted>[^"]*)"
     |(?P<sign><=|>=|==|!=|[-+*/<>(),]))""",
@@ -60,6 +62,33 @@ class Expression:
     def evaluate(self, values: Mapping[str, Any]) -> Result:
         """A number (always float), true or false, a text, or None where it is undefined."""
         return _value(self.tree, values)
+
+
+def number_names(expressions: Iterable[Expression]) -> frozenset[str]:
+    """Names that are calculated with or compared with a number, and nowhere with a text.
+
+    >>> sorted(number_names([Expression.parse('a > 2 and b == "x" and c in (1, 2) and d')]))
+    ['a', 'c']
+    >>> sorted(number_names([Expression.parse("a + b"), Expression.parse('b == "none"')]))
+    ['a']
+    """
+    uses = [use for expression in expressions for use in _uses(expression.tree)]
+    return frozenset(name for name, kind in uses if kind is float) - {name for name, kind in uses if kind is str}
+
+
+def _uses(tree: tuple[Any, ...]) -> Iterator[tuple[str, type]]:
+    """Names, each with what it is used as: float or str. A name that is used as either is not among them."""
+    sign, *parts = tree
+    if sign in ("name", "is"):
+        return
+    kinds: set[type] = {float} if sign in (*SUMS, *SIZES) else set()
+    if sign in ("==", "!=", "in"):
+        kinds = {float if part[0] in SUMS else type(part[1]) for part in parts if part[0] in ("is", *SUMS)}
+    for part in parts:
+        if part[0] == "name":
+            yield from ((part[1], kind) for kind in kinds)
+        else:
+            yield from _uses(part)
 
 
 class _Parser:

@@ -6,24 +6,26 @@ returned with a comment make its next revision: all rows of the item have to com
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from benchmarks.imports.problems import RowProblem
-from benchmarks.imports.records import Record, Row, as_value
+from benchmarks.imports.records import FACT, Record, Row, as_value
 from benchmarks.models import Image, Item, ItemFact, ItemImage, ItemReturn, Stage
 from benchmarks.models.items import RETURNED
 from benchmarks.models.revisions import BY_IMPORT
 from benchmarks.queries.revisions import newest_revisions
+from benchmarks.rules.filters.contract import is_number
 from benchmarks.rules.revisions import revision_key
 from benchmarks.services import item_changes
 from benchmarks.services.images import ImageRefused
 from benchmarks.services.intake import judge_job
 from benchmarks.services.intake.judging import judge_items, lock_stage
+from benchmarks.services.number_facts import facts_read_as_numbers
 from jobs.models import JobRow
 from jobs.services.bulk import insert_rows
 
@@ -101,6 +103,7 @@ def import_batch(stage: Stage, prepared: Sequence[PreparedRow], *, complete: boo
     `complete`: fill in what a known item lacks and a row says. A value that is there is never replaced.
     """
     locked = lock_stage(stage)
+    prepared = _check_facts(locked, prepared)
     batch = _load_batch(stage, prepared, complete)
     rows = []
     for prepared_row in prepared:
@@ -109,6 +112,23 @@ def import_batch(stage: Stage, prepared: Sequence[PreparedRow], *, complete: boo
     _write(batch)
     _judge(locked, batch)
     return rows
+
+
+def _check_facts(stage: Stage, prepared: Sequence[PreparedRow]) -> Sequence[PreparedRow]:
+    """Refuse rows in which a fact is no number that the stage reads as one: their items would wait for ever."""
+    if not any(isinstance(row.row.found, Record) and row.row.found.facts for row in prepared):
+        return prepared
+    keys = facts_read_as_numbers(stage)
+    return [row if row.problem else replace(row, problem=_fact_problem(row.row.found, keys)) for row in prepared]
+
+
+def _fact_problem(record: Record | RowProblem, keys: Collection[str]) -> RowProblem | None:
+    facts = record.facts if isinstance(record, Record) else {}
+    wrong = next(((key, value) for key, value in facts.items() if key in keys and not is_number(value)), None)
+    if wrong is None:
+        return None
+    text = _("“%(column)s” is “%(value)s”, and this stage needs a number there. Correct it, or leave it empty.")
+    return RowProblem("fact_not_number", text % {"column": f"{FACT}{wrong[0]}", "value": str(wrong[1])[:80]})
 
 
 def _judge(stage: Stage, batch: Batch) -> None:
@@ -263,7 +283,7 @@ def _compare(
     pairs = [(COLUMN.get(name, name), getattr(known.item, name), getattr(record, name)) for name in MEMBERS]
     context_values = known.compared_context(role, mode)
     pairs += [(name, as_value(name, context_values.get(name, "")), value) for name, value in context.items()]
-    pairs += [(f"fact.{name}", known.facts.get(name, ""), value) for name, value in record.facts.items()]
+    pairs += [(f"{FACT}{name}", known.facts.get(name, ""), value) for name, value in record.facts.items()]
     if use is not None:
         pairs += [(name, getattr(use, name), getattr(record, name)) for name in OF_PICTURE]
     given_values = [(name, old, new) for name, old, new in pairs if new not in ("", None)]

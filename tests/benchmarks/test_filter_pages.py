@@ -171,6 +171,27 @@ def test_a_researcher_keeps_and_drops_by_hand_with_a_reason(world: World, stage:
     assert mara.post(address(stage, f"items/{withdrawn.pk}/"), {"state": "kept", "reason": "x"}).status_code == 404
 
 
+def buttons(page: str, key: str) -> list[str]:
+    """The states that the form of this item offers."""
+    form = page.split(f'<span class="vh"> {key}</span></summary>')[1].split("</form>")[0]
+    return [part.split('"')[0] for part in form.split('name="state" value="')[1:]]
+
+
+@pytest.mark.parametrize("state", ["kept", "dropped"])
+def test_an_item_that_waits_is_kept_or_dropped_by_hand(stage: Stage, mara: Client, state: str) -> None:
+    set_up(stage, ASPECT, SCORE)
+    upload(mara, stage, lines(*ROWS), PICTURES)
+    waiting = text_of(mara, stage, "?show=waiting")
+    assert "Keep or drop by hand" in waiting and buttons(waiting, "waits") == ["kept", "dropped"]
+    assert buttons(text_of(mara, stage), "wide") == ["kept"]
+    assert buttons(text_of(mara, stage, "?show=kept"), "good") == ["dropped"]
+    item = stage.items.get(key="waits")
+    mara.post(address(stage, f"items/{item.pk}/"), {"state": state, "reason": "Seen by us"})
+    assert states(stage)["waits"] == state and "No item waits for a fact." in text_of(mara, stage, "?show=waiting")
+    mara.post(address(stage, f"items/{item.pk}/"), {"state": ""})
+    assert states(stage)["waits"] == "waiting"
+
+
 def test_waiting_items_are_assigned_when_the_researcher_says_so(stage: Stage, mara: Client) -> None:
     set_up(stage, SCORE)
     assert "They are assigned to nobody" in text_of(mara, stage)

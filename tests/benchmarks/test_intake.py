@@ -120,6 +120,53 @@ def test_the_same_import_in_another_order_gives_the_same_states(stage: Stage, ma
     assert duplicate.value == {"key": "first"}
 
 
+@pytest.mark.parametrize(
+    "value", ["oops", "NaN", "-inf", "1e999", pytest.param(10**400, id="huge"), True, "23,5", "20|30"]
+)
+def test_a_row_is_refused_where_a_filter_cannot_read_its_fact_as_a_number(
+    stage: Stage, mara: Client, value: Any
+) -> None:
+    set_up(stage, SCORE)
+    rows = [row("a", **{"fact.clip_score": value, "fact.scene": "oops"}), row("b", **{"fact.clip_score": "24.5"})]
+    job = upload(mara, stage, lines(*rows), PICTURES)
+    assert outcomes(job) == {1: ("error", "fact_not_number"), 2: ("created", "")}
+    message = job.rows.get(number=1).message
+    assert "“fact.clip_score” is “" in message and str(value).split("|")[0][:80] in message
+    rows[0] = row("a", **{"fact.clip_score": 24, "fact.scene": "oops"})
+    assert outcomes(upload(mara, stage, lines(*rows), PICTURES))[1] == ("created", "shares_picture")
+    assert states(stage) == {"a": "kept", "b": "kept"}
+    assert ItemFact.objects.get(key="scene").value == "oops", "a fact that nothing reads as a number stays free"
+
+
+GATE = {"key": "clip_score", "at_least": 3, "label": {"en": "Score"}}
+BOX = {"key": "box", "kind": "box", "version": 1, "label": {"en": "Box"}, "config": {"facts": [GATE]}}
+
+
+@pytest.mark.parametrize(
+    ("by_gate", "expression", "refused"),
+    [
+        (True, "", True),
+        (False, "facts.clip_score >= 3", True),
+        (False, "facts.clip_score + 1 == 3", True),
+        (False, "facts.clip_score in (1, -2)", True),
+        (False, 'facts.clip_score == "oops"', False),
+        (False, 'facts.clip_score > 3 or facts.clip_score == "none"', False),
+        (False, "facts.objects >= 3", False),
+    ],
+)
+def test_a_gate_and_an_acceptance_rule_need_numbers_too(
+    stage: Stage, mara: Client, by_gate: bool, expression: str, refused: bool
+) -> None:
+    if by_gate:
+        stage.sheet = {"fields": [BOX]}
+    else:
+        clause = {"key": "enough", "expression": expression, "words": {"en": "Enough"}}
+        stage.acceptance, stage.acceptance_rule = Stage.Acceptance.BY_RULE, {"clauses": [clause]}
+    stage.save()
+    job = upload(mara, stage, lines(row("a", **{"fact.clip_score": "oops"})), PICTURES)
+    assert outcomes(job) == {1: ("error", "fact_not_number") if refused else ("created", "")}
+
+
 def test_a_fact_that_comes_with_a_later_import_ends_the_wait(stage: Stage, mara: Client) -> None:
     set_up(stage, SCORE)
     upload(mara, stage, lines(row("a"), row("b")), PICTURES)

@@ -27,7 +27,7 @@ from tests.annotation.chain.factories import (
     process_derivations,
 )
 from tests.annotation.queue.factories import a_cohort, a_person
-from tests.importing import lines, upload
+from tests.importing import lines, outcomes, upload
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
@@ -100,6 +100,22 @@ def test_an_import_that_brings_the_fact_has_the_rule_decide(world: World) -> Non
     upload(client, stage, lines({"key": "a", "text": "Tea", "fact.objects": 4}), complete="on")
     process_derivations()
     assert outcome() == ("accepted", [], []) and len(live_items(later)) == 1
+
+
+@pytest.mark.parametrize("frozen", ["rule", "gate"])
+def test_an_import_refuses_a_text_where_a_running_campaign_reads_a_number(world: World, frozen: str) -> None:
+    gated = {"fields": [a_field("box", "box", facts=[GATE]), *GOOD["fields"]]}
+    sheet, rule = (gated, RULE) if frozen == "gate" else (GOOD, READS)
+    shape = {"sheet": sheet, "acceptance": "by_rule", "acceptance_rule": rule, "pictures": "optional"}
+    Stage.objects.filter(pk=world.stage.pk).update(**shape)
+    stage = Stage.objects.get(pk=world.stage.pk)
+    items(stage, 1)
+    campaign = create_open_campaign(stage, a_cohort(stage.benchmark.team))
+    Stage.objects.filter(pk=stage.pk).update(sheet=GOOD, acceptance="on_submit", acceptance_rule={})
+    client, row = world.client(world.mara), lines({"key": "a", "text": "Tea", "fact.objects": "many"})
+    assert outcomes(upload(client, stage, row)) == {1: ("error", "fact_not_number")}
+    Campaign.objects.filter(pk=campaign.pk).update(state="closed")
+    assert outcomes(upload(client, stage, row)) == {1: ("created", "")}
 
 
 def test_answers_of_an_item_that_is_assigned_while_it_waits_are_accepted_when_it_is_kept(db: None) -> None:
