@@ -137,7 +137,7 @@ def test_pages_and_exports_of_data_entered_on_pages(study: PublicDoor) -> None:
     """Each page of numbers, its files, and each export; of every stage that was asked."""
     figures_page(study.page, study.slug, ASKED.get(study.slug, ""))
     for rest in ("tables/", "people/", "predictions/", "export/", "coverage/", "items/", "campaigns/", ""):
-        assert study.page.get(study.at(rest)).status_code == 200, rest
+        assert study.page.get(study.at(rest), follow=True).status_code == 200, rest
     for stage in study.benchmark.stages.filter(campaigns__isnull=False).distinct():
         for rest in ("agreement/", "agreement.json", "agreement.csv", "agreement.tex", "models/", "models.json",
                      "models.csv", "judge/", "judge.json", "judge.csv", "disagreement/"):  # fmt: skip
