@@ -3,6 +3,7 @@
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import F, Q
 from django.http import Http404
+from django.shortcuts import get_object_or_404
 
 from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Review, ReviewBatch
 from annotation.queries import assignments, review_queue
@@ -58,18 +59,12 @@ def batch_for(user: User, benchmark: Benchmark, batch_id: int) -> ReviewBatch:
 
 def item_for(benchmark: Benchmark, item_id: int) -> Item:
     """An item of a benchmark that `benchmarks.access.benchmark_for` has already opened to this person."""
-    item = Item.objects.filter(pk=item_id, stage__benchmark=benchmark).first()
-    if item is None:
-        raise Http404
-    return item
+    return get_object_or_404(Item, pk=item_id, stage__benchmark=benchmark)
 
 
 def item_return_for(benchmark: Benchmark, return_id: int) -> ItemReturn:
     """A return of an item of such a benchmark; who may undo it, the service says."""
-    item_return = ItemReturn.objects.filter(pk=return_id, item__stage__benchmark=benchmark).first()
-    if item_return is None:
-        raise Http404
-    return item_return
+    return get_object_or_404(ItemReturn, pk=return_id, item__stage__benchmark=benchmark)
 
 
 def campaign_for(user: Person, benchmark: Benchmark, campaign_id: int) -> Campaign:

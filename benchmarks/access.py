@@ -6,6 +6,7 @@ from typing import Literal
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import Http404
+from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
 from benchmarks.models import Benchmark, LabelSet, Role, Stage
@@ -36,9 +37,7 @@ def benchmark_for(user: User | AnonymousUser, slug: str, *, can: Can = "see") ->
 def stage_for(user: User | AnonymousUser, slug: str, stage_id: int, *, can: Can = "work_on") -> Stage:
     """A stage of a benchmark that this person may open. Raises Http404."""
     benchmark = benchmark_for(user, slug, can=can)
-    stage = benchmark.stages.filter(pk=stage_id).first()
-    if stage is None:
-        raise Http404
+    stage = get_object_or_404(benchmark.stages, pk=stage_id)
     stage.benchmark = benchmark
     return stage
 
@@ -86,10 +85,7 @@ def _permitted_benchmarks(user: User, can: Can) -> QuerySet[Benchmark]:
 
 def label_set_for(team: Team, label_set_id: int) -> LabelSet:
     """A label set of a team that the person has been let into; 404 for those of others."""
-    label_set = LabelSet.objects.select_related("team").filter(team=team, pk=label_set_id).first()
-    if label_set is None:
-        raise Http404
-    return label_set
+    return get_object_or_404(LabelSet.objects.select_related("team"), team=team, pk=label_set_id)
 
 
 def may_edit_label_sets(user: User | AnonymousUser, team: Team) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.http import Http404
+from django.shortcuts import get_object_or_404
 
 from jobs.models import Job
 
@@ -33,9 +34,7 @@ def register_scope(prefix: str, opener: Opener) -> None:
 
 def job_for(user: Any, job_id: int, *, change: bool = False) -> tuple[Job, JobScope]:
     """The job and its place; 404 for strangers, and for those who may look but not touch when `change` is asked."""
-    job = Job.objects.filter(pk=job_id).first()
-    if job is None:
-        raise Http404
+    job = get_object_or_404(Job, pk=job_id)
     prefix, _colon, ident = job.scope.partition(":")
     opener = _OPENERS.get(prefix)
     place = opener(user, ident) if opener and user.is_authenticated else None

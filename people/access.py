@@ -3,6 +3,7 @@
 from django.contrib.auth.models import AnonymousUser
 from django.db.models import Q, QuerySet
 from django.http import Http404
+from django.shortcuts import get_object_or_404
 
 from jobs.models import record
 from people.models import ApiToken, Cohort, CohortMember, Invitation, Message, Team, TeamMember, User
@@ -73,26 +74,19 @@ def may_manage(user: Person, cohort: Cohort) -> bool:
 
 def membership_for(user: Person, member_id: int) -> CohortMember:
     """A membership for whoever manages its cohort."""
-    member = CohortMember.objects.select_related("cohort__team", "user").filter(pk=member_id).first()
-    if member is None:
-        raise Http404
+    member = get_object_or_404(CohortMember.objects.select_related("cohort__team", "user"), pk=member_id)
     cohort_for(user, member.cohort_id, manage=True)
     return member
 
 
 def token_for(user: User, token_id: int) -> ApiToken:
     """A token for the person whose it is, and nobody else."""
-    token = ApiToken.objects.filter(pk=token_id, user=user).first()
-    if token is None:
-        raise Http404
-    return token
+    return get_object_or_404(ApiToken, pk=token_id, user=user)
 
 
 def message_for(user: Person, message_id: int) -> Message:
     """A message for whoever manages its cohort."""
-    message = Message.objects.select_related("cohort__team", "author").filter(pk=message_id).first()
-    if message is None:
-        raise Http404
+    message = get_object_or_404(Message.objects.select_related("cohort__team", "author"), pk=message_id)
     cohort_for(user, message.cohort_id, manage=True)
     return message
 
@@ -108,9 +102,7 @@ def received_message(user: Person, message_id: int) -> Message:
 
 def invitation_for(user: Person, invitation_id: int) -> Invitation:
     """An invitation for those who could have made it: the cohort's managers, or the team's admins."""
-    invitation = Invitation.objects.select_related("team", "cohort").filter(pk=invitation_id).first()
-    if invitation is None:
-        raise Http404
+    invitation = get_object_or_404(Invitation.objects.select_related("team", "cohort"), pk=invitation_id)
     if invitation.cohort_id and not invitation.team_role:
         cohort_for(user, invitation.cohort_id, manage=True)
     else:

@@ -100,8 +100,11 @@ def join_with_fold(pieces: Pieces, layout: ResolvedLayout) -> str:
 
 
 def _remarks(sheet: Sheet, speech: Localiser, parsed: ParsedSheet) -> list[SheetProblem]:
-    found = [check for check in sheet.checks if check.key in {**parsed.errors, **parsed.warnings}]
-    return [SheetProblem(one.key, speech.say(one.words), one.key in parsed.errors, f"{one.key}:check") for one in found]
+    failed = [check for check in sheet.checks if check.key in {**parsed.errors, **parsed.warnings}]
+    return [
+        SheetProblem(check.key, speech.say(check.words), check.key in parsed.errors, f"{check.key}:check")
+        for check in failed
+    ]
 
 
 def _last_scored_field(sheet: Sheet, rule: int | None) -> str:
@@ -123,8 +126,8 @@ def rule_of(version: int) -> tuple[int, Rule]:
 
 def rules_of(version: SheetVersion, rule: int | None, spoken: str, target: str) -> Mapping[str, Any]:
     """What static/js/rules.js needs; nothing where the sheet has no rules."""
-    found: Mapping[str, Any] = _cached_renderer(_rules, version)(version, rule, spoken, target)
-    return found
+    rendered: Mapping[str, Any] = _cached_renderer(_rules, version)(version, rule, spoken, target)
+    return rendered
 
 
 @lru_cache(maxsize=256)
@@ -141,8 +144,8 @@ def _rules(version: SheetVersion, rule: int | None, spoken: str, target: str) ->
     if sheet.score:
         data["score"] = {"tree": sheet.score.expression.tree, "decimals": sheet.score.decimals}
     if rule and sheet.score:
-        number, found = rule_of(rule)
-        clauses = [{"tree": one.expression.tree, "words": speech.say(one.words)} for one in found.clauses]
+        number, rule_row = rule_of(rule)
+        clauses = [{"tree": clause.expression.tree, "words": speech.say(clause.words)} for clause in rule_row.clauses]
         data["rule"] = {"clauses": clauses}
         data["words"] = {
             "yes": _("With these answers, rule %(number)s accepts the item.") % {"number": number},

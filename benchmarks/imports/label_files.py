@@ -138,8 +138,8 @@ def _aliases(number: int, value: Any) -> tuple[str, ...]:
 
 
 def _names(number: int, row: Mapping[str, Any]) -> dict[str, str]:
-    given = row.get("names")
-    pairs = dict(given) if isinstance(given, dict) else {}
+    names = row.get("names")
+    pairs = dict(names) if isinstance(names, dict) else {}
     pairs |= {name[5:]: value for name, value in row.items() if name.startswith("name.")}
     texts = {str(language)[:12]: _text(number, f"name.{language}", text, 120) for language, text in pairs.items()}
     return {language: text for language, text in texts.items() if text}

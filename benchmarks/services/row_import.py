@@ -21,10 +21,9 @@ from benchmarks.models.revisions import BY_IMPORT
 from benchmarks.queries.revisions import newest_revisions
 from benchmarks.rules.filters.contract import is_number
 from benchmarks.rules.revisions import revision_key
-from benchmarks.services import item_changes
 from benchmarks.services.images import ImageRefused
-from benchmarks.services.intake import judge_job
-from benchmarks.services.intake.judging import judge_items, lock_stage
+from benchmarks.services.intake import arrivals
+from benchmarks.services.intake.judging import lock_stage
 from benchmarks.services.number_facts import facts_read_as_numbers
 from jobs.models import JobRow
 from jobs.services.bulk import insert_rows
@@ -132,15 +131,11 @@ def _fact_problem(record: Record | RowProblem, keys: Collection[str]) -> RowProb
 
 
 def _judge(stage: Stage, batch: Batch) -> None:
-    """Filters judge what the batch made or changed, in the same transaction; the apps above are told."""
+    """Filters judge what the batch created or changed, in the same transaction."""
     touched = {item.pk for item in (*batch.items, *batch.changed.values())}
     touched |= {use.item_id for use in (*batch.images, *batch.changed_images.values())}
     touched |= {fact.item_id for fact in batch.facts}
-    ids = sorted(touched)
-    if stage.filters:
-        judge_items(stage, ids)
-        judge_job.start_if_hashes_are_missing(stage, ids)
-    item_changes.notify_arrivals(stage.pk, ids)
+    arrivals.judge_and_notify(stage, sorted(touched))
 
 
 def _load_batch(stage: Stage, prepared: Sequence[PreparedRow], complete: bool) -> Batch:

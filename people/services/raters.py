@@ -59,7 +59,7 @@ def save_details(team: Team, name: str, values: Mapping[str, str], actor: User) 
     row, _new = ModelDetails.objects.update_or_create(team=team, name=name, defaults={**values, "updated_by": actor})
     raters = Rater.objects.select_for_update(no_key=True).filter(team=team, kind=Rater.Kind.MODEL, name=name)
     for rater in raters.order_by("pk"):
-        told = {key: value for key, value in rater.about.items() if key not in DETAILS}
-        Rater.objects.filter(pk=rater.pk).update(about=told | row.about)
+        other = {key: value for key, value in rater.about.items() if key not in DETAILS}
+        Rater.objects.filter(pk=rater.pk).update(about=other | row.about)
     record(actor, "model.described", scope=f"team:{team.pk}", target=f"model_details:{row.pk}", told=row.about)
     return row

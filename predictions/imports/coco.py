@@ -77,8 +77,8 @@ def summarise_release(file: BinaryIO, size: int) -> bytes:
     """What is needed of the release's file, to be kept and read with `load_summary`. Raises SourceProblem."""
     if size > MOST_BYTES:
         raise _too_large()
-    found = read_names(file)
-    return json.dumps({"images": found.images, "categories": found.categories}).encode()
+    names = read_names(file)
+    return json.dumps({"images": names.images, "categories": names.categories}).encode()
 
 
 def load_summary(file: BinaryIO) -> Names:

@@ -60,8 +60,8 @@ def read(row: Mapping[str, Any]) -> tuple[list[EntryRow], QueryRow | None]:
         raise RowProblem("bad_kind", text % {"given": kind})
     key, about = parse_required_text(row, "key", LONGEST_KEY), _parse_about(row)
     if kind == "entry":
-        told = parse_text(row, "text", MOST_TEXT)
-        return [EntryRow(key, {**({"text": told} if told else {}), **about})], None
+        text = parse_text(row, "text", MOST_TEXT)
+        return [EntryRow(key, {**({"text": text} if text else {}), **about})], None
     return [], QueryRow(
         query_set=parse_text(row, "query_set", LONGEST_SET),
         key=key,

@@ -88,7 +88,7 @@ def stage_inputs(stage: Stage) -> StageInputs | None:
         rows.append(InputRow(f"{rater}-{run}", raters[rater], counted.runs.get(run), chosen, counts))
     rows.sort(key=lambda row: (row.rater.name, row.rater.setting, row.value))
     people = counted.counts.get(PEOPLE, InputCounts()) if derivation.params.get("people") == "leave_one_out" else None
-    taken = [row.counts for row in rows if row.chosen or row.counts.made]
+    taken = [row.counts for row in rows if row.chosen or row.counts.items]
     return StageInputs(rows, people, _sum([*taken, *([people] if people else [])]), sorted(choice.settings or ()))
 
 
@@ -97,7 +97,7 @@ def _sum(counts: Iterable[InputCounts]) -> InputCounts:
     for each in counts:
         total.answers += each.answers
         total.waiting += each.waiting
-        total.made += each.made
+        total.items += each.items
         total.judged += each.judged
         total.unreadable += each.unreadable
         total.renewed += each.renewed

@@ -26,14 +26,14 @@ JUDGED = """EXISTS (SELECT FROM annotation_unit u JOIN annotation_assignment a O
 ITEMS = f"""
 SELECT rater, run, count(*), count(*) FILTER (WHERE judged), count(*) FILTER (WHERE NOT judged AND EXISTS (
     SELECT FROM predictions_call c JOIN predictions_run n ON n.id = c.run_id AND n.withdrawn_at IS NULL
-    WHERE c.item_id = made.item AND c.state = ANY(%(unreadable)s))),
-  count(*) FILTER (WHERE NOT judged AND made.key ~ '\\.v[0-9]+$')
+    WHERE c.item_id = input.item AND c.state = ANY(%(unreadable)s))),
+  count(*) FILTER (WHERE NOT judged AND input.key ~ '\\.v[0-9]+$')
 FROM (
   SELECT i.id, i.key, {JUDGED}, {OF} FROM benchmarks_item i
     JOIN annotation_itemsource s ON s.item_id = i.id AND s.role = 'candidate'
     JOIN annotation_annotation an ON an.id = s.annotation_id JOIN people_rater r ON r.id = an.rater_id
   WHERE i.stage_id = %(stage)s AND i.withdrawn_at IS NULL
-) made (item, key, judged, rater, run) GROUP BY rater, run
+) input (item, key, judged, rater, run) GROUP BY rater, run
 """  # noqa: S608  (constants)
 ANSWERS = f"""
 SELECT {OF}, count(*), count(*) FILTER (WHERE NOT EXISTS (
@@ -51,13 +51,13 @@ GROUP BY 1, 2
 
 @dataclass
 class InputCounts:
-    """`answers`: those that count; `waiting`: those of them without an item. `made`: items; of them `judged`,
-    `unreadable` (the judge's reply had no value) and `renewed` (another version was judged). `without_answer`: calls
-    that ended without one; None where the answers are of no run."""
+    """`answers`: those that count; `waiting`: those of them without an item. `items`: those of the stage; of them
+    `judged`, `unreadable` (the judge's reply had no value) and `renewed` (another version was judged).
+    `without_answer`: calls that ended without one; None where the answers are of no run."""
 
     answers: int = 0
     waiting: int = 0
-    made: int = 0
+    items: int = 0
     judged: int = 0
     unreadable: int = 0
     renewed: int = 0
@@ -88,7 +88,7 @@ def judged_items(stage: Stage, earlier: Sequence[Stage], *, repeats: bool) -> Ju
         counts.answers, counts.waiting = answers, waiting
     for rater, run, *numbers in fetch(ITEMS, params):
         counts = counted.counts.setdefault((rater, run), InputCounts())
-        counts.made, counts.judged, counts.unreadable, counts.renewed = numbers
+        counts.items, counts.judged, counts.unreadable, counts.renewed = numbers
     for run in runs.values():
         if run.withdrawn_at is None:
             counted.counts.setdefault((run.rater_id, run.pk), InputCounts()).without_answer = 0

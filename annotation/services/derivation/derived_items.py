@@ -30,9 +30,7 @@ from benchmarks.images.perceptual_hash import TooManyPictures
 from benchmarks.models import Item, ItemImage, Stage
 from benchmarks.rules.derivations import Derivation, DerivationError, ItemDraft
 from benchmarks.rules.derivations.registry import KINDS
-from benchmarks.services import item_changes
-from benchmarks.services.intake import judge_job
-from benchmarks.services.intake.judging import judge_items
+from benchmarks.services.intake import arrivals
 from benchmarks.services.picture_arrangement import arrange
 
 log = logging.getLogger(__name__)
@@ -173,16 +171,8 @@ def _upsert(
     changed = [*(pk for pk in ids if pk not in existing), *returned, *gone]
     if changed:  # numbers leave out withdrawn items: see annotation.queries.answers.watermark
         Stage.objects.filter(pk=stage.pk).update(changes=F("changes") + len(changed))
-    _judge(stage, changed)
+    arrivals.judge_and_notify(stage, changed)
     return changed
-
-
-def _judge(stage: Stage, changed: list[int]) -> None:
-    """The stage's own filters, over what is new, came back or went; the apps above are told."""
-    if stage.filters:
-        judge_items(stage, changed)
-        judge_job.start_if_hashes_are_missing(stage, changed)
-    item_changes.notify_arrivals(stage.pk, changed)
 
 
 def _make(stage: Stage, new_items: Sequence[NewItem], drafts_by_item: dict[int, ItemDraft]) -> None:

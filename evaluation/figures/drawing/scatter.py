@@ -150,9 +150,9 @@ def _dots(
         named, distinct_names([d.name for d in named], 12, (level.end - level.start) * 0.6), strict=True
     ):
         x, y = level.at(point.x), upright.at(point.y)
-        found = _place(x, y, widest_line([name], 12) + 1, len(name.lines) * 14.0, (level, upright), taken, lines)
-        if found:
-            box, leader = found
+        place = _place(x, y, widest_line([name], 12) + 1, len(name.lines) * 14.0, (level, upright), taken, lines)
+        if place:
+            box, leader = place
             taken.append(box)
             plates.append(rect(box[0], box[1], box[2] - box[0], box[3] - box[1]))
             words += name_texts(name, box[0], (box[1] + box[3]) / 2, size=12)
