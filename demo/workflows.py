@@ -76,10 +76,12 @@ def write_questions(demo: Demo, campaign: Campaign) -> None:
 
 
 def screening(demo: Demo) -> None:
-    """GlobalRG, retrieval."""
-    stage = demo.create_benchmark("globalrg-retrieval", "GlobalRG retrieval, demo").stages.get()
+    """GlobalRG, retrieval: candidates that the filters keep are screened."""
+    benchmark = demo.create_benchmark("globalrg-retrieval", "GlobalRG retrieval, demo")
+    candidates, stage = (benchmark.stages.get(key=key) for key in ("candidates", "screening"))
     concepts = ("lunch", "farming", "transport")
-    demo.import_items(stage, (scene_row(concept, label) for label in demo.cohorts for concept in concepts))
+    demo.import_items(candidates, (scene_row(concept, label) for label in demo.cohorts for concept in concepts))
+    deriving.process_due(demo.now)
     demo.open_campaign(stage, "Does the picture show it?", "Confirm pictures that were found for a word.")
 
 

@@ -8,6 +8,8 @@ The universals, regions and countries, the rules for pictures and boxes and the 
 The sentences are ours. The paper's retrieval set covers fifty countries in ten regions; a team adds the cohorts it has.
 """
 
+from typing import Any
+
 from benchmarks.recipes.contract import PredictionTask, Recipe, StageSpec
 from benchmarks.recipes.parts import BROKEN, CANNOT_JUDGE, OFFENSIVE, UNFAMILIAR, field, one_of, option
 from benchmarks.recipes.recipe_cohorts import country_cohorts
@@ -26,6 +28,8 @@ GROUNDED = (
     "Vietnam", "Nigeria", "South Africa", "Poland", "Russia",
 )  # fmt: skip
 PER_CELL = 3  # pictures of a universal in a country
+LEAST_SIDE = 100  # pixels of a candidate's shorter side (ours)
+LEAST_ALIKE = 0.9  # of two candidates of a cell, or the later one is dropped (ours)
 MAX_AREA = 0.3
 LEAST_OBJECTS = 3
 LEAST_OVERLAP = 0.5  # of two people's boxes, or a third person decides (ours)
@@ -124,10 +128,38 @@ ADJUDICATION_SHEET = {
     ]
 }
 KEYWORD = {"show": [{"key": "concept", "label": {"en": "What to look for"}}]}
+# Several searches may bring one picture: in a cell (country, universal) the best ranked of what looks alike stays.
+CANDIDATE_FILTERS: tuple[dict[str, Any], ...] = (
+    {"key": "shortest_side", "kind": "shortest_side", "params": {"least": LEAST_SIDE}},
+    {"key": "same_picture", "kind": "same_picture", "params": {"within": ["origin", "concept"]}},
+    {
+        "key": "near_duplicate",
+        "kind": "near_duplicate",
+        "params": {"least": LEAST_ALIKE, "within": ["origin", "concept"]},
+    },
+)
+OF_SEARCH = {"rank": "item.context.rank", "sentence": "item.context.sentence"}
+TO_SCREEN: dict[str, Any] = {
+    "kind": "promote",
+    "from": ["candidates"],
+    "of": "kept",
+    "params": {"image": "item", "context": OF_SEARCH},
+}
+TO_RETRIEVE: dict[str, Any] = {
+    "kind": "sample",
+    "from": ["screening"],
+    "params": {
+        "n": PER_CELL,
+        "by": ["item.concept", "item.origin"],
+        "order": {"field": "item.context.rank"},
+        "image": "item",
+        "context": OF_SEARCH,
+    },
+}
 
 RETRIEVAL = Recipe(
     key="globalrg-retrieval",
-    version="1",
+    version="3",
     name="GlobalRG, retrieval across universals",
     summary={
         "en": (
@@ -143,6 +175,29 @@ RETRIEVAL = Recipe(
     concepts=UNIVERSALS,
     conditions=(),
     stages=(
+        StageSpec(
+            key="candidates",
+            name="Candidate pictures",
+            display="image",
+            sheet=SCREENING_SHEET,
+            target_answers=0,
+            has_target=True,
+            own_items_only=True,
+            layout=KEYWORD,
+            filters=CANDIDATE_FILTERS,
+            sample=(
+                {
+                    "file": "brazil/breakfast-1.jpg",
+                    "key": "brazil-breakfast-1",
+                    "country": "Brazil",
+                    "concept": "breakfast",
+                    "sentence": "Pão de queijo is eaten at breakfast in Brazil",
+                    "rank": "1",
+                    "source": "https://example.org/page",
+                    "licence": "CC BY-SA 4.0",
+                },
+            ),
+        ),
         StageSpec(
             key="screening",
             name="Image screening",
@@ -162,6 +217,7 @@ RETRIEVAL = Recipe(
                 ],
                 "over": "majority",
             },
+            derivation=TO_SCREEN,
             layout=KEYWORD,
             coverage={
                 "rows": f"set:{RETRIEVAL_REGIONS.key}",
@@ -169,6 +225,7 @@ RETRIEVAL = Recipe(
                 "names": UNIVERSALS,
                 "per_cell": PER_CELL,
                 "counts": "accepted",
+                "stop_when_full": True,
             },
             skip_reasons=(UNFAMILIAR, BROKEN, OFFENSIVE),
             instructions={
@@ -177,25 +234,24 @@ RETRIEVAL = Recipe(
                     "in {target}. A picture stays if it is clear, has no text in it and shows one scene."
                 )
             },
-            sample=(
-                {
-                    "file": "brazil/breakfast-1.jpg",
-                    "key": "brazil-breakfast-1",
-                    "country": "Brazil",
-                    "concept": "breakfast",
-                    "query": "Pão de queijo is eaten at breakfast in Brazil",
-                    "rank": "1",
-                    "source": "https://example.org/page",
-                    "licence": "CC BY-SA 4.0",
-                },
-            ),
+        ),
+        StageSpec(
+            key="retrieval-set",
+            name="Retrieval set",
+            display="image",
+            sheet=SCREENING_SHEET,
+            target_answers=0,
+            has_target=True,
+            own_items_only=True,
+            derivation=TO_RETRIEVE,
+            layout=KEYWORD,
         ),
     ),
     prediction_tasks=(
         PredictionTask(
             "retrieval",
             "All pictures scored for each universal",
-            "screening",
+            "retrieval-set",
             ("dual-encoder", "imported"),
             "Section 3",
         ),

@@ -51,4 +51,4 @@ def test_the_screening_of_globalrg_wants_three_pictures_of_each_universal_in_eac
     benchmark = create_from_recipe(world.team, "globalrg-retrieval", "Universals", "universals", world.mara)
     spec = CoverageSpec.from_json(benchmark.stages.get(key="screening").coverage)
     assert spec and (spec.set_key, spec.names) == ("globalrg-table-1", UNIVERSALS)
-    assert (spec.columns, spec.per_cell, spec.counts) == ("concepts", 3, "accepted")
+    assert (spec.columns, spec.per_cell, spec.counts, spec.stop_when_full) == ("concepts", 3, "accepted", True)

@@ -91,7 +91,7 @@ def test_an_interrupted_load_leaves_nothing(folder: Path, monkeypatch: pytest.Mo
 
 def test_a_refused_row_is_an_error_that_names_it(folder: Path) -> None:
     demo, _users = people.create_team("brass-123456", timezone.now(), lambda _text: None)
-    stage = demo.create_benchmark("globalrg-retrieval", "GlobalRG").stages.get()
+    stage = demo.create_benchmark("globalrg-retrieval", "GlobalRG").stages.get(key="candidates")
     row = context.scene_row("lunch", "Egypt") | {"country": "Atlantis"}
     with pytest.raises(context.DemoError, match=r"row 1 .*Atlantis"):
         demo.import_items(stage, [row])

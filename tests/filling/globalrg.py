@@ -45,7 +45,8 @@ def lists(door: PublicDoor, version: str, shift: int) -> None:
 def screening(door: PublicDoor) -> None:
     rows = [{"file": f"{n}.png", "key": f"{country}-{n}", "country": country, "concept": "breakfast", "query": "food"}
             for n, country in enumerate(("Egypt", "Brazil", "Egypt", "Brazil"))]  # fmt: skip
-    door.import_items("screening", rows, {f"{n}.png": draw.png(60, 40, seed=300 + n) for n in range(4)})
+    door.import_items("candidates", rows, {f"{n}.png": draw.png(160, 120, seed=300 + n) for n in range(4)})
+    door.derive()
     campaign = door.open_campaign("screening", {door.first: 2, door.second: 2})
     door.everybody_answers(campaign, keep)
     items = Item.objects.filter(stage=campaign.stage)

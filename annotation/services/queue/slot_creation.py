@@ -41,16 +41,24 @@ WHERE i.stage_id = %(stage)s AND {AVAILABLE} AND (%(all)s OR i.condition = ANY(%
 GROUP BY i.origin
 """
 
+# Where a stage stops at full cells, every cell has its first item before any has its second, the best ranked of a search
+# first: else people would be in the middle of a cell's fourth item when its third is accepted.
+WAVE = """CASE WHEN %(by_cell)s::text = '' THEN 0 ELSE row_number() OVER (
+    PARTITION BY CASE %(by_cell)s::text WHEN 'conditions' THEN i.condition ELSE i.concept END
+    ORDER BY CASE WHEN i.context ->> 'rank' ~ '^[0-9]{1,9}([.][0-9]{1,9})?$' THEN (i.context ->> 'rank')::numeric END
+      NULLS LAST, i.key) END"""
 # The order is a permutation from the campaign's seed; later batches follow the slots that are there.
 SLOTS = f"""
-WITH due AS (
-  SELECT u.id, row_number() OVER (ORDER BY hashint8extended(u.id, %(seed)s), u.id) AS rank
+WITH waves AS (
+  SELECT u.id, {WAVE} AS wave
   FROM annotation_unit u JOIN benchmarks_item i ON i.id = u.item_id
   WHERE i.stage_id = %(stage)s AND {AVAILABLE} AND (%(all)s OR i.condition = ANY(%(conditions)s))
     AND (%(only)s::bigint[] IS NULL OR i.id = ANY(%(only)s))
     AND u.target = %(target)s AND u.label_set_id IS NULL AND (%(own)s = '' OR i.origin = %(own)s)
     AND (SELECT s.id FROM annotation_slot s WHERE s.cohort_id = %(cohort)s AND s.unit_id = u.id) IS NULL
     AND {SHOWN}
+), due AS (
+  SELECT id, row_number() OVER (ORDER BY wave, hashint8extended(id, %(seed)s), id) AS rank FROM waves
 )
 INSERT INTO annotation_slot (cohort_id, unit_id, position, wanted, reserved, submitted)
 SELECT %(cohort)s, id, CASE WHEN %(first)s THEN 0 ELSE {slots.END} END + rank, %(wanted)s, 0, 0 FROM due
@@ -88,10 +96,12 @@ def _fill(campaign: Campaign, cohort: CampaignCohort, only: Sequence[int] | None
     target = CampaignCohort.objects.select_for_update(no_key=True).get(pk=cohort.pk).target_answers
     first = campaign.state == Campaign.State.DRAFT
     label = target_of(cohort)
+    stops = campaign.stage.coverage.get("stop_when_full")
     params = {
         "stage": campaign.stage_id, "cohort": cohort.pk, "seed": campaign.seed, "wanted": target, "first": first,
         "target": label if campaign.stage.has_target else "", "all": not campaign.conditions,
         "conditions": list(campaign.conditions), "own": label if campaign.stage.own_items_only else "",
+        "by_cell": campaign.stage.coverage.get("columns", "") if stops else "",
         "batch": 2**31 if first else BATCH, "only": None if only is None else list(only),
         **_check_display_inputs(campaign.stage),
     }  # fmt: skip
@@ -101,7 +111,7 @@ def _fill(campaign: Campaign, cohort: CampaignCohort, only: Sequence[int] | None
     created = execute(SLOTS, params)
     if created:
         slots.update_tally(cohort.pk, 0, wanted=created * target)
-        if campaign.stage.coverage.get("stop_when_full"):
+        if stops:
             outbox.mark_cells_due(campaign.stage_id)
     return created
 

@@ -120,7 +120,7 @@ def test_an_answer_that_is_not_accepted_leaves_the_cell_unchanged_and_says_why(w
 
 def test_the_screening_of_globalrg_counts_accepted_pictures_and_the_reasons_of_the_others(world: World) -> None:
     benchmark = create_from_recipe(world.team, "globalrg-retrieval", "Universals", "universals", world.mara)
-    screening = benchmark.stages.get()
+    screening = benchmark.stages.get(key="screening")
     add(screening, "music", n=2)
     campaign = open_to(screening, world.egypt)
     for raw in ({"keep": "yes"}, {"keep": "no", "reason": "text"}):

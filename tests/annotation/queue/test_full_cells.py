@@ -140,3 +140,20 @@ def test_cells_of_answers_that_count_at_once_close_too(world: World, campaign: C
         answer(sheet_of(world, campaign, person), answer="oud")
     process_derivations()
     assert Slot.objects.filter(cell_full=True).count() == 6 and recount.find_differences() == []
+
+
+def test_every_cell_has_its_first_item_before_any_has_its_second(world: World) -> None:
+    """The best ranked of a search come first; without a rank, by key after the others."""
+    stage = a_stage(world.benchmark, "ranked", ANSWER, own_items_only=True, has_target=True, coverage=WANTED)
+    for concept in ("music", "dance"):
+        for number, rank in enumerate(("3", "10", "", "2")):
+            context = {"rank": rank} if rank else {}
+            Item.objects.create(stage=stage, key=f"{concept}-{number}", concept=concept, origin="Egypt", context=context)
+    stand_in(list(stage.items.all()))
+    ranked = lifecycle.create(stage, "Ranked", None, {world.egypt: 1}, seed=7)
+    lifecycle.open_campaign(ranked, None, timezone.now())
+    keys = list(
+        Slot.objects.filter(cohort__campaign=ranked).order_by("position").values_list("unit__item__key", flat=True)
+    )
+    waves = [{key.rsplit("-", 1)[1] for key in keys[at : at + 2]} for at in range(0, 8, 2)]
+    assert waves == [{"3"}, {"0"}, {"1"}, {"2"}]

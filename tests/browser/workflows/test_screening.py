@@ -19,7 +19,8 @@ UNIVERSALS = ("breakfast", "dance", "music", "funeral", "sports", "transport", "
 
 
 def test_screening(open_as: Callable[..., Page], world: World, tmp_path: Path, shot: Callable[..., None]) -> None:
-    stage = steps.create_benchmark(world, "globalrg-retrieval").stages.get(key="screening")
+    benchmark = steps.create_benchmark(world, "globalrg-retrieval")
+    candidates, stage = (benchmark.stages.get(key=key) for key in ("candidates", "screening"))
     pictures = {f"{key}.jpg": data for key, data in zip(UNIVERSALS, drawings(8), strict=True)}
     rows = [
         {
@@ -27,13 +28,14 @@ def test_screening(open_as: Callable[..., Page], world: World, tmp_path: Path, s
             "file": f"{key}.jpg",
             "country": "Brazil",
             "concept": key,
-            "query": f"{key} in Brazil",
+            "sentence": f"{key} in Brazil",
             "rank": "1",
         }
         for key in UNIVERSALS
     ]
     researcher = open_as(world.mara)
-    steps.import_items(researcher, stage, tmp_path, rows, pictures)
+    steps.import_items(researcher, candidates, tmp_path, rows, pictures)
+    derived_items.process_due(timezone.now())
     campaign = steps.create_open_campaign(stage, world.mara, {world.brazil: 1})
 
     bia = open_as(world.bia)
