@@ -41,8 +41,8 @@ WHERE i.stage_id = %(stage)s AND {AVAILABLE} AND (%(all)s OR i.condition = ANY(%
 GROUP BY i.origin
 """
 
-# Where a stage stops at full cells, every cell has its first item before any has its second, the best ranked of a search
-# first: else people would be in the middle of a cell's fourth item when its third is accepted.
+# Where a stage stops at full cells, every cell has its first item before any has its second, the best ranked of a
+# search first: else people would be in the middle of a cell's fourth item when its third is accepted.
 WAVE = """CASE WHEN %(by_cell)s::text = '' THEN 0 ELSE row_number() OVER (
     PARTITION BY CASE %(by_cell)s::text WHEN 'conditions' THEN i.condition ELSE i.concept END
     ORDER BY CASE WHEN i.context ->> 'rank' ~ '^[0-9]{1,9}([.][0-9]{1,9})?$' THEN (i.context ->> 'rank')::numeric END

@@ -147,8 +147,8 @@ def test_every_cell_has_its_first_item_before_any_has_its_second(world: World) -
     stage = a_stage(world.benchmark, "ranked", ANSWER, own_items_only=True, has_target=True, coverage=WANTED)
     for concept in ("music", "dance"):
         for number, rank in enumerate(("3", "10", "", "2")):
-            context = {"rank": rank} if rank else {}
-            Item.objects.create(stage=stage, key=f"{concept}-{number}", concept=concept, origin="Egypt", context=context)
+            names = {"key": f"{concept}-{number}", "concept": concept, "origin": "Egypt"}
+            Item.objects.create(stage=stage, context={"rank": rank} if rank else {}, **names)
     stand_in(list(stage.items.all()))
     ranked = lifecycle.create(stage, "Ranked", None, {world.egypt: 1}, seed=7)
     lifecycle.open_campaign(ranked, None, timezone.now())
