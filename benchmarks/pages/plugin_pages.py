@@ -13,7 +13,7 @@ from benchmarks.models import Benchmark
 @dataclass(frozen=True)
 class PluginPage:
     """`view` is called with a benchmark of the recipe that the person may open, as `can` says. `imports`: the import
-    page of the benchmark links to it; other pages are tabs. The key is part of the address."""
+    page of the benchmark links to it; other pages stand in the row of the tab Items. The key is part of the address."""
 
     key: str
     label: str | Promise

@@ -44,7 +44,7 @@ def import_items(request: HttpRequest, slug: str) -> HttpResponse:
         "columns": columns_of(stage),
         "plugin_imports": [page for page in pages_of(benchmark) if page.imports],
         "jobs": job_reports.recent(benchmark.scope, imports.KIND),
-        "nav": tabs_for(request.user, benchmark, "items"),
+        "nav": tabs_for(request.user, benchmark, "import"),
         "who_place": benchmark.name,
     }
     return render(request, "benchmarks/import.html", context)

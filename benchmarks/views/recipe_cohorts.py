@@ -63,7 +63,7 @@ def _page(
         "may_create": may_create_cohorts(request.user, benchmark),
         "works": is_permitted(request.user, benchmark, "work_on"),
         "creators": cohort_creators(benchmark),
-        "nav": tabs_for(request.user, benchmark, "overview"),
+        "nav": tabs_for(request.user, benchmark, "cohorts"),
         "who_place": benchmark.name,
     }
     return render(request, "benchmarks/cohorts.html", context, status=400 if form.errors else 200)

@@ -29,7 +29,7 @@ def roles(request: HttpRequest, slug: str) -> HttpResponse:
         "names": Role.Name.choices,
         "form": form,
         "anyone_left": form.fields["user"].queryset.exists(),  # type: ignore[attr-defined]
-        "nav": tabs_for(request.user, benchmark, "overview"),
+        "nav": tabs_for(request.user, benchmark, "roles"),
         "who_place": benchmark.name,
     }
     return render(request, "benchmarks/roles.html", context)

@@ -50,9 +50,8 @@ def page(request: HttpRequest, slug: str) -> HttpResponseBase:
     ground = figure_data(benchmark, request.GET, timezone.now(), reader_zone(request))
     context = {
         "benchmark": benchmark,
-        "nav": tabs_for(request.user, benchmark, "tables"),
+        "nav": tabs_for(request.user, benchmark, "figures"),
         "who_place": benchmark.name,
-        "here": "figures",
         "at": ground.at,
     }
     try:

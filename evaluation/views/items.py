@@ -27,7 +27,7 @@ def _language() -> str:
 
 
 def _frame(request: HttpRequest, benchmark: Benchmark) -> dict[str, Any]:
-    nav = tabs_for(request.user, benchmark, "agreement")
+    nav = tabs_for(request.user, benchmark, "disagreement")
     works = is_permitted(request.user, benchmark, "work_on")
     return {"benchmark": benchmark, "nav": nav, "who_place": benchmark.name, "works": works}
 

@@ -49,7 +49,7 @@ def _related_table(report: JudgeReport) -> TableSpec | None:
 def page(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug)
     catalogue = catalogue_of(benchmark)
-    context = page_context(request, benchmark)
+    context = page_context(request, benchmark, "judge")
     if not catalogue.stages:
         return render(request, "evaluation/judge.html", context)
     try:

@@ -54,11 +54,11 @@ def _report(catalogue: Catalogue, request: HttpRequest) -> ModelsReport:
     return report
 
 
-def page_context(request: HttpRequest, benchmark: Benchmark) -> dict[str, Any]:
+def page_context(request: HttpRequest, benchmark: Benchmark, tab: str = "models") -> dict[str, Any]:
     """What every page of models and of the judge takes."""
     return {
         "benchmark": benchmark,
-        "nav": tabs_for(request.user, benchmark, "agreement"),
+        "nav": tabs_for(request.user, benchmark, tab),
         "who_place": benchmark.name,
         "works": is_permitted(request.user, benchmark, "work_on"),
     }
@@ -74,9 +74,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     if not catalogue.stages:
         return render(request, "evaluation/models.html", context)
     try:
-        if boxes := boxes_response(
-            request, catalogue, _params_with_stage(catalogue, request), context | {"here": "models"}
-        ):
+        if boxes := boxes_response(request, catalogue, _params_with_stage(catalogue, request), context):
             return boxes
         report = _report(catalogue, request)
     except SelectionError as error:

@@ -37,7 +37,6 @@ def _frame(request: HttpRequest, benchmark: Benchmark) -> dict[str, Any]:
         "benchmark": benchmark,
         "nav": tabs_for(request.user, benchmark, "tables"),
         "who_place": benchmark.name,
-        "here": "tables",
         "works": is_permitted(request.user, benchmark, "work_on"),
     }
 
