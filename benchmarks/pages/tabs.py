@@ -15,22 +15,22 @@ from benchmarks.models import Benchmark, Stage
 from benchmarks.pages.plugin_pages import pages_of
 from people.models import User
 
-Who = Literal["see", "work_on", "roles", "reviews"]
+Right = Literal["see", "work_on", "roles", "reviews"]
 
 
 @dataclass(frozen=True)
 class Page:
-    """`name` is that of its URL; `who` may open it. A page that `also` stands in another tab's row is shown there."""
+    """`name` is that of its URL; `right`: who may open it. `also`: another tab whose row it stands in, too."""
 
     key: str
     label: str | Promise
     name: str
-    who: Who = "see"
+    right: Right = "see"
     also: str = ""
 
 
 @dataclass(frozen=True)
-class Tab:
+class MainTab:
     """`pages`: the first that a person may open is what the tab leads to."""
 
     key: str
@@ -39,7 +39,7 @@ class Tab:
 
 
 TABS = (
-    Tab(
+    MainTab(
         "overview",
         _("Overview"),
         (
@@ -50,7 +50,7 @@ TABS = (
             Page("predictions", _("Predictions"), "predictions:index", "work_on"),
         ),
     ),
-    Tab(
+    MainTab(
         "items",
         _("Items"),
         (
@@ -59,7 +59,7 @@ TABS = (
             Page("coverage", _("Coverage"), "annotation:coverage", also="overview"),
         ),
     ),
-    Tab(
+    MainTab(
         "people",
         _("People"),
         (
@@ -68,7 +68,7 @@ TABS = (
             Page("roles", _("Roles"), "benchmarks:roles", "roles"),
         ),
     ),
-    Tab(
+    MainTab(
         "results",
         _("Results"),
         (
@@ -80,7 +80,7 @@ TABS = (
             Page("disagreement", _("Disagreement"), "evaluation:items"),
         ),
     ),
-    Tab("releases", _("Releases"), (Page("export", _("Export"), "evaluation:export", "work_on"),)),
+    MainTab("releases", _("Releases"), (Page("export", _("Export"), "evaluation:export", "work_on"),)),
 )
 
 
@@ -94,51 +94,51 @@ class Nav(list[dict[str, Any]]):
 
 
 @dataclass
-class Reader:
+class PageRights:
     """What a person may open of a benchmark; each right is looked up once."""
 
     user: User | AnonymousUser
     benchmark: Benchmark
     rights: dict[str, bool] = field(default_factory=dict)
 
-    def may(self, who: str) -> bool:
-        if who not in self.rights:
-            self.rights[who] = self._look_up(who)
-        return self.rights[who]
+    def may(self, right: str) -> bool:
+        if right not in self.rights:
+            self.rights[right] = self._look_up(right)
+        return self.rights[right]
 
-    def _look_up(self, who: str) -> bool:
-        if who == "see":  # whoever is shown a page of a benchmark sees it
+    def _look_up(self, right: str) -> bool:
+        if right == "see":  # whoever is shown a page of a benchmark sees it
             return True
-        if who == "reviews":
+        if right == "reviews":
             return can_review(self.user, self.benchmark)
-        return is_permitted(self.user, self.benchmark, who)  # type: ignore[arg-type]
+        return is_permitted(self.user, self.benchmark, right)  # type: ignore[arg-type]
 
 
 def tabs_for(user: User | AnonymousUser, benchmark: Benchmark, current: str) -> Nav:
     """`current` is the key of a page, or "" for none."""
-    reader, row, tabs, label = Reader(user, benchmark), [], [], TABS[0].label
+    rights, row, tabs, label = PageRights(user, benchmark), [], [], TABS[0].label
     for tab in TABS:
-        own = list(_links(reader, tab, current))
+        own = list(_links(rights, tab, current))
         is_current = any(link["current"] for link in own)
         if is_current:
-            row, label = own + list(_links_from_elsewhere(reader, tab)), tab.label
+            row, label = own + list(_links_from_elsewhere(rights, tab)), tab.label
         if own:
             tabs.append({"key": tab.key, "label": tab.label, "url": own[0]["url"], "current": is_current})
     return Nav(tabs, row if len(row) > 1 else [], label)
 
 
-def _links(reader: Reader, tab: Tab, current: str) -> Iterator[dict[str, Any]]:
+def _links(rights: PageRights, tab: MainTab, current: str) -> Iterator[dict[str, Any]]:
     """A tab's own pages; among those of items are the pages of a plugin."""
-    yield from (_link(reader.benchmark, page, current) for page in tab.pages if reader.may(page.who))
-    for page in pages_of(reader.benchmark) if tab.key == "items" else ():
-        if not page.imports and reader.may(page.can):
-            url = reverse("benchmarks:plugin_page", args=[reader.benchmark.slug, page.key])
+    yield from (_link(rights.benchmark, page, current) for page in tab.pages if rights.may(page.right))
+    for page in pages_of(rights.benchmark) if tab.key == "items" else ():
+        if not page.imports and rights.may(page.can):
+            url = reverse("benchmarks:plugin_page", args=[rights.benchmark.slug, page.key])
             yield {"key": page.key, "label": page.label, "url": url, "current": page.key == current}
 
 
-def _links_from_elsewhere(reader: Reader, tab: Tab) -> Iterator[dict[str, Any]]:
+def _links_from_elsewhere(rights: PageRights, tab: MainTab) -> Iterator[dict[str, Any]]:
     pages = (page for other in TABS for page in other.pages if page.also == tab.key)
-    yield from (_link(reader.benchmark, page, "") for page in pages if reader.may(page.who))
+    yield from (_link(rights.benchmark, page, "") for page in pages if rights.may(page.right))
 
 
 def _link(benchmark: Benchmark, page: Page, current: str) -> dict[str, Any]:
