@@ -15,7 +15,10 @@ class Review(models.Model):
         REJECT = "reject", _("Reject")
 
     annotation = models.ForeignKey("annotation.Annotation", models.PROTECT, related_name="reviews")
-    reviewer = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    reviewer = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+",
+        help_text="None: a filter returned the picture that came with the answer.",
+    )  # fmt: skip
     decision = models.CharField(max_length=6, choices=Decision)
     reason = models.CharField(max_length=40, blank=True)
     comment = models.TextField(blank=True)

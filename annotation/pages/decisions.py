@@ -13,7 +13,7 @@ from benchmarks.models import Stage
 
 @dataclass(frozen=True)
 class DecisionView:
-    """A decision, as its reviewer and the author read it."""
+    """A decision, as its reviewer and the author read it. `automatic`: a filter decided, and not a person."""
 
     id: int
     style: str
@@ -23,6 +23,7 @@ class DecisionView:
     reviewer: str
     when: str
     taken_back: bool
+    automatic: bool = False
 
 
 def decision_view(review: Review, stage: Stage, zone: ZoneInfo, language: str, *, named: bool = True) -> DecisionView:
@@ -37,9 +38,10 @@ def decision_view(review: Review, stage: Stage, zone: ZoneInfo, language: str, *
         id=review.pk,
         style=looks[decision],
         words=words[decision],
-        reason=reason_label(stage, review.reason, language) if review.reason else "",
+        reason=reason_label(stage, review.reason, language) if review.reason and review.reviewer else "",
         comment=review.comment,
-        reviewer=review.reviewer.name if named else "",
+        reviewer=(review.reviewer.name if review.reviewer else _("Filter")) if named else "",
         when=format_moment(review.at, zone),
         taken_back=review.undone_at is not None,
+        automatic=review.reviewer is None,
     )

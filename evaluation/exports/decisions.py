@@ -43,7 +43,7 @@ REVIEWS: tuple[Column, ...] = (
     LABEL_SET,
     ("author", "a.rater_id", "int8", "The answer's author, as the ratings name its rater."),
     ("reviewer", "w.id", "int8", "Who decided: the pseudonym of one who answers sheets as well, else reviewer-1 and so"
-     " on, in the order of their first decision in this benchmark."),
+     " on, in the order of their first decision in this benchmark; filter: no person, but a filter of a later stage."),
     ("decision", "d.decision", "text", "What was decided; see values."),
     ("reason", "d.reason", "text", "Code of the reason; empty for what was accepted. See reasons."),
     ("comment", "d.comment", "text", "What the reviewer wrote to the author, as it was written."),
@@ -61,14 +61,14 @@ _REVIEWS = """
   JOIN annotation_unit u ON u.id = s.unit_id
   JOIN benchmarks_item i ON i.id = u.item_id
   JOIN people_rater r ON r.id = a.rater_id
-  JOIN (
+  LEFT JOIN (
     SELECT d.reviewer_id, row_number() OVER (ORDER BY min(d.id)) AS place
     FROM annotation_review d
     JOIN annotation_annotation a ON a.id = d.annotation_id
     JOIN annotation_assignment s ON s.id = a.assignment_id
     JOIN annotation_campaign m ON m.id = s.campaign_id
     JOIN benchmarks_stage t ON t.id = m.stage_id
-    WHERE t.benchmark_id = %s
+    WHERE t.benchmark_id = %s AND d.reviewer_id IS NOT NULL
     GROUP BY d.reviewer_id
   ) p ON p.reviewer_id = d.reviewer_id
   JOIN annotation_campaign m ON m.id = s.campaign_id
@@ -91,5 +91,5 @@ def reviews(benchmark: Benchmark, campaigns: Sequence[int]) -> Iterator[Row]:
     for row in stream_query(REVIEWS, _REVIEWS, [benchmark.pk, list(campaigns)], ()):
         place, rater = row.pop("_place"), row["reviewer"]
         row["author"] = row.pop("_model") or named(row["author"])
-        row["reviewer"] = f"reviewer-{place}" if rater is None else named(rater)
+        row["reviewer"] = "filter" if place is None else f"reviewer-{place}" if rater is None else named(rater)
         yield row

@@ -15,12 +15,13 @@ SELECT i.id, former.user_id FROM benchmarks_item i CROSS JOIN LATERAL (
   WHERE u.item_id = i.replaces_id AND r.user_id IS NOT NULL
   UNION SELECT v.reviewer_id FROM annotation_unit u JOIN annotation_assignment a ON a.unit_id = u.id
     JOIN annotation_annotation an ON an.assignment_id = a.id JOIN annotation_review v ON v.annotation_id = an.id
-  WHERE u.item_id = i.replaces_id
+  WHERE u.item_id = i.replaces_id AND v.reviewer_id IS NOT NULL
   UNION SELECT d.reviewer_id FROM annotation_unit u JOIN annotation_assignment a ON a.unit_id = u.id
     JOIN annotation_annotation an ON an.assignment_id = a.id JOIN annotation_review v ON v.annotation_id = an.id
     JOIN annotation_secondreview d ON d.first_id = v.id
   WHERE u.item_id = i.replaces_id AND d.reviewer_id IS NOT NULL
   UNION SELECT t.by_id FROM benchmarks_itemreturn t WHERE t.item_id = i.replaces_id AND t.undone_at IS NULL
+    AND t.by_id IS NOT NULL
   UNION SELECT f.user_id FROM benchmarks_formerjudge f WHERE f.item_id = i.replaces_id
 ) former WHERE i.id = ANY(%s) AND i.replaces_id IS NOT NULL
 ON CONFLICT DO NOTHING

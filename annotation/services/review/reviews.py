@@ -141,7 +141,7 @@ def set_state(assignment: Assignment, state: str, at: datetime) -> None:
     Assignment.objects.filter(pk=assignment.pk).update(state=state, changed_at=at)
 
 
-def schedule_derivation(answer: Annotation, actor: User, verb: str, review: Review) -> None:
+def schedule_derivation(answer: Annotation, actor: User | None, verb: str, review: Review) -> None:
     stage = answer.assignment.campaign.stage
     if settles_disputes(stage):
         resolutions.settle(stage, [answer.assignment.unit.item_id], timezone.now())
