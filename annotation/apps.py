@@ -5,7 +5,7 @@ class AnnotationConfig(AppConfig):
     name = "annotation"
 
     def ready(self) -> None:
-        from annotation.pages import item_revisions, next_actions, outside_items
+        from annotation.pages import item_revisions, next_actions, open_disputes, outside_items
         from annotation.pages.campaign_summary import PANEL
         from annotation.pages.rule_results import FILTER
         from annotation.pages.rule_results import PANEL as VERDICTS
@@ -24,6 +24,7 @@ class AnnotationConfig(AppConfig):
         panels.register(PANEL)
         panels.register(CHAIN)
         panels.register(item_revisions.WAITING)
+        panels.register(open_disputes.PANEL)
         panels.register_for_items(VERDICTS)
         panels.register_for_items(item_revisions.PANEL)
         panels.register_filter(FILTER)
@@ -32,6 +33,7 @@ class AnnotationConfig(AppConfig):
         register(Rank.COHORTS, next_actions.create_cohorts)
         register(Rank.OPEN, next_actions.open_chain)
         register(Rank.REVIEW, next_actions.review)
+        register(Rank.ADJUDICATE, next_actions.settle_disagreements)
         register(Rank.WAIT, next_actions.wait_for_people)
         makers.register(FinderMaker())
         makers.register(makers.ImportMaker())

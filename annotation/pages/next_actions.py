@@ -1,11 +1,14 @@
 """What campaigns and reviews add to the next action of the overview: see benchmarks.pages.next_actions."""
 
+from urllib.parse import urlencode
+
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.models import Campaign, CampaignCohort
+from annotation.queries.disputes import open_disputes
 from annotation.queries.review_queue import waiting_answers
 from benchmarks.access import is_permitted, may_create_cohorts
 from benchmarks.models import Benchmark
@@ -65,6 +68,29 @@ def review(benchmark: Benchmark, user: User) -> NextAction | None:
         _("Review answers"),
         reverse("annotation:review_queue", args=[benchmark.slug]),
         age if days else "",
+    )
+
+
+def settle_disagreements(benchmark: Benchmark, user: User) -> NextAction | None:
+    """People's answers disagree, and nobody has decided."""
+    rows = open_disputes(benchmark) if is_permitted(user, benchmark, "work_on") else []
+    if not rows:
+        return None
+    n = sum(row.n for row in rows)
+    text = ngettext("%(n)s disagreement waits for a decision.", "%(n)s disagreements wait for a decision.", n)
+    closed = next((row.stage for row in rows if not row.is_asked), None)
+    if closed is not None:
+        return NextAction(
+            text % {"n": n},
+            _("Open the whole chain"),
+            reverse("annotation:chain_open", args=[benchmark.slug]),
+            _("Nobody is asked: “%(stage)s” is not open.") % {"stage": closed.name},
+        )
+    return NextAction(
+        text % {"n": n},
+        _("View disagreements"),
+        f"{reverse('benchmarks:items', args=[benchmark.slug])}?{urlencode({'stage': rows[0].stage.key})}",
+        _("People whose answers are not shown decide in “%(stage)s”.") % {"stage": rows[0].stage.name},
     )
 
 

@@ -5,6 +5,8 @@ from django.utils import timezone
 
 from annotation.composer.validation import stage_problems
 from annotation.models import Annotation, ItemSource, Resolution
+from annotation.pages.next_actions import settle_disagreements
+from annotation.queries.disputes import open_disputes
 from annotation.services.answers import submit
 from annotation.services.answers.submit import InvalidAnswers
 from annotation.services.sheets.sheet_versions import sheet_of
@@ -156,3 +158,19 @@ def test_a_sheet_that_asks_for_no_reason_cannot_be_published() -> None:
     assert stage_problems(content, earlier) == []
     short = {**content, "sheet": {"fields": SETTLE["fields"][:2]}}
     assert ["reason" in problem.words for problem in stage_problems(short, earlier)] == [True]
+
+
+def test_open_disagreements_are_counted_by_stage_and_cohort_until_they_are_settled(world: World) -> None:
+    scene = Disputes(world.benchmark, world.egypt)
+    assert open_disputes(world.benchmark) == [] and settle_disagreements(world.benchmark, world.mara) is None
+    scene.draw_both(lower(0.2))
+    assert [(row.stage, row.cohort, row.n, row.is_asked) for row in open_disputes(world.benchmark)] == [
+        (scene.settling, "", 1, True)
+    ]
+    action = settle_disagreements(world.benchmark, world.mara)
+    assert action is not None and action.text == "1 disagreement waits for a decision."
+    assert settle_disagreements(world.benchmark, world.nour) is None, "only who runs the benchmark"
+    overview = world.client(world.mara).get(f"/b/{world.benchmark.slug}/").content.decode()
+    assert 'id="open-disputes"' in overview
+    scene.answer("settling", scene.person(), decision="undecided", reason="two of them")
+    assert open_disputes(world.benchmark) == []
