@@ -20,7 +20,8 @@ from benchmarks.pages.plugin_pages import PluginPage
 from benchmarks.recipes import registry as recipes
 from benchmarks.recipes.contract import Recipe
 from benchmarks.rules.derivations import registry as derivations
-from evaluation.exports import record_files
+from evaluation.exports import document_files, record_files
+from evaluation.exports.document_files import DocumentFile
 from evaluation.exports.record_files import RecordFile
 from evaluation.figures import registry as figures
 from evaluation.figures import spec as figure_spec
@@ -52,6 +53,7 @@ class BenchmarkPlugin:
     figures: Mapping[str, tuple[FigureSpec, ...]] = field(default_factory=dict)
     figure_options: Mapping[str, Callable[[FigureData], list[str]]] = field(default_factory=dict)
     records: Mapping[str, tuple[RecordFile, ...]] = field(default_factory=dict)
+    documents: Mapping[str, tuple[DocumentFile, ...]] = field(default_factory=dict)
     pages: Mapping[str, tuple[PluginPage, ...]] = field(default_factory=dict)
 
 
@@ -74,7 +76,7 @@ def register(plugin: BenchmarkPlugin) -> None:
     Raises what a registry raises for a key that is taken, and ValueError for parts of a recipe of another plugin.
     """
     own = {recipe.key for recipe in plugin.recipes}
-    for name in ("tables", "figures", "records", "pages"):
+    for name in ("tables", "figures", "records", "documents", "pages"):
         if foreign := sorted(set(getattr(plugin, name)) - own):
             raise ValueError(f"{name} of {', '.join(foreign)}, which is no recipe of the plugin {plugin.key!r}")
     with _all_or_nothing():
@@ -92,6 +94,8 @@ def register(plugin: BenchmarkPlugin) -> None:
             figures.register_figure_option(name, known)
         for key, files in plugin.records.items():
             record_files.register_records(key, files)
+        for key, whole in plugin.documents.items():
+            document_files.register_documents(key, whole)
         for key, pages in plugin.pages.items():
             plugin_pages.register_pages(key, pages)
         REGISTERED.append(plugin)
@@ -103,7 +107,7 @@ def _all_or_nothing() -> Iterator[None]:
     lists: tuple[list[Any], ...] = (recipes.RECIPES, REGISTERED)
     mappings: tuple[dict[str, Any], ...] = (
         *(derivations.KINDS, tables.BY_RECIPE, figures.BY_RECIPE, figure_spec.OWN_OPTIONS),
-        *(record_files.BY_RECIPE, plugin_pages.BY_RECIPE),
+        *(record_files.BY_RECIPE, document_files.BY_RECIPE, plugin_pages.BY_RECIPE),
     )
     before = [(listed, list(listed)) for listed in lists], [(mapping, dict(mapping)) for mapping in mappings]
     known_prompts = prompts.PROMPTS

@@ -24,6 +24,7 @@ from annotation.queries.answers import withdrawn_of
 from annotation.sheets.sheet import Sheet
 from benchmarks.models import Benchmark, Stage
 from evaluation.exports.archive_files import ArchiveFile
+from evaluation.exports.document_files import DocumentMember
 from evaluation.exports.ratings import RATERS
 
 UNCOUNTED = {
@@ -96,6 +97,17 @@ def complete_codebook(book: dict[str, Any], members: Mapping[str, ArchiveFile]) 
         **book,
         "file": first,
         "further": {key: {**description, "file": file} for (key, description), file in further},
+    }
+
+
+def describe_documents(documents: Mapping[str, DocumentMember]) -> dict[str, Any]:
+    """Each document by its key: what it is, its file, its number of records and its checksum."""
+    return {
+        member.file.key: {
+            "meaning": member.file.meaning,
+            "file": {"name": name, "rows": member.written.rows, "sha256": member.written.sha.hexdigest()},
+        }
+        for name, member in documents.items()
     }
 
 

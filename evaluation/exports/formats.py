@@ -4,7 +4,7 @@ import hashlib
 import io
 import json
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -48,6 +48,12 @@ def _plain_value(value: Any) -> Any:
     if isinstance(value, bool):
         return "true" if value else "false"
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else value
+
+
+def json_document(content: Mapping[str, Any]) -> Iterator[bytes]:
+    """One JSON document, in pieces."""
+    for piece in json.JSONEncoder(ensure_ascii=False).iterencode(content):
+        yield piece.encode()
 
 
 class _ZipStream(io.RawIOBase):

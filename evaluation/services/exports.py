@@ -10,7 +10,8 @@ from django.utils.text import slugify
 from annotation.models import Campaign
 from benchmarks.models import Stage
 from evaluation.exports.archive_files import ArchiveFile, archive_files
-from evaluation.exports.codebook import codebook, complete_codebook, sheets_of
+from evaluation.exports.codebook import codebook, complete_codebook, describe_documents, sheets_of
+from evaluation.exports.document_files import DocumentMember, document_members
 from evaluation.exports.formats import FileSummary, archive
 from jobs.models import record
 from people.models import User
@@ -36,7 +37,9 @@ def export(
     sheets = {pk: sheet for pk, (_version, sheet) in sheets_of(campaigns).items()}
     members = archive_files(stage, campaigns, sheets, versions=versions)
     files = {f"{name}/{member.key}.{form}": member for member in members}
-    return f"{name}.zip", _pieces(codebook(stage, campaigns, members, at), files, form, f"{name}/codebook.json", at)
+    documents = {f"{name}/{one.file.key}.json": one for one in document_members(benchmark, stage.key, ids)}
+    book = codebook(stage, campaigns, members, at)
+    return f"{name}.zip", _pieces(book, files, documents, form, f"{name}/codebook.json", at)
 
 
 def _stage_file_name(stage: Stage) -> str:
@@ -44,9 +47,16 @@ def _stage_file_name(stage: Stage) -> str:
     return slugify(stage.name)[:60].strip("-") or stage.key
 
 
-def _pieces(book: dict[str, Any], files: dict[str, ArchiveFile], form: str, name: str, at: datetime) -> Iterator[bytes]:
+def _pieces(
+    book: dict[str, Any], files: dict[str, ArchiveFile], documents: dict[str, DocumentMember], form: str, name: str,
+    at: datetime,
+) -> Iterator[bytes]:  # fmt: skip
     def book_lines() -> Iterator[bytes]:
-        yield json.dumps(complete_codebook(book, files), ensure_ascii=False, indent=2).encode() + b"\n"
+        complete = complete_codebook(book, files)
+        if documents:
+            complete["documents"] = describe_documents(documents)
+        yield json.dumps(complete, ensure_ascii=False, indent=2).encode() + b"\n"
 
     rows = [(path, archive_file.lines(form), archive_file.written) for path, archive_file in files.items()]
+    rows += [(path, member.lines(), member.written) for path, member in documents.items()]
     yield from archive([*rows, (name, book_lines(), FileSummary())], at)
