@@ -6,6 +6,7 @@ class PredictionsConfig(AppConfig):
 
     def ready(self) -> None:
         from annotation.pages.chain_opening import register_cost
+        from annotation.services.derivation import unanswered_calls
         from benchmarks.pages import label_set_uses, panels
         from benchmarks.pages.next_actions import Rank, register
         from benchmarks.services import item_changes
@@ -25,6 +26,7 @@ class PredictionsConfig(AppConfig):
         from predictions.services.knowledge import entry_import, indexes, linking
         from predictions.services.runs import following
         from predictions.services.runs.run_jobs import ASK, REPARSE
+        from predictions.services.runs.unanswered_calls import find_unanswered
 
         kinds.register(ANSWERS)
         kinds.register(COLLECTIONS)
@@ -37,6 +39,7 @@ class PredictionsConfig(AppConfig):
             kinds.register(kind)
         access.register_scope("knowledge", knowledge_place)
         register_cost(model_cost)
+        unanswered_calls.register(find_unanswered)
         register(Rank.FACTS, next_actions.compute_facts)
         register(Rank.PLAN, next_actions.plan_runs)
         register(Rank.JUDGE, next_actions.run_judge)

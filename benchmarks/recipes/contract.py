@@ -98,6 +98,7 @@ class ModelCondition:
         needs: what an item must bring besides its text, as codes: "picture", "country", "entities", "examples",
             "references", "candidate".
         judge: the stage judges answers, so its items come while other models answer; a run follows them.
+        options: values of the prompt's options that belong to the condition; the others have the prompt's own.
     """
 
     key: str
@@ -107,6 +108,7 @@ class ModelCondition:
     setting: str = ""
     needs: tuple[str, ...] = ()
     judge: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

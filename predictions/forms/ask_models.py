@@ -122,7 +122,8 @@ def planned_runs(
             if offer.campaign is None or offer.prompt is None:
                 continue
             if key not in options:
-                options[key] = default_options(offer.prompt, benchmark, offer.campaign)
+                own = default_options(offer.prompt, benchmark, offer.campaign)
+                options[key] = own | dict(offer.condition.options)
             plan = RunPlan(
                 campaign=offer.campaign, endpoint=row["endpoint"], model=row["model"], prompt=offer.prompt,
                 options=options[key], selection=_selection(form, offer), seed=form.cleaned_data["seed"],

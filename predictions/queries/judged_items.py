@@ -33,6 +33,9 @@ FROM (
     JOIN annotation_itemsource s ON s.item_id = i.id AND s.role = 'candidate'
     JOIN annotation_annotation an ON an.id = s.annotation_id JOIN people_rater r ON r.id = an.rater_id
   WHERE i.stage_id = %(stage)s AND i.withdrawn_at IS NULL
+  UNION ALL SELECT i.id, i.key, {JUDGED}, n.rater_id, n.id FROM benchmarks_item i
+    JOIN predictions_run n ON n.id = (i.context ->> 'run')::bigint
+  WHERE i.stage_id = %(stage)s AND i.withdrawn_at IS NULL AND i.context -> 'candidate' = 'null'::jsonb
 ) input (item, key, judged, rater, run) GROUP BY rater, run
 """  # noqa: S608  (constants)
 ANSWERS = f"""

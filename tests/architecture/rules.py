@@ -24,9 +24,10 @@ PURE = (
 )
 PURE_SPEC = re.compile(r"^annotation/fields/\w+/(spec|wording)\.py$")
 PURE_PAPER = re.compile(r"^papers/\w+/(recipe\w*|prompts|metrics|survey_labels)(\.py|/)")
-PURE_NEIGHBOURS = {
+PURE_NEIGHBOURS = {  # measures are written once
     "annotation/fields/": "annotation.fields.contract",
-    "benchmarks/rules/derivations/disagree.py": "evaluation.metrics.",  # measures are written once
+    "benchmarks/rules/derivations/disagree.py": "evaluation.metrics.",
+    "benchmarks/rules/derivations/verdicts.py": "evaluation.metrics.",
 }
 OUTER = {"views", "api", "admin", "tasks"}
 INNER = {  # inside an app, what a module must not import: models <- queries <- services <- pages <- views

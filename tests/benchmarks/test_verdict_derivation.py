@@ -192,3 +192,61 @@ def test_slugs_are_of_letters_digits_and_hyphens() -> None:
     texts = ["GPT-4o (mini)", "Québec", "日本", ""]
     assert [slug(text) for text in texts] == ["gpt-4o-mini", "quebec", "", ""]
     assert all(one != two for one, two in itertools.combinations([slug(text) for text in texts[:3]], 2))
+
+
+def box(width: float) -> list[dict[str, float]]:
+    """Inside the gold box, or that itself: their IoU is its width."""
+    return [{"x0": 0.0, "y0": 0.0, "x1": width, "y1": 1.0}]
+
+
+def boxed(name: str, width: float | None, number: int | None, **more: Any) -> Result:
+    answers = {} if width is None else {"box": box(width)}
+    return Result(question(), target="India", rater=f"R-{name}", annotation=number, answers=answers, **more)
+
+
+def wrong_boxes(*results: Result, no_answer: bool = True) -> list[ItemDraft]:
+    where = {"measure": "iou", "at_most": 0.5, "no_answer": no_answer}
+    return derive(results, field="box", references="none", where=where)
+
+
+def test_boxes_at_the_limit_are_listed_and_those_above_it_are_not() -> None:
+    gold = boxed("Ana", 1.0, 1)
+    widths = {"far": 0.2, "limit": 0.5, "near": 0.51, "same": 1.0}
+    models = [
+        boxed(name, width, 10 + n, kind="model", rater_name=name) for n, (name, width) in enumerate(widths.items())
+    ]
+    drafts = wrong_boxes(gold, *models)
+    assert [(draft.context["candidate_by"], draft.context["agreement"]) for draft in drafts] == [
+        ("far", 0.2),
+        ("limit", 0.5),
+    ]
+    assert drafts[0].context["gold"] == box(1.0) and drafts[0].context["candidate"] == box(0.2)
+    assert drafts[0].roles == {(1, None): "item", (1, 10): "candidate", (1, 1): "reference"}
+
+
+def test_a_call_without_an_answer_is_listed_where_that_is_asked_for() -> None:
+    gold = boxed("Ana", 1.0, 1)
+    empty = boxed("M", None, None, kind="model", rater_name="M", run=7, unanswered=True)
+    [draft] = wrong_boxes(gold, empty)
+    assert (draft.context["candidate"], draft.context["agreement"], draft.context["run"]) == (None, None, 7)
+    assert draft.sources == ((1, None), (1, 1))
+    assert wrong_boxes(gold, empty, no_answer=False) == []
+    assert wrong_boxes(empty) == [], "without a gold box nothing can be said of it"
+
+
+@pytest.mark.parametrize(
+    ("where", "path"),
+    [
+        ({"measure": "iou"}, "where.at_most"),
+        ({"measure": "near", "at_most": 0.5}, "where.measure"),
+        ({"measure": "iou", "at_most": 1.5}, "where.at_most"),
+        ({"measure": "iou", "at_most": 0.5, "no_answer": 1}, "where.no_answer"),
+        ({"measure": "iou", "at_most": 0.5, "other": 1}, "params.where"),
+        ("iou <= 0.5", "params.where"),
+    ],
+)
+def test_a_comparison_that_is_written_wrongly_is_refused(where: Any, path: str) -> None:
+    with pytest.raises(DerivationError, match=path):
+        derive([], where=where)
+    with pytest.raises(DerivationError, match="people"):
+        derive([], people="leave_one_out", where={"measure": "equal", "at_most": 0})

@@ -12,6 +12,7 @@ from annotation.queries.resolutions import reads_resolutions, resolutions_of_uni
 from annotation.queries.unit_completion import complete_units
 from annotation.services.answers.model_answers import REPEAT
 from annotation.services.derivation.run_choice import RunChoice
+from annotation.services.derivation.unanswered_calls import UnansweredCall, unanswered_calls
 from annotation.services.review.outcomes import facts_of, judge_unit
 from benchmarks.models import Benchmark, Image, Item, Stage
 from benchmarks.queries.availability import is_kept, kept_without
@@ -40,8 +41,14 @@ def results_for(
             runs=runs,
             linked=derivation.rules.linked,
             resolved=source_stage.key in settled,
+            unanswered=reads_unanswered(derivation),
         )
     ]
+
+
+def reads_unanswered(derivation: Derivation) -> bool:
+    """Whether calls of models that ended without an answer become items, too."""
+    return bool((derivation.params.get("where") or {}).get("no_answer"))
 
 
 def results_of(
@@ -54,6 +61,7 @@ def results_of(
     filtered: bool = True,
     linked: bool = False,
     resolved: bool = False,
+    unanswered: bool = False,
 ) -> list[Result]:
     """The accepted results of a stage, or of some of its items. `of` items or kept: these as such.
 
@@ -63,7 +71,8 @@ def results_of(
     are results, whatever the stage's acceptance, and results say what kinds need that read all raters. `filtered`
     false: as if no filter dropped anything or waited.
     `linked`: results of people say this too, and which items their items are made of. `resolved`: a unit whose answers
-    were in dispute has one result, with the answer that settled it, and none where it cannot be decided.
+    were in dispute has one result, with the answer that settled it, and none where it cannot be decided. `unanswered`:
+    calls of the runs chosen that ended without an answer are results without an annotation.
     """
     live = kept_without(stage, without) if without else stage.items.filter(is_kept())
     if not filtered:
@@ -91,7 +100,40 @@ def results_of(
     results = [_result(answer, sources, pictures, outcomes, facts, stage.benchmark) for answer in answers]
     if runs is not None or linked:
         results = _with_raters(results, answers)
-    return _with_resolutions(results, answers) if resolved else results
+    if resolved:
+        results = _with_resolutions(results, answers)
+    if unanswered and runs is not None:
+        results += _unanswered(stage, live, runs)
+    return results
+
+
+def _unanswered(stage: Stage, items: QuerySet[Item], runs: RunChoice) -> list[Result]:
+    calls = [
+        call
+        for call in unanswered_calls(stage, list(items.values_list("pk", flat=True)))
+        if runs.includes(call.rater, call.run)
+    ]
+    sources = _sources(Item.objects.filter(pk__in={call.unit.item_id for call in calls}), stage)
+    complete = complete_units({call.unit.pk for call in calls})
+    return [_unanswered_result(call, sources, complete, stage.benchmark) for call in calls]
+
+
+def _unanswered_result(
+    call: UnansweredCall, sources: Mapping[int, DerivationSource], complete: Collection[int], benchmark: Benchmark
+) -> Result:
+    return Result(
+        item=sources[call.unit.item_id],
+        target=call.unit.target,
+        rater=benchmark.pseudonym(call.rater.pk),
+        kind="model",
+        rater_name=call.rater.name,
+        setting=call.rater.setting,
+        run=call.run,
+        repeat=call.repeat,
+        submitted=call.at.timestamp(),
+        complete=call.unit.pk in complete,
+        unanswered=True,
+    )
 
 
 def _with_resolutions(results: Sequence[Result], answers: Sequence[Annotation]) -> list[Result]:

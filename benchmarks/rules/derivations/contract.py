@@ -55,6 +55,7 @@ class Result:
     Only kinds that read the answers of all raters use the rest. `kind`: "person" or "model"; `rater_name`, `setting`,
     `run` (0: of a file) and `repeat` (0: the first time) are a model's. `submitted`: seconds since 1970. `complete`:
     the item waits for no further answer of a person. `owns`: its rater made the item, or had a part in it.
+    `unanswered`: a model was asked and gave no answer (`annotation` None).
     """
 
     item: DerivationSource
@@ -75,6 +76,7 @@ class Result:
     submitted: float = 0
     complete: bool = True
     owns: bool = False
+    unanswered: bool = False
 
     @property
     def name(self) -> str:

@@ -9,6 +9,10 @@ params:
     repeats: "first" or "all" times that a model was asked.
     pictures: "none" or "item".
     carry: names of context fields that the new item takes from the question.
+    where: only answers of models that differ from the gold answer, {"measure": "iou" or "equal", "at_most": number,
+        "no_answer": true or false}. "iou" is the overlap of two boxes, "equal" is 1 for the same answer and 0 for
+        another one. With `no_answer` a call that ended without an answer makes an item, too. The gold answer is the one
+        that settled a dispute, else the first person's.
 
 The order of references is that of submission, and equal answers are all kept. What comes of a question depends on that
 question alone.
@@ -16,7 +20,7 @@ question alone.
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from benchmarks.rules.derivations.contract import (
@@ -24,8 +28,10 @@ from benchmarks.rules.derivations.contract import (
     ItemDraft,
     Result,
     digest,
+    read_number,
     shorten_key,
 )
+from evaluation.metrics.boxes import overlap
 
 CHOICES = {
     "people": ("none", "leave_one_out"),
@@ -35,8 +41,10 @@ CHOICES = {
     "pictures": ("none", "item"),
 }
 """Values by parameter, the default first."""
-PARAMS = frozenset({"field", "runs", "least", "carry", *CHOICES})
-OWN_CONTEXT = frozenset({"question", "candidate", "candidate_by", "setting", "run", "references"})
+PARAMS = frozenset({"field", "runs", "least", "carry", "where", *CHOICES})
+WHERE = frozenset({"measure", "at_most", "no_answer"})
+OWN_CONTEXT = frozenset({"question", "candidate", "candidate_by", "setting", "run", "references", "gold", "agreement"})
+DIGITS = 9  # 0.5 is at most 0.5, whatever the last digits of a quotient are
 HUMAN = "human"
 OWN_ANSWER = "asker_answer"
 
@@ -64,6 +72,24 @@ def check(params: Mapping[str, Any]) -> None:
         _check_names(runs["settings"], "params.runs.settings")
     elif runs != "chosen":
         raise DerivationError("params.runs", 'must be "chosen", or an object with "settings"')
+    if "where" in params:
+        _check_where(params["where"])
+        if params.get("people", "none") != "none":
+            raise DerivationError(
+                "params.people", "must be none: only answers of models are compared with the gold one"
+            )
+
+
+def _check_where(where: Any) -> None:
+    if not isinstance(where, Mapping) or not set(where) <= WHERE:
+        raise DerivationError("params.where", f"must be an object with {', '.join(sorted(WHERE))}")
+    if where.get("measure") not in COMPARISONS:
+        raise DerivationError("params.where.measure", f"must be one of {', '.join(COMPARISONS)}")
+    limit = where.get("at_most")
+    if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 <= limit <= 1:
+        raise DerivationError("params.where.at_most", "must be a number from 0 to 1")
+    if not isinstance(where.get("no_answer", False), bool):
+        raise DerivationError("params.where.no_answer", "must be true or false")
 
 
 def _check_names(names: Any, path: str) -> None:
@@ -75,7 +101,7 @@ def derive(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> l
     """An item for each answer of a model, and for each of a person where people are judged, too."""
     groups: dict[tuple[str, str], list[Result]] = {}
     for result in results:
-        if result.annotation is not None:
+        if result.annotation is not None or result.unanswered:
             groups.setdefault((result.item.key, result.target), []).append(result)
     return [draft for key in sorted(groups) for draft in _of_question(groups[key], params)]
 
@@ -85,15 +111,15 @@ def _of_question(results: Sequence[Result], params: Mapping[str, Any]) -> list[I
         return []
     ordered = sorted(results, key=lambda result: (result.submitted, result.annotation or 0))
     people = _last_of_each([result for result in ordered if result.kind == "person" and _value(result, params)])
-    candidates = [
-        result
-        for result in ordered
-        if result.kind == "model" and (result.repeat == 0 or params.get("repeats") == "all") and _value(result, params)
-    ]
+    asked = [r for r in ordered if r.kind == "model" and (r.repeat == 0 or params.get("repeats") == "all")]
+    if "where" in params:
+        candidates = [result for result in asked if _is_wanted(result, people, params)]
+    else:
+        candidates = [result for result in asked if _value(result, params)]
     if params.get("people") == "leave_one_out" and len(people) >= params.get("least", 3):
         candidates += people
     keys = _keys(candidates)
-    drafts = (_draft(candidate, people, keys[candidate.annotation], params) for candidate in candidates)
+    drafts = (_draft(candidate, people, keys[number], params) for number, candidate in enumerate(candidates))
     return sorted((draft for draft in drafts if draft is not None), key=lambda draft: draft.key)
 
 
@@ -111,12 +137,48 @@ def _value(result: Result, params: Mapping[str, Any]) -> Any:
     return value or None
 
 
+def _is_wanted(candidate: Result, people: Sequence[Result], params: Mapping[str, Any]) -> bool:
+    """Whether the answer is far enough from the gold one; of an answer or a gold one that is missing, see `where`."""
+    if not people:
+        return False
+    if _value(candidate, params) is None:
+        return candidate.unanswered and bool(params["where"].get("no_answer"))
+    measured = _agreement(candidate, people, params)
+    limit = read_number(params["where"]["at_most"]) or 0.0
+    return measured is not None and measured <= round(limit, DIGITS)
+
+
+def _agreement(candidate: Result, people: Sequence[Result], params: Mapping[str, Any]) -> float | None:
+    value = _value(candidate, params)
+    if value is None:
+        return None
+    return round(COMPARISONS[params["where"]["measure"]](value, _value(people[0], params)), DIGITS)
+
+
+def _iou(answer: Any, gold: Any) -> float:
+    """Of the first box of each."""
+    sides = ("x0", "y0", "x1", "y1")
+    return float(overlap([[answer[0][side] for side in sides]], [[gold[0][side] for side in sides]]))
+
+
+def _equal(answer: Any, gold: Any) -> float:
+    if isinstance(answer, str) and isinstance(gold, str):
+        return float(answer.casefold() == gold.casefold())
+    return float(answer == gold)
+
+
+COMPARISONS: Mapping[str, Callable[[Any, Any], float]] = {"iou": _iou, "equal": _equal}
+"""How far an answer agrees with the gold one: from 0 to 1."""
+
+
 def _draft(
     candidate: Result, people: Sequence[Result], keys: tuple[str, str], params: Mapping[str, Any]
 ) -> ItemDraft | None:
     """None where references are asked for and there are none."""
     item, is_model = candidate.item, candidate.kind == "model"
-    roles = {(item.id, None): "item", (item.id, candidate.annotation): "candidate"}
+    roles: dict[tuple[int, int | None], str] = {(item.id, None): "item"}
+    if candidate.annotation is not None:
+        roles[item.id, candidate.annotation] = "candidate"
     context = {name: item.context[name] for name in params.get("carry", []) if name in item.context}
     context |= {
         "question": item.key,
@@ -134,6 +196,9 @@ def _draft(
         if not context["references"]:
             return None
         roles |= {(item.id, person.annotation): "reference" for person in others}
+    if "where" in params:
+        context |= {"gold": _value(people[0], params), "agreement": _agreement(candidate, people, params)}
+        roles |= {(item.id, people[0].annotation): "reference"}
     key, former = keys
     return ItemDraft(
         key=key,
@@ -149,18 +214,16 @@ def _draft(
     )
 
 
-def _keys(candidates: Sequence[Result]) -> dict[int | None, tuple[str, str]]:
-    """By annotation its key, and the key that it has while no other candidate would have the same."""
-    plain = {candidate.annotation: _plain_key(candidate) for candidate in candidates}
-    names = list(plain.values())
-    keys = {}
-    for candidate in candidates:
-        key = plain[candidate.annotation]
-        if names.count(key) == 1:
-            keys[candidate.annotation] = (shorten_key(key), "")
+def _keys(candidates: Sequence[Result]) -> list[tuple[str, str]]:
+    """Of each its key, and the key that it has while no other candidate would have the same."""
+    plain = [_plain_key(candidate) for candidate in candidates]
+    keys = []
+    for candidate, key in zip(candidates, plain, strict=True):
+        if plain.count(key) == 1:
+            keys.append((shorten_key(key), ""))
         else:
             mark = digest(candidate.rater, str(candidate.run))[:4]
-            keys[candidate.annotation] = (shorten_key(f"{key}~{mark}"), shorten_key(key))
+            keys.append((shorten_key(f"{key}~{mark}"), shorten_key(key)))
     return keys
 
 

@@ -29,6 +29,7 @@ from predictions.services.runs.engine.claim import reset_calls
 from predictions.services.runs.engine.write import stop_pending
 from predictions.services.runs.plans import CostEstimate, RunPlan, UnitPreview
 from predictions.services.runs.repeatable_calls import retryable
+from predictions.services.runs.unanswered_calls import mark_run_due
 from predictions.services.runs.unit_selection import (
     ItemTarget,
     later_spots,
@@ -408,6 +409,7 @@ def withdraw(run: Run, actor: User, at: datetime) -> None:
             return
         Run.objects.filter(pk=run.pk).update(withdrawn_at=at)
         n = model_answers.withdraw(_destination(locked_run), _annotations(locked_run), at)
+        mark_run_due(locked_run)
         record_event(locked_run, actor, "run.withdrawn", answers=n)
 
 
@@ -429,6 +431,7 @@ def restore(run: Run, actor: User, at: datetime) -> None:
         except MixedSources:
             raise RunRefused(_("The model has other answers here by now. Withdraw those first.")) from None
         Run.objects.filter(pk=run.pk).update(withdrawn_at=None)
+        mark_run_due(locked_run)
         record_event(locked_run, actor, "run.brought_back", answers=n)
 
 

@@ -25,6 +25,7 @@ from predictions.services.runs.engine import write
 from predictions.services.runs.engine.context import ReadContext, build_read_context, build_run_context
 from predictions.services.runs.engine.executor import RunExecutor
 from predictions.services.runs.engine.reply_parsing import ParseResult, parse_replies
+from predictions.services.runs.unanswered_calls import mark_due
 from predictions.services.runs.unit_selection import load_units, unit_seed
 from predictions.texts.call_reasons import pause_reason_text
 
@@ -200,6 +201,7 @@ def _reparse_batch(reparsed_run: Run, context: ReadContext, batch: Sequence[Call
         model_answers.withdraw(context.destination, gone, now, model_answers.SUPERSEDED)
     annotations = {call.pk: annotation_ids[_key(call)] for call in batch if _key(call) in annotation_ids}
     write.save_readings(readings, annotations)
+    mark_due(readings)
 
 
 def _key(call: Call) -> str:

@@ -20,6 +20,7 @@ from predictions.services.runs.engine import claim
 from predictions.services.runs.engine.context import RunContext
 from predictions.services.runs.engine.reply_parsing import ParseResult, parse_replies
 from predictions.services.runs.engine.settle import AttemptRow, CallProgress, CallUpdate, WriteBatch
+from predictions.services.runs.unanswered_calls import WITHOUT, mark_due
 
 STORE_REPLIES = """
 INSERT INTO predictions_reply (team_id, key, number, request, body, created_at)
@@ -103,6 +104,7 @@ class ResultWriter:
             answered = self._write_answers(complete, now)
             updates += answered or []
             update_calls(updates)
+            mark_due(update.id for update in updates if update.state in WITHOUT)
         return SaveResult(sum(update.state != Call.State.PENDING for update in updates), answered is None)
 
     def _write_answers(self, complete: Sequence[CallProgress], now: datetime) -> list[CallUpdate] | None:
