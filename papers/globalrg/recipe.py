@@ -14,6 +14,8 @@ from benchmarks.recipes.contract import PredictionTask, Recipe, StageSpec
 from benchmarks.recipes.parts import BROKEN, CANNOT_JUDGE, OFFENSIVE, UNFAMILIAR, field, one_of, option
 from benchmarks.recipes.recipe_cohorts import country_cohorts
 from benchmarks.rules.label_sets.globalrg import RETRIEVAL as RETRIEVAL_REGIONS
+from papers.globalrg.recipe_errors import ERROR_TYPES
+from papers.globalrg.recipe_models import MODEL_CONDITIONS
 
 CITATION = (
     "Mehar Bhatia, Sahithya Ravi, Aditya Chinchure, Eunjeong Hwang, Vered Shwartz. From Local Concepts to Universals: "
@@ -260,7 +262,7 @@ RETRIEVAL = Recipe(
 
 GROUNDING = Recipe(
     key="globalrg-grounding",
-    version="2",
+    version="3",
     name="GlobalRG, cultural visual grounding",
     summary={
         "en": (
@@ -382,10 +384,12 @@ GROUNDING = Recipe(
                 )
             },
         ),
+        ERROR_TYPES,
     ),
     prediction_tasks=(
         PredictionTask(
             "grounding", "One box for a picture and a word", "boxes", ("grounding", "detector"), "Section 4"
         ),
     ),
+    model_conditions=MODEL_CONDITIONS,
 )

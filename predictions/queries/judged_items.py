@@ -34,7 +34,7 @@ FROM (
     JOIN annotation_annotation an ON an.id = s.annotation_id JOIN people_rater r ON r.id = an.rater_id
   WHERE i.stage_id = %(stage)s AND i.withdrawn_at IS NULL
   UNION ALL SELECT i.id, i.key, {JUDGED}, n.rater_id, n.id FROM benchmarks_item i
-    JOIN predictions_run n ON n.id = (i.context ->> 'run')::bigint
+    JOIN predictions_run n ON n.id::text = i.context ->> 'run'
   WHERE i.stage_id = %(stage)s AND i.withdrawn_at IS NULL AND i.context -> 'candidate' = 'null'::jsonb
 ) input (item, key, judged, rater, run) GROUP BY rater, run
 """  # noqa: S608  (constants)
