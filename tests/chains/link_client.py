@@ -4,7 +4,7 @@ import html
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import urljoin
+from urllib.parse import urlencode, urljoin
 
 from django.test import Client
 
@@ -30,7 +30,7 @@ class LinkClient:
 
     def __init__(self, client: Client, path: str) -> None:
         self.client, self.path, self.page, self.loads = client, path, "", 0
-        self._show(client.get(path, follow=True))
+        self.open(path)
 
     def _show(self, reply: Any) -> None:
         assert reply.status_code == 200, f"{self.path}: {reply.status_code} {text_of(reply.content.decode())[:2000]}"
@@ -45,6 +45,9 @@ class LinkClient:
     def has(self, label: str) -> bool:
         """Whether there is a link with this text."""
         return any(text_of(inside) == label for _address, inside in LINK.findall(self.page))
+
+    def has_button(self, label: str) -> bool:
+        return any(text_of(inside) == label for _attributes, inside in BUTTON.findall(self.page))
 
     def follow(self, label: str) -> None:
         """Press the first link with this text."""
@@ -66,7 +69,7 @@ class LinkClient:
         """
         for attributes, inside in FORM.findall(within or self.page):
             pressed = [start for start, label in BUTTON.findall(inside) if text_of(label) == button]
-            if pressed and 'method="post"' in attributes:
+            if pressed:
                 self._send(attributes, inside, pressed[0], changes or {})
                 return
         raise AssertionError(f"{self.path} has no form with a button “{button}”")
@@ -80,7 +83,10 @@ class LinkClient:
         data.update(changes)
         data = {name: value for name, value in data.items() if value is not None}
         self.path = urljoin(self.path, attribute("action", attributes) or self.path)
-        self._show(self.client.post(self.path, data, follow=True))
+        if attribute("method", attributes) == "post":
+            self._show(self.client.post(self.path, data, follow=True))
+        else:
+            self.open(f"{self.path.split('?')[0]}?{urlencode(data, doseq=True)}")
 
     def values(self, name: str) -> Sequence[str]:
         """What a control of this name would send."""

@@ -14,10 +14,11 @@ from annotation.services.derivation import derived_items
 from jobs.models import Job
 from jobs.services import runner
 from predictions.services.runs import following
+from predictions.tasks import start_fact_jobs
 from tests.archives import pack_zip
 from tests.chains.link_client import LINK, LinkClient, text_of
 
-LINK_FIELD = re.compile(r'value="http://testserver(/invitation/[^"]+)"')
+LINK_FIELD = re.compile(r'value="http://[^/"]+(/invitation/[^"]+)"')
 OPTION = re.compile(r'<option value="([^"]+)"[^>]*>(.*?)</option>', re.DOTALL)
 MOST_SLICES = 50
 
@@ -25,6 +26,7 @@ MOST_SLICES = 50
 def do_waiting_work() -> None:
     """What the worker does meanwhile: jobs, and items that come of accepted answers, until nothing is left."""
     for _slice in range(MOST_SLICES):
+        start_fact_jobs()
         jobs = list(Job.objects.filter(finished_at=None).values_list("pk", flat=True))
         for job in jobs:
             Job.objects.filter(pk=job, state="queued").update(lease_until=None)
@@ -88,6 +90,26 @@ class Researcher(LinkClient):
         self.go("Predictions", "Model endpoints", "Add an endpoint")
         self.submit("Save endpoint", {"name": name, "base_url": base_url, "timeout_seconds": 5, "offers": ["images"]})
 
+    def add_local_encoder(self, name: str) -> None:
+        """An endpoint for encoders of this machine; its form is another one."""
+        self.go("Predictions", "Model endpoints", "Add an endpoint")
+        self.submit("Save endpoint", {"kind": "open_clip", "name": name})
+        self.submit("Save endpoint", {"name": name})
+
+    def request_scores(self, stage: str, endpoint: str, model: str, words: str) -> None:
+        """Each picture's score with these words is computed when its item arrives."""
+        self.go("Predictions", "Item facts")
+        self.submit("Run", {
+            "stage": self.choose("stage", stage), "what": "clip_score", "endpoint": self.choose("endpoint", endpoint),
+            "model": model, "words": words,
+        })  # fmt: skip
+
+    def import_collection(self, name: str, rows: Iterable[Mapping[str, Any]]) -> None:
+        self.go("Predictions", "Import a collection")
+        lines = "\n".join(json.dumps(dict(row)) for row in rows).encode()
+        self.submit("Import", {"name": name, "version": "1", "file": SimpleUploadedFile("entries.jsonl", lines)})
+        do_waiting_work()
+
     def set_prices(self, endpoint: str, dollars: str) -> None:
         """One price for each request, whatever the model: a budget can hold then."""
         self.go("Predictions", "Model endpoints", endpoint)
@@ -104,12 +126,12 @@ class Researcher(LinkClient):
         self.submit("Publish", {f"i:derivation.{path}": str(number) for path, number in numbers.items()})
         do_waiting_work()
 
-    def use_as_limit(self, labels: str, codes: str, limit: str) -> None:
-        """Choose the limit of the filter by the answers of people that mean relevant."""
+    def use_as_limit(self, code: str, limit: str) -> None:
+        """Choose the limit of the filter by the answers of people that have this code, which means relevant."""
         self.go("Predictions", "Item facts")
         links = [text_of(inside) for _address, inside in LINK.findall(self.page)]
         self.follow(next(link for link in links if link.startswith("Choose a limit Candidate")))
-        self.open(f"{self.path}?labels={labels}&codes={codes}")
+        self.submit("View", {"codes": [code]})
         self.submit("Use as limit", {"limit": limit})
         do_waiting_work()
 

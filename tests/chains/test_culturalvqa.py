@@ -1,15 +1,17 @@
-"""CulturalVQA from an empty benchmark to its tables, by pages alone and in a short form.
+"""CulturalVQA from an empty benchmark to its tables, by pages alone.
 
-Two countries with four people each, one reviewer, a scripted model server. What people and models answer is posted to
-the forms that they are shown.
+Two countries with four people each, one reviewer, a scripted model server. The researcher and the first two sheets of
+each stage are in Chromium; what else people answer is posted to the forms that they are shown.
 """
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
+from playwright.sync_api import Page
 
 from annotation.models import Annotation, Assignment, Review
 from benchmarks.models import Benchmark, FilterResult, FilterVersion, Item, ItemImage
@@ -18,14 +20,15 @@ from people.models import Cohort
 from predictions.models import Call, PlanSet
 from tests import pictures as draw
 from tests.chains.annotators import Annotator
+from tests.chains.browser_client import BrowserResearcher, BrowserSheets
 from tests.chains.link_client import BUTTON, LINK, LinkClient, text_of
 from tests.chains.researcher import Researcher, do_waiting_work
-from tests.evaluation.output_forms import figure_forms, table_data, table_forms
+from tests.evaluation.output_forms import TABLE_FILES, figure_forms, table_data, table_forms
 from tests.personas import World
 from tests.predictions.model_server import Act, ReceivedRequest, Server
 from tests.predictions.scripted_replies import REFUSES
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 COUNTRIES = ("Brazil", "India")
 THING = re.compile(r"thing (\d+) of (\w+)")
 ASSERTION = re.compile(r"It is (?:Brazil|India) (\w+)\.")  # what a picture is said to show
@@ -115,10 +118,17 @@ def reply(asked: ReceivedRequest) -> Act:
 class Study:
     """The benchmark, its people, and what was counted on the way."""
 
-    def __init__(self, world: World, server: Server, size: Size) -> None:
-        self.world, self.server, self.size = world, server, size
+    def __init__(
+        self, world: World, server: Server, size: Size, researcher: Researcher, first_sheets: BrowserSheets
+    ) -> None:
+        self.world, self.server, self.size, self.researcher, self.first_sheets = (
+            world,
+            server,
+            size,
+            researcher,
+            first_sheets,
+        )
         self.people: dict[str, list[Annotator]] = {}
-        self.researcher = Researcher(world.client(world.team_admin))
         self.reviewer: LinkClient
 
     @property
@@ -137,10 +147,14 @@ class Study:
 
 
 @pytest.fixture(params=[pytest.param(SHORT, id="short"), pytest.param(FULL, id="full", marks=pytest.mark.slow)])
-def study(request: pytest.FixtureRequest, world: World, scripted_server: Server) -> Study:
+def study(
+    request: pytest.FixtureRequest, world: World, scripted_server: Server, media: None, open_as: Callable[..., Page]
+) -> Study:
     Cohort.objects.filter(pk=world.brazil.pk).update(label="North", country="")  # none of the recipe's
     scripted_server.answer_by(reply)
-    return Study(world, scripted_server, request.param)
+    client = world.client(world.team_admin)
+    researcher = BrowserResearcher(client, open_as(world.team_admin))
+    return Study(world, scripted_server, request.param, researcher, BrowserSheets(open_as))
 
 
 def test_culturalvqa_from_an_empty_benchmark_to_its_tables(study: Study) -> None:
@@ -158,6 +172,9 @@ def test_culturalvqa_from_an_empty_benchmark_to_its_tables(study: Study) -> None
     reject_a_question_and_accept_it_again(study)
     read_tables(study)
     browse_answers(study)
+    assert set(study.first_sheets.shown.values()) == {2} and len(study.first_sheets.shown) == 6, (
+        "two sheets of each stage in a browser"
+    )
 
 
 def create_cohorts(study: Study) -> None:
@@ -216,9 +233,9 @@ def label_relevance(study: Study) -> None:
             is_low = ASSERTION.findall(text)[-1].startswith("low")
             return {"relevant": "irrelevant" if is_low else "relevant"} if left[country] >= 0 else None
 
-        sheets += study.people[country][3].answer("Relevance of pictures", label)
+        sheets += study.first_sheets.answer(study.people[country][3], "Relevance of pictures", label)
     assert sheets == 2 * size.labelled
-    study.researcher.use_as_limit("relevance-labels", "relevant", "23")
+    study.researcher.use_as_limit("relevant", "23")
     version = FilterVersion.objects.latest("number")
     chosen = version.seen["clip_score"]
     assert (version.number, chosen["limit"], chosen["n"], chosen["people"]) == (2, 23, sheets, 2)
@@ -240,23 +257,24 @@ def write_questions(study: Study) -> None:
             question = f"What is thing {number} of {person.cohort} called?"
             return {"familiarity": "familiar", "question": question, "answer": f"Name {number}"}
 
-        person.answer("Question writing", write)
+        study.first_sheets.answer(person, "Question writing", write)
     states = Counter(Assignment.objects.filter(campaign__stage__key="questions").values_list("state", flat=True))
     assert states["submitted"] == 2 * (study.size.drawn - 1), states
     assert states["skipped"] == 6, "three people of each country, then the picture is retired"
 
 
 def decide(study: Study, decision: str, thing: str = "", reason: str = "", comment: str = "") -> None:
-    """Decide a question that waits, by default the one that waits longest."""
+    """Decide a question that waits: by default the one shown after a decision, or the one that waits longest."""
     reviewer = study.reviewer
-    reviewer.open(study.researcher.home)
-    reviewer.follow("Review")
+    labels = {"accept": "Accept A", "return": "Return to author R", "reject": "Reject X"}
+    if thing or not reviewer.has_button(labels[decision]):
+        reviewer.open(study.researcher.home)
+        reviewer.follow("Review")
     if thing:
         row = next(row for row in reviewer.page.split("<li")[1:] if thing in text_of(f"<li{row}"))
         reviewer.open(re.findall(r'href="([^"]+/review/\d+/)', row)[0])
-    else:
+    elif not reviewer.has_button(labels[decision]):
         reviewer.follow("Start reviewing")
-    labels = {"accept": "Accept A", "return": "Return to author R", "reject": "Reject X"}
     reviewer.submit(labels[decision], {"reason": reason or None, "comment": comment})
 
 
@@ -292,7 +310,7 @@ def answer_questions(study: Study) -> None:
             thing = THING.findall(text)[-1][0]
             return {"answer": f"{'Other' if person.name.startswith('Dee') else 'Name'} {thing}", "sure": "yes"}
 
-        person.answer("Answer writing", answer)
+        study.first_sheets.answer(person, "Answer writing", answer)
     do_waiting_work()
     given = Annotation.objects.filter(assignment__campaign__stage__key="answers", live=True, rater__kind="person")
     assert given.count() == 3 * study.size.total
@@ -305,8 +323,11 @@ def answer_questions(study: Study) -> None:
 def label_questions(study: Study) -> None:
     for country, n in study.size.questions.items():
         person = study.people[country][1]
-        assert person.answer("Sub-categories of questions", lambda _text: {"sub_category": "type_name"}) == n
-        assert person.answer("Stereotype check", lambda _text: {"stereotype": "neither"}) == n
+        sub_category, stereotype = {"sub_category": "type_name"}, {"stereotype": "neither"}
+        assert (
+            study.first_sheets.answer(person, "Sub-categories of questions", lambda _text, kind=sub_category: kind) == n
+        )
+        assert study.first_sheets.answer(person, "Stereotype check", lambda _text, kind=stereotype: kind) == n
 
 
 def ask_models(study: Study) -> None:
@@ -337,8 +358,7 @@ def judge_answers(study: Study) -> None:
 def rate_model_answers(study: Study) -> None:
     """The answers with the picture are chosen; India's are rated by three people each, none by who asked."""
     researcher = study.researcher
-    researcher.go("Predictions")
-    researcher.open(f"{researcher.home}stages/{study.benchmark.stages.get(key='model-answers').pk}/inputs/")
+    researcher.go("Predictions", "Judged items Rating model answers")
     rows = re.findall(r'<tr role="row" data-run="(\d+-\d+)">(.*?)</tr>', researcher.page, re.DOTALL)
     chosen = [run for run, row in rows if re.search(r"<bdi>vlm</bdi>", row)]
     assert len(chosen) == 3
@@ -346,9 +366,13 @@ def rate_model_answers(study: Study) -> None:
     do_waiting_work()
     n = {country: 3 * count for country, count in study.size.questions.items()}
     assert study.by_country("model-answers") == {"Brazil": n["Brazil"] - 1, "India": n["India"]}
+
+    def rate(text: str) -> Mapping[str, str]:
+        return {"verdict": "1" if "Name" in text else "5"}
+
     sheets = 0
     for person in study.people["India"]:
-        sheets += person.answer("Rating model answers", lambda text: {"verdict": "1" if "Name" in text else "5"})
+        sheets += study.first_sheets.answer(person, "Rating model answers", rate)
     assert sheets == 3 * n["India"]
     assert study.people["Brazil"][0].answer("Rating model answers", lambda _text: None) == 0
 
@@ -404,19 +428,44 @@ def read_tables(study: Study) -> None:
     for model, access, released in (("A", "closed", "2024-05"), ("B", "open", "2023-12"), ("C", "open", "2024-02-01")):
         study.researcher.tell_model(model, access, released)
     for key in TABLES:
-        table_forms(study.researcher.client, slug, key)
+        files = TABLE_FILES if study.size is FULL or key == "accuracy" else ("json",)
+        table_forms(study.researcher.client, slug, key, files=files)
+    read_tables_of_lists(study)
     for key in FIGURES if study.size is FULL else FIGURES[:1]:
         figure_forms(study.researcher.client, slug, key)
+
+
+def read_tables_of_lists(study: Study) -> None:
+    """Two tables need a list that no page has: each says so, and reads it once it is imported."""
+    client, slug = study.researcher.client, study.benchmark.slug
+    for key, name in (("in-corpus", "Corpus counts"), ("in-titles", "Wikipedia titles")):
+        assert name in client.get(f"/b/{slug}/tables/{key}/").content.decode()
+    study.researcher.import_collection("Corpus counts", [{"key": f"Name {n}", "count": n} for n in range(20)])
+    study.researcher.import_collection("Wikipedia titles", [{"key": "Other_(novel)"}, {"key": "Nameless"}])
+    corpus, titles = (table_data(client, slug, key) for key in ("in-corpus", "in-titles"))
+    occurrences = {row["label"]: shown_in(corpus, row, "Occurrences") for row in corpus["rows"]}
+    accepted = {thing for things in study.size.things.values() for thing in things}
+    assert occurrences["drink"] == str(sum(thing for thing in accepted if FACETS[thing % 4] == "drink"))
+    answers = Annotation.objects.filter(assignment__campaign__stage__key="answers", live=True, rater__kind="person")
+    others = answers.filter(answers__answer__startswith="Other").count()
+    percent = shown_in(titles, titles["rows"][-1], "With a word in a title, percent")
+    assert round(float(percent)) == round(100 * others / (4 * study.size.total)), "three people and the asker"
+    for key in ("in-corpus", "in-titles"):
+        table_forms(client, slug, key)
+
+
+def shown_in(table: Mapping[str, Any], row: Mapping[str, Any], column: str) -> str:
+    return str(row["cells"][table["columns"].index(column)]["shown"])
 
 
 def browse_answers(study: Study) -> None:
     """Everything that was said of each answer; judge and people differ nowhere."""
     researcher = study.researcher
-    researcher.go("Judged answers")
+    researcher.go("Results", "Judged answers")
     questions = min(10, study.size.total)
     assert text_of(researcher.page).count("A person") == 3 * questions
     assert "Refused by the model" in researcher.page
-    researcher.open(f"{researcher.path}?only=unreadable")
+    researcher.submit("View", {"only": "unreadable"})
     assert researcher.page.count("Unreadable reply") == 2
-    researcher.open(f"{researcher.path.split('?')[0]}?only=differ")
+    researcher.submit("View", {"only": "differ"})
     assert "No question fits these filters." in researcher.page
