@@ -11,6 +11,7 @@ from annotation.composer.form_parser import MAP, object_to_rows, rows_to_object,
 from annotation.composer.key_references import follow_keys
 from annotation.composer.near_pairs import near_rows
 from annotation.composer.paths import get_value, join, list_and_index, parse_path
+from annotation.composer.verdict_settings import tidy_verdicts
 from annotation.fields.registry import KINDS, UnknownKind, kind
 from benchmarks.rules.displays import PAIRED_DISPLAYS, default_pictures
 from jobs.formats.numbers import parse_int
@@ -245,6 +246,8 @@ def fill_keys(content: Content) -> Content:
             params["near"] = near_rows(params["near"])
         if content["derivation"].get("kind") == "sample":
             tidy_draw(params)
+        if content["derivation"].get("kind") == "verdicts":
+            tidy_verdicts(params)
         content["derivation"]["params"] = {key: value for key, value in params.items() if value not in ("", {}, [])}
     if isinstance(content.get("layout"), dict):
         for key in ("show", "fold"):

@@ -15,6 +15,8 @@ from annotation.composer.key_references import DRAWN
 from annotation.composer.labels import display_name, requirements_text
 from annotation.composer.near_pairs import near_lines
 from annotation.composer.paths import get_value
+from annotation.composer.promotion_settings import join_settings, promotion_settings
+from annotation.composer.verdict_settings import carry_setting, form_params, verdict_settings
 from annotation.displays import DISPLAYS
 from annotation.fields.registry import kind_or_unknown
 from annotation.fields.settings import Setting
@@ -69,6 +71,8 @@ class StageContext:
     """key: its filters, each with its rule in words"""
     examples: Mapping[str, str] = field(default_factory=dict)
     """What a path reads of an item that is there."""
+    variants: Sequence[str] = ()
+    """Prompt variants that models answer earlier stages with."""
     label_sets: Sequence[tuple[str, str]] = ()
     """Sets that coverage may have as its rows: value and name."""
 
@@ -262,19 +266,11 @@ DERIVED = (
 WHERE = gettext_lazy("A question's key, item.concept, item.origin, or item.context.<name>")
 BY = _line("by", gettext_lazy("Join key"), WHERE)
 PARAMS: Mapping[str, tuple[Setting, ...]] = {
-    "join": (
-        BY,
-        _line(
-            "parts", gettext_lazy("Column that distinguishes the source stages"), gettext_lazy("Empty: their stage.")
-        ),
-        Setting("least", "int", gettext_lazy("Minimum answers per source stage"), optional=True),
-    ),
     "cluster": (
         BY,
         Setting("most", "int", gettext_lazy("Maximum pictures per sheet"), optional=True),
         _line("title", gettext_lazy("Words under a picture"), WHERE),
     ),
-    "disagree": DISAGREEMENT,
 }
 OF = (
     ("results", gettext_lazy("those with accepted answers")),
@@ -284,7 +280,7 @@ OF = (
 
 
 def _items(content: Mapping[str, Any], around: StageContext) -> list[Control]:
-    derivation = content.get("derivation") or {}
+    derivation = _shown_derivation(content.get("derivation") or {})
     chosen = derivation.get("kind") or ""
     kind = Setting("kind", "select", _("Its items"), choices=DERIVED, redraws=True)
     if not chosen:
@@ -298,14 +294,18 @@ def _items(content: Mapping[str, Any], around: StageContext) -> list[Control]:
         Setting("params", "object", "", row=_params(chosen, derivation, around)),
         *((SEED,) if chosen == "sample" or "seed" in derivation else ()),
     )
-    if chosen == "pair" and not derivation.get("from"):
-        derivation = {**derivation, "params": {**PAIRED, **(derivation.get("params") or {})}}
-    if chosen == "pair" and get_value(derivation, "params.near"):
-        derivation = {
-            **derivation,
-            "params": {**derivation["params"], "near": near_lines(derivation["params"]["near"])},
-        }
     return build_controls(settings, derivation, "derivation", around.languages)
+
+
+def _shown_derivation(derivation: Mapping[str, Any]) -> Mapping[str, Any]:
+    """As the form asks for it: a new pair begins with texts, pairs are lines, and a choice is one of a list."""
+    chosen, params = derivation.get("kind"), derivation.get("params") or {}
+    if chosen == "pair":
+        params = params if derivation.get("from") else {**PAIRED, **params}
+        params = {**params, "near": near_lines(params["near"])} if params.get("near") else params
+    elif chosen == "verdicts":
+        params = form_params(params)
+    return {**derivation, "params": params}
 
 
 SEED = Setting("seed", "int", gettext_lazy("Seed"), gettext_lazy("Another number makes another draw."), start=0)
@@ -343,8 +343,26 @@ def _params(kind: str, derivation: Mapping[str, Any], around: StageContext) -> t
         answers = _answers(derivation, around) if derivation.get("of", "results") == "results" else []
         fields = [*_of_items(derivation, around), *answers]
         facts = list(dict.fromkeys(fact for key in derivation.get("from") or [] for fact in around.facts.get(key, ())))
-        return (*draw_settings(fields, facts, around.examples), *_promotion_sources(derivation, around))
-    return PARAMS.get(kind) or _promotion_sources(derivation, around)
+        return (*draw_settings(fields, facts, around.examples), *_promotion(derivation, around))
+    if kind == "verdicts":
+        carried = _carried(derivation, around)
+        return verdict_settings(_answers(derivation, around), carried, around.variants, derivation["params"])
+    if kind == "disagree":
+        return (*DISAGREEMENT, carry_setting(_carried(derivation, around)))
+    if kind == "join":
+        return join_settings(_answers(derivation, around), _of_items(derivation, around), derivation.get("from") or [])
+    return PARAMS.get(kind) or _promotion(derivation, around)
+
+
+def _promotion(derivation: Mapping[str, Any], around: StageContext) -> tuple[Setting, ...]:
+    return promotion_settings(_answers(derivation, around), _of_items(derivation, around))
+
+
+def _carried(derivation: Mapping[str, Any], around: StageContext) -> list[tuple[str, str]]:
+    """Names in the context of earlier items, each with what an item says there."""
+    names = [name for key in derivation.get("from") or [] for name in around.context.get(key, ())]
+    examples = {name: around.examples.get(f"item.context.{name}", "") for name in dict.fromkeys(names)}
+    return [(name, f"{name} ({example})" if example else name) for name, example in examples.items()]
 
 
 def _pairing_settings(derivation: Mapping[str, Any], around: StageContext) -> tuple[Setting, ...]:
@@ -352,7 +370,7 @@ def _pairing_settings(derivation: Mapping[str, Any], around: StageContext) -> tu
     known = [*_of_items(derivation, around), *_answers(derivation, around)]
     both = [(f"{side}.{where}", f"{side.upper()}: {label}") for side in ("a", "b") for where, label in known]
     name = Setting("name", "line", _("Name"), _("option_a and option_b are the two texts side by side."), short=True)
-    value = Setting("value", "select", _("Source stage"), choices=both, start="a.item.text")
+    value = Setting("value", "select", _("Taken from"), choices=both, start="a.item.text")
     text = [("", _("the text of A")), ("none", _("none")), *both]
     return (
         Setting("per", "select", _("Each side is"), choices=PER, start="item"),
@@ -386,19 +404,6 @@ def _answers(derivation: Mapping[str, Any], around: StageContext) -> list[tuple[
         if isinstance(field, dict) and field.get("key")
     ]
     return list(dict.fromkeys(answer_sources))
-
-
-def _promotion_sources(derivation: Mapping[str, Any], around: StageContext) -> tuple[Setting, ...]:
-    """Out of what the new items may be made: the answers of the earlier stage, and the item itself."""
-    answers = _answers(derivation, around)
-    pictures = [("item", _("the item's own pictures")), *answers]
-    value = Setting("value", "line", _("Source stage"), WHERE, short=True)
-    name = Setting("name", "line", _("Name"), short=True)
-    return (
-        Setting("text", "select", _("Text"), choices=[("", _("the item's own text")), *answers], start=""),
-        Setting("image", "select", _("Picture"), choices=pictures, start="item"),
-        Setting("context", "map", _("Context copied to the item"), row=(name, value), add=_("Add information")),
-    )
 
 
 def questions(content: Mapping[str, Any], languages: Languages) -> list[QuestionSection]:

@@ -26,6 +26,7 @@ from annotation.fields.registry import KINDS
 from annotation.models import Campaign, StageDraft
 from annotation.pages.status_text import format_moment, time_zone_for
 from annotation.services.derivation.derived_counts import MOST_ITEMS, context_names, count_derived, example_values
+from annotation.services.derivation.run_choice import prompt_variants
 from annotation.services.sheets import sheet_versions, stages
 from benchmarks.models import Benchmark, Stage
 from benchmarks.pages.filter_texts import filter_name, rule_text
@@ -111,11 +112,12 @@ def stage_context_of(stage: Stage, content: Mapping[str, Any], languages: Langua
     return StageContext(
         languages,
         stages.earlier_stages(stage),
-        {source.key: context_names(source) for source in named} if kind in ("pair", "sample") else {},
+        {source.key: context_names(source) for source in named},
         derived_words(stage, derivation),
         {source.key: fact_keys(source) for source in named} if kind == "sample" else {},
         {source.key: filter_choices(source) for source in named if source.filters},
-        example_values(named) if kind == "sample" else {},
+        example_values(named) if kind in ("sample", "verdicts", "disagree") else {},
+        prompt_variants(named) if kind == "verdicts" else (),
         label_set_choices(stage),
     )
 

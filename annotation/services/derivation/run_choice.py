@@ -1,13 +1,14 @@
 """Which runs of models a derivation reads: those chosen on the stage's page, or all with some prompt variants."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Q
 
-from annotation.models import StageInput
+from annotation.models import Annotation, StageInput
 from benchmarks.models import Stage
+from benchmarks.recipes.registry import find
 from people.models import Rater
 
 ModelRun = tuple[int, int]
@@ -42,3 +43,13 @@ def run_choice(stage: Stage, params: Mapping[str, Any]) -> RunChoice:
         left_out=frozenset((rater, run) for rater, run, state in rows if state == StageInput.State.LEFT_OUT),
         settings=frozenset(runs["settings"]) if isinstance(runs, Mapping) else None,
     )
+
+
+def prompt_variants(earlier: Sequence[Stage]) -> list[str]:
+    """Prompt variants that models answer these stages with: those of the recipe, then others that answered."""
+    keys, recipes = {stage.key for stage in earlier}, {stage.benchmark.recipe for stage in earlier}
+    conditions = [row for key in sorted(recipes) if (spec := find(key)) for row in spec.model_conditions]
+    planned = [condition.setting for condition in conditions if condition.stage in keys]
+    answers = Annotation.objects.filter(assignment__campaign__stage__in=earlier, live=True, rater__kind="model")
+    answered = answers.order_by().values_list("rater__setting", flat=True).distinct()
+    return list(dict.fromkeys([*planned, *sorted(answered)]))

@@ -1,0 +1,78 @@
+"""The form of items that answers and earlier items become, each by itself or several joined into one."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from annotation.fields.settings import Setting
+from benchmarks.rules.derivations.join import ALL
+
+Choices = Sequence[tuple[str, Any]]
+PER = (
+    ("", gettext_lazy("as its sources need: an answer where one is used, else the item")),
+    ("item", gettext_lazy("each item")),
+    ("answer", gettext_lazy("each answer")),
+)
+MEMBERS = (
+    ("concept", gettext_lazy("Concept"), gettext_lazy("the item's own concept")),
+    ("origin", gettext_lazy("Origin"), gettext_lazy("the item's own origin")),
+    ("condition", gettext_lazy("Condition"), gettext_lazy("the item's own condition")),
+)
+
+
+def promotion_settings(answers: Choices, of_items: Choices) -> tuple[Setting, ...]:
+    """`answers`: the questions of the earlier stages. `of_items`: the paths that their items have, in words."""
+    pictures = [("item", _("the item's own pictures")), *answers]
+    return (
+        Setting(
+            "text", "select", _("Text"), choices=[("", _("the item's own text")), *answers, *of_items[1:]], start=""
+        ),
+        Setting("image", "select", _("Picture"), choices=pictures, start="item"),
+        *_members(of_items, answers),
+        Setting("per", "select", _("A new item for"), choices=PER, start=""),
+        _context([*of_items, *answers]),
+        _roles(_("A question that a picture is given to, or item.<role> for a picture of the item.")),
+    )
+
+
+def join_settings(answers: Choices, of_items: Choices, stages: Sequence[str]) -> tuple[Setting, ...]:
+    """`stages`: keys of the earlier stages, which are the parts of a joined item unless a value tells them apart."""
+    known = [*of_items, *answers]
+    several = _("all values of “%(value)s”")
+    lists = [(f"{ALL}{where}", several % {"value": label}) for where, label in known]
+    first = _("That of the first part.")
+    parts = [("", _("their stage")), *known]
+    needs = _("One in each line: %(stages)s, or a value of what tells the parts apart. Empty: each stage.")
+    return (
+        Setting("by", "select", _("Joined by"), choices=known, start="item.concept"),
+        Setting("parts", "select", _("Parts are told apart by"), choices=parts, start=""),
+        Setting("needs", "lines", _("Parts that must be there"), needs % {"stages": ", ".join(stages)}, optional=True),
+        Setting("least", "int", _("Minimum answers per part"), optional=True),
+        Setting("text", "select", _("Text"), first, choices=[("", _("the item's own text")), *known], start=""),
+        *_members(of_items, answers),
+        _context([*known, *lists]),
+        _roles(_("<part>.<role> of the picture in its part.")),
+    )
+
+
+def _members(of_items: Choices, answers: Choices) -> tuple[Setting, ...]:
+    known = [*of_items, *answers]
+    return tuple(
+        Setting(key, "select", label, choices=[("", own), *(row for row in known if row[0] != f"item.{key}")], start="")
+        for key, label, own in MEMBERS
+    )
+
+
+def _context(choices: Choices) -> Setting:
+    known = [*choices, ("unit.cohort", _("the cohort that was asked")), ("rule.score", _("the score of its answers"))]
+    name = Setting("name", "line", _("Name"), short=True)
+    value = Setting("value", "select", _("Taken from"), choices=known, start="item.text")
+    return Setting("context", "map", _("Context copied to the item"), row=(name, value), add=_("Add information"))
+
+
+def _roles(note: str) -> Setting:
+    name = Setting("name", "line", _("Name of the picture"), short=True)
+    value = Setting("value", "line", _("Taken from"), note, short=True)
+    return Setting("roles", "map", _("Pictures by name"), row=(name, value), add=_("Add a picture"))
