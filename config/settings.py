@@ -31,6 +31,7 @@ INSTALLED_APPS = [
     "predictions",
     "evaluation",
     "papers",
+    "papers.valueground",
     "config.apps.EmicAdmin",
     "django.contrib.auth",
     "django.contrib.contenttypes",

@@ -5,6 +5,7 @@ from papers.plugins import BenchmarkPlugin
 from papers.valueground.figures import FIGURES
 from papers.valueground.prompts import PROMPTS
 from papers.valueground.recipe import VALUEGROUND
+from papers.valueground.survey.pages.survey_page import PAGES
 from papers.valueground.tables.labels import TABLES
 from papers.valueground.tables.requirements import REQUIREMENTS
 
@@ -15,4 +16,5 @@ PLUGIN = BenchmarkPlugin(
     prompts=PROMPTS,
     tables={KEY: with_requirements(TABLES[KEY], REQUIREMENTS)},
     figures={KEY: FIGURES},
+    pages={KEY: PAGES},
 )

@@ -5,8 +5,8 @@
     u       (mean - least) / (greatest - least) of the two options' codes;   margin d = |u - 1/2|
 
 Valid codes: the positive ones, after the question's adjustment ({code: new code, or None to leave it out}), which puts
-codes in order and gives a meaningful 0 (WVS Q119, Q241 to Q249) its place; without an adjustment a 0 is left out, and
-said so. Counts may be weighted ones.
+codes in order and gives a meaningful 0 its place; without an adjustment a 0 is left out, and said so. Counts may be
+weighted ones.
 Unscorable, with the reason: no counts; codes of the options unresolved, or the same; a code of theirs that is no valid
 one (0 or less after the adjustment); an exact tie. The codes are, by what is known: those of the options that people
 are shown, found by their text; the pair that was given; the two ends of the survey's options; the numbers that the
@@ -22,11 +22,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-Found = Literal["options", "metadata", "ends", "prefix", "extremes"]
+PairSource = Literal["options", "metadata", "ends", "prefix", "extremes"]
 Side = Literal["a", "b"]
 Why = Literal["no_counts", "codes_unresolved", "not_positive", "tie"]
 Adjustment = Mapping[int, int | None]
-MEANINGFUL_ZERO = frozenset({"Q119", *(f"Q{number}" for number in range(241, 250))})
 _PREFIX = re.compile(r"\s*(-?\d+)(?:\s*[.):\-\u2013\u2014]\s*|\s+|$)")
 _DOUBTFUL = re.compile(
     r"\bother\b|\bnot allowed\b|\bnot \[|\bi am not\b|\bsame\b|\bhard to say\b|\bspontaneous\b", re.I
@@ -39,7 +38,7 @@ class Pair:
 
     a: int
     b: int
-    found: Found
+    found: PairSource
 
 
 @dataclass(frozen=True)

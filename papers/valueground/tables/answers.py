@@ -26,9 +26,9 @@ from evaluation.queries.rating_rows import target_text
 from evaluation.tables.table import MissingData
 from evaluation.tables.table_inputs import TableInputs
 from papers.valueground.survey_labels import (
-    Found,
     Label,
     Pair,
+    PairSource,
     Side,
     Why,
     adjust,
@@ -365,7 +365,7 @@ def _left_out(why: Mapping[Why | None, int]) -> list[str]:
 
 def code_words(of: Instances) -> list[str]:
     """Which codes were taken for A and B, from where, and what is doubtful about them."""
-    where: dict[Found, str] = {
+    where: dict[PairSource, str] = {
         "options": _("Codes of options A and B, of the texts shown:"),
         "metadata": _("Codes of A and B, as “pair” gives them:"),
         "ends": _("Codes of A and B, taken from the two ends of the survey's options:"),
