@@ -7,36 +7,23 @@ same source, else that of the first source by name.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from benchmarks.rules.label_sets.countries import country_code
 from evaluation.metrics.classification import MISSING, Unreadable, alignment_codes
 from evaluation.metrics.counts import Bools, Floats, Ints
 from evaluation.metrics.estimate import Estimate
 from evaluation.queries.observations import ObservedItem
-from evaluation.queries.rating_rows import target_text
 from evaluation.tables.table import MissingData
 from evaluation.tables.table_inputs import TableInputs
-from papers.valueground.survey_labels import (
-    Label,
-    Pair,
-    PairSource,
-    Side,
-    Why,
-    adjust,
-    label,
-    match_options,
-    propose,
-    resolve,
-)
+from papers.valueground.survey_labels import Label, PairSource, Why
+from papers.valueground.tables.label_sources import LabelSource, label_of, load_label_sources
 from papers.valueground.tables.raters import (
     ALIGNMENT,
     CHOICE,
@@ -69,7 +56,7 @@ class Instances:
     gold: Ints
     margin: Floats
     labels: Mapping[tuple[int, int], Label]
-    known: tuple[SurveyQuestion, ...]
+    known: tuple[LabelSource, ...]
     main: Mapping[str, Ints]
     text: Mapping[str, Ints]
     own_text: Mapping[str, Ints]
@@ -120,7 +107,7 @@ def load_instances(inputs: TableInputs) -> Instances:
     instances, place = np.unique(key, return_inverse=True)
     country = instances % len(units.targets)
     question, source = np.divmod(instances // len(units.targets), len(sources))
-    about = _questions(questions, units.items)
+    about = load_label_sources(inputs.benchmark, questions, units.items, units.targets)
     labels = {(q, c): label_of(code, name) for q, code in enumerate(about) for c, name in enumerate(units.targets)}
     known = [labels[int(q), int(c)] for q, c in zip(question, country, strict=True)]
     rows = rows_of(units.raters, units.campaigns)
@@ -208,140 +195,6 @@ def _alignment(
     return aligned, {name: (one, asked[name], cluster) for name, one in codes.items()}
 
 
-# Labels
-
-
-@dataclass(frozen=True)
-class SurveyQuestion:
-    """What is known of a question: counts by country and code, or labels as given."""
-
-    survey: Mapping[str, Mapping[int, float]]
-    pair: Pair | None
-    adjustment: Mapping[int, int | None]
-    labels: Mapping[str, Side]
-    without_pair: Why  # why there is none, where there is none
-    overruled: bool  # `pair` says something else than the options that are shown
-    unmatched: bool  # the options that are shown are not among the survey's
-
-
-def question_of(contexts: Iterable[Mapping[str, Any]]) -> SurveyQuestion:
-    """From the contexts of the question's items, the first that says it: `survey`, `options`, `pair`, `adjustment`,
-    `labels`, as mappings or as JSON."""
-    values: dict[str, Any] = {}
-    for context in contexts:
-        for name in ("survey", "options", "pair", "adjustment", "labels", "option_a", "option_b"):
-            if name not in values and context.get(name):
-                values[name] = _parse_json(context[name])
-    survey = {
-        str(country): counts
-        for country, given in _mapping(values.get("survey")).items()
-        if (counts := _numbers(_mapping(given)))
-    }
-    adjustment = _codes(_mapping(values.get("adjustment")))
-    options = {code: str(text) for code, text in _keys(_mapping(values.get("options"))).items()}
-    shown = (str(values.get("option_a") or ""), str(values.get("option_b") or ""))
-    codes_seen = [code for counts in survey.values() for code, n in adjust(counts, adjustment).items() if n > 0]
-    own, option_codes = (
-        match_options(shown, options, adjustment) if all(shown) else None,
-        _option_codes(values.get("pair")),
-    )
-    pair = own or resolve(option_codes, None) or _end_options(options, adjustment)
-    if pair is None and len(options) < 2:
-        pair = resolve(None, shown if all(shown) else None, codes_seen)
-    sides: dict[str, Side] = {"a": "a", "b": "b"}
-    labels = {str(c): sides[str(one)] for c, one in _mapping(values.get("labels")).items() if str(one) in sides}
-    return SurveyQuestion(
-        survey=survey,
-        pair=pair,
-        adjustment=adjustment,
-        labels=labels,
-        without_pair="not_positive" if len(options) > 1 else "codes_unresolved",
-        overruled=own is not None and option_codes is not None and option_codes != (own.a, own.b),
-        unmatched=own is None and all(shown) and bool(options),
-    )
-
-
-def label_of(question: SurveyQuestion, country: str) -> Label:
-    """From the survey's counts; a label that came with the question where there are none."""
-    counts = _of_country(question.survey, country)
-    side = _of_country(question.labels, country)
-    if counts is None and side is not None:
-        return Label(side)
-    found = label(counts, question.pair, question.adjustment)
-    return replace(found, why=question.without_pair) if found.why == "codes_unresolved" else found
-
-
-def _questions(names: tuple[str, ...], items: tuple[ObservedItem, ...]) -> tuple[SurveyQuestion, ...]:
-    contexts: dict[str, list[Mapping[str, Any]]] = {name: [] for name in names}
-    for item in items:
-        contexts[item.concept or item.key].append(item.context)
-    return tuple(question_of(contexts[name]) for name in names)
-
-
-def _of_country(table: Mapping[str, T], country: str) -> T | None:
-    """By its own name, else by another name of the same country."""
-    country = target_text(country)
-    if country in table:
-        return table[country]
-    code = country_code(country)
-    return next((value for name, value in table.items() if country_code(name) == code), None)
-
-
-def _parse_json(value: Any) -> Any:
-    if isinstance(value, str) and value.lstrip().startswith(("{", "[")):
-        try:
-            return json.loads(value)
-        except ValueError:
-            return value
-    return value
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _parse_int(value: Any) -> int | None:
-    try:
-        return int(str(value).strip())
-    except ValueError:
-        return None
-
-
-def _keys(table: Mapping[str, Any]) -> dict[int, Any]:
-    return {code: value for name, value in table.items() if (code := _parse_int(name)) is not None}
-
-
-def _numbers(table: Mapping[str, Any]) -> dict[int, float]:
-    found = {code: value for code, value in _keys(table).items() if isinstance(value, (int, float, str))}
-    return {code: float(value) for code, value in found.items() if _is_count(value)}
-
-
-def _is_count(value: Any) -> bool:
-    try:
-        return 0 <= float(value) < float("inf")
-    except ValueError:
-        return False
-
-
-def _codes(table: Mapping[str, Any]) -> dict[int, int | None]:
-    """{code: new code}; an empty new code leaves the answer out, as the survey's adjustment table writes it."""
-    return {code: None if new in (None, "") else _parse_int(new) for code, new in _keys(table).items()}
-
-
-def _option_codes(value: Any) -> tuple[int, int] | None:
-    """The codes of A and B: {"a": 1, "b": 4} or [1, 4]."""
-    row = [value.get("a"), value.get("b")] if isinstance(value, Mapping) else value
-    if not isinstance(row, (list, tuple)) or len(row) != 2:
-        return None
-    a, b = (_parse_int(one) for one in row)
-    return None if a is None or b is None else (a, b)
-
-
-def _end_options(options: Mapping[int, str], adjustment: Mapping[int, int | None]) -> Pair | None:
-    proposal = propose(options, adjustment)
-    return Pair(proposal.a, proposal.b, "ends") if proposal else None
-
-
 def inclusion_sentences(of: Instances) -> list[str]:
     """Denominators, and what is not in them, in words."""
     why = Counter(one.why for one in of.labels.values())
@@ -373,9 +226,11 @@ def code_words(of: Instances) -> list[str]:
         "extremes": _("Codes of A and B, the least and the greatest that were counted:"),
     }
     known = list(zip(of.questions, of.known, strict=True))
-    sentences = []
+    confirmed = [f"{name} ({k.pair.a}, {k.pair.b})" for name, k in known if k.pair and k.confirmed]
+    sentences = [f"{_('Codes of A and B, as confirmed on the page Survey:')} {', '.join(confirmed)}."] * bool(confirmed)
     for found, words in where.items():
-        taken = [f"{name} ({k.pair.a}, {k.pair.b})" for name, k in known if k.pair and k.pair.found == found]
+        others = [(name, k.pair) for name, k in known if k.pair and not k.confirmed]
+        taken = [f"{name} ({pair.a}, {pair.b})" for name, pair in others if pair.found == found]
         sentences += [f"{words} {', '.join(taken)}."] if taken else []
     outside = [f"{of.questions[q]} {of.countries[c]}" for (q, c), one in sorted(of.labels.items()) if one.out_of_range]
     doubts = (
@@ -388,12 +243,18 @@ def code_words(of: Instances) -> list[str]:
             _("The texts shown are not among the survey's options; check the codes:"),
             _questions_with(known, "unmatched"),
         ),
+        (_("Their pair of options is not confirmed, so they have no label:"), _faulty(known, "not_confirmed")),
+        (_("They are not in the survey, so they have no label:"), _faulty(known, "not_in_survey")),
     )
     return [*sentences, *(f"{words} {', '.join(names)}." for words, names in doubts if names)]
 
 
-def _questions_with(known: list[tuple[str, SurveyQuestion]], name: str) -> list[str]:
+def _questions_with(known: list[tuple[str, LabelSource]], name: str) -> list[str]:
     return [question for question, one in known if getattr(one, name)]
+
+
+def _faulty(known: list[tuple[str, LabelSource]], fault: str) -> list[str]:
+    return [question for question, source in known if source.fault == fault]
 
 
 def known_answers(of: Instances, model: str) -> Bools:

@@ -4,7 +4,10 @@ its pairs of pictures in `valueground_rubric.py`; here is the list of them, and 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -15,6 +18,7 @@ from evaluation.tables.spec import TableSpec
 from evaluation.tables.table import Table
 from evaluation.tables.table_inputs import TableInputs
 from evaluation.tables.targets import GROUPS, LABEL_SET, not_asked_cells, table_rows
+from papers.valueground.survey_labels import Why
 from papers.valueground.tables.accuracy import (
     PERCENT,
     SAME_OPTION,
@@ -25,6 +29,7 @@ from papers.valueground.tables.accuracy import (
     build_settings,
 )
 from papers.valueground.tables.answers import code_words, count_estimate, inclusion_sentences, load_instances
+from papers.valueground.tables.label_sources import survey_state
 from papers.valueground.tables.raters import CHOICE
 from papers.valueground.tables.reversal import (
     BINS,
@@ -39,7 +44,13 @@ from papers.valueground.tables.rubric import RUBRIC_TABLES
 NEEDS = gettext_lazy("Models' answers in the stage “choice” (settings main and text_only), and the survey's counts.")
 NEEDS_ALIGNMENT = gettext_lazy("The same, and models' answers in the stage “alignment”.")
 
-REASONS = ("tie", "no_counts", "codes_unresolved", "not_positive")
+REASONS: tuple[Why, ...] = ("tie", "no_counts", "codes_unresolved", "not_positive")
+REASON_TEXTS: dict[Why, Promise] = {
+    "tie": gettext_lazy("exact tie"),
+    "no_counts": gettext_lazy("no counts"),
+    "codes_unresolved": gettext_lazy("no codes"),
+    "not_positive": gettext_lazy("code not above 0"),
+}
 
 
 def build_labels(inputs: TableInputs) -> Table:
@@ -61,7 +72,11 @@ def build_labels(inputs: TableInputs) -> Table:
             sum(label.n_zero > 0 and label.why != "not_positive" for label in labels),
         ]
         numbers = [Cell(count_estimate(count, n), rounding=WHOLE) for count in counts]
-        left = ", ".join(question for question, label in zip(of.questions, labels, strict=True) if label.side is None)
+        left = ", ".join(
+            f"{question} ({REASON_TEXTS[label.why]})"
+            for question, label in zip(of.questions, labels, strict=True)
+            if label.why is not None
+        )
         cells = (Cell(share(scorable), rounding=PERCENT), *numbers, Cell(text=left))
         rows.append(Row(label_row.text, cells, label_row.group))
     columns: list[Words] = [
@@ -89,6 +104,7 @@ def build_labels(inputs: TableInputs) -> Table:
 
 
 ABOUT = (UNREADABLE, SAME_OPTION)
+READS_LABELS = {"figure-3", "table-2", "table-5", "table-6", "table-7", "table-8", "labels", "bands"}
 SPECS: tuple[TableSpec, ...] = (
     *RUBRIC_TABLES,
     TableSpec(
@@ -117,4 +133,6 @@ SPECS: tuple[TableSpec, ...] = (
     TableSpec("bands", "", gettext_lazy("Ranks of the models"), NEEDS, build_bands),
     about_models(stage=(CHOICE, "choice")),
 )
-TABLES = {"valueground": SPECS}
+TABLES = {
+    "valueground": tuple(replace(spec, state=survey_state) if spec.key in READS_LABELS else spec for spec in SPECS)
+}

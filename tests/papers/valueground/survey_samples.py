@@ -92,3 +92,12 @@ def random_counts(codes: Mapping[str, list[int]], seed: int) -> dict[str, dict[s
         key: {country: {str(code): rng.randint(1, 400) for code in chosen} for country in LABELLED}
         for key, chosen in codes.items()
     }
+
+
+def write_files(folder: Path, files: Files) -> dict[str, Path]:
+    """The files as somebody has them on a disk, by kind."""
+    paths = {}
+    for kind, data in files.items():
+        paths[kind] = folder / f"{kind}.json"
+        paths[kind].write_text(data if isinstance(data, str) else json.dumps(data))
+    return paths

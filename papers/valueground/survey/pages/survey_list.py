@@ -203,4 +203,4 @@ def looked_counts(rows: list[SurveyQuestionRow]) -> tuple[int, int, int]:
     unflagged = [row for row in rows if not row.pair.flags and row.pair.a is not None]
     left = [row for row in unflagged if row.question.state == SurveyQuestion.State.PROPOSED]
     looked = sum(row.question.looked_at is not None for row in unflagged)
-    return len(left), looked, LOOKED_FIRST if any(row.question.looked_at is None for row in left) else 0
+    return len(left), looked, min(LOOKED_FIRST, len(unflagged))

@@ -113,8 +113,9 @@ def confirm_unflagged(survey: Survey, actor: User) -> tuple[uuid.UUID, int]:
         questions = list(SurveyQuestion.objects.select_for_update().filter(pk__in=rows).order_by("pk"))
         if not questions:
             raise DecisionRefused(_("No proposal without a flag is left."))
-        missing = LOOKED_FIRST - unflagged.filter(question__looked_at__isnull=False).count()
-        if missing > 0 and any(question.looked_at is None for question in questions):
+        least = min(LOOKED_FIRST, unflagged.count())
+        missing = least - unflagged.filter(question__looked_at__isnull=False).count()
+        if missing > 0:
             text = ngettext(
                 "Look at %(n)s more question without a flag first. Press “Next” or “Confirm” there.",
                 "Look at %(n)s more questions without a flag first. Press “Next” or “Confirm” there.",

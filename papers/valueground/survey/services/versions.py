@@ -9,7 +9,7 @@ from datetime import datetime
 from django.db import connection
 from django.utils import timezone
 
-from benchmarks.models import LabelSet
+from benchmarks.models import Label, LabelSet
 from jobs.services.bulk import insert_rows
 from papers.valueground.survey.files import CodebookEntry, MetadataEntry
 from papers.valueground.survey.models import OptionPair, Survey, SurveyCount, SurveyQuestion
@@ -104,14 +104,18 @@ def _set_metadata(question: SurveyQuestion, entry: MetadataEntry | None) -> None
 
 def _copy_counts(base: Survey, survey: Survey) -> None:
     """Counts of the version before, of each question and country for which this version has none."""
-    table, questions = SurveyCount._meta.db_table, SurveyQuestion._meta.db_table
+    table, questions, labels = (model._meta.db_table for model in (SurveyCount, SurveyQuestion, Label))
     sql = f"""
         INSERT INTO {table} (question_id, label_id, code, count)
         SELECT n.id, c.label_id, c.code, c.count
         FROM {table} c
         JOIN {questions} o ON o.id = c.question_id AND o.survey_id = %s
         JOIN {questions} n ON n.survey_id = %s AND n.key = o.key
-        WHERE NOT EXISTS (SELECT 1 FROM {table} x WHERE x.question_id = n.id AND x.label_id = c.label_id)
+        JOIN {labels} l ON l.id = c.label_id
+        WHERE NOT EXISTS (
+            SELECT 1 FROM {table} x JOIN {labels} xl ON xl.id = x.label_id
+            WHERE x.question_id = n.id AND xl.text = l.text
+        )
     """  # noqa: S608  (tables are constants)
     with connection.cursor() as cursor:
         cursor.execute(sql, [base.pk, survey.pk])
