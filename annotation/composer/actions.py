@@ -244,6 +244,8 @@ def fill_keys(content: Content) -> Content:
     if isinstance(params, dict):
         if content["derivation"].get("kind") == "pair" and isinstance(params.get("near"), list):
             params["near"] = near_rows(params["near"])
+        if isinstance(params.get("similar"), dict) and not params["similar"].get("fact"):
+            params.pop("similar")
         if content["derivation"].get("kind") == "sample":
             tidy_draw(params)
         if content["derivation"].get("kind") == "verdicts":

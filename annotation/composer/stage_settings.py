@@ -14,6 +14,7 @@ from annotation.composer.draw_settings import can_leave_out_filter, draw_setting
 from annotation.composer.key_references import DRAWN
 from annotation.composer.labels import display_name, requirements_text
 from annotation.composer.near_pairs import near_lines
+from annotation.composer.pair_settings import NEW_PAIR, pair_settings
 from annotation.composer.paths import get_value
 from annotation.composer.promotion_settings import join_settings, promotion_settings
 from annotation.composer.verdict_settings import carry_setting, form_params, verdict_settings
@@ -301,7 +302,7 @@ def _shown_derivation(derivation: Mapping[str, Any]) -> Mapping[str, Any]:
     """As the form asks for it: a new pair begins with texts, pairs are lines, and a choice is one of a list."""
     chosen, params = derivation.get("kind"), derivation.get("params") or {}
     if chosen == "pair":
-        params = params if derivation.get("from") else {**PAIRED, **params}
+        params = params if derivation.get("from") else {**NEW_PAIR, **params}
         params = {**params, "near": near_lines(params["near"])} if params.get("near") else params
     elif chosen == "verdicts":
         params = form_params(params)
@@ -321,28 +322,14 @@ def _left_out_filter(derivation: Mapping[str, Any], around: StageContext) -> tup
     return (Setting("without", "select", _("Filter that does not count"), text, choices=choices, start=""),)
 
 
-PAIRED = {"text": "none", "context": {"option_a": "a.item.text", "option_b": "b.item.text"}}
-"""What a new pair begins with: the texts of both items, side by side."""
-NEAR = Setting(
-    "near",
-    "lines",
-    gettext_lazy("Only these pairs"),
-    gettext_lazy("One in each line: the keys of two items, and a similarity if known, separated by | or a tab."),
-    optional=True,
-)
-PER = (
-    ("item", gettext_lazy("each item: two items are one pair, whatever was answered")),
-    ("answer", gettext_lazy("each answer: answers to two items are one pair")),
-)
-
-
 def _params(kind: str, derivation: Mapping[str, Any], around: StageContext) -> tuple[Setting, ...]:
+    facts = list(dict.fromkeys(fact for key in derivation.get("from") or [] for fact in around.facts.get(key, ())))
     if kind == "pair":
-        return _pairing_settings(derivation, around)
+        known = [*_of_items(derivation, around), *_answers(derivation, around)]
+        return pair_settings(known, facts, str(get_value(derivation, "params.similar.fact") or ""))
     if kind == "sample":
         answers = _answers(derivation, around) if derivation.get("of", "results") == "results" else []
         fields = [*_of_items(derivation, around), *answers]
-        facts = list(dict.fromkeys(fact for key in derivation.get("from") or [] for fact in around.facts.get(key, ())))
         return (*draw_settings(fields, facts, around.examples), *_promotion(derivation, around))
     if kind == "verdicts":
         carried = _carried(derivation, around)
@@ -363,24 +350,6 @@ def _carried(derivation: Mapping[str, Any], around: StageContext) -> list[tuple[
     names = [name for key in derivation.get("from") or [] for name in around.context.get(key, ())]
     examples = {name: around.examples.get(f"item.context.{name}", "") for name in dict.fromkeys(names)}
     return [(name, f"{name} ({example})" if example else name) for name, example in examples.items()]
-
-
-def _pairing_settings(derivation: Mapping[str, Any], around: StageContext) -> tuple[Setting, ...]:
-    """What is paired, and what each of the two brings along."""
-    known = [*_of_items(derivation, around), *_answers(derivation, around)]
-    both = [(f"{side}.{where}", f"{side.upper()}: {label}") for side in ("a", "b") for where, label in known]
-    name = Setting("name", "line", _("Name"), _("option_a and option_b are the two texts side by side."), short=True)
-    value = Setting("value", "select", _("Taken from"), choices=both, start="a.item.text")
-    text = [("", _("the text of A")), ("none", _("none")), *both]
-    return (
-        Setting("per", "select", _("Each side is"), choices=PER, start="item"),
-        BY,
-        _line("sides", gettext_lazy("Sides must differ in"), WHERE),
-        Setting("most", "int", gettext_lazy("Maximum pairs per group"), optional=True),
-        NEAR,
-        Setting("text", "select", _("Text above the pair"), choices=text, start=""),
-        Setting("context", "map", _("Context copied to the item"), row=(name, value), add=_("Add information")),
-    )
 
 
 def _of_items(derivation: Mapping[str, Any], around: StageContext) -> list[tuple[str, str]]:

@@ -114,7 +114,7 @@ def stage_context_of(stage: Stage, content: Mapping[str, Any], languages: Langua
         stages.earlier_stages(stage),
         {source.key: context_names(source) for source in named},
         derived_words(stage, derivation),
-        {source.key: fact_keys(source) for source in named} if kind == "sample" else {},
+        {source.key: fact_keys(source) for source in named} if kind in ("pair", "sample") else {},
         {source.key: filter_choices(source) for source in named if source.filters},
         example_values(named) if kind in ("sample", "verdicts", "disagree") else {},
         prompt_variants(named) if kind == "verdicts" else (),

@@ -9,7 +9,7 @@ from benchmarks.models import Benchmark, Stage
 from people.forms.base import StyledFormMixin
 from predictions.backends.detector import THRESHOLD
 from predictions.models import Collection, Endpoint, Query, Run
-from predictions.models.facts import OBJECTS, SCORE
+from predictions.models.facts import OBJECTS, SCORE, TEXT_VECTOR
 from predictions.services.collections import builder
 from predictions.services.encoders import encoder_runs
 from predictions.services.encoders.fact_requests import FactPlan
@@ -155,16 +155,17 @@ class FactsForm(StyledFormMixin, forms.Form):
         choices=[
             (SCORE, _("How well picture and words fit (CLIP score)")),
             (OBJECTS, _("Objects in the picture")),
+            (TEXT_VECTOR, _("The words as a vector, to find words that mean the same")),
         ],
     )
     endpoint = forms.ModelChoiceField(
         label=_("Endpoint"), queryset=Endpoint.objects.none(), empty_label=None,
-        help_text=_("An encoder for scores, a detector for objects."),
+        help_text=_("An encoder for scores and vectors, a detector for objects."),
     )  # fmt: skip
     model = forms.CharField(label=_("Model"), max_length=120, help_text=MODEL_HELP)
     words = forms.CharField(
         label=_("Text column"), max_length=80, initial="context.assertion", required=False,
-        help_text=_("For scores: text, concept, or a column of the import, as context.assertion."),
+        help_text=_("For scores and vectors: text, concept, or a column of the import, as context.assertion."),
     )  # fmt: skip
     threshold = forms.FloatField(label=_("Minimum object score"), min_value=0, max_value=1, initial=THRESHOLD)
 

@@ -4,8 +4,8 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-SCORE, OBJECTS, LABELS = "clip_score", "objects", "object_labels"
-KEYS = {SCORE: (SCORE,), OBJECTS: (OBJECTS, LABELS)}
+SCORE, OBJECTS, LABELS, TEXT_VECTOR = "clip_score", "objects", "object_labels", "text_vector"
+KEYS = {SCORE: (SCORE,), OBJECTS: (OBJECTS, LABELS), TEXT_VECTOR: (TEXT_VECTOR,)}
 """Keys of the facts that a request writes, by what it asks for."""
 
 

@@ -18,7 +18,7 @@ from benchmarks.rules.filters.contract import HASH, PICTURE
 from benchmarks.services.intake import judge_job
 from jobs.models import Job
 from predictions.models import FactFailure, FactRequest
-from predictions.models.facts import KEYS, SCORE
+from predictions.models.facts import KEYS, OBJECTS, SCORE
 from predictions.queries.fact_requests import FactCounts, count_items, missing_items
 
 State = FactRequest.State
@@ -68,7 +68,7 @@ def reason_text(request: FactRequest) -> str:
     """Why a request is paused; empty where it is not."""
     if request.state != State.PAUSED:
         return ""
-    if request.reason == "model" and request.what == SCORE:
+    if request.reason == "model" and request.what != OBJECTS:
         return _("encoder not reachable")
     return str(REASONS.get(request.reason) or request.reason)
 

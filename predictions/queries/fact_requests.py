@@ -10,7 +10,7 @@ from django.db.models.fields.json import KeyTextTransform
 from benchmarks.models import FilterResult, Item, ItemFact, ItemImage, Stage
 from benchmarks.rules.filters.contract import HASH
 from predictions.models import FactFailure, FactRequest, Run
-from predictions.models.facts import SCORE
+from predictions.models.facts import OBJECTS, TEXT_VECTOR
 
 TEXT = r"\S"
 
@@ -47,14 +47,14 @@ def open_items(stage: Stage) -> QuerySet[Item]:
 
 
 def suitable_items(items: QuerySet[Item], kind: str, options: Mapping[str, Any]) -> QuerySet[Item]:
-    """Items with a picture, and for a score with a text where the options look for one."""
+    """Items with a picture, and for a score with a text where the options look for one; for a vector the text alone."""
     pictured = items.filter(Exists(ItemImage.objects.filter(item=OuterRef("pk"))))
-    if kind != SCORE:
+    if kind == OBJECTS:
         return pictured
     head, _dot, rest = str(options.get("words", "")).partition(".")
     texts = {"text": F("text"), "concept": F("concept")}
     text = KeyTextTransform(rest, "context") if head == "context" and rest else texts.get(head, Value(""))
-    return pictured.alias(words=text).filter(words__regex=TEXT)
+    return (items if kind == TEXT_VECTOR else pictured).alias(words=text).filter(words__regex=TEXT)
 
 
 def missing_items(request: FactRequest) -> QuerySet[Item]:

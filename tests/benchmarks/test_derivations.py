@@ -266,3 +266,17 @@ def test_a_derivation_written_wrongly_says_where(data: dict[str, Any], path: str
         Derivation.from_json(data)
     assert error.value.path == path
     assert Derivation.from_json({}) is None
+
+
+def test_pairs_by_vectors_are_those_at_or_over_the_least_similarity() -> None:
+    vectors = {"p": [1, 0], "q": [0.8, 0.6], "r": [3, 4], "s": None, "t": [1, 0, 0], "u": [0, 0]}
+    facts = {key: {"facts": {"v": vector} if vector else {}} for key, vector in vectors.items()}
+    results = [result(key, number=n, item=more) for n, (key, more) in enumerate(facts.items(), start=1)]
+    similar = {"fact": "v", "least": 0.8}
+    alike = {draft.key: draft.context["similarity"] for draft in derive(results, "pair", {"similar": similar})}
+    assert alike == {"p+q": 0.8, "q+r": 0.96}, "p and r have 0.6; vectors of other lengths and none are like nothing"
+    both = {"similar": similar, "near": [["q", "p"], ["p", "r"]]}
+    assert [draft.key for draft in derive(results, "pair", both)] == ["p+q"]
+    for faulty, path in (({"least": 0.9}, "fact"), ({"fact": "v", "least": 2}, "least"), ({"fact": "v"}, "least")):
+        with pytest.raises(DerivationError, match=f"params.similar.{path}"):
+            derive(results, "pair", {"similar": faulty})

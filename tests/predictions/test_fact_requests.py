@@ -337,3 +337,18 @@ def test_others_neither_see_nor_change_a_request(world: World, mara: Client, enc
     assert world.client(world.rival).post(theirs, {"do": "cancel"}).status_code == 404
     assert mara.post(own, {"do": "dance"}).status_code == 400 and mara.get(own).status_code == 405
     assert FactRequest.objects.get().state == "active"
+
+
+def test_words_become_vectors_of_items_without_a_picture(world: World, mara: Client, encoder: ScriptedEncoder) -> None:
+    Stage.objects.filter(pk=world.stage.pk).update(pictures="none", display="words")
+    world.stage.refresh_from_db()
+    upload(mara, world.stage, b"key,text\ntrain,40\nrailway,20\nempty,\n")
+    reply = request_facts(world, mara, what="text_vector", words="text")
+    assert reply.status_code == 302
+    work()
+    vectors = dict(ItemFact.objects.filter(key="text_vector").values_list("item__key", "value"))
+    assert vectors == {"train": [0.4, 0.0], "railway": [0.2, 0.0]}
+    assert "2 items have the fact" in page(mara, "predictions:facts", world.benchmark.slug)
+    upload(mara, world.stage, b"key,text\nrails,30\n")
+    work()
+    assert ItemFact.objects.filter(key="text_vector", item__key="rails").exists(), "an item that arrives later"

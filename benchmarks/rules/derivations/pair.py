@@ -1,8 +1,9 @@
 """Two at a time, side by side. Pure.
 
 params: per ("item": each item and target once; "answer": each answer), by (only within what they share), sides (only
-where this differs), near ([[key, key, similarity], ...]: only these), most (pairs in each group); text, concept,
-origin, condition and context are "a.<where>" or "b.<where>", or "none". Which of the two is `a` is drawn with the seed.
+where this differs), near ([[key, key, similarity], ...]: only these), similar ({"fact": key, "least": cosine}: only
+those that a model finds so alike, by a fact that is a vector), most (pairs in each group); text, concept, origin,
+condition and context are "a.<where>" or "b.<where>", or "none". Which of the two is `a` is drawn with the seed.
 
 No item is paired with itself, and two items are one pair, in whatever order they come.
 """
@@ -29,8 +30,9 @@ from benchmarks.rules.derivations.contract import (
     sources_of,
     value_text,
 )
+from benchmarks.rules.derivations.likeness import Likeness, check_similar, similar_items
 
-OWN = frozenset({"by", "sides", "near", "most"})
+OWN = frozenset({"by", "sides", "near", "similar", "most"})
 NOTHING = "none"
 
 
@@ -56,6 +58,8 @@ def check(params: Mapping[str, Any]) -> None:
     if not isinstance(params.get("most", 1), int) or params.get("most", 1) < 1:
         raise DerivationError("params.most", "must be a number from 1")
     _check_near(params.get("near", []))
+    if "similar" in params:
+        check_similar(params["similar"])
     members = {key: params[key] for key in promote.MEMBERS if key in params}
     context = params.get("context", {})
     if not isinstance(context, Mapping):
@@ -80,16 +84,28 @@ def _check_near(near: Any) -> None:
 
 
 def derive(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> list[ItemDraft]:
-    near = {frozenset(row[:2]): row[2] if len(row) > 2 else None for row in params.get("near", ())}
-    drafts = [_draft(pair, params, seed, near) for pair in choose_pairs(results, params, seed)]
+    alike = _likeness(results, params)
+    drafts = [_draft(pair, params, seed, alike or {}) for pair in _choose(results, params, seed, alike)]
     return sorted(drafts, key=lambda draft: draft.key)
 
 
 def choose_pairs(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> Iterator[Pair]:
     """The pairs that become items: lazily, so that they can be counted up to a limit."""
-    near = {frozenset(row[:2]) for row in params["near"]} if "near" in params else None
+    return _choose(results, params, seed, _likeness(results, params))
+
+
+def _likeness(results: Sequence[Result], params: Mapping[str, Any]) -> Likeness | None:
+    """The items that may be paired, with their similarity; None: all of them."""
+    listed = {frozenset(row[:2]): row[2] if len(row) > 2 else None for row in params.get("near", ())}
+    if "similar" not in params:
+        return listed if "near" in params else None
+    found = similar_items(results, params["similar"])
+    return {pair: found[pair] for pair in listed if pair in found} if "near" in params else found
+
+
+def _choose(results: Sequence[Result], params: Mapping[str, Any], seed: int, alike: Likeness | None) -> Iterator[Pair]:
     for _value, group in sorted(group_by_value(results, params.get("by", "")).items()):
-        pairs = _pairs(_sides(group, params), params, near)
+        pairs = _pairs(_sides(group, params), params, alike)
         if "most" in params:
             yield from sorted(pairs, key=lambda two: seeded_random(seed, _name(two)))[: params["most"]]
         else:
@@ -122,14 +138,14 @@ def _needs_unit(params: Mapping[str, Any]) -> bool:
     return any(of_unit(where) for where in [*used, str(params.get("sides", ""))])
 
 
-def _pairs(sides: Sequence[Side], params: Mapping[str, Any], near: Any) -> Iterator[Pair]:
+def _pairs(sides: Sequence[Side], params: Mapping[str, Any], alike: Likeness | None) -> Iterator[Pair]:
     differs = params.get("sides")
     for side, other in combinations(sides, 2):
         if side.first.item.key == other.first.item.key:
             continue
         if differs and read_path(differs, side.first) == read_path(differs, other.first):
             continue
-        if near is None or frozenset((side.first.item.key, other.first.item.key)) in near:
+        if alike is None or frozenset((side.first.item.key, other.first.item.key)) in alike:
             yield side, other
 
 
@@ -137,7 +153,7 @@ def _name(pair: Pair) -> str:
     return "+".join(sorted(side.name for side in pair))
 
 
-def _draft(pair: Pair, params: Mapping[str, Any], seed: int, near: Mapping[frozenset[str], Any]) -> ItemDraft:
+def _draft(pair: Pair, params: Mapping[str, Any], seed: int, alike: Likeness) -> ItemDraft:
     a, b = sorted(pair, key=lambda side: seeded_random(seed, f"{_name(pair)}:{side.name}"))
 
     def value_at(where: str) -> Any:
@@ -145,9 +161,9 @@ def _draft(pair: Pair, params: Mapping[str, Any], seed: int, near: Mapping[froze
 
     members: dict[str, Any] = {key: value_text(value_at(params.get(key, f"a.item.{key}"))) for key in promote.MEMBERS}
     context = {name: value_at(where) for name, where in params.get("context", {}).items() if where != NOTHING}
-    alike = near.get(frozenset((a.first.item.key, b.first.item.key)))
-    if alike is not None:
-        context["similarity"] = alike
+    similarity = alike.get(frozenset((a.first.item.key, b.first.item.key)))
+    if similarity is not None:
+        context["similarity"] = similarity
     images = {role: first_picture(side.first.item) for role, side in (("a", a), ("b", b))}
     placed_images = {role: picture for role, picture in images.items() if picture is not None}
     results = [*a.results, *b.results]

@@ -22,13 +22,18 @@ from people.models import Team, User
 from people.services.raters import models_of
 from predictions.backends import detector
 from predictions.models import Endpoint, FactRequest, Run
-from predictions.models.facts import OBJECTS, SCORE
+from predictions.models.facts import OBJECTS, SCORE, TEXT_VECTOR
 from predictions.queries.fact_requests import missing_items, suitable_items
 from predictions.services.runs.result_runs import FileRunRefused
 
 KIND = "item_facts"
 TASK = "predictions.start_fact_jobs"
-NEEDS = {SCORE: Endpoint.Kind.OPEN_CLIP, OBJECTS: Endpoint.Kind.DETECTOR}
+NEEDS = {
+    SCORE: Endpoint.Kind.OPEN_CLIP,
+    OBJECTS: Endpoint.Kind.DETECTOR,
+    TEXT_VECTOR: Endpoint.Kind.OPEN_CLIP,
+}
+READS_WORDS = (SCORE, TEXT_VECTOR)
 MODEL, PERSON, RETIRED, FAULT = "model", "person", "retired", "fault"
 State = FactRequest.State
 
@@ -38,8 +43,8 @@ class FactPlan:
     """What is to be computed.
 
     Attributes:
-        what: SCORE or OBJECTS.
-        words: where an item's text is, "text", "concept" or "context.KEY" (SCORE).
+        what: SCORE, OBJECTS or TEXT_VECTOR.
+        words: where an item's text is, "text", "concept" or "context.KEY" (SCORE, TEXT_VECTOR).
         threshold: from which score on an object counts (OBJECTS).
     """
 
@@ -55,13 +60,15 @@ class FactPlan:
 def create(plan: FactPlan, actor: User, at: datetime) -> FactRequest:
     """Create a request with its run, and start the job if items are there. Raises FileRunRefused."""
     benchmark = plan.stage.benchmark
-    options = {"words": plan.words} if plan.what == SCORE else {"threshold": plan.threshold}
+    options = {"words": plan.words} if plan.what in READS_WORDS else {"threshold": plan.threshold}
     if plan.endpoint.kind != NEEDS[plan.what] or plan.endpoint.team_id != benchmark.team_id:
         raise FileRunRefused(
-            _("This needs another kind of endpoint of your team: an encoder for scores, a detector for objects.")
+            _("Choose another endpoint of your team: an encoder for scores and vectors, a detector for objects.")
         )
     items = plan.stage.items.filter(withdrawn_at=None)
     if items.exists() and not suitable_items(items, plan.what, options).exists():
+        if plan.what == TEXT_VECTOR:
+            raise FileRunRefused(_("No item of this stage has words where you look for them."))
         raise FileRunRefused(_("No item of this stage has a picture, and words where you look for them."))
     with transaction.atomic():
         Team.objects.select_for_update(no_key=True).get(pk=benchmark.team_id)
@@ -100,7 +107,11 @@ def _start_job_if_needed(request: FactRequest, actor: User | None) -> bool:
     """Start a job if items without the fact are there. Needs the lock of the request, which has no unfinished job."""
     if not missing_items(request).exists():
         return False
-    titles = {SCORE: _("CLIP scores of %(stage)s"), OBJECTS: _("Objects in %(stage)s")}
+    titles = {
+        SCORE: _("CLIP scores of %(stage)s"),
+        OBJECTS: _("Objects in %(stage)s"),
+        TEXT_VECTOR: _("Text vectors of %(stage)s"),
+    }
     title = titles[request.what] % {"stage": request.stage.name}
     scope = request.stage.benchmark.scope
     request.run.job = jobs.start(KIND, title, scope=scope, actor=actor, params={"run": request.run_id})

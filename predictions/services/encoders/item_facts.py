@@ -27,14 +27,15 @@ from jobs.services.kinds import JobKind, NextLink
 from predictions.backends import clip, detector
 from predictions.backends.contract import CallError
 from predictions.models import FactFailure, FactRequest, Run
-from predictions.models.facts import LABELS, OBJECTS, SCORE
+from predictions.models.facts import LABELS, OBJECTS, SCORE, TEXT_VECTOR
 from predictions.queries.fact_requests import facts_of_run, missing_items
 from predictions.services.encoders import fact_requests
 from predictions.services.encoders.encoding import original
-from predictions.services.encoders.fact_requests import KIND
+from predictions.services.encoders.fact_requests import KIND, READS_WORDS
 
 STEP = 64
 READ = 16 * STEP  # items that are read at a time
+DIGITS = 6  # of each number of a vector, as it is stored
 
 
 @dataclass(frozen=True)
@@ -46,12 +47,13 @@ class ItemPicture:
 
 
 def load_pictures(request: FactRequest) -> list[ItemPicture]:
-    """The first picture of the next items without a fact, with the item's words for a score. Two queries."""
-    where = str(request.options.get("words", "")) if request.what == SCORE else ""
+    """The first picture of the next items without a fact, with the item's words where they are read. Two queries."""
+    where = str(request.options.get("words", "")) if request.what in READS_WORDS else ""
     pictures = []
     for item in missing_items(request).prefetch_related("images__image")[:READ]:
-        use = min(item.images.all(), key=lambda image_use: image_use.role)
-        pictures.append(ItemPicture(item.pk, item.key, use.image.sha256, words_of(item, where)))
+        use = min(item.images.all(), key=lambda image_use: image_use.role, default=None)
+        sha = use.image.sha256 if use is not None else ""
+        pictures.append(ItemPicture(item.pk, item.key, sha, words_of(item, where)))
     return pictures
 
 
@@ -103,7 +105,7 @@ def _begin(work: JobContext) -> FactRequest:
 
 def _compute(work: JobContext, request: FactRequest) -> None:
     time_slice = TimeSlice(work)
-    find = _iter_scores if request.what == SCORE else _iter_objects
+    find = FINDERS[request.what]
     while pictures := load_pictures(request):
         blank = [(picture, _("The item has no text.")) for picture in pictures if _lacks_words(request, picture)]
         if blank:
@@ -115,7 +117,7 @@ def _compute(work: JobContext, request: FactRequest) -> None:
 
 
 def _lacks_words(request: FactRequest, picture: ItemPicture) -> bool:
-    return request.what == SCORE and not picture.words
+    return request.what in READS_WORDS and not picture.words
 
 
 def _write(
@@ -199,6 +201,28 @@ def _iter_objects(run: Run, things: Sequence[ItemPicture]) -> Iterator[Computed]
             yield {}, [(picture, error.words)]
         else:
             yield {picture.item: {OBJECTS: len(objects), LABELS: detector.count_labels(objects)}}, []
+
+
+def _iter_text_vectors(run: Run, things: Sequence[ItemPicture]) -> Iterator[Computed]:
+    """The words of each item as a vector of unit length."""
+    encoder = clip.load(run.model) if things else None
+    for start in range(0, len(things), STEP):
+        part = things[start : start + STEP]
+        vectors = encoder.texts([thing.words for thing in part]) if encoder is not None else ()
+        yield (
+            {
+                thing.item: {TEXT_VECTOR: [round(float(number), DIGITS) for number in vector]}
+                for thing, vector in zip(part, vectors, strict=True)
+            },
+            [],
+        )
+
+
+FINDERS: Mapping[str, Callable[[Run, Sequence[ItemPicture]], Iterator[Computed]]] = {
+    SCORE: _iter_scores,
+    OBJECTS: _iter_objects,
+    TEXT_VECTOR: _iter_text_vectors,
+}
 
 
 def next_link(job: Job) -> NextLink | None:

@@ -5,7 +5,7 @@ from django.test import Client
 
 from annotation.models import StageDraft
 from annotation.services.derivation import derived_items
-from benchmarks.models import Stage
+from benchmarks.models import ItemFact, Stage
 from tests.annotation.chain.factories import (
     ANSWER,
     SKIPS,
@@ -150,3 +150,24 @@ def test_a_line_that_names_no_pair_is_kept_and_named(world: World, texts: Stage,
     html = reply.content.decode()
     assert reply.status_code == 422
     assert line.strip() in html and 'data-to="derivation.params.near"' in html and "2" in html
+
+
+def test_a_stage_of_pairs_takes_those_that_a_model_finds_alike(world: World, texts: Stage) -> None:
+    """t0 and t1 have a cosine of 0.6 and t2 and t3 one of 0.96; the others have no vector yet."""
+    rows = {"t0": [1, 0, 0], "t1": [0.6, 0.8, 0], "t2": [0, 0, 2], "t3": [0, 0.28, 0.96]}
+    ItemFact.objects.bulk_create(
+        ItemFact(item=texts.items.get(key=key), key="text_vector", value=vector, source="tiny")
+        for key, vector in rows.items()
+    )
+    client = world.client(world.mara)
+    stage, url = pair_stage(world, client)
+    post_form(client, url, "save", change={"s:derivation.params.similar.fact": "text_vector"})
+    assert "1 item results from what is accepted now." in client.get(url).content.decode()
+    post_form(client, url, "save", change={"i:derivation.params.similar.least": "0.6"})
+    assert "2 items result from what is accepted now." in client.get(url).content.decode()
+    assert post_form(client, url, "publish").status_code == 302
+    process_derivations()
+    assert {item.key: item.context["similarity"] for item in stage.items.all()} == {"t0+t1": 0.6, "t2+t3": 0.96}
+    post_form(client, url, "save", change={"i:derivation.params.similar.least": "1.2"})
+    reply = post_form(client, url, "publish")
+    assert reply.status_code == 422 and 'data-to="derivation.params.similar.least"' in reply.content.decode()
