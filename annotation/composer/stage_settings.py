@@ -260,6 +260,7 @@ DERIVED = (
     ("join", gettext_lazy("Join of several stages")),
     ("pair", gettext_lazy("Accepted items are paired")),
     ("cluster", gettext_lazy("Accepted items are put on sheets of many pictures")),
+    ("ungroup", gettext_lazy("One item per picture that people keep on such sheets")),
     ("verdicts", gettext_lazy("One item per answer of a model or a person, to be judged")),
     ("disagree", gettext_lazy("One item per item whose answers disagree, to be settled")),
     ("sample", gettext_lazy("A sample of earlier items")),
@@ -267,6 +268,7 @@ DERIVED = (
 WHERE = gettext_lazy("A question's key, item.concept, item.origin, or item.context.<name>")
 BY = _line("by", gettext_lazy("Join key"), WHERE)
 PARAMS: Mapping[str, tuple[Setting, ...]] = {
+    "ungroup": (_line("field", gettext_lazy("Key of the question with the groups"), gettext_lazy("Empty: groups.")),),
     "cluster": (
         BY,
         Setting("most", "int", gettext_lazy("Maximum pictures per sheet"), optional=True),

@@ -19,6 +19,7 @@ from annotation.composer.actions import DROPPED, UnknownAction, apply_action, fi
 from annotation.composer.form_parser import parse_form as content_posted
 from annotation.models import StageVersion
 from annotation.pages.composer import conflict_text, stage_form, stage_rows, template_choices, template_content
+from annotation.queries.results_used import results_used
 from annotation.services.derivation.outside_items import outside_items
 from annotation.services.sheets import sheet_versions
 from annotation.services.sheets import stages as services
@@ -158,6 +159,7 @@ def _redisplay(
     page = _page(request, stage, content, **more)
     outside = outside_items(stage).count()
     context = _context(request, stage.benchmark, stage=stage, page=page, opened=opened, outside=outside)
+    context["results_used"] = results_used(stage)
     template = "annotation/composer/form.html" if is_script_request(request) else "annotation/composer/stage.html"
     return render(request, template, context, status=status)
 

@@ -45,6 +45,7 @@ DERIVED = {
     "join": "What belongs together became one item, once all its parts were accepted.",
     "pair": "Two at a time, side by side, became an item.",
     "cluster": "Many pictures on one sheet became an item.",
+    "ungroup": "Each picture that people kept on a sheet became an item.",
     "sample": "A seeded draw of earlier items, or the first of them in an order, became items.",
     "verdicts": "Each answer of a model or a person became an item to judge.",
     "disagree": "Answers that are too far apart became an item, to be settled by somebody else.",

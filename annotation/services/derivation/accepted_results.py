@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
-from annotation.models import Annotation, Assignment, ItemContributor, Outcome
+from annotation.models import Annotation, Assignment, ItemContributor, ItemSource, Outcome
 from annotation.queries.item_links import ancestors
 from annotation.queries.resolutions import reads_resolutions, resolutions_of_units
 from annotation.queries.unit_completion import complete_units
@@ -40,6 +40,7 @@ def results_for(
             without=derivation.without,
             runs=runs,
             linked=derivation.rules.linked,
+            parts=derivation.rules.parts,
             resolved=source_stage.key in settled,
             unanswered=reads_unanswered(derivation),
         )
@@ -60,6 +61,7 @@ def results_of(
     runs: RunChoice | None = None,
     filtered: bool = True,
     linked: bool = False,
+    parts: bool = False,
     resolved: bool = False,
     unanswered: bool = False,
 ) -> list[Result]:
@@ -70,9 +72,10 @@ def results_of(
     `without`: a filter that is not asked. Answers of models are none without `runs`; with it those of the runs chosen
     are results, whatever the stage's acceptance, and results say what kinds need that read all raters. `filtered`
     false: as if no filter dropped anything or waited.
-    `linked`: results of people say this too, and which items their items are made of. `resolved`: a unit whose answers
-    were in dispute has one result, with the answer that settled it, and none where it cannot be decided. `unanswered`:
-    calls of the runs chosen that ended without an answer are results without an annotation.
+    `linked`: results of people say this too, and which items their items are made of. `parts`: they say it, and which
+    item each picture came from. `resolved`: a unit whose answers were in dispute has one result, with the answer that
+    settled it, and none where it cannot be decided. `unanswered`: calls of the runs chosen that ended without an answer
+    are results without an annotation.
     """
     live = kept_without(stage, without) if without else stage.items.filter(is_kept())
     if not filtered:
@@ -80,7 +83,7 @@ def results_of(
     if items is not None:
         live = live.filter(pk__in=items)
     if of in ("items", "kept"):
-        sources = _sources(live, stage)
+        sources = _sources(live, stage.key)
         return [Result(sources[pk]) for pk in sorted(sources)]
     answers = _answers(stage, live)
     outcomes = _outcomes(stage, live, filtered) if stage.acceptance == Stage.Acceptance.BY_RULE else None
@@ -91,14 +94,16 @@ def results_of(
         ]
     if runs is not None:
         answers += _model_answers(stage, live, runs)
-    sources = _sources(Item.objects.filter(pk__in={answer.assignment.unit.item_id for answer in answers}), stage)
+    sources = _sources(Item.objects.filter(pk__in={answer.assignment.unit.item_id for answer in answers}), stage.key)
     pictures = _pictures(answers, stage.benchmark)
     facts = facts_of(list(sources)) if outcomes else {}
     if linked:
         made_of = ancestors(sources)
         sources = {pk: replace(source, made_of=made_of.get(pk, frozenset())) for pk, source in sources.items()}
+    if parts:
+        sources = _with_parts(sources)
     results = [_result(answer, sources, pictures, outcomes, facts, stage.benchmark) for answer in answers]
-    if runs is not None or linked:
+    if runs is not None or linked or parts:
         results = _with_raters(results, answers)
     if resolved:
         results = _with_resolutions(results, answers)
@@ -113,7 +118,7 @@ def _unanswered(stage: Stage, items: QuerySet[Item], runs: RunChoice) -> list[Re
         for call in unanswered_calls(stage, list(items.values_list("pk", flat=True)))
         if runs.includes(call.rater, call.run)
     ]
-    sources = _sources(Item.objects.filter(pk__in={call.unit.item_id for call in calls}), stage)
+    sources = _sources(Item.objects.filter(pk__in={call.unit.item_id for call in calls}), stage.key)
     complete = complete_units({call.unit.pk for call in calls})
     return [_unanswered_result(call, sources, complete, stage.benchmark) for call in calls]
 
@@ -219,7 +224,26 @@ def _outcomes(stage: Stage, items: Any, filtered: bool) -> dict[int, Outcome]:
     return {unit: outcome for unit, outcome in newest.items() if outcome.state in states}
 
 
-def _sources(items: Any, stage: Stage) -> dict[int, DerivationSource]:
+def _with_parts(sheets: Mapping[int, DerivationSource]) -> dict[int, DerivationSource]:
+    """Sheets with the items that their pictures came from, of those that are there and that filters keep."""
+    made_of: dict[int, set[int]] = {}
+    for sheet, original in ItemSource.objects.filter(item__in=sheets).values_list("item", "source"):
+        made_of.setdefault(sheet, set()).add(original)
+    ids = {original for own in made_of.values() for original in own}
+    originals = _sources(Item.objects.filter(is_kept(), pk__in=ids), "")
+    with_parts = {}
+    for pk, sheet_source in sheets.items():
+        by_key = {
+            originals[original].key: originals[original] for original in made_of.get(pk, ()) if original in originals
+        }
+        pictures = sheet_source.context.get("pictures")
+        keys = {role: row.get("key") for role, row in pictures.items()} if isinstance(pictures, Mapping) else {}
+        parts = {role: by_key[key] for role, key in keys.items() if key in by_key} if pk in made_of else None
+        with_parts[pk] = replace(sheet_source, parts=parts)
+    return with_parts
+
+
+def _sources(items: Any, stage_key: str) -> dict[int, DerivationSource]:
     sources = {}
     facts = facts_of(list(items.values_list("pk", flat=True)))
     for item in items.prefetch_related("images"):
@@ -228,7 +252,7 @@ def _sources(items: Any, stage: Stage) -> dict[int, DerivationSource]:
             for use in item.images.all()
         }
         sources[item.pk] = DerivationSource(
-            item.pk, stage.key, item.key, item.concept, item.origin, item.condition, item.text, item.context, images,
+            item.pk, stage_key, item.key, item.concept, item.origin, item.condition, item.text, item.context, images,
             facts.get(item.pk, {}),
         )  # fmt: skip
     return sources

@@ -45,6 +45,9 @@ FED = """benchmarks_item i JOIN benchmarks_stage st ON st.id = i.stage_id JOIN b
 NOTE = "INSERT INTO annotation_due (stage_id, source_id, at) SELECT later.id, i.id, clock_timestamp() FROM"
 HAND_ON = f"{NOTE} {FED} WHERE i.id = ANY(%s)"
 RENEW = f"{NOTE} {FED} WHERE later.id = %s"
+# New items that a later stage takes as such, answered or not.
+HAND_ON_NEW = f"""{NOTE} {FED}
+WHERE i.id = ANY(%s) AND i.intake IN ('', 'kept') AND later.derivation ->> 'of' IN ('items', 'kept') RETURNING 1"""
 # Authors of the answers that were used, and everybody who had a part in the sources. An item is no own one of those
 # whose answers are only its references.
 CONTRIBUTORS = """
@@ -168,10 +171,13 @@ def _upsert(
     if known_before and stage.staffing == Stage.Staffing.CONTRIBUTORS:
         slots.move_to_end(known_before)
     outbox.mark_items_due({*returned, *gone, *known_before})
-    changed = [*(pk for pk in ids if pk not in existing), *returned, *gone]
+    new = [pk for pk in ids if pk not in existing]
+    changed = [*new, *returned, *gone]
     if changed:  # numbers leave out withdrawn items: see annotation.queries.answers.watermark
         Stage.objects.filter(pk=stage.pk).update(changes=F("changes") + len(changed))
     arrivals.judge_and_notify(stage, changed)
+    if new and fetch(HAND_ON_NEW, [new]):
+        outbox.schedule_worker()
     return changed
 
 

@@ -30,7 +30,11 @@ class PictureRef:
 
 @dataclass(frozen=True)
 class DerivationSource:
-    """An item of an earlier stage. `made_of`: ids of the items that it comes from, where a kind asks for them."""
+    """An item of an earlier stage.
+
+    `made_of`: ids of the items that it comes from, and `parts`: by the name of its picture the item that this came
+    from, where a kind asks for them. `parts` is None where it comes from no item.
+    """
 
     id: int
     stage: str
@@ -43,6 +47,7 @@ class DerivationSource:
     images: Mapping[str, PictureRef] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
     made_of: frozenset[int] = frozenset()
+    parts: "Mapping[str, DerivationSource] | None" = None
 
 
 @dataclass(frozen=True)

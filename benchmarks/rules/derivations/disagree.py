@@ -11,6 +11,8 @@ params:
     carry: names of context fields that the new item takes from the item of the first stage.
 
 An item is there while every stage gave an answer, no item waits for further ones, and the measure is beyond the limit.
+Groupings of one stage are in dispute as well where a picture waits, by a tie or because somebody was not sure: also the
+grouping of one person.
 The answers are numbered in an order that does not say whose they are.
 """
 
@@ -29,6 +31,7 @@ from benchmarks.rules.derivations.contract import (
     read_number,
     shorten_key,
 )
+from benchmarks.rules.derivations.grouping_votes import is_undecided
 from benchmarks.rules.derivations.verdicts import slug
 from evaluation.metrics.boxes import overlap
 from evaluation.metrics.partitions import Partition, pair_counts
@@ -114,13 +117,14 @@ def _draft(item: DerivationSource, target: str, group: Sequence[Result], params:
     fields = {row["stage"]: row["field"] for row in params["between"]}
     answered = [result for result in _last_of_each(group) if result.answers.get(fields[result.item.stage]) is not None]
     answered.sort(key=lambda result: digest(item.key, result.item.stage, result.rater))
-    if len(answered) < 2 or {result.item.stage for result in answered} != set(fields):
+    values = [result.answers[fields[result.item.stage]] for result in answered]
+    undecided = params["measure"] == "f1" and len(fields) == 1 and is_undecided(values)
+    if len(answered) < (1 if undecided else 2) or {result.item.stage for result in answered} != set(fields):
         return None
     if not all(result.complete for result in group):
         return None
-    values = [result.answers[fields[result.item.stage]] for result in answered]
-    measured = measure(values, params)
-    if measured is None or not is_beyond(measured, params):
+    measured = measure(values, params) if len(values) > 1 else None
+    if not undecided and (measured is None or not is_beyond(measured, params)):
         return None
     roles = {(result.item.id, result.annotation): "candidate" for result in answered}
     _stage, field = disputed_field(params)

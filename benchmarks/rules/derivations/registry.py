@@ -1,14 +1,14 @@
 """The derivations there are. Pure.
 
-{"kind": "promote" | "join" | "pair" | "cluster" | "sample" | "verdicts" | "disagree", "from": [stage keys],
- "of": "results" | "items" | "kept", "without": filter key, "params": {...}, "seed": number}
+{"kind": "promote" | "join" | "pair" | "cluster" | "ungroup" | "sample" | "verdicts" | "disagree",
+ "from": [stage keys], "of": "results" | "items" | "kept", "without": filter key, "params": {...}, "seed": number}
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from benchmarks.rules.derivations import cluster, disagree, join, pair, promote, sample, verdicts
+from benchmarks.rules.derivations import cluster, disagree, join, pair, promote, sample, ungroup, verdicts
 from benchmarks.rules.derivations.contract import (
     DerivationError,
     ItemDraft,
@@ -27,7 +27,7 @@ class DerivationKind:
     `whole`: what comes of one item depends on all the others, so all are looked at again; with `grouped` only on those
     of its group, which have the same values in the fields of `by`. `all_raters`: it reads the answers of models too.
     `versions`: an item whose content changes is replaced by its next version (`key.v2`). `batch`: how many items of
-    earlier stages one step reads.
+    earlier stages one step reads. `parts`: it reads which item each picture of a sheet came from.
     """
 
     derive: Callable[[Sequence[Result], Mapping[str, Any], int], list[ItemDraft]]
@@ -38,6 +38,7 @@ class DerivationKind:
     versions: bool = False
     batch: int = 500
     linked: bool = False
+    parts: bool = False
     stages: Callable[[Mapping[str, Any]], tuple[str, ...]] | None = None
 
 
@@ -46,6 +47,7 @@ KINDS = {
     "join": DerivationKind(join.derive, join.check, whole=False),
     "pair": DerivationKind(pair.derive, pair.check, whole=True, batch=READ_WHOLE),
     "cluster": DerivationKind(cluster.derive, cluster.check, whole=True, batch=READ_WHOLE),
+    "ungroup": DerivationKind(ungroup.derive, ungroup.check, whole=False, parts=True),
     "sample": DerivationKind(sample.derive, sample.check, whole=True, grouped=True, batch=READ_WHOLE),
     "verdicts": DerivationKind(verdicts.derive, verdicts.check, whole=False, all_raters=True, versions=True, batch=100),
     "disagree": DerivationKind(

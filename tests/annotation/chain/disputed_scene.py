@@ -36,6 +36,14 @@ DISPUTE = {
 FIRST = [[0.0, 0.0, 1.0, 0.5]]
 
 
+def a_willing_person(cohort: Cohort) -> Rater:
+    """Somebody of the cohort, who gave consent where the team asks for it."""
+    person = a_person(cohort)
+    for version in ConsentVersion.objects.filter(team=cohort.team_id):
+        Consent.objects.create(user=person.user, version=version, language="en")
+    return person
+
+
 def lower(share: float) -> list[list[float]]:
     """A box inside the first one that covers this share of it: their IoU."""
     return [[0.0, 0.0, share, 0.5]]
@@ -64,11 +72,7 @@ class Disputes:
         self.finder, self.verifier = self.person(), self.person()
 
     def person(self) -> Rater:
-        """Somebody of the cohort, who gave consent where the team asks for it."""
-        person = a_person(self.cohort)
-        for version in ConsentVersion.objects.filter(team=self.cohort.team_id):
-            Consent.objects.create(user=person.user, version=version, language="en")
-        return person
+        return a_willing_person(self.cohort)
 
     def claim(self, stage: str, person: Rater) -> Assignment | None:
         return claim_sheet(person, self.campaigns[stage], self.cohort)
