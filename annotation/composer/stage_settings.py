@@ -17,6 +17,7 @@ from annotation.composer.near_pairs import near_lines
 from annotation.composer.pair_settings import NEW_PAIR, pair_settings
 from annotation.composer.paths import get_value
 from annotation.composer.promotion_settings import join_settings, promotion_settings
+from annotation.composer.rename_settings import rename_settings
 from annotation.composer.verdict_settings import carry_setting, form_params, verdict_settings
 from annotation.displays import DISPLAYS
 from annotation.fields.registry import kind_or_unknown
@@ -266,15 +267,13 @@ DERIVED = (
     ("sample", gettext_lazy("A sample of earlier items")),
 )
 WHERE = gettext_lazy("A question's key, item.concept, item.origin, or item.context.<name>")
-BY = _line("by", gettext_lazy("Join key"), WHERE)
 PARAMS: Mapping[str, tuple[Setting, ...]] = {
     "ungroup": (_line("field", gettext_lazy("Key of the question with the groups"), gettext_lazy("Empty: groups.")),),
-    "cluster": (
-        BY,
-        Setting("most", "int", gettext_lazy("Maximum pictures per sheet"), optional=True),
-        _line("title", gettext_lazy("Words under a picture"), WHERE),
-    ),
 }
+SHEETS = (
+    Setting("most", "int", gettext_lazy("Maximum pictures per sheet"), optional=True),
+    _line("title", gettext_lazy("Words under a picture"), WHERE),
+)
 OF = (
     ("results", gettext_lazy("those with accepted answers")),
     ("items", gettext_lazy("all, answered or not")),
@@ -294,7 +293,7 @@ def _items(content: Mapping[str, Any], around: StageContext) -> list[Control]:
         Setting("from", "many", _("From"), choices=earlier, redraws=True),
         Setting("of", "select", _("Of its items"), choices=OF, start="results", redraws=True),
         *_left_out_filter(derivation, around),
-        Setting("params", "object", "", row=_params(chosen, derivation, around)),
+        Setting("params", "object", "", row=(*_params(chosen, derivation, around), rename_settings(earlier))),
         *((SEED,) if chosen == "sample" or "seed" in derivation else ()),
     )
     return build_controls(settings, derivation, "derivation", around.languages)
@@ -306,6 +305,8 @@ def _shown_derivation(derivation: Mapping[str, Any]) -> Mapping[str, Any]:
     if chosen == "pair":
         params = params if derivation.get("from") else {**NEW_PAIR, **params}
         params = {**params, "near": near_lines(params["near"])} if params.get("near") else params
+    elif chosen == "cluster" and isinstance(params.get("by"), str):
+        params = {**params, "by": [params["by"]]}
     elif chosen == "verdicts":
         params = form_params(params)
     return {**derivation, "params": params}
@@ -333,6 +334,9 @@ def _params(kind: str, derivation: Mapping[str, Any], around: StageContext) -> t
         answers = _answers(derivation, around) if derivation.get("of", "results") == "results" else []
         fields = [*_of_items(derivation, around), *answers]
         return (*draw_settings(fields, facts, around.examples), *_promotion(derivation, around))
+    if kind == "cluster":
+        fields = [(where, label) for where, label in _of_items(derivation, around) if where != "item.text"]
+        return (Setting("by", "many", _("One sheet for each"), _("None: for each concept."), choices=fields), *SHEETS)
     if kind == "verdicts":
         carried = _carried(derivation, around)
         return verdict_settings(_answers(derivation, around), carried, around.variants, derivation["params"])

@@ -17,6 +17,7 @@ from annotation.services.review.outcomes import facts_of, judge_unit
 from benchmarks.models import Benchmark, Image, Item, Stage
 from benchmarks.queries.availability import is_kept, kept_without
 from benchmarks.rules.derivations import Derivation, DerivationSource, PictureRef, Result
+from benchmarks.rules.derivations.renaming import Names, Rename, merged_names, rename_items
 from people.models import Rater
 
 
@@ -30,7 +31,7 @@ def results_for(
 ) -> list[Result]:
     """The results of earlier stages that a derivation of this stage reads."""
     settled = reads_resolutions(stage, derivation)
-    return [
+    results = [
         result
         for source_stage in earlier
         for result in results_of(
@@ -45,6 +46,15 @@ def results_for(
             unanswered=reads_unanswered(derivation),
         )
     ]
+    if derivation.rename is None:
+        return results
+    return rename_items(results, derivation.rename, names_that_stay(stage.benchmark, derivation.rename))
+
+
+def names_that_stay(benchmark: Benchmark, rename: Rename) -> Names:
+    """What people merged: the name that stays, by each other name. Empty where nothing was."""
+    pairs = benchmark.stages.filter(key=rename.by).select_related("benchmark").first()
+    return merged_names(results_of(pairs), rename) if pairs is not None else {}
 
 
 def reads_unanswered(derivation: Derivation) -> bool:

@@ -43,7 +43,10 @@ TAKE = """DELETE FROM annotation_due WHERE id IN (
 FED = """benchmarks_item i JOIN benchmarks_stage st ON st.id = i.stage_id JOIN benchmarks_stage later
   ON later.benchmark_id = st.benchmark_id AND jsonb_exists(later.derivation -> 'from', st.key)"""
 NOTE = "INSERT INTO annotation_due (stage_id, source_id, at) SELECT later.id, i.id, clock_timestamp() FROM"
-HAND_ON = f"{NOTE} {FED} WHERE i.id = ANY(%s)"
+# Stages that take their items from these, or the names that were merged.
+HAND_ON = f"""{NOTE} benchmarks_item i JOIN benchmarks_stage st ON st.id = i.stage_id JOIN benchmarks_stage later
+  ON later.benchmark_id = st.benchmark_id AND (jsonb_exists(later.derivation -> 'from', st.key)
+    OR later.derivation #>> '{{params,rename,by}}' = st.key) WHERE i.id = ANY(%s)"""
 RENEW = f"{NOTE} {FED} WHERE later.id = %s"
 # New items that a later stage takes as such, answered or not.
 HAND_ON_NEW = f"""{NOTE} {FED}

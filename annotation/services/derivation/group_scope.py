@@ -16,7 +16,10 @@ CONTEXT = "item.context."
 
 
 def concerned_items(derivation: Derivation, earlier: Sequence[Stage], due: Collection[int]) -> set[int] | None:
-    """The items that changed and all of their groups; None: all items of the earlier stages. At most two queries."""
+    """The items that changed and all of their groups; None: all items of the earlier stages. At most three queries."""
+    rename = derivation.rename
+    if rename is not None and Item.objects.filter(pk__in=due).exclude(stage__in=earlier).exists():
+        return None  # other names stay than before
     if derivation.rules.linked:
         first, _field = disputed_field(derivation.params)
         return set(due) | linked_items(due, first=first, earlier=earlier)

@@ -198,7 +198,7 @@ def create(benchmark: Benchmark, name: str, actor: User, like: Mapping[str, Any]
     Benchmark.objects.select_for_update(of=("self",)).get(pk=benchmark.pk)
     keys = set(benchmark.stages.values_list("key", flat=True))
     content = {key: value for key, value in dict(like or BLANK).items() if key in COLUMNS}
-    if not set((content.get("derivation") or {}).get("from", ())) <= keys:
+    if not stages_named(content.get("derivation") or {}) <= keys:
         content["derivation"] = {}
     content["pictures"] = content.get("pictures") or default_pictures(str(content.get("display")))
     last = benchmark.stages.aggregate(last=Max("position"))["last"]
@@ -219,7 +219,7 @@ def remove(stage: Stage, actor: User) -> bool:
     """Take a stage away that nothing hangs on: no items, no campaigns, no other stage made of it."""
     stage, draft = _lock_stage(stage)
     others = stage.benchmark.stages.exclude(pk=stage.pk)
-    used = any(stage.key in (other.derivation or {}).get("from", ()) for other in others)
+    used = any(stage.key in stages_named(other.derivation or {}) for other in others)
     if used or stage.items.exists() or stage.campaigns.exists() or stage.sheet_versions.exists():
         return False
     if draft is not None:
@@ -229,6 +229,14 @@ def remove(stage: Stage, actor: User) -> bool:
     _event(stage, actor, "stage.removed", key=stage.key)
     stage.delete()
     return True
+
+
+def stages_named(derivation: Mapping[str, Any]) -> set[str]:
+    """The stages that a derivation takes items from, or names that people merged."""
+    params = derivation.get("params")
+    rename = params.get("rename") if isinstance(params, Mapping) else None
+    by = rename.get("by") if isinstance(rename, Mapping) else None
+    return {*derivation.get("from", ()), *([str(by)] if by else [])}
 
 
 def earlier_stages(stage: Stage) -> dict[str, tuple[str, list[Any]]]:

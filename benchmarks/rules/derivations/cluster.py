@@ -1,7 +1,8 @@
 """Many pictures on one contact sheet. Pure.
 
-params: by (one sheet for each value; the concept if not said), most (pictures on a sheet), title and rank (what stands
-under a picture), near ({key: [[key, similarity], ...]}), groups ([[key, ...], ...], look-alikes nearest together).
+params: by (one sheet for each value; several paths: for each of their values together; the concept if not said), most
+(pictures on a sheet), title and rank (what stands under a picture), near ({key: [[key, similarity], ...]}), groups
+([[key, ...], ...], look-alikes nearest together).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,8 +12,10 @@ from benchmarks.rules.derivations.contract import (
     DerivationError,
     ItemDraft,
     Result,
+    check_groups,
     first_picture,
-    group_by_value,
+    group_by_values,
+    grouping_fields,
     read_path,
     require_path,
     shorten_key,
@@ -27,9 +30,10 @@ def check(params: Mapping[str, Any]) -> None:
     for key in params:
         if key not in KNOWN:
             raise DerivationError(f"params.{key}", "is not known")
-    for key in ("by", "title", "rank"):
+    for key in ("title", "rank"):
         if key in params:
             require_path(params[key], f"params.{key}")
+    check_groups(params.get("by", ()))
     if not isinstance(params.get("most", 1), int) or not 1 <= params.get("most", 1) <= 999:
         raise DerivationError("params.most", "must be a number from 1 to 999")
 
@@ -37,7 +41,9 @@ def check(params: Mapping[str, Any]) -> None:
 def derive(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> list[ItemDraft]:
     """What looks alike stays on one sheet, unless a group alone is larger than a sheet may be."""
     drafts = []
-    for value, members in sorted(group_by_value(results, params.get("by", "item.concept")).items()):
+    fields = grouping_fields(params) or ("item.concept",)
+    for values, members in sorted(group_by_values(results, fields).items()):
+        value = "/".join(values)
         shown = {result.item.key: result for result in members if result.item.images}
         sheets = _sheets(_sorted_groups(shown, params.get("groups", ())), params.get("most", MOST))
         for number, groups in enumerate(sheets, start=1):

@@ -220,6 +220,14 @@ def grouping_fields(params: Mapping[str, Any]) -> tuple[str, ...]:
     return (by,) if isinstance(by, str) else tuple(map(str, by))
 
 
+def check_groups(by: Any) -> None:
+    """`by` is a path or a list of paths. Raises DerivationError."""
+    if not isinstance(by, str | list | tuple):
+        raise DerivationError("params.by", "must be a field or a list of fields")
+    for where in [by] if isinstance(by, str) else by:
+        require_path(where, "params.by")
+
+
 def group_by_values(results: Iterable[Result], fields: Sequence[str]) -> dict[tuple[str, ...], list[Result]]:
     """By all these values together; what lacks one of them is left out. In the order of their names."""
     groups: dict[tuple[str, ...], list[Result]] = {}

@@ -2,6 +2,8 @@
 
 {"kind": "promote" | "join" | "pair" | "cluster" | "ungroup" | "sample" | "verdicts" | "disagree",
  "from": [stage keys], "of": "results" | "items" | "kept", "without": filter key, "params": {...}, "seed": number}
+
+Each kind has params of its own; any may have `rename`, see `renaming`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +18,7 @@ from benchmarks.rules.derivations.contract import (
     grouping_fields,
     is_item_field,
 )
+from benchmarks.rules.derivations.renaming import Rename, with_found_names
 
 READ_WHOLE = 5_000  # all items are read in any case: the fewer steps, the better
 
@@ -69,7 +72,7 @@ class Derivation:
 
     `of`: "results" (accepted answers), "items" (whatever was answered) or "kept" (items that the filters of their stage
     keep). Items that a filter drops, or that wait for a fact, are never among them. `without`: the filter that is left
-    out when "kept" is decided.
+    out when "kept" is decided. `rename`: names that people merged, which whoever reads the results applies first.
     """
 
     kind: str
@@ -78,6 +81,7 @@ class Derivation:
     params: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
     without: str = ""
+    rename: Rename | None = None
 
     @classmethod
     def from_json(cls, data: Any) -> "Derivation | None":
@@ -107,11 +111,13 @@ class Derivation:
             raise DerivationError("params", "must be an object")
         if not isinstance(data.get("seed", 0), int):
             raise DerivationError("seed", "must be a whole number")
+        rename = Rename.from_json(params.get("rename"))
+        params = {key: value for key, value in params.items() if key != "rename"}
         KINDS[kind].check(params)
         named = KINDS[kind].stages
         if named is not None and set(named(params)) != set(sources):
             raise DerivationError("from", f"must be the stages of params: {', '.join(named(params))}")
-        return cls(kind, tuple(sources), of, dict(params), data.get("seed", 0), without)
+        return cls(kind, tuple(sources), of, dict(params), data.get("seed", 0), without, rename)
 
     @property
     def rules(self) -> DerivationKind:
@@ -125,10 +131,13 @@ class Derivation:
     def group_fields(self) -> tuple[str, ...] | None:
         """The fields of items that are derived together. Empty: each item by itself; None: all items together."""
         fields = grouping_fields(self.params)
+        if fields and self.rename is not None:
+            return None  # items are in other groups than their rows say
         if self.whole and (not self.rules.grouped or not fields or self.without):
             return None  # what a filter that is left out drops may change without any change of an item
         return fields if all(map(is_item_field, fields)) else None
 
     def derive(self, results: Sequence[Result]) -> list[ItemDraft]:
         """The same results give the same drafts, in whatever order they come."""
-        return KINDS[self.kind].derive(results, self.params, self.seed)
+        drafts = KINDS[self.kind].derive(results, self.params, self.seed)
+        return with_found_names(drafts, results, self.rename) if self.rename is not None else drafts

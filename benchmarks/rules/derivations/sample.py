@@ -32,6 +32,7 @@ from benchmarks.rules.derivations.contract import (
     DerivationError,
     ItemDraft,
     Result,
+    check_groups,
     group_by_item,
     group_by_values,
     grouping_fields,
@@ -51,7 +52,7 @@ Members = Sequence[Result]
 def check(params: Mapping[str, Any]) -> None:
     if not _is_count(params.get("n"), 1) or params["n"] > MOST_ITEMS:
         raise DerivationError("params.n", f"must be a number from 1 to {MOST_ITEMS:,}")
-    _check_groups(params.get("by", ()))
+    check_groups(params.get("by", ()))
     if "weight" in params:
         require_path(params["weight"], "params.weight")
     if "order" in params:
@@ -63,13 +64,6 @@ def check(params: Mapping[str, Any]) -> None:
 
 def _is_count(value: Any, least: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= least
-
-
-def _check_groups(by: Any) -> None:
-    if not isinstance(by, str | list | tuple):
-        raise DerivationError("params.by", "must be a field or a list of fields")
-    for where in [by] if isinstance(by, str) else by:
-        require_path(where, "params.by")
 
 
 def _check_order(params: Mapping[str, Any]) -> None:
