@@ -11,7 +11,7 @@ from annotation.composer.form_parser import MAP, object_to_rows, rows_to_object,
 from annotation.composer.key_references import follow_keys
 from annotation.composer.near_pairs import near_rows
 from annotation.composer.paths import get_value, join, list_and_index, parse_path
-from annotation.composer.rename_settings import tidy_rename
+from annotation.composer.reference_settings import tidy_references
 from annotation.composer.verdict_settings import tidy_verdicts
 from annotation.fields.registry import KINDS, UnknownKind, kind
 from benchmarks.rules.displays import PAIRED_DISPLAYS, default_pictures
@@ -251,7 +251,7 @@ def fill_keys(content: Content) -> Content:
             tidy_draw(params)
         if content["derivation"].get("kind") == "verdicts":
             tidy_verdicts(params)
-        tidy_rename(params)
+        tidy_references(params)
         content["derivation"]["params"] = {key: value for key, value in params.items() if value not in ("", {}, [])}
     if isinstance(content.get("layout"), dict):
         for key in ("show", "fold"):

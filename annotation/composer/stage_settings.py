@@ -17,7 +17,7 @@ from annotation.composer.near_pairs import near_lines
 from annotation.composer.pair_settings import NEW_PAIR, pair_settings
 from annotation.composer.paths import get_value
 from annotation.composer.promotion_settings import join_settings, promotion_settings
-from annotation.composer.rename_settings import rename_settings
+from annotation.composer.reference_settings import proposal_settings, rename_settings
 from annotation.composer.verdict_settings import carry_setting, form_params, verdict_settings
 from annotation.displays import DISPLAYS
 from annotation.fields.registry import kind_or_unknown
@@ -293,7 +293,12 @@ def _items(content: Mapping[str, Any], around: StageContext) -> list[Control]:
         Setting("from", "many", _("From"), choices=earlier, redraws=True),
         Setting("of", "select", _("Of its items"), choices=OF, start="results", redraws=True),
         *_left_out_filter(derivation, around),
-        Setting("params", "object", "", row=(*_params(chosen, derivation, around), rename_settings(earlier))),
+        Setting(
+            "params",
+            "object",
+            "",
+            row=(*_params(chosen, derivation, around), rename_settings(earlier), proposal_settings(earlier)),
+        ),
         *((SEED,) if chosen == "sample" or "seed" in derivation else ()),
     )
     return build_controls(settings, derivation, "derivation", around.languages)

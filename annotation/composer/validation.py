@@ -154,10 +154,11 @@ def _derivation(derivation: Mapping[str, Any], earlier: Mapping[str, Any]) -> It
         if key not in earlier:
             words = _("There is no stage “%(key)s” before this one. Choose another.") % {"key": key}
             yield StageProblem("derivation.from", words)
-    merges = get_value(derivation, "params.rename.by")
-    if merges and merges not in earlier:
-        words = _("There is no stage “%(key)s” before this one. Choose another.") % {"key": merges}
-        yield StageProblem("derivation.params.rename.by", words)
+    for path in ("params.rename.by", "params.proposals.stage"):
+        named = get_value(derivation, path)
+        if named and named not in earlier:
+            words = _("There is no stage “%(key)s” before this one. Choose another.") % {"key": named}
+            yield StageProblem(f"derivation.{path}", words)
     if sources:
         for one in _reader_problems(derivation, "derivation", "derivation", Derivation.from_json):
             yield replace(one, path=_in_rows(one.path, get_value(derivation, "params.context")))

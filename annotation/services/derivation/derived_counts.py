@@ -8,6 +8,7 @@ from typing import Any
 from annotation.models import Annotation
 from annotation.services.derivation.accepted_results import results_for
 from annotation.services.derivation.item_matching import merge_drafts
+from annotation.services.derivation.model_proposals import load_proposals
 from annotation.services.derivation.run_choice import run_choice
 from annotation.services.review.outcomes import facts_of
 from benchmarks.models import Item, Stage
@@ -37,7 +38,7 @@ def count_derived(stage: Stage, derivation: Mapping[str, Any], most: int = MOST_
     results = results_for(stage, parsed, earlier, runs)
     if parsed.kind == "pair":
         return sum(1 for _pair in islice(pair.choose_pairs(results, parsed.params, parsed.seed), most + 1))
-    return len(merge_drafts(parsed.derive(results)))
+    return len(merge_drafts(parsed.derive(results, load_proposals(stage, parsed, results))))
 
 
 def _sources(earlier: list[Stage], of: str) -> int:

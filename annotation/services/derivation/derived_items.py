@@ -21,6 +21,7 @@ from annotation.services.derivation.accepted_results import results_for
 from annotation.services.derivation.group_scope import concerned_items
 from annotation.services.derivation.item_matching import NewItem, match_items, match_versions
 from annotation.services.derivation.judge_exclusion import follow_late_answers
+from annotation.services.derivation.model_proposals import load_proposals
 from annotation.services.derivation.outside_items import find_outside, mark_outside
 from annotation.services.derivation.run_choice import run_choice
 from annotation.services.queue import full_cells, slot_creation, slots
@@ -43,10 +44,11 @@ TAKE = """DELETE FROM annotation_due WHERE id IN (
 FED = """benchmarks_item i JOIN benchmarks_stage st ON st.id = i.stage_id JOIN benchmarks_stage later
   ON later.benchmark_id = st.benchmark_id AND jsonb_exists(later.derivation -> 'from', st.key)"""
 NOTE = "INSERT INTO annotation_due (stage_id, source_id, at) SELECT later.id, i.id, clock_timestamp() FROM"
-# Stages that take their items from these, or the names that were merged.
+# Stages that take from these their items, the names that were merged, or what models propose.
 HAND_ON = f"""{NOTE} benchmarks_item i JOIN benchmarks_stage st ON st.id = i.stage_id JOIN benchmarks_stage later
   ON later.benchmark_id = st.benchmark_id AND (jsonb_exists(later.derivation -> 'from', st.key)
-    OR later.derivation #>> '{{params,rename,by}}' = st.key) WHERE i.id = ANY(%s)"""
+    OR later.derivation #>> '{{params,rename,by}}' = st.key
+    OR later.derivation #>> '{{params,proposals,stage}}' = st.key) WHERE i.id = ANY(%s)"""
 RENEW = f"{NOTE} {FED} WHERE later.id = %s"
 # New items that a later stage takes as such, answered or not.
 HAND_ON_NEW = f"""{NOTE} {FED}
@@ -148,7 +150,7 @@ def derive(stage: Stage, due: Collection[int], at: datetime) -> list[int]:
     if scope is not None:
         existing = existing.filter(sources__source__in=scope)
     ids = set(existing.values_list("pk", flat=True))
-    drafts = derivation.derive(results)
+    drafts = derivation.derive(results, load_proposals(stage, derivation, results))
     matches = match_versions(stage, drafts, ids) if derivation.rules.versions else match_items(stage, drafts, ids)
     _make(stage, matches[1], matches[0])
     others = Item.objects.filter(pk__in=ids - matches[0].keys(), withdrawn_at=None)

@@ -8,6 +8,7 @@ from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
 from annotation.queries.item_links import linked_items
+from annotation.services.derivation.model_proposals import items_proposed_for
 from benchmarks.models import Item, Stage
 from benchmarks.rules.derivations import Derivation
 from benchmarks.rules.derivations.disagree import disputed_field
@@ -18,8 +19,9 @@ CONTEXT = "item.context."
 def concerned_items(derivation: Derivation, earlier: Sequence[Stage], due: Collection[int]) -> set[int] | None:
     """The items that changed and all of their groups; None: all items of the earlier stages. At most three queries."""
     rename = derivation.rename
-    if rename is not None and Item.objects.filter(pk__in=due).exclude(stage__in=earlier).exists():
+    if rename is not None and Item.objects.filter(pk__in=due, stage__key=rename.by).exists():
         return None  # other names stay than before
+    due = set(due) | items_proposed_for(derivation, due)
     if derivation.rules.linked:
         first, _field = disputed_field(derivation.params)
         return set(due) | linked_items(due, first=first, earlier=earlier)

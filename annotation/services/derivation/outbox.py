@@ -18,7 +18,8 @@ TASK = "annotation.derive"
 MATTERS = """(st.acceptance = 'by_rule' OR st.coverage -> 'stop_when_full' = 'true'
   OR st.derivation ->> 'kind' = 'disagree' OR EXISTS (SELECT FROM benchmarks_stage later
     WHERE later.benchmark_id = st.benchmark_id AND (jsonb_exists(later.derivation -> 'from', st.key)
-      OR later.derivation #>> '{params,rename,by}' = st.key)))"""
+      OR later.derivation #>> '{params,rename,by}' = st.key
+      OR later.derivation #>> '{params,proposals,stage}' = st.key)))"""
 NOTE = f"""
 INSERT INTO annotation_due (stage_id, source_id, at)
 SELECT st.id, i.id, clock_timestamp() FROM benchmarks_item i JOIN benchmarks_stage st ON st.id = i.stage_id

@@ -17,19 +17,25 @@ ModelRun = tuple[int, int]
 
 @dataclass(frozen=True)
 class RunChoice:
-    """`settings`: prompt variants whose runs are all read, but for those left out; None where each run is chosen."""
+    """`settings`: prompt variants whose runs are all read, but for those left out; None where each run is chosen.
+
+    `every`: all runs of all models are read.
+    """
 
     chosen: frozenset[ModelRun] = frozenset()
     left_out: frozenset[ModelRun] = frozenset()
     settings: frozenset[str] | None = None
+    every: bool = False
 
     def includes(self, rater: Rater, run: int) -> bool:
-        if (rater.pk, run) in self.left_out:
-            return False
+        if self.every or (rater.pk, run) in self.left_out:
+            return self.every
         return (rater.pk, run) in self.chosen or (self.settings is not None and rater.setting in self.settings)
 
     def rows(self) -> Q:
         """Annotations of the raters that may be included: fewer than all, no more than that."""
+        if self.every:
+            return Q()
         raters = Q(rater__in={rater for rater, _run in self.chosen})
         return raters if self.settings is None else raters | Q(rater__setting__in=self.settings)
 

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.composer.actions import DROPPED
+from annotation.composer.paths import get_value
 from annotation.composer.validation import StageProblem
 from annotation.composer.validation import stage_problems as content_problems
 from annotation.displays import UnknownDisplay, display
@@ -232,11 +233,9 @@ def remove(stage: Stage, actor: User) -> bool:
 
 
 def stages_named(derivation: Mapping[str, Any]) -> set[str]:
-    """The stages that a derivation takes items from, or names that people merged."""
-    params = derivation.get("params")
-    rename = params.get("rename") if isinstance(params, Mapping) else None
-    by = rename.get("by") if isinstance(rename, Mapping) else None
-    return {*derivation.get("from", ()), *([str(by)] if by else [])}
+    """The stages that a derivation takes from: items, names that people merged, and what models propose."""
+    named = (get_value(derivation, path) for path in ("params.rename.by", "params.proposals.stage"))
+    return {*derivation.get("from", ()), *(str(key) for key in named if key)}
 
 
 def earlier_stages(stage: Stage) -> dict[str, tuple[str, list[Any]]]:

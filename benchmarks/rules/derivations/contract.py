@@ -95,7 +95,7 @@ class ItemDraft:
 
     `mark` is put behind the key where an item of this key says something else: of a corrected answer its version.
     `former`: the key under which an earlier version of Emic made it, or that it has while no other item would have it.
-    `roles`: by source, what it is to the item: "item", "candidate" or "reference"; not given: "".
+    `roles`: by source, what it is to the item: "item", "candidate", "reference" or "proposal"; else "".
     """
 
     key: str

@@ -3,7 +3,7 @@
 {"kind": "promote" | "join" | "pair" | "cluster" | "ungroup" | "sample" | "verdicts" | "disagree",
  "from": [stage keys], "of": "results" | "items" | "kept", "without": filter key, "params": {...}, "seed": number}
 
-Each kind has params of its own; any may have `rename`, see `renaming`.
+Each kind has params of its own; any may have `rename` and `proposals`, see there.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +18,7 @@ from benchmarks.rules.derivations.contract import (
     grouping_fields,
     is_item_field,
 )
+from benchmarks.rules.derivations.proposals import Proposals, with_proposals
 from benchmarks.rules.derivations.renaming import Rename, with_found_names
 
 READ_WHOLE = 5_000  # all items are read in any case: the fewer steps, the better
@@ -73,6 +74,7 @@ class Derivation:
     `of`: "results" (accepted answers), "items" (whatever was answered) or "kept" (items that the filters of their stage
     keep). Items that a filter drops, or that wait for a fact, are never among them. `without`: the filter that is left
     out when "kept" is decided. `rename`: names that people merged, which whoever reads the results applies first.
+    `proposals`: what a model proposes for the items.
     """
 
     kind: str
@@ -82,6 +84,7 @@ class Derivation:
     seed: int = 0
     without: str = ""
     rename: Rename | None = None
+    proposals: Proposals | None = None
 
     @classmethod
     def from_json(cls, data: Any) -> "Derivation | None":
@@ -112,12 +115,13 @@ class Derivation:
         if not isinstance(data.get("seed", 0), int):
             raise DerivationError("seed", "must be a whole number")
         rename = Rename.from_json(params.get("rename"))
-        params = {key: value for key, value in params.items() if key != "rename"}
+        proposals = Proposals.from_json(params.get("proposals"))
+        params = {key: value for key, value in params.items() if key not in ("rename", "proposals")}
         KINDS[kind].check(params)
         named = KINDS[kind].stages
         if named is not None and set(named(params)) != set(sources):
             raise DerivationError("from", f"must be the stages of params: {', '.join(named(params))}")
-        return cls(kind, tuple(sources), of, dict(params), data.get("seed", 0), without, rename)
+        return cls(kind, tuple(sources), of, dict(params), data.get("seed", 0), without, rename, proposals)
 
     @property
     def rules(self) -> DerivationKind:
@@ -137,7 +141,9 @@ class Derivation:
             return None  # what a filter that is left out drops may change without any change of an item
         return fields if all(map(is_item_field, fields)) else None
 
-    def derive(self, results: Sequence[Result]) -> list[ItemDraft]:
-        """The same results give the same drafts, in whatever order they come."""
+    def derive(self, results: Sequence[Result], proposed: Mapping[int, Result] | None = None) -> list[ItemDraft]:
+        """The same results give the same drafts, in whatever order they come. `proposed`: by item what is proposed."""
         drafts = KINDS[self.kind].derive(results, self.params, self.seed)
-        return with_found_names(drafts, results, self.rename) if self.rename is not None else drafts
+        if self.rename is not None:
+            drafts = with_found_names(drafts, results, self.rename)
+        return with_proposals(drafts, proposed or {}, self.proposals) if self.proposals is not None else drafts

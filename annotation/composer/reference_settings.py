@@ -1,4 +1,4 @@
-"""The form of names that people merged: items of a stage take the name that stays."""
+"""What items of a stage take from other stages: names that people merged, and what models propose."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -28,9 +28,25 @@ def rename_settings(earlier: Sequence[tuple[str, Any]]) -> Setting:
     )  # fmt: skip
 
 
-def tidy_rename(params: dict[str, Any]) -> None:
+def proposal_settings(earlier: Sequence[tuple[str, Any]]) -> Setting:
+    """`earlier`: the stages before this one, in any of which models may have answered about the same items."""
+    note = _("Made of the same items. A model's answer there is chosen already on the sheet; items wait for it.")
+    run = _("Empty: the first answer of a model.")
+    choices = [("", _("None")), *earlier]
+    return Setting(
+        "proposals", "object", _("What a model proposes"),
+        row=(
+            Setting("stage", "select", _("Stage that models answer"), note, choices=choices, start=""),
+            Setting("field", "line", _("Key of the question"), start="labels", short=True),
+            Setting("run", "int", _("Number of the run"), run, optional=True),
+        ),
+    )  # fmt: skip
+
+
+def tidy_references(params: dict[str, Any]) -> None:
     """What was not chosen is left out."""
-    rename = params.get("rename")
-    if isinstance(rename, dict):
-        chosen = {key: value for key, value in rename.items() if value not in ("", [], None)}
-        params["rename"] = chosen if chosen.get("by") else {}
+    for key, reference in (("rename", "by"), ("proposals", "stage")):
+        value = params.get(key)
+        if isinstance(value, dict):
+            chosen = {name: entry for name, entry in value.items() if entry not in ("", [], None)}
+            params[key] = chosen if chosen.get(reference) else {}
