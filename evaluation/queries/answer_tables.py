@@ -14,7 +14,17 @@ from evaluation.metrics.distance_alpha import AnswerTable
 from evaluation.metrics.partitions import Partition, Partitions
 from evaluation.queries.hidden_places import hidden_places
 from evaluation.queries.rating_rows import asked_by_cohort, units_of
-from evaluation.queries.ratings import WEEKS, Cell, RatingTables, counted_annotations, until_week, week_end, weeks_of
+from evaluation.queries.ratings import (
+    WEEKS,
+    Cell,
+    RatingTables,
+    cohorts_of,
+    counted_annotations,
+    until_week,
+    week_end,
+    weeks_of,
+)
+from evaluation.selections.catalogue import POOLED
 from evaluation.selections.selection import Selection
 from people.models import Rater
 
@@ -42,9 +52,11 @@ def weekly_answer_tables(selection: Selection) -> list[tuple[date, RatingTables]
 def _build_tables(rows: list[Row], selection: Selection) -> RatingTables:
     cells: dict[Cell, list[Row]] = defaultdict(list)
     for row in rows:
-        cells[row[0], row[1]].append(row)
-    every = [(cohort, condition) for cohort in selection.cohorts for condition in selection.conditions]
-    raters = {cohort: len({row[3] for row in rows if row[0] == cohort}) for cohort in selection.cohorts}
+        for cohort in {row[0], POOLED}:
+            cells[cohort, row[1]].append(row)
+    cohorts = cohorts_of(selection)
+    every = [(cohort, condition) for cohort in cohorts for condition in selection.conditions]
+    raters = {cohort: len({row[3] for row in rows if cohort in (row[0], POOLED)}) for cohort in cohorts}
     hidden = hidden_places(selection, counted_annotations(selection))
     tables = {cell: _table(cells[cell], selection) for cell in every}
     return RatingTables(tables, raters, {cell: hidden.within(*cell, partial(_places, cells[cell])) for cell in every})
@@ -54,12 +66,13 @@ def cohort_answer_tables(selection: Selection) -> RatingTables:
     """Each cohort's answers under all conditions together, by (cohort, "")."""
     rows: dict[int, list[Row]] = defaultdict(list)
     for row in answer_rows(selection):
-        rows[row[0]].append(row)
-    hidden = hidden_places(selection, counted_annotations(selection))
+        for cohort in {row[0], POOLED}:
+            rows[cohort].append(row)
+    hidden, cohorts = hidden_places(selection, counted_annotations(selection)), cohorts_of(selection)
     return RatingTables(
-        {(cohort, ""): _table(rows[cohort], selection) for cohort in selection.cohorts},
-        {cohort: len({row[3] for row in rows[cohort]}) for cohort in selection.cohorts},
-        {(cohort, ""): hidden.within(cohort, None, partial(_places, rows[cohort])) for cohort in selection.cohorts},
+        {(cohort, ""): _table(rows[cohort], selection) for cohort in cohorts},
+        {cohort: len({row[3] for row in rows[cohort]}) for cohort in cohorts},
+        {(cohort, ""): hidden.within(cohort, None, partial(_places, rows[cohort])) for cohort in cohorts},
     )
 
 

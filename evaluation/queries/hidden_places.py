@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from django.db.models import QuerySet
 
 from annotation.models import Annotation
+from evaluation.selections.catalogue import POOLED
 from evaluation.selections.selection import Selection
 
 Place = tuple[int, int]  # unit, rater
@@ -25,7 +26,7 @@ class HiddenPlaces:
         places = {
             place
             for (of_cohort, of_condition), found in self.by_cell.items()
-            if of_cohort == cohort and condition in (None, of_condition)
+            if cohort in (of_cohort, POOLED) and condition in (None, of_condition)
             for place in found
         } - set(answered)
         raters: dict[int, int] = {}

@@ -15,6 +15,7 @@ from annotation.queries.consent_withdrawal import NEVER_SELECTED
 from evaluation.metrics.counts import Floats, Ints, Ratings
 from evaluation.queries.hidden_places import Hidden, hidden_places
 from evaluation.queries.rating_rows import Rows, params_of, rating_rows
+from evaluation.selections.catalogue import POOLED
 from evaluation.selections.selection import Selection
 from people.models import Rater
 
@@ -25,21 +26,22 @@ MONDAY = date(1969, 12, 29).toordinal()
 
 
 _ASKED = """
-  SELECT cc.cohort_id, i.condition, count(DISTINCT s.unit_id)
+  SELECT coalesce(cc.cohort_id, 0), i.condition, count(DISTINCT s.unit_id)
   FROM annotation_slot s
   JOIN annotation_campaigncohort cc ON cc.id = s.cohort_id
   JOIN annotation_unit u ON u.id = s.unit_id
   JOIN benchmarks_item i ON i.id = u.item_id
   WHERE cc.campaign_id = ANY(%(campaigns)s) AND cc.cohort_id = ANY(%(cohorts)s) AND i.condition = ANY(%(conditions)s)
     AND i.withdrawn_at IS NULL AND (%(all_concepts)s OR i.concept = ANY(%(concepts)s))
-  GROUP BY cc.cohort_id, i.condition
+  GROUP BY GROUPING SETS ((cc.cohort_id, i.condition), (i.condition))
 """
 
 
 @dataclass(frozen=True)
 class RatingTables:
     """`cells`: Ratings, Partitions or an AnswerTable of every (cohort, condition) selected, also those without any yet;
-    `raters`: how many, by cohort. `hidden`: of the same cells, where the question was not shown."""
+    `raters`: how many, by cohort. `hidden`: of the same cells, where the question was not shown. Where the selection
+    asks for all cohorts together, they have a cohort of their own, POOLED."""
 
     cells: dict[Cell, Any]
     raters: dict[int, int]
@@ -48,7 +50,23 @@ class RatingTables:
 
 def ratings(selection: Selection, rows: Rows | None = None) -> RatingTables:
     """`rows`: those of the selection, where they have been read already."""
-    return _build_tables(rating_rows(selection) if rows is None else rows, selection)
+    return _build_tables(_read_rows(selection) if rows is None else rows, selection)
+
+
+def cohorts_of(selection: Selection) -> tuple[int, ...]:
+    """What the rows of a report are of: all cohorts together first, where the selection asks for that."""
+    return (POOLED, *selection.cohorts) if selection.by == "all" else selection.cohorts
+
+
+def _read_rows(selection: Selection) -> Rows:
+    """With moments where cohorts are pooled: a model's rating is there once for each cohort, and a person may be in
+    two."""
+    return rating_rows(selection, dated=selection.by == "all")
+
+
+def _of_cohort(rows: Rows, cohort: int) -> Rows:
+    of_cohort: Rows = rows if cohort == POOLED else rows[rows["cohort"] == cohort]
+    return of_cohort
 
 
 def weekly(selection: Selection) -> list[tuple[date, RatingTables]]:
@@ -83,11 +101,11 @@ def week_end(week: int) -> date:
 
 def by_cohort(selection: Selection, rows: Rows | None = None) -> RatingTables:
     """Each cohort's ratings under all conditions together, by (cohort, "")."""
-    rows = rating_rows(selection) if rows is None else rows
+    rows = _read_rows(selection) if rows is None else rows
     read = RatingTables({}, {}, {})
     hidden = hidden_places(selection, counted_annotations(selection))
-    for cohort in selection.cohorts:
-        of_cohort = rows[rows["cohort"] == cohort]
+    for cohort in cohorts_of(selection):
+        of_cohort = _of_cohort(rows, cohort)
         read.raters[cohort] = int(np.unique(of_cohort["rater"]).size)
         read.cells[cohort, ""] = _renumber(of_cohort, selection.repeats)
         read.hidden[cohort, ""] = hidden.within(cohort, None, partial(_places, of_cohort))
@@ -97,8 +115,8 @@ def by_cohort(selection: Selection, rows: Rows | None = None) -> RatingTables:
 def _build_tables(rows: Rows, selection: Selection) -> RatingTables:
     read = RatingTables({}, {}, {})
     hidden = hidden_places(selection, counted_annotations(selection))
-    for cohort in selection.cohorts:
-        of_cohort = rows[rows["cohort"] == cohort]
+    for cohort in cohorts_of(selection):
+        of_cohort = _of_cohort(rows, cohort)
         read.raters[cohort] = int(np.unique(of_cohort["rater"]).size)
         for place, condition in enumerate(selection.conditions):
             of_cell = of_cohort[of_cohort["condition"] == place]

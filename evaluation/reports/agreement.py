@@ -17,8 +17,8 @@ from evaluation.metrics.texts import LONG
 from evaluation.queries.answer_tables import answer_tables, cohort_answer_tables, weekly_answer_tables
 from evaluation.queries.hidden_places import Hidden
 from evaluation.queries.rating_rows import Rows, rating_rows
-from evaluation.queries.ratings import RatingTables, asked_units, by_cohort, ratings, weekly
-from evaluation.selections.catalogue import CampaignEntry, Catalogue
+from evaluation.queries.ratings import RatingTables, asked_units, by_cohort, cohorts_of, ratings, weekly
+from evaluation.selections.catalogue import POOLED, CampaignEntry, Catalogue
 from evaluation.selections.measures import CODED, Measure
 from evaluation.selections.questions import of_question
 from evaluation.selections.selection import Selection
@@ -123,9 +123,12 @@ class AgreementReport:
 
     @property
     def n_ratings(self) -> int:
-        """Weeks hold what was there before, so the last of them holds all."""
+        """Weeks hold what was there before, so the last of them holds all. So does the row of all cohorts together."""
         last = max((row.part for row in self.rows), default="") if self.selection.by == "time" else None
-        return sum(cell.n_ratings for row in self.rows if last in (None, row.part) for cell in row.cells)
+        rows = [row for row in self.rows if last in (None, row.part)]
+        if self.selection.by == "all":
+            rows = [row for row in rows if row.cohort.pk == POOLED]
+        return sum(cell.n_ratings for row in rows for cell in row.cells)
 
     @property
     def warnings(self) -> list[str]:
@@ -138,16 +141,21 @@ class AgreementReport:
 def agreement(catalogue: Catalogue, selection: Selection, at: datetime) -> AgreementReport:
     """The watermark is read first: what comes in while we read is found again by the next look."""
     mark = watermark(catalogue.benchmark)
-    asked = asked_units(selection)
+    asked, catalogue = asked_units(selection), catalogue_for(catalogue, selection)
     read = rating_rows(selection) if selection.by == "cohort" and selection.level in CODED else None
     parts = row_groups(catalogue, selection, read)
-    rows = [_row(catalogue, part, cohort, asked) for part in parts for cohort in selection.cohorts]
+    rows = [_row(catalogue, part, cohort, asked) for part in parts for cohort in cohorts_of(selection)]
     if selection.by in ("version", "time"):  # one cohort's are compared with each other
         rows.sort(key=lambda row: selection.cohorts.index(row.cohort.pk))
     alone = rows if selection.by == "cohort" and len(selection.conditions) == 1 else []
     same = {row.cohort.pk: row.cells[0].estimates for row in alone}
     questions = tuple(question_rows(catalogue, selection, read, same))
     return AgreementReport(catalogue, selection, selection.conditions, tuple(rows), mark, at, questions)
+
+
+def catalogue_for(catalogue: Catalogue, selection: Selection) -> Catalogue:
+    """The catalogue with what the rows of the report are of."""
+    return catalogue.with_pooled() if selection.by == "all" else catalogue
 
 
 def entry_of(catalogue: Catalogue, selection: Selection) -> CampaignEntry:
@@ -168,7 +176,7 @@ def question_rows(
             by_cohort(question, rows if chosen else None) if question.level in CODED else cohort_answer_tables(question)
         )
         known = same if same and chosen and question.measure == selection.measure else {}
-        for cohort in question.cohorts:
+        for cohort in cohorts_of(question):
             table, hidden = read.cells[cohort, ""], read.hidden[cohort, ""]
             yield QuestionRow(
                 field_.key, question.level, question.measure, catalogue.cohorts[cohort], question.measures,

@@ -95,7 +95,7 @@ def to_latex(report: AgreementReport, language: str) -> str:
         for condition in report.conditions
         for measure in report.selection.measures
     ]
-    split = [str(BY_LABELS[by])] if by != "cohort" else []
+    split = [str(BY_LABELS[by])] if by not in ("cohort", "all") else []
     columns = (*(ReportColumn(head, shape="text") for head in split), *map(ReportColumn, heads))
     rows = []
     for row in report.rows:

@@ -102,4 +102,4 @@ def part_title(report: AgreementReport, language: str) -> str:
     if report.selection.by == "field":
         return _("Every question, by condition")
     title = question_label(report, report.selection.field, language)
-    return _("By condition: %(question)s") % {"question": title} if report.selection.by == "cohort" else title
+    return _("By condition: %(question)s") % {"question": title} if report.selection.by in ("cohort", "all") else title

@@ -69,7 +69,7 @@ def _condition_row(row: Row, report: AgreementReport, language: str) -> ReportRo
     return ReportRow(
         label=row.cohort.label,
         cells=(*cells, Cell(text=format_percent(missing))),
-        group={"cohort": "", "field": part}.get(by, row.cohort.name),
+        group={"cohort": "", "all": "", "field": part}.get(by, row.cohort.name),
         name=part if by in ("version", "time") else row.cohort.name,
         facts=facts | {"missing_of_asked": missing},
     )

@@ -46,7 +46,8 @@ def filters(catalogue: Catalogue, selection: Selection, language: str) -> dict[s
 
 def _of_measure(stage: StageEntry, campaigns: list[CampaignEntry], selection: Selection) -> list[dict[str, Any]]:
     selects = []
-    ways = by_labels(campaigns[0], stage.versions_of(selection.campaigns))
+    n_cohorts = len({cohort for campaign in campaigns for cohort in campaign.cohorts})
+    ways = by_labels(campaigns[0], stage.versions_of(selection.campaigns), n_cohorts)
     selects.append(build_select("by", pgettext("what the rows of a table are", "Group by"), ways, selection.by))
     if selection.by != "field":
         selects.append(

@@ -9,7 +9,7 @@ from django.db.models import Count, Max
 from annotation.models import Assignment, Participation, Rating
 from benchmarks.models import Benchmark
 from evaluation.metrics.estimate import Estimate
-from evaluation.reports.agreement import AgreementReport, Cell, QuestionRow, Row, agreement
+from evaluation.reports.agreement import AgreementReport, Cell, QuestionRow, Row, agreement, catalogue_for
 from evaluation.selections.catalogue import Catalogue
 from evaluation.selections.measures import measure_of
 from evaluation.selections.selection import Selection
@@ -107,6 +107,7 @@ def _row_data(report: AgreementReport) -> list[dict[str, Any]]:
 
 
 def from_data(data: Any, catalogue: Catalogue, selection: Selection, report_state: ReportState) -> AgreementReport:
+    catalogue = catalogue_for(catalogue, selection)
     rows = tuple(
         Row(
             cohort=catalogue.cohorts[row["cohort"]],

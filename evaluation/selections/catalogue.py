@@ -2,8 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+
+from django.utils.translation import gettext as _
 
 from annotation.models import Annotation, Campaign, CampaignCohort, SheetVersion
 from annotation.queries.answers import Withdrawn, withdrawn_of
@@ -12,6 +14,8 @@ from annotation.sheets.sheet import Field, Sheet
 from benchmarks.models import Benchmark, Item, Stage
 from evaluation.selections.measures import CODED
 from people.models import Cohort, Rater
+
+POOLED = 0  # the id of all cohorts together, in place of a cohort's
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,7 @@ class StageEntry:
     name: str
     campaigns: tuple[CampaignEntry, ...]
     benchmark: Benchmark
+    has_target: bool = True
 
     @property
     def called(self) -> str:
@@ -99,6 +104,10 @@ class Catalogue:
     stages: tuple[StageEntry, ...]
     cohorts: dict[int, Cohort]
 
+    def with_pooled(self) -> "Catalogue":
+        """With all cohorts together, which stand in tables as a cohort does."""
+        return replace(self, cohorts={POOLED: Cohort(pk=POOLED, label=_("All cohorts")), **self.cohorts})
+
     @cached_property
     def withdrawn(self) -> Withdrawn:
         """Answers of the benchmark that no number counts, because their authors withdrew their consent."""
@@ -123,7 +132,7 @@ def catalogue_of(benchmark: Benchmark) -> Catalogue:
     for campaign in campaigns:
         by_stage[campaign.stage_id].append(_entry(campaign, tuple(cohorts[campaign.pk])))
     stages = Stage.objects.filter(pk__in=by_stage).order_by("position", "pk")
-    entries = tuple(StageEntry(s.pk, s.key, s.name, tuple(by_stage[s.pk]), benchmark) for s in stages)
+    entries = tuple(StageEntry(s.pk, s.key, s.name, tuple(by_stage[s.pk]), benchmark, s.has_target) for s in stages)
     return Catalogue(benchmark, entries, dict(sorted(people.items(), key=lambda pair: pair[1].name)))
 
 

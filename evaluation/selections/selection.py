@@ -38,6 +38,7 @@ RATER_LABELS: Labels = {
 }
 BY_LABELS: Labels = {
     "cohort": gettext_lazy("Cohort and condition"),
+    "all": gettext_lazy("All cohorts together"),
     "field": gettext_lazy("Question"),
     "version": gettext_lazy("Version of the sheet"),
     "time": gettext_lazy("Week"),
@@ -136,6 +137,10 @@ class Selection:
             texts.append(_("Each question by the measure of its own level."))
         else:
             texts.extend(dict.fromkeys(str(measure.explained) for measure in self.measures))
+        if self.by == "all":
+            texts.append(
+                _("All cohorts together: answers of people of different cohorts to one item are compared too.")
+            )
         texts.append(self.interval_words())
         return texts
 
@@ -240,7 +245,7 @@ def select(
     picked = _multiple(params, "cohort", cohorts) or list(cohorts)
     versions = stage.versions_of([c.id for c in campaigns])
     since, until = _period(params, zone)
-    by = _parse_by(params, campaigns[0], versions)
+    by = _parse_by(params, by_labels(entry, versions, len(cohorts)), pooled=not stage.has_target)
     return Selection(
         benchmark_id=catalogue.benchmark.pk,
         stage=stage.key,
@@ -287,15 +292,17 @@ def rater_labels(stage: StageEntry, level: str) -> Labels:
     )
 
 
-def by_labels(entry: CampaignEntry, versions: Mapping[str, int]) -> Labels:
-    """By what the rows may be cut: questions and versions where there are several."""
+def by_labels(entry: CampaignEntry, versions: Mapping[str, int], n_cohorts: int) -> Labels:
+    """By what the rows may be cut: questions, versions and cohorts together where there are several."""
     hidden = {"field"} if len(entry.sheet.fields) < 2 else set()
     hidden |= {"version"} if len(versions) < 2 else set()
+    hidden |= {"all"} if n_cohorts < 2 else set()
     return {key: label for key, label in BY_LABELS.items() if key not in hidden}
 
 
-def _parse_by(params: Params, entry: CampaignEntry, versions: Mapping[str, int]) -> str:
-    by = _single(params, "by", by_labels(entry, versions), "cohort")
+def _parse_by(params: Params, labels: Labels, *, pooled: bool) -> str:
+    """`pooled`: whether all cohorts together are the default, where there are several: none is asked about itself."""
+    by = _single(params, "by", labels, "all" if pooled and "all" in labels else "cohort")
     for name in ("field", "measure") if by == "field" else ():
         if any(params.getlist(name)):
             raise SelectionError(

@@ -114,8 +114,8 @@ def test_days_are_those_of_who_reads(world: World, campaign: Campaign) -> None:
         ("until=2026-13-01", "until", "2026-03-01"),
         ("since=2026-03-02&until=2026-03-01", "until", "before"),
         ("version=9.9", "version", "There are: 1.0"),
-        ("by=mood", "by", "There are: cohort, time"),
-        ("by=field", "by", "There are: cohort, time"),
+        ("by=mood", "by", "There are: cohort, all, time"),
+        ("by=field", "by", "There are: cohort, all, time"),
     ],
 )
 def test_invalid_date_or_version_is_reported(
