@@ -60,6 +60,7 @@ class ListRow:
     turn: str = "first"
     opinions: tuple[DecisionView, ...] = ()
     note: str = ""
+    can_undo_second: bool = False
 
 
 @dataclass(frozen=True)
@@ -226,7 +227,7 @@ def _rows(answers: Iterable[Annotation], reader: Reader) -> list[ListRow]:
 def _with_turn(row: ListRow, turn: Turn, answer: Annotation, reader: Reader) -> ListRow:
     """A row on which this person makes a second or third decision, or has made the second."""
     if not turn.name:
-        return replace(row, note=turn.note)
+        return replace(row, note=turn.note, can_undo_second=turn.can_undo)
     stage = answer.assignment.campaign.stage
     return replace(
         row,

@@ -32,6 +32,7 @@ REFUSED: dict[str, Any] = {
     "checked": gettext_lazy(
         "A second reviewer has decided on this answer. A person who runs the benchmark can undo it."
     ),
+    "settled": gettext_lazy("A third person has decided on this answer, so the second review stays."),
     "first": gettext_lazy("You have decided on this answer already, so someone else must decide now."),
 }
 REFUSED_IN_LIST: dict[str, Any] = {

@@ -34,6 +34,11 @@ class Turn:
     second: SecondReview
     note: str = ""
 
+    @property
+    def can_undo(self) -> bool:
+        """Whether this person may take their own second decision back."""
+        return not self.name and self.second.final_id is None and self.second.first.undone_at is None
+
 
 def turns_of(reader: Reader, annotation_ids: Collection[int]) -> dict[int, Turn]:
     """By answer. Answers on which a first decision is to be made have none. Three queries."""

@@ -98,6 +98,7 @@ class ReviewSheet:
     reasons: list[tuple[str, str]]
     turn: str
     note: str
+    can_undo_second: bool
     opinions: list[DecisionView]
     dispute: Dispute | None = None
 
@@ -202,6 +203,7 @@ def sheet_for(
         reasons=reason_choices(stage, language),
         turn=name or "first",
         note=turn.note if turn else "",
+        can_undo_second=turn is not None and turn.can_undo,
         opinions=opinions_of(turn, stage, zone, language) if turn else [],
     )
 

@@ -34,6 +34,9 @@ from jobs.formats.numbers import parse_id
 from people.models import User
 from people.views.request_helpers import current_user
 
+UNDO = "undo"  # of a person's own second decision
+DECISIONS = (*Review.Decision.values, UNDO)
+
 
 def _context(request: HttpRequest, benchmark: Benchmark, user: User, **more: Any) -> dict[str, Any]:
     return {
@@ -82,7 +85,7 @@ def review(request: HttpRequest, slug: str, annotation_id: int) -> HttpResponse:
     answer = answer_for_review(user, benchmark, annotation_id)
     posted = {name: str(strip_nul(request.POST.get(name, ""))) for name in ("decision", "reason", "comment")}
     refused = ""
-    if request.method == "POST" and posted["decision"] in Review.Decision.values:
+    if request.method == "POST" and posted["decision"] in DECISIONS:
         try:
             done = _decide(request, answer, user, posted)
             return _next(benchmark, user, str(answer.pk), done=done) if done else _next_turn(request, benchmark)
@@ -107,7 +110,7 @@ def decide(request: HttpRequest, slug: str, annotation_id: int) -> HttpResponse:
     benchmark, user = benchmark_for(request.user, slug, can="review"), current_user(request)
     answer = answer_for_review(user, benchmark, annotation_id)
     posted = {name: str(strip_nul(request.POST.get(name, ""))) for name in ("decision", "reason", "comment")}
-    if posted["decision"] not in Review.Decision.values:
+    if posted["decision"] not in DECISIONS:
         raise Http404
     refused = ""
     try:
@@ -137,8 +140,12 @@ def undo(request: HttpRequest, slug: str, review_id: int) -> HttpResponse:
 
 
 def _decide(request: HttpRequest, answer: Annotation, user: User, posted: dict[str, str]) -> int:
-    """The decision that the page offered; the id of the review, 0 for a second or third decision."""
+    """The decision that the page offered; the id of the review, 0 for a second or third decision or its undoing."""
     turn, at = request.POST.get("turn", ""), timezone.now()
+    if posted["decision"] == UNDO:
+        benchmark = answer.assignment.campaign.stage.benchmark
+        second_reviews.undo_second(answer.pk, user, at, runs=is_permitted(user, benchmark, "work_on"))
+        return 0
     if turn not in ("second", "third"):
         return reviews.decide(answer.pk, user, at=at, **posted).pk
     second_reviews.decide_round(answer.pk, turn, user, at=at, **posted)

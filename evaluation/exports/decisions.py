@@ -47,6 +47,8 @@ REVIEWS: tuple[Column, ...] = (
     ("decision", "d.decision", "text", "What was decided; see values."),
     ("reason", "d.reason", "text", "Code of the reason; empty for what was accepted. See reasons."),
     ("comment", "d.comment", "text", "What the reviewer wrote to the author, as it was written."),
+    ("round", "d.round", "text", "first; second: of a drawn part, by somebody who did not see the first; third: by"
+     " another person, where the two differ."),
     ("at", "{utc}(d.at)", "text", "When it was decided (UTC)."),
     ("undone_at", "{utc}(d.undone_at)", "text", "When it was undone (UTC); null: it is valid."),
     ("batch", "d.batch_id", "int8", "Number of the sample after which the answer was accepted with others of its"
@@ -54,16 +56,27 @@ REVIEWS: tuple[Column, ...] = (
     ("_place", "p.place", "int8", ""),
     ("_model", MODEL, "text", ""),
 )  # fmt: skip
+# A second decision stands with the first: it has its number, and ends with it unless a third person decided.
+_DECISIONS = """(
+    SELECT e.id, e.annotation_id, e.reviewer_id, e.decision, e.reason, e.comment, e.at, e.undone_at, e.batch_id,
+      CASE WHEN EXISTS (SELECT 1 FROM annotation_secondreview n WHERE n.final_id = e.id) THEN 'third' ELSE 'first' END
+        AS round
+    FROM annotation_review e
+    UNION ALL
+    SELECT e.id, e.annotation_id, n.reviewer_id, n.decision, n.reason, n.comment, n.at,
+      CASE WHEN n.final_id IS NULL THEN e.undone_at END, NULL, 'second'
+    FROM annotation_secondreview n JOIN annotation_review e ON e.id = n.first_id WHERE n.decision <> ''
+  )"""
 _REVIEWS = """
-  FROM annotation_review d
+  FROM {decisions} d
   JOIN annotation_annotation a ON a.id = d.annotation_id
   JOIN annotation_assignment s ON s.id = a.assignment_id
   JOIN annotation_unit u ON u.id = s.unit_id
   JOIN benchmarks_item i ON i.id = u.item_id
   JOIN people_rater r ON r.id = a.rater_id
   LEFT JOIN (
-    SELECT d.reviewer_id, row_number() OVER (ORDER BY min(d.id)) AS place
-    FROM annotation_review d
+    SELECT d.reviewer_id, row_number() OVER (ORDER BY min(d.id), min(d.round), d.reviewer_id) AS place
+    FROM {decisions} d
     JOIN annotation_annotation a ON a.id = d.annotation_id
     JOIN annotation_assignment s ON s.id = a.assignment_id
     JOIN annotation_campaign m ON m.id = s.campaign_id
@@ -76,8 +89,8 @@ _REVIEWS = """
   JOIN benchmarks_benchmark h ON h.id = t.benchmark_id
   LEFT JOIN people_rater w ON w.user_id = d.reviewer_id
   WHERE s.campaign_id = ANY(%s) AND NOT {left_out}
-  ORDER BY d.id
-""".replace("{left_out}", left_out_sql("a", "r.user_id", "h.team_id"))
+  ORDER BY d.id, d.round
+""".replace("{left_out}", left_out_sql("a", "r.user_id", "h.team_id")).replace("{decisions}", _DECISIONS)
 
 
 def outcomes(campaigns: Sequence[int]) -> Iterator[Row]:
@@ -86,7 +99,8 @@ def outcomes(campaigns: Sequence[int]) -> Iterator[Row]:
 
 
 def reviews(benchmark: Benchmark, campaigns: Sequence[int]) -> Iterator[Row]:
-    """One row per decision of a reviewer, also on versions that were superseded, and those that were taken back."""
+    """One row per decision of a reviewer, also on versions that were superseded, and those that were taken back; second
+    reviews with the first ones."""
     named = cached_pseudonyms(benchmark.pseudonym)
     for row in stream_query(REVIEWS, _REVIEWS, [benchmark.pk, list(campaigns)], ()):
         place, rater = row.pop("_place"), row["reviewer"]

@@ -36,7 +36,7 @@ class ReviewRefused(Exception):
     its author sent a new version. gone: it was taken back, or does not count. closed: nobody can correct it any more.
     no_reason: a return and a rejection say why. not_yours: only its reviewer, and those who run the benchmark, undo.
     judged: the reviewer decided on an earlier revision of the item. checked: a second reviewer has decided on it since.
-    first: of two or three decisions a person makes one.
+    first: of two or three decisions a person makes one. settled: a third person has decided after the second.
     """
 
     def __init__(self, reason: str) -> None:

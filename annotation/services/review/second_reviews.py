@@ -66,6 +66,27 @@ def decide_second(
 
 
 @in_transaction
+def undo_second(annotation_id: int, user: User, at: datetime, *, runs: bool = False) -> None:
+    """Take the second decision on an answer back: it waits for a second one again. By its reviewer, or by somebody who
+    `runs` the benchmark; never after a third person has decided."""
+    second = SecondReview.objects.filter(first__annotation=annotation_id).exclude(decision="").order_by("-pk").first()
+    if second is None:
+        raise ReviewRefused("gone")
+    second, answer = _lock(second.pk)
+    if second.reviewer_id != user.pk and not runs:
+        raise ReviewRefused("not_yours")
+    check_reviewer(answer, user)
+    if second.final_id is not None:
+        raise ReviewRefused("settled")
+    if not second.decision or second.first.undone_at is not None:
+        raise ReviewRefused("gone")
+    undone = second.decision
+    second.reviewer, second.decision, second.at, second.reason, second.comment = None, "", None, "", ""
+    second.save(update_fields=["reviewer", "decision", "at", "reason", "comment"])
+    _record(answer, user, "answer.second_review_undone", second=second.pk, decision=undone, at=at.isoformat())
+
+
+@in_transaction
 def decide_conflict(
     second_id: int, reviewer: User, decision: str, at: datetime, *, reason: str = "", comment: str = ""
 ) -> Review:

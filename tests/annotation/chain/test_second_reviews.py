@@ -13,6 +13,7 @@ from annotation.services.queue import recount
 from annotation.services.review import reviews, second_draws, second_reviews
 from annotation.services.review.reviews import ReviewRefused
 from benchmarks.models import Role
+from evaluation.exports import decisions
 from people.models import TeamMember, User
 from people.services.raters import rater_of
 from tests.annotation.chain.factories import ASKED, QUESTION, a_stage, live_items, process_derivations
@@ -122,6 +123,47 @@ def test_a_first_decision_is_not_undone_behind_the_back_of_the_second(scene: Sce
     assert refused(lambda: scene.turn(0, "third", "reject", world.owner)) == "decided"
     scene.first(0, "reject")
     assert scene.waiting(world.mara) == (1, 0), "the new first decision is drawn as the one before"
+
+
+def test_a_second_decision_is_undone_by_who_made_it_until_a_third_person_decides(
+    scene: Scene, client_of: ClientOf
+) -> None:
+    world, path = scene.world, f"{scene.base}{scene.answers[0].pk}/decide/"
+    scene.first(0, "accept")
+    scene.turn(0, "second", "reject", world.mara)
+    undo = {"decision": "undo", "turn": "second", "list": "state=accepted"}
+    assert (
+        refused(lambda: second_reviews.undo_second(scene.answers[0].pk, world.reviewer, timezone.now())) == "not_yours"
+    )
+    assert client_of(world.stranger).post(path, undo).status_code == 404
+    mara = client_of(world.mara)
+    for page in (f"{scene.base}?state=accepted", f"{scene.base}{scene.answers[0].pk}/"):
+        assert "Undo second review" in mara.get(page).content.decode()
+    mara.post(path, undo)
+    assert scene.state(0) == "accepted" and scene.waiting(world.mara) == (1, 0) and scene.waiting(world.owner) == (1, 0)
+    assert "Undo second review" not in mara.get(f"{scene.base}{scene.answers[0].pk}/").content.decode()
+    assert refused(lambda: second_reviews.undo_second(scene.answers[0].pk, world.mara, timezone.now())) == "gone"
+    scene.turn(0, "second", "reject", world.mara)
+    scene.turn(0, "third", "reject", world.owner)
+    assert refused(lambda: second_reviews.undo_second(scene.answers[0].pk, world.mara, timezone.now())) == "settled"
+    mara.post(path, undo)
+    assert SecondReview.objects.get().decision == "reject" and scene.state(0) == "rejected"
+
+
+def test_the_export_has_each_round_of_a_decision(scene: Scene) -> None:
+    world = scene.world
+    for place in (0, 1):
+        first = scene.first(place, "accept")
+        scene.turn(place, "second", "reject", world.mara)
+    scene.turn(0, "third", "return", world.owner)
+    reviews.undo(first.pk, world.owner, timezone.now(), runs=True)
+    rows = list(decisions.reviews(world.benchmark, [scene.campaign.pk]))
+    shown = [(row["round"], row["decision"], row["reviewer"], row["undone_at"] is None) for row in rows]
+    assert shown == [
+        ("first", "accept", "reviewer-1", False), ("second", "reject", "reviewer-2", True),
+        ("first", "accept", "reviewer-1", False), ("second", "reject", "reviewer-2", False),
+        ("third", "return", "reviewer-3", True),
+    ]  # fmt: skip
 
 
 def test_an_undone_first_decision_takes_its_open_second_with_it(scene: Scene) -> None:
