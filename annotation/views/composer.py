@@ -23,10 +23,12 @@ from annotation.queries.results_used import results_used
 from annotation.services.derivation.outside_items import outside_items
 from annotation.services.sheets import sheet_versions
 from annotation.services.sheets import stages as services
+from annotation.services.sheets.recipe_additions import AdditionsChanged, add_from_recipe
 from annotation.views.answers import is_script_request
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark, Stage
 from benchmarks.pages.tabs import tabs_for
+from benchmarks.queries.recipe_additions import recipe_additions
 from jobs.formats.numbers import parse_id, parse_int
 from people.views.request_helpers import current_user
 
@@ -57,6 +59,8 @@ def stages(request: HttpRequest, slug: str) -> HttpResponse:
     name, like = request.POST.get("name", "").replace("\x00", "").strip()[:120], request.POST.get("like", "")
     if "remove" in request.POST:
         return _remove(request, benchmark, request.POST["remove"])
+    if "additions" in request.POST:
+        return _add_from_recipe(request, benchmark, request.POST["additions"])
     if request.method == "POST" and name:
         user = current_user(request)
         made = services.create(benchmark, name, user, template_content(benchmark, like, user))
@@ -65,12 +69,25 @@ def stages(request: HttpRequest, slug: str) -> HttpResponse:
         request,
         benchmark,
         lines=stage_rows(benchmark),
+        additions=recipe_additions(benchmark),
         likes=template_choices(benchmark, current_user(request)),
         name=name,
         like=like,
     )
     context["missing"] = request.method == "POST"
     return render(request, "annotation/composer/stages.html", context, status=400 if context["missing"] else 200)
+
+
+def _add_from_recipe(request: HttpRequest, benchmark: Benchmark, version: str) -> HttpResponse:
+    try:
+        added = add_from_recipe(benchmark, version, current_user(request), timezone.now())
+    except AdditionsChanged:
+        messages.error(request, _("Nothing was added: the recipe has changed since. Look at the list again."))
+    else:
+        n = len(added)
+        text = ngettext("%(n)s stage was added.", "%(n)s stages were added.", n) % {"n": n}
+        messages.success(request, text if n else _("The benchmark has everything already. Nothing was added."))
+    return redirect("annotation:stages", benchmark.slug)
 
 
 def _remove(request: HttpRequest, benchmark: Benchmark, stage_id: str) -> HttpResponse:

@@ -81,7 +81,7 @@ def _create(
         benchmark = _row(
             Benchmark(team=team, name=name, slug=slug, pseudonym_key=secrets.token_hex(16), created_by=actor, **facts)
         )
-        Stage.objects.bulk_create(_stage(benchmark, position, spec) for position, spec in enumerate(stages))
+        Stage.objects.bulk_create(stage_from_spec(benchmark, position, spec) for position, spec in enumerate(stages))
         if actor is not None:
             Role.objects.create(benchmark=benchmark, user=actor, name=Role.Name.OWNER)
         record(actor, "benchmark.created", scope=benchmark.scope, target=slug, recipe=facts.get("recipe", ""))
@@ -104,7 +104,8 @@ def _coverage(spec: StageSpec) -> dict[str, Any]:
     return coverage.to_json() if coverage else {}
 
 
-def _stage(benchmark: Benchmark, position: int, spec: StageSpec) -> Stage:
+def stage_from_spec(benchmark: Benchmark, position: int, spec: StageSpec) -> Stage:
+    """Not saved."""
     return Stage(
         benchmark=benchmark,
         key=spec.key,
