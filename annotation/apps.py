@@ -5,30 +5,31 @@ class AnnotationConfig(AppConfig):
     name = "annotation"
 
     def ready(self) -> None:
-        from annotation.pages import item_revisions, next_actions, open_disputes, outside_items
-        from annotation.pages.campaign_summary import PANEL
+        from annotation.pages import cohort_items, item_revisions, next_actions, open_disputes, outside_items
+        from annotation.pages.board_rows import cohort_rows
+        from annotation.pages.problem_reports import PANEL
         from annotation.pages.rule_results import FILTER
         from annotation.pages.rule_results import PANEL as VERDICTS
-        from annotation.pages.stage_flow import PANEL as CHAIN
         from annotation.services.derivation import intake_changes
         from annotation.services.derivation.judge_exclusion import exclude_former_judges
         from annotation.services.files.answer_files import IMPORT
         from annotation.services.revisions import makers
         from annotation.services.revisions.finder import FinderMaker
         from annotation.services.sheets.number_facts import facts_read_as_numbers
-        from benchmarks.pages import panels
+        from benchmarks.pages import board, panels
         from benchmarks.pages.next_actions import Rank, register
         from benchmarks.services import item_changes, number_facts
         from jobs.services import kinds
 
         panels.register(PANEL)
-        panels.register(CHAIN)
         panels.register(item_revisions.WAITING)
         panels.register(open_disputes.PANEL)
         panels.register_for_items(VERDICTS)
         panels.register_for_items(item_revisions.PANEL)
         panels.register_filter(FILTER)
         panels.register_filter(outside_items.FILTER)
+        panels.register_filter(cohort_items.FILTER)
+        board.register(cohort_rows)
         kinds.register(IMPORT)
         register(Rank.COHORTS, next_actions.create_cohorts)
         register(Rank.OPEN, next_actions.open_chain)

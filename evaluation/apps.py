@@ -11,5 +11,6 @@ class EvaluationConfig(AppConfig):
         from evaluation.tables.label_set_uses import tables_with
 
         register(Rank.TABLES, next_actions.view_tables)
+        register(Rank.UNOPENED, next_actions.open_the_rest)
         register(Rank.EXPORT, next_actions.export)
         label_set_uses.register(tables_with)

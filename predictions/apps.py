@@ -7,13 +7,14 @@ class PredictionsConfig(AppConfig):
     def ready(self) -> None:
         from annotation.pages.chain_opening import register_cost
         from annotation.services.derivation import unanswered_calls
-        from benchmarks.pages import label_set_uses, panels
+        from benchmarks.pages import board, label_set_uses, panels
         from benchmarks.pages.next_actions import Rank, register
         from benchmarks.services import item_changes
         from jobs import access
         from jobs.services import kinds
         from predictions.pages import fact_requests as fact_pages
         from predictions.pages import next_actions
+        from predictions.pages.board_rows import model_rows
         from predictions.pages.chain_cost import model_cost
         from predictions.pages.jobs import knowledge_place
         from predictions.pages.label_set_uses import runs_with
@@ -41,6 +42,7 @@ class PredictionsConfig(AppConfig):
         register_cost(model_cost)
         unanswered_calls.register(find_unanswered)
         register(Rank.FACTS, next_actions.compute_facts)
+        register(Rank.REST, next_actions.compute_other_facts)
         register(Rank.PLAN, next_actions.plan_runs)
         register(Rank.JUDGE, next_actions.run_judge)
         label_set_uses.register(runs_with)
@@ -49,3 +51,4 @@ class PredictionsConfig(AppConfig):
         item_changes.register(following.items_arrived)
         item_changes.register_for_arrivals(following.items_arrived)
         panels.register_for_intake(fact_pages.PANEL)
+        board.register(model_rows)

@@ -75,10 +75,8 @@ MANAGERS = (
     "annotation/views/item_returns.py",
     "templates/annotation/file_answer_counts.html",
     "templates/annotation/outside_items.html",
-    "templates/annotation/overview.html",
     "templates/parts/import_hint.html",
     "templates/parts/mail_banner.html",
-    "templates/annotation/stage_flow.html",
     "templates/annotation/protocol/form.html",
     "templates/annotation/protocol/write.html",
     "templates/annotation/reviews/[!rw]*",  # not reviewer_note.html and what.html, which are for annotators

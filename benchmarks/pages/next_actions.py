@@ -29,7 +29,9 @@ class Rank(IntEnum):
     PLAN = 70  # no model was asked
     JUDGE = 80  # answers wait for a judge
     TABLES = 90  # answers are there
+    UNOPENED = 95  # all that was asked for is there, and stages are not open yet
     EXPORT = 100  # all that was wanted is there
+    REST = 105  # a few candidates wait for a fact; nobody else waits for them
     WAIT = 110  # others are at work
 
 
@@ -77,7 +79,7 @@ def import_items(benchmark: Benchmark, user: User) -> NextAction | None:
     if stage is None:
         return None
     details: dict[Any, str] = {
-        Stage.Pictures.NONE: _("Import a list of words or texts. It needs no pictures."),
+        Stage.Pictures.NONE: _("Import keywords or other texts. It needs no pictures."),
         Stage.Pictures.OPTIONAL: _("Import a list of texts, with or without pictures."),
     }
     return NextAction(

@@ -1,7 +1,8 @@
 """Benchmarks with their stages, cohorts and roles, for pages."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from django.db.models import Count, Exists, F, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
@@ -11,6 +12,17 @@ from benchmarks.queries.items import FACETS
 from benchmarks.recipes.contract import Recipe
 from benchmarks.recipes.registry import find
 from people.models import User
+
+
+@dataclass
+class StageItems:
+    """Items of a stage that are not withdrawn. `of_origin`: those that are neither dropped nor waiting, by origin;
+    `waiting`: those that wait for a fact, likewise."""
+
+    total: int = 0
+    dropped: int = 0
+    of_origin: Counter[str] = field(default_factory=Counter)
+    waiting: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True)
@@ -58,6 +70,22 @@ def _stage_view(stage: Stage, recipe: Recipe | None) -> StageView:
         expected=len(expected),
         strip=sample_pictures(stage),
     )
+
+
+def stage_items(stages: Sequence[Stage]) -> dict[int, StageItems]:
+    """By stage. One query."""
+    counts = {stage.pk: StageItems() for stage in stages}
+    live = Item.objects.filter(stage__in=counts, withdrawn_at=None).order_by()
+    for stage, origin, intake, n in live.values_list("stage", "origin", "intake").annotate(n=Count("pk")):
+        of_stage = counts[stage]
+        of_stage.total += n
+        if intake == Item.Intake.DROPPED:
+            of_stage.dropped += n
+        elif intake == Item.Intake.WAITING:
+            of_stage.waiting[origin] += n
+        else:
+            of_stage.of_origin[origin] += n
+    return counts
 
 
 def condition_names(benchmark: Benchmark) -> dict[str, Mapping[str, str]]:

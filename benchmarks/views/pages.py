@@ -1,15 +1,18 @@
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
 from benchmarks.access import benchmark_for, is_permitted, visible_benchmarks
 from benchmarks.forms.benchmarks import BLANK, TAKEN, CreateForm
 from benchmarks.models import Benchmark
 from benchmarks.pages import panels
+from benchmarks.pages.board import board_of
 from benchmarks.pages.next_actions import next_action
 from benchmarks.pages.tabs import tabs_for
 from benchmarks.queries import overview
+from benchmarks.queries.recipe_additions import recipe_additions
 from benchmarks.queries.recipe_cohorts import recipe_cohorts
 from benchmarks.recipes.registry import RECIPES
 from benchmarks.services.benchmarks import SlugTaken, create_blank, create_from_recipe
@@ -52,18 +55,20 @@ def create(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_safe
 def detail(request: HttpRequest, slug: str) -> HttpResponse:
-    benchmark = benchmark_for(request.user, slug)
-    stages = overview.stages(benchmark)
+    benchmark, user = benchmark_for(request.user, slug), current_user(request)
+    stages, board = overview.stages(benchmark), board_of(benchmark, user, timezone.now())
     context = {
         "benchmark": benchmark,
-        "stages": stages,
+        "stages": [(view, column.source) for view, column in zip(stages, board.columns, strict=True)],
         "items": sum(stage_view.total for stage_view in stages),
         "roles": overview.roles(benchmark),
         "cohorts": recipe_cohorts(benchmark),
         "condition_names": overview.condition_names(benchmark),
         "panels": panels.panels(benchmark),
-        "action": next_action(benchmark, current_user(request)),
+        "board": board,
+        "action": next_action(benchmark, user),
         "works": is_permitted(request.user, benchmark, "work_on"),
+        "additions": recipe_additions(benchmark),
         "names_roles": is_permitted(request.user, benchmark, "roles"),
         "nav": tabs_for(request.user, benchmark, "overview"),
         "who_place": benchmark.name,

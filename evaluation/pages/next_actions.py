@@ -1,11 +1,12 @@
 """What numbers add to the next action of the overview: see benchmarks.pages.next_actions."""
 
-from django.db.models import Sum
 from django.urls import reverse
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
-from annotation.models import Annotation, Campaign, CampaignCohort
+from annotation.models import Annotation
+from annotation.queries.board_counts import chain_progress
 from benchmarks.access import is_permitted
 from benchmarks.models import Benchmark
 from benchmarks.pages.next_actions import NextAction
@@ -17,23 +18,15 @@ def _has_answers(benchmark: Benchmark) -> bool:
     return rows.exists()
 
 
-def _progress(benchmark: Benchmark) -> tuple[int, int]:
-    """Answers there are and answers wanted, in the cohorts of running campaigns that lack some."""
-    running = (Campaign.State.OPEN, Campaign.State.PAUSED)
-    rows = CampaignCohort.objects.filter(campaign__stage__benchmark=benchmark, campaign__state__in=running)
-    sums = rows.annotate(wanted=Sum("tallies__wanted"), submitted=Sum("tallies__submitted"))
-    lacking = [
-        (n or 0, wanted or 0) for n, wanted in sums.values_list("submitted", "wanted") if (n or 0) < (wanted or 0)
-    ]
-    return sum(n for n, _wanted in lacking), sum(wanted for _n, wanted in lacking)
-
-
 def view_tables(benchmark: Benchmark, user: User) -> NextAction | None:
     """There are answers. For those who export, as long as more are wanted."""
-    submitted, wanted = _progress(benchmark)
-    if not _has_answers(benchmark) or (not wanted and is_permitted(user, benchmark, "work_on")):
+    if not _has_answers(benchmark):
         return None
-    words = {"n": number_format(submitted, use_l10n=True), "wanted": number_format(wanted, use_l10n=True)}
+    progress = chain_progress(benchmark)
+    answered, wanted = progress.given, progress.wanted
+    if progress.is_complete and is_permitted(user, benchmark, "work_on"):
+        return None
+    words = {"n": number_format(answered, use_l10n=True), "wanted": number_format(wanted, use_l10n=True)}
     return NextAction(
         _("The tables are ready."),
         _("View the tables"),
@@ -43,8 +36,29 @@ def view_tables(benchmark: Benchmark, user: User) -> NextAction | None:
     )
 
 
+def open_the_rest(benchmark: Benchmark, user: User) -> NextAction | None:
+    """No answer is missing, and there are stages that nobody was asked in."""
+    if not is_permitted(user, benchmark, "work_on") or not _has_answers(benchmark):
+        return None
+    progress = chain_progress(benchmark)
+    if not progress.unopened or not progress.is_complete:
+        return None
+    n = len(progress.unopened)
+    text = ngettext(
+        "All answers of the open stages are there. %(n)s stage is not open yet: %(stages)s.",
+        "All answers of the open stages are there. %(n)s stages are not open yet: %(stages)s.",
+        n,
+    )
+    return NextAction(
+        text % {"n": n, "stages": ", ".join(f"“{stage.name}”" for stage in progress.unopened)},
+        _("Open the chain"),
+        reverse("annotation:chain_open", args=[benchmark.slug]),
+        second=(_("View the tables"), reverse("evaluation:tables", args=[benchmark.slug])),
+    )
+
+
 def export(benchmark: Benchmark, user: User) -> NextAction | None:
-    """No answer is missing."""
+    """Every stage was opened, and no answer is missing."""
     if not is_permitted(user, benchmark, "work_on") or not _has_answers(benchmark):
         return None
     return NextAction(

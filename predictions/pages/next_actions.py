@@ -2,40 +2,77 @@
 
 from collections.abc import Iterable
 
+from django.db.models import Count
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.models import Campaign
+from annotation.models import Campaign, Outcome
 from annotation.queries.waiting_outcomes import outcome_waits
 from benchmarks.access import is_permitted
 from benchmarks.models import Benchmark, Item, Stage
 from benchmarks.pages.next_actions import NextAction
 from benchmarks.recipes.registry import find
 from people.models import User
-from predictions.models import Run
+from predictions.models import FactRequest, Run
 from predictions.pages.fact_requests import FactWait, fact_waits
 
-MOST = 10_000  # waiting candidates that are counted
 JUDGED = "candidate"  # the display of a stage in which an answer is judged
 
 
 def compute_facts(benchmark: Benchmark, user: User) -> NextAction | None:
-    """Candidates, or the acceptance of answers, wait for a fact, and a person must do something about it."""
+    """Candidates, or the acceptance of answers, wait for a fact, and the chain waits for them: a request is paused, or
+    the stage has nothing yet that goes on."""
+    waits = _fact_waits(benchmark, user)
+    held_up = _stages_without_result(benchmark, {wait.stage.pk for wait in waits})
+    return next((_fact_action(wait) for wait in waits if _is_paused(wait) or wait.stage.pk in held_up), None)
+
+
+def compute_other_facts(benchmark: Benchmark, user: User) -> NextAction | None:
+    """A few wait, as for a picture that cannot be read, while the others have gone on: that hides nothing else."""
+    return next(map(_fact_action, _fact_waits(benchmark, user)), None)
+
+
+def _fact_waits(benchmark: Benchmark, user: User) -> list[FactWait]:
+    """What a person must do something about."""
     if not is_permitted(user, benchmark, "work_on"):
-        return None
+        return []
     waiting = Item.objects.filter(stage__benchmark=benchmark, withdrawn_at=None, intake=Item.Intake.WAITING)
-    n = waiting[:MOST].count()
     stages = list(benchmark.stages.select_related("benchmark"))
-    held = {*waiting.order_by().values_list("stage", flat=True).distinct(), *outcome_waits(stages)}
-    waits = [wait for stage in stages if stage.pk in held for wait in fact_waits(stage)]
-    if waits or not n:
-        return next((_fact_action(wait) for wait in waits if wait.label), None)
-    return NextAction(
+    counts = dict(waiting.order_by().values_list("stage").annotate(n=Count("pk")))
+    waiting_stages = counts.keys() | outcome_waits(stages).keys()
+    waits = []
+    for stage in stages:
+        of_stage = fact_waits(stage) if stage.pk in waiting_stages else []
+        if not of_stage and stage.pk in counts:
+            of_stage = [_unnamed_wait(stage, counts[stage.pk])]
+        waits += [wait for wait in of_stage if wait.label]
+    return waits
+
+
+def _unnamed_wait(stage: Stage, n: int) -> FactWait:
+    """Candidates wait, and no filter of the stage says for what."""
+    return FactWait(
+        stage, n,
         ngettext("%(n)s candidate waits for a fact.", "%(n)s candidates wait for a fact.", n) % {"n": n},
-        _("Compute facts"),
-        reverse("predictions:facts", args=[benchmark.slug]),
         _("A filter reads a score that an encoder or a detector computes."),
+        _("Compute facts"),
+        reverse("predictions:facts", args=[stage.benchmark.slug]),
+    )  # fmt: skip
+
+
+def _is_paused(wait: FactWait) -> bool:
+    return wait.request is not None and wait.request.state == FactRequest.State.PAUSED
+
+
+def _stages_without_result(benchmark: Benchmark, stages: set[int]) -> set[int]:
+    """Those of these stages where no item has passed the filters, and no answer was accepted by the rule."""
+    passed = Item.objects.filter(stage__in=stages, withdrawn_at=None, intake=Item.Intake.KEPT)
+    accepted = Outcome.objects.filter(campaign__stage__in=stages, state=Outcome.State.ACCEPTED)
+    return (
+        stages
+        - set(passed.order_by().values_list("stage", flat=True).distinct())
+        - set(accepted.order_by().values_list("campaign__stage", flat=True).distinct())
     )
 
 

@@ -1,6 +1,6 @@
 """The page of a stage that judges or rates answers: which runs it takes, and what became of their answers."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
@@ -27,13 +27,15 @@ class InputRow:
 
 @dataclass(frozen=True)
 class StageInputs:
-    """`people`: None where people's answers are not judged. `by_setting`: runs of these prompt variants are chosen by
+    """`references`: answers of people that a question needs before its answers are judged; 0 where none is needed.
+    `people`: None where people's answers are not judged. `by_setting`: runs of these prompt variants are chosen by
     themselves, later ones too."""
 
     rows: list[InputRow]
     people: InputCounts | None
     total: InputCounts
     by_setting: list[str]
+    references: int = 0
 
     @property
     def notes(self) -> list[str]:
@@ -42,6 +44,13 @@ class StageInputs:
         if self.by_setting:
             settings = ", ".join(self.by_setting)
             sentences.append(_("New runs with these prompt variants are chosen automatically: %s.") % settings)
+        if self.total.waiting and self.references:
+            text = ngettext(
+                "Each question needs %(n)s answer of people before answers to it are judged, or its campaign closed.",
+                "Each question needs %(n)s answers of people before answers to it are judged, or its campaign closed.",
+                self.references,
+            )
+            sentences.append(text % {"n": self.references})
         if self.total.renewed:
             sentences.append(_renewed_text(self.total.renewed))
         return sentences
@@ -89,7 +98,15 @@ def stage_inputs(stage: Stage) -> StageInputs | None:
     rows.sort(key=lambda row: (row.rater.name, row.rater.setting, row.value))
     people = counted.counts.get(PEOPLE, InputCounts()) if derivation.params.get("people") == "leave_one_out" else None
     taken = [row.counts for row in rows if row.chosen or row.counts.items]
-    return StageInputs(rows, people, _sum([*taken, *([people] if people else [])]), sorted(choice.settings or ()))
+    total = _sum([*taken, *([people] if people else [])])
+    return StageInputs(rows, people, total, sorted(choice.settings or ()), _references(derivation, earlier))
+
+
+def _references(derivation: Derivation, earlier: Sequence[Stage]) -> int:
+    """What the form of the stage wants, or what its earlier stage asks of each cohort."""
+    if derivation.params.get("when", "complete") == "now":
+        return 0
+    return max((stage.target_answers for stage in earlier), default=0)
 
 
 def _sum(counts: Iterable[InputCounts]) -> InputCounts:

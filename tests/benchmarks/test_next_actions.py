@@ -10,7 +10,9 @@ from django.utils import timezone
 
 from annotation.models import Assignment, Campaign, Slot
 from annotation.services.campaigns import lifecycle
-from benchmarks.models import Benchmark, Stage
+from annotation.services.campaigns.chain_opening import StageOpening, open_chain
+from annotation.services.queue.slot_creation import create_missing_slots
+from benchmarks.models import Benchmark, Item, Stage
 from benchmarks.pages import next_actions
 from people.models import Cohort, CohortMember, Rater, User
 from predictions.models import Run
@@ -48,6 +50,14 @@ def open_first(world: World, *cohorts: Cohort, target: int = 1, stage: Stage | N
     return campaign
 
 
+def add_stage(world: World, name: str) -> Stage:
+    """One more stage, like the first."""
+    like = world.stage
+    return world.benchmark.stages.create(
+        key="next", name=name, position=9, display=like.display, sheet=like.sheet, layout=like.layout
+    )
+
+
 def answer_all(world: World, campaign: Campaign, user: User) -> None:
     row = campaign.cohorts.get()
     for slot in Slot.objects.filter(cohort=row, submitted=0):
@@ -73,7 +83,7 @@ def test_a_stage_of_words_asks_for_words_and_not_for_pictures(world: World) -> N
     first = benchmark.stages.all()[0]
     assert first.pictures == "none"
     action = shown(world, world.mara, benchmark)
-    assert f"“{first.name}” has no items yet. Import a list of words or texts. It needs no pictures." in action
+    assert f"“{first.name}” has no items yet. Import keywords or other texts. It needs no pictures." in action
     page = visit(world, world.mara, benchmark).page
     assert "No items yet. Import a list of words or texts." in text_of(page)
 
@@ -185,6 +195,44 @@ def test_answers_lead_to_the_tables_and_the_last_one_to_the_export(world: World)
     visitor.follow("Export")
     assert visitor.path.endswith("/export/")
     assert "The tables are ready." in shown(world, world.reviewer), "who may not export is led to the tables"
+
+
+def test_stages_that_were_never_opened_come_before_the_export(world: World) -> None:
+    world.add_items(1)
+    first = open_first(world)
+    add_stage(world, "Second look")
+    answer_all(world, first, world.nour)
+    action = shown(world, world.mara)
+    assert "All answers of the open stages are there. 1 stage is not open yet: “Second look”." in action
+    page = visit(world, world.mara)
+    page.follow("Open the chain")
+    assert page.path.endswith("/chain/open/")
+
+
+def test_a_few_candidates_that_wait_hide_no_later_action(world: World) -> None:
+    world.add_items(4)
+    world.stage.items.update(intake="kept")
+    world.stage.items.filter(pk=world.items[0].pk).update(intake="waiting")
+    assert "Nobody is asked yet." in shown(world, world.mara)
+    answer_all(world, open_first(world), world.nour)
+    assert "All wanted answers are there." in shown(world, world.mara)
+
+
+def test_progress_leaves_out_withdrawn_items_and_campaigns_for_models(world: World) -> None:
+    world.add_items(3)
+    row = open_first(world).cohorts.get()
+    slots = list(row.slots.order_by("pk"))
+    for slot in slots[:2]:
+        assign(row, world.nour, slot, code="3")
+    row.tallies.filter(shard=0).update(submitted=2)
+    assert "2 of 3 answers are there" in shown(world, world.mara)
+    Item.objects.filter(pk=slots[0].unit.item_id).update(withdrawn_at=timezone.now())
+    assert "1 of 2 answers are there" in shown(world, world.mara)
+    later = add_stage(world, "Next")
+    make_items(later, 2)
+    open_chain(world.benchmark, [StageOpening(later.pk, {world.egypt.pk: 0})], world.mara, timezone.now())
+    create_missing_slots(later.campaigns.get())
+    assert "1 of 2 answers are there" in shown(world, world.mara)
 
 
 def test_while_people_begin_there_is_nothing_to_do_but_invite(world: World) -> None:

@@ -109,7 +109,7 @@ def test_submit_return_correct_accept_and_on_to_another_person(
     author.goto(f"/work/{replies.pk}/")
     expect(author.locator("main")).to_contain_text("You have answered everything here.")
     reviewer.goto(f"/b/{world.benchmark.slug}/")
-    expect(reviewer.locator("[data-stage=ask]")).to_contain_text("1 accepted")
+    expect(reviewer.locator(".sum [data-stage=ask]")).to_contain_text("1 accepted")
     shot(reviewer, "chain-desktop", full_page=True)
     assert find_violations(reviewer) == ""
 

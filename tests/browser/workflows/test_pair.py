@@ -155,8 +155,8 @@ def compare_closely(page: Page, shot: Callable[..., None]) -> None:
 def check_clause(page: Page, slug: str, item: Item, shot: Callable[..., None]) -> None:
     """A researcher reads why a pair was not accepted, in words."""
     page.goto(f"/b/{slug}/")
-    expect(page.locator("[data-stage=pair-review]")).to_contain_text("1 item accepted by the rule")
-    expect(page.locator("[data-stage=pair-review]")).to_contain_text("1 not accepted")
+    expect(page.locator(".sum [data-stage=pair-review]")).to_contain_text("1 accepted")
+    expect(page.locator(".sum [data-stage=pair-review]")).to_contain_text("1 rejected")
     shot(page, "pair-chain-desktop", full_page=True)
     page.goto(f"/b/{slug}/items/{item.pk}/")
     verdict = page.locator("[data-outcome]")

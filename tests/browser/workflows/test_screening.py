@@ -81,7 +81,7 @@ def test_screening(open_as: Callable[..., Page], world: World, tmp_path: Path, s
     judged = Outcome.objects.order_by("state").values_list("state", "failed")
     assert list(judged) == [("accepted", []), ("accepted", []), ("rejected", ["depicts"])]
     researcher.goto(f"/b/{stage.benchmark.slug}/")
-    expect(researcher.locator("[data-stage=screening]")).to_contain_text("2 items accepted by the rule")
+    expect(researcher.locator(".sum [data-stage=screening]")).to_contain_text("2 accepted")
     shot(researcher, "screening-chain-desktop", full_page=True)
 
     archive = steps.export_zip(world, stage)

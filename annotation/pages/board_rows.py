@@ -1,0 +1,201 @@
+"""The rows of cohorts on the board of a benchmark: done of wanted, what waits for whom, what is stuck and why."""
+
+from collections.abc import Sequence
+from datetime import date, datetime
+
+from django.utils.formats import date_format, number_format
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotation.models import Campaign, CampaignCohort
+from annotation.queries.board_counts import ChainCounts, CohortCounts, chain_counts
+from benchmarks.models import Stage
+from benchmarks.pages.board import Cell, Note, Reading, Row, Rows, address
+from benchmarks.rules.forecast import Forecast, forecast
+from people.models import Cohort
+
+IDLE_DAYS = 5  # without work, or without a decision, while something waits: then a cell is stuck
+
+
+def cohort_rows(reading: Reading) -> Rows:
+    """A row for each cohort that was asked, and one for all of them together."""
+    counts = chain_counts(reading.stages, reading.at)
+    rows = [_row(reading, counts, cohort) for cohort in counts.cohorts]
+    totals = ((stage.pk, _total_cell(reading, stage, counts)) for stage in reading.stages)
+    cells = {stage: cell for stage, cell in totals if cell is not None}
+    people = sum(counts.members.values())
+    note = ngettext("%(n)s person", "%(n)s people", people) % {"n": _number(people)}
+    asked = [counts.totals[stage.pk] for stage in reading.stages]
+    total = Row(_("All cohorts"), cells, note, _end(asked, reading.at.date()))
+    return Rows(rows or [Row(_("No cohort is asked yet"), {})], "", total)
+
+
+def _row(reading: Reading, counts: ChainCounts, cohort: Cohort) -> Row:
+    cells, asked = {}, []
+    for stage in reading.stages:
+        of_cell = counts.cells.get((stage.pk, cohort.pk))
+        if of_cell is not None:
+            cells[stage.pk] = _cell(reading, stage, cohort, of_cell, counts.members.get(cohort.pk, 0))
+            asked.append(of_cell)
+        elif n := reading.items[stage.pk].of_origin[cohort.label] if not stage.target_answers else 0:
+            cells[stage.pk] = Cell(n, None, reading.items_url(stage, origin=cohort.label))
+    people = counts.members.get(cohort.pk, 0)
+    note = ngettext("%(n)s person", "%(n)s people", people) % {"n": _number(people)}
+    return Row(cohort.name, cells, note, _end(asked, reading.at.date()))
+
+
+def _cell(reading: Reading, stage: Stage, cohort: Cohort, counts: CohortCounts, people: int) -> Cell:
+    if not counts.wanted and not counts.given:
+        return Cell(0, None, "", [Note(_empty_text(reading, stage, counts))])
+    waits = _waits(reading, stage, counts, cohort)
+    if stage.own_items_only:
+        waits += _fact_waits(reading, stage, reading.items[stage.pk].waiting[cohort.label])
+    stuck = _stuck(reading, stage, cohort, counts, people)
+    url = reading.items_url(stage, cohort=cohort.pk)
+    notes = [*_decided(reading, stage, counts, cohort), *waits, *stuck, *_pace(counts, reading.at.date())]
+    return Cell(counts.given, counts.wanted, url, notes, is_stuck=bool(stuck))
+
+
+def _total_cell(reading: Reading, stage: Stage, counts: ChainCounts) -> Cell | None:
+    total, items = counts.totals[stage.pk], reading.items[stage.pk]
+    waits = _fact_waits(reading, stage, sum(items.waiting.values()))
+    if not total.wanted and not total.given:
+        dropped = ngettext("%(n)s dropped", "%(n)s dropped", items.dropped) % {"n": _number(items.dropped)}
+        notes = [Note(dropped, _filters_url(reading, stage, "dropped"))] if items.dropped else []
+        if stage.target_answers and not total.rows:
+            notes.append(Note(_("Not open")))
+        n, url = sum(items.of_origin.values()), reading.items_url(stage)
+        return Cell(n, None, url, notes + waits) if items.total or notes else None
+    notes = [*_decided(reading, stage, total, None), *_waits(reading, stage, total, None), *waits]
+    return Cell(total.given, total.wanted, reading.items_url(stage), notes)
+
+
+def _empty_text(reading: Reading, stage: Stage, counts: CohortCounts) -> str:
+    """A stage that is open and has nothing to work on yet."""
+    if not stage.derivation:
+        return _("No items yet")
+    names = {other.key: other.name for other in reading.stages}
+    sources = [names.get(key, key) for key in stage.derivation.get("from", ())]
+    return _("Follows %(stage)s") % {"stage": f"“{sources[0]}”"} if sources else _("No items yet")
+
+
+def _decided(reading: Reading, stage: Stage, counts: CohortCounts, cohort: Cohort | None) -> list[Note]:
+    """What reviewers or the rule said."""
+    if stage.acceptance == Stage.Acceptance.ON_SUBMIT:
+        return []
+    whose = str(cohort.pk) if cohort else "0"
+    texts = (
+        (counts.accepted, _("%(n)s accepted"), "accepted"),
+        (counts.rejected, _("%(n)s rejected"), "rejected"),
+        (counts.undecided, _("%(n)s undecided"), "undecided"),
+    )
+    return [
+        Note(text % {"n": _number(n)}, reading.items_url(stage, cohort=f"{whose}.{state}"))
+        for n, text, state in texts
+        if n
+    ]
+
+
+def _waits(reading: Reading, stage: Stage, counts: CohortCounts, cohort: Cohort | None) -> list[Note]:
+    """What somebody else is to do first."""
+    query: dict[str, str | int] = {"stage": stage.pk}
+    if cohort:
+        query["cohort"] = cohort.pk
+    queue = address("annotation:review_queue", reading.benchmark, **query) if reading.reviews else ""
+    returned = f"{queue}&state=returned" if queue else ""
+    texts = [
+        (counts.waiting, ngettext("%(n)s waits for review", "%(n)s wait for review", counts.waiting), queue),
+        (
+            counts.returned,
+            ngettext("%(n)s returned to its author", "%(n)s returned to authors", counts.returned),
+            returned,
+        ),
+        (counts.revisions, ngettext("%(n)s waits for a revision", "%(n)s wait for a revision", counts.revisions), ""),
+        (counts.for_fact, ngettext("%(n)s waits for a fact", "%(n)s wait for a fact", counts.for_fact), ""),
+    ]
+    open_disputes = counts.missing if (stage.derivation or {}).get("kind") == "disagree" else 0
+    text = ngettext("%(n)s waits for adjudication", "%(n)s wait for adjudication", open_disputes)
+    texts.append((open_disputes, text, ""))
+    return [Note(text % {"n": _number(n)}, url, "wait") for n, text, url in texts if n]
+
+
+def _fact_waits(reading: Reading, stage: Stage, n: int) -> list[Note]:
+    text = ngettext("%(n)s waits for a fact", "%(n)s wait for a fact", n) % {"n": _number(n)}
+    return [Note(text, _filters_url(reading, stage, "waiting"), "wait")] if n else []
+
+
+def _filters_url(reading: Reading, stage: Stage, show: str) -> str:
+    if not reading.works:
+        return ""
+    return f"{address('benchmarks:filters', reading.benchmark, stage.pk, show=show)}#items"
+
+
+def _stuck(reading: Reading, stage: Stage, cohort: Cohort, counts: CohortCounts, people: int) -> list[Note]:
+    """Why nothing goes on here; nothing where it does, or where all is done."""
+    at = reading.at
+    notes = []
+    days = (at - counts.oldest).days if counts.oldest else 0
+    if days >= IDLE_DAYS:
+        text = ngettext("Stuck: no review for %(n)s day", "Stuck: no review for %(n)s days", days) % {"n": days}
+        notes.append(Note(text, "", "late"))
+    if not counts.missing or not counts.rows:
+        return notes
+    text = _reason(cohort, counts.rows, counts, people, at)
+    campaign = counts.rows[-1].campaign_id
+    url = address("annotation:coverage", reading.benchmark, campaign=campaign)
+    return [*notes, Note(text, url, "late")] if text else notes
+
+
+def _reason(cohort: Cohort, rows: Sequence[CampaignCohort], counts: CohortCounts, people: int, at: datetime) -> str:
+    """The first that holds."""
+    running = [row for row in rows if row.campaign.state != Campaign.State.CLOSED]
+    if not running:
+        return _("Stuck: closed, %(n)s missing") % {"n": _number(counts.missing)}
+    if cohort.paused_at or all(row.paused or row.campaign.state == Campaign.State.PAUSED for row in running):
+        return _("Stuck: paused")
+    if any(row.campaign.opens_on and row.campaign.opens_on > at.date() for row in running):
+        return ""
+    if not people:
+        return _("Stuck: nobody has joined")
+    wanted = max(row.target_answers for row in running)
+    if people < wanted:
+        text = ngettext(
+            "Stuck: %(n)s person wanted, %(joined)s joined", "Stuck: %(n)s people wanted, %(joined)s joined", wanted
+        )
+        return text % {"n": wanted, "joined": people}
+    opened = [row.campaign.opened_at for row in running if row.campaign.opened_at]
+    days = (at - max(filter(None, (counts.last_seen, min(opened, default=None))), default=at)).days
+    if days >= IDLE_DAYS:
+        return ngettext("Stuck: no answer for %(n)s day", "Stuck: no answer for %(n)s days", days) % {"n": days}
+    return ""
+
+
+def _pace(counts: CohortCounts, today: date) -> list[Note]:
+    """Complete, or how many answers come in a day and when the last one will."""
+    if not counts.missing:
+        return [Note(_("Complete"))]
+    outlook = forecast(counts.per_day, counts.missing, today)
+    if outlook.on is None or not outlook.per_day:
+        return []
+    numbers = {"n": _number(round(outlook.per_day)), "day": _day(outlook.on)}
+    return [Note(_("%(n)s a day, until %(day)s") % numbers)]
+
+
+def _end(parts: Sequence[CohortCounts], today: date) -> str:
+    """When all that is wanted now will be there: the latest of the stages; no day where one of them has no forecast."""
+    outlooks: list[Forecast] = [forecast(part.per_day, part.missing, today) for part in parts if part.wanted]
+    if not outlooks:
+        return ""
+    if all(outlook.reason == "complete" for outlook in outlooks):
+        return _("Complete")
+    open_parts = [outlook for outlook in outlooks if outlook.reason != "complete"]
+    days = [outlook.on for outlook in open_parts if outlook.on]
+    return _day(max(days)) if len(days) == len(open_parts) else _("No forecast")
+
+
+def _day(day: date) -> str:
+    return str(date_format(day, "SHORT_DATE_FORMAT"))
+
+
+def _number(n: int) -> str:
+    return str(number_format(n, use_l10n=True))

@@ -1,0 +1,268 @@
+"""How far each stage is in each cohort, for the board of a benchmark. A fixed number of aggregated queries.
+
+Wanted and given answers come from the tallies, less what belongs to items that are withdrawn or dropped: what nobody
+can use any more is no progress.
+"""
+
+# ruff: noqa: S608  (only constants of this file are put into the statements)
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+
+from django.db.models import Count, Max
+
+from annotation.models import Annotation, Campaign, CampaignCohort, Participation
+from annotation.queries.progress import progress_of
+from annotation.queries.sql import AVAILABLE, fetch
+from benchmarks.models import Benchmark, ItemReturn, Stage
+from benchmarks.rules.forecast import DAYS
+from jobs.models import Event
+from people.models import Cohort, CohortMember, Rater
+
+UNUSABLE = f"""
+SELECT s.cohort_id, sum(s.wanted), sum(s.submitted)
+FROM benchmarks_item i JOIN annotation_unit u ON u.item_id = i.id JOIN annotation_slot s ON s.unit_id = u.id
+WHERE i.stage_id = ANY(%s) AND NOT {AVAILABLE} GROUP BY 1
+"""
+# Answers of people by what reviewers said; those from files belong to no row of a campaign.
+REVIEWS = f"""
+SELECT c.stage_id, p.cohort_id, a.state, count(*), min(a.changed_at)
+FROM annotation_campaign c JOIN annotation_assignment a ON a.campaign_id = c.id
+  JOIN annotation_annotation an ON an.assignment_id = a.id AND an.live
+    AND (an.counted OR an.uncounted_because = 'rejected')
+  JOIN people_rater r ON r.id = a.rater_id AND r.kind = 'person'
+  JOIN annotation_unit u ON u.id = a.unit_id JOIN benchmarks_item i ON i.id = u.item_id
+  LEFT JOIN annotation_participation p ON p.id = a.participation_id
+WHERE c.stage_id = ANY(%s) AND a.state IN ('submitted', 'returned', 'accepted', 'rejected') AND {AVAILABLE}
+GROUP BY 1, 2, 3
+"""
+# What rules say of units, by stage and by the cohort whose people were asked.
+OUTCOMES = """
+SELECT c.stage_id, s.cohort_id, grouping(s.cohort_id), o.state, count(DISTINCT o.id)
+FROM annotation_campaign c JOIN annotation_outcome o ON o.campaign_id = c.id
+  JOIN annotation_unit u ON u.id = o.unit_id JOIN benchmarks_item i ON i.id = u.item_id
+  LEFT JOIN (annotation_slot s JOIN annotation_campaigncohort cc ON cc.id = s.cohort_id)
+    ON s.unit_id = o.unit_id AND cc.campaign_id = o.campaign_id
+WHERE c.stage_id = ANY(%s) AND i.withdrawn_at IS NULL
+GROUP BY GROUPING SETS ((c.stage_id, s.cohort_id, o.state), (c.stage_id, o.state))
+"""
+DAILY = """
+SELECT p.cohort_id, (an.submitted_at AT TIME ZONE 'UTC')::date, count(*)
+FROM annotation_campaign c JOIN annotation_assignment a ON a.campaign_id = c.id
+  JOIN annotation_participation p ON p.id = a.participation_id JOIN annotation_annotation an ON an.assignment_id = a.id
+WHERE c.stage_id = ANY(%s) AND an.counted AND an.submitted_at >= %s AND an.submitted_at < %s GROUP BY 1, 2
+"""
+
+
+@dataclass
+class CohortCounts:
+    """One cohort at one stage, over all its opened campaigns. `given` of `wanted` answers are there; by the rule or by
+    reviewers `accepted` and so on; `oldest`: since when the first answer waits for review. `rows`: in campaigns."""
+
+    wanted: int = 0
+    given: int = 0
+    waiting: int = 0
+    oldest: datetime | None = None
+    returned: int = 0
+    accepted: int = 0
+    rejected: int = 0
+    undecided: int = 0
+    for_fact: int = 0
+    revisions: int = 0
+    per_day: Counter[date] = field(default_factory=Counter)
+    last_seen: datetime | None = None
+    rows: list[CampaignCohort] = field(default_factory=list)
+
+    @property
+    def missing(self) -> int:
+        return max(0, self.wanted - self.given)
+
+    def add_review(self, state: str, n: int, oldest: datetime) -> None:
+        if state == "submitted":
+            self.waiting += n
+            self.oldest = min(filter(None, (self.oldest, oldest)))
+        elif state == "returned":
+            self.returned += n
+        elif state == "accepted":
+            self.accepted += n
+        else:
+            self.rejected += n
+
+    def add_outcome(self, state: str, n: int) -> None:
+        if state == "accepted":
+            self.accepted += n
+        elif state == "rejected":
+            self.rejected += n
+        elif state == "undecided":
+            self.undecided += n
+        else:
+            self.for_fact += n
+
+    def add(self, other: "CohortCounts") -> None:
+        """What a rule says is left out: it is said once of an item that several cohorts share."""
+        self.wanted, self.given = self.wanted + other.wanted, self.given + other.given
+        self.revisions += other.revisions
+        self.per_day.update(other.per_day)
+        self.rows += other.rows
+
+
+@dataclass(frozen=True)
+class ChainCounts:
+    """`cells` by stage and cohort, `totals` by stage. `members`: people in each cohort. `for_models`: ids of campaigns
+    that were opened for models and imports only."""
+
+    cohorts: Sequence[Cohort]
+    cells: Mapping[tuple[int, int], CohortCounts]
+    totals: Mapping[int, CohortCounts]
+    members: Mapping[int, int]
+    for_models: frozenset[int]
+
+
+def chain_counts(stages: Sequence[Stage], at: datetime) -> ChainCounts:
+    rows = CampaignCohort.objects.filter(campaign__stage__in=stages, campaign__opened_at__isnull=False)
+    rows_by_id = {row.pk: row for row in rows.select_related("campaign", "cohort").order_by("campaign", "pk")}
+    scope = f"benchmark:{stages[0].benchmark_id}" if stages else ""
+    for_models = opened_for_models({row.campaign for row in rows_by_id.values()}, scope)
+    cells: dict[tuple[int, int], CohortCounts] = {}
+    of_row: dict[int, CohortCounts] = {}
+    for row in rows_by_id.values():
+        if row.campaign_id not in for_models:
+            of_row[row.pk] = cells.setdefault((row.campaign.stage_id, row.cohort_id), CohortCounts())
+            of_row[row.pk].rows.append(row)
+    totals = {stage.pk: CohortCounts() for stage in stages}
+    _read_progress(stages, of_row)
+    _read_pace(stages, of_row, at)
+    _read_files(stages, cells, totals)
+    _read_reviews(stages, of_row, totals)
+    _read_returns(stages, cells, {row.cohort_id: row.cohort for row in rows_by_id.values()}, totals)
+    for (stage, _cohort), counts in cells.items():
+        totals[stage].add(counts)
+    _read_outcomes(stages, of_row, totals)
+    cohorts = {row.cohort_id: row.cohort for row in rows_by_id.values()}
+    return ChainCounts(
+        sorted(cohorts.values(), key=lambda cohort: cohort.name), cells, totals, _members(cohorts), for_models
+    )
+
+
+@dataclass(frozen=True)
+class ChainProgress:
+    """Answers given and wanted where some are missing; and the stages that ask people and were never opened."""
+
+    given: int
+    wanted: int
+    unopened: Sequence[Stage]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every answer that an open stage asks for is there."""
+        return not self.wanted
+
+
+def chain_progress(benchmark: Benchmark) -> ChainProgress:
+    """Of campaigns that are open or paused; a closed one wants nothing more. Five queries."""
+    stages = list(benchmark.stages.all())
+    rows = CampaignCohort.objects.filter(campaign__stage__in=stages, campaign__opened_at__isnull=False)
+    rows_by_id = {row.pk: row for row in rows.select_related("campaign")}
+    for_models = opened_for_models({row.campaign for row in rows_by_id.values()}, benchmark.scope)
+    running = (Campaign.State.OPEN, Campaign.State.PAUSED)
+    of_row = {
+        row.pk: CohortCounts()
+        for row in rows_by_id.values()
+        if row.campaign.state in running and row.campaign_id not in for_models
+    }
+    _read_progress(stages, of_row)
+    lacking = [counts for counts in of_row.values() if counts.missing]
+    opened = {row.campaign.stage_id for row in rows_by_id.values()}
+    return ChainProgress(
+        sum(counts.given for counts in lacking),
+        sum(counts.wanted for counts in lacking),
+        [stage for stage in stages if stage.target_answers and stage.pk not in opened],
+    )
+
+
+def opened_for_models(campaigns: Iterable[Campaign], scope: str) -> frozenset[int]:
+    """Those in which nobody is given work: opened for models and imports, and never opened to people since. `scope`: of
+    the events of their benchmark."""
+    paused = {f"campaign:{row.pk}": row for row in campaigns if row.state == Campaign.State.PAUSED}
+    if not paused:
+        return frozenset()
+    events = Event.objects.filter(scope=scope, verb="campaign.opened_for_imports", target__in=paused)
+    marked = {paused[target].pk for target in events.values_list("target", flat=True)}
+    worked = Participation.objects.filter(cohort__campaign__in=marked).values_list("cohort__campaign", flat=True)
+    return frozenset(marked - set(worked))
+
+
+def _read_progress(stages: Sequence[Stage], of_row: Mapping[int, CohortCounts]) -> None:
+    for row, progress in progress_of(of_row).items():
+        of_row[row].wanted += progress.wanted
+        of_row[row].given += progress.submitted
+    for row, wanted, submitted in fetch(UNUSABLE, [[stage.pk for stage in stages]]):
+        if row in of_row:
+            of_row[row].wanted -= int(wanted)
+            of_row[row].given -= int(submitted)
+
+
+def _read_pace(stages: Sequence[Stage], of_row: Mapping[int, CohortCounts], at: datetime) -> None:
+    seen = Participation.objects.filter(cohort__in=of_row).order_by().values_list("cohort")
+    for row, last in seen.annotate(last=Max("last_seen_at")):
+        of_row[row].last_seen = max(filter(None, (of_row[row].last_seen, last)))
+    today = at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    ids = [stage.pk for stage in stages]
+    for row, day, n in fetch(DAILY, [ids, today - timedelta(days=DAYS), today]):
+        if row in of_row:
+            of_row[row].per_day[day] += n
+
+
+def _read_files(
+    stages: Sequence[Stage], cells: dict[tuple[int, int], CohortCounts], totals: Mapping[int, CohortCounts]
+) -> None:
+    """Answers of people that came in files: nobody was asked for them."""
+    rows = Annotation.objects.filter(
+        assignment__campaign__stage__in=stages, assignment__participation=None, live=True, counted=True, run=None,
+        rater__kind=Rater.Kind.PERSON, assignment__unit__item__withdrawn_at=None,
+    )  # fmt: skip
+    grouped = rows.order_by().values_list("assignment__campaign__stage", "cohort").annotate(n=Count("pk"))
+    for stage, cohort, n in grouped:
+        of_cell = cells.setdefault((stage, cohort), CohortCounts()) if cohort is not None else totals[stage]
+        of_cell.given += n
+
+
+def _read_reviews(
+    stages: Sequence[Stage], of_row: Mapping[int, CohortCounts], totals: Mapping[int, CohortCounts]
+) -> None:
+    reviewed = [stage.pk for stage in stages if stage.acceptance == Stage.Acceptance.BY_REVIEW]
+    for stage, row, state, n, oldest in fetch(REVIEWS, [reviewed]) if reviewed else ():
+        totals[stage].add_review(state, n, oldest)
+        if row in of_row:
+            of_row[row].add_review(state, n, oldest)
+
+
+def _read_outcomes(
+    stages: Sequence[Stage], of_row: Mapping[int, CohortCounts], totals: Mapping[int, CohortCounts]
+) -> None:
+    ruled = [stage.pk for stage in stages if stage.acceptance == Stage.Acceptance.BY_RULE]
+    for stage, row, is_total, state, n in fetch(OUTCOMES, [ruled]) if ruled else ():
+        if is_total:
+            totals[stage].add_outcome(state, n)
+        elif row in of_row:
+            of_row[row].add_outcome(state, n)
+
+
+def _read_returns(
+    stages: Sequence[Stage],
+    cells: Mapping[tuple[int, int], CohortCounts],
+    cohorts: Mapping[int, Cohort],
+    totals: Mapping[int, CohortCounts],
+) -> None:
+    """Items that were returned and have no next revision yet, by the cohort that they come from."""
+    labels = {cohort.label: pk for pk, cohort in cohorts.items()}
+    rows = ItemReturn.objects.filter(item__stage__in=stages, undone_at=None, item__replaced_by=None).order_by()
+    for stage, origin, n in rows.values_list("item__stage", "item__origin").annotate(n=Count("pk")):
+        (cells.get((stage, labels.get(origin, 0))) or totals[stage]).revisions += n
+
+
+def _members(cohorts: Mapping[int, Cohort]) -> dict[int, int]:
+    rows = CohortMember.objects.filter(cohort__in=cohorts, left_at=None).order_by()
+    return dict(rows.values_list("cohort").annotate(n=Count("pk")))

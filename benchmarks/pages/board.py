@@ -1,0 +1,190 @@
+"""The board of the overview: one row for each cohort, model and judge, one column for each stage in its order.
+
+Apps above this one register the rows that they know of in AppConfig.ready.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from django.urls import reverse
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from benchmarks.access import is_permitted
+from benchmarks.models import Benchmark, Stage
+from benchmarks.pages.stage_sources import source_text
+from benchmarks.queries.overview import StageItems, stage_items
+from people.models import User
+
+TIGHT = 6  # from so many cohorts on, words stand only where something waits or is stuck
+
+
+@dataclass(frozen=True)
+class Note:
+    """What a cell says beside its numbers. `kind`: "wait" where somebody else is to do something, "late" where nothing
+    goes on or something is lost; empty for what is only good to know. `url`: the items it speaks of."""
+
+    text: str
+    url: str = ""
+    kind: Literal["", "wait", "late"] = ""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """`wanted` is None where no number is wanted. `is_stuck` frames the cell: its notes say why. `url`: its items."""
+
+    done: int = 0
+    wanted: int | None = None
+    url: str = ""
+    notes: Sequence[Note] = ()
+    is_stuck: bool = False
+
+    @property
+    def step(self) -> int:
+        """In twentieths, for the page's policy allows no style of its own to a cell; the last one only if complete."""
+        if not self.wanted:
+            return 0
+        return 20 if self.done >= self.wanted else min(19, 20 * self.done // self.wanted)
+
+    @property
+    def done_text(self) -> str:
+        """Empty where there is nothing to count."""
+        return _number(self.done) if self.wanted is not None or self.done else ""
+
+    @property
+    def wanted_text(self) -> str:
+        return "" if self.wanted is None else _("of %(n)s") % {"n": _number(self.wanted)}
+
+    @property
+    def classes(self) -> str:
+        if self.is_stuck:
+            return "cell hole"
+        return "cell full" if self.wanted and self.done >= self.wanted else "cell"
+
+
+@dataclass(frozen=True)
+class Row:
+    """`cells` by the stage's id; a stage without one is none of the row's business. `end`: when it is done."""
+
+    name: str
+    cells: Mapping[int, Cell]
+    note: str = ""
+    end: str = ""
+    url: str = ""
+
+    @property
+    def is_stuck(self) -> bool:
+        return any(cell.is_stuck for cell in self.cells.values())
+
+
+@dataclass(frozen=True)
+class Rows:
+    """`total`: all of them together, where that means something. `title` is empty for the first."""
+
+    rows: Sequence[Row]
+    title: str = ""
+    total: Row | None = None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What rows are made from: the stages in their order with their items, and who reads them when."""
+
+    benchmark: Benchmark
+    user: User
+    at: datetime
+    stages: Sequence[Stage]
+    items: Mapping[int, StageItems]
+    works: bool
+    reviews: bool
+
+    def items_url(self, stage: Stage, **query: str | int) -> str:
+        return address("benchmarks:items", self.benchmark, stage=stage.key, **query)
+
+
+@dataclass(frozen=True)
+class BoardColumn:
+    """`source`: where its items come from, while there are none."""
+
+    stage: Stage
+    note: str
+    source: str
+    url: str
+
+
+@dataclass(frozen=True)
+class PlacedRow:
+    """A row with a cell, or None, for each column."""
+
+    row: Row
+    cells: Sequence[tuple[BoardColumn, Cell | None]]
+
+
+@dataclass(frozen=True)
+class BoardGroup:
+    title: str
+    rows: Sequence[PlacedRow]
+    total: PlacedRow | None
+
+
+@dataclass(frozen=True)
+class Board:
+    columns: Sequence[BoardColumn]
+    groups: Sequence[BoardGroup] = field(default_factory=list)
+    is_tight: bool = False
+
+
+Source = Callable[[Reading], Rows]
+_SOURCES: list[Source] = []
+
+
+def register(source: Source) -> None:
+    if source not in _SOURCES:
+        _SOURCES.append(source)
+
+
+def address(name: str, benchmark: Benchmark, *args: int, **query: str | int) -> str:
+    return reverse(name, args=[benchmark.slug, *args], query=query or None)
+
+
+def _number(n: int) -> str:
+    return str(number_format(n, use_l10n=True))
+
+
+def board_of(benchmark: Benchmark, user: User, at: datetime) -> Board:
+    """A fixed number of queries, whatever there is in the benchmark."""
+    stages = list(benchmark.stages.all())
+    for stage in stages:
+        stage.benchmark = benchmark
+    reading = Reading(
+        benchmark, user, at, stages, stage_items(stages),
+        works=is_permitted(user, benchmark, "work_on"), reviews=is_permitted(user, benchmark, "review"),
+    )  # fmt: skip
+    columns = [_column(reading, stage) for stage in stages]
+    groups = [_group(columns, rows) for rows in (source(reading) for source in _SOURCES) if rows.rows]
+    return Board(columns, groups, any(len(group.rows) >= TIGHT and group.total for group in groups))
+
+
+def _column(reading: Reading, stage: Stage) -> BoardColumn:
+    items = reading.items[stage.pk]
+    if items.total:
+        note = ngettext("%(n)s item", "%(n)s items", items.total) % {"n": number_format(items.total, use_l10n=True)}
+        return BoardColumn(stage, note, "", reading.items_url(stage))
+    url = address("benchmarks:import", reading.benchmark, stage=stage.key)
+    offered = url if reading.works and not stage.derivation else ""
+    return BoardColumn(stage, _("No items yet"), source_text(stage, reading.stages), offered)
+
+
+def _group(columns: Sequence[BoardColumn], rows: Rows) -> BoardGroup:
+    ordered = list(rows.rows)
+    if rows.total and len(ordered) >= TIGHT:
+        ordered.sort(key=lambda row: not row.is_stuck)
+    total = _place(columns, rows.total) if rows.total else None
+    return BoardGroup(rows.title, [_place(columns, row) for row in ordered], total)
+
+
+def _place(columns: Sequence[BoardColumn], row: Row) -> PlacedRow:
+    return PlacedRow(row, [(column, row.cells.get(column.stage.pk)) for column in columns])

@@ -1,0 +1,37 @@
+"""Where the items of a stage come from, in words."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from benchmarks.models import Stage
+
+IMPORTS: dict[str, Any] = {
+    Stage.Pictures.NONE: gettext_lazy("Import a list of words or texts."),
+    Stage.Pictures.OPTIONAL: gettext_lazy("Import a list of texts, with or without pictures."),
+}
+PICTURES: Any = gettext_lazy("Import pictures as a zip; a manifest says what they show.")
+OF: dict[str, Any] = {
+    "kept": gettext_lazy("Items come from those of %(stages)s that its filters keep."),
+    "items": gettext_lazy("Items come from those of %(stages)s."),
+}
+BY_KIND: dict[str, Any] = {
+    "verdicts": gettext_lazy("Items come with the answers to %(stages)s."),
+    "disagree": gettext_lazy("Items come where answers to %(stages)s disagree."),
+    "cluster": gettext_lazy("Items come from groups of the items of %(stages)s."),
+}
+ACCEPTED: Any = gettext_lazy("Items come from accepted answers of %(stages)s.")
+
+
+def source_text(stage: Stage, stages: Sequence[Stage]) -> str:
+    """How a stage without items gets some; the stages that it is made of are named."""
+    derivation = stage.derivation or {}
+    if not derivation:
+        return str(IMPORTS.get(stage.pictures, PICTURES))
+    names = {other.key: other.name for other in stages}
+    sources = [f"“{names.get(key, key)}”" for key in derivation.get("from", ())]
+    kind, of = str(derivation.get("kind", "")), str(derivation.get("of", ""))
+    text = BY_KIND.get(kind) or OF.get(of) or ACCEPTED
+    return str(text) % {"stages": _(" and ").join(sources)}

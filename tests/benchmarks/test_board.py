@@ -1,0 +1,203 @@
+"""The board of the overview: what is done of what is wanted, what waits for whom, and what is stuck and why."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from annotation.models import Assignment, Campaign, CampaignCohort, Participation, ProblemReport, Slot
+from annotation.services.campaigns import lifecycle
+from annotation.services.campaigns.chain_opening import StageOpening, open_chain
+from benchmarks.models import Item, Stage
+from benchmarks.pages.board import board_of
+from people.models import Cohort, CohortMember, Rater, User
+from predictions.models import Call, Run
+from tests.chains.link_client import text_of
+from tests.personas import World, make_cohort
+from tests.samples import assign
+
+pytestmark = pytest.mark.django_db
+ROW = re.compile(r"<tr[^>]*>(.*?)</tr>", re.DOTALL)
+CELL = re.compile(r'<td role="cell" data-l="[^"]*" data-stage="([^"]+)">(.*?)</td>', re.DOTALL)
+HEAD = re.compile(r'<th scope="row"[^>]*><bdi>(.*?)</bdi>', re.DOTALL)
+
+
+def page_of(world: World, user: User | None = None) -> str:
+    reply = world.client(user or world.mara).get(f"/b/{world.benchmark.slug}/")
+    assert reply.status_code == 200
+    return reply.content.decode()
+
+
+def board(world: World, user: User | None = None) -> dict[str, dict[str, str]]:
+    """Text of each cell by the row's name and the stage's key; under "end" when it is done."""
+    rows = {}
+    for row in ROW.findall(page_of(world, user)):
+        if head := HEAD.search(row):
+            cells = {key: text_of(cell) for key, cell in CELL.findall(row)}
+            cells["end"] = text_of(row.rpartition('class="end"')[2].partition(">")[2])
+            rows[text_of(head[1])] = cells
+    return rows
+
+
+def open_first(world: World, *cohorts: Cohort, target: int = 1) -> Campaign:
+    campaign = lifecycle.create(world.stage, "Round 1", world.mara, dict.fromkeys(cohorts or [world.egypt], target))
+    lifecycle.open_campaign(campaign, world.mara, timezone.now())
+    return campaign
+
+
+def answer(world: World, row: CampaignCohort, person: User, slot: Slot) -> None:
+    """One answer, counted where the queue counts it."""
+    assign(row, person, slot, code="3")
+    row.tallies.filter(shard=0).update(submitted=Slot.objects.filter(cohort=row, submitted=1).count())
+
+
+def long_ago(campaign: Campaign) -> None:
+    moment = timezone.now() - timedelta(days=6, hours=1)
+    Campaign.objects.filter(pk=campaign.pk).update(opened_at=moment)
+    Participation.objects.filter(cohort__campaign=campaign).update(last_seen_at=moment)
+
+
+def test_a_cell_shows_done_of_wanted_and_leaves_out_withdrawn_items(world: World) -> None:
+    world.add_items(4)
+    campaign = open_first(world, world.egypt, world.brazil)
+    row = campaign.cohorts.get(cohort=world.egypt)
+    for slot in row.slots.order_by("pk")[:2]:
+        answer(world, row, world.nour, slot)
+    rows = board(world)
+    key = world.stage.key
+    assert rows["Egypt"][key].startswith("2 of 4") and rows["Brazil"][key].startswith("0 of 4")
+    assert rows["All cohorts"][key].startswith("2 of 8")
+    answered = Slot.objects.filter(cohort=row, submitted=1).first()
+    assert answered is not None
+    Item.objects.filter(pk=answered.unit.item_id).update(withdrawn_at=timezone.now())
+    assert board(world)["Egypt"][key].startswith("1 of 3"), "an answer about a withdrawn item is no progress"
+
+
+def test_what_waits_for_review_is_counted_and_leads_to_the_queue(world: World) -> None:
+    world.add_items(3)
+    Stage.objects.filter(pk=world.stage.pk).update(acceptance="by_review")
+    campaign = open_first(world)
+    row = campaign.cohorts.get()
+    for slot in row.slots.all():
+        answer(world, row, world.nour, slot)
+    first, second, _third = Assignment.objects.order_by("pk")
+    Assignment.objects.filter(pk=first.pk).update(state="accepted")
+    Assignment.objects.filter(pk=second.pk).update(state="returned")
+    text = board(world)["Egypt"][world.stage.key]
+    assert "3 of 3" in text and "1 accepted" in text
+    assert "1 waits for review" in text and "1 returned to its author" in text and "Stuck" not in text
+    queue = f'/review/?stage={world.stage.pk}&amp;cohort={world.egypt.pk}"'
+    assert queue in page_of(world, world.reviewer) and queue not in page_of(world, world.team_admin)
+    Assignment.objects.filter(state="submitted").update(changed_at=timezone.now() - timedelta(days=6, hours=1))
+    assert "Stuck: no review for 6 days" in board(world)["Egypt"][world.stage.key]
+    reply = world.client(world.mara).get(f"/b/{world.benchmark.slug}/items/?cohort={world.egypt.pk}.accepted")
+    assert first.unit.item.key in reply.content.decode() and second.unit.item.key not in reply.content.decode()
+
+
+def test_a_cell_is_stuck_for_the_first_reason_that_holds(world: World) -> None:
+    world.add_items(1)
+    campaign = open_first(world, target=3)
+
+    def text() -> str:
+        return board(world)["Egypt"][world.stage.key]
+
+    assert "Stuck: 3 people wanted, 2 joined" in text()
+    CohortMember.objects.filter(cohort=world.egypt).update(left_at=timezone.now())
+    assert "Stuck: nobody has joined" in text()
+    CohortMember.objects.filter(cohort=world.egypt).update(left_at=None)
+    world.add_annotators(world.egypt, 1)
+    assert "Stuck" not in text(), "work has only just begun"
+    long_ago(campaign)
+    assert "Stuck: no answer for 6 days" in text()
+    lifecycle.pause(campaign, world.mara)
+    assert "Stuck: paused" in text()
+    lifecycle.close(campaign, world.mara, timezone.now())
+    assert "Stuck: closed, 3 missing" in text()
+
+
+def test_a_stage_that_is_open_for_models_only_has_no_cells_of_people(world: World) -> None:
+    world.add_items(2)
+    open_chain(world.benchmark, [StageOpening(world.stage.pk, {world.egypt.pk: 0})], world.mara, timezone.now())
+    assert board(world).get("Egypt", {}).get(world.stage.key, "") == ""
+    assert "Paused" not in text_of(page_of(world)) and "0 of" not in text_of(page_of(world))
+
+
+def test_a_model_has_a_row_with_what_it_answered_and_what_was_lost(world: World) -> None:
+    world.add_items(4)
+    campaign = open_first(world)
+    model = Rater.objects.create(kind="model", team=world.team, name="Model", setting="main")
+    run = Run.objects.create(
+        benchmark=world.benchmark, rater=model, campaign=campaign, task=Run.Task.ANSWERS, complete=True
+    )
+    states = (("answered", ""), ("answered", ""), ("unparseable", "no_answer"), ("refused", "declined"))
+    for item, (state, reason) in zip(world.items, states, strict=True):
+        Call.objects.create(run=run, item=item, state=state, reason=reason)
+    text = board(world)["Model"][world.stage.key]
+    assert text == "2 of 4 1 unreadable 1 refused"
+    world.items[0].withdrawn_at = timezone.now()
+    world.items[0].save()
+    assert board(world)["Model"][world.stage.key].startswith("1 of 3")
+    assert f"/predictions/run/{run.pk}/" in page_of(world)
+    assert f"/predictions/run/{run.pk}/" not in page_of(world, world.reviewer), "runs are for those who work on it"
+    Run.objects.filter(pk=run.pk).update(withdrawn_at=timezone.now())
+    assert "Model" not in board(world)
+
+
+def test_a_forecast_needs_three_days_of_work(world: World) -> None:
+    world.add_items(8)
+    campaign = open_first(world)
+    row = campaign.cohorts.get()
+    for day, slot in enumerate(row.slots.order_by("pk")[:3], start=1):
+        answer(world, row, world.nour, slot)
+        assert board(world)["Egypt"]["end"] == "No forecast"
+        moment = timezone.now() - timedelta(days=day)
+        Assignment.objects.get(slot=slot).annotations.update(submitted_at=moment)
+    cells = board(world)["Egypt"]
+    assert "1 a day, until" in cells[world.stage.key] and cells["end"] not in ("", "No forecast", "Complete")
+
+
+def test_reported_problems_stand_on_the_overview(world: World) -> None:
+    world.add_items(3)
+    campaign = open_first(world)
+    world.client(world.nour).get(f"/work/{campaign.pk}/")
+    work = Assignment.objects.filter(campaign=campaign, in_hand=True).get()
+    ProblemReport.objects.create(assignment=work, rater=work.rater, text="upside down")
+    assert "1 reported problem waits for an answer" in page_of(world)
+    ProblemReport.objects.update(answered_at=timezone.now(), answered_by=world.mara, answer="Thank you")
+    assert "waits for an answer" not in page_of(world)
+
+
+def test_every_link_of_the_board_opens_for_those_who_see_it(world: World) -> None:
+    world.add_items(2)
+    Stage.objects.filter(pk=world.stage.pk).update(acceptance="by_review")
+    row = open_first(world).cohorts.get()
+    answer(world, row, world.nour, row.slots.order_by("pk")[0])
+    Item.objects.filter(pk=world.items[1].pk).update(intake="waiting")
+    for user in (world.mara, world.reviewer, world.team_admin):
+        section = page_of(world, user).partition('aria-labelledby="chain"')[2].partition("</section>")[0]
+        addresses = set(re.findall(r'href="([^"]+)"', section))
+        assert addresses
+        for address in addresses:
+            reply = world.client(user).get(address.replace("&amp;", "&"), follow=True)
+            assert reply.status_code == 200, (user.name, address)
+
+
+def test_its_queries_do_not_grow_with_cohorts_items_and_campaigns(world: World) -> None:
+    world.add_items(2)
+    open_first(world)
+
+    def count() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            board_of(world.benchmark, world.mara, timezone.now())
+        return len(queries)
+
+    before = count()
+    more = [make_cohort(world.team, f"Cohort {n}") for n in range(6)]
+    world.add_items(20)
+    for _number in range(3):
+        open_first(world, world.egypt, *more)
+    assert count() == before
+    assert 'class="wrap cards board tight"' in page_of(world), "many cohorts are shown closer together"
