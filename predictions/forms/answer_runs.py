@@ -15,7 +15,7 @@ from benchmarks.models import Benchmark, Item
 from people.forms.base import StyledFormMixin
 from people.forms.teams import validate_single_line
 from predictions.forms.asked_about import AskedAboutMixin
-from predictions.models import Endpoint, Run
+from predictions.models import Endpoint, KnowledgeBase, Run
 from predictions.prompts.contract import Prompt, PromptOption
 from predictions.prompts.registry import problems_of
 from predictions.queries.example_items import choose_example_items
@@ -269,6 +269,14 @@ def _linking_field(option: PromptOption, benchmark: Benchmark, campaign: Campaig
     return _Linking(runs, empty_label=_("None"), initial=newest.pk if newest else None, **about)
 
 
+def _base_field(option: PromptOption, benchmark: Benchmark, campaign: Campaign, about: Any) -> forms.Field:
+    """The base that the stage was linked to last, else the newest one."""
+    bases = KnowledgeBase.objects.filter(team=benchmark.team).order_by("-pk")
+    linked = bases.filter(indexes__runs__benchmark=benchmark, indexes__runs__withdrawn_at=None)
+    initial = linked.order_by("-indexes__runs__pk").first() or bases.first()
+    return forms.ModelChoiceField(bases, empty_label=_("None"), initial=initial.pk if initial else None, **about)
+
+
 def _examples(option: PromptOption, benchmark: Benchmark, campaign: Campaign, about: Any) -> forms.Field:
     return _Examples(campaign, initial="", widget=_area(), **about)
 
@@ -279,7 +287,7 @@ def _area() -> forms.Textarea:
 
 MAKERS = {
     "choice": _choice, "number": _number, "flag": _flag, "text": _text_field, "run": _linking_field,
-    "examples": _examples,
+    "base": _base_field, "examples": _examples,
 }  # fmt: skip
 
 

@@ -172,11 +172,11 @@ class UnparsedReply:
 @dataclass(frozen=True)
 class PromptOption:
     """What a researcher may set for a run. `kind`: "choice" (of `choices`), "number", "text", "run" (a linking run),
-    "examples" (items of the stage, never tested)."""
+    "base" (a knowledge base), "examples" (items of the stage, never tested)."""
 
     key: str
     label: str
-    kind: Literal["choice", "number", "text", "run", "examples", "flag"] = "text"
+    kind: Literal["choice", "number", "text", "run", "base", "examples", "flag"] = "text"
     choices: tuple[tuple[str, str], ...] = ()
     default: Any = ""
     help: str = ""

@@ -28,6 +28,14 @@ def gold_entries(item: Item) -> list[str]:
     return [str(part).strip() for part in parts if str(part).strip()]
 
 
+def gold_article(base: KnowledgeBase, item: Item) -> KnowledgeEntry | None:
+    """The first right entry of an item that has an article in the base."""
+    keys = gold_entries(item)
+    rows = KnowledgeEntry.objects.filter(base=base, key__in=keys).exclude(text="") if keys else ()
+    entries = {row.key: row for row in rows}
+    return next((entries[key] for key in keys if key in entries), None)
+
+
 @dataclass(frozen=True)
 class KnowledgeBaseRow:
     """A knowledge base with how much is in it. `more`: there is more than was counted."""

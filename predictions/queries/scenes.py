@@ -13,7 +13,7 @@ from annotation.models import Annotation, Unit
 from annotation.sheets.sheet import Field, Sheet
 from benchmarks.models import Item, Stage
 from people.models import Rater
-from predictions.models import Run
+from predictions.models import KnowledgeBase, Run
 from predictions.prompts.contract import (
     ImagePart,
     MissingInput,
@@ -29,6 +29,7 @@ from predictions.prompts.prompt_templates import TemplatePrompt
 
 LANGUAGE = "en"
 UNLINKED = {"no_article": "no_links", "no_titles": "no_links"}  # where no linking run was chosen
+NO_BASE = {"no_gold_article": "no_base"}  # where no knowledge base was chosen
 
 
 def scene_of(unit: Unit, sheet: Sheet, options: Mapping[str, Any], shown: Shown | None = None) -> Scene:
@@ -135,6 +136,8 @@ class Scenes:
         options = self.options
         for run in self._links:
             options = {**options, "linked": _linked_article(run, unit.item)}
+        for base in self._bases:
+            options = {**options, "linked": _gold_article(base, unit.item)}
         return scene_of(unit, self.sheet, options, shown), shown
 
     def build_requests(self, scene: Scene, shown: Shown, seed: int) -> PromptRequests:
@@ -143,7 +146,9 @@ class Scenes:
             return build_requests(self.prompt, scene, shown, self.stage, seed)
         except MissingInput as lacking:
             unlinked = "run" in self.kinds.values() and not self._links
-            raise MissingInput(UNLINKED.get(lacking.code, lacking.code) if unlinked else lacking.code) from None
+            of_base = "base" in self.kinds.values() and not self._bases
+            codes = (UNLINKED if unlinked else {}) | (NO_BASE if of_base else {})
+            raise MissingInput(codes.get(lacking.code, lacking.code)) from None
 
     @cached_property
     def options(self) -> Mapping[str, Any]:
@@ -158,9 +163,19 @@ class Scenes:
     @cached_property
     def _links(self) -> list[Run]:
         """The linking run that an option names."""
-        named = [self.given.get(key) for key, kind in self.kinds.items() if kind == "run"]
-        runs = Run.objects.filter(pk__in=[int(pk) for pk in named if pk], task=Run.Task.LINKING)
+        runs = Run.objects.filter(pk__in=self._ids_of("run"), task=Run.Task.LINKING)
         return list(runs.filter(benchmark__team=self.stage.benchmark.team_id)[:1])
+
+    @cached_property
+    def _bases(self) -> list[KnowledgeBase]:
+        """The knowledge base that an option names."""
+        bases = KnowledgeBase.objects.filter(pk__in=self._ids_of("base"), team=self.stage.benchmark.team_id)
+        return list(bases[:1])
+
+    def _ids_of(self, kind: str) -> list[int]:
+        """What the options of a kind name."""
+        named = [self.given.get(key) for key, option_kind in self.kinds.items() if option_kind == kind]
+        return [int(pk) for pk in named if pk]
 
 
 def _linked_article(run: Run, item: Item) -> Mapping[str, Any] | None:
@@ -170,6 +185,14 @@ def _linked_article(run: Run, item: Item) -> Mapping[str, Any] | None:
     if result is None:
         return None
     return {name: getattr(result, name) for name in ("entity", "article", "titles")}
+
+
+def _gold_article(base: KnowledgeBase, item: Item) -> Mapping[str, Any] | None:
+    """The article of the entry that is right for the item; None where the item names none, or the base lacks it."""
+    from predictions.queries.knowledge import gold_article
+
+    entry = gold_article(base, item)
+    return {"entity": entry.lemmas[0], "article": entry.text, "titles": ()} if entry else None
 
 
 def _examples(stage: Stage, keys: Sequence[str]) -> list[dict[str, Any]]:

@@ -8,6 +8,8 @@ NEEDS = {
     "entities": _("entities of the picture"),
     "examples": _("answered examples"),
     "candidate": _("an answer to judge"),
+    "links": _("a linking run"),
+    "gold": _("the right entry (column gold_entity)"),
     "references": _("reference answers"),
 }
 

@@ -23,6 +23,7 @@ from predictions.prompts.contract import (
 )
 from predictions.prompts.phrases import parse_phrase
 from predictions.prompts.prompt_templates import (
+    OptionProblem,
     TemplatePrompt,
     choice_of,
     fence,
@@ -44,6 +45,12 @@ LINKS = PromptOption(
     gettext_noop("Article from"),
     "run",
     help=gettext_noop("The linking run that names the entity of each picture."),
+)
+BASE = PromptOption(
+    "base",
+    gettext_noop("Articles from"),
+    "base",
+    help=gettext_noop("The knowledge base that has the right entry of each picture (column gold_entity)."),
 )
 LETTERS = PromptOption(
     "article_letters",
@@ -119,10 +126,15 @@ def level_names(question: Question) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Relevance(TemplatePrompt):
-    """One picture, one culture, a number. `shown_fields`: what is told besides the culture."""
+    """One picture, one culture, a number. `shown_fields`: what is told besides the culture. `gold`: the article is that
+    of the picture's right entry, not of the one it was linked to."""
 
     shown_fields: Seen = "article"
     reasoned: bool = False
+    gold: bool = False
+
+    def problems(self, options: Mapping[str, Any]) -> list[OptionProblem]:
+        return [*super().problems(options), *base_problems(self.gold, options)]
 
     def fits(self, scene: Scene) -> bool:
         return bool(scale_question(scene) and scene.target and (scene.images or not self.needs_images))
@@ -164,7 +176,7 @@ class Relevance(TemplatePrompt):
         if self.shown_fields in ("article", "text"):
             entity, article = single_line(known.get("entity") or ""), str(known.get("article") or "").strip()
             if not entity or not article:
-                raise MissingInput("no_article")
+                raise MissingInput("no_gold_article" if self.gold else "no_article")
             return {"entity": entity, "article": fence("article", article[: self._letters(scene)])}
         return {}
 
@@ -185,11 +197,17 @@ class Relevance(TemplatePrompt):
         return parse_single_field(question, replies[0], scale, float(least) if isinstance(least, (int, float)) else 0.0)
 
 
-def _prompt(supporting: Seen, reasoned: bool, key: str, name: str, setting: str) -> Relevance:
+def base_problems(gold: bool, options: Mapping[str, Any]) -> list[OptionProblem]:
+    """The right article comes from a knowledge base, which has to be chosen."""
+    return [OptionProblem("base", "no_base")] if gold and not options.get("base") else []
+
+
+def _prompt(supporting: Seen, reasoned: bool, key: str, name: str, setting: str, gold: bool = False) -> Relevance:
     required = {"article": ("entity", "article"), "titles": ("titles",), "text": ("entity", "article"), "plain": ()}[
         supporting
     ]
-    options = () if supporting == "plain" else (LINKS, LETTERS) if "article" in required else (LINKS,)
+    source = BASE if gold else LINKS
+    options = () if supporting == "plain" else (source, LETTERS) if "article" in required else (source,)
     return Relevance(
         key=key,
         name=name,
@@ -214,6 +232,7 @@ def _prompt(supporting: Seen, reasoned: bool, key: str, name: str, setting: str)
         more=options if reasoned else (*options, LEAST),
         shown_fields=supporting,
         reasoned=reasoned,
+        gold=gold,
     )
 
 
@@ -234,6 +253,9 @@ DIGITS = (
         "article_only",
     ),
     _prompt("plain", False, "caire-digit-plain", gettext_noop("Relevance, without retrieval"), "no_retrieval"),
+    _prompt(
+        "article", False, "caire-digit-gold", gettext_noop("Relevance, with the right article"), "gold_context", True
+    ),
 )
 REASONS = (
     _prompt("article", True, "caire-reason", gettext_noop("Relevance, reasons first"), "reasoned"),
@@ -243,6 +265,14 @@ REASONS = (
     ),
     _prompt(
         "plain", True, "caire-reason-plain", gettext_noop("Reasons first, without retrieval"), "reasoned_no_retrieval"
+    ),
+    _prompt(
+        "article",
+        True,
+        "caire-reason-gold",
+        gettext_noop("Reasons first, with the right article"),
+        "gold_context_reasoned",
+        True,
     ),
 )
 

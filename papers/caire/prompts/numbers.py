@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from papers.caire.prompts.levels import LETTERS, LINKS, level_names, link_context, scale_question
+from papers.caire.prompts.levels import BASE, LETTERS, LINKS, base_problems, level_names, link_context, scale_question
 from predictions.prompts.contract import (
     NO_LOGPROB,
     Message,
@@ -138,20 +138,23 @@ PROBING = Probing(
 
 @dataclass(frozen=True)
 class Likelihood(TemplatePrompt):
-    """How likely the culture's name is after the article and the picture, less its base rate. `seen`: with the picture."""
+    """How likely the culture's name is after the article and the picture, less its base rate. `gold`: the article is
+    that of the picture's right entry."""
+
+    gold: bool = False
 
     def fits(self, scene: Scene) -> bool:
         return bool(scale_question(scene) and scene.target and (scene.images or not self.needs_images))
 
     def problems(self, options: Mapping[str, Any]) -> list[OptionProblem]:
         wrong = [OptionProblem("cut", "no_cut")] if number(options.get("cut")) is None else []
-        return [*super().problems(options), *wrong]
+        return [*super().problems(options), *wrong, *base_problems(self.gold, options)]
 
     def ask(self, scene: Scene, seed: int) -> PromptRequests:
         known, target = link_context(scene), require_target(scene)
         article = str(known.get("article") or "").strip()
         if not article:
-            raise MissingInput("no_article")
+            raise MissingInput("no_gold_article" if self.gold else "no_article")
         if number(self.option(scene, "cut")) is None:
             raise MissingInput("no_cut")
         most = number(self.option(scene, "article_letters")) or LETTERS.default
@@ -226,4 +229,16 @@ LIKELIHOOD_TEXT = Likelihood(
     required_placeholders=("article",),
     more=MORE,
 )
-PROMPTS: tuple[Prompt, ...] = (PROBING, LIKELIHOOD, LIKELIHOOD_TEXT)
+LIKELIHOOD_GOLD = Likelihood(
+    key="caire-likelihood-gold",
+    name=gettext_noop("Likelihood of the culture's name, with the right article"),
+    source=gettext_noop("Appendix B.1 of the paper"),
+    user=LIKELIHOOD.user,
+    setting="gold_context_log_probabilities",
+    kind="continuation",
+    takes=("image", "article"),
+    required_placeholders=("article",),
+    more=(BASE, *MORE[1:]),
+    gold=True,
+)
+PROMPTS: tuple[Prompt, ...] = (PROBING, LIKELIHOOD, LIKELIHOOD_TEXT, LIKELIHOOD_GOLD)

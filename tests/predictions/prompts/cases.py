@@ -140,7 +140,7 @@ def reply_with_logprob(logprob: float, pieces: int = 2) -> Reply:
 CVQA, VG, CAIRE = "culturalvqa", "valueground", "caire-universal"
 LAMPS = {"target": "India", "text": "What are these lamps called?"}
 PAIRED = {"text": "How important is family in your life?", "context": PAIR, "images": ("a", "b")}
-SCORED = {"options": {"linked": LINKED}, "concept": "ritual"}
+SCORED = {"options": {"linked": LINKED, "base": 1}, "concept": "ritual"}
 EXAMPLE = {"item": "item-2", "image": "ee" * 32, "text": "What is this bread?", "answer": "Naan", "target": "India"}
 CASES = (
     Case("culturalvqa-vlm", (CVQA, "answers"), text_reply("Diya"), {"answer": "Diya"}, **LAMPS),
@@ -215,7 +215,7 @@ CASES = (
     ),
     *(
         Case(f"caire-digit{end}", (CAIRE, "relevance"), text_reply("4"), {"relevance": "4"}, **SCORED)
-        for end in ("", "-titles", "-text", "-plain")
+        for end in ("", "-titles", "-text", "-plain", "-gold")
     ),
     *(
         Case(
@@ -225,7 +225,7 @@ CASES = (
             {"relevance": "4"},
             **SCORED,
         )
-        for end in ("", "-titles", "-text", "-plain")
+        for end in ("", "-titles", "-text", "-plain", "-gold")
     ),
     Case("caire-entity", "entity", text_reply("Title: Oni"), {"entity": "Oni"}),
     Case(
@@ -242,9 +242,9 @@ CASES = (
             reply_with_logprob(-2.0),
             {"relevance": "5"},
             concept="ritual",
-            options={"linked": LINKED, "cut": 3},
+            options={"linked": LINKED, "base": 1, "cut": 3},
         )
-        for end in ("", "-text")
+        for end in ("", "-text", "-gold")
     ),
     Case(
         "globalrg-grounding",
