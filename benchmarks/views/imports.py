@@ -6,13 +6,16 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from benchmarks.access import benchmark_for
+from benchmarks.forms.crossing import CrossingForm
 from benchmarks.forms.imports import ImportForm
 from benchmarks.imports.columns import columns_of, sample_of
+from benchmarks.imports.records import Defaults
 from benchmarks.models import Stage
 from benchmarks.pages.plugin_pages import pages_of
 from benchmarks.pages.tabs import tabs_for
 from benchmarks.services import imports
 from jobs.formats.csv_safety import csv_lines
+from jobs.models import Job
 from jobs.queries import job_reports
 from people.views.request_helpers import current_user
 
@@ -24,21 +27,17 @@ def import_items(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug, can="work_on")
     stages = list(benchmark.stages.all())
     stage = _selected_stage(stages, key=request.GET.get("stage", ""), number=request.POST.get("stage", ""))
-    form = ImportForm(request.POST or None, request.FILES or None, stage=stage)
-    if request.method == "POST" and form.is_valid():
-        data = form.cleaned_data
-        job = imports.start_upload(
-            stage,
-            current_user(request),
-            archive=data.get("archive"),
-            manifest=data["manifest"],
-            defaults=form.defaults(),
-            complete=data["complete"],
-        )
-        return redirect("jobs:job", job.pk)
+    crosses = request.method == "POST" and request.POST.get("do") == "cross"
+    crossing = CrossingForm(*((request.POST,) if crosses else ()), stage=stage)
+    if crosses and _takes_words(stage) and crossing.is_valid():
+        return redirect("jobs:job", _start_crossing(request, stage, crossing).pk)
+    form = ImportForm(*(() if crosses else (request.POST or None, request.FILES or None)), stage=stage)
+    if request.method == "POST" and not crosses and form.is_valid():
+        return redirect("jobs:job", _start_upload(request, stage, form).pk)
     context = {
         "benchmark": benchmark,
         "form": form,
+        "crossing": crossing if _takes_words(stage) else None,
         "stage": stage,
         "stages": stages,
         "columns": columns_of(stage),
@@ -48,6 +47,27 @@ def import_items(request: HttpRequest, slug: str) -> HttpResponse:
         "who_place": benchmark.name,
     }
     return render(request, "benchmarks/import.html", context)
+
+
+def _start_upload(request: HttpRequest, stage: Stage, form: ImportForm) -> Job:
+    """Import the files of the valid form."""
+    data = form.cleaned_data
+    return imports.start_upload(
+        stage, current_user(request), archive=data.get("archive"), manifest=data["manifest"],
+        defaults=form.defaults(), complete=data["complete"],
+    )  # fmt: skip
+
+
+def _start_crossing(request: HttpRequest, stage: Stage, form: CrossingForm) -> Job:
+    """Import the rows of the valid form."""
+    return imports.start_upload(
+        stage, current_user(request), archive=None, manifest=form.manifest(), defaults=Defaults()
+    )
+
+
+def _takes_words(stage: Stage) -> bool:
+    """Whether items of words alone are brought into the stage."""
+    return stage.pictures == Stage.Pictures.NONE and not stage.derivation
 
 
 def _selected_stage(stages: Sequence[Stage], *, key: str = "", number: str = "") -> Stage:
