@@ -8,6 +8,8 @@ class PredictionsConfig(AppConfig):
         from annotation.pages.chain_opening import register_cost
         from annotation.services.derivation import unanswered_calls
         from benchmarks.pages import board, label_set_uses, panels
+        from annotation.services.revisions import makers
+        from benchmarks.pages import label_set_uses, panels
         from benchmarks.pages.next_actions import Rank, register
         from benchmarks.services import item_changes
         from jobs import access
@@ -24,6 +26,8 @@ class PredictionsConfig(AppConfig):
         from predictions.services.encoders.item_facts import DRIVE as FACTS
         from predictions.services.files.answer_import import IMPORT as ANSWERS
         from predictions.services.files.result_import import IMPORT as RUNS
+        from predictions.services.images.image_job import MAKE
+        from predictions.services.images.revisions import ImageServiceMaker
         from predictions.services.knowledge import entry_import, indexes, linking
         from predictions.services.runs import following
         from predictions.services.runs.run_jobs import ASK, REPARSE
@@ -36,11 +40,12 @@ class PredictionsConfig(AppConfig):
         kinds.register(FACTS)
         kinds.register(ASK)
         kinds.register(REPARSE)
-        for kind in (entry_import.IMPORT, indexes.BUILD, linking.LINK):
+        for kind in (entry_import.IMPORT, indexes.BUILD, linking.LINK, MAKE):
             kinds.register(kind)
         access.register_scope("knowledge", knowledge_place)
         register_cost(model_cost)
         unanswered_calls.register(find_unanswered)
+        makers.register(ImageServiceMaker())
         register(Rank.FACTS, next_actions.compute_facts)
         register(Rank.REST, next_actions.compute_other_facts)
         register(Rank.PLAN, next_actions.plan_runs)

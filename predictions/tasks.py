@@ -1,6 +1,8 @@
 from celery import shared_task
+from django.utils import timezone
 
 from predictions.services.encoders import fact_requests
+from predictions.services.images import remakes
 from predictions.services.runs import following
 
 
@@ -14,3 +16,9 @@ def start_fact_jobs() -> int:
 def follow_new_items() -> int:
     """Told when items arrive in a stage that a run follows; the beat comes round for what was not told."""
     return following.follow_new_items()
+
+
+@shared_task(name=remakes.TASK)
+def return_images() -> int:
+    """Images of which somebody said “make again”. For the beat."""
+    return remakes.return_images(timezone.now())

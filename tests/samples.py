@@ -38,7 +38,7 @@ from evaluation.tables import registry
 from jobs.models import Job
 from people.models import Cohort, Rater, User
 from people.services import links, messages, tokens
-from predictions.models import Call, Collection, Endpoint, FactRequest, PlanSet, Run
+from predictions.models import Call, Collection, Endpoint, FactRequest, ImagePlan, PlanSet, Run
 from tests.evaluation.sample_tables import SMALL
 from tests.personas import SHEET, World
 from tests.predictions.knowledge import samples as knowledge
@@ -244,6 +244,7 @@ def build(world: World) -> Mapping[str, Any]:
         "call_id": call.pk,
         "request_id": request_facts(world, Endpoint.objects.get(pk=call.run.endpoint_id), run.rater).pk,
         "plan_set_id": PlanSet.objects.create(benchmark=world.benchmark, budget=1).pk,
+        "predictions:images_action stage_id": plan_images(world, call.run.endpoint_id),
         **{f"predictions:{name} run_id": call.run_id for name in ANSWER_ROUTES},
         **{f"predictions:{name} slug": world.team.slug for name in ENDPOINT_ROUTES},
         **{f"people:{name} slug": world.team.slug for name in TEAM_ROUTES},
@@ -258,6 +259,14 @@ def build(world: World) -> Mapping[str, Any]:
         "object_id": world.nour.pk,
         "id": world.nour.pk,
     }
+
+
+def plan_images(world: World, endpoint: int) -> int:
+    """A plan of images for the stage."""
+    ImagePlan.objects.get_or_create(
+        stage=world.stage, defaults={"source": world.stage, "endpoint_id": endpoint, "model": "painter"}
+    )
+    return world.stage.pk
 
 
 def a_return(world: World) -> ItemReturn:
@@ -312,6 +321,7 @@ POSTS: Mapping[str, Mapping[str, str]] = {
     "people:cohort_invite": {"note": "x"},
     "predictions:answer_run_action": {"do": "withdraw"},
     "predictions:plan_set_action": {"do": "stop"},
+    "predictions:images_action": {"do": "pause"},
     "predictions:model_details": {"model": "Asked", "access": "open"},
     "predictions:endpoint_new": {"kind": "openai", "name": "Mine", "base_url": "https://a.example/v1"},
     "predictions:endpoint_action": {"do": "retire"},

@@ -1,4 +1,5 @@
-"""A practice model for the demo: it speaks the OpenAI protocol, looks at nothing, and costs nothing.
+"""A practice model for the demo: it speaks the OpenAI protocol, looks at nothing, draws simple pictures, and costs
+nothing.
 
     python -m config.local.mock_model --port 8117
 
@@ -7,12 +8,17 @@ as real models do: what became of that is on the page of a run.
 """
 
 import argparse
+import base64
 import hashlib
 import json
 import re
+from email.parser import BytesParser
+from email.policy import HTTP
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from random import Random
 from typing import Any
+
+from config.local.mock_images import DECLINED, draw_scene, edit_scene
 
 MODELS = ("practice-heron", "practice-wren")
 CHATS = 0.04
@@ -42,6 +48,49 @@ def chat_completion(asked: dict[str, Any]) -> dict[str, Any]:
         "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
         "usage": {**words, "total_tokens": sum(words.values())},
     }
+
+
+class Declined(Exception):
+    """The practice model is told not to make this picture."""
+
+
+def make_images(asked: dict[str, Any]) -> dict[str, Any]:
+    """Pictures from a prompt, the same for the same prompt and seed."""
+    prompt, seed = str(asked.get("prompt") or ""), asked.get("seed", "")
+    _check_prompt(prompt)
+    count = max(1, min(10, int(asked.get("n") or 1)))
+    return _images([draw_scene(prompt, f"{seed}{number or ''}") for number in range(count)])
+
+
+def edit_images(content_type: str, body: bytes) -> dict[str, Any]:
+    """The first picture of a form of several parts, changed in one place."""
+    fields = _form_fields(content_type, body)
+    prompt = fields["prompt"].decode()
+    _check_prompt(prompt)
+    original = fields.get("image") or fields["image[]"]
+    return _images([edit_scene(original, prompt, fields.get("seed", b"").decode())])
+
+
+def _check_prompt(prompt: str) -> None:
+    if not prompt.strip():
+        raise ValueError("there is no prompt")
+    if DECLINED in prompt:
+        raise Declined
+
+
+def _images(pictures: list[bytes]) -> dict[str, Any]:
+    return {"created": 0, "data": [{"b64_json": base64.b64encode(picture).decode()} for picture in pictures]}
+
+
+def _form_fields(content_type: str, body: bytes) -> dict[str, bytes]:
+    """The parts of a multipart form by name; of several of one name the first."""
+    message = BytesParser(policy=HTTP).parsebytes(b"Content-Type: " + content_type.encode() + b"\r\n\r\n" + body)
+    fields: dict[str, bytes] = {}
+    for part in message.iter_parts():
+        name = part.get_param("name", header="content-disposition")
+        payload = part.get_payload(decode=True)
+        fields.setdefault(str(name), payload if isinstance(payload, bytes) else b"")
+    return fields
 
 
 def completion_text(asked: dict[str, Any], dice: Random) -> str:
@@ -99,13 +148,19 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return self._send(413, {"error": {"message": "This is too much."}})
         body = self.rfile.read(length)
-        if self.path != "/v1/chat/completions":
-            return self._send(404, {"error": {"message": "There is nothing here."}})
         try:
-            asked = json.loads(body)
-            return self._send(200, chat_completion(asked))
-        except (ValueError, AttributeError, TypeError):
-            return self._send(400, {"error": {"message": "This is no chat request."}})
+            if self.path == "/v1/chat/completions":
+                return self._send(200, chat_completion(json.loads(body)))
+            if self.path == "/v1/images/generations":
+                return self._send(200, make_images(json.loads(body)))
+            if self.path == "/v1/images/edits":
+                return self._send(200, edit_images(self.headers.get("Content-Type", ""), body))
+        except Declined:
+            error = {"message": "The practice model does not make this picture.", "code": "moderation_blocked"}
+            return self._send(400, {"error": error})
+        except (ValueError, AttributeError, TypeError, KeyError, OSError):
+            return self._send(400, {"error": {"message": "This request cannot be read."}})
+        return self._send(404, {"error": {"message": "There is nothing here."}})
 
     def _send(self, status: int, body: dict[str, Any]) -> None:
         data = json.dumps(body).encode()

@@ -67,13 +67,16 @@ class ImageMaker:
         return self._parse_images(self.wire.send("POST", "/images/generations", most=MOST_ANSWER, json=body), [prompt])
 
     def edit(
-        self, prompt: str, originals: Sequence[bytes], model: str, *, size: str = "", mask: bytes | None = None
-    ) -> GeneratedImages:
-        """The originals, changed as the prompt says. `mask`: a PNG whose transparent parts may be changed."""
+        self, prompt: str, originals: Sequence[bytes], model: str, *, size: str = "", mask: bytes | None = None,
+        **more: Any,
+    ) -> GeneratedImages:  # fmt: skip
+        """The originals, changed as the prompt says. `mask`: a PNG whose transparent parts may be changed; `more`: what
+        the server takes besides, such as quality or seed."""
         field = "image" if len(originals) == 1 else "image[]"
         files = [(field, _file(f"image-{number}", data)) for number, data in enumerate(originals)]
         files += [("mask", _file("mask", mask))] if mask else []
         form = {"model": model, "prompt": prompt, **({"size": size} if size else {})}
+        form |= {name: str(value) for name, value in more.items()}
         return self._parse_images(
             self.wire.send("POST", "/images/edits", most=MOST_ANSWER, data=form, files=files), [prompt]
         )

@@ -97,8 +97,8 @@ class CollectionBuildForm(StyledFormMixin, forms.Form):
         ],
     )
     asked_by = forms.ModelChoiceField(
-        label=_("Pictures that ask for texts"), queryset=Stage.objects.none(), required=False,
-        help_text=_("Each picture of this stage becomes a query of the set “images”."),
+        label=_("Items that ask"), queryset=Stage.objects.none(), required=False,
+        help_text=_("Pictures become queries of the set “images”, sentences of a stage of words of “sentences”."),
     )  # fmt: skip
     languages = forms.CharField(
         label=_("Languages of countries"), required=False, widget=forms.Textarea(attrs={**LINES, "rows": 3}),

@@ -110,15 +110,21 @@ class PriceForm(StyledFormMixin, forms.Form):
     price_out = _dollars(_("$ per million tokens out"))
     image = _dollars(_("$ per picture"))
     request = _dollars(_("$ per request"))
+    generated = forms.CharField(
+        label=_("$ per generated picture"), max_length=200, required=False,
+        help_text=_("One price, or by size: 512x512=0.02, 1024x1024=0.04"),
+    )  # fmt: skip
+    edited = forms.CharField(label=_("$ per edited picture"), max_length=200, required=False)
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
-        if any(cleaned.get(name) is not None for name in PARTS.values()) and not cleaned.get("model"):
+        if any(cleaned.get(name) not in (None, "") for name in PARTS.values()) and not cleaned.get("model"):
             self.add_error("model", _("Say which model costs this, or * for all others."))
         return cleaned
 
 
-PARTS = {"in": "price_in", "out": "price_out", "image": "image", "request": "request"}
+PARTS = {"in": "price_in", "out": "price_out", "image": "image", "request": "request", "generated": "generated",
+         "edited": "edited"}  # fmt: skip
 PRICE_ROWS = forms.formset_factory(PriceForm, extra=2, max_num=200, absolute_max=250)
 
 
@@ -135,6 +141,12 @@ def table_of(rows: Any) -> dict[str, Mapping[str, str]]:
     """The price list out of valid rows, as `Prices.table` keeps it: numbers as strings."""
     filled_rows = [row.cleaned_data for row in rows if row.cleaned_data.get("model")]
     return {
-        row["model"].strip(): {key: f"{row[name]:f}" for key, name in PARTS.items() if row[name] is not None}
+        row["model"].strip(): {
+            key: _price_text(row[name]) for key, name in PARTS.items() if row[name] not in (None, "")
+        }
         for row in filled_rows
     }
+
+
+def _price_text(price: Decimal | str) -> str:
+    return price if isinstance(price, str) else f"{price:f}"

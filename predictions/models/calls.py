@@ -93,7 +93,7 @@ class Call(models.Model):
 
 
 class Attempt(models.Model):
-    """One request that went out, whatever came of it. Never changed."""
+    """One request that went out, whatever came of it: for a call, or for what `scope` names. Never changed."""
 
     class Outcome(models.TextChoices):
         REPLY = "reply", _("A reply")
@@ -105,7 +105,10 @@ class Attempt(models.Model):
         PERMANENT = "permanent", _("Request rejected")
         LOST = "lost", _("Interrupted")
 
-    call = models.ForeignKey(Call, models.PROTECT, related_name="attempts")
+    call = models.ForeignKey(Call, models.PROTECT, null=True, related_name="attempts")
+    scope = models.CharField(
+        max_length=60, blank=True, default="", db_default="", help_text='Of no call: what it was for, "image-order:7".'
+    )
     number = models.PositiveSmallIntegerField()
     part = models.PositiveSmallIntegerField(default=0, help_text="Which of the call's requests; 0 for a lost one.")
     at = models.DateTimeField()
@@ -121,7 +124,14 @@ class Attempt(models.Model):
     reply = models.ForeignKey(Reply, models.PROTECT, null=True, related_name="attempts")
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["call", "number"], name="attempt_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["call", "number"], name="attempt_once"),
+            models.UniqueConstraint(fields=["scope", "number"], condition=Q(call=None), name="attempt_of_scope_once"),
+            models.CheckConstraint(
+                name="attempt_of_call_or_scope",
+                condition=Q(call__isnull=False, scope="") | (Q(call=None) & ~Q(scope="")),
+            ),
+        ]
 
     def __str__(self) -> str:
-        return f"attempt {self.number} of call {self.call_id}"
+        return f"attempt {self.number} of {self.scope or f'call {self.call_id}'}"

@@ -60,7 +60,8 @@ def call_lines(run: Run) -> Iterator[bytes]:
         attempts: dict[int, list[dict[str, Any]]] = {call.pk: [] for call in batch}
         went = Attempt.objects.filter(call__in=attempts).select_related("prices").order_by("call", "number")
         for row in went:
-            attempts[row.call_id].append(_attempt(row))
+            if row.call_id is not None:
+                attempts[row.call_id].append(_attempt(row))
         wanted = {number for call in batch for number in call.replies}
         replies = dict(Reply.objects.filter(pk__in=wanted).values_list("pk", "body"))
         for call in batch:

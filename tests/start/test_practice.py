@@ -1,9 +1,17 @@
 """The practice model of the demo keeps to what it is asked, says the same each time, and now and then is no use."""
 
+import io
 import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from config.local.mock_model import CHATTER, NO, chat_completion
+import pytest
+from PIL import Image, ImageChops
+
+from config.local.mock_model import CHATTER, NO, Handler, Server, chat_completion
+from predictions.backends.image_generation import GenerationRefused, ImageMaker
 
 
 def chat_request(number: int, **more: Any) -> dict[str, Any]:
@@ -48,3 +56,33 @@ def test_now_and_then_it_chats_or_declines() -> None:
     assert 5 <= answers.count(CHATTER) <= 40 and 2 <= answers.count(None) <= 30
     declined = chat_completion(chat_request(answers.index(None)))["choices"][0]["message"]
     assert declined["refusal"] == NO and declined["content"] is None
+
+
+def test_it_draws_the_same_picture_for_the_same_words_and_edits_change_one_place() -> None:
+    with serving_practice_model() as address:
+        maker = ImageMaker(address, seconds=20)
+        [first] = maker.generate("A photo of dance in Brazil", "practice-heron", seed=3).pictures
+        [again] = maker.generate("A photo of dance in Brazil", "practice-heron", seed=3).pictures
+        [other] = maker.generate("A photo of dance in Egypt", "practice-heron", seed=3).pictures
+        [edited] = maker.edit("Make it night", [first], "practice-heron").pictures
+        with pytest.raises(GenerationRefused):
+            maker.generate("A riot [practice: refuse]", "practice-heron")
+        maker.close()
+    assert first == again and len({first, other, edited}) == 3
+    before, after = (Image.open(io.BytesIO(data)).convert("L") for data in (first, edited))
+    assert before.size == after.size == (512, 512)
+    changed = sum(value > 16 for value in ImageChops.difference(before, after).tobytes())
+    assert 0.02 <= changed / (512 * 512) <= 0.10
+
+
+@contextmanager
+def serving_practice_model() -> Iterator[str]:
+    server = Server(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}/v1"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join(5)

@@ -19,6 +19,7 @@ from predictions.retrieval.trials import TrialPicture, TrialSet
 from predictions.services.runs.result_runs import FileRunRefused
 
 UNIVERSALS, NATIVE, THREE, SIX = "universals", "native", "three", "six"
+SENTENCES = "sentences"  # of a stage of words
 NATIVE_KEY, LABELS_KEY = "concept_in_native", "labels"
 STEP = 1000
 MOST_KEY = 200
@@ -175,7 +176,10 @@ def _queries(
             _trial_queries(drawn, about, described=True),
         )
     if plan.asked_by is not None:
-        sets["images"] = _picture_queries(plan.asked_by, entries)
+        words = plan.asked_by.pictures == Stage.Pictures.NONE
+        sets[SENTENCES if words else "images"] = (_sentence_queries if words else _picture_queries)(
+            plan.asked_by, entries
+        )
     if plan.queries and not any(sets.values()):
         raise FileRunRefused(_("No query could be made: the items say too little. They need a concept, and a country."))
     return {name: asked for name, asked in sets.items() if asked}, left_out
@@ -213,3 +217,20 @@ def _picture_queries(stage: Stage, entries: Iterable[Entry]) -> list[Query]:
         Query(key=use.item.key, image=use.image, relevant=right.get(use.item.key, []), about=_entry_about(use.item))
         for use in uses.order_by("item__key", "role").distinct("item__key")
     ]
+
+
+def _sentence_queries(stage: Stage, entries: Iterable[Entry]) -> list[Query]:
+    """Each sentence asks for pictures; right are those of its concept and culture, where entries say both."""
+    right: dict[tuple[str, str], list[str]] = {}
+    for entry in entries:
+        right.setdefault((str(entry.about.get("concept") or ""), str(entry.about.get("country") or "")), []).append(
+            entry.key
+        )
+    items = Item.objects.filter(stage=stage, withdrawn_at=None).exclude(text="").order_by("key")
+    return [
+        Query(
+            key=item.key, text=item.text, about=_entry_about(item),
+            relevant=right.get((item.concept, item.origin), []) if item.concept and item.origin else [],
+        )
+        for item in items
+    ]  # fmt: skip

@@ -25,7 +25,7 @@ from predictions.backends.contract import Backend, CallError, Encoder
 from predictions.backends.image_generation import ImageMaker
 from predictions.backends.openai import OpenAI
 from predictions.models import Endpoint, Prices, Run
-from predictions.services.endpoints import secrets
+from predictions.services.endpoints import image_prices, secrets
 
 OFFERS = ("images", "schema", "guided", "logprobs", "continuation", "seed")
 FIELDS = ("kind", "name", "base_url", "offers", "most_in_flight", "per_minute", "timeout_seconds")
@@ -35,6 +35,7 @@ MOST_SECONDS = 3600
 CHECK_SECONDS, TRY_SECONDS = 15, 40
 _SEATS = BoundedSemaphore(2)  # a process answers people with a few threads: slow servers may hold two of them
 PRICED = ("in", "out", "image", "request")
+PRICED_IMAGES = ("generated", "edited")  # of an image that is made: one price, or one for each size
 DEAREST = Decimal(1_000_000)
 LOCAL = {
     Endpoint.Kind.OPEN_CLIP.value: "clip",
@@ -249,27 +250,33 @@ def set_prices(endpoint: Endpoint, table: Mapping[str, Mapping[str, Any]], actor
 
 
 def _prices(model: str, row: Mapping[str, Any]) -> dict[str, str]:
-    if not model or len(model) > 200 or set(row) - set(PRICED):
+    if not model or len(model) > 200 or set(row) - {*PRICED, *PRICED_IMAGES}:
         raise EndpointRefused(_("A price belongs to a model, or to * for all others."))
     prices = {}
     for name, price_text in row.items():
         if price_text in ("", None):
             continue
-        try:
-            price = Decimal(str(price_text).strip())
-        except InvalidOperation as error:
-            raise EndpointRefused(
-                _("“%(told)s” is not a price. Write US dollars with a point, such as 2.50.") % {"told": price_text}
-            ) from error
-        if not price.is_finite() or not 0 <= price <= DEAREST:
-            raise EndpointRefused(
-                _("“%(told)s” is not a price. Write US dollars with a point, such as 2.50.") % {"told": price_text}
-            )
-        prices[name] = f"{price.normalize():f}"
+        if name in PRICED_IMAGES:
+            by_size = {size: _price(text) for size, text in image_prices.split_sizes(str(price_text)).items()}
+            prices[name] = image_prices.join_sizes(by_size)
+        else:
+            prices[name] = _price(price_text)
     if ("in" in prices) != ("out" in prices):
         words = _("“%(model)s”: give the price of tokens both in and out; 0 is a price, and an empty field is unknown.")
         raise EndpointRefused(words % {"model": model})
     return prices
+
+
+def _price(price_text: Any) -> str:
+    """A price as it is kept. Raises EndpointRefused."""
+    problem = _("“%(told)s” is not a price. Write US dollars with a point, such as 2.50.") % {"told": price_text}
+    try:
+        price = Decimal(str(price_text).strip())
+    except InvalidOperation as error:
+        raise EndpointRefused(problem) from error
+    if not price.is_finite() or not 0 <= price <= DEAREST:
+        raise EndpointRefused(problem)
+    return f"{price.normalize():f}"
 
 
 def price_of(endpoint: Endpoint, model: str, at: datetime) -> tuple[Prices | None, dict[str, Decimal]]:
@@ -280,8 +287,25 @@ def price_of(endpoint: Endpoint, model: str, at: datetime) -> tuple[Prices | Non
     prices = Prices.objects.filter(endpoint=endpoint, created_at__lte=at).order_by("-number").first()
     if prices is None:
         return None, {}
-    row = prices.table.get(model) or prices.table.get("*") or {}
-    return prices, {name: Decimal(price) for name, price in row.items()}
+    row = _price_row(prices, model)
+    return prices, {name: Decimal(price) for name, price in row.items() if name in PRICED}
+
+
+def image_price_of(
+    endpoint: Endpoint, model: str, size: str, at: datetime, *, edited: bool = False
+) -> tuple[Prices | None, Decimal | None]:
+    """The price list in force, and what it says of one image of this size; None where nobody has said it."""
+    prices = Prices.objects.filter(endpoint=endpoint, created_at__lte=at).order_by("-number").first()
+    row = _price_row(prices, model) if prices else {}
+    price = image_prices.price_for(row.get(PRICED_IMAGES[edited], ""), size)
+    if price is None:
+        return prices, None
+    return prices, price + Decimal(row.get("request", "0"))
+
+
+def _price_row(prices: Prices, model: str) -> Mapping[str, str]:
+    row: Mapping[str, str] = prices.table.get(model) or prices.table.get("*") or {}
+    return row
 
 
 @dataclass(frozen=True)

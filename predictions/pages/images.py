@@ -1,0 +1,88 @@
+"""What the page of an image plan shows: how far it is, what it cost, and what could not be made."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.db.models import Count
+
+from benchmarks.models import Benchmark, ItemImage, Stage
+from predictions.models import ImageOrder, ImagePlan
+from predictions.services.images import plans
+from predictions.services.images.image_job import spent_on
+from predictions.texts.call_reasons import pause_reason_text, reason_text
+
+SHOWN = 60
+State = ImageOrder.State
+
+
+@dataclass(frozen=True)
+class ImageStageRow:
+    """A stage that can get images, with its plan if there is one."""
+
+    stage: Stage
+    plan: ImagePlan | None
+    made: int
+    ordered: int
+
+
+def image_stages(benchmark: Benchmark) -> list[ImageStageRow]:
+    """Stages with one picture an item whose items are not derived, after a stage of words. Three queries."""
+    stages = list(benchmark.stages.order_by("position", "pk"))
+    words = [stage.position for stage in stages if stage.pictures == Stage.Pictures.NONE]
+    fitting = [stage for stage in stages if takes_images(stage) and any(at < stage.position for at in words)]
+    rows = ImagePlan.objects.filter(stage__in=fitting).exclude(state=ImagePlan.State.CANCELLED)
+    by_stage = {plan.stage_id: plan for plan in rows}
+    counts = ImageOrder.objects.filter(plan__in=by_stage.values()).values_list("plan", "state").annotate(n=Count("pk"))
+    ordered: dict[int, dict[str, int]] = {}
+    for plan, state, n in counts:
+        ordered.setdefault(plan, {})[state] = n
+    result = []
+    for stage in fitting:
+        plan = by_stage.get(stage.pk)
+        numbers = ordered.get(plan.pk, {}) if plan else {}
+        result.append(ImageStageRow(stage, plan, numbers.get(State.MADE, 0), sum(numbers.values())))
+    return result
+
+
+def takes_images(stage: Stage) -> bool:
+    """Whether an endpoint may make the pictures of its items."""
+    return stage.pictures == Stage.Pictures.ONE and not stage.derivation
+
+
+@dataclass(frozen=True)
+class ImageProgress:
+    """Of a plan. `states`: label and number of each state that occurs; `reason`: why it does not go on."""
+
+    plan: ImagePlan
+    states: Sequence[tuple[str, int]]
+    made: int
+    total: int
+    spent: Decimal
+    reason: str
+    problems: Sequence[tuple[ImageOrder, str]]
+    more_problems: int
+
+    @property
+    def retried(self) -> bool:
+        return any(order.state in plans.RETRIED for order, _text in self.problems)
+
+
+def image_progress(plan: ImagePlan) -> ImageProgress:
+    rows = ImageOrder.objects.filter(plan=plan)
+    counts = dict(rows.order_by().values_list("state").annotate(n=Count("pk")))
+    failed = rows.filter(state__in=(State.REFUSED, *plans.RETRIED)).select_related("item").order_by("pk")
+    problems = [(order, order.message or reason_text(order.reason)) for order in failed[:SHOWN]]
+    reason = pause_reason_text(plan.stopped_because) if plan.stopped_because else ""
+    states = [(str(State(state).label), counts[state]) for state in State.values if state in counts]
+    n_failed = sum(counts.get(state, 0) for state in (State.REFUSED, *plans.RETRIED))
+    return ImageProgress(
+        plan, states, counts.get(State.MADE, 0), sum(counts.values()), spent_on(plan), reason, problems,
+        max(0, n_failed - SHOWN),
+    )  # fmt: skip
+
+
+def newest_images(plan: ImagePlan) -> list[ItemImage]:
+    """The images that came last, with their items."""
+    rows = ItemImage.objects.filter(item__image_order__plan=plan, item__withdrawn_at=None)
+    return list(rows.select_related("item", "image").order_by("-pk")[:SHOWN])
