@@ -7,9 +7,8 @@ class PredictionsConfig(AppConfig):
     def ready(self) -> None:
         from annotation.pages.chain_opening import register_cost
         from annotation.services.derivation import unanswered_calls
-        from benchmarks.pages import board, label_set_uses, panels
         from annotation.services.revisions import makers
-        from benchmarks.pages import label_set_uses, panels
+        from benchmarks.pages import board, label_set_uses, panels
         from benchmarks.pages.next_actions import Rank, register
         from benchmarks.services import item_changes
         from jobs import access
@@ -38,9 +37,7 @@ class PredictionsConfig(AppConfig):
         kinds.register(RUNS)
         kinds.register(ENCODERS)
         kinds.register(FACTS)
-        kinds.register(ASK)
-        kinds.register(REPARSE)
-        for kind in (entry_import.IMPORT, indexes.BUILD, linking.LINK, MAKE):
+        for kind in (ASK, REPARSE, entry_import.IMPORT, indexes.BUILD, linking.LINK, MAKE):
             kinds.register(kind)
         access.register_scope("knowledge", knowledge_place)
         register_cost(model_cost)

@@ -34,6 +34,18 @@ def promotion_settings(answers: Choices, of_items: Choices) -> tuple[Setting, ..
         Setting("per", "select", _("A new item for"), choices=PER, start=""),
         _context([*of_items, *answers]),
         _roles(_("A question that a picture is given to, or item.<role> for a picture of the item.")),
+        *_by_stage(answers),
+    )
+
+
+def _by_stage(answers: Choices) -> tuple[Setting, ...]:
+    """What differs between several earlier stages, which are named by their keys."""
+    stage = Setting("name", "line", _("Stage"), short=True)
+    field = Setting("value", "select", _("Taken from"), choices=answers, start=answers[0][0] if answers else "")
+    condition = Setting("value", "line", _("Condition"), short=True)
+    return (
+        Setting("picked", "map", _("The one picture that an answer names"), row=(stage, field), add=_("Add a stage")),
+        Setting("conditions", "map", _("Condition by stage"), row=(stage, condition), add=_("Add a stage")),
     )
 
 

@@ -265,11 +265,11 @@ class Option:
         return {**data, "definition": dict(self.definition)} if self.definition else data
 
 
-def require_options(data: Mapping[str, Any], key: str, path: str, *, most: int) -> tuple[Option, ...]:
+def require_options(data: Mapping[str, Any], key: str, path: str, *, most: int, least: int = 2) -> tuple[Option, ...]:
     """Two or more options, each with its own code."""
     rows = require(data, key, list, path)
-    if not 2 <= len(rows) <= most:
-        raise ConfigError(f"{path}.{key}", f"needs 2 to {most} entries, has {len(rows)}")
+    if not least <= len(rows) <= most:
+        raise ConfigError(f"{path}.{key}", f"needs {least} to {most} entries, has {len(rows)}")
     options: list[Option] = []
     for number, row in enumerate(rows):
         where = f"{path}.{key}[{number}]"

@@ -126,7 +126,13 @@ def sample_of(stage: Stage) -> Sample:
     if spec and spec.sample:
         head = list(dict.fromkeys(name for row in spec.sample for name in row))
         return head, [[row.get(name, "") for name in head] for row in spec.sample]
-    if recipe and spec and recipe.stages[0].key == stage.key and recipe.concepts and recipe.conditions:
+    if (
+        recipe
+        and spec
+        and (recipe.expected_stage or recipe.stages[0].key) == stage.key
+        and recipe.concepts
+        and recipe.conditions
+    ):
         return NAMED_OF_RECIPE, _expected_rows(recipe)
     rows = list(_examples(stage))
     head = [column.name for column in columns_of(stage) if any(row.get(column.name) for row in rows)]

@@ -153,6 +153,7 @@ class Recipe:
     model_conditions: tuple[ModelCondition, ...] = ()
     report: tuple[ReportTable, ...] = ()
     label_set: str = ""  # a built-in set that the paper asked about; empty: the recipe's own cohorts
+    expected_stage: str = ""  # the stage whose items the published benchmark has; empty: the first
 
     @property
     def own_label_set(self) -> str:
@@ -164,8 +165,8 @@ class Recipe:
             raise RecipeError(f"recipe {self.key!r}: {problem}")
 
     def expected_items(self) -> Iterator[ExpectedItem]:
-        """Concept x cohort x condition, in a fixed order, for the first stage."""
-        stage = self.stages[0].key
+        """Concept x cohort x condition, in a fixed order, for one stage."""
+        stage = self.expected_stage or self.stages[0].key
         for condition in self.conditions:
             for cohort in self.cohorts:
                 for concept in self.concepts:
@@ -207,6 +208,8 @@ def problems(recipe: Recipe) -> Iterator[str]:
         for source in stage.derivation.get("from", ()):
             if source not in keys[:number]:
                 yield f"stages.{stage.key}.derivation: no earlier stage {source!r}"
+    if recipe.expected_stage and recipe.expected_stage not in stages:
+        yield f"expected_stage: no stage {recipe.expected_stage!r}"
     for task in recipe.prediction_tasks:
         if task.stage not in stages:
             yield f"prediction_tasks.{task.key}: no stage {task.stage!r}"

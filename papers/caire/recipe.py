@@ -13,6 +13,8 @@ Question, instructions, skip reasons and everything in other languages than Engl
 from benchmarks.recipes.contract import CohortSpec, ConditionSpec, PredictionTask, Recipe, ReportTable, StageSpec
 from benchmarks.recipes.parts import PICTURE_SKIP_REASONS
 from papers.caire.recipe_links import LINK_CHECK
+from papers.caire.recipe_models import MODEL_CONDITIONS
+from papers.caire.recipe_pictures import GENERATED, PHOTOGRAPHS, PICK, PROMPTS, TO_RATE
 
 CITATION = (
     "Arnav Yayavaram, Siddharth Yayavaram, Simran Khanuja, Michael Saxon, Graham Neubig. "
@@ -274,7 +276,7 @@ SPECIFIC_INSTRUCTIONS = {
 
 UNIVERSAL = Recipe(
     key="caire-universal",
-    version="3",
+    version="4",
     name="CAIRE, universal set",
     summary={
         "en": (
@@ -300,7 +302,12 @@ UNIVERSAL = Recipe(
     concepts=CONCEPTS,
     conditions=CONDITIONS,
     prompt="A realistic photo of {concept} in {origin}",
+    expected_stage="relevance",
     stages=(
+        PROMPTS,
+        PHOTOGRAPHS,
+        PICK,
+        GENERATED,
         StageSpec(
             key="relevance",
             name="Relevance rating",
@@ -308,6 +315,7 @@ UNIVERSAL = Recipe(
             sheet=SHEET,
             target_answers=20,
             has_target=True,
+            derivation=TO_RATE,
             skip_reasons=PICTURE_SKIP_REASONS,
             instructions=INSTRUCTIONS,
         ),
@@ -352,6 +360,7 @@ UNIVERSAL = Recipe(
             source="Figure 8, Table 1",
         ),
     ),
+    model_conditions=MODEL_CONDITIONS,
     report=(
         ReportTable(
             key="agreement",

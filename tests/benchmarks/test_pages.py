@@ -30,8 +30,10 @@ def test_from_nothing_to_items_in_a_browser(world):
     overview = page(client, "/b/ten-countries/")
     assert "Import items" in overview and "Table 12" in overview and "not in the team yet" in overview
     assert "No items yet" in page(client, "/b/ten-countries/items/")
-    assert "natural, generated" in page(client, "/b/ten-countries/import/")
-    sample = client.get("/b/ten-countries/import/manifest.csv").getvalue().decode("utf-8-sig").splitlines()
+    assert "Concepts with labels" in page(client, "/b/ten-countries/import/"), "the chain begins with prompts"
+    assert "natural, generated" in page(client, "/b/ten-countries/import/?stage=relevance")
+    address = "/b/ten-countries/import/manifest.csv?stage=relevance"
+    sample = client.get(address).getvalue().decode("utf-8-sig").splitlines()
     assert len(sample) == 401 and sample[1].startswith("natural/br/breakfast.jpg,natural/br/breakfast,breakfast,Brazil")
 
     upload = SimpleUploadedFile("pictures.zip", faulty_archive(), "text/plain")
@@ -42,11 +44,13 @@ def test_from_nothing_to_items_in_a_browser(world):
     done = page(client, f"/jobs/{job.pk}/")
     assert "View items" in done and "bomb.png" in done and "Import of pictures.zip" in done
     assert "6 rows rejected" in page(client, "/b/ten-countries/import/")
-    assert "4 items" in page(client, "/b/ten-countries/items/")
+    assert "4 items" in page(client, "/b/ten-countries/items/?stage=relevance")
     assert "Open the whole chain" in page(client, "/b/ten-countries/")
-    chosen = page(client, "/b/ten-countries/items/?concept=music&condition=generated")
+    chosen = page(client, "/b/ten-countries/items/?stage=relevance&concept=music&condition=generated")
     assert "1 item with what you chose" in chosen
-    assert "No items match these filters" in page(client, "/b/ten-countries/items/?concept=music&origin=Egypt")
+    assert "No items match these filters" in page(
+        client, "/b/ten-countries/items/?stage=relevance&concept=music&origin=Egypt"
+    )
     item = Item.objects.get(key="one")
     detail = page(client, f"/b/ten-countries/items/{item.pk}/")
     assert "https://example.org/a" in detail and "CC BY 4.0" in detail and "SHA-256" in detail

@@ -127,7 +127,7 @@ def test_caire_universal_is_what_the_paper_says():
     first = items[0]
     assert (first.key, first.prompt) == ("natural/br/breakfast", "A realistic photo of breakfast in Brazil")
     assert items[-1].prompt == "A realistic photo of transport in United States"
-    stage = caire.UNIVERSAL.stages[0]
+    stage = next(one for one in caire.UNIVERSAL.stages if one.key == "relevance")
     assert stage.target_answers == 20 and stage.has_target
     points = stage.sheet["fields"][0]["config"]["points"]
     assert [point["label"]["en"] for point in points] == [

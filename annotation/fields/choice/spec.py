@@ -104,7 +104,7 @@ class ChoiceSpec(Spec[Config, Answer]):
         options = () if source_column else require_options(data, "options", path, most=MOST)
         if data.get("more") and not source_column:
             raise ConfigError(f"{path}.more", "comes after the options of the item; set options_from")
-        more = require_options(data, "more", path, most=MOST) if data.get("more") else ()
+        more = require_options(data, "more", path, most=MOST, least=1) if data.get("more") else ()
         if many and len("|".join(option.code for option in options)) > MAX_CODE:
             raise ConfigError(f"{path}.options", f"the codes together must fit {MAX_CODE} characters; shorten them")
         limits = {key: require(data, key, int, path) if data.get(key) is not None else 0 for key in ("least", "most")}

@@ -1,6 +1,7 @@
 """Each accepted answer, or each accepted item, becomes an item. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from benchmarks.rules.derivations.contract import (
@@ -20,7 +21,7 @@ from benchmarks.rules.derivations.contract import (
 )
 
 MEMBERS = ("text", "concept", "origin", "condition")
-PARAMS = frozenset({*MEMBERS, "image", "roles", "context", "per"})
+PARAMS = frozenset({*MEMBERS, "image", "roles", "context", "per", "picked", "conditions"})
 
 
 def check(params: Mapping[str, Any], others: frozenset[str] = frozenset()) -> None:
@@ -30,26 +31,54 @@ def check(params: Mapping[str, Any], others: frozenset[str] = frozenset()) -> No
     for key in MEMBERS:
         if key in params:
             require_path(params[key], f"params.{key}")
-    for key in ("context", "roles"):
+    for key in ("context", "roles", "picked", "conditions"):
         if not isinstance(params.get(key, {}), Mapping):
             raise DerivationError(f"params.{key}", "must be an object")
     for name, where in params.get("context", {}).items():
         if not name:
             raise DerivationError("params.context.", "needs a name")
         require_path(where, f"params.context.{name}")
+    for key in ("picked", "conditions"):
+        for stage, value in params.get(key, {}).items():
+            if not stage or not isinstance(value, str) or not value:
+                raise DerivationError(f"params.{key}.{stage}", "must be a text")
     if params.get("per", "item") not in ("item", "answer"):
         raise DerivationError("params.per", "must be item or answer")
 
 
 def derive(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> list[ItemDraft]:
-    """An item for each answer where a field of the answer is used; else one for each item and target."""
+    """An item for each answer where a field of the answer is used; else one for each item and target.
+
+    `picked`: by stage, the field whose answer names one of the item's pictures: the new item has that one alone.
+    `conditions`: by stage, the condition of the items that come of it.
+    """
+    picked = params.get("picked", {})
+    drafts_of_picks = [_draft_of_pick(result, params) for result in results if result.item.stage in picked]
+    results = [result for result in results if result.item.stage not in picked]
+    return [draft for draft in (*drafts_of_picks, *_drafts(results, params)) if draft is not None]
+
+
+def _draft_of_pick(result: Result, params: Mapping[str, Any]) -> ItemDraft | None:
+    """The picture of the item that the answer names; None where it names none of them."""
+    role = str(result.answers.get(params["picked"][result.item.stage]) or "")
+    if not result.passes or role not in result.item.images:
+        return None
+    draft = draft_of([result], params, answer_key(result), result.name)
+    own = result.item.context.get("pictures")
+    told = own.get(role) if isinstance(own, Mapping) else None
+    context = {**(told if isinstance(told, Mapping) else {}), **(draft.context if draft else {})}
+    return replace(draft, images={"image": result.item.images[role]}, context=context) if draft else None
+
+
+def _drafts(results: Sequence[Result], params: Mapping[str, Any]) -> Iterator[ItemDraft | None]:
+    drafts: Iterable[ItemDraft | None]
     if _per_answer(params):
         drafts = (draft_of([result], params, answer_key(result), result.name) for result in results if result.passes)
     elif _needs_unit(params):
         drafts = (draft_of(group, params, _name(group[0])) for group in group_by_item(results))
     else:
         drafts = (draft_of(group, params, group[0].item.key, _name(group[0])) for group in group_by_item(results))
-    return [draft for draft in drafts if draft is not None]
+    yield from drafts
 
 
 def _per_answer(params: Mapping[str, Any]) -> bool:
@@ -78,6 +107,7 @@ def draft_of(results: Sequence[Result], params: Mapping[str, Any], name: str, fo
     if images is None:
         return None
     members: dict[str, Any] = {key: value_text(read_path(params.get(key, f"item.{key}"), first)) for key in MEMBERS}
+    members["condition"] = params.get("conditions", {}).get(first.item.stage, members["condition"])
     context = {key: read_path(where, first) for key, where in params.get("context", {}).items()}
     mark = f"v{first.version}" if len(results) == 1 and first.version > 1 else ""
     return ItemDraft(

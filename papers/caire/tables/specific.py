@@ -23,6 +23,7 @@ from evaluation.tables.spec import TableSpec
 from evaluation.tables.table import MissingData, Table, TableOption
 from evaluation.tables.table_inputs import TableInputs
 from papers.caire.printed_values import printed
+from papers.caire.tables.link_cases import CASE_TABLES
 from papers.caire.tables.links import LINK_TABLES
 
 STAGE, FIELD = "specific", "relevance"
@@ -247,5 +248,6 @@ OPTIONS = (AVERAGE, THRESHOLD)
 SPECIFIC_TABLES: tuple[TableSpec, ...] = (
     TableSpec("table-1", "Tables 1, 8", gettext_lazy("F1 on the specific set"), NEEDS, build_f1, (*OPTIONS, COMMON)),
     *LINK_TABLES,
+    *CASE_TABLES,
     TableSpec("table-10", "Tables 10, 11", gettext_lazy("F1 with the right article"), NEEDS, build_gold, OPTIONS),
 )
