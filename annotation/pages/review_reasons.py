@@ -32,11 +32,13 @@ REFUSED: dict[str, Any] = {
     "checked": gettext_lazy(
         "A second reviewer has decided on this answer. A person who runs the benchmark can undo it."
     ),
+    "yours": gettext_lazy("You have reviewed this answer already, perhaps in another window. Here is the next one."),
     "settled": gettext_lazy("A third person has decided on this answer, so the second review stays."),
     "first": gettext_lazy("You have decided on this answer already, so someone else must decide now."),
 }
 REFUSED_IN_LIST: dict[str, Any] = {
     "decided": gettext_lazy("Someone else has just reviewed this answer."),
+    "yours": gettext_lazy("You have reviewed this answer already, perhaps in another window."),
     "newer": gettext_lazy("The author has submitted a new version. Load the list again to see it."),
 }
 

@@ -11,8 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.displays import Shown, display
-from annotation.displays.layout import LabelledText as Named
-from annotation.displays.layout import Layout, ResolvedLayout, resolve_layout
+from annotation.displays.layout import LabelledText, Layout, ResolvedLayout, resolve_layout
 from annotation.displays.shown_item import build_shown
 from annotation.fields.bound_field import AnswerView, answer_views
 from annotation.fields.contract import ShownImage
@@ -43,7 +42,7 @@ class QueueRow:
     waits: str
     answers: list[AnswerView]
     picture: ShownImage | None
-    about: tuple[Named, ...]  # what the stage shows of the item
+    about: tuple[LabelledText, ...]  # what the stage shows of the item
 
 
 @dataclass(frozen=True)
@@ -146,8 +145,15 @@ def with_related_rows(rows: Any) -> Any:
     ).prefetch_related("assignment__unit__item__images__image", "assignment__unit__item__facts")
 
 
+def _with_concept(about: Sequence[LabelledText], concept: str) -> tuple[LabelledText, ...]:
+    """What an item is about begins with its concept, also where its sheet folds it away."""
+    is_said = not concept or any(text.value == concept for text in about)
+    return tuple(about) if is_said else (LabelledText("", concept), *about)
+
+
 def queue_row(annotation: Annotation, benchmark: Benchmark, at: datetime, language: str) -> QueueRow:
     shown = build_shown(annotation.assignment.unit, annotation.cohort)
+    layout = resolve_layout(Layout.from_json(annotation.assignment.campaign.stage.layout), shown, language)
     return QueueRow(
         annotation_id=annotation.pk,
         work=annotation.assignment.campaign.name,
@@ -158,7 +164,7 @@ def queue_row(annotation: Annotation, benchmark: Benchmark, at: datetime, langua
             sheet_of(annotation.sheet_version).fields, Localiser(language, shown.target_name), annotation.answers
         ),
         picture=shown.images[0] if shown.images else None,
-        about=resolve_layout(Layout.from_json(annotation.assignment.campaign.stage.layout), shown, language).show,
+        about=_with_concept(layout.show, annotation.assignment.unit.item.concept),
     )
 
 

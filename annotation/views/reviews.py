@@ -5,6 +5,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -91,7 +92,7 @@ def review(request: HttpRequest, slug: str, annotation_id: int) -> HttpResponse:
             return _next(benchmark, user, str(answer.pk), done=done) if done else _next_turn(request, benchmark)
         except ReviewRefused as error:
             if error.reason not in ("no_reason", "closed"):
-                messages.info(request, str(REFUSED[error.reason]))
+                messages.info(request, str(REFUSED[_reason(error, answer, user)]))
                 return _next(benchmark, user, str(answer.pk))
             refused = str(REFUSED[error.reason])
     reader = _reader(benchmark, user)
@@ -116,7 +117,8 @@ def decide(request: HttpRequest, slug: str, annotation_id: int) -> HttpResponse:
     try:
         _decide(request, answer, user, posted)
     except ReviewRefused as error:
-        refused = str(REFUSED_IN_LIST.get(error.reason) or REFUSED[error.reason])
+        reason = _reason(error, answer, user)
+        refused = str(REFUSED_IN_LIST.get(reason) or REFUSED[reason])
     return _list_reply(request, benchmark, user, answer, refused)
 
 
@@ -150,6 +152,15 @@ def _decide(request: HttpRequest, answer: Annotation, user: User, posted: dict[s
         return reviews.decide(answer.pk, user, at=at, **posted).pk
     second_reviews.decide_round(answer.pk, turn, user, at=at, **posted)
     return 0
+
+
+def _reason(error: ReviewRefused, answer: Annotation, user: User) -> str:
+    """Why nothing was decided. A person's own decision, as in another window, is not called somebody else's."""
+    if error.reason != "decided":
+        return error.reason
+    firsts = Review.objects.filter(annotation=answer, undone_at=None)
+    is_own = firsts.filter(Q(reviewer=user) | Q(second__reviewer=user)).exists()
+    return "yours" if is_own else "decided"
 
 
 def _next_turn(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from django import forms
+from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
 from people.forms.base import StyledFormMixin, zone_choices
@@ -26,19 +27,29 @@ def validate_single_line(text: str) -> str:
     return text
 
 
+SLUG_LENGTH = 50  # that of the column
+
+
 class TeamForm(StyledFormMixin, forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = Team
         fields = ["name", "slug"]
         labels = {"slug": _("Short name for addresses")}
-        help_texts = {"slug": _("Letters, digits and hyphens. It cannot be changed later.")}
+        help_texts = {"slug": _("Letters, digits and hyphens. Empty: made of the name. It cannot be changed later.")}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["slug"].required = False
 
     def clean_name(self) -> str:
         return validate_single_line(str(self.cleaned_data["name"]))
 
     def clean_slug(self) -> str:
-        """`new` is the address of this very form."""
-        slug = str(self.cleaned_data["slug"]).lower()
+        """`new` is the address of this very form. A name without Latin letters makes no short name."""
+        name = str(self.cleaned_data.get("name", ""))
+        slug = (str(self.cleaned_data["slug"]) or slugify(name)[:SLUG_LENGTH].strip("-")).lower()
+        if not slug:
+            raise forms.ValidationError(_("Write a short name in Latin letters or digits. The name has none."))
         if slug == "new" or Team.objects.filter(slug=slug).exists():
             raise forms.ValidationError(_("This short name is taken. Choose another."))
         return slug

@@ -96,6 +96,15 @@ class CalibrationPage:
     curves: Mapping[str, str]
 
     @property
+    def axis(self) -> list[str]:
+        """The limits at the left, in the middle and at the right of the curves."""
+        if not self.rows:
+            return []
+        sign = self.choice.limit.sign
+        first, last = self.rows[0].point.threshold, self.rows[-1].point.threshold
+        return [f"{sign * at:.2f}" for at in (first, (first + last) / 2, last)]
+
+    @property
     def right(self) -> int:
         return sum(self.labelled.right) if self.labelled else 0
 

@@ -86,6 +86,10 @@ def test_only_site_admins_make_teams(world: World) -> None:
     assert Team.objects.get(slug="third-lab").members.get().user == world.site_admin
     for slug in ("third-lab", "new", "Nile-Lab"):
         assert status(world, world.site_admin, "team_new", name="Again", slug=slug) == 200
+    assert status(world, world.site_admin, "team_new", name="Léngua & Culture", slug="") == 302
+    assert Team.objects.filter(slug="lengua-culture").exists(), "made of the name where none is written"
+    reply = world.client(world.site_admin).post(reverse("people:team_new"), {"name": "مختبر", "slug": ""})
+    assert "Write a short name in Latin letters" in reply.content.decode()
 
 
 def test_a_cohort_is_made_and_changed(world: World) -> None:

@@ -111,6 +111,8 @@ def test_labels_of_two_cohorts_give_precision_and_recall_with_intervals(
     assert "5 items have a majority of those who answered (people: 2); relevant: 3." in shown
     assert "Ties between people: 1. Without answers: 0." in shown
     assert 'name="limit" inputmode="decimal" dir="ltr" value="20"' in shown and "Proposed." in shown
+    assert '<td class="num">0.86</td></tr>' in shown, "F1 of 3/4 and 1: 6/7"
+    assert "<span>1</span><span>0.5</span><span>0</span>" in shown and "against the limit" in shown
     assert "0.30–0.95, 3/4" in shown and "0.44–1.00, 3/3" in shown and shown.count("<polygon") == 2
     assert "At 99: 0 of 5 are kept. Precision – (nothing to count), recall 0.00" in page(
         mara, candidates, **CHOICE, limit="99"

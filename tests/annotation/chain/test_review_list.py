@@ -15,6 +15,7 @@ from django.utils import timezone
 from annotation.models import Annotation, Assignment, Campaign, Review
 from annotation.services.campaigns import lifecycle
 from annotation.services.review import reviews
+from benchmarks.models import Item
 from people.models import User
 from people.services.raters import rater_of
 from tests.annotation.chain.factories import QUESTION, a_stage, answer, claim_sheet
@@ -135,6 +136,13 @@ def test_a_decision_without_a_script_comes_back_to_the_same_page(queue: Queue, c
     assert reply.status_code == 302 and "cohort=" in reply.url and not Review.objects.filter(undone_at=None).exists()
 
 
+def test_a_row_names_the_concept_of_its_item(queue: Queue, client_of: ClientOf) -> None:
+    Item.objects.filter(pk=queue.answers[0].assignment.unit.item_id).update(concept="Kushari")
+    rows = client_of(queue.world.reviewer).get(queue.base).context["list"].rows
+    shown = [[text.value for text in row.line.about] for row in rows]
+    assert ["Kushari"] in shown and [] in shown
+
+
 def test_a_script_gets_the_row_as_it_is_now(queue: Queue, client_of: ClientOf) -> None:
     client, path = client_of(queue.world.reviewer), queue.decide_path(queue.answers[0])
     refused = client.post(path, {"decision": "return"}, **SCRIPT)
@@ -143,7 +151,9 @@ def test_a_script_gets_the_row_as_it_is_now(queue: Queue, client_of: ClientOf) -
     row = done.content.decode()
     assert done.status_code == 200 and "Returned" in row and "Undo decision" in row and "<html" not in row
     again = client.post(path, {"decision": "accept"}, **SCRIPT)
-    assert again.status_code == 422 and "Someone else has just reviewed this answer." in again.content.decode()
+    assert again.status_code == 422 and "You have reviewed this answer already" in again.content.decode()
+    other = client_of(queue.world.owner).post(path, {"decision": "accept"}, **SCRIPT)
+    assert other.status_code == 422 and "Someone else has just reviewed this answer." in other.content.decode()
     undone = client.post(f"{queue.base}undo/{Review.objects.get().pk}/", {"list": ""}, **SCRIPT)
     assert undone.status_code == 200 and 'value="accept"' in undone.content.decode()
 
