@@ -147,8 +147,8 @@ def with_related_rows(rows: Any) -> Any:
 
 def _with_concept(about: Sequence[LabelledText], concept: str) -> tuple[LabelledText, ...]:
     """What an item is about begins with its concept, also where its sheet folds it away."""
-    is_said = not concept or any(text.value == concept for text in about)
-    return tuple(about) if is_said else (LabelledText("", concept), *about)
+    is_shown = not concept or any(text.value == concept for text in about)
+    return tuple(about) if is_shown else (LabelledText("", concept), *about)
 
 
 def queue_row(annotation: Annotation, benchmark: Benchmark, at: datetime, language: str) -> QueueRow:

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from benchmarks.models import Benchmark
 from predictions.models import Attempt, Call, PlanSet, Run
 from predictions.pages.runs import RunRow, rows_of_runs, waits_for_items
+from predictions.queries.endpoints import models_of
 from predictions.queries.model_conditions import OfferedCondition, is_judging
 from predictions.queries.model_details import without_detail
 from predictions.services.runs.plan_sets import RunOutlook
@@ -53,11 +54,13 @@ class ConditionRow:
 
 @dataclass(frozen=True)
 class OutlookRow:
-    """A model under a condition before the start. `missing`: reasons, and how many items have each."""
+    """A model under a condition before the start. `missing`: reasons, and how many items have each. `unlisted`: the
+    endpoint named its models when its connection was checked, and this is none of them."""
 
     outlook: RunOutlook
     offer: OfferedCondition
     missing: Sequence[tuple[str, int]]
+    unlisted: bool = False
 
 
 @dataclass(frozen=True)
@@ -94,11 +97,15 @@ def _condition_problem(offer: OfferedCondition) -> str:
 
 def plan_outlook(outlooks: Sequence[RunOutlook], offers: Sequence[OfferedCondition]) -> PlanOutlook:
     by_key = {offer.condition.key: offer for offer in offers}
+    listed = {outlook.planned.plan.endpoint.pk: outlook.planned.plan.endpoint for outlook in outlooks}
+    models = {pk: set(models_of(endpoint)) for pk, endpoint in listed.items()}
     rows = []
     for outlook in outlooks:
         missing = outlook.estimate.missing_input if outlook.estimate else {}
         reasons = [(call_reasons.reason_text(code), n) for code, n in missing.items()]
-        rows.append(OutlookRow(outlook, by_key[outlook.planned.condition], reasons))
+        plan = outlook.planned.plan
+        is_unlisted = bool(models[plan.endpoint.pk]) and plan.model not in models[plan.endpoint.pk]
+        rows.append(OutlookRow(outlook, by_key[outlook.planned.condition], reasons, is_unlisted))
     estimates = [outlook.estimate for outlook in outlooks if outlook.estimate]
     prices = [each.dollars for each in estimates]
     known = [each for each in prices if each is not None]

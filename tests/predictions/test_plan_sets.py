@@ -13,6 +13,7 @@ from benchmarks.recipes.registry import recipe
 from people.models import Rater
 from predictions.models import Call, Endpoint, PlanSet, Run
 from predictions.prompts import registry
+from predictions.services.endpoints import endpoints
 from predictions.services.runs import answer_runs
 from tests.personas import World
 from tests.predictions.model_server import Server
@@ -48,6 +49,19 @@ def campaign(world: World, monkeypatch: Any) -> Campaign:
 
 def text_of(reply: Any) -> str:
     return str(reply.content.decode())
+
+
+def test_a_name_that_the_endpoint_did_not_list_is_marked_before_the_start(
+    world: World, campaign: Campaign, endpoint: Endpoint, scripted_server: Server
+) -> None:
+    rows = ((endpoint, "A", [FIRST]), (endpoint, "Aa", [FIRST]))
+    page = text_of(press(world, "look", form_data(*rows)))
+    assert "Not on the endpoint" not in page, "nobody has asked for its models yet"
+    scripted_server.script.models = ["A"]
+    endpoints.check(endpoint, world.team_admin, timezone.now())
+    page = text_of(press(world, "look", form_data(*rows)))
+    assert page.count("Not on the endpoint") == 1 and '<option value="A">' in page
+    assert page.split("Not on the endpoint")[0].rsplit('<bdi dir="ltr">', 1)[1].startswith("Aa<")
 
 
 def test_models_and_conditions_are_looked_at_then_started_as_one_set(
