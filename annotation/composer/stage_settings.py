@@ -293,15 +293,18 @@ def _items(content: Mapping[str, Any], around: StageContext) -> list[Control]:
         Setting("from", "many", _("From"), choices=earlier, redraws=True),
         Setting("of", "select", _("Of its items"), choices=OF, start="results", redraws=True),
         *_left_out_filter(derivation, around),
-        Setting(
-            "params",
-            "object",
-            "",
-            row=(*_params(chosen, derivation, around), rename_settings(earlier), proposal_settings(earlier)),
-        ),
+        Setting("params", "object", "", row=(*_params(chosen, derivation, around), *_references(derivation, earlier))),
         *((SEED,) if chosen == "sample" or "seed" in derivation else ()),
     )
     return build_controls(settings, derivation, "derivation", around.languages)
+
+
+def _references(derivation: Mapping[str, Any], earlier: Sequence[tuple[str, Any]]) -> tuple[Setting, ...]:
+    """What items take from other stages. Answers that are judged or settled are shown as they were given, so there only
+    what is set already."""
+    offered = {"rename": rename_settings(earlier), "proposals": proposal_settings(earlier)}
+    plain = derivation.get("kind") not in ("verdicts", "disagree")
+    return tuple(setting for key, setting in offered.items() if plain or get_value(derivation, f"params.{key}"))
 
 
 def _shown_derivation(derivation: Mapping[str, Any]) -> Mapping[str, Any]:
