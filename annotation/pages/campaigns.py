@@ -9,6 +9,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Campaign, CampaignCohort, ProblemReport
+from annotation.queries.board_counts import opened_for_models
 from annotation.queries.file_answer_counts import FileAnswerCounts, count_file_answers
 from annotation.queries.progress import Progress, progress_of
 from annotation.services.queue.slot_creation import items_for
@@ -65,10 +66,11 @@ class CampaignRow:
     cohorts: list[CohortRow]
     problems: ProblemCounts
     brought: FileAnswerCounts
+    for_models: bool = False
 
     @property
     def state(self) -> str:
-        return state_label(self.campaign)
+        return state_label(self.campaign, for_models=self.for_models)
 
 
 def sheet_version_text(campaign: Campaign) -> str:
@@ -84,8 +86,11 @@ def chip_style(campaign: Campaign) -> str:
     return LOOKS[Campaign.State(campaign.state)]
 
 
-def state_label(campaign: Campaign) -> str:
-    """A draft that was given up is closed like any other; the page says which it was."""
+def state_label(campaign: Campaign, *, for_models: bool = False) -> str:
+    """A draft that was given up is closed like any other, and one that is open for models is paused for people; the
+    page says which it is."""
+    if for_models:
+        return str(_("Open for models and imports"))
     if campaign.state == Campaign.State.CLOSED and campaign.opened_at is None:
         return str(_("Discarded draft"))
     return str(campaign.get_state_display())
@@ -117,11 +122,13 @@ def campaign_rows(benchmark: Benchmark) -> list[CampaignRow]:
         lines = [CohortRow(row, progress[row.pk], items.get(row.pk)) for row in of_campaign[campaign.pk]]
         by_campaign[campaign.pk] = lines
     problems, brought = problem_counts(campaigns), count_file_answers(by_campaign)
+    for_models = opened_for_models(campaigns, benchmark.scope)
     return [
         CampaignRow(
             campaign=shown_campaign,
-            style=chip_style(shown_campaign),
-            cohorts=by_campaign[shown_campaign.pk],
+            style="ok" if shown_campaign.pk in for_models else chip_style(shown_campaign),
+            cohorts=[] if shown_campaign.pk in for_models else by_campaign[shown_campaign.pk],
+            for_models=shown_campaign.pk in for_models,
             problems=problems.get(shown_campaign.pk, ProblemCounts()),
             brought=brought.get(shown_campaign.pk, FileAnswerCounts()),
         )

@@ -28,6 +28,7 @@ from annotation.pages.campaigns import (
     state_label,
 )
 from annotation.pages.instructions import instructions_of
+from annotation.queries.board_counts import opened_for_models
 from annotation.services.campaigns import lifecycle as services
 from annotation.services.campaigns.lifecycle import CampaignRefused
 from annotation.services.review.problems import answer_problem
@@ -113,18 +114,19 @@ def detail(request: HttpRequest, slug: str, campaign_id: int) -> HttpResponse:
     benchmark, campaign = _get_campaign(request, slug, campaign_id, "see")
     progress = services.progress(campaign)
     items = count_target_items(campaign, [one.campaign_cohort for one in progress])
+    for_models = bool(opened_for_models([campaign], benchmark.scope))
     context = _context(
         request,
         benchmark,
         campaign=campaign,
         sheet_version=sheet_version_text(campaign),
-        look=chip_style(campaign),
+        look="ok" if for_models else chip_style(campaign),
         progress=progress,
         instructions=instructions_of(campaign),
         before=opening_problems(campaign) if campaign.state == Campaign.State.DRAFT else [],
         clone_name=clone_name(campaign),
         problems=problem_rows(benchmark, campaign),
-        state=state_label(campaign),
+        state=state_label(campaign, for_models=for_models),
         cohort_rows=[(one, items.get(one.campaign_cohort.pk)) for one in progress],
         reported=problem_counts([campaign]).get(campaign.pk, ProblemCounts()),
     )

@@ -122,7 +122,10 @@ def test_a_stage_that_is_open_for_models_only_has_no_cells_of_people(world: Worl
     world.add_items(2)
     open_chain(world.benchmark, [StageOpening(world.stage.pk, {world.egypt.pk: 0})], world.mara, timezone.now())
     assert board(world).get("Egypt", {}).get(world.stage.key, "") == ""
-    assert "Paused" not in text_of(page_of(world)) and "0 of" not in text_of(page_of(world))
+    campaigns = world.client(world.mara).get(f"/b/{world.benchmark.slug}/campaigns/").content.decode()
+    for text in (text_of(page_of(world)), text_of(campaigns)):
+        assert "Paused" not in text and "0 of" not in text
+    assert "Open for models and imports" in campaigns
 
 
 def test_a_model_has_a_row_with_what_it_answered_and_what_was_lost(world: World) -> None:
