@@ -26,6 +26,7 @@ from evaluation.reports.agreement_page import cached_state, client_state, report
 from evaluation.reports.agreement_tables import conditions_table, questions_table
 from evaluation.reports.alpha_check import check_context, check_json
 from evaluation.reports.filters import filters
+from evaluation.reports.linked_stages import linked_stages
 from evaluation.reports.stored_agreement import load_report
 from evaluation.selections.catalogue import Catalogue, catalogue_of
 from evaluation.selections.measures import CODED
@@ -99,6 +100,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     context |= _report_data(report, found, request.user) | filters(catalogue, selection, _language())
     context |= {"query": query, "live": reverse("evaluation:agreement_live", args=[slug]) + "?" + query}
     context["course"] = _over_time_link(selection)
+    context |= {"linked": linked_stages(benchmark, selection.stage), "stage_key": selection.stage}
     return render(request, "evaluation/agreement.html", context | check_context(report, request.GET))
 
 

@@ -17,6 +17,7 @@ from benchmarks.models import Benchmark, Stage
 from benchmarks.pages.tabs import tabs_for
 from evaluation.reports.disagreement import disagreement_selection, order_units
 from evaluation.reports.items_page import list_context, list_filters, unit_context
+from evaluation.reports.linked_stages import linked_stages
 from evaluation.selections.catalogue import Catalogue, catalogue_of
 from evaluation.selections.selection import Selection, SelectionError
 from jobs.formats.numbers import parse_int
@@ -66,6 +67,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     if number < 1 or (number > 1 and not context["rows"]):
         raise Http404
     context |= list_filters(catalogue, selection, least, _language())
+    context["linked"] = linked_stages(benchmark, selection.stage)
     return render(request, "evaluation/items.html", context | {"query": _query(request, selection)})
 
 

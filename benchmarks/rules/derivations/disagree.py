@@ -99,8 +99,26 @@ def disputed_field(params: Mapping[str, Any]) -> tuple[str, str]:
     return str(params["between"][0]["stage"]), str(params["between"][0]["field"])
 
 
-def derive(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> list[ItemDraft]:
-    """An item for each item and target of the first stage whose answers are too far apart."""
+@dataclass(frozen=True)
+class Comparison:
+    """The answers to an item and target of the first stage, and how far they agree (a range: are apart).
+
+    `undecided`: votes on pictures that decide nothing, whatever is measured.
+    """
+
+    item: DerivationSource
+    target: str
+    answered: Sequence[Result]
+    values: Sequence[Any]
+    measured: float | None
+    undecided: bool = False
+
+    def is_disputed(self, params: Mapping[str, Any]) -> bool:
+        return self.undecided or (self.measured is not None and is_beyond(self.measured, params))
+
+
+def compare(results: Sequence[Result], params: Mapping[str, Any]) -> list[Comparison]:
+    """One for each item and target of the first stage to which every stage gave its answers; sorted by key."""
     first = params["between"][0]["stage"]
     items = {result.item.id: result.item for result in results if result.item.stage == first}
     groups: dict[tuple[int, str], list[Result]] = {}
@@ -108,12 +126,14 @@ def derive(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> l
         if result.annotation is not None and result.kind == "person":
             for pk in {result.item.id, *result.item.made_of} & items.keys():
                 groups.setdefault((pk, result.target), []).append(result)
-    drafts = (_draft(items[pk], target, group, params) for (pk, target), group in groups.items())
-    return sorted((draft for draft in drafts if draft is not None), key=lambda draft: draft.key)
+    compared = (_compare(items[pk], target, group, params) for (pk, target), group in groups.items())
+    return sorted((row for row in compared if row is not None), key=lambda row: (row.item.key, row.target))
 
 
-def _draft(item: DerivationSource, target: str, group: Sequence[Result], params: Mapping[str, Any]) -> ItemDraft | None:
-    """None while an answer is missing, and where they agree."""
+def _compare(
+    item: DerivationSource, target: str, group: Sequence[Result], params: Mapping[str, Any]
+) -> Comparison | None:
+    """None while an answer is missing, and where the answers have no value."""
     fields = {row["stage"]: row["field"] for row in params["between"]}
     answered = [result for result in _last_of_each(group) if result.answers.get(fields[result.item.stage]) is not None]
     answered.sort(key=lambda result: digest(item.key, result.item.stage, result.rater))
@@ -124,18 +144,29 @@ def _draft(item: DerivationSource, target: str, group: Sequence[Result], params:
     if not all(result.complete for result in group):
         return None
     measured = measure(values, params) if len(values) > 1 else None
-    if not undecided and (measured is None or not is_beyond(measured, params)):
+    if not undecided and measured is None:
         return None
-    roles = {(result.item.id, result.annotation): "candidate" for result in answered}
+    return Comparison(item, target, answered, values, measured, undecided)
+
+
+def derive(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> list[ItemDraft]:
+    """An item for each item and target of the first stage whose answers are too far apart."""
+    rows = [row for row in compare(results, params) if row.is_disputed(params)]
+    return sorted((_draft(row, params) for row in rows), key=lambda draft: draft.key)
+
+
+def _draft(row: Comparison, params: Mapping[str, Any]) -> ItemDraft:
+    item = row.item
+    roles = {(result.item.id, result.annotation): "candidate" for result in row.answered}
     _stage, field = disputed_field(params)
-    question = f"{item.key}/{slug(target)}" if target not in ("", item.origin) else item.key
+    question = f"{item.key}/{slug(row.target)}" if row.target not in ("", item.origin) else item.key
     context = {name: item.context[name] for name in params.get("carry", []) if name in item.context}
     context |= {
         "field": field,
-        "answers": values,
-        "numbers": [str(number) for number in range(1, len(values) + 1)],
+        "answers": list(row.values),
+        "numbers": [str(number) for number in range(1, len(row.values) + 1)],
         "measure": params["measure"],
-        "agreement": measured,
+        "agreement": row.measured,
     }
     return ItemDraft(
         key=shorten_key(f"{question}/{field}"),
