@@ -44,6 +44,7 @@ class PredictionsConfig(AppConfig):
         unanswered_calls.register(find_unanswered)
         makers.register(ImageServiceMaker())
         register(Rank.FACTS, next_actions.compute_facts)
+        register(Rank.FACTS, next_actions.start_facts)
         register(Rank.REST, next_actions.compute_other_facts)
         register(Rank.PLAN, next_actions.plan_runs)
         register(Rank.JUDGE, next_actions.run_judge)

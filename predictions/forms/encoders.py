@@ -12,7 +12,7 @@ from predictions.models import Collection, Endpoint, Query, Run
 from predictions.models.facts import OBJECTS, SCORE, TEXT_VECTOR
 from predictions.services.collections import builder
 from predictions.services.encoders import encoder_runs
-from predictions.services.encoders.fact_requests import FactPlan
+from predictions.services.encoders.fact_requests import NEEDS, FactPlan
 
 MODEL_HELP = _("As ViT-B-32/laion2b_s34b_b79k, hf-hub:owner/name, or local-dir:name of a folder that is here.")
 LINES = {"rows": 4, "dir": "auto", "spellcheck": "false"}
@@ -174,6 +174,9 @@ class FactsForm(StyledFormMixin, forms.Form):
         self.fields["stage"].queryset = benchmark.stages.all()  # type: ignore[attr-defined]
         kinds = (Endpoint.Kind.OPEN_CLIP, Endpoint.Kind.DETECTOR)
         self.fields["endpoint"].queryset = endpoints(benchmark, *kinds)  # type: ignore[attr-defined]
+        suitable = endpoints(benchmark, NEEDS.get(self.initial.get("what", ""), "")).first()
+        if suitable is not None:
+            self.initial.setdefault("endpoint", suitable.pk)
 
     def plan(self) -> FactPlan:
         data = dict(self.cleaned_data)

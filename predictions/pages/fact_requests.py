@@ -113,7 +113,7 @@ def _wait(stage: Stage, name: str, n: int, request: FactRequest | None) -> FactW
         text = ngettext("%(n)s item waits for %(fact)s: %(why)s.", "%(n)s items wait for %(fact)s: %(why)s.", n)
         text %= {**numbers, "why": reason_text(request)}
         if request.reason == "retired":
-            return FactWait(stage, n, text, "", _("View facts"), _facts_page(stage))
+            return FactWait(stage, n, text, "", _("View facts"), facts_page(stage))
         label = _("Resume") if request.reason == "person" else _("Retry")
         return FactWait(stage, n, text, request.message, label, "", request)
     waiting = _waiting_items(stage, name).values("pk")
@@ -128,7 +128,7 @@ def _wait(stage: Stage, name: str, n: int, request: FactRequest | None) -> FactW
         )
         return FactWait(stage, n, text % numbers, detail)
     text = ngettext("%(n)s item waits for %(fact)s.", "%(n)s items wait for %(fact)s.", n) % numbers
-    return FactWait(stage, n, text, detail, _("View facts"), _facts_page(stage))
+    return FactWait(stage, n, text, detail, _("View facts"), facts_page(stage))
 
 
 def _left_out(failed: int, unsuitable: int, request: FactRequest) -> str:
@@ -173,13 +173,14 @@ def _unrequested(stage: Stage, name: str, n: int) -> FactWait:
     kind = next((kind for kind, keys in KEYS.items() if name in keys), "")
     if kind:
         detail = _("Nothing computes it yet.")
-        return FactWait(stage, n, text, detail, _("Compute facts"), _facts_page(stage, kind))
+        return FactWait(stage, n, text, detail, _("Compute facts"), facts_page(stage, kind))
     url = f"{reverse('benchmarks:import', args=[stage.benchmark.slug])}?{urlencode({'stage': stage.key})}"
     detail = _("Import it as the column fact.%(fact)s.") % numbers
     return FactWait(stage, n, text, detail, _("Import facts"), url)
 
 
-def _facts_page(stage: Stage, kind: str = "") -> str:
+def facts_page(stage: Stage, kind: str = "") -> str:
+    """The page where facts are asked for; with `kind` at its form."""
     url = reverse("predictions:facts", args=[stage.benchmark.slug])
     return f"{url}?{urlencode({'stage': stage.pk, 'what': kind})}#new" if kind else url
 

@@ -15,7 +15,8 @@ from benchmarks.pages.next_actions import NextAction
 from benchmarks.recipes.registry import find
 from people.models import User
 from predictions.models import FactRequest, Run
-from predictions.pages.fact_requests import FactWait, fact_waits
+from predictions.pages.fact_requests import FactWait, fact_waits, facts_page
+from predictions.queries.fact_requests import facts_without_request
 
 JUDGED = "candidate"  # the display of a stage in which an answer is judged
 
@@ -31,6 +32,23 @@ def compute_facts(benchmark: Benchmark, user: User) -> NextAction | None:
 def compute_other_facts(benchmark: Benchmark, user: User) -> NextAction | None:
     """A few wait, as for a picture that cannot be read, while the others have gone on: that hides nothing else."""
     return next(map(_fact_action, _fact_waits(benchmark, user)), None)
+
+
+def start_facts(benchmark: Benchmark, user: User) -> NextAction | None:
+    """An open stage has a filter that reads what a model here can compute, and nothing computes it yet.
+
+    Its items may come later, so none of them waits.
+    """
+    wanted = next(iter(facts_without_request(benchmark)), None) if is_permitted(user, benchmark, "work_on") else None
+    if wanted is None:
+        return None
+    stage, kind = wanted
+    return NextAction(
+        _("Nothing computes %(fact)s for “%(stage)s” yet.") % {"fact": kind, "stage": stage.name},
+        _("Compute facts"),
+        facts_page(stage, kind),
+        _("A filter reads it of every item as it arrives. Start it once."),
+    )
 
 
 def _fact_waits(benchmark: Benchmark, user: User) -> list[FactWait]:

@@ -7,10 +7,12 @@ from typing import Any
 from django.db.models import Exists, F, OuterRef, QuerySet, Value
 from django.db.models.fields.json import KeyTextTransform
 
-from benchmarks.models import FilterResult, Item, ItemFact, ItemImage, Stage
+from annotation.models import Campaign
+from benchmarks.models import Benchmark, FilterResult, Item, ItemFact, ItemImage, Stage
+from benchmarks.rules.filters import FilterError, parse_filters
 from benchmarks.rules.filters.contract import HASH
 from predictions.models import FactFailure, FactRequest, Run
-from predictions.models.facts import OBJECTS, TEXT_VECTOR
+from predictions.models.facts import KEYS, OBJECTS, TEXT_VECTOR
 
 TEXT = r"\S"
 
@@ -77,3 +79,28 @@ def count_items(request: FactRequest) -> FactCounts:
         failed=failures.count(),
         unsuitable=items.count() - suitable,
     )
+
+
+def facts_without_request(benchmark: Benchmark) -> list[tuple[Stage, str]]:
+    """Stages that were opened, and the kind of fact that a filter of theirs reads and that nothing computes.
+
+    Only stages whose items come from earlier ones, and have no such fact: what is imported may bring its facts along.
+    """
+    opened = Campaign.objects.filter(stage__benchmark=benchmark, opened_at__isnull=False)
+    stages = benchmark.stages.filter(pk__in=opened.values("stage"), derivation__isnull=False).exclude(filters=[])
+    wanted = [(stage, kind) for stage in stages.select_related("benchmark") for kind in _computable(stage)]
+    return [(stage, kind) for stage, kind in wanted if not _is_known(stage, kind)]
+
+
+def _computable(stage: Stage) -> list[str]:
+    """What a model here can compute of all that the stage's filters read."""
+    try:
+        needs = {rule.needs for rule in parse_filters(stage.filters)}
+    except FilterError:
+        return []
+    return [kind for kind, keys in KEYS.items() if needs.intersection(keys)]
+
+
+def _is_known(stage: Stage, kind: str) -> bool:
+    requests = FactRequest.objects.filter(stage=stage, what=kind).exclude(state=FactRequest.State.CANCELLED)
+    return requests.exists() or ItemFact.objects.filter(item__stage=stage, key__in=KEYS[kind]).exists()

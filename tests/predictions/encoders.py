@@ -1,4 +1,5 @@
-"""Stands in for a dual encoder: the score of an item is the number that its words say."""
+"""Stand in for local models: a dual encoder whose score is the number that an item's words say, and a detector that
+counts as many objects as a test says of a picture."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -6,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from predictions.backends import clip
+from predictions.backends import clip, detector
 from predictions.backends.contract import CallError
 from predictions.backends.torch_setup import ModelUnavailable
+from predictions.prompts.contract import DetectedBox
 
 
 class ScriptedEncoder:
@@ -46,3 +48,21 @@ def script_encoder(monkeypatch: pytest.MonkeyPatch) -> ScriptedEncoder:
 
     monkeypatch.setattr(clip, "load", load)
     return encoder
+
+
+class ScriptedDetector:
+    """Loaded in place of a model. `count` says how many objects are in a picture's bytes."""
+
+    def __init__(self, count: Callable[[bytes], int]) -> None:
+        self.count = count
+        self.pictures: list[bytes] = []
+
+    def objects(self, data: bytes, threshold: float) -> list[DetectedBox]:
+        self.pictures.append(data)
+        return [DetectedBox("thing", 0.9, (0.0, 0.0, 0.5, 0.5))] * self.count(data)
+
+
+def script_detector(monkeypatch: pytest.MonkeyPatch, count: Callable[[bytes], int]) -> ScriptedDetector:
+    scripted = ScriptedDetector(count)
+    monkeypatch.setattr(detector, "load", lambda model: scripted)
+    return scripted
