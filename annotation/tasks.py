@@ -8,7 +8,7 @@ from annotation.services.answers import consent
 from annotation.services.campaigns import lifecycle
 from annotation.services.derivation import derived_items
 from annotation.services.queue import leases
-from annotation.services.revisions import returns
+from annotation.services.revisions import filter_returns, returns
 
 
 @shared_task(name="annotation.release_expired")
@@ -26,6 +26,7 @@ def fill_open_campaigns() -> int:
 @shared_task(name="annotation.derive")
 def derive() -> int:
     """Told when something may be accepted otherwise than before; the beat comes round for what was not told."""
+    filter_returns.return_dropped(timezone.now())
     returns.call_makers(timezone.now())
     return derived_items.process_due(timezone.now())
 
@@ -33,6 +34,7 @@ def derive() -> int:
 @shared_task(name="annotation.derive_unnoticed")
 def derive_unnoticed() -> int:
     at = timezone.now()
+    filter_returns.return_dropped(at)
     returns.call_makers(at)
     derived_items.mark_changed_items(at - timedelta(minutes=10))
     steps = derived_items.process_due(at)

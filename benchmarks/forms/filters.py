@@ -9,7 +9,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from benchmarks.rules.filters import aspect, blocked_words, near_duplicate, not_in_base, shortest_side
+from benchmarks.rules.filters import FilterRule, aspect, blocked_words, near_duplicate, not_in_base, shortest_side
 from benchmarks.rules.filters.contract import within_of
 from people.forms.base import StyledFormMixin
 
@@ -45,8 +45,14 @@ class FilterForm(StyledFormMixin, forms.Form):
         return dict(params)
 
     def params(self) -> dict[str, Any]:
-        """The params of a valid form: fields that have a value."""
-        return {name: _plain(value) for name, value in self.cleaned_data.items() if value not in (None, "")}
+        """The params of a valid form: fields that have a value. `returns` is no param, but the filter's own."""
+        values = {name: value for name, value in self.cleaned_data.items() if name != "returns"}
+        return {name: _plain(value) for name, value in values.items() if value not in (None, "")}
+
+    @property
+    def returns(self) -> bool:
+        """Whether what the filter drops goes back to the person who brought the picture."""
+        return bool(self.cleaned_data.get("returns"))
 
     def name(self) -> str:
         """What the key of a new filter is made from."""
@@ -189,11 +195,22 @@ class DecisionForm(forms.Form):
     reason = forms.CharField(max_length=500, required=False)
 
 
-def build_form(kind: str, data: Any, params: Mapping[str, Any] | None, facts: Sequence[str]) -> FilterForm:
-    """The form of a kind, for a new filter or for one with these params. Names the facts that the stage has."""
+def build_form(
+    kind: str, data: Any, rule: FilterRule | None, facts: Sequence[str], *, can_return: bool = False
+) -> FilterForm:
+    """The form of a kind, for a new filter or for this one. Names the facts that the stage has.
+
+    `can_return`: the stage's pictures may be brought by people.
+    """
     cls = FORMS[kind]
-    initial = None if params is None else with_defaults(cls, cls.initial_of(params))
+    initial = None if rule is None else with_defaults(cls, cls.initial_of(rule.params)) | {"returns": rule.returns}
     form = cls(data, initial=initial)
+    if can_return:
+        form.fields["returns"] = forms.BooleanField(
+            label=_("Return dropped pictures to the people who brought them, with the reason"),
+            required=False,
+            help_text=_("Only pictures that nobody has answered. The finder can submit another picture."),
+        )
     field = form.fields.get("key") or (form.fields.get("fact") if kind == "not_in_base" else None)
     if field is not None:
         listed = ", ".join(facts)

@@ -9,11 +9,13 @@ BY_IMPORT = "import"
 
 
 class ItemReturn(models.Model):
-    """A reviewer returned an item with a comment; its next revision replaces it. Until its maker was called, this row
-    is the outbox for that call."""
+    """A reviewer, or a filter, returned an item with a comment; its next revision replaces it. Until its maker was
+    called, this row is the outbox for that call."""
 
     item = models.ForeignKey("benchmarks.Item", models.PROTECT, related_name="returns")
-    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+", help_text="None: a filter returned it."
+    )
     comment = models.TextField()
     maker = models.CharField(max_length=40, help_text="Key of the maker that writes the next revision.")
     at = models.DateTimeField()

@@ -60,8 +60,8 @@ def edit(request: HttpRequest, slug: str, stage_id: int) -> HttpResponse:
     kind = existing.kind if existing else asked.get("kind", "")
     if kind not in NAMES or (asked.get("filter") and existing is None):
         raise Http404
-    params = existing.params if existing else None
-    form = build_form(kind, request.POST if request.method == "POST" else None, params, fact_keys(stage))
+    posted = request.POST if request.method == "POST" else None
+    form = build_form(kind, posted, existing, fact_keys(stage), can_return=bool(stage.derivation))
     if request.method == "POST" and form.is_valid() and _save(request, stage, form, rules, existing):
         return redirect("benchmarks:filters", slug, stage_id)
     context = _context(request, stage, form=form, kind=kind, name=NAMES[kind], existing=existing)
@@ -74,7 +74,7 @@ def _save(
 ) -> bool:
     """Save what the form says; false if the filter is not valid, with an error in the form."""
     key = existing.key if existing else new_key(form.name(), [rule.key for rule in rules])
-    saved = {"key": key, "kind": form.kind, "params": form.params()}
+    saved = FilterRule(key, form.kind, form.params(), form.returns).to_json()
     definition = [saved if rule == existing else rule.to_json() for rule in rules]
     definition = definition if existing else [*definition, saved]
     try:

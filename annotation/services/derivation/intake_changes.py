@@ -8,6 +8,7 @@ from django.db import transaction
 from annotation.models import Outcome
 from annotation.services.derivation import outbox
 from annotation.services.derivation.derived_items import sync_campaign_slots
+from benchmarks.models import Stage
 
 
 def judge_again(_stage_id: int, item_ids: Sequence[int]) -> None:
@@ -24,4 +25,6 @@ def follow(stage_id: int, item_ids: Sequence[int]) -> None:
     """
     ids = list(item_ids)
     outbox.mark_items_due(ids)
+    if Stage.objects.filter(pk=stage_id, filters__contains=[{"returns": True}]).exists():
+        outbox.schedule_worker()  # to return what was dropped: see annotation.services.revisions.filter_returns
     transaction.on_commit(partial(sync_campaign_slots, stage_id, ids), robust=True)

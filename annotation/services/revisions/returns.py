@@ -13,7 +13,7 @@ from django.db.models import F
 from annotation.models import ItemContributor, ItemSource
 from annotation.services.derivation import outbox
 from annotation.services.derivation.derived_items import sync_campaign_slots
-from annotation.services.revisions.makers import find_maker, maker_of
+from annotation.services.revisions.makers import Maker, find_maker, maker_of
 from annotation.services.transactions import in_transaction
 from benchmarks.models import Item, ItemReturn, Stage
 from benchmarks.models.items import RETURNED
@@ -55,9 +55,16 @@ def return_item(item_id: int, user: User, comment: str, at: datetime) -> ItemRet
     maker = maker_of(item)
     if maker is None:
         raise ReturnRefused("no_maker")
-    row = ItemReturn.objects.create(item=item, by=user, comment=comment, maker=maker.key, at=at)
+    return withdraw_for_revision(stage, item, maker, comment, user, at)
+
+
+def withdraw_for_revision(
+    stage: Stage, item: Item, maker: Maker, comment: str, by: User | None, at: datetime
+) -> ItemReturn:
+    """Write the return. `by` None: a filter returned it. Needs the stage's lock, and that nothing speaks against it."""
+    row = ItemReturn.objects.create(item=item, by=by, comment=comment, maker=maker.key, at=at)
     Item.objects.filter(pk=item.pk).update(withdrawn_at=at, withdrawn_because=RETURNED, outside_since=None)
-    _follow(stage, item, user, "item.returned")
+    _follow(stage, item, by, "item.returned")
     outbox.schedule_worker()
     return row
 
@@ -109,7 +116,7 @@ def _lock_stage_of(item_id: int) -> Stage:
     return lock_stage(Stage.objects.select_related("benchmark").get(items=item_id))
 
 
-def _follow(stage: Stage, item: Item, user: User, verb: str) -> None:
+def _follow(stage: Stage, item: Item, user: User | None, verb: str) -> None:
     """What a withdrawal, or its end, means for filters, later stages, numbers and the queue."""
     Stage.objects.filter(pk=stage.pk).update(changes=F("changes") + 1)
     outbox.mark_items_due([item.pk])

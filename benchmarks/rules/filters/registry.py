@@ -1,6 +1,6 @@
 """The kinds of filters, and the list of filters of a stage. Pure.
 
-[{"key": text, "kind": "aspect" | ..., "params": {...}}, ...]
+[{"key": text, "kind": "aspect" | ..., "params": {...}, "returns": true or absent}, ...]
 """
 
 import re
@@ -35,11 +35,13 @@ KINDS = {
 
 @dataclass(frozen=True)
 class FilterRule:
-    """One filter of a stage. `key` names it in results."""
+    """One filter of a stage. `key` names it in results. `returns`: a picture that it drops goes back to the person who
+    brought it, with the reason."""
 
     key: str
     kind: str
     params: Mapping[str, Any] = field(default_factory=dict)
+    returns: bool = False
 
     @property
     def grouped(self) -> bool:
@@ -51,7 +53,8 @@ class FilterRule:
         return KINDS[self.kind].needs(self.params)
 
     def to_json(self) -> dict[str, Any]:
-        return {"key": self.key, "kind": self.kind, "params": dict(self.params)}
+        data = {"key": self.key, "kind": self.kind, "params": dict(self.params)}
+        return data | {"returns": True} if self.returns else data
 
 
 def parse_filters(data: Any) -> tuple[FilterRule, ...]:
@@ -73,7 +76,7 @@ def _parse_rule(entry: Any, path: str) -> FilterRule:
     if not isinstance(entry, Mapping):
         raise FilterError(path, "must be an object")
     for name in entry:
-        if name not in ("key", "kind", "params"):
+        if name not in ("key", "kind", "params", "returns"):
             raise FilterError(f"{path}.{name}", "is not known")
     key, kind, params = entry.get("key"), entry.get("kind"), entry.get("params", {})
     if not isinstance(key, str) or not KEY.fullmatch(key) or key == BY_HAND:
@@ -82,8 +85,10 @@ def _parse_rule(entry: Any, path: str) -> FilterRule:
         raise FilterError(f"{path}.kind", f"must be one of {', '.join(KINDS)}")
     if not isinstance(params, Mapping):
         raise FilterError(f"{path}.params", "must be an object")
+    if not isinstance(entry.get("returns", False), bool):
+        raise FilterError(f"{path}.returns", "must be true or false")
     try:
         KINDS[kind].check(params)
     except FilterError as error:
         raise FilterError(f"{path}.params.{error.path}", error.reason) from None
-    return FilterRule(key, kind, dict(params))
+    return FilterRule(key, kind, dict(params), entry.get("returns", False))

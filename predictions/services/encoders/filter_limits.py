@@ -1,6 +1,7 @@
 """The limit of a filter by a fact, chosen on labels of people: a new version of the filters says what was seen."""
 
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
 from benchmarks.models import Stage
@@ -23,7 +24,7 @@ def use_as_limit(
     """
     side = Limit.of_rule(rule).side
     labelled = labelled_scores(stage, rule, labels, field, codes)
-    changed = FilterRule(rule.key, rule.kind, {**rule.params, side: limit})
+    changed = replace(rule, params={**rule.params, side: limit})
     definition = [(changed if other.key == rule.key else other).to_json() for other in parse_filters(stage.filters)]
     seen = seen_of(rule, limit, labelled) | {"labels": labels.key, "field": field, "codes": sorted(codes)}
     return filter_versions.set_filters(stage, definition, actor, number_seen=number_seen, measured={rule.key: seen})

@@ -9,13 +9,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from django.db import transaction
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from annotation.models import Annotation, Assignment, Campaign, Rating
 from annotation.services.campaigns import lifecycle
-from benchmarks.models import Benchmark, Stage
+from benchmarks.models import Benchmark, ItemFact, Stage
 from benchmarks.services.benchmarks import create_from_recipe
+from benchmarks.services.intake.judging import judge_items, lock_stage
 from jobs.models import Job
 from jobs.services import runner
 from people.models import Cohort, User
@@ -70,6 +72,15 @@ def create_open_campaign(stage: Stage, actor: User, cohorts: Mapping[Cohort, int
     campaign = lifecycle.create(stage, stage.name, actor, cohorts, seed=7, **how)
     lifecycle.open_campaign(campaign, actor, timezone.now())
     return campaign
+
+
+def count_objects(stage: Stage, objects: int) -> None:
+    """What a detector finds in pictures that it has not seen, and what the filters of the stage say of it."""
+    items = list(stage.items.filter(facts__isnull=True))
+    for item in items:
+        ItemFact.objects.create(item=item, key="objects", value=objects, source="detector")
+    with transaction.atomic():
+        judge_items(lock_stage(stage), [item.pk for item in items])
 
 
 def sheet(page: Page, campaign: Campaign) -> int:

@@ -60,6 +60,7 @@ def run_finding(world: World, benchmark: Benchmark, people: list[Page], shot: Sh
     find_picture(people[0], photos.pop(), "no")
     steps.submit(people[0])
     derived_items.process_due(timezone.now())
+    steps.count_objects(benchmark.stages.get(key="boxes"), 5)
     judged = list(Outcome.objects.filter(campaign=campaign).order_by("state").values_list("state", "failed"))
     assert judged == [("accepted", [])] * 3 + [("rejected", ["prevalent"])]
     return campaign
