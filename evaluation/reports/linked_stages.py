@@ -32,6 +32,18 @@ NAMES: Mapping[str, Any] = {
 
 
 @dataclass(frozen=True)
+class Measured:
+    """Answers that can be compared."""
+
+    compared: Comparison
+    value: float
+
+    @property
+    def cohort(self) -> str:
+        return self.compared.item.origin or self.compared.target
+
+
+@dataclass(frozen=True)
 class LinkedRow:
     """An item with the answers of all linked stages. `beyond`: so far apart that somebody decides; `settled`: did."""
 
@@ -61,7 +73,8 @@ def linked_stages(benchmark: Benchmark, stage_key: str) -> LinkedStages | None:
     if derivation is None:
         return None
     results = [result for key in derivation.sources if key in stages for result in results_of(stages[key], linked=True)]
-    compared = [row for row in compare(results, derivation.params) if row.measured is not None]
+    every = compare(results, derivation.params)
+    compared = [Measured(row, row.measured) for row in every if row.measured is not None]
     if not compared:
         return None
     names = [stages[key].name for key in stages_of(derivation.params)]
@@ -79,13 +92,13 @@ def _link(stage: Stage) -> Derivation | None:
     return derivation if derivation is not None and len(derivation.sources) > 1 else None
 
 
-def _table(compared: Sequence[Comparison], derivation: Derivation) -> Mapping[str, Any]:
+def _table(compared: Sequence[Measured], derivation: Derivation) -> Mapping[str, Any]:
     by_cohort: dict[str, list[float]] = defaultdict(list)
     for row in compared:
-        by_cohort[row.item.origin or row.target].append(row.measured or 0.0)
+        by_cohort[row.cohort].append(row.value)
     rows = [Row(cohort, (_mean_cell(values, derivation),)) for cohort, values in sorted(by_cohort.items())]
     if len(rows) > 1:
-        rows.append(Row(_("Together"), (_mean_cell([row.measured or 0.0 for row in compared], derivation),)))
+        rows.append(Row(_("Together"), (_mean_cell([row.value for row in compared], derivation),)))
     column = ReportColumn(_("Mean %(measure)s") % {"measure": NAMES[derivation.params["measure"]]}, shape="short")
     return page_table(Report(_("Cohort"), (column,), tuple(rows)), "by-cohort", _("Agreement of the linked stages"))
 
@@ -95,15 +108,15 @@ def _mean_cell(values: Sequence[float], derivation: Derivation) -> Cell:
     return number(resampling.mean(values, np.arange(len(values)), scale=scale, n_raters=2))
 
 
-def _rows(benchmark: Benchmark, compared: Sequence[Comparison], derivation: Derivation) -> list[LinkedRow]:
+def _rows(benchmark: Benchmark, compared: Sequence[Measured], derivation: Derivation) -> list[LinkedRow]:
     """What agrees least comes first."""
     sign = -1 if derivation.params["measure"] == "range" else 1
     settled = resolved_answers(benchmark, *disputed_field(derivation.params))
-    ordered = sorted(compared, key=lambda row: (sign * (row.measured or 0.0), row.item.key))[:SHOWN]
-    return [
-        LinkedRow(
-            row.item.id, row.item.text or row.item.concept or row.item.key, row.item.origin or row.target,
-            format_number(row.measured or 0.0), row.is_disputed(derivation.params), row.item.id in settled,
-        )
-        for row in ordered
-    ]  # fmt: skip
+    ordered = sorted(compared, key=lambda row: (sign * row.value, row.compared.item.key))[:SHOWN]
+    return [_row(row, derivation, row.compared.item.id in settled) for row in ordered]
+
+
+def _row(row: Measured, derivation: Derivation, settled: bool) -> LinkedRow:
+    item, beyond = row.compared.item, row.compared.is_disputed(derivation.params)
+    text = item.text or item.concept or item.key
+    return LinkedRow(item.id, text, row.cohort, format_number(row.value), beyond, settled)

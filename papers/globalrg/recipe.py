@@ -322,6 +322,25 @@ GROUNDING = Recipe(
             target_answers=1,
             has_target=True,
             own_items_only=True,
+            acceptance="by_rule",
+            acceptance_rule={
+                "clauses": [
+                    {
+                        "key": "objects",
+                        "expression": f"facts.objects >= {LEAST_OBJECTS}",
+                        "words": {"en": "Other things can be seen in the picture"},
+                    }
+                ],
+                "over": "majority",
+            },
+            filters=(
+                {
+                    "key": "objects",
+                    "kind": "fact",
+                    "params": {"key": "objects", "least": LEAST_OBJECTS},
+                    "returns": True,
+                },
+            ),
             staffing="contributors",
             derivation={
                 "kind": "promote",

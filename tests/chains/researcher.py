@@ -8,9 +8,8 @@ from typing import Any
 
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
-from django.utils import timezone
 
-from annotation.services.derivation import derived_items
+from annotation.tasks import derive, fill_open_campaigns
 from jobs.models import Job
 from jobs.services import runner
 from predictions.services.runs import following
@@ -24,15 +23,16 @@ MOST_SLICES = 50
 
 
 def do_waiting_work() -> None:
-    """What the worker does meanwhile: jobs, and items that come of accepted answers, until nothing is left."""
+    """What the worker does meanwhile: jobs, facts, and items that come of accepted answers, until nothing is left."""
     for _slice in range(MOST_SLICES):
         start_fact_jobs()
         jobs = list(Job.objects.filter(finished_at=None).values_list("pk", flat=True))
         for job in jobs:
             Job.objects.filter(pk=job, state="queued").update(lease_until=None)
             runner.run(job)
-        steps = derived_items.process_due(timezone.now())
+        steps = derive()
         if not following.follow_new_items() and not steps and not jobs:
+            fill_open_campaigns()  # what a commit does where it is not a test's
             return
     raise AssertionError("the worker never ends")
 
@@ -67,10 +67,9 @@ class Researcher(LinkClient):
         """Into the stage that the page offers first."""
         self.go("Import items")
         manifest = "\n".join(json.dumps(dict(row), ensure_ascii=False) for row in rows).encode()
-        files = {
-            "manifest": SimpleUploadedFile("manifest.jsonl", manifest),
-            "archive": SimpleUploadedFile("pictures.zip", pack_zip(dict(pictures))),
-        }
+        files = {"manifest": SimpleUploadedFile("manifest.jsonl", manifest)}
+        if pictures:
+            files["archive"] = SimpleUploadedFile("pictures.zip", pack_zip(dict(pictures)))
         self.submit("Import", files)
         do_waiting_work()
 
@@ -109,6 +108,11 @@ class Researcher(LinkClient):
         lines = "\n".join(json.dumps(dict(row)) for row in rows).encode()
         self.submit("Import", {"name": name, "version": "1", "file": SimpleUploadedFile("entries.jsonl", lines)})
         do_waiting_work()
+
+    def add_detector(self, name: str) -> None:
+        self.go("Predictions", "Model endpoints", "Add an endpoint")
+        self.submit("Save endpoint", {"name": name, "kind": "detector"})
+        self.submit("Save endpoint")  # the form of the other kind, with the name
 
     def set_prices(self, endpoint: str, dollars: str) -> None:
         """One price for each request, whatever the model: a budget can hold then."""

@@ -44,9 +44,11 @@ def test_the_finder_reads_why_a_picture_came_back_and_brings_another(
     page.set_viewport_size(PHONE["viewport"])
     shot(page, "returned-picture-phone", full_page=True)
     page.locator("[data-do=replace]").click()
+    before = page.locator("[data-sha]").input_value()
     page.locator("[type=file]").set_input_files(
         {"name": "other.jpg", "mimeType": "image/jpeg", "buffer": drawings(2)[1]}
     )
+    expect(page.locator("[data-sha]")).not_to_have_value(before)
     expect_picture(page)
     steps.submit(page)
     derive()
