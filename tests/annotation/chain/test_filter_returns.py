@@ -75,10 +75,10 @@ def test_the_reason_is_in_the_language_in_which_the_finder_answered(scene: Scene
 
 
 def test_what_somebody_answered_or_decided_on_stays(scene: Scene) -> None:
-    kept = bring(scene, 1, 5)
+    item = bring(scene, 1, 5)
     campaign = create_open_campaign(scene.judge, scene.cohort)
     answer(claim_sheet(a_person(scene.cohort), campaign, scene.cohort), good="1")
-    count(kept, 1)  # another detector
+    count(item, 1)  # another detector
     assert scene.judge.items.get().intake == "dropped"
     assert filter_returns.return_dropped(timezone.now()) == 0
 

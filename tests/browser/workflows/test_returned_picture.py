@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Shot = Callable[..., None]
 
 
-def test_the_finder_reads_why_a_picture_came_back_and_brings_another(
+def test_the_finder_reads_the_reason_and_submits_another_picture(
     open_as: Callable[..., Page], world: World, shot: Shot, media: None
 ) -> None:
     benchmark = steps.create_benchmark(world, "globalrg-grounding")
