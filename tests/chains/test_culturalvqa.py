@@ -461,7 +461,7 @@ def shown_in(table: Mapping[str, Any], row: Mapping[str, Any], column: str) -> s
 def browse_answers(study: Study) -> None:
     """Everything that was said of each answer; judge and people differ nowhere."""
     researcher = study.researcher
-    researcher.go("Results", "Judged answers")
+    researcher.go("Items", "Judged answers")
     questions = min(10, study.size.total)
     assert text_of(researcher.page).count("A person") == 3 * questions
     assert "Refused by the model" in researcher.page
