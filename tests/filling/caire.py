@@ -6,6 +6,7 @@ from typing import Any
 from annotation.models import Campaign
 from benchmarks.models import Item
 from people.models import User
+from predictions.models import Run
 from tests import pictures as draw
 from tests.filling.public_client import PublicDoor, Row, cohort_of
 from tests.personas import World
@@ -21,6 +22,7 @@ def fill(world: World) -> PublicDoor:
     rate_everything(door, "First round")
     score_the_specific_set(door)
     link(door, "1")
+    check_links(door)
     return door
 
 
@@ -100,3 +102,11 @@ def link(door: PublicDoor, version: str) -> None:
     base = door.knowledge_base("Small", entries, version)
     index = door.knowledge_index(base, encoder, "tests", "lemmas")
     door.link("specific", index, "lemma_t")
+
+
+def check_links(door: PublicDoor) -> None:
+    """People of two cohorts say how the entries of the last run fit."""
+    run = Run.objects.filter(benchmark__slug=door.slug, task=Run.Task.LINKING).latest("pk")
+    door.post(door.at(f"links/{run.pk}/action/"), {"do": "check"})
+    campaign = door.open_campaign("link-check", {door.first: 1, door.second: 1})
+    door.everybody_answers(campaign, lambda item, _user: {"link": "exact" if item.concept == "oni" else "wrong"})
