@@ -14,7 +14,7 @@ class PredictionsConfig(AppConfig):
         from jobs import access
         from jobs.services import kinds
         from predictions.pages import fact_requests as fact_pages
-        from predictions.pages import next_actions
+        from predictions.pages import next_actions, search_actions
         from predictions.pages.board_rows import model_rows
         from predictions.pages.chain_cost import model_cost
         from predictions.pages.jobs import knowledge_place
@@ -33,11 +33,10 @@ class PredictionsConfig(AppConfig):
         from predictions.services.runs.unanswered_calls import find_unanswered
 
         kinds.register(ANSWERS)
-        kinds.register(COLLECTIONS)
         kinds.register(RUNS)
         kinds.register(ENCODERS)
         kinds.register(FACTS)
-        for kind in (ASK, REPARSE, entry_import.IMPORT, indexes.BUILD, linking.LINK, MAKE):
+        for kind in (ASK, REPARSE, COLLECTIONS, entry_import.IMPORT, indexes.BUILD, linking.LINK, MAKE):
             kinds.register(kind)
         access.register_scope("knowledge", knowledge_place)
         register_cost(model_cost)
@@ -48,6 +47,7 @@ class PredictionsConfig(AppConfig):
         register(Rank.REST, next_actions.compute_other_facts)
         register(Rank.PLAN, next_actions.plan_runs)
         register(Rank.JUDGE, next_actions.run_judge)
+        register(Rank.PLAN, search_actions.search_set)
         label_set_uses.register(runs_with)
         item_changes.register(fact_requests.follow)
         item_changes.register_for_arrivals(fact_requests.follow)

@@ -19,6 +19,7 @@ from people.locales.languages import native_name
 from people.models import Cohort
 
 State = Campaign.State
+SET = "sample"  # the derivation of a stage that only collects
 
 
 @dataclass(frozen=True)
@@ -131,8 +132,8 @@ def stage_states(benchmark: Benchmark, cohorts: Sequence[Cohort]) -> list[StageS
 def stage_defaults(states: Sequence[StageState]) -> list[StageDefaults]:
     """What the form offers: each stage that was never closed, with the number its campaign or the stage has.
 
-    A cohort that other stages ask and this one does not was left out on purpose: it stays so. A stage of imported items
-    that asks nobody is not offered.
+    A cohort that other stages ask and this one does not was left out on purpose: it stays so. A stage of imported or
+    drawn items that asks nobody is not offered.
     """
     asked_somewhere = {cohort for state in states for cohort in state.asked}
     return [
@@ -147,8 +148,8 @@ def stage_defaults(states: Sequence[StageState]) -> list[StageDefaults]:
 
 
 def _is_answered(stage: Stage) -> bool:
-    """Whether people or models answer in the stage."""
-    return bool(stage.target_answers or stage.derivation)
+    """Whether people or models answer in the stage. What is drawn and shown to nobody is a set to search."""
+    return bool(stage.target_answers or stage.derivation.get("kind", SET) != SET)
 
 
 def chosen_cohorts(benchmark: Benchmark, cohorts: Sequence[Cohort], states: Sequence[StageState]) -> set[int]:

@@ -28,6 +28,7 @@ from evaluation.rendering.number_format import format_number
 from evaluation.tables.ranked_lists import RankedLists, precisions, ranked_lists, relevant_of
 from evaluation.tables.table import MissingData
 from papers.globalrg.tables.boxes import GROUNDING_TABLES, read_boxes
+from predictions.models import Entry
 
 CARDS = 9
 K = 5
@@ -268,11 +269,14 @@ def _chip(one: _FoundPicture, regions: list[str]) -> str:
 
 
 def _pictures(ground: FigureData, parts: list[RankedLists]) -> dict[str, str]:
-    """Checksums of the found pictures, where an item of this benchmark has the entry's key."""
+    """Checksums of the found pictures: those of the entries, or of a file's entries those of items with their keys."""
     keys = {key for part in parts for key in part.keys[0][:K]}
-    items = dict(Item.objects.filter(stage__benchmark=ground.benchmark, key__in=keys).values_list("key", "pk"))
+    entries = Entry.objects.filter(collection__in={part.run.collection_id for part in parts}, key__in=keys)
+    own = dict(entries.filter(image__isnull=False).values_list("key", "image__sha256"))
+    others = keys - set(own)
+    items = dict(Item.objects.filter(stage__benchmark=ground.benchmark, key__in=others).values_list("key", "pk"))
     images = first_images(items.values())
-    return {key: images[pk].sha256 for key, pk in items.items() if pk in images}
+    return own | {key: images[pk].sha256 for key, pk in items.items() if pk in images}
 
 
 GROUNDING = (

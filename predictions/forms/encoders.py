@@ -3,9 +3,11 @@
 from typing import Any
 
 from django import forms
+from django.db.models import Count
 from django.utils.translation import gettext_lazy as _
 
 from benchmarks.models import Benchmark, Stage
+from benchmarks.recipes.registry import find
 from people.forms.base import StyledFormMixin
 from predictions.backends.detector import THRESHOLD
 from predictions.models import Collection, Endpoint, Query, Run
@@ -18,10 +20,18 @@ MODEL_HELP = _("As ViT-B-32/laion2b_s34b_b79k, hf-hub:owner/name, or local-dir:n
 LINES = {"rows": 4, "dir": "auto", "spellcheck": "false"}
 
 
+class CollectionChoiceField(forms.ModelChoiceField):  # type: ignore[type-arg]
+    """By name, version and how much is in it: the newest version comes first."""
+
+    def label_from_instance(self, obj: Any) -> str:
+        values = {"name": obj.name, "version": obj.version, "n": obj.n}
+        return str(_("%(name)s, version %(version)s: %(n)s entries") % values)
+
+
 class EncoderRunForm(StyledFormMixin, forms.Form):
     """A dual encoder over a collection."""
 
-    collection = forms.ModelChoiceField(label=_("Collection"), queryset=Collection.objects.none(), empty_label=None)
+    collection = CollectionChoiceField(label=_("Collection"), queryset=Collection.objects.none(), empty_label=None)
     task = forms.ChoiceField(label=_("Task"))
     query_set = forms.ChoiceField(label=_("Query set"), required=False)
     endpoint = forms.ModelChoiceField(label=_("Endpoint"), queryset=Endpoint.objects.none(), empty_label=None)
@@ -48,7 +58,7 @@ class EncoderRunForm(StyledFormMixin, forms.Form):
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         collections = Collection.objects.filter(benchmark=benchmark).order_by("-pk")
-        self.fields["collection"].queryset = collections  # type: ignore[attr-defined]
+        self.fields["collection"].queryset = collections.annotate(n=Count("entries"))  # type: ignore[attr-defined]
         self.fields["endpoint"].queryset = endpoints(benchmark, Endpoint.Kind.OPEN_CLIP)  # type: ignore[attr-defined]
         asked = Query.objects.filter(collection__in=collections).order_by("query_set")
         choosing = set(asked.exclude(roles={}).values_list("query_set", flat=True).distinct())
@@ -78,6 +88,14 @@ class CollectionBuildForm(StyledFormMixin, forms.Form):
     """A collection out of a stage's items."""
 
     stage = forms.ModelChoiceField(label=_("Stage"), queryset=Stage.objects.none(), empty_label=None)
+    of = forms.ChoiceField(
+        label=_("Which items"),
+        required=False,
+        choices=[
+            ("", _("Accepted results; in a stage that asks nobody, the items that filters keep")),
+            (builder.KEPT, _("All items that filters keep")),
+        ],
+    )
     name = forms.CharField(label=_("Name"), max_length=120)
     version = forms.CharField(label=_("Version"), max_length=40, initial="1")
     licence = forms.CharField(label=_("Licence"), max_length=120, required=False)
@@ -117,6 +135,7 @@ class CollectionBuildForm(StyledFormMixin, forms.Form):
         super().__init__(*args, **kwargs)
         for name in ("stage", "asked_by"):
             self.fields[name].queryset = benchmark.stages.all()  # type: ignore[attr-defined]
+        self.fields["stage"].initial = _searched_stage(benchmark)
 
     def clean_languages(self) -> dict[str, str]:
         language_by_country = {}
@@ -140,6 +159,14 @@ class CollectionBuildForm(StyledFormMixin, forms.Form):
     def plan(self) -> builder.CollectionPlan:
         data = dict(self.cleaned_data)
         return builder.CollectionPlan(**{**data, "name": data["name"].strip(), "queries": tuple(data["queries"])})
+
+
+def _searched_stage(benchmark: Benchmark) -> int | None:
+    """The stage at which the recipe first asks models."""
+    recipe = find(benchmark.recipe)
+    tasks = [task.stage for task in recipe.prediction_tasks] if recipe else []
+    stages = dict(benchmark.stages.filter(key__in=tasks).values_list("key", "pk"))
+    return next((stages[key] for key in tasks if key in stages), None)
 
 
 def _lines(text: str) -> list[tuple[int, str]]:

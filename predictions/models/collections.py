@@ -7,7 +7,8 @@ from django.utils.translation import gettext_lazy as _
 class Collection(models.Model):
     """A versioned set of things that are searched (images, captions) and the queries put to it.
 
-    A new version is a row of its own: every result says what it was made from.
+    A new version is a row of its own: every result says what it was made from. `stage`, `params` and `seed` say what
+    it was made from itself, so that the next version can be made alike; a collection of a file has no stage.
     """
 
     benchmark = models.ForeignKey("benchmarks.Benchmark", models.PROTECT, related_name="collections")
@@ -15,6 +16,9 @@ class Collection(models.Model):
     version = models.CharField(max_length=40, default="1")
     name = models.CharField(_("name"), max_length=120)
     licence = models.CharField(max_length=120, blank=True)
+    stage = models.ForeignKey("benchmarks.Stage", models.PROTECT, null=True, related_name="+")
+    params = models.JSONField(default=dict)
+    seed = models.PositiveBigIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -97,23 +97,25 @@ def _on_disk(run: Run) -> tuple[list[Entry], npt.NDArray[np.float32]]:
 
 @dataclass(frozen=True)
 class CollectionRow:
-    """A collection with how much is in it: entries, and queries by query set."""
+    """A collection with how much is in it: entries, and queries by query set. `newest`: of its versions."""
 
     collection: Collection
     entries: int
     queries: dict[str, int]
+    newest: bool = True
 
 
 def collections_of(benchmark: Benchmark) -> list[CollectionRow]:
     """Of a benchmark, the newest first."""
-    rows = list(Collection.objects.filter(benchmark=benchmark).order_by("-pk"))
+    rows = list(Collection.objects.filter(benchmark=benchmark).select_related("stage").order_by("-pk"))
+    newest = {row.key: row.pk for row in reversed(rows)}
     entries = Entry.objects.filter(collection__in=rows).order_by().values_list("collection").annotate(n=Count("pk"))
     queries = Query.objects.filter(collection__in=rows).order_by("query_set")
     sets: dict[int, dict[str, int]] = {}
     for collection, name, n in queries.values_list("collection", "query_set").annotate(n=Count("pk")):
         sets.setdefault(collection, {})[name] = n
     counted = dict(entries)
-    return [CollectionRow(row, counted.get(row.pk, 0), sets.get(row.pk, {})) for row in rows]
+    return [CollectionRow(row, counted.get(row.pk, 0), sets.get(row.pk, {}), newest[row.key] == row.pk) for row in rows]
 
 
 def all_runs_of(benchmark: Benchmark) -> list[Run]:

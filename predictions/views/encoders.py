@@ -64,14 +64,14 @@ def build_collection(request: HttpRequest, slug: str) -> HttpResponse:
         except FileRunRefused as refused:
             form.add_error(None, str(refused))
         else:
-            for sentence in _build_message(result):
+            for sentence in build_message(result):
                 messages.info(request, sentence)
             return redirect("predictions:index", benchmark.slug)
     context = page_context(request, benchmark, form=form)
     return render(request, "predictions/encoding/build_collection.html", context, status=400 if form.errors else 200)
 
 
-def _build_message(result: builder.BuildResult) -> list[str]:
+def build_message(result: builder.BuildResult) -> list[str]:
     """What came, and what each query set lacks, with what to add."""
     sets = ", ".join(f"{name} {n}" for name, n in result.queries.items())
     counts: dict[str, Any] = {"entries": result.entries, "queries": sum(result.queries.values()), "sets": sets}

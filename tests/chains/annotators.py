@@ -6,7 +6,7 @@ from typing import Any
 
 from django.test import Client
 
-from tests.chains.link_client import LinkClient, text_of
+from tests.chains.link_client import BUTTON, LinkClient, text_of
 
 PASSWORD = "lamps over the quiet river"
 SHEET = re.compile(r'id="bench"[^>]*data-assignment="(\d+)"')
@@ -43,6 +43,14 @@ class Annotator:
         """Send an answer again that a reviewer returned."""
         self.visitor.open("/work/")
         self.visitor.submit(self.visitor.button("Correct"))
+        self._submit(fields)
+
+    def change(self, picture: str, fields: Mapping[str, str | None]) -> None:
+        """Answer again what was asked about a picture, which is known by its text; None leaves a field out."""
+        self.visitor.open("/work/history/")
+        row = next(row for row in self.visitor.page.split("<tr")[1:] if picture in row)
+        label = next(label for button in BUTTON.findall(row) if (label := text_of(button[1])).startswith("Edit"))
+        self.visitor.submit(label, within=row)
         self._submit(fields)
 
     @property

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from benchmarks.models import Item, ItemImage
+from benchmarks.models import Item, ItemImage, Stage
 from jobs.models import Event
 from papers.xcm.tables.trials import THREE as XCM_ROLES
 from predictions.models import Collection, Entry, Query
@@ -117,7 +117,8 @@ def stage(world: World):
         )
         image = store(world.team, png(draw_shape("red", "circle", seed=number)))
         ItemImage.objects.create(item=item, image=image, role="image")
-    return world.stage
+    Stage.objects.filter(pk=world.stage.pk).update(target_answers=0)  # nobody is asked: all its items go in
+    return Stage.objects.get(pk=world.stage.pk)
 
 
 @pytest.mark.django_db

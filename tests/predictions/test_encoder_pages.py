@@ -94,7 +94,7 @@ def test_forced_choice_is_offered_for_queries_with_candidates_only(world: World)
 
 def test_of_a_made_collection_each_query_set_says_what_it_lacks(world: World) -> None:
     world.add_items(4, images=True)
-    data = {"stage": world.stage.pk, "name": "Everyday", "version": "1", "what": "images", "seed": "1"}
+    data = {"stage": world.stage.pk, "of": "kept", "name": "Everyday", "version": "1", "what": "images", "seed": "1"}
     data |= {"queries": ["universals", "native", "three", "six"]}
     html = world.client(world.mara).post(url(world, "collection_make"), data, follow=True).content.decode()
     concepts = Query.objects.filter(query_set="universals").count()
@@ -111,7 +111,7 @@ def test_without_the_packages_the_page_says_so(world: World, monkeypatch: Any) -
 
 def test_a_collection_is_made_and_a_wrong_line_is_named(world: World) -> None:
     world.add_items(8)
-    data = {"stage": world.stage.pk, "name": "Everyday", "version": "1", "what": "images", "seed": "1"}
+    data = {"stage": world.stage.pk, "of": "kept", "name": "Everyday", "version": "1", "what": "images", "seed": "1"}
     data |= {"queries": ["universals", "native"], "languages": "Japan = ja"}
     data |= {"words": "wedding | | ar | زفاف\nwedding | | pt | casamento"}
     wrong = post(world, "collection_make", **{**data, "words": "wedding | ar\n"})
@@ -160,6 +160,6 @@ def test_stages_and_runs_of_others_are_not_found(world: World) -> None:
 
 def test_a_made_collection_is_run_without_a_file(world: World, models_root: Path) -> None:
     world.add_items(8, images=True)
-    made = builder.build_collection(CollectionPlan(world.stage, "Own", queries=("universals",)), world.mara)
+    made = builder.build_collection(CollectionPlan(world.stage, "Own", of="kept", queries=("universals",)), world.mara)
     run = a_run(world, made.collection, query_set="universals")
     assert run.complete and run.options["rows"] == 4 and run.created_at < timezone.now()

@@ -1,7 +1,11 @@
-"""Collections out of a stage's items: what is searched, and the queries that the papers put to it."""
+"""Collections out of a stage's results: what is searched, and the queries that the papers put to it.
+
+Only what the stage gives goes in: items with an accepted result, or where nobody is asked, items that its filters keep.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +14,10 @@ from django.db import IntegrityError, transaction
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
+from annotation.services.derivation.accepted_results import results_of
 from benchmarks.models import Benchmark, Item, ItemImage, Stage
+from benchmarks.queries.availability import is_kept
+from benchmarks.rules.derivations.contract import digest
 from jobs.models import record
 from people.models import Cohort, User
 from predictions.models import Collection, Entry, Query
@@ -23,11 +30,13 @@ SENTENCES = "sentences"  # of a stage of words
 NATIVE_KEY, LABELS_KEY = "concept_in_native", "labels"
 STEP = 1000
 MOST_KEY = 200
+ACCEPTED, KEPT = "accepted", "kept"  # items of the stage
 
 
 @dataclass(frozen=True)
 class CollectionPlan:
-    """`what`: "images" or "texts" of the items. `queries`: of UNIVERSALS, NATIVE, THREE, SIX. `languages`: of
+    """`of`: ACCEPTED or KEPT items; empty: accepted ones, or kept ones in a stage in which nobody is asked.
+    `what`: "images" or "texts" of the items. `queries`: of UNIVERSALS, NATIVE, THREE, SIX. `languages`: of
     countries, by their names, where their cohorts do not say it. `words`: a concept in a language, and with a country:
     (concept, country or "", language) to text. `asked_by`: a stage whose pictures are queries (image to text)."""
 
@@ -35,6 +44,7 @@ class CollectionPlan:
     name: str
     version: str = "1"
     licence: str = ""
+    of: str = ""
     what: str = "images"
     queries: tuple[str, ...] = ()
     languages: Mapping[str, str] = field(default_factory=dict)
@@ -42,6 +52,11 @@ class CollectionPlan:
     asked_by: Stage | None = None
     other_language: bool = False
     seed: int = 0
+
+    @property
+    def source(self) -> str:
+        """ACCEPTED or KEPT."""
+        return self.of or (ACCEPTED if self.stage.target_answers else KEPT)
 
 
 @dataclass(frozen=True)
@@ -54,19 +69,25 @@ class BuildResult:
     left_out: Mapping[str, Mapping[str, int]]
 
 
-def build_collection(plan: CollectionPlan, actor: User) -> BuildResult:
-    """All of it or nothing. Raises FileRunRefused."""
+def build_collection(plan: CollectionPlan, actor: User, *, expected: str = "") -> BuildResult:
+    """All of it or nothing. `expected`: the digest of the entries that a person saw before (`entries_digest`).
+
+    Raises FileRunRefused, and EntriesChanged where other entries result.
+    """
     benchmark, key = plan.stage.benchmark, slugify(plan.name)[:60]
     if not key:
         raise FileRunRefused(_("Use some Latin letters or digits, so that the name can be a key."))
     languages = {**_languages_of(benchmark), **plan.languages}
-    items = list(Item.objects.filter(stage=plan.stage, withdrawn_at=None).order_by("key"))
     try:
         with transaction.atomic():
             collection = Collection.objects.create(
-                benchmark=benchmark, key=key, version=plan.version, name=plan.name, licence=plan.licence
-            )
+                benchmark=benchmark, key=key, version=plan.version, name=plan.name, licence=plan.licence,
+                stage=plan.stage, params=params_of(plan), seed=plan.seed,
+            )  # fmt: skip
+            items = source_items(plan)
             entries = _entries(collection, plan, items, languages)
+            if expected and entries_digest(entries) != expected:
+                raise EntriesChanged
             Entry.objects.bulk_create(entries, batch_size=STEP)
             sets, left_out = _queries(plan, items, entries, languages)
             for name, asked in sets.items():
@@ -76,7 +97,7 @@ def build_collection(plan: CollectionPlan, actor: User) -> BuildResult:
             counts = {name: len(asked) for name, asked in sets.items()}
             record(
                 actor, "collection.made", scope=benchmark.scope, target=f"collection:{collection.pk}",
-                stage=plan.stage.key, entries=len(entries), queries=counts, seed=plan.seed,
+                stage=plan.stage.key, of=plan.source, entries=len(entries), queries=counts, seed=plan.seed,
                 left_out={name: dict(why) for name, why in left_out.items()},
             )  # fmt: skip
     except IntegrityError as error:
@@ -84,6 +105,66 @@ def build_collection(plan: CollectionPlan, actor: User) -> BuildResult:
             _("There is a collection of this name and version already. Give it another version.")
         ) from error
     return BuildResult(collection, len(entries), counts, left_out)
+
+
+class EntriesChanged(Exception):
+    """Other entries result than those that a person saw."""
+
+
+def source_items(plan: CollectionPlan) -> list[Item]:
+    """What the stage gives, by key. Raises FileRunRefused where that is nothing."""
+    items = Item.objects.filter(is_kept(), stage=plan.stage)
+    if plan.source == ACCEPTED:
+        items = items.filter(pk__in={result.item.id for result in results_of(plan.stage)})
+    rows = list(items.order_by("key"))
+    if not rows and plan.source == ACCEPTED:
+        text = _(
+            "Nothing is accepted in the stage “%(stage)s” yet. Wait for answers, or take all items that filters keep."
+        )
+        raise FileRunRefused(text % {"stage": plan.stage.name})
+    return rows
+
+
+def planned_entries(plan: CollectionPlan) -> list[Entry]:
+    """The entries that result now. Nothing is written. Raises FileRunRefused."""
+    languages = {**_languages_of(plan.stage.benchmark), **plan.languages}
+    return _entries(Collection(benchmark=plan.stage.benchmark), plan, source_items(plan), languages)
+
+
+def entries_digest(entries: Iterable[Entry]) -> str:
+    """Of what they are and say, in whatever order they come."""
+    return digest(*sorted(f"{entry.key} {json.dumps(entry_content(entry), sort_keys=True)}" for entry in entries))
+
+
+def entry_content(entry: Entry) -> list[Any]:
+    return [entry.image_id, entry.text, entry.about]
+
+
+def params_of(plan: CollectionPlan) -> dict[str, Any]:
+    """As a collection stores them: with them and the seed the next version is made alike."""
+    return {
+        "of": plan.source,
+        "what": plan.what,
+        "queries": list(plan.queries),
+        "languages": dict(plan.languages),
+        "words": [[*key, text] for key, text in plan.words.items()],
+        "asked_by": plan.asked_by.key if plan.asked_by else "",
+        "other_language": plan.other_language,
+    }
+
+
+def plan_from(collection: Collection, version: str) -> CollectionPlan:
+    """How this collection was made, for another version of it. Raises FileRunRefused for one of a file."""
+    params, stage = collection.params, collection.stage
+    if stage is None:
+        raise FileRunRefused(_("This collection came from a file. Import the next version as a file."))
+    return CollectionPlan(
+        stage=stage, name=collection.name, version=version, licence=collection.licence, of=params["of"],
+        what=params["what"], queries=tuple(params["queries"]), languages=params["languages"],
+        words={(concept, country, language): text for concept, country, language, text in params["words"]},
+        asked_by=stage.benchmark.stages.filter(key=params["asked_by"]).first(),
+        other_language=params["other_language"], seed=collection.seed,
+    )  # fmt: skip
 
 
 def _languages_of(benchmark: Benchmark) -> dict[str, str]:
@@ -100,6 +181,11 @@ def _entry_about(item: Item) -> dict[str, Any]:
         if isinstance(value, str | int | float) or name == LABELS_KEY
     }
     return {"item": item.key, **{name: value for name, value in values.items() if value}, **own}
+
+
+def _credits(use: ItemImage) -> dict[str, str]:
+    """Where a picture comes from and what its licence allows: each keeps that of its source."""
+    return {name: value for name, value in (("source", use.source), ("licence", use.licence)) if value}
 
 
 def _text_language(item: Item, languages: Mapping[str, str]) -> dict[str, str]:
@@ -127,7 +213,7 @@ def _entries(
         mine = by_item.get(item.pk, [])
         for use in mine:
             key = item.key if len(mine) == 1 else f"{item.key}/{use.role}"
-            about = {**_entry_about(item), **({"text": item.text} if item.text else {})}
+            about = {**_credits(use), **_entry_about(item), **({"text": item.text} if item.text else {})}
             about.pop("language", None)
             picture_entries.append(Entry(collection=collection, key=key[:MOST_KEY], image=use.image, about=about))
     if not picture_entries:

@@ -110,7 +110,7 @@ def import_batch(collection: Collection, batch: Sequence[Read]) -> list[JobRow]:
     """What becomes of some rows. Needs a transaction that holds the collection's row."""
     things = [thing for _n, one in batch if isinstance(one, tuple) for thing in one[0]]
     asked = [one[1] for _n, one in batch if isinstance(one, tuple) and one[1] is not None]
-    closed = Run.objects.filter(collection=collection, complete=True).exists()
+    closed = collection.stage_id is not None or Run.objects.filter(collection=collection, complete=True).exists()
     keys = {thing.key for thing in things} | {key for query_row in asked for key in query_row.entry_keys}
     entries = _Entries(collection, closed, keys)
     queries = _Queries(collection, closed, asked)
@@ -142,7 +142,10 @@ def _conflict(key: str) -> RowProblem:
 
 
 def _check_open() -> RowProblem:
-    text = _("Models have been run on this version, so nothing is added to it. Give the collection a new version.")
+    text = _(
+        "This version was made from a stage, or models have been run on it, so nothing is added to it. Give the "
+        "collection a new version."
+    )
     return RowProblem("closed", text)
 
 
