@@ -37,7 +37,12 @@ class BrowserPages(LinkClient):
     window: Page
 
     def open(self, path: str) -> None:
-        self.window.goto(path)
+        try:
+            self.window.goto(path)
+        except Error as error:  # the page of a job that ends loads itself anew, and takes the place of what was asked
+            if "ERR_ABORTED" not in error.message:
+                raise
+            self.window.goto(path)
         self._read()
 
     def follow(self, label: str) -> None:
