@@ -118,6 +118,18 @@ class CollectionBuildForm(StyledFormMixin, forms.Form):
         label=_("Items that ask"), queryset=Stage.objects.none(), required=False,
         help_text=_("Pictures become queries of the set “images”, sentences of a stage of words of “sentences”."),
     )  # fmt: skip
+    labels_from = forms.ModelChoiceField(
+        label=_("Labels corrected in"), queryset=Stage.objects.none(), required=False,
+        help_text=_("An accepted answer goes before a model's, and this before the column labels."),
+    )  # fmt: skip
+    renamed_by = forms.ModelChoiceField(
+        label=_("Concepts merged in"), queryset=Stage.objects.none(), required=False,
+        help_text=_("Pictures take the name that stays; the name as it was found is kept."),
+    )  # fmt: skip
+    names_from = forms.ModelChoiceField(
+        label=_("Native names from"), queryset=Stage.objects.none(), required=False,
+        help_text=_("The question native_name, in the language of the cohort. Words that you type below go first."),
+    )  # fmt: skip
     languages = forms.CharField(
         label=_("Languages of countries"), required=False, widget=forms.Textarea(attrs={**LINES, "rows": 3}),
         help_text=_("One to a line, such as: Japan = ja. Cohorts of the team are known already."),
@@ -133,7 +145,7 @@ class CollectionBuildForm(StyledFormMixin, forms.Form):
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for name in ("stage", "asked_by"):
+        for name in ("stage", *builder.STAGES):
             self.fields[name].queryset = benchmark.stages.all()  # type: ignore[attr-defined]
         self.fields["stage"].initial = _searched_stage(benchmark)
 

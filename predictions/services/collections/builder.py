@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -23,11 +23,13 @@ from people.models import Cohort, User
 from predictions.models import Collection, Entry, Query
 from predictions.retrieval import trials
 from predictions.retrieval.trials import TrialPicture, TrialSet
+from predictions.services.collections.people_texts import load_labels, native_names, with_names_that_stay
 from predictions.services.runs.result_runs import FileRunRefused
 
 UNIVERSALS, NATIVE, THREE, SIX = "universals", "native", "three", "six"
 SENTENCES = "sentences"  # of a stage of words
 NATIVE_KEY, LABELS_KEY = "concept_in_native", "labels"
+STAGES = ("asked_by", "labels_from", "renamed_by", "names_from")
 STEP = 1000
 MOST_KEY = 200
 ACCEPTED, KEPT = "accepted", "kept"  # items of the stage
@@ -38,7 +40,9 @@ class CollectionPlan:
     """`of`: ACCEPTED or KEPT items; empty: accepted ones, or kept ones in a stage in which nobody is asked.
     `what`: "images" or "texts" of the items. `queries`: of UNIVERSALS, NATIVE, THREE, SIX. `languages`: of
     countries, by their names, where their cohorts do not say it. `words`: a concept in a language, and with a country:
-    (concept, country or "", language) to text. `asked_by`: a stage whose pictures are queries (image to text)."""
+    (concept, country or "", language) to text. `asked_by`: a stage whose pictures are queries (image to text).
+    `labels_from`: a stage in which people correct labels; `renamed_by`: one whose accepted pairs merge concepts;
+    `names_from`: one in which cohorts say what a concept is called in their language."""
 
     stage: Stage
     name: str
@@ -50,6 +54,9 @@ class CollectionPlan:
     languages: Mapping[str, str] = field(default_factory=dict)
     words: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
     asked_by: Stage | None = None
+    labels_from: Stage | None = None
+    renamed_by: Stage | None = None
+    names_from: Stage | None = None
     other_language: bool = False
     seed: int = 0
 
@@ -89,7 +96,7 @@ def build_collection(plan: CollectionPlan, actor: User, *, expected: str = "") -
             if expected and entries_digest(entries) != expected:
                 raise EntriesChanged
             Entry.objects.bulk_create(entries, batch_size=STEP)
-            sets, left_out = _queries(plan, items, entries, languages)
+            sets, left_out = _queries(with_native_names(plan, languages), items, entries, languages)
             for name, asked in sets.items():
                 for query in asked:
                     query.collection, query.query_set = collection, name
@@ -111,6 +118,13 @@ class EntriesChanged(Exception):
     """Other entries result than those that a person saw."""
 
 
+def with_native_names(plan: CollectionPlan, languages: Mapping[str, str]) -> CollectionPlan:
+    """With the words that people said in `names_from`; what was typed goes before them."""
+    if plan.names_from is None:
+        return plan
+    return replace(plan, words={**native_names(plan.names_from, languages, plan.renamed_by), **plan.words})
+
+
 def source_items(plan: CollectionPlan) -> list[Item]:
     """What the stage gives, by key. Raises FileRunRefused where that is nothing."""
     items = Item.objects.filter(is_kept(), stage=plan.stage)
@@ -122,13 +136,26 @@ def source_items(plan: CollectionPlan) -> list[Item]:
             "Nothing is accepted in the stage “%(stage)s” yet. Wait for answers, or take all items that filters keep."
         )
         raise FileRunRefused(text % {"stage": plan.stage.name})
-    return rows
+    return with_names_that_stay(rows, plan.renamed_by) if plan.renamed_by is not None else rows
 
 
 def planned_entries(plan: CollectionPlan) -> list[Entry]:
     """The entries that result now. Nothing is written. Raises FileRunRefused."""
     languages = {**_languages_of(plan.stage.benchmark), **plan.languages}
     return _entries(Collection(benchmark=plan.stage.benchmark), plan, source_items(plan), languages)
+
+
+def planned_trials(plan: CollectionPlan, entries: Sequence[Entry]) -> list[Query]:
+    """The queries with candidates that result now of these entries. Nothing is written."""
+    languages = {**_languages_of(plan.stage.benchmark), **plan.languages}
+    try:
+        sets, _left_out = _queries(with_native_names(plan, languages), [], entries, languages)
+    except FileRunRefused:
+        return []
+    for name, queries in sets.items():
+        for query in queries:
+            query.query_set = name
+    return [query for queries in sets.values() for query in queries if query.roles]
 
 
 def entries_digest(entries: Iterable[Entry]) -> str:
@@ -148,7 +175,7 @@ def params_of(plan: CollectionPlan) -> dict[str, Any]:
         "queries": list(plan.queries),
         "languages": dict(plan.languages),
         "words": [[*key, text] for key, text in plan.words.items()],
-        "asked_by": plan.asked_by.key if plan.asked_by else "",
+        **{name: stage.key if (stage := getattr(plan, name)) else "" for name in STAGES},
         "other_language": plan.other_language,
     }
 
@@ -162,7 +189,7 @@ def plan_from(collection: Collection, version: str) -> CollectionPlan:
         stage=stage, name=collection.name, version=version, licence=collection.licence, of=params["of"],
         what=params["what"], queries=tuple(params["queries"]), languages=params["languages"],
         words={(concept, country, language): text for concept, country, language, text in params["words"]},
-        asked_by=stage.benchmark.stages.filter(key=params["asked_by"]).first(),
+        **{name: stage.benchmark.stages.filter(key=params.get(name, "")).first() for name in STAGES},
         other_language=params["other_language"], seed=collection.seed,
     )  # fmt: skip
 
@@ -204,6 +231,7 @@ def _entries(
         if not text_entries:
             raise FileRunRefused(_("No item of this stage has a text."))
         return text_entries
+    labels = load_labels(plan.labels_from, items) if plan.labels_from is not None else {}
     uses = ItemImage.objects.filter(item__in=items).select_related("image").order_by("item__key", "role")
     by_item: dict[int, list[ItemImage]] = {}
     for use in uses:
@@ -215,6 +243,8 @@ def _entries(
             key = item.key if len(mine) == 1 else f"{item.key}/{use.role}"
             about = {**_credits(use), **_entry_about(item), **({"text": item.text} if item.text else {})}
             about.pop("language", None)
+            if item.pk in labels:
+                about |= {LABELS_KEY: list(labels[item.pk].labels), "labels_from": labels[item.pk].source}
             picture_entries.append(Entry(collection=collection, key=key[:MOST_KEY], image=use.image, about=about))
     if not picture_entries:
         raise FileRunRefused(_("No item of this stage has a picture."))

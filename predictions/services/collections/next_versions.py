@@ -5,7 +5,8 @@ A version is never changed: what the stage gives otherwise now is another versio
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
@@ -13,7 +14,7 @@ from django.utils.translation import gettext as _
 from annotation.services.derivation.derived_items import BECAUSE
 from benchmarks.models import Item
 from people.models import User
-from predictions.models import Collection, Entry
+from predictions.models import Collection, Entry, Query
 from predictions.services.collections import builder
 from predictions.services.collections.builder import BuildResult, CollectionPlan, EntriesChanged
 from predictions.services.runs.result_runs import FileRunRefused
@@ -40,7 +41,10 @@ class EntryChange:
 
 @dataclass(frozen=True)
 class NextVersion:
-    """What a next version would be. `digest`: of its entries."""
+    """What a next version would be. `digest`: of its entries.
+
+    `trials`: by query set, how many queries would have other candidates or words, come or go.
+    """
 
     collection: Collection
     plan: CollectionPlan
@@ -49,10 +53,11 @@ class NextVersion:
     changed: Sequence[EntryChange]
     entries: int
     digest: str
+    trials: Mapping[str, int]
 
     @property
     def differs(self) -> bool:
-        return bool(self.comes or self.goes or self.changed)
+        return bool(self.comes or self.goes or self.changed or self.trials)
 
 
 def newest_version(collection: Collection) -> Collection:
@@ -79,7 +84,17 @@ def plan_next(collection: Collection) -> NextVersion:
         changed=changed,
         entries=len(now),
         digest=builder.entries_digest(now.values()),
+        trials=_changed_trials(collection, builder.planned_trials(plan, list(now.values()))),
     )
+
+
+def _changed_trials(collection: Collection, planned: Iterable[Query]) -> dict[str, int]:
+    """By query set. One query."""
+    stored = collection.queries.exclude(roles={})
+    before = {(query.query_set, query.key): (query.roles, query.text) for query in stored}
+    now = {(query.query_set, query.key): (query.roles, query.text) for query in planned}
+    changed = Counter(key[0] for key in {*before, *now} if before.get(key) != now.get(key))
+    return dict(sorted(changed.items()))
 
 
 def create_next(collection: Collection, actor: User, digest: str) -> BuildResult:
