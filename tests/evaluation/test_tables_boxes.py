@@ -14,8 +14,9 @@ from benchmarks.services.benchmarks import create_from_recipe
 from evaluation.tables.registry import tables_of
 from evaluation.tables.table import MissingData
 from evaluation.tables.table_builder import build_table
-from people.models import Cohort, User
+from people.models import Cohort, Rater, User
 from people.services.raters import rater_of
+from predictions.models import Call, Endpoint, Run
 from tests.evaluation.data import NOON
 from tests.evaluation.sample_tables import cells, model, store_answers, table
 from tests.personas import World, stand_in
@@ -108,6 +109,40 @@ def test_accuracy_counts_strictly_and_a_missing_box_as_wrong(world: World, bench
     left_out = cells(table(benchmark, "grounding", "no_box=left_out"), "Grounding DINO")
     assert [cell.shown for cell in left_out.values()] == ["33.33", "0.611", "25.00"]
     assert any("has to be greater" in str(words) for words in built_table.words)
+
+
+def test_items_that_a_run_did_not_ask_about_are_left_out(world: World, benchmark: Benchmark) -> None:
+    """Asked about two of four items, it gave one box, the right one: 1 of 2. A third call was never sent, a fourth is
+    still waiting. With an imported answer nobody knows what was asked: see above."""
+    campaign, items = a_small_set(world, benchmark)
+    answer(world, campaign, "Asker", {items[0]: LEFT})
+    endpoint = Endpoint.objects.create(team=world.team, name="tiny", created_at=NOON)
+    run = Run.objects.create(
+        benchmark=benchmark,
+        campaign=campaign,
+        rater=Rater.objects.get(name="Asker"),
+        task="answers",
+        endpoint=endpoint,
+        complete=True,
+    )
+    ends: list[dict[str, Any]] = [
+        {"state": "answered"},
+        {"state": "no_response", "reason": "empty", "attempts_made": 1},
+        {"state": "over_budget", "reason": "budget"},
+        {"state": "pending"},
+    ]
+    for item, end in zip(items, ends, strict=True):
+        Call.objects.create(run=run, item=item, unit=Unit.objects.get(item=item, target=item.origin), **end)
+    built_table = table(benchmark, "grounding")
+    of = cells(built_table, "Asker")
+    assert [cell.shown for cell in of.values()] == ["50.00", "0.500", "50.00"]
+    accuracy = of["Accuracy, %"].estimate
+    assert accuracy is not None and (accuracy.n_units, accuracy.extras["no_box"]) == (2, 1)
+    assert "Asker was asked about 2 of the 4 items; the others are left out." in [
+        str(text) for text in built_table.words
+    ]
+    brazil = cells(table(benchmark, "grounding-countries"), "Brazil")["Asker"].estimate
+    assert brazil is not None and brazil.value is None and brazil.reason, "nothing was asked about Brazil"
 
 
 def test_regions_are_plain_means_of_their_countries(world: World, benchmark: Benchmark) -> None:

@@ -25,6 +25,7 @@ from evaluation.metrics import boxes, proportions, resampling
 from evaluation.metrics.counts import Floats
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import Scale
+from evaluation.queries.call_statistics import UNSENT
 from evaluation.queries.observations import ObservedRater, RawAnswer, rater_label
 from evaluation.rendering.report import Cell, Rounding, Row, Words
 from evaluation.tables.known_models import about_models
@@ -33,6 +34,7 @@ from evaluation.tables.table import MissingData, Table, TableOption
 from evaluation.tables.table_inputs import TableInputs
 from papers.globalrg.printed_values import PRINTED, printed
 from papers.globalrg.printed_values import rows as rows_printed
+from predictions.models import Call, Run
 
 Box = list[float]
 THRESHOLD = TableOption("threshold", gettext_lazy("IoU threshold"), {"0.5": "0.5", "0.25": "0.25", "0.75": "0.75"})
@@ -62,12 +64,14 @@ SPREAD = gettext_lazy("No whole number of 591 or 592 items gives 47.99; the pape
 
 @dataclass(frozen=True, eq=False)
 class BoxedItem:
-    """One item: the country it is of, the gold box, and each model's (absent: it gave none)."""
+    """One item: the country it is of, the gold box, each model's (absent: it gave none), and the models that were not
+    asked about it."""
 
     pk: int
     country: str
     gold: Box
     by_model: Mapping[int, Box]
+    not_asked: frozenset[int] = frozenset()
 
 
 def read_boxes(answer: Any) -> list[Box]:
@@ -131,22 +135,65 @@ def boxed_items(inputs: TableInputs) -> tuple[list[BoxedItem], list[ObservedRate
     if not models:
         raise MissingData(_("No model has answered yet. Import its boxes for the stage “Box drawing”."))
     words = _settle(inputs.benchmark, gold)
-    items = [BoxedItem(pk, country, box, answers[pk]) for pk, (country, box) in sorted(gold.items())]
+    asked = _asked_items(inputs)
+    items = [
+        BoxedItem(pk, country, box, answers[pk], _not_asked(pk, answers[pk], asked))
+        for pk, (country, box) in sorted(gold.items())
+    ]
+    words += [_asked_text(rater, items) for rater in models.values() if _is_sampled(rater, items)]
     by_family = sorted(
         models.values(), key=lambda rater: (str(rater.about.get("family") or ""), rater.name, rater.setting)
     )
     return items, by_family, words
 
 
-def overlaps(items: Sequence[BoxedItem], model: int, *, left_out: bool) -> Floats:
-    """(n,) IoU with the gold box; for an item without a box 0, or NaN where these are left out."""
-    none = float("nan") if left_out else 0.0
-    return np.array(
-        [
-            boxes.overlap([boxed_item.gold], [boxed_item.by_model[model]]) if model in boxed_item.by_model else none
-            for boxed_item in items
-        ]
+def _asked_items(inputs: TableInputs) -> dict[int, set[int]]:
+    """By model rater the items that its runs asked about. Answers of a file do not say what else was asked: their
+    raters are absent."""
+    calls = Call.objects.filter(
+        run__task=Run.Task.ANSWERS,
+        run__withdrawn_at=None,
+        run__endpoint__isnull=False,
+        run__campaign__in=inputs.used_selections[-1].campaigns,
     )
+    asked: dict[int, set[int]] = defaultdict(set)
+    ended = calls.exclude(UNSENT).exclude(state__in=(Call.State.PENDING, Call.State.RUNNING))
+    for rater, item in ended.values_list("run__rater", "item").iterator():
+        asked[rater].add(item)
+    return dict(asked)
+
+
+def _not_asked(item: int, answers: Mapping[int, Box], asked: Mapping[int, set[int]]) -> frozenset[int]:
+    return frozenset(rater for rater, items in asked.items() if item not in items and rater not in answers)
+
+
+def _is_sampled(rater: ObservedRater, items: Sequence[BoxedItem]) -> bool:
+    return any(rater.pk in boxed_item.not_asked for boxed_item in items)
+
+
+def _asked_text(rater: ObservedRater, items: Sequence[BoxedItem]) -> str:
+    asked = sum(rater.pk not in boxed_item.not_asked for boxed_item in items)
+    values = {"model": rater_label(rater), "n": asked, "all": len(items)}
+    return _("%(model)s was asked about %(n)s of the %(all)s items; the others are left out.") % values
+
+
+def overlaps(items: Sequence[BoxedItem], model: int, *, left_out: bool) -> Floats:
+    """(n,) IoU with the gold box; for an item without a box 0, or NaN where these are left out. NaN also where the
+    model was not asked."""
+    none = float("nan") if left_out else 0.0
+    return np.array([_overlap(boxed_item, model, none) for boxed_item in items])
+
+
+def _overlap(boxed_item: BoxedItem, model: int, none: float) -> float:
+    if model in boxed_item.by_model:
+        return boxes.overlap([boxed_item.gold], [boxed_item.by_model[model]])
+    return float("nan") if model in boxed_item.not_asked else none
+
+
+def without_box(items: Sequence[BoxedItem], model: int) -> tuple[int, int]:
+    """Of the items that the model was asked about: those without a box, and all."""
+    asked = [boxed_item for boxed_item in items if model not in boxed_item.not_asked]
+    return sum(model not in boxed_item.by_model for boxed_item in asked), len(asked)
 
 
 def _is_correct(inputs: TableInputs, iou: Floats) -> Floats:
@@ -157,11 +204,11 @@ def _is_correct(inputs: TableInputs, iou: Floats) -> Floats:
 
 
 def accuracy(inputs: TableInputs, items: Sequence[BoxedItem], model: int) -> Estimate:
-    """Share of items whose IoU passes the threshold; Wilson's interval. "no_box" in extras: items without a box."""
+    """Share of items whose IoU passes the threshold; Wilson's interval. "no_box": asked items without one."""
     right = _is_correct(inputs, overlaps(items, model, left_out=inputs.chosen["no_box"] == "left_out"))
     counted = right[~np.isnan(right)] > 0
-    without = sum(model not in boxed_item.by_model for boxed_item in items)
-    return proportions.share(counted, method="accuracy at IoU", extras={"no_box": without})
+    extras = {"no_box": without_box(items, model)[0]}
+    return proportions.share(counted, method="accuracy at IoU", extras=extras)
 
 
 def mean_of_countries(right: Floats, country: Sequence[str]) -> Estimate:
@@ -194,9 +241,7 @@ def build_models(inputs: TableInputs) -> Table:
         iou = overlaps(items, rater.pk, left_out=inputs.chosen["no_box"] == "left_out")
         known = iou[~np.isnan(iou)]
         mean = resampling.mean(known, np.arange(known.size), scale=resampling.LOGIT, method="mean IoU")
-        without = proportions.share_of(
-            sum(rater.pk not in boxed_item.by_model for boxed_item in items), len(items), method="without a box"
-        )
+        without = proportions.share_of(*without_box(items, rater.pk), method="without a box")
         theirs = PRINTED.in_text("accuracy", rater.name, SPREAD)
         cells = (
             Cell(right, rounding=Rounding(2, 100), printed=theirs),
