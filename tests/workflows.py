@@ -10,8 +10,10 @@ from annotation.models import Campaign
 from annotation.services.answers import uploads
 from annotation.services.campaigns import lifecycle
 from annotation.services.queue.leases import release_expired
-from benchmarks.models import Benchmark, Role
+from benchmarks.models import Benchmark, Item, Role
+from benchmarks.rules.filters import FilterState
 from benchmarks.services.benchmarks import create_from_recipe
+from benchmarks.services.intake import by_hand
 from demo import context, pictures, workflows
 from demo.context import Demo, scene_row
 from people.models import User
@@ -62,4 +64,7 @@ def find(campaign: Campaign, finder: User) -> None:
             image = uploads.store_upload(assignment, File(file), "found.webp", at)
         picture = {"sha": image.sha256, "kind": "file", "licence": "own", "source": ""}
         context.submit(campaign, rater, "Egypt", at, {"picture": picture, "prevalent": "yes"})
+    deriving.process_due(at)
+    for item in Item.objects.filter(stage__key="boxes", intake="waiting"):
+        by_hand.decide(item, FilterState.KEPT, "Enough things to see", finder, at)
     deriving.process_due(at)

@@ -161,13 +161,13 @@ def _examples(stage: Stage) -> Iterator[dict[str, str]]:
     for number, word in enumerate(("tea", "bread"), start=1):
         key = f"{word}-{number:02}"
         shared = {
+            **_texts(stage, word),
             "key": key,
             "concept": _first_value(vocabulary.concepts, word),
             "country": _first_value(vocabulary.origins, "Egypt"),
             "condition": _first_value(vocabulary.conditions, "natural"),
             "source": f"https://example.org/{number}",
             "licence": "CC BY 4.0",
-            **_texts(stage, word),
         }
         roles = {"none": [""], "named": ["a", "b"], "set": ["1", "2", "3"]}.get(stage.pictures, [""])
         for at, role in enumerate(roles):

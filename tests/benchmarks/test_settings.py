@@ -83,9 +83,9 @@ def test_a_derived_stage_offers_no_import(world):
     further = Stage.objects.create(benchmark=world.benchmark, key="further", name="Further", display="image", sheet={})
     client, base = world.client(world.mara), f"/b/{world.benchmark.slug}/"
     offer = f'href="{base}import/?stage='
-    assert page(client, base).count(offer) == 2  # one for each stage
+    assert page(client, base).count(offer) == 3  # one for each stage, and one for what to do next
     Stage.objects.filter(pk=further.pk).update(derivation={"kind": "promote", "from": [first.key]})
     html = page(client, base)
-    assert html.count(offer) == 1 and "Items are created from accepted answers of earlier stages." in html
+    assert html.count(offer) == 1 and "Items come from accepted answers of" in html
     Stage.objects.filter(pk=first.pk).update(derivation={"kind": "promote", "from": ["earlier"]})
     assert offer not in page(client, base)

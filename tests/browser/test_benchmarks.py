@@ -44,7 +44,7 @@ def test_an_import_is_followed_to_its_end(open_as: OpenAs, world: World, shot: S
     archive = tmp_path / "pictures.zip"
     archive.write_bytes(faulty_archive())
     page = open_as(world.mara)
-    page.goto("/b/ten/import/")
+    page.goto("/b/ten/import/?stage=relevance")
     shot(page, "import-desktop", full_page=True)
     check_layout(page)
     page.get_by_label("Pictures, as a zip").set_input_files(archive)

@@ -5,6 +5,7 @@ from typing import Any
 
 from annotation.models import Assignment, Campaign
 from benchmarks.models import Item
+from benchmarks.services.storage import open_binary
 from people.models import User
 from tests import pictures as draw
 from tests.filling.public_client import ON_SHEET, PublicDoor, Row, file_of
@@ -100,9 +101,13 @@ def find(door: PublicDoor, campaign: Campaign, user: User, seed: int) -> None:
 
 def count_objects(door: PublicDoor) -> None:
     """Import what a detector would find: pictures with fewer than three objects go back to their finders."""
-    items = Item.objects.filter(stage__benchmark=door.benchmark, stage__key="boxes")
-    rows = [{"key": item.key, "country": item.origin, "fact.objects": "5"} for item in items]
-    door.import_items("boxes", rows)
+    items = Item.objects.filter(stage__benchmark=door.benchmark, stage__key="boxes").prefetch_related("images__image")
+    rows = [{"key": item.key, "file": f"{item.pk}.png", "country": item.origin, "fact.objects": "5"} for item in items]
+    pictures = {}
+    for item in items:
+        with open_binary(item.images.all()[0].image.original_name) as file:
+            pictures[f"{item.pk}.png"] = file.read()
+    door.import_items("boxes", rows, pictures)
     door.derive()
 
 

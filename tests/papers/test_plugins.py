@@ -99,7 +99,7 @@ def test_the_five_papers_are_registered_under_the_keys_that_are_stored() -> None
         "caire-universal", "culturalvqa", "globalrg-retrieval", "globalrg-grounding", "valueground", "3xcm",
     ]  # fmt: skip
     assert set(stored["recipes"]) <= set(stored["tables"])
-    assert stored["prompts"][-1] == SHEET.key and len(set(stored["prompts"])) == len(stored["prompts"]) == 33
+    assert stored["prompts"][-1] == SHEET.key and len(set(stored["prompts"])) == len(stored["prompts"]) == 36
     assert len(plugins.REGISTERED) >= 5 and not plugins.FAILURES
 
 
@@ -162,7 +162,7 @@ def test_a_benchmark_of_a_plugin_has_its_tables_pages_and_records(
     assert [one.key for one in tables_of(of_the_sixth)] == ["small"] and drawn_of(of_the_sixth)
     assert [one.key for one in pages_of(of_the_sixth)] == ["hello", "bring"]
     slug = of_the_sixth.slug
-    assert f"/b/{slug}/pages/hello/" in mara.get(f"/b/{slug}/").content.decode()
+    assert f"/b/{slug}/pages/hello/" in mara.get(f"/b/{slug}/items/").content.decode()
     imports = mara.get(f"/b/{slug}/import/").content.decode()
     assert f"/b/{slug}/pages/bring/" in imports
     assert mara.get(f"/b/{slug}/pages/hello/").content.decode() == f"Hello from {of_the_sixth.name}"

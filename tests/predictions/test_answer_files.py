@@ -35,7 +35,7 @@ def log(world: World, replies: list[Any], **more: Any) -> bytes:
 
 def model_codes(campaign: Campaign) -> dict[str, str]:
     rows = Rating.objects.filter(campaign=campaign, rater__kind="model", live=True, counted=True)
-    return dict(rows.values_list("unit__item__key", "code"))
+    return dict(rows.order_by("unit__item__key").values_list("unit__item__key", "code"))
 
 
 def calls(run: Run) -> list[tuple[str, str]]:

@@ -131,7 +131,7 @@ def test_facts_are_looked_for_where_an_endpoint_fits(world: World, models_root: 
     encoder, detector = an_endpoint(world), an_endpoint(world, "detector")
     data = {"stage": world.stage.pk, "what": "clip_score", "model": MODEL, "words": "concept", "threshold": "0.5"}
     wrong = post(world, "facts", **data, endpoint=detector.pk)
-    assert wrong.status_code == 400 and "another kind of endpoint" in wrong.content.decode()
+    assert wrong.status_code == 400 and "Choose another endpoint" in wrong.content.decode()
     assert post(world, "facts", **data, endpoint=encoder.pk).status_code == 302
     runner.run(Run.objects.get().job_id)
     page = get(world, "facts")

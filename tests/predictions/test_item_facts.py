@@ -95,7 +95,7 @@ def test_what_was_found_is_not_looked_for_again_after_a_stop(world: World, model
     monkeypatch.setattr(item_facts, "STEP", 4)
     plan = FactPlan(stage=world.stage, endpoint=an_endpoint(world), model=MODEL, what=SCORE, words="context.assertion")
     run = fact_requests.create(plan, world.mara, timezone.now()).run
-    scored, steps = item_facts._iter_scores, []
+    scored, steps = item_facts.FINDERS[SCORE], []
 
     def stopping(running: Run, things: Any) -> Any:
         for number, scored_part in enumerate(scored(running, things)):
@@ -104,7 +104,7 @@ def test_what_was_found_is_not_looked_for_again_after_a_stop(world: World, model
                 lifecycle.request_cancel(running.job, world.mara)
             yield scored_part
 
-    monkeypatch.setattr(item_facts, "_iter_scores", stopping)
+    monkeypatch.setitem(item_facts.FINDERS, SCORE, stopping)  # type: ignore[arg-type]
     runner.run(run.job_id)
     run.refresh_from_db()
     assert run.state == "paused" and ItemFact.objects.count() == 8
@@ -117,7 +117,7 @@ def test_what_was_found_is_not_looked_for_again_after_a_stop(world: World, model
 
 def test_a_run_needs_its_kind_of_endpoint_and_words(world: World) -> None:
     shapes(world)
-    with pytest.raises(FileRunRefused, match="another kind of endpoint"):
+    with pytest.raises(FileRunRefused, match="Choose another endpoint"):
         a_run(world, what=OBJECTS)
     with pytest.raises(FileRunRefused, match="words where you look"):
         a_run(world, words="context.nothing")
