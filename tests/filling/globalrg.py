@@ -107,7 +107,7 @@ def count_objects(door: PublicDoor) -> None:
     for item in items:
         with open_binary(item.images.all()[0].image.original_name) as file:
             pictures[f"{item.pk}.png"] = file.read()
-    door.import_items("boxes", rows, pictures)
+    door.import_items("boxes", rows, pictures, complete=True)
     door.derive()
 
 

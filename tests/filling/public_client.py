@@ -90,8 +90,12 @@ class PublicDoor:
 
     # ---- items and people -------------------------------------------------------------------------------------------
 
-    def import_items(self, stage: str, rows: Sequence[Row], pictures: Mapping[str, bytes] | None = None) -> None:
+    def import_items(
+        self, stage: str, rows: Sequence[Row], pictures: Mapping[str, bytes] | None = None, *, complete: bool = False
+    ) -> None:
         form: dict[str, Any] = {"stage": self.stage(stage).pk, "condition": "", "source": "", "licence": ""}
+        if complete:
+            form["complete"] = "on"
         form["manifest"] = file_of("manifest.jsonl", jsonl(rows))
         if pictures:
             form["archive"] = file_of("pictures.zip", pack_zip(dict(pictures)))
