@@ -45,7 +45,7 @@ def _row(reading: Reading, counts: ChainCounts, cohort: Cohort) -> Row:
 
 
 def _cell(reading: Reading, stage: Stage, cohort: Cohort, counts: CohortCounts, people: int) -> Cell:
-    if not counts.wanted and not counts.given:
+    if not counts.wanted and not counts.answered:
         return Cell(0, None, "", [Note(_empty_text(reading, stage, counts))])
     waits = _waits(reading, stage, counts, cohort)
     if stage.own_items_only:
@@ -53,13 +53,13 @@ def _cell(reading: Reading, stage: Stage, cohort: Cohort, counts: CohortCounts, 
     stuck = _stuck(reading, stage, cohort, counts, people)
     url = reading.items_url(stage, cohort=cohort.pk)
     notes = [*_decided(reading, stage, counts, cohort), *waits, *stuck, *_pace(counts, reading.at.date())]
-    return Cell(counts.given, counts.wanted, url, notes, is_stuck=bool(stuck))
+    return Cell(counts.answered, counts.wanted, url, notes, is_stuck=bool(stuck))
 
 
 def _total_cell(reading: Reading, stage: Stage, counts: ChainCounts) -> Cell | None:
     total, items = counts.totals[stage.pk], reading.items[stage.pk]
     waits = _fact_waits(reading, stage, sum(items.waiting.values()))
-    if not total.wanted and not total.given:
+    if not total.wanted and not total.answered:
         dropped = ngettext("%(n)s dropped", "%(n)s dropped", items.dropped) % {"n": _number(items.dropped)}
         notes = [Note(dropped, _filters_url(reading, stage, "dropped"))] if items.dropped else []
         if stage.target_answers and not total.rows:
@@ -67,7 +67,7 @@ def _total_cell(reading: Reading, stage: Stage, counts: ChainCounts) -> Cell | N
         n, url = sum(items.of_origin.values()), reading.items_url(stage)
         return Cell(n, None, url, notes + waits) if items.total or notes else None
     notes = [*_decided(reading, stage, total, None), *_waits(reading, stage, total, None), *waits]
-    return Cell(total.given, total.wanted, reading.items_url(stage), notes)
+    return Cell(total.answered, total.wanted, reading.items_url(stage), notes)
 
 
 def _empty_text(reading: Reading, stage: Stage, counts: CohortCounts) -> str:

@@ -58,11 +58,11 @@ WHERE c.stage_id = ANY(%s) AND an.counted AND an.submitted_at >= %s AND an.submi
 
 @dataclass
 class CohortCounts:
-    """One cohort at one stage, over all its opened campaigns. `given` of `wanted` answers are there; by the rule or by
-    reviewers `accepted` and so on; `oldest`: since when the first answer waits for review. `rows`: in campaigns."""
+    """One cohort at one stage, over all its opened campaigns. `answered` of `wanted` answers are there; by the rule or
+    by reviewers `accepted` and so on; `oldest`: since when the first answer waits for review. `rows`: in campaigns."""
 
     wanted: int = 0
-    given: int = 0
+    answered: int = 0
     waiting: int = 0
     oldest: datetime | None = None
     returned: int = 0
@@ -77,7 +77,7 @@ class CohortCounts:
 
     @property
     def missing(self) -> int:
-        return max(0, self.wanted - self.given)
+        return max(0, self.wanted - self.answered)
 
     def add_review(self, state: str, n: int, oldest: datetime) -> None:
         if state == "submitted":
@@ -102,7 +102,7 @@ class CohortCounts:
 
     def add(self, other: "CohortCounts") -> None:
         """What a rule says is left out: it is said once of an item that several cohorts share."""
-        self.wanted, self.given = self.wanted + other.wanted, self.given + other.given
+        self.wanted, self.answered = self.wanted + other.wanted, self.answered + other.answered
         self.revisions += other.revisions
         self.per_day.update(other.per_day)
         self.rows += other.rows
@@ -150,7 +150,7 @@ def chain_counts(stages: Sequence[Stage], at: datetime) -> ChainCounts:
 class ChainProgress:
     """Answers given and wanted where some are missing; and the stages that ask people and were never opened."""
 
-    given: int
+    answered: int
     wanted: int
     unopened: Sequence[Stage]
 
@@ -176,7 +176,7 @@ def chain_progress(benchmark: Benchmark) -> ChainProgress:
     lacking = [counts for counts in of_row.values() if counts.missing]
     opened = {row.campaign.stage_id for row in rows_by_id.values()}
     return ChainProgress(
-        sum(counts.given for counts in lacking),
+        sum(counts.answered for counts in lacking),
         sum(counts.wanted for counts in lacking),
         [stage for stage in stages if stage.target_answers and stage.pk not in opened],
     )
@@ -197,11 +197,11 @@ def opened_for_models(campaigns: Iterable[Campaign], scope: str) -> frozenset[in
 def _read_progress(stages: Sequence[Stage], of_row: Mapping[int, CohortCounts]) -> None:
     for row, progress in progress_of(of_row).items():
         of_row[row].wanted += progress.wanted
-        of_row[row].given += progress.submitted
+        of_row[row].answered += progress.submitted
     for row, wanted, submitted in fetch(UNUSABLE, [[stage.pk for stage in stages]]):
         if row in of_row:
             of_row[row].wanted -= int(wanted)
-            of_row[row].given -= int(submitted)
+            of_row[row].answered -= int(submitted)
 
 
 def _read_pace(stages: Sequence[Stage], of_row: Mapping[int, CohortCounts], at: datetime) -> None:
@@ -226,7 +226,7 @@ def _read_files(
     grouped = rows.order_by().values_list("assignment__campaign__stage", "cohort").annotate(n=Count("pk"))
     for stage, cohort, n in grouped:
         of_cell = cells.setdefault((stage, cohort), CohortCounts()) if cohort is not None else totals[stage]
-        of_cell.given += n
+        of_cell.answered += n
 
 
 def _read_reviews(

@@ -23,7 +23,7 @@ def view_tables(benchmark: Benchmark, user: User) -> NextAction | None:
     if not _has_answers(benchmark):
         return None
     progress = chain_progress(benchmark)
-    answered, wanted = progress.given, progress.wanted
+    answered, wanted = progress.answered, progress.wanted
     if progress.is_complete and is_permitted(user, benchmark, "work_on"):
         return None
     words = {"n": number_format(answered, use_l10n=True), "wanted": number_format(wanted, use_l10n=True)}

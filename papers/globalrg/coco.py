@@ -61,8 +61,8 @@ def _counted(benchmark: Benchmark, campaigns: Sequence[int]) -> list[Row]:
     """Answers of people that count, the first of each item first."""
     chosen = list(Campaign.objects.filter(pk__in=campaigns).select_related("sheet_version").order_by("pk"))
     sheets = {pk: sheet for pk, (_version, sheet) in sheets_of(chosen).items()}
-    found = rows([campaign.pk for campaign in chosen], benchmark.pseudonym, sheets)
-    kept = [row for row in found if row["counted"] and not row["withdrawn"] and row["rater_kind"] == "person"]
+    answers = rows([campaign.pk for campaign in chosen], benchmark.pseudonym, sheets)
+    kept = [row for row in answers if row["counted"] and not row["withdrawn"] and row["rater_kind"] == "person"]
     return sorted(kept, key=lambda row: (row["item"], row["submitted_at"], row["annotation"]))
 
 

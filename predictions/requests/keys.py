@@ -77,4 +77,9 @@ def request_key(request: Request, identity: RequestIdentity, *, repeat: int, par
         "repeat": repeat,
         "part": part,
     }
-    return hashlib.sha256(json.dumps(whole, ensure_ascii=True, separators=(",", ":")).encode()).hexdigest()
+    return json_digest(whole)
+
+
+def json_digest(value: dict[str, Any]) -> str:
+    """SHA-256 of the compact JSON of the value, in hexadecimal."""
+    return hashlib.sha256(json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode()).hexdigest()

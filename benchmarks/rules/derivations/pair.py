@@ -99,8 +99,8 @@ def _likeness(results: Sequence[Result], params: Mapping[str, Any]) -> Likeness 
     listed = {frozenset(row[:2]): row[2] if len(row) > 2 else None for row in params.get("near", ())}
     if "similar" not in params:
         return listed if "near" in params else None
-    found = similar_items(results, params["similar"])
-    return {pair: found[pair] for pair in listed if pair in found} if "near" in params else found
+    similar = similar_items(results, params["similar"])
+    return {pair: similar[pair] for pair in listed if pair in similar} if "near" in params else similar
 
 
 def _choose(results: Sequence[Result], params: Mapping[str, Any], seed: int, alike: Likeness | None) -> Iterator[Pair]:

@@ -65,8 +65,8 @@ def _draft_of_pick(result: Result, params: Mapping[str, Any]) -> ItemDraft | Non
         return None
     draft = draft_of([result], params, answer_key(result), result.name)
     own = result.item.context.get("pictures")
-    told = own.get(role) if isinstance(own, Mapping) else None
-    context = {**(told if isinstance(told, Mapping) else {}), **(draft.context if draft else {})}
+    of_role = own.get(role) if isinstance(own, Mapping) else None
+    context = {**(of_role if isinstance(of_role, Mapping) else {}), **(draft.context if draft else {})}
     return replace(draft, images={"image": result.item.images[role]}, context=context) if draft else None
 
 

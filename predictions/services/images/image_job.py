@@ -39,7 +39,6 @@ MOST_AT_ONCE = 8
 BEAT_SECONDS = 5.0
 SLOT_SECONDS = 30.0  # that a thread waits for a place at the endpoint
 LOST = "The worker stopped before the reply was stored. The provider may charge for this request."
-MAY_BE_CHARGED = ("timeout", "connection")  # an image may have been made that did not arrive
 State = ImageOrder.State
 
 
@@ -194,7 +193,7 @@ class _ImageWork:
                 number=order.attempts_made, prices=self.prices, price=self.price,
             )  # fmt: skip
             order.cost += recorded.cost
-            if self.price and result.error is not None and result.error.trouble in MAY_BE_CHARGED:
+            if self.price and result.may_be_charged:
                 ImagePlan.objects.filter(pk=plan.pk).update(unaccounted=F("unaccounted") + self.price)
             if recorded.reply is not None:
                 finish_order(stage, plan, order, recorded.reply, recorded.image)
@@ -208,11 +207,11 @@ class _ImageWork:
 
     def _fail(self, order: ImageOrder, error: CallError, now: datetime) -> None:
         if error.trouble == "not_allowed":
-            order.state, order.holder, order.lease_until, order.asked_at = State.PENDING, "", None, None
+            _wait_again(order)
             order.save()
         elif may_retry(error, order.tries):
             order.not_before = now + retry_delay(order.tries, error.retry_after, order.scope)
-            order.state, order.holder, order.lease_until, order.asked_at = State.PENDING, "", None, None
+            _wait_again(order)
             order.save()
         else:
             _end_order(order, State.FAILED, error.trouble, error.words, now)
@@ -266,7 +265,7 @@ def reclaim(plan: ImagePlan, holder: str, price: Decimal | None, at: datetime) -
                 cost=None, error=LOST,
             )  # fmt: skip
         for order in orders:
-            order.state, order.holder, order.lease_until, order.asked_at = State.PENDING, "", None, None
+            _wait_again(order)
         ImageOrder.objects.bulk_update(orders, ["state", "holder", "lease_until", "asked_at", "attempts_made"])
         if sent and price:
             ImagePlan.objects.filter(pk=plan.pk).update(unaccounted=F("unaccounted") + price * len(sent))
@@ -290,6 +289,11 @@ def finish_order(stage: Stage, plan: ImagePlan, order: ImageOrder, reply: Reply,
     arrivals.judge_and_notify(stage, [order.created.pk])
     transaction.on_commit(partial(sync_campaign_slots, stage.pk, [order.created.pk]), robust=True)
     return None
+
+
+def _wait_again(order: ImageOrder) -> None:
+    """Nobody holds it any more. Saves nothing."""
+    order.state, order.holder, order.lease_until, order.asked_at = State.PENDING, "", None, None
 
 
 def _end_order(order: ImageOrder, state: str, reason: str, message: str, at: datetime) -> None:

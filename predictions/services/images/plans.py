@@ -107,8 +107,8 @@ def check(chosen: ImageSettings, at: datetime) -> None:
 def _add_orders(plan: ImagePlan) -> int:
     """Order what no order, and no live item of the stage, is there for."""
     ordered = ImageOrder.objects.filter(plan=plan).values("item")
-    made = ImageOrder.objects.filter(plan__stage=plan.stage_id, created__withdrawn_at=None, created__isnull=False)
-    rows = prompts_of(plan.source).exclude(pk__in=ordered).exclude(pk__in=made.values("item"))
+    finished = ImageOrder.objects.filter(plan__stage=plan.stage_id, created__withdrawn_at=None, created__isnull=False)
+    rows = prompts_of(plan.source).exclude(pk__in=ordered).exclude(pk__in=finished.values("item"))
     orders = [
         ImageOrder(plan=plan, item=item, prompt=item.text[:MOST_PROMPT], seed=derived_seed(plan.seed, item.key, 1))
         for item in rows.order_by("pk").iterator(chunk_size=2000)

@@ -6,7 +6,6 @@ never sent again: a refusal is a reply, too.
 """
 
 import hashlib
-import json
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
@@ -18,6 +17,7 @@ from people.models import Team
 from predictions.backends.contract import CallError
 from predictions.backends.image_generation import GeneratedImages, GenerationRefused, ImageMaker
 from predictions.models import Attempt, Endpoint, Prices, Reply
+from predictions.requests.keys import json_digest
 from predictions.requests.serialization import storable
 
 PROMPT_VERSION = "1"
@@ -55,7 +55,7 @@ class ImageRequest:
             "prompt_version": self.prompt_version,
             "request": self.to_json(),
         }
-        return hashlib.sha256(json.dumps(whole, ensure_ascii=True, separators=(",", ":")).encode()).hexdigest()
+        return json_digest(whole)
 
 
 def derived_seed(base: int, *parts: object) -> int:
@@ -80,6 +80,11 @@ class SendResult:
     @property
     def refused(self) -> bool:
         return isinstance(self.error, GenerationRefused)
+
+    @property
+    def may_be_charged(self) -> bool:
+        """Whether nobody knows if the service made an image that did not arrive."""
+        return self.error is not None and self.error.trouble in ("timeout", "connection")
 
 
 def send(maker: ImageMaker, request: ImageRequest, originals: list[bytes], at: datetime) -> SendResult:
@@ -120,14 +125,9 @@ def record_result(
         except ImageRefused as refused:
             problem = refused.message
     reply = _store_reply(team, request, result, image)
-    cost = price if result.images is not None else None if _may_be_charged(result) else Decimal(0)
+    cost = price if result.images is not None else None if result.may_be_charged else Decimal(0)
     _store_attempt(result, scope, number, reply, prices, cost, problem)
     return RecordedResult(reply, image, (cost or Decimal(0)), problem)
-
-
-def _may_be_charged(result: SendResult) -> bool:
-    """Whether nobody knows if the service made an image that did not arrive."""
-    return result.error is not None and result.error.trouble in ("timeout", "connection")
 
 
 def _store_reply(team: Team, request: ImageRequest, result: SendResult, image: Image | None) -> Reply | None:
