@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Error, Page, Route, expect
 
 from annotation.models import Annotation, Assignment, Campaign, Draft, ProblemReport
 from people.models import User
@@ -337,7 +337,11 @@ def test_axe_finds_nothing(open_as: OpenAs, campaign: Campaign, nour: User, how:
 
 
 def find_violations(page: Page) -> str:
-    found = Axe().run(page).response["violations"]
+    try:
+        found = Axe().run(page).response["violations"]
+    except Error:  # a click had been answered, and its page took the place of this one in between
+        page.wait_for_load_state()
+        found = Axe().run(page).response["violations"]
     return "\n".join(f"{one['id']}: {node['html'][:200]}" for one in found for node in one["nodes"])
 
 

@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
+from annotation.services.answers import submit
 from annotation.services.derivation import derived_items
 from benchmarks.models import Item, Stage
 from predictions.models import Collection, Query
@@ -76,7 +78,7 @@ class Scene:
             if sheet.unit.item.key == key:
                 answer(sheet, labels=list(labels), others=others or "none")
                 return
-            answer(sheet, labels=sheet.unit.item.context["labels"].split(" | "), others="none")
+            submit.skip(sheet.pk, person, "unknown", "", timezone.now())
 
     def create(self) -> Collection:
         stages = {"stage": self.unique, "labels_from": self.labels, "renamed_by": self.merges, "names_from": self.names}
