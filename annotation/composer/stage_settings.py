@@ -208,8 +208,11 @@ def _acceptance(content: Mapping[str, Any], languages: Languages) -> list[Contro
     if chosen == Stage.Acceptance.BY_RULE:
         clauses = Setting("clauses", "rows", _("Clauses, which must all hold"), row=CHECK, add=_("Add a clause"))
         over = Setting("over", "select", _("Over several answers"), choices=OVER, start="majority")
+        least = Setting(
+            "least", "number", _("Answers that must satisfy it"), _("Empty: more than half of them."), optional=True
+        )
         score = Setting("score", "object", _("Score"), row=TOTAL)
-        drawn += build_controls((clauses, over, score), rule, "acceptance_rule", languages)
+        drawn += build_controls((clauses, over, least, score), rule, "acceptance_rule", languages)
     elif rule:
         drawn.append(hidden_control("acceptance_rule", rule))
     if chosen == Stage.Acceptance.BY_REVIEW:

@@ -19,7 +19,7 @@ from people.locales.languages import native_name
 from people.models import Cohort
 
 State = Campaign.State
-SET = "sample"  # the derivation of a stage that only collects
+SETS = ("sample", "ungroup")  # derivations of stages that only collect
 
 
 @dataclass(frozen=True)
@@ -148,8 +148,8 @@ def stage_defaults(states: Sequence[StageState]) -> list[StageDefaults]:
 
 
 def _is_answered(stage: Stage) -> bool:
-    """Whether people or models answer in the stage. What is drawn and shown to nobody is a set to search."""
-    return bool(stage.target_answers or stage.derivation.get("kind", SET) != SET)
+    """Whether people or models answer in the stage. What is drawn or kept and shown to nobody is a set."""
+    return bool(stage.target_answers or stage.derivation.get("kind", SETS[0]) not in SETS)
 
 
 def chosen_cohorts(benchmark: Benchmark, cohorts: Sequence[Cohort], states: Sequence[StageState]) -> set[int]:

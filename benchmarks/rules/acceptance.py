@@ -1,10 +1,11 @@
 """When is a thing good enough to go on? A declared rule over the sheets that were filled for it. Pure.
 
 {"clauses": [{"key", "expression", "words": {language: text}}], "score": {"expression", "most"} or absent,
- "over": "majority" | "means"}
+ "over": "majority" | "means", "least": how many sheets or absent}
 
-All clauses must hold. Over `majority` the rule is put to each sheet, and more than half of the sheets decide; over
-`means` it is put once to the means of the sheets. The two may differ, so which of them it is belongs to the rule.
+All clauses must hold. Over `majority` the rule is put to each sheet, and more than half of the sheets decide; with
+`least` so many must pass (all, where there are fewer). Over `means` it is put once to the means of the sheets. The two
+may differ, so which of them it is belongs to the rule.
 """
 
 import re
@@ -51,6 +52,7 @@ class Rule:
     clauses: tuple[Clause, ...]
     over: str
     score: AcceptanceScore | None = None
+    least: int = 0
 
     @classmethod
     def from_json(cls, data: Any) -> "Rule":
@@ -58,7 +60,7 @@ class Rule:
         if not isinstance(data, Mapping):
             raise RuleError("rule", "must be an object")
         for key in data:
-            if key not in ("clauses", "score", "over"):
+            if key not in ("clauses", "score", "over", "least"):
                 raise RuleError(f"rule.{key}", "is not known")
         over = data.get("over", "majority")
         if over not in OVER:
@@ -71,7 +73,7 @@ class Rule:
         for number, key in enumerate(keys):
             if key in keys[:number]:
                 raise RuleError(f"rule.clauses[{number}].key", f"{key!r} is there twice")
-        return cls(clauses, over, _score(data.get("score")))
+        return cls(clauses, over, _score(data.get("score")), _least(data.get("least"), over))
 
     @property
     def names(self) -> frozenset[str]:
@@ -127,9 +129,10 @@ def _by_majority(rule: Rule, sheets: Sequence[Values]) -> Verdict:
     failed = sum(bool(keys) for keys in against)
     by_clause = {c.key: sum(c.key in keys for keys in against) for c in rule.clauses}
     state: State = "undecided"
-    if 2 * passed > len(sheets):
+    least = min(rule.least, len(sheets))
+    if passed >= least if least else 2 * passed > len(sheets):
         state = "accepted"
-    elif 2 * failed > len(sheets):
+    elif len(sheets) - failed < least if least else 2 * failed > len(sheets):
         state = "rejected"
     named = () if state == "accepted" else tuple(key for key, count in by_clause.items() if count)
     numbers = _numbers(rule, sheets) | {"passed": passed, "failed": failed, "clauses": by_clause}
@@ -183,6 +186,16 @@ def _clause(row: Any, path: str) -> Clause:
     if not isinstance(words, Mapping) or not str(words.get("en", "")).strip():
         raise RuleError(f"{path}.words", 'needs a text in English ("en")')
     return Clause(key, _expression(row.get("expression"), f"{path}.expression"), dict(words))
+
+
+def _least(value: Any, over: str) -> int:
+    if value is None:
+        return 0
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise RuleError("rule.least", "must be a whole number from 1")
+    if over != "majority":
+        raise RuleError("rule.least", "counts sheets, so it goes with majority")
+    return value
 
 
 def _score(row: Any) -> AcceptanceScore | None:

@@ -51,7 +51,7 @@ SYSTEM_PROMPTS: Mapping[str, str] = {
 CONCEPTS = PromptOption(
     "concepts",
     gettext_noop("Concepts"),
-    "text",
+    "concepts",
     help=gettext_noop("One a line. Empty: those the sheet offers for the item."),
 )
 
@@ -146,18 +146,19 @@ LABELS = Labelling(
     more=(CONCEPTS,),
 )
 
+CASUAL = "casual"
 STYLES: Mapping[str, str] = {
     "task": (
         "The sentence says what the image is needed for, something ordinary and likely for such an image: a presentation, "
         "homework, a blog."
     ),
-    "casual": "The sentence is chatty: somebody says in passing what they are looking for, and perhaps that they like it.",
+    CASUAL: "The sentence is chatty: somebody says in passing what they are looking for, and perhaps that they like it.",
 }
 STYLE = PromptOption(
     "style",
     gettext_noop("Style"),
     "choice",
-    choices=(("task", gettext_noop("task-based")), ("casual", gettext_noop("casual"))),
+    choices=(("task", gettext_noop("task-based")), (CASUAL, gettext_noop("casual"))),
     default="task",
 )
 CUES = PromptOption(
@@ -214,6 +215,7 @@ class Querying(TemplatePrompt):
         return PromptRequests((Request(messages=self.messages(scene, texts), max_tokens=128),))
 
     def read(self, scene: Scene, asked: PromptRequests, replies: Sequence[Reply]) -> ParsedReply | UnparsedReply:
+        key = self._question_key(scene)
         query = parse_phrase(replies, ("query", "search query", "sentence", "answer"))
         if isinstance(query, UnparsedReply):
             return query
@@ -221,7 +223,12 @@ class Querying(TemplatePrompt):
         wrong = query_problems(query, _word(scene), cues, single_line(scene.context.get("descriptor") or ""))
         if wrong:
             return UnparsedReply("unparseable", wrong[0], {"query": query[:300], "problems": wrong})
-        return ParsedReply({"query": query}, {"way": replies[0].way})
+        return ParsedReply({key: query}, {"way": replies[0].way})
+
+    def _question_key(self, scene: Scene) -> str:
+        """A chatty query has a question of its own where the sheet asks for both."""
+        style = str(self.option(scene, "style"))
+        return style if style == CASUAL and scene.question(CASUAL) else "query"
 
 
 def _word(scene: Scene) -> str:

@@ -11,6 +11,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Campaign
+from annotation.services.sheets.sheet_versions import sheet_of
 from benchmarks.models import Benchmark, Item
 from people.forms.base import StyledFormMixin
 from people.forms.teams import validate_single_line
@@ -262,6 +263,14 @@ def _text_field(option: PromptOption, benchmark: Benchmark, campaign: Campaign, 
     return _Words(initial=option.default, strip=False, max_length=20_000, widget=_area(), **about)
 
 
+def _concepts_field(option: PromptOption, benchmark: Benchmark, campaign: Campaign, about: Any) -> forms.Field:
+    """A text that begins with the concepts of the stage's items, unless the sheet offers an item's own options."""
+    offers = any(getattr(field.config, "draws_item", False) for field in sheet_of(campaign.sheet_version).fields)
+    items = campaign.stage.items.filter(withdrawn_at=None)
+    concepts = [] if offers else _distinct(items, "concept")[:MOST_CONCEPTS]
+    return _Words(initial="\n".join(concepts), strip=False, max_length=20_000, widget=_area(), **about)
+
+
 def _linking_field(option: PromptOption, benchmark: Benchmark, campaign: Campaign, about: Any) -> forms.Field:
     runs = Run.objects.filter(benchmark=benchmark, task=Run.Task.LINKING, complete=True, withdrawn_at=None)
     runs = runs.select_related("rater", "knowledge_index__base").order_by("-pk")
@@ -287,7 +296,7 @@ def _area() -> forms.Textarea:
 
 MAKERS = {
     "choice": _choice, "number": _number, "flag": _flag, "text": _text_field, "run": _linking_field,
-    "base": _base_field, "examples": _examples,
+    "base": _base_field, "examples": _examples, "concepts": _concepts_field,
 }  # fmt: skip
 
 

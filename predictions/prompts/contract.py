@@ -172,11 +172,12 @@ class UnparsedReply:
 @dataclass(frozen=True)
 class PromptOption:
     """What a researcher may set for a run. `kind`: "choice" (of `choices`), "number", "text", "run" (a linking run),
-    "base" (a knowledge base), "examples" (items of the stage, never tested)."""
+    "base" (a knowledge base), "examples" (items of the stage, never tested), "concepts" (a text, at first all concepts of the
+    stage's items where its sheet offers none)."""
 
     key: str
     label: str
-    kind: Literal["choice", "number", "text", "run", "base", "examples", "flag"] = "text"
+    kind: Literal["choice", "number", "text", "run", "base", "examples", "flag", "concepts"] = "text"
     choices: tuple[tuple[str, str], ...] = ()
     default: Any = ""
     help: str = ""

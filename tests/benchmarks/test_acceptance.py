@@ -79,10 +79,23 @@ def test_words_over_means_are_what_all_say() -> None:
     assert judge(rule, [{"keep": "yes"}, {"keep": "no"}]).state == "undecided"
 
 
+def test_a_rule_may_say_how_many_sheets_must_pass() -> None:
+    clauses = [{"key": "everyday", "expression": 'everyday == "yes"', "words": {"en": "x"}}]
+    rule = Rule.from_json({"clauses": clauses, "over": "majority", "least": 2})
+    yes, no, unknown = ({"everyday": code} for code in ("yes", "no", None))
+    assert judge(rule, [yes, yes, no, no, no]).state == "accepted"
+    assert judge(rule, [yes, no, no, no]).state == "rejected"
+    assert judge(rule, [yes, no, no, unknown]).state == "undecided", "the last might say yes"
+    assert judge(rule, [yes]).state == "accepted" and judge(rule, [no]).state == "rejected"
+    assert judge(rule, []).state == "undecided"
+
+
 @pytest.mark.parametrize(
     ("data", "path"),
     [
         ({}, "rule.clauses"),
+        ({**RULE, "over": "majority", "least": 0}, "rule.least"),
+        ({**RULE, "over": "means", "least": 2}, "rule.least"),
         ({**RULE, "over": "mean"}, "rule.over"),
         ({**RULE, "extra": 1}, "rule.extra"),
         ({**RULE, "clauses": [{**RULE["clauses"][0], "expression": "1 +"}]}, "rule.clauses[0].expression"),  # type: ignore[index]
