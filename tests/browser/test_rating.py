@@ -338,11 +338,11 @@ def test_axe_finds_nothing(open_as: OpenAs, campaign: Campaign, nour: User, how:
 
 def find_violations(page: Page) -> str:
     try:
-        found = Axe().run(page).response["violations"]
+        violations = Axe().run(page).response["violations"]
     except Error:  # a click had been answered, and its page took the place of this one in between
         page.wait_for_load_state()
-        found = Axe().run(page).response["violations"]
-    return "\n".join(f"{one['id']}: {node['html'][:200]}" for one in found for node in one["nodes"])
+        violations = Axe().run(page).response["violations"]
+    return "\n".join(f"{one['id']}: {node['html'][:200]}" for one in violations for node in one["nodes"])
 
 
 def test_all_done_says_so(open_as: OpenAs, campaign: Campaign, bia: User, shot: Shot) -> None:
