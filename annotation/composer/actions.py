@@ -156,11 +156,17 @@ VERBS: dict[str, Callable[[Content, str], str]] = {
 }
 
 
+KEY_WORDS, KEY_LENGTH = 3, 40
+
+
 def slug(text: str, otherwise: str) -> str:
-    """A key made of words: small Latin letters, digits and _."""
-    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
-    words = re.sub(r"[^a-z0-9]+", "_", plain).strip("_")[:40].strip("_")
-    return words if words and words[0].isalpha() else otherwise
+    """A key made of the first three words, cut at a word: small Latin letters, digits and _."""
+    plain = unicodedata.normalize("NFKD", text.replace("{target}", " ")).encode("ascii", "ignore").decode().lower()
+    words = re.sub(r"[^a-z0-9]+", " ", re.sub(r"['\u2019]", "", plain)).split()[:KEY_WORDS]
+    while len(words) > 1 and len("_".join(words)) > KEY_LENGTH:
+        words.pop()
+    key = "_".join(words)[:KEY_LENGTH]
+    return key if key and key[0].isalpha() else otherwise
 
 
 SHAPES: tuple[tuple[str, type], ...] = (

@@ -14,8 +14,8 @@ BINS = 4
 
 def draw_settings(fields: Choices, facts: Sequence[str], examples: Mapping[str, str]) -> tuple[Setting, ...]:
     """`fields`: the paths that items of the earlier stages have, in words; `examples`: what an item says there."""
-    with_facts = [*fields, *((f"item.facts.{fact}", _("its fact “%(name)s”") % {"name": fact}) for fact in facts)]
-    shown = [(where, _with_example(label, examples.get(where, ""))) for where, label in with_facts]
+    named = [(f"item.facts.{fact}", _("its fact “%(name)s”") % {"name": fact}) for fact in facts]
+    shown = [*fields, *((where, with_example(label, examples.get(where, ""))) for where, label in named)]
     return (
         Setting("n", "int", _("Items to take"), _("Of each group. A larger number only adds items."), start=10),
         Setting(
@@ -49,7 +49,8 @@ def _bin_settings(facts: Sequence[str]) -> tuple[Setting, ...]:
     )
 
 
-def _with_example(label: Any, example: str) -> str:
+def with_example(label: Any, example: str) -> str:
+    """A field by its name, with what a real item says there."""
     return f"{label} ({example})" if example else str(label)
 
 

@@ -13,15 +13,11 @@ Choices = Sequence[tuple[str, Any]]
 LEAST_SIMILARITY = 0.92  # that 3XCM takes for texts by BGE-M3
 NEW_PAIR = {"text": "none", "context": {"option_a": "a.item.text", "option_b": "b.item.text"}}
 """What a new pair begins with: the texts of both items, side by side."""
-WHERE = gettext_lazy("A question's key, item.concept, item.origin, or item.context.<name>")
 PER = (
     ("item", gettext_lazy("each item: two items are one pair, whatever was answered")),
     ("answer", gettext_lazy("each answer: answers to two items are one pair")),
 )
 LIMITS = (
-    Setting("per", "select", gettext_lazy("Each side is"), choices=PER, start="item"),
-    Setting("by", "optional", gettext_lazy("Join key"), WHERE, short=True),
-    Setting("sides", "optional", gettext_lazy("Sides must differ in"), WHERE, short=True),
     Setting("most", "int", gettext_lazy("Maximum pairs per group"), optional=True),
     Setting(
         "near",
@@ -39,7 +35,12 @@ def pair_settings(known: Choices, facts: Sequence[str], chosen_fact: str) -> tup
     name = Setting("name", "line", _("Name"), _("option_a and option_b are the two texts side by side."), short=True)
     value = Setting("value", "select", _("Taken from"), choices=both, start="a.item.text")
     text = [("", _("the text of A")), ("none", _("none")), *both]
+    same = [("", _("Any two")), *known]
+    different = [("", _("Nothing: any two")), *known]
     return (
+        Setting("per", "select", _("Each side is"), choices=PER, start="item"),
+        Setting("by", "select", _("Both must share"), choices=same, start=""),
+        Setting("sides", "select", _("Sides must differ in"), choices=different, start=""),
         *LIMITS,
         Setting("similar", "object", _("Only pairs that a model finds alike"), row=_similarity(facts, chosen_fact)),
         Setting("text", "select", _("Text above the pair"), choices=text, start=""),

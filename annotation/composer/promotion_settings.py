@@ -78,7 +78,7 @@ def _members(of_items: Choices, answers: Choices) -> tuple[Setting, ...]:
 
 
 def _context(choices: Choices) -> Setting:
-    known = [*choices, ("unit.cohort", _("the cohort that was asked")), ("rule.score", _("the score of its answers"))]
+    known = [*choices, ("rule.score", _("the score of its answers"))]
     name = Setting("name", "line", _("Name"), short=True)
     value = Setting("value", "select", _("Taken from"), choices=known, start="item.text")
     return Setting("context", "map", _("Context copied to the item"), row=(name, value), add=_("Add information"))

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 from annotation.composer.controls import Control, Languages, build_control, build_controls, hidden_control
 from annotation.composer.coverage_settings import coverage_controls
 from annotation.composer.dispute_settings import DISAGREEMENT
-from annotation.composer.draw_settings import can_leave_out_filter, draw_settings
+from annotation.composer.draw_settings import can_leave_out_filter, draw_settings, with_example
 from annotation.composer.key_references import DRAWN
 from annotation.composer.labels import display_name, requirements_text
 from annotation.composer.near_pairs import near_lines
@@ -370,21 +370,28 @@ def _carried(derivation: Mapping[str, Any], around: StageContext) -> list[tuple[
 
 
 def _of_items(derivation: Mapping[str, Any], around: StageContext) -> list[tuple[str, str]]:
+    """The paths that earlier items have, each with what a real one says there."""
     names = [name for key in derivation.get("from") or [] for name in around.context.get(key, ())]
-    return [
+    paths = [
         ("item.text", _("the item's own text")),
         ("item.concept", _("its concept")),
         ("item.origin", _("its origin")),
         ("item.condition", _("its condition")),
         ("unit.target", _("the culture it was asked about")),
+        ("unit.cohort", _("the cohort of who answered")),
         *((f"item.context.{name}", _("its “%(name)s”") % {"name": name}) for name in dict.fromkeys(names)),
     ]
+    return [(where, with_example(label, around.examples.get(where, ""))) for where, label in paths]
 
 
 def _answers(derivation: Mapping[str, Any], around: StageContext) -> list[tuple[str, str]]:
     """The questions of the earlier stages, once each."""
+    text, examples = _("its answer to “%(question)s”"), around.examples
     answer_sources = [
-        (str(field["key"]), _("its answer to “%(question)s”") % {"question": question_title(field)})
+        (
+            str(field["key"]),
+            with_example(text % {"question": question_title(field)}, examples.get(str(field["key"]), "")),
+        )
         for key in derivation.get("from") or []
         for field in around.earlier.get(key, ("", []))[1]
         if isinstance(field, dict) and field.get("key")

@@ -116,7 +116,7 @@ def stage_context_of(stage: Stage, content: Mapping[str, Any], languages: Langua
         derived_words(stage, derivation),
         {source.key: fact_keys(source) for source in named} if kind in ("pair", "sample") else {},
         {source.key: filter_choices(source) for source in named if source.filters},
-        example_values(named) if kind in ("sample", "verdicts", "disagree") else {},
+        example_values(named),
         prompt_variants(named) if kind == "verdicts" else (),
         label_set_choices(stage),
     )

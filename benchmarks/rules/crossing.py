@@ -25,15 +25,15 @@ def crossed_rows(concepts: Sequence[str], labels: Sequence[LabelSpec], sentence:
     for label in labels:
         for concept in concepts:
             yield {
-                "key": f"{_key_part(label.key)}/{_key_part(concept)}",
+                "key": f"{key_part(label.key)}/{key_part(concept)}",
                 "concept": concept,
                 "origin": label.text,
                 "text": _fill(sentence, concept, label.text),
             }
 
 
-def _key_part(text: str) -> str:
-    """Latin letters as they are; a digest tells apart what a slug does not."""
+def key_part(text: str) -> str:
+    """Of a key: Latin letters as they are; a digest tells apart what a slug does not."""
     part = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
     if part.replace("-", " ") == " ".join(text.lower().split()) and len(part) <= MAX_KEY_PART:
         return part

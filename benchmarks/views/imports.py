@@ -8,6 +8,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from benchmarks.access import benchmark_for
 from benchmarks.forms.crossing import CrossingForm
 from benchmarks.forms.imports import ImportForm
+from benchmarks.forms.typed_rows import TypedRowsForm
 from benchmarks.imports.columns import columns_of, sample_of
 from benchmarks.imports.records import Defaults
 from benchmarks.models import Stage
@@ -27,17 +28,20 @@ def import_items(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug, can="work_on")
     stages = list(benchmark.stages.all())
     stage = _selected_stage(stages, key=request.GET.get("stage", ""), number=request.POST.get("stage", ""))
-    crosses = request.method == "POST" and request.POST.get("do") == "cross"
-    crossing = CrossingForm(*((request.POST,) if crosses else ()), stage=stage)
-    if crosses and _takes_words(stage) and crossing.is_valid():
-        return redirect("jobs:job", _start_crossing(request, stage, crossing).pk)
-    form = ImportForm(*(() if crosses else (request.POST or None, request.FILES or None)), stage=stage)
-    if request.method == "POST" and not crosses and form.is_valid():
+    do = request.POST.get("do", "") if request.method == "POST" else ""
+    crossing = CrossingForm(*((request.POST,) if do == "cross" else ()), stage=stage)
+    typed = TypedRowsForm(*((request.POST,) if do == "type" else ()), stage=stage)
+    written: CrossingForm | TypedRowsForm | None = crossing if do == "cross" else typed if do == "type" else None
+    if written and _takes_words(stage) and written.is_valid():
+        return redirect("jobs:job", _start_written(request, stage, written).pk)
+    form = ImportForm(*(() if written else (request.POST or None, request.FILES or None)), stage=stage)
+    if request.method == "POST" and not written and form.is_valid():
         return redirect("jobs:job", _start_upload(request, stage, form).pk)
     context = {
         "benchmark": benchmark,
         "form": form,
         "crossing": crossing if _takes_words(stage) else None,
+        "typed": typed if _takes_words(stage) else None,
         "stage": stage,
         "stages": stages,
         "columns": columns_of(stage),
@@ -58,7 +62,7 @@ def _start_upload(request: HttpRequest, stage: Stage, form: ImportForm) -> Job:
     )  # fmt: skip
 
 
-def _start_crossing(request: HttpRequest, stage: Stage, form: CrossingForm) -> Job:
+def _start_written(request: HttpRequest, stage: Stage, form: CrossingForm | TypedRowsForm) -> Job:
     """Import the rows of the valid form."""
     return imports.start_upload(
         stage, current_user(request), archive=None, manifest=form.manifest(), defaults=Defaults()

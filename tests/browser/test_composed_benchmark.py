@@ -39,7 +39,7 @@ def derive(page: Page, slug: str) -> None:
     page.get_by_text("Source of items").click()
     page.get_by_label("Its items", exact=True).select_option("promote")
     page.get_by_label("Rating", exact=True).check()
-    page.get_by_label("Text", exact=True).select_option("what_is_it_called")
+    page.get_by_label("Text", exact=True).select_option("what_is_it")
     page.get_by_text("Who answers, and how often").click()
     page.get_by_label("Who may answer", exact=True).select_option("others")
     publish(page, 2)
@@ -98,7 +98,7 @@ def test_a_benchmark_of_two_stages_is_composed_opened_and_answered(
     nour.get_by_role("button", name="Submit").tap()
     expect(nour.get_by_text("Your last answer:").or_(nour.locator(".idle")).first).to_be_visible()
     annotation = Annotation.objects.get()
-    assert annotation.answers["what_is_it_called"] == "Fanous"
+    assert annotation.answers["what_is_it"] == "Fanous"
 
     mara.goto(f"/b/{slug}/review/")
     mara.get_by_role("link", name="Start reviewing").click()

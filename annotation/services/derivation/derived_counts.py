@@ -56,12 +56,18 @@ def context_names(stage: Stage, sample: int = 200) -> list[str]:
 
 
 def example_values(earlier: Sequence[Stage], most: int = 40) -> dict[str, str]:
-    """What the first item of these stages says, by path, shortened: so that a form can show it. Two queries."""
-    item = Item.objects.filter(stage__in=earlier, withdrawn_at=None).order_by("pk").first()
+    """What the first item of these stages says, by path, and the first answer of a person, by question, shortened: so
+    that a form can show it. Three queries."""
+    item = Item.objects.filter(stage__in=earlier, withdrawn_at=None).order_by("pk").first() if earlier else None
     if item is None:
         return {}
     values = {f"item.{name}": getattr(item, name) for name in ("text", "concept", "origin", "condition")}
     values |= {f"item.context.{name}": value for name, value in item.context.items()}
     values |= {f"item.facts.{name}": value for name, value in facts_of([item.pk]).get(item.pk, {}).items()}
+    answers = Annotation.objects.filter(
+        assignment__campaign__stage__in=earlier, live=True, counted=True, rater__kind="person"
+    )
+    if answer := answers.select_related("cohort").order_by("pk").first():
+        values |= {"unit.cohort": answer.cohort.label if answer.cohort else "", **answer.answers}
     shown = {where: value for where, value in values.items() if isinstance(value, str | int | float) and value != ""}
     return {where: textwrap.shorten(str(value), most, placeholder="…") for where, value in shown.items()}

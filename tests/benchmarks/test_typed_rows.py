@@ -1,0 +1,65 @@
+"""Items that are typed on the import page: each line is one, and a line that is none is named."""
+
+import pytest
+
+from benchmarks.models import Item, Stage
+from tests.chains.researcher import do_waiting_work
+from tests.personas import World
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def words(world: World) -> Stage:
+    return Stage.objects.create(
+        benchmark=world.benchmark, key="topics", name="Topics", display="words", pictures="none", position=1,
+        sheet=world.stage.sheet,
+    )  # fmt: skip
+
+
+def type_rows(world: World, stage: Stage, rows: str, columns: tuple[str, ...] = ("text",)) -> str:
+    url = f"/b/{world.benchmark.slug}/import/?stage={stage.key}"
+    data = {"stage": stage.pk, "do": "type", "rows-rows": rows, "rows-columns": list(columns)}
+    page = world.client(world.mara).post(url, data, follow=True).content.decode()
+    do_waiting_work()
+    return str(page)
+
+
+def test_each_typed_line_is_an_item_and_typing_it_again_adds_nothing(world: World, words: Stage) -> None:
+    for _time in range(2):
+        type_rows(world, words, "patience\n\n  a new   broom\nالصبر\n")
+        assert sorted(Item.objects.filter(stage=words).values_list("text", flat=True)) == [
+            "a new broom", "patience", "الصبر",
+        ]  # fmt: skip
+    assert words.items.get(text="a new broom").key == "a-new-broom"
+
+
+def test_columns_are_separated_as_a_spreadsheet_pastes_them(world: World, words: Stage) -> None:
+    type_rows(world, words, "hope\tvirtue\nluck | chance", ("text", "concept"))
+    assert set(words.items.values_list("text", "concept")) == {("hope", "virtue"), ("luck", "chance")}
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "message"),
+    [
+        ("a | b | c", ("text", "concept"), "Line 1 has 3 parts. Ticked are 2 columns: text, concept."),
+        ("a\nb\na", ("text",), "Line 3 repeats line 1. Remove one of them."),
+        ("\n".join(map(str, range(201))), ("text",), "These are 201 lines."),
+        ("a", (), "Choose at least one column."),
+        (f"a | {'b' * 121}", ("text", "concept"), "Line 1: “concept” is longer than 120 characters."),
+    ],
+)
+def test_a_line_that_is_no_item_is_refused_in_place(
+    world: World, words: Stage, rows: str, columns: tuple[str, ...], message: str
+) -> None:
+    assert message in type_rows(world, words, rows, columns)
+    assert not words.items.exists()
+
+
+def test_a_stage_of_pictures_offers_no_typing(world: World, words: Stage) -> None:
+    url = f"/b/{world.benchmark.slug}/import/?stage={words.key}"
+    assert "Type items here" in world.client(world.mara).get(url).content.decode()
+    Stage.objects.filter(pk=words.pk).update(pictures="one", display="image")
+    assert "Type items here" not in world.client(world.mara).get(url).content.decode()
+    type_rows(world, words, "a line")
+    assert not words.items.exists()
