@@ -241,10 +241,26 @@ def fill_keys(content: Content) -> Content:
             del owner["score"]
     if not sheet.get("checks"):
         sheet.pop("checks", None)
-    if isinstance(content.get("derivation"), dict) and not content["derivation"].get("kind"):
-        content["derivation"] = {}
     if isinstance(content.get("coverage"), dict) and not content["coverage"].get("rows"):
         content["coverage"] = {}
+    _tidy_derivation(content)
+    if isinstance(content.get("layout"), dict):
+        for key in ("show", "fold"):
+            rows = content["layout"].get(key) or []
+            content["layout"][key] = [_collapse_heading(row) for row in rows] if isinstance(rows, list) else rows
+        layout = content["layout"].items()
+        content["layout"] = {key: value for key, value in layout if value not in ("", [], {}, None, False)}
+    content.setdefault("retire_after_skips", None)
+    if content.get("has_target"):
+        content["target_in_all"] = False
+    follow_keys(content)
+    return content
+
+
+def _tidy_derivation(content: Content) -> None:
+    """The source of items as rules read it: what was not chosen is left out."""
+    if isinstance(content.get("derivation"), dict) and not content["derivation"].get("kind"):
+        content["derivation"] = {}
     if isinstance(content.get("derivation"), dict) and not can_leave_out_filter(content["derivation"]):
         content["derivation"].pop("without", None)
     params = get_value(content, "derivation.params")
@@ -259,15 +275,6 @@ def fill_keys(content: Content) -> Content:
             tidy_verdicts(params)
         tidy_references(params)
         content["derivation"]["params"] = {key: value for key, value in params.items() if value not in ("", {}, [])}
-    if isinstance(content.get("layout"), dict):
-        for key in ("show", "fold"):
-            rows = content["layout"].get(key) or []
-            content["layout"][key] = [_collapse_heading(row) for row in rows] if isinstance(rows, list) else rows
-        layout = content["layout"].items()
-        content["layout"] = {key: value for key, value in layout if value not in ("", [], {}, None, False)}
-    content.setdefault("retire_after_skips", None)
-    follow_keys(content)
-    return content
 
 
 def _tidy_field(field: dict[str, Any]) -> None:

@@ -101,6 +101,7 @@ NAMES: dict[str, Any] = {
     "layout": gettext_lazy("Information shown with the item"),
     "instructions": gettext_lazy("Instructions"),
     "target_answers": gettext_lazy("Answers for each item and cohort"),
+    "target_in_all": gettext_lazy("Answers in all"),
     "retire_after_skips": gettext_lazy("Retire an item after this many skips"),
 }
 

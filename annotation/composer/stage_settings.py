@@ -125,9 +125,7 @@ def sections(content: Mapping[str, Any], around: StageContext) -> list[Section]:
         ),
         Section("skipping", _("Skipping"), "", build_controls(SKIPPING, _part(content, SKIPPING), "", languages)),
         Section("items", _("Source of items"), around.derived, _items(content, around)),
-        Section(
-            "people", _("Who answers, and how often"), "", build_controls(PEOPLE, _part(content, PEOPLE), "", languages)
-        ),
+        Section("people", _("Who answers, and how often"), "", _people(content, languages)),
         Section(
             "coverage",
             _("Coverage"),
@@ -168,11 +166,27 @@ PEOPLE = (
         "bool",
         gettext_lazy("Ask each cohort about its own culture (name the target in {target})"),
         start=True,
+        redraws=True,
     ),
     Setting("own_items_only", "bool", gettext_lazy("A cohort gets only items of its own origin"), start=False),
     Setting("staffing", "select", gettext_lazy("Who may answer"), choices=Stage.Staffing.choices, start="anyone"),
 )
 INSTRUCTIONS = (Setting("instructions", "long_words", gettext_lazy("Instructions")),)
+
+
+IN_ALL = Setting(
+    "target_in_all",
+    "bool",
+    gettext_lazy("These answers are wanted in all, not of each cohort"),
+    gettext_lazy("The cohorts share them: of 3 answers one cohort gives 2, another 1, in turn."),
+    start=False,
+)
+
+
+def _people(content: Mapping[str, Any], languages: Languages) -> list[Control]:
+    """Cohorts can share the answers only where each is not asked about itself."""
+    settings = PEOPLE if content.get("has_target", True) else (*PEOPLE[:2], IN_ALL, *PEOPLE[2:])
+    return build_controls(settings, _part(content, settings), "", languages)
 
 
 def _part(content: Mapping[str, Any], settings: Sequence[Setting]) -> dict[str, Any]:

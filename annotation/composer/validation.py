@@ -114,6 +114,9 @@ def _other_settings(content: Mapping[str, Any], earlier: Mapping[str, Any]) -> I
     yield from _number(content, "target_answers", 0, 1000)
     if content.get("retire_after_skips") is not None:
         yield from _number(content, "retire_after_skips", 1, 1000)
+    if content.get("target_in_all") and (content.get("has_target", True) or content.get("own_items_only")):
+        words = _("Cohorts share answers only to items of all, and not about their own culture.")
+        yield StageProblem("target_in_all", words)
     if content.get("staffing", "anyone") not in Stage.Staffing.values:
         yield StageProblem("staffing", _("Choose one of those shown."))
     yield from _derivation(content.get("derivation") or {}, earlier)

@@ -42,6 +42,9 @@ class Slot(models.Model):
     unit = models.ForeignKey(Unit, models.PROTECT, related_name="slots")
     position = models.BigIntegerField()
     wanted = models.PositiveSmallIntegerField()
+    share = models.PositiveSmallIntegerField(
+        null=True, help_text="Of the answers that all cohorts give together; empty: the cohort's own target."
+    )
     urgent = models.BooleanField(db_default=False, default=False, help_text="Handed out before all that are not.")
     retired = models.BooleanField(
         db_default=False, default=False, help_text="Skipped too often in this cohort; gets no new places."

@@ -140,14 +140,19 @@ def _stuck(reading: Reading, stage: Stage, cohort: Cohort, counts: CohortCounts,
         notes.append(Note(text, "", "late"))
     if not counts.missing or not counts.rows:
         return notes
-    text = _reason(cohort, counts.rows, counts, people, at)
+    running = [row.target_answers for row in counts.rows if row.campaign.state != Campaign.State.CLOSED]
+    least = 1 if stage.target_in_all else max(running, default=1)
+    text = _reason(cohort, counts.rows, counts, (people, least), at)
     campaign = counts.rows[-1].campaign_id
     url = address("annotation:coverage", reading.benchmark, campaign=campaign)
     return [*notes, Note(text, url, "late")] if text else notes
 
 
-def _reason(cohort: Cohort, rows: Sequence[CampaignCohort], counts: CohortCounts, people: int, at: datetime) -> str:
-    """The first that holds."""
+def _reason(
+    cohort: Cohort, rows: Sequence[CampaignCohort], counts: CohortCounts, joined: tuple[int, int], at: datetime
+) -> str:
+    """The first that holds. `joined`: how many people there are, and how many it takes."""
+    people, wanted = joined
     running = [row for row in rows if row.campaign.state != Campaign.State.CLOSED]
     if not running:
         return _("Stuck: closed, %(n)s missing") % {"n": _number(counts.missing)}
@@ -157,7 +162,6 @@ def _reason(cohort: Cohort, rows: Sequence[CampaignCohort], counts: CohortCounts
         return ""
     if not people:
         return _("Stuck: nobody has joined")
-    wanted = max(row.target_answers for row in running)
     if people < wanted:
         text = ngettext(
             "Stuck: %(n)s person wanted, %(joined)s joined", "Stuck: %(n)s people wanted, %(joined)s joined", wanted

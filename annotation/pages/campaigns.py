@@ -24,6 +24,7 @@ REFUSALS: dict[str, Any] = {
     ),
     "sheet_wrong": _("The sheet is incomplete. Complete it under Stages, then open the campaign."),
     "rule_wrong": _("The acceptance rule of the stage has an error. Correct it under Stages."),
+    "target_in_all": _("The cohorts share the answers to each item. Close the campaign, and create one with more."),
     "target_too_small": _("At least one answer is wanted, and at most 1000."),
     "limit_too_small": _("A limit is a number from 1 to 100,000. Leave it empty for no limit."),
     "cohort_of_another_team": _("A cohort belongs to another team."),

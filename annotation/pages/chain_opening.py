@@ -206,7 +206,8 @@ def chain_work(states: Sequence[StageState], openings: Sequence[StageOpening]) -
     for opening in openings:
         state = by_stage[opening.stage_id]
         new = {cohort: target for cohort, target in opening.targets.items() if cohort not in state.asked}
-        answers[opening.stage_id] = sum(state.items[cohort] * target for cohort, target in new.items())
+        wanted = [state.items[cohort] * target for cohort, target in new.items()]
+        answers[opening.stage_id] = max(wanted, default=0) if state.stage.target_in_all else sum(wanted)
         counts = [state.items[cohort] for cohort in new]
         split = state.stage.has_target or state.stage.own_items_only  # cohorts share no unit
         units[opening.stage_id] = sum(counts) if split else max(counts, default=0)

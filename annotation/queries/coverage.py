@@ -23,7 +23,7 @@ PAGE = 50
 GAP_FACTOR = 5  # a cell is a hole while it has less than one in five of what is due by now, and one answer is due
 IDLE = timedelta(days=7)  # without dates, nothing is due in the first week
 
-ASKED = "greatest(s.wanted, cc.target_answers)"
+ASKED = "greatest(s.wanted, coalesce(s.share, cc.target_answers))"
 # Of a full cell (annotation.services.queue.full_cells) nothing more is asked than what is there and in people's hands.
 STILL_ASKED = f"CASE WHEN s.cell_full THEN s.wanted ELSE {ASKED} END"
 UNITS = "count(*) FILTER (WHERE NOT (s.cell_full AND s.wanted = 0))"

@@ -35,7 +35,7 @@ PART = "CASE WHEN %(columns)s = 'conditions' THEN i.condition ELSE i.concept END
 # Whether a slot's unit is accepted: by the rule, by a reviewer, or because it has all its answers.
 ACCEPTED = """CASE %(acceptance)s WHEN 'by_rule' THEN o.state = 'accepted'
   WHEN 'by_review' THEN EXISTS (SELECT FROM annotation_assignment a WHERE a.slot_id = s.id AND a.state = 'accepted')
-  ELSE s.submitted >= greatest(s.wanted, cc.target_answers) END"""
+  ELSE s.submitted >= greatest(s.wanted, coalesce(s.share, cc.target_answers)) END"""
 # Why not: what the sheet asked for as a reason, else the first clause that failed; or what the reviewer gave as reason.
 REASON = """CASE WHEN o.state IN ('rejected', 'undecided') THEN coalesce((
     SELECT r.field || '=' || r.code FROM annotation_assignment a
@@ -106,7 +106,8 @@ MOMENTS = {
       WHERE c.stage_id = %(stage)s GROUP BY 1""",
     "on_submit": """SELECT u.item_id AS id, max(an.submitted_at) AS at FROM annotation_campaign c
       JOIN annotation_campaigncohort cc ON cc.campaign_id = c.id
-      JOIN annotation_slot s ON s.cohort_id = cc.id AND s.submitted >= greatest(s.wanted, cc.target_answers)
+      JOIN annotation_slot s ON s.cohort_id = cc.id
+        AND s.submitted >= greatest(s.wanted, coalesce(s.share, cc.target_answers))
       JOIN annotation_unit u ON u.id = s.unit_id JOIN annotation_assignment a ON a.slot_id = s.id
       JOIN annotation_annotation an ON an.assignment_id = a.id AND an.counted
       WHERE c.stage_id = %(stage)s GROUP BY 1""",

@@ -4,11 +4,14 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from django.db.models.functions import Coalesce
+
 from annotation.models import Annotation, CampaignCohort, Slot
 from annotation.queries.sql import fetch
 
 # A campaign waits for a unit while a cohort that it asks gave fewer answers than its target. Slots of new items are
-# made a moment after the items, so a cohort without one is asked if the unit is one of its own.
+# made a moment after the items, so a cohort without one is asked if the unit is one of its own; where cohorts share
+# the answers, as long as none of them has one.
 COMPLETE = """
 SELECT u.id FROM annotation_unit u JOIN benchmarks_item i ON i.id = u.item_id
 WHERE u.id = ANY(%(units)s) AND NOT EXISTS (
@@ -19,8 +22,10 @@ WHERE u.id = ANY(%(units)s) AND NOT EXISTS (
     AND (c.conditions = '[]' OR jsonb_exists(c.conditions, i.condition)) AND s.retired IS NOT TRUE
     AND s.cell_full IS NOT TRUE
     AND (s.id IS NOT NULL
-      OR ((NOT st.has_target OR u.target = co.label) AND (NOT st.own_items_only OR i.origin = co.label)))
-    AND cc.target_answers > (SELECT count(*) FROM annotation_assignment a
+      OR ((NOT st.has_target OR u.target = co.label) AND (NOT st.own_items_only OR i.origin = co.label)
+        AND NOT (st.target_in_all AND EXISTS (SELECT FROM annotation_slot x JOIN annotation_campaigncohort xc
+          ON xc.id = x.cohort_id WHERE xc.campaign_id = c.id AND x.unit_id = u.id))))
+    AND coalesce(s.share, cc.target_answers) > (SELECT count(*) FROM annotation_assignment a
       JOIN annotation_annotation an ON an.assignment_id = a.id AND an.live AND an.counted
       JOIN people_rater r ON r.id = an.rater_id AND r.kind = 'person'
       WHERE a.campaign_id = c.id AND a.unit_id = u.id AND an.cohort_id = cc.cohort_id))
@@ -40,7 +45,8 @@ def wanted_counts(places: Iterable[CampaignUnit]) -> dict[CampaignUnit, dict[int
     targets: dict[CampaignUnit, dict[int, int]] = {place: {} for place in places}
     units = {place.unit_id for place in targets}
     rows = Slot.objects.filter(unit__in=units, cohort__campaign__in={place.campaign_id for place in targets})
-    values = rows.values_list("cohort__campaign_id", "unit_id", "cohort__cohort_id", "cohort__target_answers")
+    asked_of = Coalesce("share", "cohort__target_answers")
+    values = rows.values_list("cohort__campaign_id", "unit_id", "cohort__cohort_id", asked_of)
     for campaign, unit, cohort, target in values:
         if (campaign, unit) in targets:
             targets[CampaignUnit(campaign, unit)][cohort] = target

@@ -219,7 +219,11 @@ def cohort(request: HttpRequest, slug: str, campaign_id: int, row_id: int) -> Ht
     elif wish == "limits":
         _set_limits(request, row)
     elif form.is_valid():
-        services.change_target(row, form.cleaned_data["target"], request.user)  # type: ignore[arg-type]
+        try:
+            services.change_target(row, form.cleaned_data["target"], request.user)  # type: ignore[arg-type]
+        except CampaignRefused as refused:
+            messages.error(request, " ".join(str(REFUSALS.get(reason, reason)) for reason in refused.reasons))
+            return _redirect(slug, campaign)
         message = ngettext(
             "%(name)s is asked for %(n)s answer to each item.", "%(name)s is asked for %(n)s answers to each item.",
             form.cleaned_data["target"],

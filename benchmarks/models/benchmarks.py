@@ -89,6 +89,9 @@ class Stage(models.Model):
     skip_reasons = models.JSONField(default=list, help_text="[{code, label: {language: text}}]")
     has_target = models.BooleanField(default=True, help_text="The cohort's own label is part of the unit.")
     target_answers = models.PositiveSmallIntegerField(default=3)
+    target_in_all = models.BooleanField(
+        default=False, db_default=False, help_text="The answers wanted are those of all cohorts together."
+    )
     acceptance = models.CharField(max_length=12, choices=Acceptance, default=Acceptance.ON_SUBMIT)
     acceptance_rule = models.JSONField(default=dict, blank=True, help_text="See benchmarks.rules.acceptance.Rule.")
     review_reasons = models.JSONField(default=list, blank=True, help_text="[{code, label: {language: text}}]")

@@ -50,6 +50,7 @@ class StageSpec:
     `asked_about`: what models are asked about by default: "cohorts", "set" (see Recipe.label_set), "own_set" (each
     item's column "label_set") or "gold_and_others".
     `coverage`: what it wants in each cell of rows and columns (benchmarks.rules.coverage).
+    `target_in_all`: `target_answers` are wanted of all cohorts together; only without a target.
     """
 
     key: str
@@ -58,6 +59,7 @@ class StageSpec:
     sheet: Mapping[str, Any]
     target_answers: int
     has_target: bool = True
+    target_in_all: bool = False
     acceptance: str = "on_submit"
     acceptance_rule: Mapping[str, Any] = field(default_factory=dict)
     review_reasons: tuple[Mapping[str, Any], ...] = ()

@@ -116,6 +116,7 @@ def stage_from_spec(benchmark: Benchmark, position: int, spec: StageSpec) -> Sta
         skip_reasons=list(spec.skip_reasons),
         has_target=spec.has_target,
         target_answers=spec.target_answers,
+        target_in_all=spec.target_in_all,
         acceptance=spec.acceptance,
         acceptance_rule=dict(spec.acceptance_rule),
         review_reasons=list(spec.review_reasons),

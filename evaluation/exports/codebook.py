@@ -52,7 +52,7 @@ DERIVED = {
 }
 _STAGE = (
     *("key", "name", "display", "pictures", "layout", "skip_reasons", "acceptance"),
-    *("has_target", "target_answers", "staffing", "own_items_only", "retire_after_skips"),
+    *("has_target", "target_answers", "target_in_all", "staffing", "own_items_only", "retire_after_skips"),
 )
 
 

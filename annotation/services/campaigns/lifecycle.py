@@ -262,6 +262,8 @@ def change_target(campaign_cohort: CampaignCohort, target: int, actor: User | No
     """
     if target < 1:
         raise CampaignRefused(["target_too_small"])
+    if campaign_cohort.campaign.stage.target_in_all:
+        raise CampaignRefused(["target_in_all"])
     _save_target(campaign_cohort, target, actor)
     last: int | None = 0
     while last is not None:

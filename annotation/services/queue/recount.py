@@ -35,7 +35,8 @@ COUNTED = """SELECT a.slot_id, count(*) AS n FROM annotation_annotation an
              WHERE an.counted AND a.slot_id IS NOT NULL GROUP BY a.slot_id"""
 TRUE_SLOTS = f"""
 SELECT s.id, s.cohort_id, s.reserved, s.submitted, s.wanted, coalesce(h.n, 0) AS held, coalesce(c.n, 0) AS counted,
-  greatest(CASE WHEN s.retired OR s.cell_full OR NOT {AVAILABLE} THEN 0 ELSE cc.target_answers END,
+  greatest(CASE WHEN s.retired OR s.cell_full OR NOT {AVAILABLE} THEN 0
+    ELSE coalesce(s.share, cc.target_answers) END,
     coalesce(h.n, 0) + coalesce(c.n, 0)) AS places
 FROM annotation_slot s JOIN annotation_campaigncohort cc ON cc.id = s.cohort_id
   JOIN annotation_unit u ON u.id = s.unit_id JOIN benchmarks_item i ON i.id = u.item_id

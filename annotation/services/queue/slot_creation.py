@@ -47,6 +47,15 @@ WAVE = """CASE WHEN %(by_cell)s::text = '' THEN 0 ELSE row_number() OVER (
     PARTITION BY CASE %(by_cell)s::text WHEN 'conditions' THEN i.condition ELSE i.concept END
     ORDER BY CASE WHEN i.context ->> 'rank' ~ '^[0-9]{1,9}([.][0-9]{1,9})?$' THEN (i.context ->> 'rank')::numeric END
       NULLS LAST, i.key) END"""
+# Where cohorts share the answers that are wanted in all, each gets its part, and the rest goes to cohorts in turn, by a
+# hash of the unit. A cohort that joins later gets what no other has.
+SHARE = """CASE WHEN %(sharing)s::int = 0 THEN NULL ELSE least(
+    %(wanted)s / %(sharing)s + CASE WHEN
+      ((hashint8extended(id, %(seed)s) & 9223372036854775807) %% %(sharing)s + %(number)s) %% %(sharing)s
+        < %(wanted)s %% %(sharing)s THEN 1 ELSE 0 END,
+    %(wanted)s - (SELECT coalesce(sum(o.share), 0) FROM annotation_slot o
+      JOIN annotation_campaigncohort oc ON oc.id = o.cohort_id
+      WHERE o.unit_id = waves.id AND oc.campaign_id = %(campaign)s)) END::int"""
 # The order is a permutation from the campaign's seed; later batches follow the slots that are there.
 SLOTS = f"""
 WITH waves AS (
@@ -57,12 +66,14 @@ WITH waves AS (
     AND u.target = %(target)s AND u.label_set_id IS NULL AND (%(own)s = '' OR i.origin = %(own)s)
     AND (SELECT s.id FROM annotation_slot s WHERE s.cohort_id = %(cohort)s AND s.unit_id = u.id) IS NULL
     AND {SHOWN}
+), shares AS (SELECT id, wave, {SHARE} AS share FROM waves
 ), due AS (
-  SELECT id, row_number() OVER (ORDER BY wave, hashint8extended(id, %(seed)s), id) AS rank FROM waves
+  SELECT id, share, row_number() OVER (ORDER BY wave, hashint8extended(id, %(seed)s), id) AS rank FROM shares
+  WHERE share IS NULL OR share > 0
 )
-INSERT INTO annotation_slot (cohort_id, unit_id, position, wanted, reserved, submitted)
-SELECT %(cohort)s, id, CASE WHEN %(first)s THEN 0 ELSE {slots.END} END + rank, %(wanted)s, 0, 0 FROM due
-WHERE rank <= %(batch)s ON CONFLICT DO NOTHING
+INSERT INTO annotation_slot (cohort_id, unit_id, position, wanted, share, reserved, submitted)
+SELECT %(cohort)s, id, CASE WHEN %(first)s THEN 0 ELSE {slots.END} END + rank, coalesce(share, %(wanted)s), share, 0, 0
+FROM due WHERE rank <= %(batch)s ON CONFLICT DO NOTHING RETURNING wanted
 """
 
 
@@ -94,6 +105,11 @@ def create_missing_slots(
 @in_transaction
 def _fill(campaign: Campaign, cohort: CampaignCohort, only: Sequence[int] | None) -> int:
     target = CampaignCohort.objects.select_for_update(no_key=True).get(pk=cohort.pk).target_answers
+    sharing: list[int] = []
+    if campaign.stage.target_in_all:
+        Campaign.objects.select_for_update(no_key=True).get(pk=campaign.pk)  # cohorts take their parts one by one
+        together = dict(campaign.cohorts.order_by("pk").values_list("pk", "target_answers"))
+        sharing, target = list(together), max(together.values())
     first = campaign.state == Campaign.State.DRAFT
     label = target_of(cohort)
     stops = campaign.stage.coverage.get("stop_when_full")
@@ -102,15 +118,17 @@ def _fill(campaign: Campaign, cohort: CampaignCohort, only: Sequence[int] | None
         "target": label if campaign.stage.has_target else "", "all": not campaign.conditions,
         "conditions": list(campaign.conditions), "own": label if campaign.stage.own_items_only else "",
         "by_cell": campaign.stage.coverage.get("columns", "") if stops else "",
+        "sharing": len(sharing), "number": sharing.index(cohort.pk) if sharing else 0, "campaign": campaign.pk,
         "batch": 2**31 if first else BATCH, "only": None if only is None else list(only),
         **_check_display_inputs(campaign.stage),
     }  # fmt: skip
     new_units = execute(UNITS, params)
     if first and new_units:
         slots.analyze()
-    created = execute(SLOTS, params)
+    wanted = [int(n) for (n,) in fetch(SLOTS, params)]
+    created = len(wanted)
     if created:
-        slots.update_tally(cohort.pk, 0, wanted=created * target)
+        slots.update_tally(cohort.pk, 0, wanted=sum(wanted))
         if stops:
             outbox.mark_cells_due(campaign.stage_id)
     return created

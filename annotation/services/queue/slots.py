@@ -19,7 +19,8 @@ END = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
 # How many places a slot `o` should have: none beyond those in use if it is retired, if its cell is full, or if its item
 # is withdrawn, dropped by a filter, or waits for a fact in a stage that does not assign waiting items.
 PLACES = f"""CASE WHEN o.retired OR o.cell_full OR NOT (SELECT {AVAILABLE} FROM annotation_unit u
-  JOIN benchmarks_item i ON i.id = u.item_id WHERE u.id = o.unit_id) THEN 0 ELSE cc.target_answers END"""
+  JOIN benchmarks_item i ON i.id = u.item_id WHERE u.id = o.unit_id) THEN 0
+  ELSE coalesce(o.share, cc.target_answers) END"""
 
 # Every other change of one slot. A slot keeps more places than its cohort's target only while they are used (the target
 # was lowered), and goes to the end of the queue when it opens again.

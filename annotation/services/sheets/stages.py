@@ -31,11 +31,11 @@ from people.locales.languages import native_name
 from people.models import User
 
 COLUMNS = (
-    "name", "display", "sheet", "skip_reasons", "has_target", "target_answers", "acceptance", "acceptance_rule",
-    "review_reasons", "derivation", "staffing", "own_items_only", "layout", "pictures", "retire_after_skips",
-    "instructions", "coverage",
+    "name", "display", "sheet", "skip_reasons", "has_target", "target_answers", "target_in_all", "acceptance",
+    "acceptance_rule", "review_reasons", "derivation", "staffing", "own_items_only", "layout", "pictures",
+    "retire_after_skips", "instructions", "coverage",
 )  # fmt: skip
-HELD = ("display", "pictures", "staffing", "own_items_only", "has_target", "acceptance")
+HELD = ("display", "pictures", "staffing", "own_items_only", "has_target", "target_in_all", "acceptance")
 NAMED = 3
 UNEVEN = gettext_lazy(
     "The texts for the same people differ in quiz or seconds: by changing the language one is asked for less. "

@@ -1,0 +1,74 @@
+"""Answers that are wanted in all: the cohorts share them, each item gets exactly so many, and no more by any way."""
+
+import pytest
+from django.db.models import Sum
+
+from annotation.models import Annotation, Slot
+from annotation.queries.unit_completion import complete_units
+from annotation.services.campaigns import lifecycle
+from annotation.services.campaigns.lifecycle import CampaignRefused
+from annotation.services.queue import next_work, recount, slot_creation
+from benchmarks.models import Item
+from tests.annotation.chain.factories import ANSWER, a_benchmark, a_stage, answer, create_open_campaign, items
+from tests.annotation.queue.factories import NOON, a_cohort, a_person
+from tests.personas import stand_in
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def counters_stay_true(db: None) -> object:
+    yield
+    assert list(recount.iter_differences()) == []
+
+
+def wanted_by_unit() -> set[int]:
+    return set(Slot.objects.values("unit").annotate(n=Sum("wanted")).values_list("n", flat=True))
+
+
+def test_cohorts_share_the_answers_and_each_item_gets_so_many_in_all() -> None:
+    stage = a_stage(a_benchmark(), "pairs", ANSWER, target_in_all=True)
+    items(stage, 8)
+    cohorts = [a_cohort(stage.benchmark.team, label) for label in ("Brazil", "Egypt")]
+    campaign = create_open_campaign(stage, *cohorts, target=3)
+    assert wanted_by_unit() == {3}
+    shares = [list(campaign.cohorts.get(cohort=cohort).slots.values_list("share", flat=True)) for cohort in cohorts]
+    assert {tuple(sorted(set(own))) for own in shares} == {(1, 2)}, "neither cohort bears all"
+    for cohort in cohorts:
+        place = campaign.cohorts.select_related("campaign__stage", "cohort").get(cohort=cohort)
+        for _person in range(3):
+            person = a_person(cohort)
+            while assignment := next_work.get_or_claim_work(person, place, NOON).current:
+                answer(assignment, answer="yes")
+    assert Annotation.objects.filter(counted=True).count() == Annotation.objects.count() == 24
+    assert len(complete_units(set(Slot.objects.values_list("unit", flat=True)))) == 8
+
+
+def test_fewer_answers_than_cohorts_and_a_cohort_that_joins_later_ask_for_no_more() -> None:
+    stage = a_stage(a_benchmark(), "pairs", ANSWER, target_in_all=True)
+    first, *_others = items(stage, 6)
+    cohorts = [a_cohort(stage.benchmark.team, label) for label in ("Brazil", "Egypt", "India")]
+    campaign = create_open_campaign(stage, *cohorts[:2], target=1)
+    assert Slot.objects.count() == 6 and wanted_by_unit() == {1}
+    unit = Slot.objects.get(unit__item=first).unit_id
+    assert complete_units({unit}) == set()
+    lifecycle.add_cohort(campaign, cohorts[2], 1, None)
+    assert wanted_by_unit() == {1} and Slot.objects.count() == 6
+    stand_in(Item.objects.bulk_create(Item(stage=stage, key=f"late-{n}") for n in range(12)))
+    lifecycle.add_slots(campaign)
+    slot_creation.create_missing_slots(campaign)
+    assert wanted_by_unit() == {1} and Slot.objects.count() == 18
+
+
+def test_an_item_that_comes_back_has_the_shares_it_had_and_the_target_does_not_change_meanwhile() -> None:
+    stage = a_stage(a_benchmark(), "pairs", ANSWER, target_in_all=True)
+    [item] = items(stage, 1)
+    cohorts = [a_cohort(stage.benchmark.team, label) for label in ("Brazil", "Egypt")]
+    campaign = create_open_campaign(stage, *cohorts, target=3)
+    for withdrawn, total in ((NOON, 0), (None, 3)):
+        Item.objects.filter(pk=item.pk).update(withdrawn_at=withdrawn)
+        slot_creation.create_missing_slots(campaign)
+        assert wanted_by_unit() == {total}
+    with pytest.raises(CampaignRefused) as refused:
+        lifecycle.change_target(campaign.cohorts.select_related("campaign__stage")[0], 4, None)
+    assert refused.value.reasons == ["target_in_all"]
