@@ -15,6 +15,9 @@ from benchmarks.recipes.parts import PICTURE_SKIP_REASONS
 from papers.caire.recipe_links import LINK_CHECK
 from papers.caire.recipe_models import MODEL_CONDITIONS
 from papers.caire.recipe_pictures import GENERATED, PHOTOGRAPHS, PICK, PROMPTS, TO_RATE
+from papers.caire.recipe_specific import CONCEPTS as RARE_CONCEPTS
+from papers.caire.recipe_specific import FROM_PICTURES, NOT_IN_BASE, PROPOSALS
+from papers.caire.recipe_specific import PICTURES as RARE_PICTURES
 
 CITATION = (
     "Arnav Yayavaram, Siddharth Yayavaram, Simran Khanuja, Michael Saxon, Graham Neubig. "
@@ -276,7 +279,7 @@ SPECIFIC_INSTRUCTIONS = {
 
 UNIVERSAL = Recipe(
     key="caire-universal",
-    version="4",
+    version="5",
     name="CAIRE, universal set",
     summary={
         "en": (
@@ -319,15 +322,20 @@ UNIVERSAL = Recipe(
             skip_reasons=PICTURE_SKIP_REASONS,
             instructions=INSTRUCTIONS,
         ),
+        PROPOSALS,
+        RARE_CONCEPTS,
+        RARE_PICTURES,
         StageSpec(
             key="specific",
             name="Specific set",
             display="image",
             sheet=SHEET,
-            target_answers=3,
+            target_answers=0,
             has_target=True,
             asked_about="own_set",
             own_vocabulary=True,
+            derivation=FROM_PICTURES,
+            filters=NOT_IN_BASE,
             skip_reasons=PICTURE_SKIP_REASONS,
             instructions=SPECIFIC_INSTRUCTIONS,
             sample=(
@@ -336,6 +344,8 @@ UNIVERSAL = Recipe(
                     "key": "namahage-01",
                     "concept": "Namahage",
                     "gold": "Japan|Akita",
+                    "gold_entity": "bn:00056865n",
+                    "fact.base_similarity": "0.4",
                     "label_set": "Countries of the world",
                     "source": "https://example.org/page",
                     "licence": "CC BY 4.0",

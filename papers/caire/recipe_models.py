@@ -1,4 +1,5 @@
-"""How CAIRE asks models: the scores of sections 4.3 and 5, of the universal and of the specific set.
+"""How CAIRE asks models: for rare concepts, and for the scores of sections 4.3 and 5, of the universal and of the
+specific set.
 
 The likelihood of a culture's name (Appendix B.1) is planned as a single run: its cut is not printed, so a person gives it.
 """
@@ -15,8 +16,15 @@ BOTH = (
 )
 GOLD = ("gold_context", {"en": "With the right article"}, "caire-digit-gold", "gold_context", ("picture", "gold"))
 
-MODEL_CONDITIONS = tuple(
-    ModelCondition(key=f"{stage}-{key}", name=name, stage=stage, prompt=prompt, setting=setting, needs=needs)
-    for stage, conditions in (("relevance", BOTH), ("specific", (*BOTH, GOLD)))
-    for key, name, prompt, setting, needs in conditions
+PROPOSE = ModelCondition(
+    key="specific-proposals", name={"en": "Rare concepts with their labels"}, stage="specific-proposals", prompt="sheet"
+)
+
+MODEL_CONDITIONS = (
+    PROPOSE,
+    *(
+        ModelCondition(key=f"{stage}-{key}", name=name, stage=stage, prompt=prompt, setting=setting, needs=needs)
+        for stage, conditions in (("relevance", BOTH), ("specific", (*BOTH, GOLD)))
+        for key, name, prompt, setting, needs in conditions
+    ),
 )

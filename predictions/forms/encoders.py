@@ -10,8 +10,9 @@ from benchmarks.models import Benchmark, Stage
 from benchmarks.recipes.registry import find
 from people.forms.base import StyledFormMixin
 from predictions.backends.detector import THRESHOLD
-from predictions.models import Collection, Endpoint, Query, Run
-from predictions.models.facts import OBJECTS, SCORE, TEXT_VECTOR
+from predictions.models import Collection, Endpoint, KnowledgeIndex, Query, Run
+from predictions.models.facts import BASE_SIMILARITY, OBJECTS, SCORE, TEXT_VECTOR
+from predictions.queries.knowledge import indexes_of
 from predictions.services.collections import builder
 from predictions.services.encoders import encoder_runs
 from predictions.services.encoders.fact_requests import NEEDS, FactPlan
@@ -195,13 +196,18 @@ class FactsForm(StyledFormMixin, forms.Form):
             (SCORE, _("How well picture and words fit (CLIP score)")),
             (OBJECTS, _("Objects in the picture")),
             (TEXT_VECTOR, _("The words as a vector, to find words that mean the same")),
+            (BASE_SIMILARITY, _("How near the picture is to a picture of a knowledge base")),
         ],
     )
     endpoint = forms.ModelChoiceField(
-        label=_("Endpoint"), queryset=Endpoint.objects.none(), empty_label=None,
-        help_text=_("An encoder for scores and vectors, a detector for objects."),
+        label=_("Endpoint"), queryset=Endpoint.objects.none(), required=False,
+        help_text=_("An encoder for scores and vectors, a detector for objects; none for a knowledge base."),
     )  # fmt: skip
-    model = forms.CharField(label=_("Model"), max_length=120, help_text=MODEL_HELP)
+    model = forms.CharField(label=_("Model"), max_length=120, required=False, help_text=MODEL_HELP)
+    index = forms.ModelChoiceField(
+        label=_("Knowledge base"), queryset=KnowledgeIndex.objects.none(), required=False,
+        help_text=_("For its pictures: an index over pictures, whose encoder compares them."),
+    )  # fmt: skip
     words = forms.CharField(
         label=_("Text column"), max_length=80, initial="context.assertion", required=False,
         help_text=_("For scores and vectors: text, concept, or a column of the import, as context.assertion."),
@@ -211,11 +217,26 @@ class FactsForm(StyledFormMixin, forms.Form):
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["stage"].queryset = benchmark.stages.all()  # type: ignore[attr-defined]
+        indexes = indexes_of(benchmark.team).filter(over=KnowledgeIndex.Over.IMAGES, endpoint__isnull=False)
+        self.fields["index"].queryset = indexes  # type: ignore[attr-defined]
+        if self.initial.get("what") == BASE_SIMILARITY:
+            self.initial.setdefault("index", indexes.values_list("pk", flat=True).first())
         kinds = (Endpoint.Kind.OPEN_CLIP, Endpoint.Kind.DETECTOR)
         self.fields["endpoint"].queryset = endpoints(benchmark, *kinds)  # type: ignore[attr-defined]
         suitable = endpoints(benchmark, NEEDS.get(self.initial.get("what", ""), "")).first()
         if suitable is not None:
             self.initial.setdefault("endpoint", suitable.pk)
+
+    def clean(self) -> dict[str, Any]:
+        """An index brings its own encoder; everything else names one."""
+        cleaned = super().clean() or self.cleaned_data
+        needed = ("index",) if cleaned.get("what") == BASE_SIMILARITY else ("endpoint", "model")
+        for name in needed:
+            if name not in self.errors and not cleaned.get(name):
+                self.add_error(name, self.fields[name].error_messages["required"])
+        if cleaned.get("what") != BASE_SIMILARITY:
+            cleaned["index"] = None
+        return cleaned
 
     def plan(self) -> FactPlan:
         data = dict(self.cleaned_data)

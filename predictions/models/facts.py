@@ -5,7 +5,10 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 SCORE, OBJECTS, LABELS, TEXT_VECTOR = "clip_score", "objects", "object_labels", "text_vector"
-KEYS = {SCORE: (SCORE,), OBJECTS: (OBJECTS, LABELS), TEXT_VECTOR: (TEXT_VECTOR,)}
+BASE_SIMILARITY = "base_similarity"
+KEYS = {
+    SCORE: (SCORE,), OBJECTS: (OBJECTS, LABELS), TEXT_VECTOR: (TEXT_VECTOR,), BASE_SIMILARITY: (BASE_SIMILARITY,),
+}  # fmt: skip
 """Keys of the facts that a request writes, by what it asks for."""
 
 

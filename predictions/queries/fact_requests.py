@@ -12,7 +12,7 @@ from benchmarks.models import Benchmark, FilterResult, Item, ItemFact, ItemImage
 from benchmarks.rules.filters import FilterError, parse_filters
 from benchmarks.rules.filters.contract import HASH
 from predictions.models import FactFailure, FactRequest, Run
-from predictions.models.facts import KEYS, OBJECTS, TEXT_VECTOR
+from predictions.models.facts import BASE_SIMILARITY, KEYS, OBJECTS, TEXT_VECTOR
 
 TEXT = r"\S"
 
@@ -51,7 +51,7 @@ def open_items(stage: Stage) -> QuerySet[Item]:
 def suitable_items(items: QuerySet[Item], kind: str, options: Mapping[str, Any]) -> QuerySet[Item]:
     """Items with a picture, and for a score with a text where the options look for one; for a vector the text alone."""
     pictured = items.filter(Exists(ItemImage.objects.filter(item=OuterRef("pk"))))
-    if kind == OBJECTS:
+    if kind in (OBJECTS, BASE_SIMILARITY):
         return pictured
     head, _dot, rest = str(options.get("words", "")).partition(".")
     texts = {"text": F("text"), "concept": F("concept")}

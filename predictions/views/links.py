@@ -14,7 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from benchmarks.access import benchmark_for
-from benchmarks.models import Benchmark, Stage
+from benchmarks.models import Benchmark
 from benchmarks.pages.tabs import tabs_for
 from jobs.formats.numbers import parse_id
 from people.views.request_helpers import current_user
@@ -26,8 +26,6 @@ from predictions.services.knowledge import link_checks, linking, name_matching
 from predictions.services.knowledge.indexes import IndexRefused
 from predictions.services.knowledge.linking import METHODS, NAMED, REASONS
 from predictions.services.runs import result_runs
-
-CHECKS = "link-check"
 
 
 @login_required
@@ -68,7 +66,7 @@ def run(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
         lines=[(line, REASONS.get(line.link.reason)) for line in lines],
         further=further, only=only,
         reasons=[(key, REASONS.get(key, key), n) for key, n in sorted(readers.reasons_of(linking_run).items())],
-        stage=benchmark.stages.filter(key=CHECKS).first(), frequency=linking_run.options["method"] == "frequency_vt",
+        stage=link_checks.check_stage(linking_run), frequency=linking_run.options["method"] == "frequency_vt",
     )  # fmt: skip
     return render(request, "predictions/knowledge/links.html", context)
 
@@ -107,7 +105,7 @@ def perform_action(request: HttpRequest, slug: str, run_id: int) -> HttpResponse
 def _perform_action(request: HttpRequest, linking_run: Run) -> str:
     act = request.POST.get("do")
     if act == "check":
-        stage = Stage.objects.filter(benchmark=linking_run.benchmark, key=CHECKS).first()
+        stage = link_checks.check_stage(linking_run)
         if stage is None:
             raise IndexRefused(_("This benchmark has no stage “link-check”. Add it under Stages, or begin with CAIRE."))
         check_item_counts = link_checks.create_check_items(linking_run, stage, current_user(request))

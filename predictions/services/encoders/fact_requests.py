@@ -7,7 +7,7 @@ taken in the order request, job.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.db import connection, transaction
@@ -21,8 +21,8 @@ from jobs.services import lifecycle as jobs
 from people.models import Team, User
 from people.services.raters import models_of
 from predictions.backends import detector
-from predictions.models import Endpoint, FactRequest, Run
-from predictions.models.facts import OBJECTS, SCORE, TEXT_VECTOR
+from predictions.models import Endpoint, FactRequest, KnowledgeIndex, Run
+from predictions.models.facts import BASE_SIMILARITY, OBJECTS, SCORE, TEXT_VECTOR
 from predictions.queries.fact_requests import missing_items, suitable_items
 from predictions.services.runs.result_runs import FileRunRefused
 
@@ -32,6 +32,7 @@ NEEDS = {
     SCORE: Endpoint.Kind.OPEN_CLIP,
     OBJECTS: Endpoint.Kind.DETECTOR,
     TEXT_VECTOR: Endpoint.Kind.OPEN_CLIP,
+    BASE_SIMILARITY: Endpoint.Kind.OPEN_CLIP,
 }
 READS_WORDS = (SCORE, TEXT_VECTOR)
 MODEL, PERSON, RETIRED, FAULT = "model", "person", "retired", "fault"
@@ -43,25 +44,31 @@ class FactPlan:
     """What is to be computed.
 
     Attributes:
-        what: SCORE, OBJECTS or TEXT_VECTOR.
+        endpoint: None where the index names it (BASE_SIMILARITY).
+        what: SCORE, OBJECTS, TEXT_VECTOR or BASE_SIMILARITY.
         words: where an item's text is, "text", "concept" or "context.KEY" (SCORE, TEXT_VECTOR).
         threshold: from which score on an object counts (OBJECTS).
+        index: over the pictures of the knowledge base that pictures are compared with (BASE_SIMILARITY).
     """
 
     stage: Stage
-    endpoint: Endpoint
+    endpoint: Endpoint | None
     model: str
     what: str
     name: str = ""
     words: str = "text"
     threshold: float = detector.THRESHOLD
+    index: KnowledgeIndex | None = None
 
 
 def create(plan: FactPlan, actor: User, at: datetime) -> FactRequest:
     """Create a request with its run, and start the job if items are there. Raises FileRunRefused."""
     benchmark = plan.stage.benchmark
-    options = {"words": plan.words} if plan.what in READS_WORDS else {"threshold": plan.threshold}
-    if plan.endpoint.kind != NEEDS[plan.what] or plan.endpoint.team_id != benchmark.team_id:
+    if plan.what == BASE_SIMILARITY:
+        plan = _with_index(plan)
+    options = _options_of(plan)
+    endpoint = plan.endpoint
+    if endpoint is None or endpoint.kind != NEEDS[plan.what] or endpoint.team_id != benchmark.team_id:
         raise FileRunRefused(
             _("Choose another endpoint of your team: an encoder for scores and vectors, a detector for objects.")
         )
@@ -76,17 +83,33 @@ def create(plan: FactPlan, actor: User, at: datetime) -> FactRequest:
         model = (plan.name or plan.model, "")
         selection = {"stage": plan.stage.key, "what": plan.what}
         run = Run.objects.create(
-            benchmark=benchmark, rater=models_of(benchmark.team, [model])[model], endpoint=plan.endpoint,
+            benchmark=benchmark, rater=models_of(benchmark.team, [model])[model], endpoint=endpoint,
             model=plan.model, task=Run.Task.FACTS, selection=selection, options=options, source="here",
-            state=Run.State.RUNNING, started_at=at, created_by=actor,
+            knowledge_index=plan.index, state=Run.State.RUNNING, started_at=at, created_by=actor,
         )  # fmt: skip
         request = FactRequest.objects.create(
-            stage=plan.stage, what=plan.what, endpoint=plan.endpoint, model=plan.model, options=options, run=run,
+            stage=plan.stage, what=plan.what, endpoint=endpoint, model=plan.model, options=options, run=run,
             changed_at=at, created_by=actor,
         )  # fmt: skip
         record(actor, "run.started", scope=benchmark.scope, target=f"run:{run.pk}", model=plan.model, told=selection)
         _start_job_if_needed(request, actor)
     return request
+
+
+def _with_index(plan: FactPlan) -> FactPlan:
+    """With the encoder of the index. Raises FileRunRefused."""
+    index, team = plan.index, plan.stage.benchmark.team_id
+    if index is None or index.base.team_id != team or index.built_at is None:
+        raise FileRunRefused(_("Choose an index of your team that is built."))
+    if index.over != KnowledgeIndex.Over.IMAGES or index.endpoint is None:
+        raise FileRunRefused(_("Choose an index over pictures that names its encoder."))
+    return replace(plan, endpoint=index.endpoint, model=index.model, name=f"{index.base}, {index.model}"[:120])
+
+
+def _options_of(plan: FactPlan) -> dict[str, str | float]:
+    if plan.what == BASE_SIMILARITY:
+        return {}
+    return {"words": plan.words} if plan.what in READS_WORDS else {"threshold": plan.threshold}
 
 
 def _refuse_second(plan: FactPlan) -> None:
@@ -111,6 +134,7 @@ def _start_job_if_needed(request: FactRequest, actor: User | None) -> bool:
         SCORE: _("CLIP scores of %(stage)s"),
         OBJECTS: _("Objects in %(stage)s"),
         TEXT_VECTOR: _("Text vectors of %(stage)s"),
+        BASE_SIMILARITY: _("Pictures of %(stage)s, compared with the knowledge base"),
     }
     title = titles[request.what] % {"stage": request.stage.name}
     scope = request.stage.benchmark.scope

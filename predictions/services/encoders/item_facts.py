@@ -1,5 +1,6 @@
 """Facts about a stage's items, computed by a local model: how well a picture fits its words (CLIP score), what objects
-are in it. Gates, weights, filters and tables read them by their key; of several with one key the newest counts.
+are in it, how near it is to a picture of a knowledge base. Gates, weights, filters and tables read them by their key;
+of several with one key the newest counts.
 
 The work of a request, see predictions.services.encoders.fact_requests: step by step, until no item is without a fact.
 """
@@ -27,13 +28,15 @@ from jobs.services.kinds import JobKind, NextLink
 from predictions.backends import clip, detector
 from predictions.backends.contract import CallError
 from predictions.models import FactFailure, FactRequest, Run
-from predictions.models.facts import LABELS, OBJECTS, SCORE, TEXT_VECTOR
+from predictions.models.facts import BASE_SIMILARITY, LABELS, OBJECTS, SCORE, TEXT_VECTOR
 from predictions.queries.fact_requests import facts_of_run, missing_items
 from predictions.services.encoders import fact_requests
 from predictions.services.encoders.encoding import original
 from predictions.services.encoders.fact_requests import KIND, READS_WORDS
+from predictions.services.knowledge.base_similarity import BaseComparison
 
 STEP = 64
+IN_MEMORY = 16  # pictures whose files are read at a time, where they are not streamed
 READ = 16 * STEP  # items that are read at a time
 DIGITS = 6  # of each number of a vector, as it is stored
 
@@ -218,10 +221,26 @@ def _iter_text_vectors(run: Run, things: Sequence[ItemPicture]) -> Iterator[Comp
         )
 
 
+def _iter_base_similarities(run: Run, things: Sequence[ItemPicture]) -> Iterator[Computed]:
+    """How near each picture is to the nearest one of the knowledge base, and whose that is."""
+    if not things:
+        return
+    assert run.knowledge_index is not None
+    base = BaseComparison(run.knowledge_index)
+    for start in range(0, len(things), IN_MEMORY):
+        part = things[start : start + IN_MEMORY]
+        facts = dict(zip(part, base.compare([thing.sha for thing in part]), strict=True))
+        yield (
+            {thing.item: {BASE_SIMILARITY: fact} for thing, fact in facts.items() if fact is not None},
+            [(thing, _("The picture cannot be read.")) for thing, fact in facts.items() if fact is None],
+        )
+
+
 FINDERS: Mapping[str, Callable[[Run, Sequence[ItemPicture]], Iterator[Computed]]] = {
     SCORE: _iter_scores,
     OBJECTS: _iter_objects,
     TEXT_VECTOR: _iter_text_vectors,
+    BASE_SIMILARITY: _iter_base_similarities,
 }
 
 

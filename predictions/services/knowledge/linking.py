@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from benchmarks.models import Benchmark, Image, Item, ItemImage, Stage
+from benchmarks.queries.availability import is_kept
 from benchmarks.services import storage
 from jobs.models import Job, record
 from jobs.services import lifecycle as jobs
@@ -23,7 +24,7 @@ from people.models import Team, User
 from people.services.raters import models_of
 from predictions.backends.contract import Encoder
 from predictions.models import EntityLink, KnowledgeEntry, KnowledgeImage, KnowledgeIndex, Run
-from predictions.services.knowledge import indexes
+from predictions.services.knowledge import indexes, link_checks
 from predictions.services.knowledge.faiss_index import FaissMissing
 from predictions.services.knowledge.indexes import IndexRefused, Over
 from predictions.services.knowledge.name_matching import NameLinker
@@ -153,7 +154,7 @@ def _check(
         _check_answers(benchmark, stage, answers)
     else:
         _check_index(index, method)
-    if not ItemImage.objects.filter(item__stage=stage, item__withdrawn_at=None).exists():
+    if method != NAMED and not ItemImage.objects.filter(item__stage=stage, item__withdrawn_at=None).exists():
         text = _("“%(stage)s” has no images to link. Import images there, or choose another stage.")
         raise IndexRefused(text % {"stage": stage.name})
 
@@ -215,9 +216,9 @@ LINK = JobKind(KIND, run, next_link)
 
 
 def items_of(found: Run) -> Any:
-    """The items a linking run is over."""
+    """The items a linking run is over: those that filters keep."""
     items = Item.objects.filter(stage__benchmark=found.benchmark, stage__key=found.selection.get("stage"))
-    return items.filter(withdrawn_at=None)
+    return items.filter(is_kept())
 
 
 def _link_all(work: JobContext, run: Run, links: Callable[[Sequence[Item]], list[EntityLink]]) -> None:
@@ -234,6 +235,8 @@ def _link_all(work: JobContext, run: Run, links: Callable[[Sequence[Item]], list
         new_links = links(batch)
         with transaction.atomic():
             EntityLink.objects.bulk_create(new_links, ignore_conflicts=True)
+            written = EntityLink.objects.filter(run=run, item__in=batch).select_related("item")
+            link_checks.add_check_items(run, list(written.order_by("pk")))
             work.step(done=work.job.done + len(new_links), cursor={"last": batch[-1].pk})
 
 

@@ -1,0 +1,89 @@
+"""A model names concepts, a base has articles of them, people confirm the article; links are checked as they come."""
+
+import json
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from annotation.services.campaigns import lifecycle
+from benchmarks.models import Item, Stage
+from jobs.models import Job
+from predictions.models import Run
+from predictions.prompts.registry import prompt
+from predictions.services.knowledge import link_checks, linking
+from tests.personas import World
+from tests.predictions.knowledge.colours import RGB, built, import_entries, items_of, run_job
+from tests.predictions.model_server import Act, Server
+from tests.predictions.prompts.cases import text
+from tests.predictions.request_helpers import a_plan, an_endpoint, drive_run, start_run
+
+pytestmark = pytest.mark.django_db(transaction=True)
+NAMES = {"p1": ("Azul", "Sea; Sky"), "p2": ("blue", "Sea"), "p3": ("Nowhere", "Sky"), "p4": ("Red", "Fire|Fire")}
+
+
+def name_one(asked: Any) -> Act:
+    key = next(key for key in NAMES if f"Name {key}" in asked.text)
+    return Act(text=json.dumps(dict(zip(("entity", "gold"), NAMES[key], strict=True))))
+
+
+@pytest.fixture
+def answers(world: World, scripted_server: Server) -> Run:
+    """A model was asked for four concepts, in words alone."""
+    stage = world.stage
+    texts = [{**text(key), "version": 1, "help": {}, "required": True} for key in ("entity", "gold")]
+    stage.sheet, stage.display, stage.pictures = {"fields": texts}, "words", Stage.Pictures.NONE
+    stage.save()
+    for key in NAMES:
+        Item.objects.create(stage=stage, key=key, text=f"Name {key}", context={"label_set": "Elements"})
+    campaign = lifecycle.create(stage, "Names", world.mara, {world.egypt: 1}, seed=7)
+    lifecycle.open_campaign(campaign, world.mara, timezone.now())
+    scripted_server.answer_by(name_one)
+    run = drive_run(start_run(world, a_plan(campaign, an_endpoint(world, scripted_server.base_url), prompt("sheet"))))
+    assert run.complete, list(run.calls.values_list("notes"))
+    return run
+
+
+def stage_of(world: World, key: str, display: str) -> Stage:
+    sheet = world.stage.sheet
+    return Stage.objects.create(
+        benchmark=world.benchmark, key=key, name=key, display=display, sheet=sheet, target_answers=1,
+        pictures=Stage.Pictures.NONE if display == "words" else Stage.Pictures.ONE,
+    )  # fmt: skip
+
+
+def test_each_named_concept_with_an_article_is_confirmed_once(world: World, answers: Run) -> None:
+    import_entries(world)
+    asked = world.stage
+    concepts = stage_of(world, link_checks.OF_WORDS, "words")
+    run = linking.open_run(
+        world.benchmark, world.mara, stage=asked, index=built(world, "lemmas"), method="named", answers=answers
+    )
+    assert run_job(Job.objects.get(pk=run.options["job"])).state == "done"
+    run.refresh_from_db()
+    assert link_checks.check_stage(run) == concepts and not concepts.items.exists(), "not before somebody asks"
+    counts = link_checks.create_check_items(run, concepts, world.mara)
+    assert (counts.made, counts.lacking) == (2, 1), "Azul and blue are one entry; nobody has an article of Nowhere"
+    by_entry = {item.context["gold_entity"]: item for item in concepts.items.all()}
+    assert by_entry.keys() == {"blue", "red"}
+    blue = by_entry["blue"]
+    assert (blue.concept, blue.context["gold"], blue.context["label_set"]) == ("Azul", "Sea|Sky", "Elements")
+    assert blue.context["linked_text"].startswith("All about blue.") and not blue.images.exists()
+    assert by_entry["red"].context["gold"] == "Fire"
+    assert link_checks.create_check_items(run, concepts, world.mara).made == 0
+
+
+def test_links_come_to_people_while_the_run_links(world: World, monkeypatch: Any) -> None:
+    import_entries(world)
+    items_of(world, {name: RGB[name] for name in ("red", "green", "blue")})
+    linked = world.stage
+    checks = stage_of(world, link_checks.OF_PICTURES, "image")
+    monkeypatch.setattr(linking, "BATCH", 1)
+    run = linking.open_run(world.benchmark, world.mara, stage=linked, index=built(world), method="lemma_vt")
+    link_checks.create_check_items(run, checks, world.mara)  # pressed before anything is linked
+    counts = []
+    links = linking._links
+    monkeypatch.setattr(linking, "_links", lambda *rest: counts.append(checks.items.count()) or links(*rest))
+    assert run_job(Job.objects.get(pk=run.options["job"])).state == "done"
+    assert counts == [0, 1, 2] and checks.items.count() == 3
+    assert {item.context["linked"] for item in checks.items.all()} == {"red", "green", "azul"}
