@@ -23,7 +23,10 @@ PURE = (
     "annotation/fields/contract.py",
 )
 PURE_SPEC = re.compile(r"^annotation/fields/\w+/(spec|wording)\.py$")
-PURE_PAPER = re.compile(r"^papers/\w+/(recipe\w*|prompts|metrics|survey_labels|survey/rules)(\.py|/)")
+PURE_PAPER = re.compile(
+    r"^papers/\w+/(recipe\w*|prompts|metrics|survey_labels|survey/rules"
+    r"|builder/(states|safeguards|schemas|plan_checks|prompts|seeds|image_comparison))(\.py|/)"
+)
 PURE_NEIGHBOURS = {  # measures are written once
     "annotation/fields/": "annotation.fields.contract",
     "benchmarks/rules/derivations/disagree.py": "evaluation.metrics.",
