@@ -32,6 +32,7 @@ INSTALLED_APPS = [
     "evaluation",
     "papers",
     "papers.valueground",
+    "demo",
     "config.apps.EmicAdmin",
     "django.contrib.auth",
     "django.contrib.contenttypes",

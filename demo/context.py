@@ -6,7 +6,7 @@ The loader writes through the same services as the pages, so whatever the demo s
 import json
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,6 +18,8 @@ import annotation.services.answers.submit as answers
 import annotation.services.campaigns.lifecycle as campaigns
 import annotation.services.queue.next_work as allocation
 from annotation.models import Assignment, Campaign
+from annotation.services.campaigns import chain_opening
+from annotation.services.campaigns.chain_opening import StageOpening
 from annotation.services.files import answer_files
 from benchmarks.imports.records import Defaults
 from benchmarks.models import Benchmark, Stage
@@ -29,6 +31,8 @@ from jobs.models import Job
 from jobs.queries import job_reports
 from jobs.services import runner
 from people.models import Cohort, Rater, Team, User
+from predictions.models import Collection
+from predictions.services.collections import collection_import
 
 SEED = 31
 OPENED_BEFORE = timedelta(days=4)
@@ -49,8 +53,8 @@ class Demo:
     Attributes:
         actor: the researcher who owns the benchmarks.
         raters: the simulated raters by the label of their cohort.
-        report: shows progress, such as "pictures 24 of 118".
-        imported: the picture files that were imported so far.
+        report: shows progress, such as "people".
+        practice_address: where the practice model answers; empty where there is none.
     """
 
     team: Team
@@ -59,7 +63,7 @@ class Demo:
     raters: Mapping[str, Sequence[Rater]]
     now: datetime
     report: Report
-    imported: set[str] = field(default_factory=set)
+    practice_address: str = ""
 
     def create_benchmark(self, recipe: str, name: str, slug: str = "") -> Benchmark:
         return create_from_recipe(self.team, recipe, name=name, slug=slug or f"{recipe}-demo", actor=self.actor)
@@ -77,14 +81,29 @@ class Demo:
                     stage, self.actor, path=path, manifest=manifest, defaults=Defaults(), complete=complete
                 )
             )
-        if not files <= self.imported:
-            self.imported |= files
-            self.report(f"pictures {len(self.imported)} of {len(pictures.all_pictures())}")
 
     def import_answers(self, campaign: Campaign, rows: Iterable[Row]) -> None:
         """Import a file of answers. Raises DemoError."""
         file = ContentFile(json_lines(rows), name="answers.jsonl")
         finish(answer_files.start(campaign, self.actor, file))
+
+    def import_collection(self, slug: str, key: str, name: str, rows: Iterable[Row]) -> Collection:
+        """Entries and queries into version 1 of a collection. Raises DemoError."""
+        benchmark, file = Benchmark.objects.get(slug=slug), ContentFile(json_lines(rows), name=f"{key}.jsonl")
+        finish(
+            collection_import.start(benchmark, self.actor, file, key=key, version="1", name=name, licence="Apache-2.0")
+        )
+        return Collection.objects.get(benchmark=benchmark, key=key)
+
+    def open_chain(self, slug: str, targets: Mapping[str, int] | None = None) -> None:
+        """All stages at once, for all cohorts. `targets`: how many answers a stage wants, where not the recipe's; a
+        stage that asks nobody is open for models."""
+        benchmark, wanted = Benchmark.objects.get(slug=slug), targets or {}
+        openings = [
+            StageOpening(stage.pk, {c.pk: wanted.get(stage.key, stage.target_answers) for c in self.cohorts.values()})
+            for stage in benchmark.stages.order_by("position")
+        ]
+        chain_opening.open_chain(benchmark, openings, self.actor, self.now - OPENED_BEFORE)
 
     def open_campaign(self, stage: Stage, name: str, summary: str) -> Campaign:
         """A campaign of all cohorts, open for some days."""

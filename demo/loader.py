@@ -1,6 +1,7 @@
-"""Load the demo: a team, three cohorts, pictures, simulated raters and models (named so), and open work for visitors.
+"""Load the demo: a team, three cohorts, simulated people and models (named so), CulturalVQA, and a job for the rest.
 
-Everything is written by the services that the pages use, in one transaction: an interrupted start leaves nothing.
+Everything is written by the services that the pages use. What the first start waits for is one transaction: an
+interrupted start leaves nothing.
 """
 
 import os
@@ -11,11 +12,12 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.services.queue.leases import release_expired
-from benchmarks.models import Role
+from benchmarks.models import Benchmark, Role
 from benchmarks.services.roles import set_role
-from demo import model_answers, people, practice, relevance, workflows
+from demo import loading, people
 from demo.context import Report
+from demo.steps import run_step
+from jobs.models import Job
 from people.models import Team
 
 WORDS = ("brass", "enamel", "needle", "ruler", "tick")
@@ -25,26 +27,24 @@ def exists() -> bool:
     return Team.objects.filter(slug="demo").exists()
 
 
-def load(report: Report, *, now: datetime | None = None) -> str:
-    """Load the demo and return the text that lists its accounts. The password is random, one for each data folder.
+def load(report: Report, *, now: datetime | None = None) -> tuple[str, Job]:
+    """Load what visitors see first and return the text that lists the accounts, and the job that loads the rest.
 
-    `report` is called with short texts such as "pictures 24 of 118".
+    The password is random, one for each data folder. `report` is called with short texts such as "CulturalVQA: models".
     """
     now = now or timezone.now()
     password = f"{secrets.choice(WORDS)}-{secrets.randbelow(900000) + 100000}"
     with transaction.atomic():
         report("people")
         demo, users = people.create_team(password, now, report)
-        benchmark = relevance.load(demo)
-        set_role(benchmark, users["admin"], Role.Name.RESEARCHER, demo.actor)
-        workflows.load(demo)
-        relevance.rate(demo, benchmark)
-        model_answers.load(demo)
-        if address := os.environ.get("EMIC_PRACTICE"):
-            practice.load(demo, address)
-        release_expired(now)
+        for step in loading.FIRST:
+            report(step.title)
+            run_step(step, demo)
+        for benchmark in Benchmark.objects.filter(team=demo.team):
+            set_role(benchmark, users["admin"], Role.Name.RESEARCHER, demo.actor)
+        job = loading.start(demo, os.environ.get("EMIC_PRACTICE", ""))
     lines = [f"  {user}@demo.emic   {sees}" for user, _, _, sees, _ in people.ACCOUNTS]
-    return "\n".join([f"Demo accounts, all with the password  {password}", *lines]) + "\n"
+    return "\n".join([f"Demo accounts, all with the password  {password}", *lines]) + "\n", job
 
 
 def write_accounts(text: str) -> None:

@@ -16,7 +16,6 @@ from benchmarks.models import Benchmark, Stage
 from demo import pictures
 from demo.context import SEED, Demo, Row, finish, json_lines, picture_row
 from demo.relevance import CAMPAIGNS, score
-from demo.workflows import FACETS, NAMES, SHOWN
 from predictions.models import Collection, Run
 from predictions.services.collections import collection_import
 from predictions.services.runs import result_runs
@@ -35,12 +34,6 @@ SURVEY_QUESTIONS = 24
 PREFERENCE = {"correct": 1.0, "language_biased": 0.55, "irrelevant": 0.0}
 
 
-def load(demo: Demo) -> None:
-    for number, load_answers in enumerate((relevance, judged_answers, values, rankings, choices)):
-        demo.report(f"benchmarks with simulated models {number} of 5")
-        load_answers(demo)
-
-
 def relevance(demo: Demo) -> None:
     """CAIRE: every model rates every picture for every cohort."""
     for condition, campaign_name, _share in CAMPAIGNS:
@@ -54,35 +47,6 @@ def relevance(demo: Demo) -> None:
                     code = score(scene.concept, scene.country, label, rng.gauss(0, noise))
                     rows.append(answer_row(scene.key, name, about, {"relevance": code}, target=label))
         demo.import_answers(campaign, rows)
-
-
-def judged_answers(demo: Demo) -> None:
-    """CulturalVQA: candidates of the models and of people, judged by a model that sees no picture."""
-    stage = benchmark_of("culturalvqa-demo").stages.get(key="lave")
-    items, rows = [], []
-    for label in demo.cohorts:
-        for concept in SHOWN:
-            question = f"{label}/{concept}"
-            for name, _about, noise in (*MODELS, ("human", {}, 0.2)):
-                right = Random(f"{SEED}/{question}/{name}").gauss(0, noise) < 0.6
-                key = f"{question}/{name}"
-                items.append(
-                    {
-                        "key": key,
-                        "concept": concept,
-                        "country": label,
-                        "text": f"What do people of {label} call this?",
-                        "question": question,
-                        "facet": FACETS[concept],
-                        "references": [NAMES[label][concept]],
-                        "candidate_by": name,
-                        "setting": "" if name == "human" else "vlm",
-                        "candidate": NAMES[label][concept] if right else "Something else",
-                    }
-                )
-                rows.append(answer_row(key, "Simulated judge", {}, {"lave": "2" if right else "1"}))
-    demo.import_items(stage, items)
-    demo.import_answers(campaign_for_imports(demo, stage, "LAVE"), rows)
 
 
 def values(demo: Demo) -> None:

@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 from demo.context import Demo, Report
-from people.models import Cohort, Rater, TeamMember, User
+from people.models import Cohort, Rater, Team, TeamMember, User
 from people.services import accounts, consent, memberships, teams
 from people.services.cohorts import CohortData, create_cohort
 from people.services.raters import rater_of
@@ -62,12 +62,28 @@ def create_team(password: str, now: datetime, report: Report) -> tuple[Demo, dic
     return Demo(team, users["mara"], places, raters, now, report), users
 
 
+def find_demo(team: Team, now: datetime, report: Report, *, practice_address: str = "") -> Demo:
+    """The demo as `create_team` made it; `now` is the time of that."""
+    actor = User.objects.get(email="mara@demo.emic")
+    cohorts = {cohort.label: cohort for cohort in Cohort.objects.filter(team=team).order_by("pk")}
+    raters = {
+        label: [rater_of(User.objects.get(email=address_of(label, number))) for number in range(1, RATERS + 1)]
+        for label in cohorts
+    }
+    return Demo(team, actor, cohorts, raters, now, report, practice_address)
+
+
+def address_of(label: str, number: int) -> str:
+    """The address of a simulated rater of a cohort."""
+    return f"simulated-{label.lower()}-{number}@demo.emic"
+
+
 def create_raters(cohort: Cohort) -> list[Rater]:
     """Simulated raters, named so."""
     raters = []
     for number in range(1, RATERS + 1):
         user = accounts.create_account(
-            f"simulated-{cohort.label.lower()}-{number}@demo.emic",
+            address_of(cohort.label, number),
             f"Simulated rater {number}, {cohort.label}",
             simulated=True,
         )

@@ -13,14 +13,17 @@ MODEL = "practice-wren"
 SAMPLE = 60
 
 
-def load(demo: Demo, address: str) -> None:
+def ask_practice_model(demo: Demo) -> None:
+    """Nothing, where no practice model answers."""
+    if not demo.practice_address:
+        return
     endpoint = endpoints.create(
         demo.team,
         demo.actor,
         demo.now,
         kind=Endpoint.Kind.OPENAI,
         name="Practice model",
-        base_url=address,
+        base_url=demo.practice_address,
         offers=["images", "guided", "schema"],
         most_in_flight=4,
         timeout_seconds=30,

@@ -10,7 +10,7 @@ import annotation.services.campaigns.lifecycle as campaigns
 import annotation.services.queue.next_work as allocation
 from annotation.models import Assignment, Campaign
 from annotation.services.queue.next_work import Work
-from benchmarks.models import Benchmark, Stage
+from benchmarks.models import Stage
 from demo import pictures
 from demo.context import OPENED_BEFORE, Demo, picture_row
 from people.models import Rater
@@ -25,7 +25,7 @@ CAMPAIGNS = (
 )
 
 
-def load(demo: Demo) -> Benchmark:
+def load(demo: Demo) -> None:
     """Create the benchmark and its campaigns; `rate` answers them."""
     benchmark = demo.create_benchmark("caire-universal", "CAIRE universal, demo", "caire-demo")
     stage = benchmark.stages.get(key="relevance")
@@ -35,7 +35,6 @@ def load(demo: Demo) -> Benchmark:
         )
     for condition, name, _share in CAMPAIGNS:
         open_campaign(demo, stage, condition, name)
-    return benchmark
 
 
 def open_campaign(demo: Demo, stage: Stage, condition: str, name: str) -> None:
@@ -51,12 +50,12 @@ def open_campaign(demo: Demo, stage: Stage, condition: str, name: str) -> None:
     campaigns.open_campaign(campaign, demo.actor, demo.now - OPENED_BEFORE)
 
 
-def rate(demo: Demo, benchmark: Benchmark) -> None:
+def rate(demo: Demo) -> None:
     """The simulated raters answer a share of their items, at plausible times of the last days."""
     parts = [
         (campaign, cohort, int(cohort.slots.count() * share))
         for condition, name, share in CAMPAIGNS
-        for campaign in Campaign.objects.filter(stage__benchmark=benchmark, name=name)
+        for campaign in Campaign.objects.filter(stage__benchmark__slug="caire-demo", name=name)
         for cohort in campaign.cohorts.select_related("cohort").order_by("pk")
     ]
     total = sum(count * len(demo.raters[cohort.cohort.label]) for _campaign, cohort, count in parts)

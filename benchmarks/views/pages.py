@@ -19,6 +19,7 @@ from benchmarks.services.benchmarks import SlugTaken, create_blank, create_from_
 from people.access import visible_teams
 from people.models import User
 from people.pages import tabs as people_tabs
+from people.pages.job_scope import team_job_progress
 from people.views.request_helpers import current_user
 
 
@@ -29,8 +30,8 @@ def benchmarks(request: HttpRequest) -> HttpResponse:
     context = {
         "benchmarks": overview.benchmark_rows(visible_benchmarks(user), user),
         "may_create": visible_teams(user).exists(),
-        "nav": people_tabs.tabs_for(user, "benchmarks"),
     }
+    context |= team_job_progress(user) | {"nav": people_tabs.tabs_for(user, "benchmarks")}
     return render(request, "benchmarks/list.html", context)
 
 

@@ -20,13 +20,15 @@ class NextLink:
 class JobKind:
     """`run` does the work in steps and can be called again after a stop; `next_link` says what to offer at its end.
 
-    `remarks`: reasons of rows that were taken all the same, with the label of their count.
+    `remarks`: reasons of rows that were taken all the same, with the label of their count. `in_steps`: its progress
+    counts steps of its own, not rows of a file.
     """
 
     key: str
     run: Callable[[JobContext], None]
     next_link: Callable[[Job], NextLink | None] = lambda job: None
     remarks: Mapping[str, Any] = field(default_factory=dict)
+    in_steps: bool = False
 
 
 _KINDS: dict[str, JobKind] = {}

@@ -1,5 +1,3 @@
-from typing import Any
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
@@ -7,21 +5,14 @@ from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from jobs.access import JobScope, job_for
+from jobs.access import job_for
 from jobs.formats.csv_safety import csv_lines
 from jobs.formats.numbers import parse_int
 from jobs.models import Job
+from jobs.pages.progress import progress_context
 from jobs.queries import job_reports
-from jobs.services import kinds, lifecycle
+from jobs.services import lifecycle
 from jobs.services.lifecycle import CannotResume, request_cancel
-
-CHIPS = {
-    Job.State.QUEUED: "hollow",
-    Job.State.RUNNING: "wait",
-    Job.State.DONE: "ok",
-    Job.State.CANCELLED: "back",
-    Job.State.FAILED: "no",
-}
 
 
 @login_required
@@ -32,7 +23,7 @@ def job(request: HttpRequest, job_id: int) -> HttpResponse:
     has_errors = any(outcome == "error" for outcome, _words, _n in counts)
     only_errors = request.GET.get("show", "errors" if has_errors else "all") == "errors"
     rows, further = job_reports.page(job, only_errors=only_errors, after=parse_int(request.GET.get("after")))
-    context = _progress(job, place) | {
+    context = progress_context(job, place) | {
         "rows": rows,
         "further": further,
         "show": "errors" if only_errors else "all",
@@ -50,7 +41,7 @@ def progress(request: HttpRequest, job_id: int) -> HttpResponse:
     job, place = job_for(request.user, job_id)
     if job.state not in Job.LIVE:
         return HttpResponse(headers={"HX-Refresh": "true"})
-    return render(request, "jobs/progress.html", _progress(job, place))
+    return render(request, "jobs/progress.html", progress_context(job, place))
 
 
 @login_required
@@ -81,18 +72,3 @@ def rows_csv(request: HttpRequest, job_id: int) -> HttpResponseBase:
     response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
     response.headers["Content-Disposition"] = f'attachment; filename="job-{job.pk}-rows.csv"'
     return response
-
-
-def _progress(job: Job, place: JobScope) -> dict[str, Any]:
-    kind = kinds.find_kind(job.kind)
-    return {
-        "job": job,
-        "place": place,
-        "chip": CHIPS[Job.State(job.state)],
-        "live": job.state in Job.LIVE,
-        "can_go_on": place.may_change and job.state in (Job.State.CANCELLED, Job.State.FAILED),
-        "percent": min(100.0, 100 * job.done / job.total) if job.total else None,
-        "counts": job_reports.counts(job),
-        "remarks": job_reports.remarks(job, kind.remarks) if kind else [],
-        "next": kind.next_link(job) if kind and job.state == Job.State.DONE else None,
-    }

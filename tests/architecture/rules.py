@@ -360,7 +360,7 @@ def demo_writes(path: str, text: str) -> Iterator[str]:
             name = home + alias.name
             if ".services" in name:
                 services.add(alias.asname or alias.name)
-            if name.startswith("django.db") and name != "django.db.transaction":
+            if name.startswith("django.db") and name not in ("django.db.transaction", "django.db.OperationalError"):
                 yield f"{path}:{node.lineno} imports {name}"
     for node in nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):

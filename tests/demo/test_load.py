@@ -1,18 +1,23 @@
 """The loaded demo, as its visitors meet it, and what a failure leaves."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from django.core.management import call_command
+from django.db import OperationalError, transaction
 from django.test import Client
 from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Campaign
-from benchmarks.models import Benchmark, Image, Item
-from demo import context, loader, people, pictures, workflows
+from benchmarks.models import Benchmark, Item
+from demo import context, loader, loading, people
+from demo.steps import Step, run_step
 from jobs.models import Job
+from jobs.services import runner
 from people.models import Team, User
 from people.services import accounts
 from predictions.models import Run
@@ -34,29 +39,51 @@ def signed_in(key: str) -> Client:
     return client
 
 
+SHORT_CHAIN = "valueground/"
 PAGES = ("", "items/", "agreement/", "models/", "tables/", "figures/", "people/", "export/")
 
 
-def test_demo_is_loaded_by_imports_and_shows_work_to_everybody(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def counts() -> Counter[tuple[str, ...]]:
+    """What the demo has, by benchmark and stage."""
+    items = Item.objects.filter(withdrawn_at=None).values_list("stage__benchmark__slug", "stage__key", "intake")
+    answers = Annotation.objects.filter(live=True).values_list(
+        "assignment__campaign__stage__benchmark__slug", "assignment__campaign__stage__key", "rater__kind"
+    )
+    runs = Run.objects.filter(withdrawn_at=None).values_list("benchmark__slug", "task", "state")
+    return Counter([*items, *answers, *runs])
+
+
+def test_demo_opens_with_one_chain_and_a_job_loads_the_others(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     call_command("load_demo")
     lines = capsys.readouterr().out.splitlines()
-    count = len(pictures.all_pictures())
-    assert f"Loading the demo: pictures 72 of {count}" in lines
-    assert f"Loading the demo: pictures {count} of {count}" in lines
-    assert "Loading the demo: answers 792 of 792" in lines
+    assert "Loading the demo: CulturalVQA: models" in lines and lines[-1] == "The demo is ready."
+    assert [benchmark.slug for benchmark in Benchmark.objects.all()] == ["culturalvqa-demo"]
 
-    assert Benchmark.objects.count() == 6 and Image.objects.count() == count
+    job = Job.objects.get(kind=loading.KIND)
+    mara, nour = signed_in("mara"), signed_in("nour")
+    assert f"/jobs/{job.pk}/" in mara.get("/benchmarks/").content.decode()
+    assert mara.get(f"/jobs/{job.pk}/").status_code == 200 and nour.get(f"/jobs/{job.pk}/").status_code == 404
+    assert f"/jobs/{job.pk}/" not in nour.get("/benchmarks/").content.decode()
+    assert mara.post(f"/jobs/{job.pk}/cancel/").status_code == 404, "only an admin of the team stops it"
+
+    runner.run(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.error, job.done, job.total) == ("done", "", len(loading.BEHIND), len(loading.BEHIND))
+    assert f"/jobs/{job.pk}/" not in mara.get("/benchmarks/").content.decode()
     jobs = Job.objects.filter(kind__startswith="import_")
     assert jobs.count() > 20 and set(jobs.values_list("state", flat=True)) == {Job.State.DONE}
-    assert Annotation.objects.filter(rater__kind="person", rater__user__simulated=True, counted=True).count() > 700
     held = Assignment.objects.filter(state=Assignment.State.RESERVED, rater__user__simulated=True)
     assert not held.exists(), "simulated raters hold items that visitors wait for"
-    assert Run.objects.filter(complete=True, withdrawn_at=None).count() == 6
     assert not Campaign.objects.filter(opened_at__gt=timezone.now()).exists()
-    assert not Item.objects.filter(stage__benchmark__recipe="3xcm", stage__key="look-alikes", context__groups=None)
+    look_at_everything(folder)
 
+    call_command("load_demo")
+    assert capsys.readouterr().out == "The demo is already there.\n"
+    assert Team.objects.count() == 1
+
+
+def look_at_everything(folder: Path) -> None:
+    """Everybody may sign in, annotators have work, and each page of each benchmark answers."""
     match = re.search(r"password  (\S+)", (folder / "demo-accounts.txt").read_text())
     assert match is not None
     for key, *_rest in people.ACCOUNTS:
@@ -73,16 +100,65 @@ def test_demo_is_loaded_by_imports_and_shows_work_to_everybody(
         for address in tables:
             assert mara.get(address).status_code == 200, address
 
-    call_command("load_demo")
-    assert capsys.readouterr().out == "The demo is already there.\n"
-    assert Team.objects.count() == 1
+
+def test_job_killed_within_a_step_is_resumed_to_the_same_counts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a few steps of one chain; what was killed leaves nothing of its step."""
+    steps = tuple(step for step in loading.BEHIND if step.key.startswith(SHORT_CHAIN))
+    monkeypatch.setattr(loading, "FIRST", ())
+    monkeypatch.setattr(loading, "BEHIND", steps)
+    _accounts, job = loader.load(lambda _text: None)
+    with transaction.atomic():
+        runner.run(job.pk)
+        undisturbed = counts()
+        transaction.set_rollback(True)
+    job.refresh_from_db()
+    assert not counts() and job.done == 0 and len(undisturbed) > 1
+
+    for place in range(len(steps)):
+        killed_in(monkeypatch, job, place)
+        job.refresh_from_db()
+        assert (job.state, job.done) == ("running", place)
+        runner.requeue_stalled(timezone.now() + timedelta(minutes=5))
+    runner.run(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.done) == ("done", len(steps))
+    assert counts() == undisturbed
+
+
+def killed_in(monkeypatch: pytest.MonkeyPatch, job: Job, place: int) -> None:
+    """The worker dies at the end of this step, before it is committed."""
+
+    def run_and_die(step: Step, demo: context.Demo) -> None:
+        run_step(step, demo)
+        if step is loading.BEHIND[place]:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(loading, "run_step", run_and_die)
+        runner.run(job.pk)
+
+
+def test_step_that_the_database_broke_off_is_done_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tries: list[str] = []
+
+    def break_off(demo: context.Demo) -> None:
+        tries.append(demo.team.slug)
+        if len(tries) < loading.MOST_TRIES:
+            raise OperationalError("deadlock detected")
+
+    monkeypatch.setattr(loading, "FIRST", ())
+    monkeypatch.setattr(loading, "BEHIND", (Step("a/b", "A", break_off),))
+    _accounts, job = loader.load(lambda _text: None)
+    runner.run(job.pk)
+    job.refresh_from_db()
+    assert (job.state, len(tries)) == ("done", loading.MOST_TRIES)
 
 
 def test_an_interrupted_load_leaves_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(_demo: context.Demo) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(workflows, "load", interrupt)
+    monkeypatch.setattr(loading, "FIRST", (*loading.FIRST[:1], Step("a/b", "A", interrupt)))
     with pytest.raises(KeyboardInterrupt):
         loader.load(lambda _text: None)
     assert not Team.objects.exists() and not User.objects.exists() and not Job.objects.exists()

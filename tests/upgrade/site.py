@@ -80,7 +80,7 @@ def load(url: str, dump: Path) -> None:
 def write(url: str, version: str) -> None:
     """Dump before the pages are read: what they store for later is computed anew after each upgrade."""
     manage(url, "migrate", "--no-input", "-v", "0")
-    manage(url, "load_demo")
+    manage(url, "load_demo", "--all")
     database = Database(url)
     text = database.tool("pg_dump", "--no-owner", "--no-privileges", "-n", "public", "-d", url)
     packed = gzip.compress(UNPORTABLE.sub("", text).encode(), 9, mtime=0)

@@ -1,0 +1,33 @@
+"""How far a job is, for its own page and for pages that show a job of their place."""
+
+from typing import Any
+
+from jobs.access import JobScope
+from jobs.models import Job
+from jobs.queries import job_reports
+from jobs.services import kinds
+
+CHIPS = {
+    Job.State.QUEUED: "hollow",
+    Job.State.RUNNING: "wait",
+    Job.State.DONE: "ok",
+    Job.State.CANCELLED: "back",
+    Job.State.FAILED: "no",
+}
+
+
+def progress_context(job: Job, place: JobScope) -> dict[str, Any]:
+    """What `jobs/progress.html` takes."""
+    kind = kinds.find_kind(job.kind)
+    return {
+        "job": job,
+        "place": place,
+        "chip": CHIPS[Job.State(job.state)],
+        "live": job.state in Job.LIVE,
+        "can_go_on": place.may_change and job.state in (Job.State.CANCELLED, Job.State.FAILED),
+        "percent": min(100.0, 100 * job.done / job.total) if job.total else None,
+        "in_steps": kind is not None and kind.in_steps,
+        "counts": job_reports.counts(job),
+        "remarks": job_reports.remarks(job, kind.remarks) if kind else [],
+        "next": kind.next_link(job) if kind and job.state == Job.State.DONE else None,
+    }
