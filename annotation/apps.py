@@ -40,5 +40,6 @@ class AnnotationConfig(AppConfig):
         makers.register(makers.ImportMaker())
         item_changes.register(intake_changes.follow)
         item_changes.register_for_arrivals(intake_changes.judge_again)
+        item_changes.register_for_arrivals(intake_changes.follow_new_parts)
         item_changes.register_for_arrivals(exclude_former_judges)
         number_facts.register(facts_read_as_numbers)

@@ -15,6 +15,7 @@ PER = (
     ("item", gettext_lazy("each item")),
     ("answer", gettext_lazy("each answer")),
 )
+EACH = (("", gettext_lazy("all parts together")), ("part", gettext_lazy("each part")))
 MEMBERS = (
     ("concept", gettext_lazy("Concept"), gettext_lazy("the item's own concept")),
     ("origin", gettext_lazy("Origin"), gettext_lazy("the item's own origin")),
@@ -56,11 +57,14 @@ def join_settings(answers: Choices, of_items: Choices, stages: Sequence[str]) ->
     lists = [(f"{ALL}{where}", several % {"value": label}) for where, label in known]
     first = _("That of the first part.")
     parts = [("", _("their stage")), *known]
-    needs = _("One in each line: %(stages)s, or a value of what tells the parts apart. Empty: each stage.")
+    needs = _(
+        "One in each line: %(stages)s, or a value of what tells the parts apart. Empty: all. “any”: at least one."
+    )
     return (
         Setting("by", "select", _("Joined by"), choices=known, start="item.concept"),
         Setting("parts", "select", _("Parts are told apart by"), choices=parts, start=""),
         Setting("needs", "lines", _("Parts that must be there"), needs % {"stages": ", ".join(stages)}, optional=True),
+        Setting("each", "select", _("A new item for"), choices=EACH, start=""),
         Setting("least", "int", _("Minimum answers per part"), optional=True),
         Setting("text", "select", _("Text"), first, choices=[("", _("the item's own text")), *known], start=""),
         *_members(of_items, answers),

@@ -78,6 +78,37 @@ def test_join_waits_for_all_its_parts() -> None:
     assert {source for source, _annotation in draft.sources} == {1, 2}
 
 
+def pair_results(*names: str) -> list[Result]:
+    """Accepted pairs of a question and a source each, as "Q1/s1"."""
+    return [
+        result(name, "", n, item={"concept": name[:2], "condition": name[3:], "context": {"codes": [1, 4]}})
+        for n, name in enumerate(names, start=1)
+    ]
+
+
+def test_join_makes_an_item_of_each_part_once_all_are_there() -> None:
+    params = {
+        "by": "item.concept",
+        "parts": "item.condition",
+        "needs": ["s1", "s2"],
+        "each": "part",
+        "context": {"codes": "item.context.codes", "labels": "item.context.labels"},
+    }
+    drafts = derive(pair_results("Q1/s1", "Q1/s2", "Q2/s1"), "join", params)
+    assert [(draft.key, draft.condition, draft.images["image"].image) for draft in drafts] == [
+        ("Q1/s1", "s1", 1), ("Q1/s2", "s2", 2),
+    ]  # fmt: skip
+    assert {draft.sources for draft in drafts} == {((1, 1), (2, 2))}, "with either of them both go"
+    assert drafts[0].context == {"codes": [1, 4]}, "what no item says is left out"
+
+
+def test_join_that_needs_any_part_takes_what_is_there() -> None:
+    params = {"by": "item.concept", "parts": "item.condition", "needs": ["any"], "each": "part"}
+    drafts = derive(pair_results("Q1/s1", "Q1/s2", "Q2/s1"), "join", params)
+    assert [draft.key for draft in drafts] == ["Q1/s1", "Q1/s2", "Q2/s1"]
+    assert [draft.sources for draft in drafts] == [((1, 1),), ((2, 2),), ((3, 3),)], "each stands by itself"
+
+
 def test_join_gathers_the_answers_as_references() -> None:
     results = [result("q1", f"R-{n}", n + 1, answers={"answer": f"tea {n}"}) for n in range(3)]
     [draft] = derive(results, "join", {"by": "item.key", "least": 3, "context": {"references": "all.answer"}})
@@ -243,6 +274,8 @@ def test_a_long_key_is_cut_and_still_its_own() -> None:
         ({"kind": "promote", "from": ["a"], "params": {"txt": "q"}}, "params.txt"),
         ({"kind": "promote", "from": ["a"], "params": {"text": "item.nothing"}}, "params.text"),
         ({"kind": "join", "from": ["a"], "params": {}}, "params.by"),
+        ({"kind": "join", "from": ["a"], "params": {"by": "item.concept", "each": "item"}}, "params.each"),
+        ({"kind": "join", "from": ["a"], "params": {"by": "item.concept", "needs": 2}}, "params.needs"),
         ({"kind": "sample", "from": ["a"], "params": {"n": 0}}, "params.n"),
         ({"kind": "sample", "from": ["a"], "params": {"n": 10**20}}, "params.n"),
         ({"kind": "sample", "from": ["a"], "params": {"n": 1, "by": ["item.nothing"]}}, "params.by"),

@@ -18,7 +18,7 @@ from annotation.queries.resolutions import settles_disputes
 from annotation.queries.sql import execute, fetch
 from annotation.services.derivation import outbox
 from annotation.services.derivation.accepted_results import results_for
-from annotation.services.derivation.group_scope import concerned_items
+from annotation.services.derivation.group_scope import concerned_items, with_known_parts
 from annotation.services.derivation.item_matching import NewItem, match_items, match_versions
 from annotation.services.derivation.judge_exclusion import follow_late_answers
 from annotation.services.derivation.model_proposals import load_proposals
@@ -150,6 +150,7 @@ def derive(stage: Stage, due: Collection[int], at: datetime) -> list[int]:
     if scope is not None:
         existing = existing.filter(sources__source__in=scope)
     ids = set(existing.values_list("pk", flat=True))
+    derivation = with_known_parts(derivation, earlier, results)
     drafts = derivation.derive(results, load_proposals(stage, derivation, results))
     matches = match_versions(stage, drafts, ids) if derivation.rules.versions else match_items(stage, drafts, ids)
     _make(stage, matches[1], matches[0])

@@ -17,6 +17,17 @@ def judge_again(_stage_id: int, item_ids: Sequence[int]) -> None:
     outbox.mark_items_due(set(judged))
 
 
+def follow_new_parts(stage_id: int, item_ids: Sequence[int]) -> None:
+    """Listen to benchmarks.services.item_changes: a new item may be of a part that a later join needs from now on."""
+    stage = Stage.objects.get(pk=stage_id)
+    joins = Stage.objects.filter(
+        benchmark=stage.benchmark_id, derivation__kind="join", derivation__from__contains=[stage.key],
+        derivation__params__has_key="parts",
+    )  # fmt: skip
+    if joins.exists():
+        outbox.mark_items_due(item_ids)
+
+
 def follow(stage_id: int, item_ids: Sequence[int]) -> None:
     """Listen to benchmarks.services.item_changes, in the transaction of the change.
 

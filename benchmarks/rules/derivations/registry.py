@@ -7,7 +7,7 @@ Each kind has params of its own; any may have `rename` and `proposals`, see ther
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from benchmarks.rules.derivations import cluster, disagree, join, pair, promote, sample, ungroup, verdicts
@@ -132,11 +132,22 @@ class Derivation:
         return self.rules.whole
 
     @property
+    def needs_every_part(self) -> bool:
+        """Whether each item needs all parts that there are, told apart by a value that items have."""
+        return self.kind == "join" and "parts" in self.params and join.needs_every_part(self.params)
+
+    def with_parts(self, parts: Sequence[str]) -> "Derivation":
+        """With these as the parts that there are. No part at all is needed by nothing, so nothing comes of it."""
+        return replace(self, params={**self.params, "needs": list(parts) or [""]})
+
+    @property
     def group_fields(self) -> tuple[str, ...] | None:
         """The fields of items that are derived together. Empty: each item by itself; None: all items together."""
         fields = grouping_fields(self.params)
         if fields and self.rename is not None:
             return None  # items are in other groups than their rows say
+        if self.needs_every_part:
+            return None  # another part is one that all groups need
         if self.whole and (not self.rules.grouped or not fields or self.without):
             return None  # what a filter that is left out drops may change without any change of an item
         return fields if all(map(is_item_field, fields)) else None
