@@ -79,6 +79,10 @@ class Choosing(TemplatePrompt):
         fine = bool(_of_choice(scene) and scene.text and (scene.target or "country" not in self.takes))
         return fine and (all(map(scene.image, SIDES)) if self.needs_images else _has_options(scene))
 
+    def seed_name(self, scene: Scene) -> str:
+        """The question: its pairs of all sources are asked in one order, and without pictures in the same words."""
+        return scene.concept or scene.item
+
     def ask(self, scene: Scene, seed: int) -> PromptRequests:
         order = draw_order(seed)
         texts = {"question": require_text(scene)}
@@ -181,6 +185,10 @@ class Aligning(TemplatePrompt):
         question = scene.question("alignment")
         fine = bool(question and {ALIGNED, SWAPPED} <= set(question.codes) and scene.text)
         return fine and all(map(scene.image, SIDES)) and _has_options(scene)
+
+    def seed_name(self, scene: Scene) -> str:
+        """The question: its pairs of all sources are asked in one order, and without pictures in the same words."""
+        return scene.concept or scene.item
 
     def ask(self, scene: Scene, seed: int) -> PromptRequests:
         order, options = draw_order(seed), _options(scene)

@@ -134,6 +134,11 @@ class TemplatePrompt:
             Message("user", fill_template(user, texts, pieces or {})),
         )
 
+    def seed_name(self, scene: Scene) -> str:
+        """What the seed of a unit comes from, beside the run's seed and the target: items of one name share all that
+        is drawn for them."""
+        return scene.item
+
     def problems(self, options: Mapping[str, Any]) -> list[OptionProblem]:
         """What keeps these options from being used."""
         known, problems_found = set(self.takes), []

@@ -23,7 +23,7 @@ from predictions.services.endpoints import endpoints
 from predictions.services.runs.engine.budgets import Rates, token_bounds
 from predictions.services.runs.engine.context import EVER, build_scenes, request_identity
 from predictions.services.runs.engine.prepare import cached_replies, can_send, request_keys
-from predictions.services.runs.unit_selection import ItemTarget, select_item_targets, shuffle_units, unit_seed
+from predictions.services.runs.unit_selection import ItemTarget, scene_seed, select_item_targets, shuffle_units
 
 COUNTED = 200  # units whose cost is reckoned; of more, so many are drawn
 LOOKED = 2000  # units of which it is known whether they can be asked
@@ -200,7 +200,7 @@ def _prepared_units(plan: RunPlan, spots: Sequence[ItemTarget]) -> list[Look]:
         unit = Unit(item=items[spot.item], target=spot.target, label_set_id=spot.label_set)
         scene, shown = scenes.of(unit)
         try:
-            asked = scenes.build_requests(scene, shown, unit_seed(plan.seed, scene.item, scene.target))
+            asked = scenes.build_requests(scene, shown, scene_seed(plan.seed, scene, plan.prompt))
             can_send(asked, identity)
             looks.append((unit, scene, asked, ""))
         except MissingInput as lacking:

@@ -11,7 +11,7 @@ from predictions.prompts.registry import UnknownPrompt
 from predictions.queries.progress import UNASKED, in_states
 from predictions.services.runs.engine.context import build_read_context, decoding_of, request_identity
 from predictions.services.runs.engine.prepare import can_send
-from predictions.services.runs.unit_selection import load_units, unit_seed
+from predictions.services.runs.unit_selection import load_units, scene_seed
 from predictions.texts.call_reasons import MISSING_INPUT
 
 STATES = (Call.State.FAILED, UNASKED, "no_response", "refused", "unparseable", "out_of_range")
@@ -65,7 +65,8 @@ def _complete_now(run: Run, most: int | None) -> list[int]:
             scene, shown = context.scenes.of(there[call.unit_id])  # type: ignore[index]
             try:
                 can_send(
-                    context.scenes.build_requests(scene, shown, unit_seed(run.seed, scene.item, scene.target)), identity
+                    context.scenes.build_requests(scene, shown, scene_seed(run.seed, scene, context.scenes.prompt)),
+                    identity,
                 )
             except MissingInput:
                 continue

@@ -1,6 +1,7 @@
 """The jobs of runs of answers: the one that asks, and the one that reads kept replies again."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import NoReturn
 
@@ -26,7 +27,7 @@ from predictions.services.runs.engine.context import ReadContext, build_read_con
 from predictions.services.runs.engine.executor import RunExecutor
 from predictions.services.runs.engine.reply_parsing import ParseResult, parse_replies
 from predictions.services.runs.unanswered_calls import mark_due
-from predictions.services.runs.unit_selection import load_units, unit_seed
+from predictions.services.runs.unit_selection import load_units, scene_seed
 from predictions.texts.call_reasons import pause_reason_text
 
 STEP = 200
@@ -181,9 +182,10 @@ def _reparse_batch(reparsed_run: Run, context: ReadContext, batch: Sequence[Call
             continue
         scene, shown = context.scenes.of(units[call.unit_id])
         try:
-            asked = context.scenes.build_requests(scene, shown, unit_seed(reparsed_run.seed, scene.item, scene.target))
+            asked = context.scenes.build_requests(scene, shown, scene_seed(reparsed_run.seed, scene, context.prompt))
         except MissingInput:  # the item has lost something since: what was read then stands
             continue
+        asked = replace(asked, order=tuple(call.order) or asked.order)  # as it was shown then
         replies = [reply_from_json(bodies[pk]) for pk in call.replies]
         result = readings[call.pk] = parse_replies(context.prompt, context.sheet, scene, shown, asked, replies)
         if result.parsed is not None:

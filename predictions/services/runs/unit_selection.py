@@ -12,6 +12,8 @@ from annotation.queries.sql import execute, fetch
 from benchmarks.models import Item
 from benchmarks.queries.availability import is_available
 from predictions.models import Call, Run
+from predictions.prompts.contract import Prompt, Scene
+from predictions.prompts.prompt_templates import TemplatePrompt
 from predictions.services.runs.asked_about import (
     COHORTS,
     GOLD_COLUMN,
@@ -209,9 +211,15 @@ def make_calls(run: Any, spots: Sequence[ItemTarget]) -> int:
     return n_calls
 
 
-def unit_seed(seed: int, item_key: str, target: str) -> int:
+def unit_seed(seed: int, name: str, target: str) -> int:
     """Of one unit, from the run's: the same in each repeat."""
-    return int.from_bytes(hashlib.sha256(f"{seed}|{item_key}|{target}".encode()).digest()[:6], "big")
+    return int.from_bytes(hashlib.sha256(f"{seed}|{name}|{target}".encode()).digest()[:6], "big")
+
+
+def scene_seed(run_seed: int, scene: Scene, prompt: Prompt) -> int:
+    """Of a unit, for its prompt: most draw for each item, some for all items of one question."""
+    name = prompt.seed_name(scene) if isinstance(prompt, TemplatePrompt) else scene.item
+    return unit_seed(run_seed, name, scene.target)
 
 
 def load_units(ids: Sequence[int]) -> dict[int, Unit]:

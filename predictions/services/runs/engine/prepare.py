@@ -18,7 +18,7 @@ from predictions.requests.keys import Digest, RequestIdentity, answer_methods, r
 from predictions.requests.serialization import image_shas, reply_from_json, request_json
 from predictions.services.runs.engine.budgets import Rates, token_bounds
 from predictions.services.runs.engine.claim import ClaimedCall
-from predictions.services.runs.unit_selection import unit_seed
+from predictions.services.runs.unit_selection import scene_seed
 
 CACHED = """
 SELECT DISTINCT ON (key) key, id, body FROM predictions_reply
@@ -79,7 +79,7 @@ class CallTask:
 def build_task(call: ClaimedCall, unit: Unit, scenes: Scenes, seed: int, identity: RequestIdentity) -> CallTask:
     """Raises MissingInput where the item lacks what the prompt needs, or the endpoint cannot take the requests."""
     scene, shown = scenes.of(unit)
-    asked = scenes.build_requests(scene, shown, unit_seed(seed, scene.item, scene.target))
+    asked = scenes.build_requests(scene, shown, scene_seed(seed, scene, scenes.prompt))
     can_send(asked, identity)
     return CallTask(call, scene, shown, asked)
 
