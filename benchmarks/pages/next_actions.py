@@ -20,6 +20,7 @@ from people.models import User
 class Rank(IntEnum):
     """The order of the states: the first that holds for a reader is shown."""
 
+    BEGIN = 5  # the files that all items come from
     IMPORT = 10  # no items
     FACTS = 20  # candidates wait for a fact
     COHORTS = 30  # no cohort

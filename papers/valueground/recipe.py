@@ -3,7 +3,7 @@
 The four items and their levels (section 3.3 and Appendix B.1, in our words), the rule of acceptance and the total follow
 the ValueGround paper (third version on arXiv); the reasons for returning a pair and the safety question are ours.
 
-What an item of the stage `choice` says beside its pictures: `concept` is the question's id (Q1), `condition` the source of
+What an item of the stages `pair-review` and `choice` says beside its pictures: `concept` is the question's id (Q1), `condition` the source of
 the pictures. Its context has `option_a` and `option_b`, `survey`: {country: {code: count}}, and, where they are known,
 `options` (the question's labels by code), `pair` (the codes of A and B), `adjustment` ({code: new code}) or, instead of it
 all, `labels` ({country: "a" or "b"}). How a label follows from them: papers/valueground/survey_labels.py and
@@ -13,6 +13,8 @@ docs/reference/labels-of-valueground.md.
 from benchmarks.recipes.contract import PredictionTask, Recipe, ReportTable, StageSpec
 from benchmarks.recipes.parts import BROKEN, UNCLEAR, field, one_of, option, points
 from benchmarks.recipes.recipe_cohorts import country_cohorts
+from papers.valueground.recipe_models import MODEL_CONDITIONS
+from papers.valueground.recipe_options import OPTIONS as OPTIONS_STAGE
 
 LABELLED = (
     "Australia", "Brazil", "China", "Germany", "United Kingdom", "India", "Japan", "Kenya", "Mexico", "Nigeria", "Russia",
@@ -138,9 +140,24 @@ OPTIONS = '{"1": "Very important", "2": "Rather important", "3": "Not very impor
 SURVEY = '{"Japan": {"1": 910, "2": 310, "3": 80, "4": 20}}'
 PAIR = "[1, 4]"
 
+# What an item of a later stage brings along: how a label follows from the last five, where the benchmark has no survey.
+CARRIED = ("option_a", "option_b", "codes", "options", "pair", "survey", "adjustment", "labels")
+# A question is kept when its pairs of all sources were accepted (section 4.2); each source is an item of its own.
+OF_EACH_SOURCE = {
+    "kind": "join",
+    "from": ["pair-review"],
+    "params": {
+        "by": "item.concept",
+        "parts": "item.condition",
+        "needs": ["all"],
+        "each": "part",
+        "context": {name: f"item.context.{name}" for name in CARRIED},
+    },
+}
+
 VALUEGROUND = Recipe(
     key="valueground",
-    version="2",
+    version="3",
     name="ValueGround",
     summary={
         "en": (
@@ -154,6 +171,7 @@ VALUEGROUND = Recipe(
     concepts=(),
     conditions=(),
     stages=(
+        OPTIONS_STAGE,
         StageSpec(
             key="pair-review",
             name="Pair review",
@@ -163,6 +181,7 @@ VALUEGROUND = Recipe(
             has_target=False,
             acceptance="by_rule",
             acceptance_rule=RULE,
+            own_vocabulary=True,
             skip_reasons=(UNCLEAR, BROKEN),
             instructions={
                 "en": (
@@ -174,10 +193,10 @@ VALUEGROUND = Recipe(
             },
             sample=(
                 {
-                    "key": "Q1-source1", "role": "a", "file": "Q1/source1/a.png", "condition": "source1",
+                    "key": "Q1-source1", "role": "a", "file": "Q1/source1/a.png", "concept": "Q1", "condition": "source1",
                     "text": "How important is family in your life?", "option_a": "Very important", "option_b": "Not at all important",
                 },
-                {"key": "Q1-source1", "role": "b", "file": "Q1/source1/b.png", "condition": "source1"},
+                {"key": "Q1-source1", "role": "b", "file": "Q1/source1/b.png", "concept": "Q1", "condition": "source1"},
             ),
         ),
         StageSpec(
@@ -187,6 +206,7 @@ VALUEGROUND = Recipe(
             sheet=CHOICE,
             target_answers=3,
             has_target=True,
+            derivation=OF_EACH_SOURCE,
             asked_about="set",
             own_vocabulary=True,  # a question is asked about every country, and belongs to none
             skip_reasons=(UNCLEAR, BROKEN),
@@ -214,6 +234,8 @@ VALUEGROUND = Recipe(
             sheet=ALIGNMENT,
             target_answers=3,
             has_target=False,
+            derivation=OF_EACH_SOURCE,
+            own_vocabulary=True,
             skip_reasons=(UNCLEAR, BROKEN),
             instructions={
                 "en": (
@@ -234,6 +256,7 @@ VALUEGROUND = Recipe(
         PredictionTask("values", "The picture, or the answer, that fits a country", "choice", ("main", "text_only"), "Section 5"),
         PredictionTask("alignment", "Which picture shows which answer", "alignment", ("",), "Section 5.1"),
     ),
+    model_conditions=MODEL_CONDITIONS,
     report=(
         ReportTable("rubric", "The four items of the rubric", "pair-review", "match_a", "cohort", "condition", "Table 4"),
     ),

@@ -1,6 +1,6 @@
 """What pages say of requests for facts: how far each is, and why items of a stage wait for a fact."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -166,8 +166,19 @@ def _picture_wait(stage: Stage, name: str, n: int) -> FactWait:
     return FactWait(stage, n, text % {"n": n}, "", "" if is_running else _("View the items"), "" if is_running else url)
 
 
+DecisionPage = Callable[[Stage, int], FactWait]
+_DECISION_PAGES: dict[str, DecisionPage] = {}
+
+
+def register_decision(fact: str, page: DecisionPage) -> None:
+    """A fact that people decide on a page of their own. `page(stage, n)`: what `n` items that wait for it are told."""
+    _DECISION_PAGES[fact] = page
+
+
 def _unrequested(stage: Stage, name: str, n: int) -> FactWait:
     """Nobody computes the fact: a model here can, or an import brings it."""
+    if name in _DECISION_PAGES:
+        return _DECISION_PAGES[name](stage, n)
     numbers = {"n": n, "fact": name}
     text = ngettext("%(n)s item waits for %(fact)s.", "%(n)s items wait for %(fact)s.", n) % numbers
     kind = next((kind for kind, keys in KEYS.items() if name in keys), "")

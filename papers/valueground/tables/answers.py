@@ -227,7 +227,8 @@ def code_words(of: Instances) -> list[str]:
     }
     known = list(zip(of.questions, of.known, strict=True))
     confirmed = [f"{name} ({k.pair.a}, {k.pair.b})" for name, k in known if k.pair and k.confirmed]
-    sentences = [f"{_('Codes of A and B, as confirmed on the page Survey:')} {', '.join(confirmed)}."] * bool(confirmed)
+    as_confirmed = _("Codes of A and B, as confirmed on the page Survey:")
+    sentences = [f"{as_confirmed} {', '.join(confirmed)}."] * bool(confirmed)
     for found, words in where.items():
         others = [(name, k.pair) for name, k in known if k.pair and not k.confirmed]
         taken = [f"{name} ({pair.a}, {pair.b})" for name, pair in others if pair.found == found]

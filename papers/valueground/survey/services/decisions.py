@@ -19,6 +19,7 @@ from papers.valueground.survey.models import OptionPair, Survey, SurveyQuestion
 from papers.valueground.survey.queries import counted_codes, current_pairs, source_of
 from papers.valueground.survey.rules import blocking, flags_of, new_code, scale_of
 from papers.valueground.survey.rules import counted_codes as codes_after
+from papers.valueground.survey.services.option_items import write_option_items
 from papers.valueground.survey.services.versions import apply
 from people.models import User
 
@@ -145,6 +146,7 @@ def undo(survey: Survey, act: uuid.UUID, actor: User) -> int:
             apply(question, newest[question.pk])
         SurveyQuestion.objects.bulk_update(questions, ["state", "reason", "adjustment"], batch_size=500)
         _record(actor, survey, "undone", questions, act)
+        write_option_items(survey, [question.key for question in questions])
         return len(questions)
 
 
@@ -188,6 +190,7 @@ def _decide(
     SurveyQuestion.objects.bulk_update(questions, fields, batch_size=500)
     survey = Survey.objects.select_related("benchmark").get(pk=questions[0].survey_id)
     _record(actor, survey, verb, questions, act)
+    write_option_items(survey, [question.key for question in questions])
     return act
 
 

@@ -34,6 +34,7 @@ from papers.valueground.survey import files
 from papers.valueground.survey.files import CodebookEntry, FileFault
 from papers.valueground.survey.models import Survey
 from papers.valueground.survey.queries import current_survey
+from papers.valueground.survey.services.option_items import write_option_items
 from papers.valueground.survey.services.versions import VersionContent, write_version
 from people.models import User
 from predictions.services.files.uploads import delete_file, digest_of, job_errors
@@ -283,6 +284,7 @@ def _write(work: JobContext, reader: _Reader, benchmark: Benchmark) -> None:
         result = write_version(header, base, content, keep_counts=reader.settings.keep_counts, check=work.check)
         work.step(done=n_counts, cursor={})
         survey = result.survey
+        write_option_items(survey)
         record(
             work.job.created_by, "survey.imported", scope=benchmark.scope, target=f"survey:{survey.pk}",
             implied=True, version=survey.version, questions=result.questions, counts=n_counts,
