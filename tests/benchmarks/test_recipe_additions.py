@@ -67,3 +67,20 @@ def test_a_benchmark_of_the_newest_version_is_offered_nothing(world: World, olde
     Benchmark.objects.filter(pk=older.pk).update(recipe_version=NEWEST)
     page = world.client(world.mara).get("/b/older/stages/").content.decode()
     assert "h-recipe" not in page, "what was removed on purpose is not offered again"
+
+
+def test_a_benchmark_of_3xcms_first_version_gets_the_steps_between_its_stages(world: World) -> None:
+    """It had merges, look-alikes and labels alone; labels that are imported already stay without a source."""
+    form = {"recipe": "3xcm", "name": "First", "slug": "first", "team": world.team.pk, "question": ""}
+    assert world.client(world.mara).post("/benchmarks/new/", form).status_code == 302
+    benchmark = Benchmark.objects.get(slug="first")
+    benchmark.stages.exclude(key__in=("merges", "look-alikes", "labels")).delete()
+    benchmark.stages.update(derivation={})
+    make_items(benchmark.stages.get(key="labels"), 1)
+    Benchmark.objects.filter(pk=benchmark.pk).update(recipe_version="1")
+    visitor = LinkClient(world.client(world.mara), "/b/first/stages/")
+    visitor.submit("Add them")
+    assert [stage.key for stage in benchmark.stages.all()] == [spec.key for spec in recipe("3xcm").stages]
+    kinds = {stage.key: stage.derivation.get("kind", "") for stage in benchmark.stages.all()}
+    assert (kinds["merges"], kinds["look-alikes"], kinds["unique"]) == ("pair", "cluster", "ungroup")
+    assert kinds["labels"] == "" and benchmark.stages.get(key="labels").items.count() == 1

@@ -27,7 +27,7 @@ from predictions.services.collections.people_texts import load_labels, native_na
 from predictions.services.runs.result_runs import FileRunRefused
 
 UNIVERSALS, NATIVE, THREE, SIX = "universals", "native", "three", "six"
-SENTENCES = "sentences"  # of a stage of words
+SENTENCES, IMAGES = "sentences", "images"  # of a stage of words, of one of pictures
 NATIVE_KEY, LABELS_KEY = "concept_in_native", "labels"
 STAGES = ("asked_by", "labels_from", "renamed_by", "names_from")
 STEP = 1000
@@ -293,9 +293,11 @@ def _queries(
         )
     if plan.asked_by is not None:
         words = plan.asked_by.pictures == Stage.Pictures.NONE
-        sets[SENTENCES if words else "images"] = (_sentence_queries if words else _picture_queries)(
-            plan.asked_by, entries
-        )
+        asking = (_sentence_queries if words else _picture_queries)(plan.asked_by, entries)
+        if not words and any(query.relevant for query in asking):
+            pictures, asking = len(asking), [query for query in asking if query.relevant]
+            left_out[IMAGES] = {"no_caption": pictures - len(asking)} if len(asking) < pictures else {}
+        sets[SENTENCES if words else IMAGES] = asking
     if plan.queries and not any(sets.values()):
         raise FileRunRefused(_("No query could be made: the items say too little. They need a concept, and a country."))
     return {name: asked for name, asked in sets.items() if asked}, left_out
@@ -323,7 +325,8 @@ def _trial_queries(drawn: TrialSet, about: Mapping[str, Mapping[str, Any]], *, d
 
 
 def _picture_queries(stage: Stage, entries: Iterable[Entry]) -> list[Query]:
-    """Each picture asks for the texts that belong to it: those of entries that name its item, or have its key."""
+    """Each picture asks for the texts that belong to it: those of entries that name its item, or have its key. Where
+    some have texts, the others do not ask."""
     right: dict[str, list[str]] = {}
     for entry in entries:
         for name in {str(entry.about.get("image_id") or ""), str(entry.about.get("item") or "")} - {""}:
