@@ -2,6 +2,7 @@ from django.urls import path, re_path
 
 from evaluation.views import (
     agreement,
+    benchmark_tables,
     export,
     figures,
     items,
@@ -38,6 +39,7 @@ urlpatterns = [
     path("b/<slug:slug>/review/agreement/", reviewers.page, name="reviewers"),
     path("b/<slug:slug>/review/agreement.csv", reviewers.as_csv, name="reviewers_csv"),
     path("b/<slug:slug>/tables/", tables.index, name="tables"),
+    path("b/<slug:slug>/tables/new/", benchmark_tables.edit_table, name="table_new"),
     path("b/<slug:slug>/tables/<slug:key>/", tables.page, name="table"),
     re_path(r"^b/(?P<slug>[-\w]+)/tables/(?P<key>[-\w]+)\.(?P<form>csv|json|tex)$", tables.download, name="table_file"),
     path("b/<slug:slug>/figures/", figures.page, name="figures"),

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from benchmarks.models import Benchmark
+from evaluation.tables.composed.specs import composed_tables
 from evaluation.tables.general import GENERAL_TABLES
 from evaluation.tables.spec import TableSpec
 
@@ -22,8 +23,8 @@ def register_tables(recipe: str, specs: Sequence[TableSpec]) -> None:
 
 
 def tables_of(benchmark: Benchmark) -> tuple[TableSpec, ...]:
-    """Those of the paper, in its order; the general ones where the benchmark is of no paper."""
-    return BY_RECIPE.get(benchmark.recipe) or GENERAL_TABLES
+    """Those of the paper, in its order, or the general ones where the benchmark is of no paper; then its own."""
+    return (*(BY_RECIPE.get(benchmark.recipe) or GENERAL_TABLES), *composed_tables(benchmark))
 
 
 def has_paper(benchmark: Benchmark) -> bool:

@@ -25,6 +25,7 @@ class TableSpec:
     parameters: tuple[str, ...] = ()  # what else of the address it reads
     requirements: tuple[Callable[[TableInputs], None], ...] = ()  # each raises MissingData, and computes nothing
     state: Callable[[Benchmark], Sequence[object]] | None = None  # what else it is made from, besides answers and runs
+    composed: bool = False  # by a researcher, for one benchmark
     judges_stage: str = ""  # the page "Judge" of this stage names the table
 
     def within(self, benchmark: Benchmark) -> TableSpec:

@@ -1,0 +1,136 @@
+"""Places of things that people rated or compared, each with the band that resampled raters leave open.
+
+Three scores, the largest of which has place 1:
+
+    mean            the mean of all values of the thing
+    win share       wins / comparisons, half a win for a tie
+    Bradley-Terry   log strength s, with P(a beats b) = 1 / (1 + exp(s_b - s_a)), by the iteration of Hunter (2004);
+                    half a win is added to each pair that was compared, so that a thing that never lost has a strength
+
+The band: raters are drawn with replacement, 1,000 times with a stored seed, with all their answers; the places between
+the 2.5th and the 97.5th percentile. Where a draw leaves a thing without an answer it has no place in it. Equal scores
+share the middle of their places.
+
+Undefined: a thing without an answer. No band: fewer than three raters.
+Source: Hunter, D. R. (2004), MM algorithms for generalized Bradley-Terry models. Annals of Statistics 32, 384-406.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from evaluation.metrics.counts import Floats, Ints
+from evaluation.metrics.estimate import Estimate
+from evaluation.metrics.resampling import LEVEL, MIN_CLUSTERS
+
+DRAWS = 1000
+ROUNDS = 200
+_EPS = 1e-9
+
+Score = Callable[[Floats], Floats]
+"""From weights (n,) of the answers to the score (k,) of each thing, NaN where it has none."""
+
+
+def mean_score(thing: Ints, value: Floats, n: int) -> Score:
+    """The weighted mean of each of ``n`` things; ``thing`` and ``value`` (m,) of the answers.
+
+    >>> mean_score(np.array([0, 0, 1]), np.array([1.0, 3.0, 5.0]), 2)(np.ones(3))
+    array([2., 5.])
+    """
+
+    def score(weights: Floats) -> Floats:
+        count = np.bincount(thing, weights, n)
+        sums, none = np.bincount(thing, weights * value, n), np.full(n, np.nan)
+        means: Floats = np.divide(sums, count, out=none, where=count > 0)
+        return means
+
+    return score
+
+
+def win_score(first: Ints, second: Ints, won: Floats, n: int) -> Score:
+    """The share of comparisons that each of ``n`` things won; ``won`` (m,) 1 where ``first`` did, 0, or 0.5.
+
+    >>> win_score(np.array([0, 0]), np.array([1, 2]), np.array([1.0, 0.5]), 3)(np.ones(2))
+    array([0.75, 0.  , 0.5 ])
+    """
+    both = np.concatenate([first, second])
+    wins = np.concatenate([won, 1 - won])
+    score = mean_score(both, wins, n)
+    return lambda weights: score(np.concatenate([weights, weights]))
+
+
+def strength_score(first: Ints, second: Ints, won: Floats, n: int) -> Score:
+    """Log strength of each of ``n`` things, by Bradley and Terry; their mean is 0.
+
+    >>> bool(np.all(np.diff(strength_score(np.array([0, 1]), np.array([1, 2]), np.ones(2), 3)(np.ones(2))) < 0))
+    True
+    """
+
+    def score(weights: Floats) -> Floats:
+        wins, games = np.zeros((n, n)), np.zeros((n, n))
+        np.add.at(wins, (first, second), weights * won)
+        np.add.at(wins, (second, first), weights * (1 - won))
+        games = wins + wins.T
+        played = games > 0
+        wins, games = wins + played / 2, games + played
+        compared = played.any(axis=1)
+        strength = np.ones(n)
+        for _round in range(ROUNDS):
+            sums = np.where(played, games / (strength[:, None] + strength[None, :]), 0).sum(axis=1)
+            new = np.divide(wins.sum(axis=1), sums, out=np.ones(n), where=compared)
+            new /= np.exp(np.log(new[compared]).mean()) if compared.any() else 1
+            done = np.abs(np.log(new[compared]) - np.log(strength[compared])).max(initial=0) < _EPS
+            strength = new
+            if done:
+                break
+        return np.where(compared, np.log(strength), np.nan)
+
+    return score
+
+
+def places(scores: Floats) -> Floats:
+    """(k,) 1 for the largest; NaN where there is no score.
+
+    >>> places(np.array([2.0, 5.0, 2.0, np.nan]))
+    array([2.5, 1. , 2.5, nan])
+    """
+    ranked, known = np.full(scores.shape, np.nan), np.isfinite(scores)
+    ranked[known] = stats.rankdata(-np.round(scores[known], 9))
+    return ranked
+
+
+def place_bands(
+    score: Score, rater: npt.ArrayLike, counts: Ints, *, seed: int = 0, draws: int = DRAWS, level: float = LEVEL
+) -> list[Estimate]:
+    """The place of each thing. ``rater`` (m,) labels of who answered; ``counts`` (k,) the answers of each thing."""
+    labels, number = np.unique(np.asarray(rater), return_inverse=True)
+    n, number = int(labels.size), number.reshape(-1)
+    whole = places(score(np.ones(number.size))) if number.size else np.full(counts.shape, np.nan)
+    rng = np.random.default_rng(seed)
+    drawn = np.full((draws if n >= MIN_CLUSTERS else 0, counts.size), np.nan)
+    for row in drawn:
+        times = np.bincount(rng.integers(0, n, n), minlength=n).astype(np.float64)
+        row[:] = places(score(times[number]))
+    common = {"method": "place", "n_raters": n, "level": level, "resampled": "raters"}
+    return [
+        _place(float(whole[k]), drawn[:, k], int(counts[k]), {**common, "extras": {"seed": seed, "draws": draws}})
+        for k in range(counts.size)
+    ]
+
+
+def _place(value: float, drawn: Floats, n: int, common: dict[str, object]) -> Estimate:
+    if not np.isfinite(value):
+        return Estimate.undefined(reason="no_ratings", n_units=0, n_ratings=0, **common)  # type: ignore[arg-type]
+    known, tail = drawn[np.isfinite(drawn)], 50 * (1 - float(common["level"]))  # type: ignore[arg-type]
+    if known.size < 2:
+        return Estimate.of(
+            value, interval_reason="too_few_raters_for_interval", n_units=1, n_ratings=n,
+            **common,  # type: ignore[arg-type]
+        )  # fmt: skip
+    low, high = np.percentile(known, [tail, 100 - tail])
+    ends = min(float(low), value), max(float(high), value)
+    return Estimate.of(value, interval=ends, n_units=1, n_ratings=n, **common)  # type: ignore[arg-type]

@@ -1,0 +1,100 @@
+"""Tables that a researcher composes on a page: each kind in every form, and what does not fit is refused beside it."""
+
+from typing import Any
+
+import pytest
+
+from benchmarks.models import Benchmark, Item
+from evaluation.models import BenchmarkTable
+from tests.evaluation.data import an_open_campaign, table
+from tests.evaluation.output_forms import table_data, table_forms
+from tests.evaluation.sample_tables import model, store_answers
+from tests.personas import World
+
+pytestmark = pytest.mark.django_db
+QUESTION = "relevance"
+
+
+@pytest.fixture
+def answered(world: World) -> Benchmark:
+    """Eight items with ratings by three people and a model; the column “right” says 1 of half of them."""
+    world.add_items(8)
+    campaign = an_open_campaign(world)
+    table(campaign, world.egypt, world.items, {world.nour: "12345123", world.tarek: "12354124"})
+    table(campaign, world.brazil, world.items, {world.bia: "54321543"})
+    answers = {(item, "Egypt"): code for item, code in zip(world.items, "12345123", strict=True)}
+    store_answers(campaign, model(world.team, "Near"), answers)
+    for number, item in enumerate(world.items):
+        Item.objects.filter(pk=item.pk).update(text=f"Thing {number}", context={"right": "1" if number % 2 else ""})
+    return world.benchmark
+
+
+def compose(world: World, kind: str, **more: Any) -> Any:
+    stage = world.benchmark.stages.get().key
+    data = {"name": f"My {kind}", "question": f"{stage}|{QUESTION}", "stage": stage, "rows": "item", "key": "right"}
+    url = f"/b/{world.benchmark.slug}/tables/new/?kind={kind}"
+    return world.client(world.mara).post(url, {**data, "measure": "", **more})
+
+
+@pytest.mark.parametrize(("kind", "more", "columns"), [
+    ("agreement", {}, None),
+    ("models", {}, ["All cohorts", "Brazil", "Egypt"]),
+    ("models", {"measure": "pearson"}, ["All cohorts", "Brazil", "Egypt"]),
+    ("ranking", {"measure": "mean"}, ["Place", "Mean", "Answers"]),
+    ("distribution", {"rows": "cohort"}, None),
+    ("coverage", {}, None),
+    ("accuracy", {"rows": "cohort"}, None),
+])  # fmt: skip
+def test_each_kind_is_made_of_choices_and_has_every_form(
+    world: World, answered: Benchmark, kind: str, more: dict[str, Any], columns: list[str] | None
+) -> None:
+    reply = compose(world, kind, **more)
+    assert reply.status_code == 302 and reply.url == f"/b/{answered.slug}/tables/my-{kind}/"
+    table_forms(world.client(world.mara), answered.slug, f"my-{kind}")
+    data = table_data(world.client(world.mara), answered.slug, f"my-{kind}")
+    assert data["rows"] and (columns is None or sorted(data["columns"]) == sorted(columns))
+
+
+def test_a_ranking_has_the_highest_mean_first_with_the_places_it_may_have(world: World, answered: Benchmark) -> None:
+    compose(world, "ranking", measure="mean")
+    rows = table_data(world.client(world.mara), answered.slug, "my-ranking")["rows"]
+    means = [row["cells"][1]["estimate"]["value"] for row in rows]
+    assert len(rows) == 8 and means == sorted(means, reverse=True)
+    place = rows[0]["cells"][0]["estimate"]
+    assert place["low"] <= place["value"] <= place["high"] and place["n_raters"] == 3
+
+
+def test_a_table_is_changed_under_its_key_and_removed_for_good(world: World, answered: Benchmark) -> None:
+    compose(world, "ranking", measure="mean")
+    mara, url = world.client(world.mara), f"/b/{answered.slug}/tables/new/?table=my-ranking"
+    stage = answered.stages.get().key
+    changed = {"name": "Better", "question": f"{stage}|{QUESTION}", "rows": "condition", "measure": "mean"}
+    assert mara.post(url, changed).url == f"/b/{answered.slug}/tables/my-ranking/"
+    row = BenchmarkTable.objects.get()
+    assert (row.key, row.name, row.rows, row.version) == ("my-ranking", "Better", "condition", 2)
+    assert len(table_data(mara, answered.slug, "my-ranking")["rows"]) == 2, "two conditions"
+    assert "Better" in mara.get(f"/b/{answered.slug}/tables/").content.decode()
+    mara.post(url, {"do": "remove"})
+    assert mara.get(f"/b/{answered.slug}/tables/my-ranking/").status_code == 404
+    assert compose(world, "ranking", measure="mean").url.endswith("/my-ranking-2/")
+
+
+def test_what_does_not_fit_is_refused_in_place(world: World, answered: Benchmark) -> None:
+    for more, message in (
+        ({"measure": "win_share"}, "Choose the answer."),
+        ({"measure": "win_share", "first": "1", "second": "1"}, "Both sides cannot win by the same answer."),
+        ({"question": "rating|nothing", "measure": "mean"}, "Select a valid choice."),
+        ({"rows": "context.unknown", "measure": "mean"}, "Select a valid choice."),
+    ):
+        reply = compose(world, "ranking", **more)
+        assert reply.status_code == 400 and message in reply.content.decode()
+    assert not BenchmarkTable.objects.exists()
+    assert world.client(world.mara).get(f"/b/{answered.slug}/tables/new/?kind=nothing").status_code == 404
+
+
+def test_only_who_works_on_the_benchmark_composes_tables(world: World, answered: Benchmark) -> None:
+    url = f"/b/{answered.slug}/tables/new/"
+    for user in (world.reviewer, world.nour, world.rival, world.stranger):
+        assert world.client(user).get(url).status_code == 404
+        assert world.client(user).post(f"{url}?kind=coverage", {"stage": "rating"}).status_code == 404
+    assert world.client(world.mara).get(url).status_code == 200
