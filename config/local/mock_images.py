@@ -12,6 +12,7 @@ from PIL import Image, ImageDraw
 
 SIDE = 512
 DECLINED = "[practice: refuse]"
+UNCHANGED = "[practice: identical]"
 Colour = tuple[int, int, int]
 
 
@@ -57,6 +58,8 @@ def _figure(draw: ImageDraw.ImageDraw, dice: Random, left: int, horizon: int) ->
 def edit_scene(original: bytes, prompt: str, seed: object = "") -> bytes:
     """The picture with one object changed in one region: 2 to 10 % of its pixels, by the digest of the prompt."""
     picture = Image.open(io.BytesIO(original)).convert("RGB")
+    if UNCHANGED in prompt:
+        return _png(picture)
     dice = _dice(prompt, seed)
     width, height = picture.size
     share = dice.uniform(0.03, 0.09)

@@ -12,12 +12,14 @@ import base64
 import hashlib
 import json
 import re
+import time
 from email.parser import BytesParser
 from email.policy import HTTP
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from random import Random
 from typing import Any
 
+from config.local.mock_builder import WORD, PairAnswers
 from config.local.mock_images import DECLINED, draw_scene, edit_scene
 
 MODELS = ("practice-heron", "practice-wren")
@@ -26,6 +28,9 @@ DECLINES = 0.02
 MOST_BYTES = 32 * 1024 * 1024
 CHATTER = "What a lovely picture. I would not like to put it into one word."
 NO = "I cannot say anything about people in pictures."
+SLOW_SECONDS = 1.0
+PAIR_ANSWERS = PairAnswers()
+LETTER = "Answer with A or B"  # how a prompt asks for one of two
 LEVEL = re.compile(r"^(\d{1,2}): ", re.MULTILINE)  # a level of a scale that a prompt explains in words
 RATING = "rating=X"  # how a prompt says that the chosen level is to be stated
 
@@ -34,8 +39,9 @@ def chat_completion(asked: dict[str, Any]) -> dict[str, Any]:
     """A chat completion."""
     digest_source = json.dumps([asked.get("model"), asked.get("messages"), asked.get("seed")], sort_keys=True)
     dice = Random(hashlib.sha256(digest_source.encode()).digest())
-    message: dict[str, Any] = {"role": "assistant", "content": completion_text(asked, dice)}
-    if dice.random() < DECLINES:
+    of_builder = builder_text(asked)
+    message: dict[str, Any] = {"role": "assistant", "content": of_builder or completion_text(asked, dice)}
+    if of_builder is None and dice.random() < DECLINES:
         message |= {"content": None, "refusal": NO}
     words = {
         "prompt_tokens": len(digest_source) // 400 + 50,
@@ -93,6 +99,15 @@ def _form_fields(content_type: str, body: bytes) -> dict[str, bytes]:
     return fields
 
 
+def builder_text(asked: dict[str, Any]) -> str | None:
+    """What is said to the pair builder; None where somebody else asks."""
+    text = prompt_text(asked)
+    if "slow" in {word for word, _source in WORD.findall(text)}:
+        time.sleep(SLOW_SECONDS)
+    pictures = hashlib.sha256(json.dumps(prompt_images(asked)).encode()).hexdigest()
+    return PAIR_ANSWERS.reply(str(asked.get("model") or ""), text, pictures)
+
+
 def completion_text(asked: dict[str, Any], dice: Random) -> str:
     if dice.random() < CHATS:
         return CHATTER
@@ -103,6 +118,8 @@ def completion_text(asked: dict[str, Any], dice: Random) -> str:
     if choices:
         return str(choose_upper_middle(choices, dice))
     text = prompt_text(asked)
+    if LETTER in text:
+        return f"{choose_upper_middle(['A', 'B'], dice)}. A practice model does not look closer."
     level = choose_upper_middle(LEVEL.findall(text) or ["3"], dice)
     return f"A practice model does not look closer. rating={level}" if RATING in text else level
 
@@ -112,6 +129,12 @@ def prompt_text(asked: dict[str, Any]) -> str:
     contents = [message.get("content") or "" for message in asked.get("messages") or []]
     parts = [part for content in contents for part in ([content] if isinstance(content, str) else content)]
     return "\n".join(part if isinstance(part, str) else str(part.get("text") or "") for part in parts)
+
+
+def prompt_images(asked: dict[str, Any]) -> list[Any]:
+    contents = [message.get("content") for message in asked.get("messages") or []]
+    parts = [part for content in contents if isinstance(content, list) for part in content]
+    return [part.get("image_url") for part in parts if isinstance(part, dict) and part.get("type") == "image_url"]
 
 
 def choose_upper_middle(choices: list[Any], dice: Random) -> Any:
