@@ -9,16 +9,20 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods
 
 from benchmarks.access import benchmark_for
+from benchmarks.services.intake.filter_versions import FiltersChanged
+from benchmarks.services.intake.judging import version_number
+from jobs.formats.numbers import parse_int
 from people.views.request_helpers import current_user
 from predictions.access import run_for
 from predictions.backends import torch_setup
 from predictions.forms.encoders import CollectionBuildForm, EncoderRunForm, endpoints
 from predictions.models import Collection, Endpoint, Run
 from predictions.services.collections import builder
-from predictions.services.encoders import encoder_runs, near_duplicates
+from predictions.services.encoders import encoder_runs, look_alike_filters, near_duplicates
+from predictions.services.encoders.look_alike_filters import FilterRefused
 from predictions.services.runs.result_runs import FileRunRefused
 from predictions.texts import call_reasons
 from predictions.views.overview import page_context
@@ -88,24 +92,51 @@ def build_message(result: builder.BuildResult) -> list[str]:
 
 
 @login_required
-@require_safe
+@require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def near_duplicates_page(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
-    """Look-alikes that an embedding run proposes."""
+    """Look-alikes that an embedding run proposes; posted, those at the threshold are dropped by a filter."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
     run = run_for(benchmark, run_id)
     if run.collection_id is None:
         raise Http404
-    asked = _number(request.GET.get("threshold", ""))
+    query = request.POST if request.method == "POST" else request.GET
+    asked = _number(query.get("threshold", ""))
     threshold = near_duplicates.THRESHOLD if asked is None else max(near_duplicates.LEAST, asked)
+    error, stage = "", look_alike_filters.filtered_stage(run)
+    if request.method == "POST":
+        error = _drop_look_alikes(request, run, threshold)
+        if stage is not None and not error:
+            return redirect("benchmarks:filters", slug, stage.pk)
     proposals = near_duplicates.search(run, threshold, most=SHOWN * 2)
     sides = [
         ("above", _("Just above the threshold"), proposals.above),
         ("below", _("Just below the threshold"), proposals.below),
     ]
-    told = {"threshold": f"{threshold:g}", "least": f"{near_duplicates.LEAST:g}", "most": near_duplicates.MOST_PAIRS}
-    context = page_context(request, benchmark, run=run, found=proposals, sides=sides, **told)
-    return render(request, "predictions/encoding/near_duplicates.html", context)
+    page: dict[str, Any] = {
+        "threshold": f"{threshold:g}",
+        "least": f"{near_duplicates.LEAST:g}",
+        "most": near_duplicates.MOST_PAIRS,
+    }
+    page |= {"stage": stage, "number": version_number(stage) if stage else 0, "error": error}
+    context = page_context(request, benchmark, run=run, found=proposals, sides=sides, **page)
+    return render(request, "predictions/encoding/near_duplicates.html", context, status=400 if error else 200)
+
+
+def _drop_look_alikes(request: HttpRequest, run: Run, threshold: float) -> str:
+    """What keeps it from being done; empty if it was done."""
+    number = parse_int(request.POST.get("number"))
+    try:
+        look_alike_filters.drop_look_alikes(run, threshold, current_user(request), number_seen=number)
+    except FilterRefused as refused:
+        return str(refused)
+    except FiltersChanged:
+        return _("Somebody else changed the filters. Look at the pairs again, then drop them.")
+    messages.info(
+        request,
+        _("Look-alikes are dropped from %(limit)s on. The items are judged again.") % {"limit": f"{threshold:g}"},
+    )
+    return ""
 
 
 def _number(text: str) -> float | None:

@@ -1,5 +1,6 @@
 """Pages of local models: what can be begun, what is said when it cannot, and nobody else sees any of it."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -7,12 +8,16 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
+from benchmarks.models import Item, ItemFact, ItemImage, Stage
 from jobs.services import runner
 from predictions.models import Collection, Query, Run
 from predictions.services.collections import builder
 from predictions.services.collections.builder import CollectionPlan
+from tests.chains.researcher import do_waiting_work
 from tests.personas import World
-from tests.predictions.shapes import MODEL, a_collection, a_run, an_endpoint
+from tests.pictures import encode_picture, plain
+from tests.predictions.colour_encoder import find_by_colour
+from tests.predictions.shapes import MODEL, a_collection, a_run, an_endpoint, store
 
 pytestmark = pytest.mark.django_db
 
@@ -147,6 +152,44 @@ def test_look_alikes_stand_on_both_sides_of_the_threshold(world: World, models_r
     page = get(world, "near_duplicates", run.pk, threshold="0.9")
     assert page.count("<img") >= 12 and "Just below the threshold" in page and "of 112 pairs compared" in page
     assert "No pair lies on this side" in get(world, "near_duplicates", run.pk, threshold="1")
+
+
+def test_look_alikes_from_a_threshold_on_are_dropped_by_one_press(
+    world: World, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two of three pictures have nearly one colour; of another country the same colour stays."""
+    settings.VECTORS_ROOT = tmp_path / "vectors"
+    find_by_colour(monkeypatch, {})
+    places = {"a": ("red", "Brazil"), "b": ("#e00010", "Brazil"), "c": ("blue", "Brazil"), "d": ("red", "Egypt")}
+    for key, (colour, country) in places.items():
+        item = Item.objects.create(stage=world.stage, key=key, concept="tea", origin=country)
+        image = store(world.team, encode_picture(plain(colour=colour), "PNG"))
+        ItemImage.objects.create(item=item, role="image", image=image)
+    made = builder.build_collection(CollectionPlan(world.stage, "All", of=builder.KEPT), world.mara)
+    run = a_run(world, made.collection, "embedding")
+    page = get(world, "near_duplicates", run.pk, threshold="0.99")
+    number = re.findall(r'name="number" value="(\d+)"', page)[0]
+    stale = post(world, "near_duplicates", run.pk, threshold="0.99", number="77")
+    assert stale.status_code == 400 and "Somebody else changed the filters" in stale.content.decode()
+    assert not ItemFact.objects.filter(key="look_alikes").exists()
+    reply = post(world, "near_duplicates", run.pk, threshold="0.99", number=number)
+    assert reply.status_code == 302 and reply["location"] == reverse(
+        "benchmarks:filters", args=[world.benchmark.slug, world.stage.pk]
+    )
+    do_waiting_work()
+    states = dict(Item.objects.filter(key__in=places, stage=world.stage).values_list("key", "intake"))
+    assert states == {"a": "kept", "b": "dropped", "c": "kept", "d": "kept"}
+    page = get(world, "near_duplicates", run.pk, threshold="1")
+    number = re.findall(r'name="number" value="(\d+)"', page)[0]
+    assert post(world, "near_duplicates", run.pk, threshold="1", number=number).status_code == 302
+    do_waiting_work()
+    assert Item.objects.get(key="b", stage=world.stage).intake == "kept", (
+        "another threshold takes the place of the first"
+    )
+    assert len(Stage.objects.get(pk=world.stage.pk).filters) == 1
+    for user in (world.stranger, world.rival, world.nour, world.reviewer):
+        address = url(world, "near_duplicates", run.pk)
+        assert world.client(user).post(address, {"threshold": "0.9", "number": "1"}).status_code == 404
 
 
 def test_stages_and_runs_of_others_are_not_found(world: World) -> None:
