@@ -303,6 +303,8 @@ class RunExecutor:
             self._save_call_by_call(batch)
         for pk in batch.ended_ids:
             self.in_flight.pop(pk, None)
+        if batch.ended_ids and not self.in_flight:
+            self.dry_until = 0.0  # the last one: look at once whether the run is done
         times = [update.not_before for update in batch.updates if update.not_before]
         if times:
             wait = (min(times) - timezone.now()).total_seconds()
