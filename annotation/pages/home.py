@@ -77,6 +77,11 @@ class HomePage:
     returned: list[HistoryRow]
 
     @property
+    def is_returned_by_checks(self) -> bool:
+        """Whether no reviewer has returned any of them."""
+        return all(row.review is not None and row.review.automatic for row in self.returned)
+
+    @property
     def can_work(self) -> int:
         return sum(campaign.why is None for campaign in self.open)
 

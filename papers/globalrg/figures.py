@@ -284,6 +284,9 @@ GROUNDING = (
     heat_spec(
         spec_of(GROUNDING_TABLES, "grounding-countries"), measure=ACCURACY, key="grounding-countries", number="Figure 3"
     ),
+    heat_spec(
+        spec_of(GROUNDING_TABLES, "grounding-regions"), measure=ACCURACY, key="grounding-regions", number="Figure 4"
+    ),
     FigureSpec(
         "overlays",
         "Figure 5",

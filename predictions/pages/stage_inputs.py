@@ -29,13 +29,19 @@ class InputRow:
 class StageInputs:
     """`references`: answers of people that a question needs before its answers are judged; 0 where none is needed.
     `people`: None where people's answers are not judged. `by_setting`: runs of these prompt variants are chosen by
-    themselves, later ones too."""
+    themselves, later ones too. `only_wrong`: right answers make no item."""
 
     rows: list[InputRow]
     people: InputCounts | None
     total: InputCounts
     by_setting: list[str]
     references: int = 0
+    only_wrong: bool = False
+
+    @property
+    def without_item_label(self) -> str:
+        """Of the column of answers that have no item."""
+        return _("Right, or waiting") if self.only_wrong else _("Waiting for references")
 
     @property
     def notes(self) -> list[str]:
@@ -44,7 +50,11 @@ class StageInputs:
         if self.by_setting:
             settings = ", ".join(self.by_setting)
             sentences.append(_("New runs with these prompt variants are chosen automatically: %s.") % settings)
-        if self.total.waiting and self.references:
+        if self.only_wrong:
+            sentences.append(
+                _("Only answers that differ from the accepted answer become items here. Right ones do not.")
+            )
+        if self.total.waiting and self.references and not self.only_wrong:
             text = ngettext(
                 "Each question needs %(n)s answer of people before answers to it are judged, or its campaign closed.",
                 "Each question needs %(n)s answers of people before answers to it are judged, or its campaign closed.",
@@ -99,7 +109,8 @@ def stage_inputs(stage: Stage) -> StageInputs | None:
     people = counted.counts.get(PEOPLE, InputCounts()) if derivation.params.get("people") == "leave_one_out" else None
     taken = [row.counts for row in rows if row.chosen or row.counts.items]
     total = _sum([*taken, *([people] if people else [])])
-    return StageInputs(rows, people, total, sorted(choice.settings or ()), _references(derivation, earlier))
+    settings, references = sorted(choice.settings or ()), _references(derivation, earlier)
+    return StageInputs(rows, people, total, settings, references, only_wrong="where" in derivation.params)
 
 
 def _references(derivation: Derivation, earlier: Sequence[Stage]) -> int:
