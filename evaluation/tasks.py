@@ -6,7 +6,7 @@ from django.utils import timezone, translation
 
 from benchmarks.models import Benchmark
 from evaluation.queries import status
-from evaluation.reports import stored_agreement
+from evaluation.reports import linked_stages, stored_agreement
 from evaluation.reports.agreement import agreement
 from evaluation.selections.catalogue import catalogue_of
 from evaluation.selections.selection import SelectionError, select
@@ -28,6 +28,8 @@ def recompute_report(benchmark_id: int, report: str, query: str, zone: str, lang
     if report.startswith("table "):
         with translation.override(language):
             return table_builder.recompute(benchmark, report, QueryDict(query), timezone.now(), ZoneInfo(zone))
+    if report == linked_stages.REPORT:
+        return linked_stages.recompute(benchmark, query, timezone.now())
     catalogue = catalogue_of(benchmark)
     if report != stored_agreement.REPORT or not catalogue.stages:
         return False

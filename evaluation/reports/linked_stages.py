@@ -1,12 +1,17 @@
 """Answers of linked stages side by side: a box with the box that another person drew in a later stage.
 
-Which stages are linked, and by which measure they are compared, says the stage that settles their disagreements.
+Which stages are linked, and by which measure they are compared, says the stage that settles their disagreements. From
+LIVE_LIMIT answers on the comparison is kept, as other reports are, and a worker makes it anew.
 """
 
+import hashlib
+import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import numpy as np
 from django.utils.translation import gettext as _
@@ -18,10 +23,15 @@ from benchmarks.models import Benchmark, Stage
 from benchmarks.rules.derivations import Derivation, DerivationError
 from benchmarks.rules.derivations.disagree import Comparison, compare, disputed_field, stages_of
 from evaluation.metrics import resampling
+from evaluation.metrics.estimate import Estimate
 from evaluation.rendering.html import page_table
 from evaluation.rendering.number_format import format_number
-from evaluation.rendering.report import Cell, Report, ReportColumn, Row, number
+from evaluation.rendering.report import Report, ReportColumn, Row, number
+from evaluation.reports.agreement_page import cached_state
+from evaluation.services import snapshots
 
+REPORT = "linked stages"
+LIVE_LIMIT = 2_000  # answers of a benchmark: more are too many to read while a page waits
 SHOWN = 50
 NAMES: Mapping[str, Any] = {
     "iou": gettext_lazy("overlap (IoU)"),
@@ -57,30 +67,81 @@ class LinkedRow:
 
 @dataclass(frozen=True)
 class LinkedStages:
-    """`table`: the mean by cohort. `rows`: those that agree least, at most SHOWN of `total`."""
+    """`table`: the mean by cohort. `rows`: those that agree least, at most SHOWN of `total`. `kept`: how old it is,
+    where it is not read at each view."""
 
     names: Sequence[str]
     measure: str
     table: Mapping[str, Any]
     rows: Sequence[LinkedRow]
     total: int
+    kept: str = ""
 
 
-def linked_stages(benchmark: Benchmark, stage_key: str) -> LinkedStages | None:
+@dataclass(frozen=True)
+class Link:
+    """Stages whose answers one derivation compares; `key` is that of the stage which settles what differs."""
+
+    key: str
+    derivation: Derivation
+    stages: Mapping[str, Stage]
+
+
+def linked_stages(benchmark: Benchmark, stage_key: str, at: datetime, zone: ZoneInfo) -> LinkedStages | None:
     """None where the stage is linked to no other, and where no item has all its answers yet."""
+    link = _link_of(benchmark, stage_key)
+    if link is None:
+        return None
+    key = _snapshot_key(benchmark, link)
+    state = snapshots.get_or_compute(
+        benchmark, REPORT, key, lambda: _compare(benchmark, link), at, threshold=LIVE_LIMIT
+    )
+    if snapshots.needs_recompute(state, at):
+        snapshots.request_recompute(benchmark, REPORT, key, stage_key, "UTC", at)
+    data = state.data
+    if not data["total"]:
+        return None
+    names = [link.stages[key].name for key in stages_of(link.derivation.params)]
+    measure = str(NAMES[link.derivation.params["measure"]])
+    rows = [LinkedRow(**row) for row in data["rows"]]
+    table = _table(data["cohorts"], measure)
+    return LinkedStages(names, measure, table, rows, data["total"], cached_state(state, zone).get("kept", ""))
+
+
+def recompute(benchmark: Benchmark, stage_key: str, at: datetime) -> bool:
+    """Make what is kept anew, for a worker. False where another is at it, or where the stages are linked no more."""
+    link = _link_of(benchmark, stage_key)
+    if link is None:
+        return False
+    key = _snapshot_key(benchmark, link)
+    made = snapshots.compute_if_unlocked(benchmark, REPORT, key, lambda: _compare(benchmark, link), at)
+    return made is not None
+
+
+def _snapshot_key(benchmark: Benchmark, link: Link) -> str:
+    """SHA-256 of what is compared and how."""
+    derivation = link.derivation
+    chosen = [benchmark.pk, REPORT, snapshots.CODE, link.key, derivation.sources, dict(derivation.params)]
+    return hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()
+
+
+def _link_of(benchmark: Benchmark, stage_key: str) -> Link | None:
     stages = {stage.key: stage for stage in benchmark.stages.select_related("benchmark")}
-    derivation = next((d for stage in stages.values() if (d := _link(stage)) and stage_key in d.sources), None)
-    if derivation is None:
-        return None
-    results = [result for key in derivation.sources if key in stages for result in results_of(stages[key], linked=True)]
-    every = compare(results, derivation.params)
+    for stage in stages.values():
+        derivation = _link(stage)
+        if derivation and stage_key in derivation.sources:
+            return Link(stage.key, derivation, stages)
+    return None
+
+
+def _compare(benchmark: Benchmark, link: Link) -> dict[str, Any]:
+    """What is kept: an estimate for each cohort, and the items that agree least."""
+    sources = [link.stages[key] for key in link.derivation.sources if key in link.stages]
+    results = [result for stage in sources for result in results_of(stage, linked=True)]
+    every = compare(results, link.derivation.params)
     compared = [Measured(row, row.measured) for row in every if row.measured is not None]
-    if not compared:
-        return None
-    names = [stages[key].name for key in stages_of(derivation.params)]
-    measure = str(NAMES[derivation.params["measure"]])
-    rows = _rows(benchmark, compared, derivation)
-    return LinkedStages(names, measure, _table(compared, derivation), rows, len(compared))
+    rows = [asdict(row) for row in _rows(benchmark, compared, link.derivation)]
+    return {"cohorts": _cohorts(compared, link.derivation), "rows": rows, "total": len(compared)}
 
 
 def _link(stage: Stage) -> Derivation | None:
@@ -92,20 +153,29 @@ def _link(stage: Stage) -> Derivation | None:
     return derivation if derivation is not None and len(derivation.sources) > 1 else None
 
 
-def _table(compared: Sequence[Measured], derivation: Derivation) -> Mapping[str, Any]:
+def _cohorts(compared: Sequence[Measured], derivation: Derivation) -> list[list[Any]]:
+    """The mean of each cohort; with more than one, that of all under None."""
     by_cohort: dict[str, list[float]] = defaultdict(list)
     for row in compared:
         by_cohort[row.cohort].append(row.value)
-    rows = [Row(cohort, (_mean_cell(values, derivation),)) for cohort, values in sorted(by_cohort.items())]
-    if len(rows) > 1:
-        rows.append(Row(_("Together"), (_mean_cell([row.value for row in compared], derivation),)))
-    column = ReportColumn(_("Mean %(measure)s") % {"measure": NAMES[derivation.params["measure"]]}, shape="short")
-    return page_table(Report(_("Cohort"), (column,), tuple(rows)), "by-cohort", _("Agreement of the linked stages"))
+    means: list[list[Any]] = [[cohort, _mean(values, derivation)] for cohort, values in sorted(by_cohort.items())]
+    if len(means) > 1:
+        means.append([None, _mean([row.value for row in compared], derivation)])
+    return means
 
 
-def _mean_cell(values: Sequence[float], derivation: Derivation) -> Cell:
+def _mean(values: Sequence[float], derivation: Derivation) -> dict[str, Any]:
     scale = None if derivation.params["measure"] == "range" else resampling.LOGIT
-    return number(resampling.mean(values, np.arange(len(values)), scale=scale, n_raters=2))
+    return resampling.mean(values, np.arange(len(values)), scale=scale, n_raters=2).to_json()
+
+
+def _table(cohorts: Sequence[Sequence[Any]], measure: str) -> Mapping[str, Any]:
+    rows = [
+        Row(_("Together") if cohort is None else cohort, (number(Estimate.from_json(mean)),))
+        for cohort, mean in cohorts
+    ]
+    column = ReportColumn(_("Mean %(measure)s") % {"measure": measure}, shape="short")
+    return page_table(Report(_("Cohort"), (column,), tuple(rows)), "by-cohort", _("Agreement of the linked stages"))
 
 
 def _rows(benchmark: Benchmark, compared: Sequence[Measured], derivation: Derivation) -> list[LinkedRow]:

@@ -100,7 +100,8 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     context |= _report_data(report, found, request.user) | filters(catalogue, selection, _language())
     context |= {"query": query, "live": reverse("evaluation:agreement_live", args=[slug]) + "?" + query}
     context["course"] = _over_time_link(selection)
-    context |= {"linked": linked_stages(benchmark, selection.stage), "stage_key": selection.stage}
+    linked = linked_stages(benchmark, selection.stage, timezone.now(), time_zone_for(current_user(request)))
+    context |= {"linked": linked, "stage_key": selection.stage}
     return render(request, "evaluation/agreement.html", context | check_context(report, request.GET))
 
 

@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
+from django.utils import timezone
 from django.utils.translation import get_language
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
@@ -21,6 +22,7 @@ from evaluation.reports.linked_stages import linked_stages
 from evaluation.selections.catalogue import Catalogue, catalogue_of
 from evaluation.selections.selection import Selection, SelectionError
 from jobs.formats.numbers import parse_int
+from people.views.request_helpers import current_user
 
 
 def _language() -> str:
@@ -67,7 +69,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     if number < 1 or (number > 1 and not context["rows"]):
         raise Http404
     context |= list_filters(catalogue, selection, least, _language())
-    context["linked"] = linked_stages(benchmark, selection.stage)
+    context["linked"] = linked_stages(benchmark, selection.stage, timezone.now(), time_zone_for(current_user(request)))
     return render(request, "evaluation/items.html", context | {"query": _query(request, selection)})
 
 
