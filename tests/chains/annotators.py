@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from django.core.files.uploadedfile import UploadedFile
 from django.test import Client
 
 from tests.chains.link_client import BUTTON, LinkClient, text_of
@@ -11,8 +12,10 @@ from tests.chains.link_client import BUTTON, LinkClient, text_of
 PASSWORD = "lamps over the quiet river"
 SHEET = re.compile(r'id="bench"[^>]*data-assignment="(\d+)"')
 MOST_SHEETS = 200
-Answer = Callable[[str], Mapping[str, str] | str | None]
-"""From the text of a sheet: its fields, or a reason to skip it, or None to leave."""
+ALT = re.compile(r'<img\b[^>]*?\balt="([^"]*)"[^>]*>')
+Answer = Callable[[str], Mapping[str, Any] | str | None]
+"""From the text of a sheet, with that of its pictures: its fields, or a reason to skip it, or None to leave. A file is
+a picture of one's own."""
 
 
 class Annotator:
@@ -39,7 +42,7 @@ class Annotator:
         assert most < MOST_SHEETS, f"{stage} never ends for {self.name}"
         return most
 
-    def correct(self, fields: Mapping[str, str]) -> None:
+    def correct(self, fields: Mapping[str, Any]) -> None:
         """Send an answer again that a reviewer returned."""
         self.visitor.open("/work/")
         self.visitor.submit(self.visitor.button("Correct"))
@@ -60,7 +63,7 @@ class Annotator:
 
     @property
     def sheet_text(self) -> str:
-        return text_of(self._sheet.split("<main", 1)[-1])
+        return text_of(ALT.sub(r" \1 ", self._sheet.split("<main", 1)[-1]))
 
     def _begin(self, stage: str) -> bool:
         self.visitor.open("/work/")
@@ -77,7 +80,15 @@ class Annotator:
         return True
 
     def _submit(self, fields: Mapping[str, Any]) -> None:
-        self.visitor.submit("Submit Enter", {f"a-{key}": value for key, value in fields.items()})
+        values = {
+            key: self._attach(key, value) if isinstance(value, UploadedFile) else value for key, value in fields.items()
+        }
+        self.visitor.submit("Submit Enter", {f"a-{key}": value for key, value in values.items()})
+
+    def _attach(self, key: str, file: UploadedFile) -> list[str]:
+        """Upload a picture; what the field sends then."""
+        self.visitor.submit("Fetch", {f"u-{key}": file})
+        return [*self.visitor.values(f"a-{key}")[:3], "own", ""]
 
     def _skip(self, reason: str) -> None:
         sheet = self.visitor.path

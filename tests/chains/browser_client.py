@@ -8,13 +8,13 @@ from urllib.parse import urlsplit
 
 from django.core.files.uploadedfile import UploadedFile
 from django.test import Client
-from playwright.sync_api import ElementHandle, Error, Locator, Page
+from playwright.sync_api import ElementHandle, Error, Locator, Page, expect
 
 from annotation.models import Assignment
 from people.models import User
 from tests.browser.conftest import wait_until
 from tests.chains.annotators import Annotator, Answer
-from tests.chains.link_client import LinkClient
+from tests.chains.link_client import BUTTON, FORM, LinkClient, attribute, text_of
 from tests.chains.researcher import Researcher
 
 LABELLED = """([selector, label]) => {
@@ -49,21 +49,30 @@ class BrowserPages(LinkClient):
         self._press("a[href]", label)
 
     def submit(self, button: str, changes: Mapping[str, Any] | None = None, within: str = "") -> None:
-        assert not within, "a browser takes the first form that has the button"
-        pressed = self._labelled("form button", button)
+        forms = f'form[action="{action_in(within, button)}"]' if within else "form"
+        pressed = self._labelled(f"{forms} button", button)
         form = self.window.locator("form").nth(pressed.evaluate("(one) => [...document.forms].indexOf(one.form)"))
         for name, value in (changes or {}).items():
             fill_control(form.locator(f'[name="{name}"]'), value)
-        self._press("form button", button)
+        self._press(f"{forms} button", button)
 
     def _press(self, selector: str, label: str) -> None:
         """Press it, and wait for the page that follows."""
-        element = self._labelled(selector, label)
-        reveal(element)
-        element.evaluate("(one) => { window.pressed = one }")
+        element = self._reveal(selector, label)
         element.click()
         self._wait_for_next_page()
         self._read()
+
+    def _reveal(self, selector: str, label: str) -> ElementHandle:
+        """The element, to be seen and noted as the one that is pressed."""
+        for _time in range(3):
+            with suppress(Error):  # the page of a job that ends loads itself anew
+                element = self._labelled(selector, label)
+                reveal(element)
+                element.evaluate("(one) => { window.pressed = one }")
+                return element
+            self.window.wait_for_load_state()
+        raise AssertionError(f"{self.path} never rests")
 
     def _labelled(self, selector: str, label: str) -> ElementHandle:
         element = self.window.evaluate_handle(LABELLED, [selector, label]).as_element()
@@ -83,6 +92,16 @@ class BrowserPages(LinkClient):
         address = urlsplit(self.window.url)
         self.path = f"{address.path}?{address.query}" if address.query else address.path
         self.page, self.loads = self.window.content(), self.loads + 1
+
+
+def action_in(part: str, button: str) -> str:
+    """Where the form of a part of the page is sent that has this button."""
+    forms = FORM.findall(part)
+    return next(
+        attribute("action", start)
+        for start, inside in forms
+        if any(text_of(label) == button for _attributes, label in BUTTON.findall(inside))
+    )
 
 
 def reveal(element: ElementHandle) -> None:
@@ -109,13 +128,20 @@ def fill_control(controls: Locator, value: Any) -> None:
     reveal(controls.first.element_handle())
     if kind == "file":
         assert isinstance(value, UploadedFile)
-        value.seek(0)
-        upload = {"name": value.name or "", "mimeType": "application/octet-stream", "buffer": value.read()}
-        controls.set_input_files([upload])  # type: ignore[list-item]
+        send_file(controls, value)
     elif kind.startswith("select"):
         controls.select_option([str(code) for code in value] if isinstance(value, list) else str(value))
+    elif isinstance(value, list):
+        for control, text in zip(_each(controls), value, strict=True):
+            control.fill(str(text))
     else:
         controls.fill(str(value))
+
+
+def send_file(control: Locator, file: UploadedFile) -> None:
+    file.seek(0)
+    upload = {"name": file.name or "", "mimeType": file.content_type or "", "buffer": file.read()}
+    control.set_input_files([upload])  # type: ignore[list-item]
 
 
 def set_box(box: Locator, is_checked: bool) -> None:
@@ -138,11 +164,11 @@ class BrowserResearcher(BrowserPages, Researcher):
 
 
 class BrowserVisitor(BrowserPages):
-    """Anybody in a window where they are signed in."""
+    """Anybody in a window where they are signed in; no page is open yet."""
 
-    def __init__(self, client: Client, path: str, window: Page) -> None:
+    def __init__(self, client: Client, window: Page) -> None:
         self.window = window
-        super().__init__(client, path)
+        self.client, self.path, self.page, self.loads = client, "", "", 0
 
 
 class BrowserAnnotator(Annotator):
@@ -151,7 +177,7 @@ class BrowserAnnotator(Annotator):
     def __init__(self, person: Annotator, window: Page) -> None:
         self.name, self.cohort = person.name, person.cohort
         self.window = window
-        self.visitor = BrowserVisitor(person.visitor.client, "/work/", window)
+        self.visitor = BrowserVisitor(person.visitor.client, window)
 
     @property
     def _sheet(self) -> str:
@@ -159,8 +185,16 @@ class BrowserAnnotator(Annotator):
 
     def _submit(self, fields: Mapping[str, Any]) -> None:
         for key, value in fields.items():
-            fill_control(self.window.locator(f"#main [name='a-{key}']"), value)
+            if isinstance(value, UploadedFile):
+                self._upload(key, value)
+            else:
+                fill_control(self.window.locator(f"#main [name='a-{key}']"), value)
         self._send("#main .acts .go")
+
+    def _upload(self, key: str, file: UploadedFile) -> None:
+        send_file(self.window.locator(f"#u-{key}"), file)
+        expect(self.window.locator(f"[data-field={key}] [data-came]")).to_be_visible()
+        self.window.locator(f"#c-{key}").select_option("own")
 
     def _skip(self, reason: str) -> None:
         self.window.locator(".acts [data-dialog=why]").click()

@@ -50,8 +50,9 @@ class Researcher(LinkClient):
         self.home = self.path
 
     def go(self, *labels: str) -> None:
-        """From the overview by these links, one after the other."""
-        self.open(self.home)
+        """By these links, one after the other; from the overview where the page has not the first."""
+        if not self.has(labels[0] if labels else ""):
+            self.open(self.home)
         for label in labels:
             self.follow(label)
 
@@ -90,10 +91,8 @@ class Researcher(LinkClient):
         self.submit("Save endpoint", {"name": name, "base_url": base_url, "timeout_seconds": 5, "offers": ["images"]})
 
     def add_local_encoder(self, name: str) -> None:
-        """An endpoint for encoders of this machine; its form is another one."""
-        self.go("Predictions", "Model endpoints", "Add an endpoint")
-        self.submit("Save endpoint", {"kind": "open_clip", "name": name})
-        self.submit("Save endpoint", {"name": name})
+        """An endpoint for encoders of this machine."""
+        self._add_endpoint_of("open_clip", name)
 
     def request_scores(self, stage: str, endpoint: str, model: str, words: str) -> None:
         """Each picture's score with these words is computed when its item arrives."""
@@ -110,19 +109,24 @@ class Researcher(LinkClient):
         do_waiting_work()
 
     def add_detector(self, name: str) -> None:
+        self._add_endpoint_of("detector", name)
+
+    def _add_endpoint_of(self, kind: str, name: str) -> None:
         self.go("Predictions", "Model endpoints", "Add an endpoint")
-        self.submit("Save endpoint", {"name": name, "kind": "detector"})
-        self.submit("Save endpoint")  # the form of the other kind, with the name
+        self.submit("Save endpoint", {"kind": kind, "name": name})
+        if self.has_button("Save endpoint"):  # without scripts, the form of the other kind comes first
+            self.submit("Save endpoint", {"name": name})
 
     def set_prices(self, endpoint: str, dollars: str) -> None:
         """One price for each request, whatever the model: a budget can hold then."""
         self.go("Predictions", "Model endpoints", endpoint)
         self.submit("Save prices as a new version", {"price-0-model": "*", "price-0-request": dollars})
 
-    def tell_model(self, model: str, access: str, released: str) -> None:
-        """What figures need to know of a model."""
+    def tell_models(self, *models: tuple[str, str, str]) -> None:
+        """What figures need to know of models: the name of each, its access and its release."""
         self.go("Predictions", "Model endpoints", "Model details")
-        self.submit("Save", {"model": model, "access": access, "released": released})
+        for model, access, released in models:
+            self.submit("Save", {"model": model, "access": access, "released": released})
 
     def draw(self, stage: str, **numbers: int) -> None:
         """Change how many items of each group a stage draws, and publish it."""
@@ -153,5 +157,5 @@ class Researcher(LinkClient):
             }  # fmt: skip
         self.submit("Look", rows)
         missing = re.findall(r'name="confirmed" value="(\d+)"', self.page)
-        self.submit(self.button("Start "), {"confirmed": next(iter(missing), None)})
+        self.submit(self.button("Start "), {"confirmed": missing[0]} if missing else {})
         do_waiting_work()

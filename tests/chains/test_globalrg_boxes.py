@@ -1,7 +1,7 @@
 """GlobalRG's grounding from an empty benchmark to its tables and its COCO file, by pages alone.
 
-Two countries with four people each, a scripted detector and a scripted model server. What people and models answer is
-posted to the forms that they are shown.
+Two countries with four people each, a scripted detector and a scripted model server. The researcher and the first two
+sheets of each stage are in Chromium; what else people answer is posted to the forms that they are shown.
 """
 
 import io
@@ -9,11 +9,12 @@ import json
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from playwright.sync_api import Page
 
 from annotation.models import Annotation, Resolution
 from benchmarks.models import Benchmark, Item, ItemReturn
@@ -21,14 +22,15 @@ from people.models import Cohort
 from predictions.models import Call
 from tests import pictures as draw
 from tests.chains.annotators import Annotator
+from tests.chains.browser_client import BrowserResearcher, BrowserSheets
 from tests.chains.link_client import text_of
-from tests.chains.researcher import Researcher, do_waiting_work
+from tests.chains.researcher import do_waiting_work
 from tests.evaluation.output_forms import figure_forms, table_data, table_forms
 from tests.personas import World
 from tests.predictions.encoders import ScriptedDetector, script_detector
 from tests.predictions.model_server import Act, ReceivedRequest, Server
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 COUNTRIES = ("Brazil", "India")
 NAMES = ("Ana", "Bo", "Cy", "Dee")
 KEYWORDS = 5  # of each country
@@ -62,10 +64,11 @@ def reply(asked: ReceivedRequest) -> Act:
 class Study:
     """The benchmark and its people."""
 
-    def __init__(self, world: World, server: Server, detector: ScriptedDetector) -> None:
+    def __init__(self, world: World, server: Server, detector: ScriptedDetector, open_as: Callable[..., Page]) -> None:
         self.world, self.server, self.detector = world, server, detector
         self.people: dict[str, list[Annotator]] = {}
-        self.researcher = Researcher(world.client(world.team_admin))
+        self.researcher = BrowserResearcher(world.client(world.team_admin), open_as(world.team_admin))
+        self.first_sheets = BrowserSheets(open_as)
 
     @property
     def benchmark(self) -> Benchmark:
@@ -82,11 +85,17 @@ class Study:
 
 
 @pytest.fixture
-def study(world: World, scripted_server: Server, monkeypatch: pytest.MonkeyPatch) -> Study:
+def study(
+    world: World,
+    scripted_server: Server,
+    monkeypatch: pytest.MonkeyPatch,
+    media: None,
+    open_as: Callable[..., Page],
+) -> Study:
     Cohort.objects.filter(pk=world.brazil.pk).update(label="North", country="")  # none of the recipe's
     scripted_server.answer_by(reply)
     detector = script_detector(monkeypatch, lambda data: ALONE if data == POOR else OTHERS)
-    return Study(world, scripted_server, detector)
+    return Study(world, scripted_server, detector, open_as)
 
 
 def test_globalrg_boxes_from_an_empty_benchmark_to_the_coco_file(study: Study) -> None:
@@ -101,6 +110,9 @@ def test_globalrg_boxes_from_an_empty_benchmark_to_the_coco_file(study: Study) -
     read_tables(study)
     read_agreement(study)
     read_coco(study)
+    assert set(study.first_sheets.shown.values()) == {2} and len(study.first_sheets.shown) == 5, (
+        study.first_sheets.shown
+    )
 
 
 def open_everything(study: Study) -> None:
@@ -131,11 +143,8 @@ def open_everything(study: Study) -> None:
     assert study.detector.pictures == []
 
 
-def bring(person: Annotator, picture: bytes) -> list[str]:
-    """Upload a picture on the sheet; what the field sends then."""
-    person.visitor.submit("Fetch", {"u-picture": SimpleUploadedFile("found.png", picture)})
-    values = list(person.visitor.values("a-picture"))
-    return [*values[:3], "own", ""]
+def file_of(picture: bytes) -> SimpleUploadedFile:
+    return SimpleUploadedFile("found.png", picture, "image/png")
 
 
 def find_pictures(study: Study) -> None:
@@ -143,14 +152,14 @@ def find_pictures(study: Study) -> None:
     for country in COUNTRIES:
         person = study.people[country][0]
 
-        def find(text: str, person: Annotator = person) -> Mapping[str, Any]:
+        def find(text: str) -> Mapping[str, Any]:
             number, country = THING.findall(text)[0]  # the offer to undo the answer before comes later
             seed = 100 * COUNTRIES.index(country) + int(number)
             picture = POOR if (number, country) == ("0", "India") else draw.png(320, 240, seed=2000 + seed)
             prevalent = "no" if (number, country) == ("4", "Brazil") else "yes"
-            return {"picture": bring(person, picture), "prevalent": prevalent}
+            return {"picture": file_of(picture), "prevalent": prevalent}
 
-        assert person.answer("Image finding", find) == KEYWORDS
+        assert study.first_sheets.answer(person, "Image finding", find) == KEYWORDS
     assert study.answers("finding") == 10
     do_waiting_work()
     assert len(study.detector.pictures) == 9, "nobody has started the detector since"
@@ -163,9 +172,12 @@ def replace_the_picture_with_two_objects(study: Study) -> None:
     assert (returned.by, returned.item.origin) == (None, "India")
     finder = study.people["India"][0]
     finder.visitor.open("/work/")
+    page = text_of(finder.visitor.page)
+    assert "A check of the picture found something." in page and "A program found 2 things in your picture" in page
+    assert "reviewer says" not in page
     finder.visitor.submit(finder.visitor.button("Correct"))
     assert "A program found 2 things in your picture. At least 3 are needed" in finder.sheet_text
-    finder.correct({"picture": bring(finder, draw.png(320, 240, seed=78))})
+    finder.correct({"picture": file_of(draw.png(320, 240, seed=78))})
     assert study.answers("finding") == 11
     do_waiting_work()
     [replacement] = [item for item in study.items("boxes") if item.revision == 2]
@@ -182,9 +194,8 @@ def draw_boxes(study: Study) -> None:
     for country in COUNTRIES:
         finder, *others = study.people[country]
         assert [other.answer("Box drawing", lambda _text: None) for other in others] == [0, 0, 0]
-        assert finder.answer("Box drawing", lambda _text: {"box": box_field(FIRST)}) == (
-            4 if country == "Brazil" else 5
-        )
+        drawn = study.first_sheets.answer(finder, "Box drawing", lambda _text: {"box": box_field(FIRST)})
+        assert drawn == (4 if country == "Brazil" else 5)
     assert study.answers("boxes") == 9
     do_waiting_work()
 
@@ -199,7 +210,8 @@ def verify_boxes(study: Study) -> None:
             assert "50 % across" not in text.split("What to look for")[-1], "the first box is hidden"
             return {"box": box_field(APART if THING.findall(text)[-1] in DISPUTED else FIRST)}
 
-        assert other.answer("Box verification", verify) == (4 if country == "Brazil" else 5)
+        verified = study.first_sheets.answer(other, "Box verification", verify)
+        assert verified == (4 if country == "Brazil" else 5)
     assert study.answers("verification") == 9
     do_waiting_work()
 
@@ -224,7 +236,7 @@ def settle_disputes(study: Study) -> None:
 
         first, second, third = study.people[country][:3]
         assert [person.answer("Box adjudication", lambda _text: None) for person in (first, second)] == [0, 0]
-        assert third.answer("Box adjudication", settle) == 1
+        assert study.first_sheets.answer(third, "Box adjudication", settle) == 1
     do_waiting_work()
     chosen = Resolution.objects.filter(live=True).values_list("chosen_annotation", flat=True)
     assert sorted(pk is None for pk in chosen) == [False, True]
@@ -247,6 +259,7 @@ def name_errors(study: Study) -> None:
     researcher.go("Predictions", "Judged items Types of errors")
     runs = re.findall(r'name="run" value="(\d+-\d+)"', researcher.page)
     assert len(runs) == 2
+    assert "Right, or waiting" in researcher.page and "Waiting for references" not in researcher.page
     researcher.submit("Save", {"run": runs})
     do_waiting_work()
     listed = {
@@ -262,7 +275,8 @@ def name_errors(study: Study) -> None:
         assert "Answer of the model : Box from" in text and "overlap" in text
         return {"error": "loose" if "0.5" in text else "unrelated"}
 
-    assert [study.people[country][3].answer("Types of errors", name) for country in COUNTRIES] == [2, 1]
+    last = [study.people[country][3] for country in COUNTRIES]
+    assert [study.first_sheets.answer(person, "Types of errors", name) for person in last] == [2, 1]
 
 
 def shown(study: Study, key: str, query: str = "") -> dict[str, list[str]]:
@@ -281,7 +295,7 @@ def read_tables(study: Study) -> None:
     assert [cells[2] for cells in models.values()] == ["0.00", "11.11"], "the missing box is shown apart"
     for key in TABLES:
         table_forms(study.researcher.client, study.benchmark.slug, key)
-    for key in ("overlays", "grounding-models", "grounding-countries"):
+    for key in ("overlays", "grounding-models", "grounding-countries", "grounding-regions"):
         figure_forms(study.researcher.client, study.benchmark.slug, key)
 
 

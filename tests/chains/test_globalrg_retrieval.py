@@ -1,20 +1,21 @@
 """GlobalRG's retrieval from an empty benchmark to its tables, by pages alone: candidates of searches, screening that
 stops at full cells, the retrieval set as a collection, and its second version after a rejection.
 
-Two countries with four people each, and a label set with a third that has no cohort. What people answer is posted to
-the forms that they are shown.
+Two countries with four people each, and a label set with a third that has no cohort. The researcher and the first two
+sheets are in Chromium; what else people answer is posted to the forms that they are shown.
 """
 
 import json
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
 from django.test import Client
 from PIL import Image
+from playwright.sync_api import Page
 
 from annotation.models import Annotation, Outcome, Slot
 from benchmarks.models import Benchmark, FilterResult, Item
@@ -23,14 +24,15 @@ from people.models import Cohort
 from predictions.models import Collection, Entry
 from tests import pictures as draw
 from tests.chains.annotators import Annotator
+from tests.chains.browser_client import BrowserResearcher, BrowserSheets
 from tests.chains.link_client import LINK, text_of
-from tests.chains.researcher import Researcher, do_waiting_work
+from tests.chains.researcher import do_waiting_work
 from tests.evaluation.output_forms import figure_forms, table_data, table_forms
 from tests.personas import World
 from tests.predictions.colour_encoder import find_by_colour
 from tests.predictions.conftest import models_root, needs_models, trained  # noqa: F401
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 COUNTRIES, OTHER = ("Brazil", "India"), "Egypt"
 UNIVERSALS = ("breakfast", "dance", "music")
 NAMES = ("Ana", "Bo", "Cy", "Dee")
@@ -40,7 +42,7 @@ REPEATS = {("Brazil", "breakfast", 4): 2, ("India", "dance", 5): 1}  # of the ce
 SMALL = {("India", "music", 3)}
 WRONG = {("Brazil", "breakfast", 2), ("India", "music", 1), ("India", "music", 4)}  # as people of the country see it
 SHEETS_EACH = 3  # that one person may send: three people make nine sheets, and the fourth what is left
-SHOWN = re.compile(r'alt="Picture (\d) of (\w+) in (\w+)"')
+SHOWN = re.compile(r"Picture (\d) of (\w+) in (\w+)")
 TABLES = ("retrieval", "retrieval-universals", "first-countries", "first-regions")
 Cell = tuple[str, str, int]
 """Country, universal and rank of a candidate."""
@@ -75,9 +77,9 @@ def picture_of(cell: Cell) -> bytes:
 class Study:
     """The benchmark and its people."""
 
-    def __init__(self, world: World) -> None:
-        self.world = world
-        self.researcher = Researcher(world.client(world.team_admin))
+    def __init__(self, world: World, open_as: Callable[..., Page]) -> None:
+        self.world, self.first_sheets = world, BrowserSheets(open_as)
+        self.researcher = BrowserResearcher(world.client(world.team_admin), open_as(world.team_admin))
         self.people: dict[str, list[Annotator]] = {}
 
     @property
@@ -94,11 +96,11 @@ class Study:
 
 
 @pytest.fixture
-def study(world: World, settings: Any, tmp_path: Any) -> Study:
+def study(world: World, settings: Any, tmp_path: Any, media: None, open_as: Callable[..., Page]) -> Study:
     for cohort, label in ((world.brazil, "North"), (world.egypt, "South")):  # none of the recipe's
         Cohort.objects.filter(pk=cohort.pk).update(label=label, country="")
     settings.VECTORS_ROOT = tmp_path / "vectors"
-    return Study(world)
+    return Study(world, open_as)
 
 
 @pytest.fixture(params=["colours", pytest.param("tiny CLIP", marks=pytest.mark.slow)])
@@ -123,6 +125,7 @@ def test_globalrg_from_searches_to_the_tables_of_two_versions(study: Study) -> N
     reject_a_picture_of_a_cell_that_is_used_up(study)
     create_second_version(study)
     read_second_version(study, first)
+    assert study.first_sheets.shown == {"Image screening": 2}
 
 
 def import_candidates(study: Study) -> None:
@@ -170,15 +173,15 @@ def open_screening(study: Study) -> None:
         researcher.submit("Set limits", {"most_per_person": str(SHEETS_EACH)}, within=part)
 
 
-def cell_of(person: Annotator) -> Cell:
-    """Of the picture on the sheet; the next one stands behind it."""
-    match = SHOWN.search(person.visitor.page)
+def cell_of(text: str) -> Cell:
+    """Of the picture on the sheet."""
+    match = SHOWN.search(text)
     assert match, "the sheet shows no picture"
     return match[3], match[2], int(match[1])
 
 
-def judge(person: Annotator) -> Mapping[str, str]:
-    return {"keep": "no", "reason": "wrong_concept"} if cell_of(person) in WRONG else {"keep": "yes"}
+def judge(text: str) -> Mapping[str, str]:
+    return {"keep": "no", "reason": "wrong_concept"} if cell_of(text) in WRONG else {"keep": "yes"}
 
 
 def screen(study: Study) -> None:
@@ -187,7 +190,7 @@ def screen(study: Study) -> None:
     for country in COUNTRIES:
         for person in study.people[country]:
             do_waiting_work()
-            sent = person.answer("Image screening", lambda _text, person=person: judge(person))
+            sent = study.first_sheets.answer(person, "Image screening", judge)
             sheets.setdefault(country, []).append(sent)
     do_waiting_work()
     assert sheets == {country: [3, 3, 3, 1] for country in COUNTRIES}
