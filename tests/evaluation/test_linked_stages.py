@@ -41,7 +41,7 @@ def test_a_few_answers_are_compared_at_each_view(world: World) -> None:
     assert "0.90" in shown(world) and not Snapshot.objects.exists()
 
 
-def test_the_comparison_of_many_answers_is_kept_until_a_worker_makes_it_anew(
+def test_the_comparison_of_many_answers_stays_until_a_worker_renews_it(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(linked_stages, "LIVE_LIMIT", 1)
@@ -56,6 +56,6 @@ def test_the_comparison_of_many_answers_is_kept_until_a_worker_makes_it_anew(
     assert Snapshot.objects.get().report == linked_stages.REPORT, "both pages read the same"
 
 
-def test_nothing_is_made_anew_for_a_stage_that_is_linked_to_none(world: World) -> None:
+def test_a_stage_that_is_linked_to_none_has_no_comparison(world: World) -> None:
     assert not recompute_report(world.benchmark.pk, linked_stages.REPORT, world.stage.key, "UTC")
     assert world.client(world.stranger).get(f"/b/{world.benchmark.slug}/agreement/").status_code == 404
