@@ -87,7 +87,7 @@ def method_parameters(way: AnswerMethod, request: Request, tokens: int, top: int
         choices = list(request.choices)
         return {"structured_outputs": {"choice": choices}, "guided_choice": choices, "max_tokens": tokens}
     if way == "schema":
-        schema = {"name": "answer", "strict": True, "schema": request.schema}
+        schema = {"name": request.schema.get("title", "answer"), "strict": True, "schema": request.schema}
         return {"response_format": {"type": "json_schema", "json_schema": schema}, "max_tokens": tokens}
     return {"max_tokens": tokens}
 

@@ -14,7 +14,8 @@ from jobs.services import runner
 from people.models import Rater
 from predictions.models import Attempt, ImageOrder, ImagePlan, Reply
 from predictions.services.endpoints import endpoints
-from predictions.services.images import image_job, remakes, requests
+from predictions.services.images import image_job, remakes
+from predictions.services.sending import requests
 from tests.annotation.chain.factories import a_field, a_stage, answer, claim_sheet, create_open_campaign
 from tests.annotation.queue.factories import a_person
 from tests.personas import World

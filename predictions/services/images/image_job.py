@@ -5,7 +5,6 @@ added to `ImagePlan.unaccounted` at their price, and sent once more. An order wh
 """
 
 from collections.abc import Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
@@ -25,20 +24,19 @@ from jobs.models import Job, record
 from jobs.services.job_context import JobCancelled, JobContext, JobFailed, Requeue, TimeSlice
 from jobs.services.kinds import JobKind, NextLink
 from predictions.backends.contract import CallError
-from predictions.backends.image_generation import ImageMaker
-from predictions.models import Attempt, ImageOrder, ImagePlan, Reply
+from predictions.models import ImageOrder, ImagePlan, Reply
 from predictions.services.endpoints import endpoints
 from predictions.services.images import plans
-from predictions.services.images.requests import SendResult, known_reply, record_result, send
-from predictions.services.runs.engine.limiter import Limiter
 from predictions.services.runs.engine.retries import may_retry, retry_delay
+from predictions.services.sending.pool import RequestPool, SendResult
+from predictions.services.sending.requests import known_reply
+from predictions.services.sending.results import image_of, record_lost, record_result
 from predictions.texts.call_reasons import pause_reason_text
 
 LEASE = timedelta(minutes=10)
 MOST_AT_ONCE = 8
 BEAT_SECONDS = 5.0
-SLOT_SECONDS = 30.0  # that a thread waits for a place at the endpoint
-LOST = "The worker stopped before the reply was stored. The provider may charge for this request."
+SLOT_WAIT = timedelta(seconds=1)  # before an order that found no place at the endpoint is claimed again
 State = ImageOrder.State
 
 
@@ -48,18 +46,22 @@ def run(work: JobContext) -> None:
     if plan.state == ImagePlan.State.CANCELLED or plan.job_id != work.job.pk:
         raise JobCancelled
     ImagePlan.objects.filter(pk=plan.pk).update(state=ImagePlan.State.RUNNING, stopped_because="")
+    pool: RequestPool[ImageOrder] = RequestPool(_holder(work), MOST_AT_ONCE)
     try:
-        maker = endpoints.image_maker_for(plan.endpoint)
+        pool.connect(plan.endpoint, "image")
+        _ImageWork(work, plan, pool).run()
     except endpoints.EndpointRefused as refused:
         _pause(plan, "retired")
         raise JobFailed(str(refused)) from refused
-    try:
-        _ImageWork(work, plan, maker).run()
     except JobCancelled:
         _pause(plan, "person")
         raise
     finally:
-        maker.close()
+        pool.close()
+
+
+def _holder(work: JobContext) -> str:
+    return f"{work.job.pk}:{work.job.attempts}"
 
 
 def next_link(job: Job) -> NextLink | None:
@@ -76,15 +78,12 @@ MAKE = JobKind(plans.KIND, run, next_link)
 class _ImageWork:
     """One attempt of the job."""
 
-    def __init__(self, work: JobContext, plan: ImagePlan, maker: ImageMaker) -> None:
-        self.work, self.plan, self.maker = work, plan, maker
-        self.holder = f"{work.job.pk}:{work.job.attempts}"
-        self.limiter = Limiter(plan.endpoint)
-        self.limiter.adopt_tickets(self.holder)
-        self.prices, self.price = plans.price_of(plan, timezone.now())
+    def __init__(self, work: JobContext, plan: ImagePlan, pool: RequestPool[ImageOrder]) -> None:
+        self.work, self.plan, self.pool, self.holder = work, plan, pool, _holder(work)
+        self.price = plans.price_of(plan, timezone.now())
 
     def run(self) -> None:
-        reclaim(self.plan, self.holder, self.price, timezone.now())
+        reclaim(self.plan, self.holder, self.price.most, timezone.now())
         self.work.expect(ImageOrder.objects.filter(plan=self.plan).count())
         turn = TimeSlice(self.work)
         most = max(1, min(MOST_AT_ONCE, self.plan.endpoint.most_in_flight))
@@ -116,20 +115,20 @@ class _ImageWork:
 
     def _take_known_reply(self, order: ImageOrder) -> bool:
         """Whether the very request was answered before: then nothing is sent."""
-        reply = known_reply(self.plan.stage.benchmark.team, plans.request_of(self.plan, order))
+        reply = known_reply(self.plan.stage.benchmark.team, plans.request_of(self.plan, order).key)
         if reply is None:
             return False
         with transaction.atomic():
             stage = lock_stage(self.plan.stage)
             if self._lock(order):
                 order.cached = True
-                finish_order(stage, self.plan, order, reply, _image_of(reply))
+                finish_order(stage, self.plan, order, reply, image_of(reply))
                 self._step()
         return True
 
     def _affordable(self, orders: Sequence[ImageOrder]) -> list[ImageOrder]:
         """Those that the budget has room for; all others of the plan wait for more money."""
-        plan, price = self.plan, self.price
+        plan, price = self.plan, self.price.most
         if plan.budget is None:
             return list(orders)
         if price is None:
@@ -151,32 +150,19 @@ class _ImageWork:
         ImageOrder.objects.filter(pk__in=[order.pk for order in orders], holder=self.holder).update(asked_at=at)
         cancelled: JobCancelled | None = None
         trouble = ""
-        with ThreadPoolExecutor(len(orders)) as pool:
-            futures: dict[Future[SendResult], ImageOrder] = {pool.submit(self._send, order): order for order in orders}
-            pending = set(futures)
-            while pending:
-                done, pending = wait(pending, timeout=BEAT_SECONDS, return_when=FIRST_COMPLETED)
-                for future in done:
-                    trouble = self._write(futures[future], future.result()) or trouble
-                try:
-                    self.work.beat()
-                except JobCancelled as asked:
-                    cancelled = asked
+        for order in orders:
+            self.pool.submit(order, plans.request_of(self.plan, order))
+        while self.pool.in_flight:
+            for order, result in self.pool.collect(BEAT_SECONDS):
+                trouble = self._write(order, result) or trouble
+            try:
+                self.work.beat()
+            except JobCancelled as asked:
+                cancelled = asked
         if cancelled is not None:
             raise cancelled
         if trouble:
             self._give_up(trouble)
-
-    def _send(self, order: ImageOrder) -> SendResult:
-        """In a thread: no database here."""
-        ticket = self.limiter.acquire(SLOT_SECONDS)
-        if ticket is None:
-            return SendResult(timezone.now(), error=CallError("rate_limit", "No place at the endpoint was free."))
-        at = timezone.now()
-        result = send(self.maker, plans.request_of(self.plan, order), [], at)
-        error = result.error
-        self.limiter.release(ticket, error.trouble if error else "reply", error.retry_after if error else None)
-        return result
 
     def _write(self, order: ImageOrder, result: SendResult) -> str:
         """The attempt, the reply with its image, the cost and the item: all of it or nothing. Return why the plan has
@@ -186,15 +172,20 @@ class _ImageWork:
             stage = lock_stage(plan.stage)
             if not self._lock(order):
                 return ""
+            if not result.sent:
+                order.not_before = now + SLOT_WAIT
+                _wait_again(order)
+                order.save()
+                return ""
             order.attempts_made += 1
             order.tries += 1
             recorded = record_result(
                 stage.benchmark.team, plans.request_of(plan, order), result, scope=order.scope,
-                number=order.attempts_made, prices=self.prices, price=self.price,
+                number=order.attempts_made, price=self.price,
             )  # fmt: skip
-            order.cost += recorded.cost
-            if self.price and result.may_be_charged:
-                ImagePlan.objects.filter(pk=plan.pk).update(unaccounted=F("unaccounted") + self.price)
+            order.cost += recorded.cost or 0
+            if recorded.unaccounted:
+                ImagePlan.objects.filter(pk=plan.pk).update(unaccounted=F("unaccounted") + recorded.unaccounted)
             if recorded.reply is not None:
                 finish_order(stage, plan, order, recorded.reply, recorded.image)
             elif result.error is not None:
@@ -260,10 +251,7 @@ def reclaim(plan: ImagePlan, holder: str, price: Decimal | None, at: datetime) -
         sent = [order for order in orders if order.asked_at is not None]
         for order in sent:
             order.attempts_made += 1
-            Attempt.objects.create(
-                scope=order.scope, number=order.attempts_made, at=order.asked_at or at, outcome=Attempt.Outcome.LOST,
-                cost=None, error=LOST,
-            )  # fmt: skip
+            record_lost(order.scope, order.attempts_made, order.asked_at or at)
         for order in orders:
             _wait_again(order)
         ImageOrder.objects.bulk_update(orders, ["state", "holder", "lease_until", "asked_at", "attempts_made"])
@@ -319,12 +307,6 @@ def _create_item(stage: Stage, plan: ImagePlan, order: ImageOrder, image: Image)
     ItemImage.objects.create(item=item, image=image, role="image", alt=prompt.text[:300], source=plan.model[:500])
     ItemSource.objects.create(item=item, source=prompt, role="item")
     return item
-
-
-def _image_of(reply: Reply) -> Image | None:
-    """The image of a cached reply; None where it is a refusal."""
-    kept = reply.body.get("image")
-    return Image.objects.get(pk=kept["id"]) if isinstance(kept, dict) else None
 
 
 def _pause(plan: ImagePlan, because: str) -> None:

@@ -16,9 +16,11 @@ from benchmarks.services.intake.judging import lock_stage
 from jobs.models import record
 from jobs.services import lifecycle as jobs
 from people.models import User
-from predictions.models import Endpoint, ImageOrder, ImagePlan, Prices
+from predictions.models import Endpoint, ImageOrder, ImagePlan
 from predictions.services.endpoints import endpoints
-from predictions.services.images.requests import ImageRequest, derived_seed
+from predictions.services.sending.prices import RequestPrice
+from predictions.services.sending.prices import price_of as price_of_request
+from predictions.services.sending.requests import ImageRequest, derived_seed
 
 KIND = "make_images"
 MOST_PROMPT = 4000
@@ -230,6 +232,6 @@ def request_of(plan: ImagePlan, order: ImageOrder) -> ImageRequest:
     return ImageRequest(plan.endpoint, plan.model, order.prompt, order.seed, plan.size, plan.quality)
 
 
-def price_of(plan: ImagePlan, at: datetime) -> tuple[Prices | None, Decimal | None]:
+def price_of(plan: ImagePlan, at: datetime) -> RequestPrice:
     """Of one image of the plan."""
-    return endpoints.image_price_of(plan.endpoint, plan.model, plan.size, at)
+    return price_of_request(ImageRequest(plan.endpoint, plan.model, "", 0, plan.size, plan.quality), at)
