@@ -66,8 +66,10 @@ def register(maker: Maker) -> None:
 
 
 def maker_of(item: Item) -> Maker | None:
-    """The first that accepts the item; items that were passed on from an earlier stage have none."""
-    return next((maker for maker in _MAKERS if maker.accepts(item)), None)
+    """The first that accepts the item, the import last of all; items that were passed on from an earlier stage have
+    none."""
+    in_order = sorted(_MAKERS, key=lambda maker: maker.key == BY_IMPORT)
+    return next((maker for maker in in_order if maker.accepts(item)), None)
 
 
 def find_maker(key: str) -> Maker | None:

@@ -209,6 +209,7 @@ class BuildStep(models.Model):
     reserved = models.DecimalField(max_digits=14, decimal_places=8, default=0)
     prices = models.ForeignKey("predictions.Prices", models.PROTECT, null=True, related_name="+")
     at = models.DateTimeField()
+    sent_at = models.DateTimeField(null=True, help_text="While it is asked: when its request went out.")
     settled_at = models.DateTimeField(null=True)
 
     class Meta:

@@ -41,6 +41,12 @@ RESUMABLE = ("failed", "over_budget", "stopped")
 CODE_KINDS = ("compare", "route")
 TRIES = 3  # of a reply that is no valid JSON
 REFUSALS = 3
+CONFIGURATION_NAMES: Mapping[str, str] = {
+    "planner": "Planner only",
+    "planner_critic": "Planner+Critic",
+    "planner_editor_critic": "Planner+Editor+Critic",
+}
+"""As the paper's tables name them."""
 
 StepKind = Literal["rewrite", "plan", "check", "base", "instruct", "edit", "compare", "critic", "route"]
 Output = Mapping[str, Any]

@@ -33,8 +33,8 @@ def picture(changed: int = 0, side: int = 100, level: int = 255) -> bytes:
     ],
 )
 def test_a_fault_is_named_with_its_sides(base: bytes, a: bytes, b: bytes, fault: str, sides: tuple[str, ...]) -> None:
-    found_fault = compare(a, b, base)
-    assert (found_fault.fault, found_fault.sides) == (fault, sides)
+    comparison = compare(a, b, base)
+    assert (comparison.fault, comparison.sides) == (fault, sides)
 
 
 def test_the_shares_are_of_all_pixels() -> None:
