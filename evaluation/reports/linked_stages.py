@@ -31,7 +31,7 @@ from evaluation.reports.agreement_page import cached_state
 from evaluation.services import snapshots
 
 REPORT = "linked stages"
-LIVE_LIMIT = 2_000  # answers of a benchmark: more are too many to read while a page waits
+LIVE_LIMIT = 500  # answers of a benchmark: more are too many to read while a page waits
 SHOWN = 50
 NAMES: Mapping[str, Any] = {
     "iou": gettext_lazy("overlap (IoU)"),
