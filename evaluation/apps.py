@@ -10,7 +10,5 @@ class EvaluationConfig(AppConfig):
         from evaluation.pages import next_actions
         from evaluation.tables.label_set_uses import tables_with
 
-        register(Rank.TABLES, next_actions.view_tables)
-        register(Rank.UNOPENED, next_actions.open_the_rest)
-        register(Rank.EXPORT, next_actions.export)
+        register(Rank.TABLES, next_actions.use_answers)
         label_set_uses.register(tables_with)

@@ -79,10 +79,13 @@ class ModelCost:
 
 @dataclass(frozen=True)
 class ChainWork:
-    """What an opening asks for. `answers`: to the items that are there; `later`: stages that have none yet. `hours`: at
+    """What an opening asks for. `stages` and `cohorts`: how many are opened anew, and for how many. `answers`: to the
+    items that are there; `later`: stages that have none yet. `hours`: at
     the first quartile, the median and the third quartile of the stages' pace; None where one pace is not known.
     `timed`: the answers that the pace is taken from."""
 
+    stages: int
+    cohorts: int
     answers: int
     later: list[Stage]
     hours: tuple[float, float, float] | None
@@ -203,6 +206,7 @@ def chain_work(states: Sequence[StageState], openings: Sequence[StageOpening]) -
     by_stage = {state.stage.pk: state for state in states}
     answers: dict[int, int] = {}
     units: dict[int, int] = {}
+    opened: dict[int, set[int]] = {}
     for opening in openings:
         state = by_stage[opening.stage_id]
         new = {cohort: target for cohort, target in opening.targets.items() if cohort not in state.asked}
@@ -211,11 +215,15 @@ def chain_work(states: Sequence[StageState], openings: Sequence[StageOpening]) -
         counts = [state.items[cohort] for cohort in new]
         split = state.stage.has_target or state.stage.own_items_only  # cohorts share no unit
         units[opening.stage_id] = sum(counts) if split else max(counts, default=0)
+        if new:
+            opened[opening.stage_id] = set(new)
     asked = {stage: n for stage, n in answers.items() if n}
     chosen = [by_stage[opening.stage_id] for opening in openings]
     pace = pace_of(asked)
     costs = [find(units) for find in _COST_FINDERS]
     return ChainWork(
+        len(opened),
+        len(set().union(*opened.values())),
         sum(answers.values()),
         [state.stage for state in chosen if not any(state.items.values())],
         _hours(asked, pace) if asked and asked.keys() <= pace.keys() else None,

@@ -29,9 +29,7 @@ class Rank(IntEnum):
     ADJUDICATE = 60  # disagreements wait for a decision
     PLAN = 70  # no model was asked
     JUDGE = 80  # answers wait for a judge
-    TABLES = 90  # answers are there
-    UNOPENED = 95  # all that was asked for is there, and stages are not open yet
-    EXPORT = 100  # all that was wanted is there
+    TABLES = 90  # answers are there: their tables, stages that are not open yet, or the export
     REST = 105  # a few candidates wait for a fact; nobody else waits for them
     WAIT = 110  # others are at work
 

@@ -1,14 +1,16 @@
 """What numbers add to the next action of the overview: see benchmarks.pages.next_actions."""
 
+from collections.abc import Sequence
+
 from django.urls import reverse
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.models import Annotation
-from annotation.queries.board_counts import chain_progress
+from annotation.queries.board_counts import ChainProgress, chain_progress
 from benchmarks.access import is_permitted
-from benchmarks.models import Benchmark
+from benchmarks.models import Benchmark, Stage
 from benchmarks.pages.next_actions import NextAction
 from people.models import User
 
@@ -18,14 +20,19 @@ def _has_answers(benchmark: Benchmark) -> bool:
     return rows.exists()
 
 
-def view_tables(benchmark: Benchmark, user: User) -> NextAction | None:
-    """There are answers. For those who export, as long as more are wanted."""
+def use_answers(benchmark: Benchmark, user: User) -> NextAction | None:
+    """There are answers: their tables; for who works on the benchmark and misses none, the stages that are left, or the
+    export. How far the chain is, is read once."""
     if not _has_answers(benchmark):
         return None
     progress = chain_progress(benchmark)
+    if not progress.is_complete or not is_permitted(user, benchmark, "work_on"):
+        return _view_tables(benchmark, progress)
+    return _open_the_rest(benchmark, progress.unopened) if progress.unopened else _export(benchmark)
+
+
+def _view_tables(benchmark: Benchmark, progress: ChainProgress) -> NextAction:
     answered, wanted = progress.answered, progress.wanted
-    if progress.is_complete and is_permitted(user, benchmark, "work_on"):
-        return None
     words = {"n": number_format(answered, use_l10n=True), "wanted": number_format(wanted, use_l10n=True)}
     return NextAction(
         _("The tables are ready."),
@@ -36,31 +43,23 @@ def view_tables(benchmark: Benchmark, user: User) -> NextAction | None:
     )
 
 
-def open_the_rest(benchmark: Benchmark, user: User) -> NextAction | None:
-    """No answer is missing, and there are stages that nobody was asked in."""
-    if not is_permitted(user, benchmark, "work_on") or not _has_answers(benchmark):
-        return None
-    progress = chain_progress(benchmark)
-    if not progress.unopened or not progress.is_complete:
-        return None
-    n = len(progress.unopened)
+def _open_the_rest(benchmark: Benchmark, unopened: Sequence[Stage]) -> NextAction:
+    """Stages that nobody was asked in."""
+    n = len(unopened)
     text = ngettext(
         "All answers of the open stages are there. %(n)s stage is not open yet: %(stages)s.",
         "All answers of the open stages are there. %(n)s stages are not open yet: %(stages)s.",
         n,
     )
     return NextAction(
-        text % {"n": n, "stages": ", ".join(f"“{stage.name}”" for stage in progress.unopened)},
+        text % {"n": n, "stages": ", ".join(f"“{stage.name}”" for stage in unopened)},
         _("Open the chain"),
         reverse("annotation:chain_open", args=[benchmark.slug]),
         second=(_("View the tables"), reverse("evaluation:tables", args=[benchmark.slug])),
     )
 
 
-def export(benchmark: Benchmark, user: User) -> NextAction | None:
-    """Every stage was opened, and no answer is missing."""
-    if not is_permitted(user, benchmark, "work_on") or not _has_answers(benchmark):
-        return None
+def _export(benchmark: Benchmark) -> NextAction:
     return NextAction(
         _("All wanted answers are there."),
         _("Export"),
