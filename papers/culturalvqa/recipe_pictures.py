@@ -31,7 +31,13 @@ RELEVANCE_SHEET = {
         )
     ]
 }
-SHOWN = {"show": [{"key": "assertion", "label": {"en": "It is said to show"}}]}
+# What the question speaks of: a picture may have been found for a concept, without a sentence.
+SHOWN = {
+    "show": [
+        {"key": "concept", "label": {"en": "Concept"}},
+        {"key": "assertion", "label": {"en": "It is said to show"}},
+    ]
+}
 TO_LABEL: dict[str, Any] = {
     "kind": "sample",
     "from": [CANDIDATES],
