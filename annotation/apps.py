@@ -5,7 +5,14 @@ class AnnotationConfig(AppConfig):
     name = "annotation"
 
     def ready(self) -> None:
-        from annotation.pages import cohort_items, item_revisions, next_actions, open_disputes, outside_items
+        from annotation.pages import (
+            cohort_items,
+            item_revisions,
+            missing_answers,
+            next_actions,
+            open_disputes,
+            outside_items,
+        )
         from annotation.pages.board_rows import cohort_rows
         from annotation.pages.problem_reports import PANEL
         from annotation.pages.rule_results import FILTER
@@ -25,6 +32,7 @@ class AnnotationConfig(AppConfig):
         panels.register(item_revisions.WAITING)
         panels.register(open_disputes.PANEL)
         panels.register_for_items(VERDICTS)
+        panels.register_for_items(missing_answers.PANEL)
         panels.register_for_items(item_revisions.PANEL)
         panels.register_filter(FILTER)
         panels.register_filter(outside_items.FILTER)

@@ -30,13 +30,14 @@ class FailedClause:
 @dataclass(frozen=True)
 class RuleResult:
     """`waits_for`: what is missing. `score`: the mean of the answers' totals, and `most` the most there is; None where
-    the rule has none."""
+    the rule has none. `least`: how many answers must meet everything; 0 where it is more than half."""
 
     outcome: Outcome
     waits_for: list[str]
     failed: list[FailedClause]
     score: float | None
     most: float
+    least: int = 0
 
 
 def rule_results(item: Item) -> list[RuleResult] | None:
@@ -58,7 +59,8 @@ def _rule_result(outcome: Outcome) -> RuleResult:
         for key in outcome.failed
     ]
     waits = [str(WAITS.get(name, name)) for name in outcome.waits_for]
-    return RuleResult(outcome, waits, failed, numbers.get("score"), rule.score.maximum if rule.score else 0)
+    most = rule.score.maximum if rule.score else 0
+    return RuleResult(outcome, waits, failed, numbers.get("score"), most, rule.least)
 
 
 def _failed_gate(key: str, value: float, at_least: float) -> FailedClause:

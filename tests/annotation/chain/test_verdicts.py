@@ -6,10 +6,11 @@ from urllib.parse import parse_qsl
 import pytest
 
 from annotation.models import Outcome, Unit
-from annotation.pages import rule_results
+from annotation.pages import missing_answers, rule_results
 from benchmarks.models import Item, Stage
 from benchmarks.queries import items as item_queries
 from people.models import User
+from tests.annotation.chain.disputed_scene import a_willing_person
 from tests.annotation.chain.factories import (
     GOOD,
     RULE,
@@ -45,6 +46,31 @@ def test_a_clause_that_failed_is_named_with_how_many_answers_failed_it() -> None
     assert result.outcome.state == "rejected"
     assert [(one.words, one.answers) for one in result.failed] == [("It is good", 2)]
     assert result.score == pytest.approx(1 / 3) and result.most == 1
+
+
+def test_an_item_names_the_answers_that_its_rule_waits_for_and_of_whom(world: World) -> None:
+    """Two answers of each country are wanted, and one of Brazil is there."""
+    stage = a_stage(
+        world.benchmark, "rate", GOOD, acceptance="by_rule", acceptance_rule={**RULE, "least": 2}, has_target=False
+    )
+    items(stage, 1)
+    campaign = create_open_campaign(stage, world.brazil, world.egypt, target=2)
+    answer(claim_sheet(a_willing_person(world.brazil), campaign, world.brazil), good="1")
+    process_derivations()
+    item = stage.items.get()
+    [waits] = missing_answers.missing_answers(item) or []
+    assert (waits.text, waits.cohorts) == ("Waits for 3 more answers", [("Brazil", 1), ("Egypt", 2)])
+    address = f"/b/{world.benchmark.slug}/items/{item.pk}/"
+    assert "Waits for 3 more answers" in world.client(world.mara).get(address).content.decode()
+    assert world.client(world.stranger).get(address).status_code == 404
+    for cohort, n in ((world.brazil, 1), (world.egypt, 2)):
+        for _time in range(n):
+            answer(claim_sheet(a_willing_person(cohort), campaign, cohort), good="1" if cohort == world.brazil else "0")
+    process_derivations()
+    assert missing_answers.missing_answers(item) is None
+    [result] = rule_results.rule_results(item) or []
+    assert (result.outcome.state, result.least) == ("accepted", 2), "two of four are enough here"
+    assert "2 met everything; 2 must." in world.client(world.mara).get(address).content.decode()
 
 
 def test_rule_by_means_marks_no_single_answer_as_failing() -> None:
