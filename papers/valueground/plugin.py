@@ -2,6 +2,7 @@
 
 from evaluation.tables.requirements import with_requirements
 from papers.plugins import BenchmarkPlugin
+from papers.valueground.builder.pages.pairs_page import PAGES as PAIR_PAGES
 from papers.valueground.figures import FIGURES
 from papers.valueground.prompts import PROMPTS
 from papers.valueground.recipe import VALUEGROUND
@@ -16,5 +17,5 @@ PLUGIN = BenchmarkPlugin(
     prompts=PROMPTS,
     tables={KEY: with_requirements(TABLES[KEY], REQUIREMENTS)},
     figures={KEY: FIGURES},
-    pages={KEY: PAGES},
+    pages={KEY: (*PAGES, *PAIR_PAGES)},
 )

@@ -1,0 +1,224 @@
+"""What the page *Pair* shows: the rounds of a build in their order, out of its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from annotation.models import Annotation
+from benchmarks.models import Image, ItemReturn
+from papers.valueground.builder.models import Build, BuildStep
+from papers.valueground.builder.prompts import alternative_text
+from papers.valueground.builder.states import SIDES
+from papers.valueground.builder.texts import OVERRIDES, REASONS
+from predictions.texts.call_reasons import reason_text
+
+
+@dataclass(frozen=True)
+class DrawnPicture:
+    """A picture of a step, with its name and what it stands for. `side` is empty for the base picture."""
+
+    step: BuildStep
+    image: Image
+    side: str
+    name: str
+    alt: str
+
+
+@dataclass(frozen=True)
+class RoundVerdict:
+    """What the critic said, and what was decided. `issues`: side, axis and sentence, only where there is an issue."""
+
+    asked: str
+    route: str
+    issues: Sequence[tuple[str, str, str]]
+    override: str
+    text_visible: bool
+    notes: Sequence[str]
+
+
+@dataclass
+class Round:
+    """One attempt under a plan. `plan`: the planner's output, in the round that it was made for. `instructions` and
+    `removed` by side; `shares`: what part of the pixels changed, as text; `cost` None where a price is unknown."""
+
+    plan_round: int
+    edit_round: int
+    steps: list[BuildStep] = field(default_factory=list)
+    plan: Mapping[str, Any] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    pictures: list[DrawnPicture] = field(default_factory=list)
+    instructions: list[tuple[str, str]] = field(default_factory=list)
+    shares: list[tuple[str, str]] = field(default_factory=list)
+    verdicts: list[RoundVerdict] = field(default_factory=list)
+
+    @property
+    def number(self) -> tuple[int, int]:
+        return self.plan_round + 1, self.edit_round + 1
+
+    @property
+    def cost(self) -> Decimal | None:
+        costs = [step.cost for step in self.steps]
+        return None if None in costs else sum((cost for cost in costs if cost is not None), Decimal(0))
+
+    @property
+    def seeds(self) -> list[int]:
+        return [step.seed for step in self.steps if step.seed is not None]
+
+    @property
+    def locked(self) -> str:
+        return ", ".join(self.plan.get("plan", {}).get("locked", ()))
+
+    @property
+    def risks(self) -> str:
+        return ", ".join(self.plan.get("plan", {}).get("risks", ()))
+
+    @property
+    def scene(self) -> str:
+        return str(self.plan.get("plan", {}).get("base_scene", ""))
+
+    @property
+    def statements(self) -> list[tuple[str, str, str]]:
+        """Side, statement and signals."""
+        statements, signals = self.plan.get("semantic_statement", {}), self.plan.get("plan", {}).get("signals", {})
+        return [(side.upper(), str(statements.get(side, "")), "; ".join(signals.get(side, ()))) for side in SIDES]
+
+
+@dataclass(frozen=True)
+class PairLog:
+    """`shown`: the two pictures side by side. `pictures`: all of them, to choose from, of all revisions."""
+
+    build: Build
+    revisions: Sequence[Build]
+    rounds: Sequence[Round]
+    pictures: Sequence[DrawnPicture]
+    shown: Sequence[DrawnPicture]
+    comments: Sequence[str]
+    returned: Sequence[ItemReturn]
+    reason: str
+
+    @property
+    def cost(self) -> Decimal:
+        return self.build.cost + self.build.unaccounted
+
+
+def pair_log(build: Build, left: str = "", right: str = "") -> PairLog:
+    """`left` and `right`: ids of steps whose pictures are compared; else the newest of each side. Six queries."""
+    same = {"plan": build.plan_id, "question": build.question_id, "source": build.source_id}
+    revisions = list(Build.objects.filter(**same).order_by("revision"))
+    steps = BuildStep.objects.filter(build__in=revisions).select_related("image", "build")
+    rounds: dict[int, list[Round]] = {}
+    statements: dict[str, str] = {}
+    for step in steps.order_by("build__revision", "number"):
+        _add(_round_of(rounds.setdefault(step.build_id, []), step), step, statements)
+    drawn = [picture for revision in revisions for each in rounds.get(revision.pk, []) for picture in each.pictures]
+    until = [picture for picture in drawn if picture.step.build.revision <= build.revision]
+    shown = [picture for picture in (_chosen(drawn, left) or _newest(until, "a"),
+                                     _chosen(drawn, right) or _newest(until, "b")) if picture]  # fmt: skip
+    return PairLog(
+        build, revisions, rounds.get(build.pk, []), drawn, shown, _comments(build), _returns(build), _reason(build)
+    )
+
+
+def _reason(build: Build) -> str:
+    if not build.reason:
+        return ""
+    known = REASONS.get(build.reason)
+    return str(known) if known is not None else reason_text(build.reason)
+
+
+def _comments(build: Build) -> list[str]:
+    """What reviewers wrote about the pair, without their names."""
+    rows = Annotation.objects.filter(live=True, assignment__unit__item=build.item_id, rater__kind="person")
+    answers = rows.order_by("submitted_at", "pk").values_list("answers__comment", flat=True)
+    return [str(comment) for comment in answers if comment] if build.item_id else []
+
+
+def _returns(build: Build) -> list[ItemReturn]:
+    return list(ItemReturn.objects.filter(item=build.item_id, undone_at=None)) if build.item_id else []
+
+
+def _chosen(pictures: Iterable[DrawnPicture], step: str) -> DrawnPicture | None:
+    return next((picture for picture in pictures if str(picture.step.pk) == step), None)
+
+
+def _newest(pictures: Sequence[DrawnPicture], side: str) -> DrawnPicture | None:
+    return next((picture for picture in reversed(pictures) if picture.side == side), None)
+
+
+def _round_of(rounds: list[Round], step: BuildStep) -> Round:
+    number = step.plan_round, step.edit_round
+    if not rounds or (rounds[-1].plan_round, rounds[-1].edit_round) != number:
+        rounds.append(Round(*number))
+    return rounds[-1]
+
+
+def _add(each: Round, step: BuildStep, statements: dict[str, str]) -> None:
+    """Put a step into its round. `statements`: those of the newest plan, for the texts of its pictures."""
+    each.steps.append(step)
+    output = step.output
+    if step.kind == BuildStep.Kind.PLAN and step.state == BuildStep.State.DONE:
+        each.plan = output
+        statements |= {side: str(output.get("semantic_statement", {}).get(side, "")) for side in SIDES}
+    elif step.kind == BuildStep.Kind.CHECK:
+        each.problems += [str(problem.get("text", "")) for problem in output.get("problems", ())]
+        each.problems += [str(output["reason"])] if output.get("reason") else []
+    elif step.kind == BuildStep.Kind.INSTRUCT:
+        each.instructions += [(side.upper(), _instruction(output[side])) for side in SIDES if side in output]
+    elif step.kind == BuildStep.Kind.COMPARE:
+        each.shares = [(SHARES[key](), f"{share:.1%}") for key, share in output.get("shares", {}).items()]
+    elif step.kind == BuildStep.Kind.ROUTE:
+        each.verdicts.append(_verdict(step, each))
+    if step.image is not None:
+        side = step.target if step.target in SIDES else ""
+        alt = alternative_text(statements, side) if side and statements else _("The base picture of the plan")
+        each.pictures.append(DrawnPicture(step, step.image, side, _picture_name(step, side), alt))
+
+
+SHARES = {
+    "a_b": lambda: _("A and B"), "base_a": lambda: _("base picture and A"), "base_b": lambda: _("base picture and B"),
+}  # fmt: skip
+AXES = {
+    "semantic": lambda: _("Meaning"), "contrast": lambda: _("Only difference"), "shortcut": lambda: _("Give-away"),
+}  # fmt: skip
+ROUTES = {
+    "accept": lambda: _("Accept"), "regenerate": lambda: _("Draw again"), "revise_edits": lambda: _("New instructions"),
+    "replan": lambda: _("Plan again"), "ask_again": lambda: _("Ask the critic again"),
+    "best_effort": lambda: _("Keep as best effort"), "refused": lambda: _("Refused"),
+}  # fmt: skip
+
+
+def _picture_name(step: BuildStep, side: str) -> str:
+    values = {"revision": step.build.revision, "plan": step.plan_round + 1, "round": step.edit_round + 1}
+    values["picture"] = side.upper() or _("base picture")  # type: ignore[assignment]
+    return _("Revision %(revision)s, plan %(plan)s, round %(round)s: %(picture)s") % values
+
+
+def _instruction(written: Mapping[str, Any]) -> str:
+    return "; ".join(map(str, written["signals"])) if "signals" in written else str(written.get("instruction", ""))
+
+
+def _verdict(step: BuildStep, each: Round) -> RoundVerdict:
+    output = step.output
+    critics = [earlier for earlier in each.steps if earlier.kind == BuildStep.Kind.CRITIC]
+    last = critics[-1].output if critics else {}
+    issues = [
+        (side.upper(), AXES[axis](), str(text))
+        for side in SIDES
+        for axis, text in output.get("issues", {}).get(side, {}).items()
+        if text and axis in AXES
+    ]
+    override = str(OVERRIDES.get(step.override, step.override)) if step.override else ""
+    notes = [str(note) for note in output.get("notes", ())] if not issues else []
+    return RoundVerdict(
+        _route(output.get("asked", "")), _route(output.get("route", "")), issues, override,
+        bool(last.get("text_visible")), notes,
+    )  # fmt: skip
+
+
+def _route(code: Any) -> str:
+    return ROUTES[str(code)]() if str(code) in ROUTES else str(code)
