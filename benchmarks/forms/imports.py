@@ -34,6 +34,11 @@ class ImportForm(StyledFormMixin, forms.Form):
         required=False,
         help_text=_("Fill in empty columns of items that exist. A value is never replaced."),
     )
+    correct_facts = forms.BooleanField(
+        label=_("Correct facts"),
+        required=False,
+        help_text=_("A fact that differs replaces the earlier one, which is kept. Filters decide again."),
+    )
 
     def __init__(self, *args: Any, stage: Stage, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -51,7 +56,7 @@ class ImportForm(StyledFormMixin, forms.Form):
             self.fields["condition"] = forms.ChoiceField(
                 label=_("Condition"), choices=choices, required=False, widget=forms.Select(attrs={"class": "in"})
             )
-            self.order_fields(["archive", "manifest", "condition", "source", "licence", "complete"])
+            self.order_fields(["archive", "manifest", "condition", "source", "licence", "complete", "correct_facts"])
         if "archive" in self.fields:
             self.fields["archive"].widget.attrs["accept"] = ".zip,application/zip"
         self.fields["manifest"].widget.attrs["accept"] = ".csv,.tsv,.jsonl,.ndjson"

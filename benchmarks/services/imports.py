@@ -48,11 +48,11 @@ STEP_SECONDS = 2.0
 
 def start_upload(
     stage: Stage, actor: User, *, archive: File[bytes] | None, manifest: File[bytes] | None, defaults: Defaults,
-    complete: bool = False,
+    complete: bool = False, correct_facts: bool = False,
 ) -> Job:  # fmt: skip
     """Keep the uploaded files until the work is done, and queue it. Items without pictures need no archive.
 
-    `complete`: fill in what known items lack.
+    `complete`: fill in what known items lack. `correct_facts`: a fact that differs replaces the earlier one.
     """
     named = archive or manifest
     assert named is not None
@@ -61,6 +61,7 @@ def start_upload(
         "manifest": _store_upload(manifest) if manifest else "",
         "defaults": asdict(defaults),
         "complete": complete,
+        "correct_facts": correct_facts,
     }
     title = _("Import of %(file)s") % {"file": named.name}
     return _start(stage, actor, title, params, inline=False)
@@ -120,6 +121,7 @@ IMPORT = JobKind(
         "shares_picture": gettext_lazy("Duplicate picture"),
         "picture_not_used": gettext_lazy("Unused file"),
         "revision": gettext_lazy("Next revision"),
+        "fact_corrected": gettext_lazy("Corrected fact"),
     },
 )
 
@@ -242,6 +244,11 @@ def _write(work: JobContext, stage: Stage, batch: list[PreparedRow], done: int) 
         work.step(
             done=done + len(batch),
             cursor={"rows": done + len(batch)},
-            rows=import_batch(stage, batch, complete=bool(work.params.get("complete"))),
+            rows=import_batch(
+                stage,
+                batch,
+                complete=bool(work.params.get("complete")),
+                correct_facts=bool(work.params.get("correct_facts")),
+            ),
         )
     return done + len(batch)

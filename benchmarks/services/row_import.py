@@ -6,6 +6,7 @@ returned with a comment make its next revision: all rows of the item have to com
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -64,6 +65,8 @@ class Known:
     """Whether an import makes its next revision: it was returned with a comment, and nothing has replaced it."""
     images: dict[str, ItemImage] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)
+    fact_versions: Counter[str] = field(default_factory=Counter)
+    """How many values each fact has had, in the database."""
 
     def compared_context(self, role: str, mode: str) -> Mapping[str, Any]:
         """The context that a row is compared with. In a set each picture has its own."""
@@ -77,6 +80,7 @@ class Batch:
 
     stage: Stage
     complete: bool
+    correct_facts: bool = False
     known: dict[str, Known] = field(default_factory=dict)
     """By the key that rows name: of several revisions the newest one."""
     revised: set[str] = field(default_factory=set)
@@ -96,14 +100,17 @@ class Batch:
         return self.stage.pictures
 
 
-def import_batch(stage: Stage, prepared: Sequence[PreparedRow], *, complete: bool = False) -> list[JobRow]:
+def import_batch(
+    stage: Stage, prepared: Sequence[PreparedRow], *, complete: bool = False, correct_facts: bool = False
+) -> list[JobRow]:
     """Make what is not there yet. Needs a transaction; locks the stage, so that imports take turns.
 
     `complete`: fill in what a known item lacks and a row says. A value that is there is never replaced.
+    `correct_facts`: a fact that differs is written beside the earlier one, and holds from now on.
     """
     locked = lock_stage(stage)
     prepared = _check_facts(locked, prepared)
-    batch = _load_batch(stage, prepared, complete)
+    batch = _load_batch(Batch(stage, complete, correct_facts), prepared)
     rows = []
     for prepared_row in prepared:
         judged = _classify(batch, prepared_row)
@@ -138,8 +145,8 @@ def _judge(stage: Stage, batch: Batch) -> None:
     arrivals.judge_and_notify(stage, sorted(touched))
 
 
-def _load_batch(stage: Stage, prepared: Sequence[PreparedRow], complete: bool) -> Batch:
-    batch = Batch(stage, complete)
+def _load_batch(batch: Batch, prepared: Sequence[PreparedRow]) -> Batch:
+    stage = batch.stage
     keys = {prepared_row.row.found.key for prepared_row in prepared if isinstance(prepared_row.row.found, Record)}
     items = list(Item.objects.filter(stage=stage, key__in=keys))
     newest = newest_revisions(item for item in items if item.withdrawn_because == RETURNED)
@@ -156,6 +163,7 @@ def _load_batch(stage: Stage, prepared: Sequence[PreparedRow], complete: bool) -
             by_id[use.item_id].images[use.role] = use
         for fact in ItemFact.objects.filter(item__in=by_id, source=FACT_SOURCE).order_by("pk"):
             by_id[fact.item_id].facts[fact.key] = fact.value
+            by_id[fact.item_id].fact_versions[fact.key] += 1
     images = {prepared_row.image.pk for prepared_row in prepared if prepared_row.image}
     if images:
         uses = ItemImage.objects.filter(item__stage=stage, image__in=images).order_by("-pk")
@@ -251,18 +259,44 @@ def _extend(batch: Batch, known: Known, record: Record, image: Image | None, rol
     further = adds and batch.mode in ("named", "set")
     context = _context(record, image)
     missing, other = _compare(known, record, use, context, role, batch.mode)
+    wrong = _wrong_facts(batch, known, other)
+    other = [name for name in other if name not in wrong]
     if adds and not further:
         missing.insert(0, "file")
+    if wrong and adds:
+        other += wrong  # a row either adds a picture or corrects
     if other or (missing and not batch.complete and not further):
         return _differing_row_result(record.key, other, missing)
     if further or missing:
         _fill(batch, known, record, role, context)
     if use is not None and missing:
         _fill_picture(batch, use, record)
+    if wrong:
+        return _correct_facts(batch, known, record, wrong)
     if adds:
         added = _add_picture(batch, known, record, image, role)
         return added if further else added._replace(outcome=Outcome.UPDATED)
     return RowResult(Outcome.UPDATED if missing else Outcome.UNCHANGED)
+
+
+def _wrong_facts(batch: Batch, known: Known, columns: Sequence[str]) -> list[str]:
+    """Of the columns that differ, the facts to be corrected: those that an earlier import wrote."""
+    if not batch.correct_facts:
+        return []
+    written = {f"{FACT}{name}" for name in known.fact_versions}
+    return [column for column in columns if column in written]
+
+
+def _correct_facts(batch: Batch, known: Known, record: Record, columns: Sequence[str]) -> RowResult:
+    """Each correction is a row of its own: the newest one holds, and those before it stay."""
+    changes = []
+    for column in columns:
+        name = column.removeprefix(FACT)
+        value, version = record.facts[name], str(known.fact_versions.pop(name) + 1)
+        changes.append(f"{column}: {known.facts[name]} → {value}")
+        known.facts[name] = value
+        batch.facts.append(ItemFact(item=known.item, key=name, value=value, source=FACT_SOURCE, version=version))
+    return RowResult(Outcome.UPDATED, "fact_corrected", _("Corrected: %(changes)s.") % {"changes": ", ".join(changes)})
 
 
 def _context(record: Record, image: Image | None) -> dict[str, Any]:

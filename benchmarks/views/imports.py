@@ -59,6 +59,7 @@ def _start_upload(request: HttpRequest, stage: Stage, form: ImportForm) -> Job:
     return imports.start_upload(
         stage, current_user(request), archive=data.get("archive"), manifest=data["manifest"],
         defaults=form.defaults(), complete=data["complete"],
+        correct_facts=data["correct_facts"],
     )  # fmt: skip
 
 

@@ -162,3 +162,24 @@ def test_a_list_that_an_older_import_kept_as_text_does_not_differ(stage: Stage, 
 def test_the_imported_file_name_stays_with_the_picture(stage: Stage, mara: Client) -> None:
     upload(mara, stage, b"file,key\nset/a.png,tea\n", {"set/a.png": TWO["a.png"]})
     assert stage.items.get().images.get().file_name == "set/a.png"
+
+
+def test_a_wrong_fact_is_corrected_where_that_is_asked_for_and_the_filter_decides_again(
+    stage: Stage, mara: Client
+) -> None:
+    score = {"key": "score", "kind": "fact", "params": {"key": "clip_score", "least": 23}}
+    Stage.objects.filter(pk=stage.pk).update(filters=[score])
+    upload(mara, stage, lines({**TEA, "fact.clip_score": "2.7"}), TWO)
+    assert stage.items.get().intake == "dropped"
+    right = lines({**TEA, "fact.clip_score": "27"})
+    assert outcomes(upload(mara, stage, right, TWO)) == {1: ("error", "key_differs")}, "never by chance"
+    job = upload(mara, stage, right, TWO, correct_facts="on")
+    assert outcomes(job) == {1: ("updated", "fact_corrected")}
+    assert "fact.clip_score: 2.7 → 27" in job.rows.get().message
+    assert stage.items.get().intake == "kept"
+    facts = ItemFact.objects.order_by("pk").values_list("value", "version")
+    assert list(facts) == [(2.7, ""), (27, "2")], "the earlier one stays"
+    assert outcomes(upload(mara, stage, right, TWO, correct_facts="on")) == {1: ("unchanged", "")}
+    other = lines({**TEA, "text": "Green tea", "fact.clip_score": "28"})
+    assert outcomes(upload(mara, stage, other, TWO, correct_facts="on")) == {1: ("error", "key_differs")}
+    assert ItemFact.objects.count() == 2, "only facts are corrected"
