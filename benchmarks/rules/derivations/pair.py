@@ -5,7 +5,8 @@ where this differs), near ([[key, key, similarity], ...]: only these), similar (
 those that a model finds so alike, by a fact that is a vector), most (pairs in each group); text, concept, origin,
 condition and context are "a.<where>" or "b.<where>", or "none". Which of the two is `a` is drawn with the seed.
 
-No item is paired with itself, and two items are one pair, in whatever order they come.
+No item is paired with itself, and two items are one pair, in whatever order they come. Two answers to one item are a
+pair only where each answer is a side and `sides` says in what they differ.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -140,8 +141,9 @@ def _needs_unit(params: Mapping[str, Any]) -> bool:
 
 def _pairs(sides: Sequence[Side], params: Mapping[str, Any], alike: Likeness | None) -> Iterator[Pair]:
     differs = params.get("sides")
+    between_answers = params.get("per") == "answer" and differs
     for side, other in combinations(sides, 2):
-        if side.first.item.key == other.first.item.key:
+        if side.first.item.key == other.first.item.key and not between_answers:
             continue
         if differs and read_path(differs, side.first) == read_path(differs, other.first):
             continue

@@ -207,11 +207,17 @@ def _draft(
         concept=item.concept,
         origin=item.origin,
         condition=item.condition,
-        text=item.text,
+        text=item.text or _both_sides(item.context),
         context=context,
         images=dict(item.images) if params.get("pictures") == "item" else {},
         roles=roles,
     )
+
+
+def _both_sides(context: Mapping[str, Any]) -> str:
+    """Of a pair of texts, which has no text of its own."""
+    sides = [(name, context.get(f"option_{name.lower()}")) for name in ("A", "B")]
+    return "\n".join(f"{name}: {text}" for name, text in sides if text)
 
 
 def _keys(candidates: Sequence[Result]) -> list[tuple[str, str]]:

@@ -1,0 +1,69 @@
+"""The form that adds a judge: which answers, what is decided about them, and who decides."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from annotation.composer.stage_settings import question_title
+from annotation.forms.campaigns import LARGEST_TARGET
+from annotation.services.sheets.judge_stages import JudgeStage
+from benchmarks.models import Benchmark
+from people.forms.base import StyledFormMixin
+
+JUDGED = frozenset({"text", "choice", "rating", "box"})
+SCALES = (
+    ("two", _("Two points: no, yes")),
+    ("three", _("Three points: no, partly, yes")),
+    ("five", _("Five points, from not at all to very much")),
+)
+
+
+class JudgeStageForm(StyledFormMixin, forms.Form):
+    """Makes a whole stage. All of it can be changed afterwards, as of any other stage."""
+
+    answers = forms.ChoiceField(label=_("Answers that are judged"))
+    of_models = forms.BooleanField(
+        label=_("Those of models, also of later runs"), required=False, initial=True,
+    )  # fmt: skip
+    of_people = forms.BooleanField(
+        label=_("Those of people, each against the answers of the others"), required=False, initial=True,
+    )  # fmt: skip
+    question = forms.CharField(
+        label=_("What is asked about each answer"), max_length=300, initial="Is this answer good?",
+    )  # fmt: skip
+    scale = forms.ChoiceField(label=_("Decided by"), choices=SCALES, initial="two")
+    reason = forms.BooleanField(label=_("Ask for a reason, too"), required=False, initial=True)
+    people = forms.IntegerField(
+        label=_("People who judge each answer"), min_value=0, max_value=LARGEST_TARGET, initial=0,
+        help_text=_("0: only a model judges. Nobody is given an answer of their own."),
+    )  # fmt: skip
+    name = forms.CharField(label=_("Name of the stage"), max_length=120, initial="Judge")
+
+    def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.by_key = {stage.key: stage for stage in benchmark.stages.select_related("benchmark")}
+        self.fields["answers"].choices = [  # type: ignore[attr-defined]
+            (f"{stage.key}|{row['key']}", f"{stage.name}: {question_title(row)}")
+            for stage in self.by_key.values()
+            for row in stage.sheet.get("fields", [])
+            if row.get("kind") in JUDGED and row.get("key")
+        ]
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        if not data.get("of_models") and not data.get("of_people"):
+            self.add_error("of_models", _("Choose whose answers are judged: those of models, of people, or both."))
+        return data
+
+    def choice(self) -> JudgeStage:
+        """Of the valid form."""
+        data = self.cleaned_data
+        stage, _bar, field = data["answers"].partition("|")
+        return JudgeStage(
+            name=data["name"].strip(), source=self.by_key[stage], field=field, question=data["question"].strip(),
+            scale=data["scale"], of_models=data["of_models"], of_people=data["of_people"], reason=data["reason"],
+            answers=data["people"],
+        )  # fmt: skip

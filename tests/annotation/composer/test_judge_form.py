@@ -1,0 +1,91 @@
+"""A judge is added by one form: its stage, its items, and what a model is asked about each answer."""
+
+import pytest
+
+from benchmarks.models import Stage
+from tests.annotation.chain.factories import (
+    ANSWER,
+    SKIPS,
+    answer,
+    claim_sheet,
+    create_open_campaign,
+    process_derivations,
+)
+from tests.annotation.composer.test_pages import post_form
+from tests.chains.link_client import text_of
+from tests.personas import World, stand_in
+from tests.samples import rater
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def answers(world: World) -> Stage:
+    """A stage of pairs of texts whose one item has three answers."""
+    stage = Stage.objects.create(
+        benchmark=world.benchmark, key="pairs", name="Pairs", display="pair", pictures="none", sheet=ANSWER,
+        has_target=False, position=1, skip_reasons=SKIPS,
+    )  # fmt: skip
+    stand_in([stage.items.create(key="p", context={"option_a": "A stitch in time", "option_b": "Better late"})])
+    campaign = create_open_campaign(stage, world.egypt, world.brazil, target=2)
+    for user, cohort in ((world.nour, world.egypt), (world.tarek, world.egypt), (world.bia, world.brazil)):
+        answer(claim_sheet(rater(user), campaign, cohort), answer=f"Because of {user.name}")
+    return stage
+
+
+DATA = {
+    "answers": "pairs|answer", "of_models": "on", "of_people": "on", "question": "Does it convince?", "scale": "three",
+    "people": "1", "name": "Judge",
+}  # fmt: skip
+
+
+def test_one_form_makes_the_stage_with_its_items_and_a_sheet_that_says_what_was_answered(
+    world: World, answers: Stage
+) -> None:
+    mara, url = world.client(world.mara), f"/b/{world.benchmark.slug}/stages/judge/"
+    assert mara.post(url, DATA).status_code == 302
+    stage = Stage.objects.get(key="judge")
+    assert [len(field["config"].get("points", ())) for field in stage.sheet["fields"]] == [3]
+    process_derivations()
+    assert not stage.items.exists(), "one answer is missing"
+    campaign = answers.campaigns.get()
+    answer(claim_sheet(rater(world.caio), campaign, world.brazil), answer="Because of Caio")
+    process_derivations()
+    assert stage.items.count() == 4
+    assert all(len(item.context["references"]) == 3 for item in stage.items.all())
+    judging = create_open_campaign(stage, world.egypt)
+    sheet = text_of(world.client(world.nour).get(f"/work/{judging.pk}/").content.decode())
+    assert "Does it convince?" in sheet and "A stitch in time" in sheet and "Because of" in sheet
+
+
+def test_the_composer_shows_a_judge_that_was_made_and_changes_nothing_of_it(world: World, answers: Stage) -> None:
+    mara = world.client(world.mara)
+    mara.post(f"/b/{world.benchmark.slug}/stages/judge/", DATA)
+    stage = Stage.objects.get(key="judge")
+    before = stage.derivation, stage.sheet, stage.layout
+    url = f"/b/{world.benchmark.slug}/stages/{stage.pk}/"
+    assert "as JSON" not in mara.get(url).content.decode()
+    assert post_form(mara, url, "publish").status_code == 302
+    stage.refresh_from_db()
+    assert (stage.derivation, stage.sheet, stage.layout) == before
+
+
+@pytest.mark.parametrize(("change", "message"), [
+    ({"of_models": "", "of_people": ""}, "Choose whose answers are judged"),
+    ({"answers": "pairs|nothing"}, "Select a valid choice."),
+    ({"people": "-1"}, "greater than or equal to 0"),
+    ({"question": ""}, "This field is required."),
+])  # fmt: skip
+def test_a_wrong_value_is_refused_in_place(world: World, answers: Stage, change: dict[str, str], message: str) -> None:
+    url = f"/b/{world.benchmark.slug}/stages/judge/"
+    reply = world.client(world.mara).post(url, {key: value for key, value in {**DATA, **change}.items() if value})
+    assert reply.status_code == 400 and message in reply.content.decode()
+    assert not Stage.objects.filter(key="judge").exists()
+
+
+def test_only_who_works_on_the_benchmark_adds_a_judge(world: World, answers: Stage) -> None:
+    url = f"/b/{world.benchmark.slug}/stages/judge/"
+    for user in (world.reviewer, world.nour, world.rival, world.stranger):
+        assert world.client(user).get(url).status_code == 404
+        assert world.client(user).post(url, DATA).status_code == 404
+    assert world.client(world.mara).get(url).status_code == 200
