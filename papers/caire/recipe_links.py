@@ -63,6 +63,7 @@ LINK_CHECK = StageSpec(
     display="image",
     sheet=SHEET,
     target_answers=3,
+    target_in_all=True,
     has_target=False,
     own_vocabulary=True,
     layout={

@@ -108,6 +108,7 @@ GENERATED = StageSpec(
         ]
     },
     target_answers=1,
+    target_in_all=True,
     has_target=False,
     own_vocabulary=True,
     acceptance="by_rule",

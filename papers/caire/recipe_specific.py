@@ -71,6 +71,7 @@ CONCEPTS = StageSpec(
         ]
     },
     target_answers=1,
+    target_in_all=True,
     has_target=False,
     own_vocabulary=True,
     acceptance="by_review",
@@ -133,6 +134,7 @@ PICTURES = StageSpec(
         ]
     },
     target_answers=1,
+    target_in_all=True,
     has_target=False,
     own_vocabulary=True,
     derivation={

@@ -10,6 +10,7 @@ from benchmarks.models import Benchmark, Stage
 from benchmarks.recipes.registry import find
 from people.forms.base import StyledFormMixin
 from predictions.backends.detector import THRESHOLD
+from predictions.forms.knowledge import index_label
 from predictions.models import Collection, Endpoint, KnowledgeIndex, Query, Run
 from predictions.models.facts import BASE_SIMILARITY, OBJECTS, SCORE, TEXT_VECTOR
 from predictions.queries.knowledge import indexes_of
@@ -219,6 +220,7 @@ class FactsForm(StyledFormMixin, forms.Form):
         self.fields["stage"].queryset = benchmark.stages.all()  # type: ignore[attr-defined]
         indexes = indexes_of(benchmark.team).filter(over=KnowledgeIndex.Over.IMAGES, endpoint__isnull=False)
         self.fields["index"].queryset = indexes  # type: ignore[attr-defined]
+        self.fields["index"].label_from_instance = index_label  # type: ignore[attr-defined]
         if self.initial.get("what") == BASE_SIMILARITY:
             self.initial.setdefault("index", indexes.values_list("pk", flat=True).first())
         kinds = (Endpoint.Kind.OPEN_CLIP, Endpoint.Kind.DETECTOR)

@@ -167,7 +167,7 @@ class LinkingForm(StyledFormMixin, forms.Form):
         super().__init__(*args, **kwargs)
         self.fields["stage"].queryset = benchmark.stages.all()  # type: ignore[attr-defined]
         self.fields["index"].queryset = indexes_of(benchmark.team)  # type: ignore[attr-defined]
-        self.fields["index"].label_from_instance = _of_index  # type: ignore[attr-defined]
+        self.fields["index"].label_from_instance = index_label  # type: ignore[attr-defined]
         self._offer_ways({knowledge_index.over for knowledge_index in indexes_of(benchmark.team)})
         runs = [run.pk for run in name_matching.runs_of(benchmark)]
         self.fields["answers"].queryset = _answers(runs)  # type: ignore[attr-defined]
@@ -216,5 +216,5 @@ def _of_answers(run: Run) -> str:
     return f"{run.rater.name} {run.rater.setting}, {run.campaign.stage.name}, {run.created_at:%Y-%m-%d}"
 
 
-def _of_index(index: KnowledgeIndex) -> str:
+def index_label(index: KnowledgeIndex) -> str:
     return f"{index.base}: {index.get_over_display()}, {index.model}"

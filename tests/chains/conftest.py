@@ -1,3 +1,7 @@
 """The browser's fixtures, for chains whose researcher works in Chromium."""
 
+import pytest
+
 from tests.browser.conftest import media, open_as, shot  # noqa: F401
+
+pytest.register_assert_rewrite("tests.chains.caire_specific")

@@ -1,85 +1,54 @@
-"""CAIRE from an empty benchmark to its tables, by pages alone: prompts, images, picks, ratings, a model, tables.
+"""CAIRE from an empty benchmark to its tables, by pages alone: prompts, images, picks, ratings; named
+concepts, brought pictures, links to a knowledge base; models, tables.
 
 Three countries with two people each, since a correlation over two countries is undefined. The practice model makes the
-images; a retrieval run comes from a file, and a scripted server scores pictures.
+images, an encoder of colours stands in for a dual encoder, and a scripted server names concepts and scores pictures.
 """
 
-import hashlib
 import json
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from statistics import correlation, fmean
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from annotation import tasks
-from annotation.models import Annotation
-from benchmarks.models import Benchmark, Item, Stage
 from people.models import Cohort
 from predictions.models import Attempt, Call, ImageOrder
 from tests import pictures as draw
 from tests.archives import pack_zip
-from tests.chains import researcher as researchers
+from tests.chains import caire_specific as specific
 from tests.chains.annotators import Annotator
-from tests.chains.researcher import Researcher
+from tests.chains.caire_study import COUNTRIES, Size, Study, do_waiting_work, reply
 from tests.evaluation.output_forms import table_data, table_forms
 from tests.personas import World
-from tests.predictions.model_server import Act, ReceivedRequest, Server
+from tests.predictions.colour_encoder import find_by_colour
+from tests.predictions.model_server import Server
 from tests.start.test_practice import serving_practice_model
 
 pytestmark = pytest.mark.django_db
-COUNTRIES, CONCEPTS, NAMES = ("Brazil", "China", "Egypt"), ("dance", "music"), ("Ana", "Bo")
-PROMPTS = len(COUNTRIES) * len(CONCEPTS)
-PHOTOGRAPHS, NEAREST = 40, 8
-TABLES = ("table-2", "table-14", "table-15", "table-16", "table-17", "spread", "models")
+NAMES, NEAREST = ("Ana", "Bo"), 8
+SHORT, FULL = Size(("dance",), 8), Size(("dance", "music"), 40)
+TABLES = (
+    "table-1", "table-2", "table-3", "table-10", "table-14", "table-15", "table-16", "table-17", "link-cases", "spread",
+    "models",
+)  # fmt: skip
 
 
-def do_waiting_work() -> None:
-    """What the worker and the beat do meanwhile; items that arrive get to people."""
-    researchers.do_waiting_work()
-    tasks.fill_open_campaigns()
-
-
-class Study:
-    """The benchmark and its people."""
-
-    def __init__(self, world: World, server: Server, practice: str) -> None:
-        self.world, self.server, self.practice = world, server, practice
-        self.people: dict[str, list[Annotator]] = {}
-        self.researcher = Researcher(world.client(world.team_admin))
-
-    @property
-    def benchmark(self) -> Benchmark:
-        return Benchmark.objects.get(recipe="caire-universal")
-
-    def stage(self, key: str) -> Stage:
-        return self.benchmark.stages.get(key=key)
-
-    def items(self, stage: str) -> list[Item]:
-        live = Item.objects.filter(stage__benchmark=self.benchmark, stage__key=stage, withdrawn_at=None)
-        return list(live.order_by("key"))
-
-    def answers(self, stage: str) -> Any:
-        return Annotation.objects.filter(assignment__campaign__stage=self.stage(stage), live=True, counted=True)
-
-
-def reply(asked: ReceivedRequest) -> Act:
-    """A score that depends on picture and country."""
-    [country] = re.findall(r"to this culture: (\w+)", asked.text)
-    digest = hashlib.sha256(f"{asked.images[0]!r} {country}".encode()).digest()
-    return Act(text=str(1 + digest[0] % 5))
-
-
-@pytest.fixture
-def study(world: World, scripted_server: Server) -> Iterator[Study]:
+@pytest.fixture(params=[pytest.param(SHORT, id="short"), pytest.param(FULL, id="full", marks=pytest.mark.slow)])
+def study(
+    request: Any, world: World, scripted_server: Server, monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path
+) -> Iterator[Study]:
+    settings.VECTORS_ROOT, settings.MODELS_ROOT = tmp_path / "vectors", tmp_path
+    (tmp_path / "tiny").mkdir()
+    find_by_colour(monkeypatch, {})
     for cohort in (world.brazil, world.egypt):
         Cohort.objects.filter(pk=cohort.pk).update(label=f"North of {cohort.label}", country="")  # none of the recipe's
     scripted_server.answer_by(reply)
     with serving_practice_model() as practice:
-        yield Study(world, scripted_server, practice)
+        yield Study(world, practice, scripted_server, request.param)
 
 
 def test_caire_from_an_empty_benchmark_to_its_tables(study: Study) -> None:
@@ -91,6 +60,14 @@ def test_caire_from_an_empty_benchmark_to_its_tables(study: Study) -> None:
     keep_and_pick(study)
     rate_relevance(study)
     ask_a_model(study)
+    specific.create_base(study)
+    specific.create_label_sets(study)
+    specific.propose_concepts(study)
+    specific.bring_pictures(study)
+    specific.link_pictures(study)
+    specific.ask_about_labels(study)
+    specific.check_links(study)
+    specific.read_specific_tables(study)
     read_tables(study)
 
 
@@ -98,10 +75,12 @@ def create_prompts(study: Study) -> None:
     researcher = study.researcher
     researcher.create_benchmark("caire-universal", "Three countries", study.world.team.pk)
     researcher.go("Import items")
-    researcher.submit("Create items", {"cross-concepts": "\n".join(CONCEPTS), "cross-labels": "\n".join(COUNTRIES)})
+    researcher.submit(
+        "Create items", {"cross-concepts": "\n".join(study.size.concepts), "cross-labels": "\n".join(COUNTRIES)}
+    )
     do_waiting_work()
     assert [item.text for item in study.items("prompts")] == [
-        f"A realistic photo of {concept} in {country}" for country in COUNTRIES for concept in CONCEPTS
+        f"A realistic photo of {concept} in {country}" for country in COUNTRIES for concept in study.size.concepts
     ]
 
 
@@ -114,17 +93,16 @@ def create_cohorts(study: Study) -> None:
         ]
     researcher.add_endpoint("Scripted", study.server.base_url)
     researcher.add_endpoint("Practice", study.practice)
+    researcher.add_local_encoder("Here")
     researcher.go("Predictions", "Model endpoints", "Practice")
     researcher.submit("Save prices as a new version", {"price-0-model": "*", "price-0-generated": "0.02"})
 
 
 def open_chain(study: Study) -> None:
-    """Two people of each country rate; one person of Brazil looks at the generated pictures."""
+    """Two people of each country rate; of what has no country, the cohorts share the answers."""
     researcher = study.researcher
     researcher.go("Open the whole chain")
     targets = {f"target_{study.stage('relevance').pk}": "2"}
-    for label in ("China", "Egypt"):
-        targets[f"target_{study.stage('generated').pk}_{Cohort.objects.get(label=label).pk}"] = "0"
     researcher.submit("Open the chain", targets)
     do_waiting_work()
 
@@ -137,16 +115,17 @@ def make_images(study: Study) -> None:
     plan = {"endpoint": endpoint, "model": "practice-heron", "size": "512x512", "seed": "7", "budget": "1"}
     researcher.submit("Make images", plan)
     do_waiting_work()
-    assert Counter(ImageOrder.objects.values_list("state", flat=True)) == {"made": PROMPTS}
-    assert len(study.items("generated")) == PROMPTS == Attempt.objects.filter(call=None).count()
+    assert Counter(ImageOrder.objects.values_list("state", flat=True)) == {"made": study.size.prompts}
+    assert len(study.items("generated")) == study.size.prompts == Attempt.objects.filter(call=None).count()
     researcher.open(researcher.path)
-    assert "6 of 6 images made" in researcher.page and "0.12" in researcher.page
+    made = study.size.prompts
+    assert f"{made} of {made} images made" in researcher.page and f"{0.02 * made:.2f}" in researcher.page
 
 
 def search_photographs(study: Study) -> None:
     """A collection of photographs, the prompts as its queries, a run, and a sheet for each prompt."""
     researcher = study.researcher
-    names = [f"photo-{number:02}" for number in range(PHOTOGRAPHS)]
+    names = [f"photo-{number:02}" for number in range(study.size.photographs)]
     rows = [{"file": f"{name}.png", "key": name, "licence": "CC0", "source": f"https://example.org/{name}"}
             for name in names]  # fmt: skip
     archive = pack_zip({f"{name}.png": draw.png(60, 40, seed=number) for number, name in enumerate(names, start=1)})
@@ -157,36 +136,34 @@ def search_photographs(study: Study) -> None:
         "archive": SimpleUploadedFile("pictures.zip", archive),
     })  # fmt: skip
     do_waiting_work()
-    assert len(study.items("photographs")) == PHOTOGRAPHS
+    assert len(study.items("photographs")) == study.size.photographs
     researcher.go("Predictions", "Create collection")
     collection = {"stage": str(study.stage("photographs").pk), "name": "Photographs",
                   "asked_by": str(study.stage("prompts").pk)}  # fmt: skip
     researcher.submit("Create collection", collection)
-    rankings = [
-        {"query": item.key, "keys": names[place : place + 20], "scores": [1 - rank / 100 for rank in range(20)]}
-        for place, item in enumerate(study.items("prompts"))
-    ]
-    file = SimpleUploadedFile("run.jsonl", "\n".join(map(json.dumps, rankings)).encode())
-    researcher.go("Predictions", "Import a run")
-    researcher.submit("Import", {"file": file, "task": "retrieval", "query_set": "sentences", "model": "tiny-clip"})
+    researcher.go("Predictions", "Encoders")
+    values = {"model": "local-dir:tiny", "name": "Tiny", "task": "retrieval", "query_set": "sentences"}
+    researcher.submit("Run", values)
     do_waiting_work()
     researcher.go("Predictions", "Encoders", "Contact sheets")
     researcher.submit("Create contact sheets")
     do_waiting_work()
     sheets = study.items("pick")
-    assert len(sheets) == PROMPTS and {sheet.images.count() for sheet in sheets} == {NEAREST}
+    assert len(sheets) == study.size.prompts and {sheet.images.count() for sheet in sheets} == {NEAREST}
 
 
 def keep_and_pick(study: Study) -> None:
     """All images are kept; each country picks among the photographs found for its own prompts."""
-    judged = study.people["Brazil"][0].answer("Generated pictures", lambda _text: {"keep": "keep"})
+    judged = study.answer_by_all("Generated pictures", lambda _person, _text: {"keep": "keep"})
     picked = [study.people[country][1].answer("Picture picking", lambda _text: {"picture": "2"})
               for country in COUNTRIES]  # fmt: skip
-    assert (judged, picked) == (PROMPTS, [2, 2, 2])
+    assert (judged, picked) == (study.size.prompts, [len(study.size.concepts)] * 3)
     do_waiting_work()
     items = study.items("relevance")
     assert Counter((item.condition, item.origin) for item in items) == {
-        (condition, country): 2 for condition in ("natural", "generated") for country in COUNTRIES
+        (condition, country): len(study.size.concepts)
+        for condition in ("natural", "generated")
+        for country in COUNTRIES
     }
     natural = next(item for item in items if item.condition == "natural")
     assert natural.images.get().licence == "CC0" and natural.context["prompt"].startswith("A realistic photo of")
@@ -202,13 +179,13 @@ def rate_relevance(study: Study) -> None:
                 return {"relevance": str(next(ratings))}
 
             sheets += person.answer("Relevance rating", rate)
-    assert sheets == 12 * 6 == study.answers("relevance").filter(rater__kind="person").count()
+    assert sheets == 2 * study.size.prompts * 6 == study.answers("relevance").filter(rater__kind="person").count()
 
 
 def ask_a_model(study: Study) -> None:
     study.researcher.ask_models("Scripted", {"A": ("relevance-no_retrieval",)}, "")
     states = Counter(Call.objects.values_list("state", flat=True))
-    assert states == {"answered": 36}, "12 pictures and three countries"
+    assert states == {"answered": 6 * study.size.prompts}, "two pictures of each prompt and three countries"
 
 
 def read_tables(study: Study) -> None:

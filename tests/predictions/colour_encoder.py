@@ -3,6 +3,7 @@
 import hashlib
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,10 @@ class ColourEncoder:
             with Image.open(io.BytesIO(fetch())) as picture:
                 means.append(np.asarray(picture.convert("RGB"), np.float32).reshape(-1, 3).mean(axis=0) + 1)
         yield list(range(len(means))), np.array(means, np.float32).reshape(-1, 3), {}
+
+    def images(self, data: Sequence[bytes]) -> Any:
+        [(_places, vectors, _failures)] = self.stream([partial(bytes, content) for content in data])
+        return vectors
 
     def texts(self, texts: Sequence[str]) -> Any:
         return np.array([self.colours.get(text) or self._own(text) for text in texts], np.float32) + 1
