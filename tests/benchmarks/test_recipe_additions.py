@@ -84,3 +84,23 @@ def test_a_benchmark_of_3xcms_first_version_gets_the_steps_between_its_stages(wo
     kinds = {stage.key: stage.derivation.get("kind", "") for stage in benchmark.stages.all()}
     assert (kinds["merges"], kinds["look-alikes"], kinds["unique"]) == ("pair", "cluster", "ungroup")
     assert kinds["labels"] == "" and benchmark.stages.get(key="labels").items.count() == 1
+
+
+def test_caire_of_version_3_gets_its_new_stages_and_sources(world: World) -> None:
+    """Version 3 had three stages, all imported; a stage with imported items stays as it is."""
+    newest = recipe("caire-universal")
+    form = {"recipe": newest.key, "name": "Third", "slug": "third", "team": world.team.pk, "question": ""}
+    assert world.client(world.mara).post("/benchmarks/new/", form).status_code == 302
+    third = Benchmark.objects.get(slug="third")
+    third.stages.exclude(key__in=("relevance", "specific", "link-check")).delete()
+    third.stages.update(derivation={}, filters=[])
+    Benchmark.objects.filter(pk=third.pk).update(recipe_version="3")
+    make_items(third.stages.get(key="specific"), 1)
+    visitor = LinkClient(world.client(world.mara), "/b/third/")
+    visitor.follow(f"See what version {newest.version} adds")
+    visitor.submit("Add them")
+    stages = {stage.key: stage for stage in third.stages.all()}
+    assert list(stages) == [spec.key for spec in newest.stages]
+    assert stages["relevance"].derivation["from"] == ["pick", "generated"]
+    assert (stages["specific"].derivation, stages["specific"].filters) == ({}, []), "its items were imported"
+    assert stages["specific-pictures"].derivation["from"] == ["specific-concepts"]
