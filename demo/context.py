@@ -4,7 +4,6 @@ The loader writes through the same services as the pages, so whatever the demo s
 """
 
 import json
-import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -14,13 +13,8 @@ from typing import Any
 
 from django.core.files.base import ContentFile
 
-import annotation.services.answers.submit as answers
-import annotation.services.campaigns.lifecycle as campaigns
-import annotation.services.queue.next_work as allocation
-from annotation.models import Assignment, Campaign
 from annotation.services.campaigns import chain_opening
 from annotation.services.campaigns.chain_opening import StageOpening
-from annotation.services.files import answer_files
 from benchmarks.imports.records import Defaults
 from benchmarks.models import Benchmark, Stage
 from benchmarks.services import imports
@@ -82,11 +76,6 @@ class Demo:
                 )
             )
 
-    def import_answers(self, campaign: Campaign, rows: Iterable[Row]) -> None:
-        """Import a file of answers. Raises DemoError."""
-        file = ContentFile(json_lines(rows), name="answers.jsonl")
-        finish(answer_files.start(campaign, self.actor, file))
-
     def import_collection(self, slug: str, key: str, name: str, rows: Iterable[Row]) -> Collection:
         """Entries and queries into version 1 of a collection. Raises DemoError."""
         benchmark, file = Benchmark.objects.get(slug=slug), ContentFile(json_lines(rows), name=f"{key}.jsonl")
@@ -95,22 +84,22 @@ class Demo:
         )
         return Collection.objects.get(benchmark=benchmark, key=key)
 
-    def open_chain(self, slug: str, targets: Mapping[str, int] | None = None) -> None:
+    def open_chain(
+        self, slug: str, targets: Mapping[str, int] | None = None, *, only: Mapping[str, str] | None = None
+    ) -> None:
         """All stages at once, for all cohorts. `targets`: how many answers a stage wants, where not the recipe's; a
-        stage that asks nobody is open for models."""
+        stage that asks nobody is open for models. `only`: the one cohort that a stage asks, by its label."""
         benchmark, wanted = Benchmark.objects.get(slug=slug), targets or {}
         openings = [
-            StageOpening(stage.pk, {c.pk: wanted.get(stage.key, stage.target_answers) for c in self.cohorts.values()})
+            StageOpening(stage.pk, self._targets(stage, wanted, only or {}))
             for stage in benchmark.stages.order_by("position")
         ]
         chain_opening.open_chain(benchmark, openings, self.actor, self.now - OPENED_BEFORE)
 
-    def open_campaign(self, stage: Stage, name: str, summary: str) -> Campaign:
-        """A campaign of all cohorts, open for some days."""
-        targets = dict.fromkeys(self.cohorts.values(), stage.target_answers)
-        campaign = campaigns.create(stage, name, self.actor, targets, summary=summary, seed=SEED)
-        campaigns.open_campaign(campaign, self.actor, self.now - OPENED_BEFORE)
-        return campaign
+    def _targets(self, stage: Stage, wanted: Mapping[str, int], only: Mapping[str, str]) -> dict[int, int]:
+        target = wanted.get(stage.key, stage.target_answers)
+        asked = {only[stage.key]} if stage.key in only else set(self.cohorts)
+        return {cohort.pk: target for label, cohort in self.cohorts.items() if label in asked}
 
 
 def picture_row(picture: DemoPicture, **more: Any) -> dict[str, Any]:
@@ -139,19 +128,3 @@ def finish(job: Job) -> Job:
     if job.state != Job.State.DONE:
         raise DemoError(f"{job.title}: {job.error or job.state}")
     return job
-
-
-def current_item(campaign: Campaign, rater: Rater, label: str, at: datetime) -> Assignment:
-    """The item that this rater of a cohort works on now."""
-    work = allocation.get_or_claim_work(rater, campaign.cohorts.get(cohort__label=label), at)
-    if work.current is None:
-        raise DemoError(f"{campaign.name}: no item for a rater of {label}")
-    return work.current
-
-
-def submit(campaign: Campaign, rater: Rater, label: str, at: datetime, raw: Mapping[str, Any]) -> None:
-    """Submit an answer of a simulated rater, who confirms every warning."""
-    assignment = current_item(campaign, rater, label, at)
-    confirmed = tuple(f"{key}:{code}" for key in raw for code in WARNINGS)
-    submission = answers.Submission(raw=raw, client_key=secrets.token_hex(16), shown_at=at, confirmed=confirmed)
-    answers.submit(assignment.pk, rater, submission, at)

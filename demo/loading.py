@@ -10,10 +10,10 @@ from django.db import OperationalError, transaction
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from demo import model_answers, people, practice, relevance, workflows
-from demo.chains import culturalvqa
+from demo import people
+from demo.chains import caire, culturalvqa, globalrg_grounding, globalrg_retrieval, valueground, xcm
 from demo.context import Demo, Report
-from demo.steps import Step, chain, run_step
+from demo.steps import Step, run_step
 from jobs.models import Job, JobRow
 from jobs.services import lifecycle
 from jobs.services.job_context import JobContext, TimeSlice
@@ -23,15 +23,11 @@ from people.models import Team
 KIND = "load_demo"
 FIRST: tuple[Step, ...] = culturalvqa.STEPS
 BEHIND: tuple[Step, ...] = (
-    *chain(
-        "caire", "CAIRE",
-        ("pictures", relevance.load), ("ratings", relevance.rate), ("models", model_answers.relevance),
-        ("practice model", practice.ask_practice_model),
-    ),
-    *chain("globalrg-retrieval", "GlobalRG", ("screening", workflows.screening), ("models", model_answers.rankings)),
-    *chain("globalrg-grounding", "GlobalRG", ("boxes", workflows.grounding)),
-    *chain("valueground", "ValueGround", ("pairs", workflows.pairs), ("models", model_answers.values)),
-    *chain("3xcm", "3XCM", ("words and pictures", workflows.concepts), ("models", model_answers.choices)),
+    *caire.STEPS,
+    *globalrg_retrieval.STEPS,
+    *globalrg_grounding.STEPS,
+    *valueground.STEPS,
+    *xcm.STEPS,
 )  # fmt: skip
 MOST_TRIES = 3  # of a step that meets the locks of a visitor in another order
 

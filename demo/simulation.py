@@ -15,19 +15,25 @@ from django.core.files.base import ContentFile
 import annotation.services.answers.submit as answers
 import annotation.services.queue.next_work as allocation
 from annotation.models import Annotation, Assignment, Campaign
+from annotation.services.campaigns import lifecycle
 from annotation.services.derivation import derived_items
 from annotation.services.queue.leases import release_expired
 from benchmarks.models import Benchmark, Item, Stage
 from benchmarks.services import storage
 from demo.context import ANSWERED_BEFORE, SEED, WARNINGS, Demo, DemoError, Row, finish, json_lines
+from jobs.models import Job
 from predictions.imports.samples import FileDescription
-from predictions.models import Run
+from predictions.models import Collection, Entry, Query, Run
 from predictions.services.files import answer_import
 from predictions.services.files.answer_import import ModelInfo
 from predictions.services.files.answer_samples import RATINGS, AnswerFile
+from predictions.services.runs import result_runs
 
 Reply = Callable[["SimulatedSheet"], Mapping[str, Any] | str | None]
 """What a simulated person answers: fields, a reason to skip, or None to leave."""
+Scores = Callable[[Query, Random, float], Mapping[str, float]]
+"""The score of each entry for a query, by its key; the number is the noise of the model."""
+NUMBERS = 8  # of a vector
 WRITERS, OTHERS = slice(0, 3), slice(3, 6)
 """Of the six people of a cohort: those who make things, and those who answer what the first ones made."""
 
@@ -66,6 +72,7 @@ def answer_sheets(
 ) -> int:
     """Simulated people of each cohort answer up to `most` sheets each; return how many were answered or skipped."""
     sheets = 0
+    lifecycle.add_slots(campaign)  # of items that came since, as a worker does
     for cohort in campaign.cohorts.select_related("cohort").order_by("cohort__label"):
         label = cohort.cohort.label
         if labels and label not in labels:
@@ -146,3 +153,60 @@ def import_model_run(demo: Demo, campaign: Campaign, model: Model, setting: str,
 def answer_of(item: Item, answer: Mapping[str, Any], *, target: str = "") -> dict[str, Any]:
     """A row of a file of a model's answers."""
     return {"item": item.key, "answers": dict(answer)} | ({"target": target} if target else {})
+
+
+def import_ranked_lists(
+    demo: Demo,
+    collection: Collection,
+    model: Model,
+    task: str,
+    query_set: str,
+    scores: Scores,
+    *,
+    system_prompt: str = "",
+    setting: str = "",
+) -> None:
+    """A run of a model over the queries of a set: `scores` gives the score of each entry. Raises DemoError."""
+    rng = Random(f"{SEED}/{collection.benchmark.slug}/{task}/{query_set}/{system_prompt}/{model.name}/{setting}")
+    queries = Query.objects.filter(collection=collection, query_set=query_set).order_by("key")
+    rows = []
+    for query in queries:
+        scored = scores(query, rng, model.noise)
+        rows.append(
+            {"query": query.key, "keys": list(scored), "scores": [round(value, 6) for value in scored.values()]}
+        )
+    file_info = result_runs.RunFileInfo(
+        collection=collection, model=model.name, setting=setting, about=model.about, task=task, query_set=query_set,
+        system_prompt=system_prompt, score_kind="simulated",
+    )  # fmt: skip
+    file = ContentFile(json_lines(rows), name=f"{model.name}.jsonl")
+    job = result_runs.start(collection.benchmark, demo.actor, file, file_info)
+    if job is None:
+        raise DemoError(f"{collection.name}: the run of {model.name} is there already")
+    finish(job)
+
+
+def finish_waiting_jobs(benchmark: Benchmark) -> None:
+    """Do what a service left to the worker, such as the comparison of pictures that a filter needs."""
+    for job in Job.objects.filter(scope=benchmark.scope, state=Job.State.QUEUED).order_by("pk"):
+        finish(job)
+
+
+def import_embeddings(demo: Demo, collection: Collection, model: Model) -> None:
+    """A vector of each entry: those of one concept lie near each other, and those of one country a little."""
+    rows = []
+    for entry in Entry.objects.filter(collection=collection).order_by("key"):
+        rng = Random(f"{SEED}/{model.name}/{entry.key}")
+        concept, country = (Random(f"{SEED}/{entry.about.get(name)}") for name in ("concept", "country"))
+        own = [rng.gauss(0, 0.3 * model.noise) for _number in range(NUMBERS)]
+        vector = [concept.gauss(0, 1) + 0.4 * country.gauss(0, 1) + value for value in own]
+        rows.append({"key": entry.key, "vector": [round(value, 4) for value in vector]})
+    file_info = result_runs.RunFileInfo(
+        collection=collection, model=model.name, setting="", about=model.about, task=Run.Task.EMBEDDING, query_set="",
+        system_prompt="", score_kind="simulated",
+    )  # fmt: skip
+    file = ContentFile(json_lines(rows), name=f"{model.name}.jsonl")
+    job = result_runs.start(collection.benchmark, demo.actor, file, file_info)
+    if job is None:
+        raise DemoError(f"{collection.name}: the vectors of {model.name} are there already")
+    finish(job)

@@ -1,4 +1,4 @@
-"""The world with a campaign of every stage of every recipe, made as the demo makes them: open, and begun by others."""
+"""The world with a campaign of every stage of every recipe, open, and begun by others."""
 
 from datetime import timedelta
 
@@ -14,10 +14,11 @@ from benchmarks.models import Benchmark, Item, Role
 from benchmarks.rules.filters import FilterState
 from benchmarks.services.benchmarks import create_from_recipe
 from benchmarks.services.intake import by_hand
-from demo import context, pictures, workflows
+from demo import pictures
 from demo.context import Demo, scene_row
 from people.models import User
 from people.services.raters import rater_of
+from tests import opened_workflows
 from tests.personas import World
 
 CONCEPTS = ("dance", "drinks", "festival", "clothing", "lunch", "farming", "transport")
@@ -27,7 +28,7 @@ def every_workflow(world: World) -> dict[str, Campaign]:
     """By the key of the stage. Nour found pictures of her own, which only she may box."""
     now = timezone.now()
     demo = demo_of(world)
-    workflows.load(demo)
+    opened_workflows.load(demo)
     release_expired(now)
     rate(world, demo)
     campaigns = {one.stage.key: one for one in Campaign.objects.select_related("stage__benchmark").order_by("pk")}
@@ -59,11 +60,11 @@ def rate(world: World, demo: Demo) -> None:
 def find(campaign: Campaign, finder: User) -> None:
     rater, at = rater_of(finder), timezone.now()
     for concept in ("lunch", "farming"):
-        assignment = context.current_item(campaign, rater, "Egypt", at)
+        assignment = opened_workflows.current_item(campaign, rater, "Egypt", at)
         with pictures.scene(concept, "Egypt").path.open("rb") as file:
             image = uploads.store_upload(assignment, File(file), "found.webp", at)
         picture = {"sha": image.sha256, "kind": "file", "licence": "own", "source": ""}
-        context.submit(campaign, rater, "Egypt", at, {"picture": picture, "prevalent": "yes"})
+        opened_workflows.submit(campaign, rater, "Egypt", at, {"picture": picture, "prevalent": "yes"})
     deriving.process_due(at)
     for item in Item.objects.filter(stage__key="boxes", intake="waiting"):
         by_hand.decide(item, FilterState.KEPT, "Enough things to see", finder, at)

@@ -216,7 +216,7 @@ def rate_model_answers(demo: Demo) -> None:
 
     def rate(sheet: SimulatedSheet) -> dict[str, str]:
         right = sheet.item.context["candidate"] == NAMES[sheet.label][sheet.item.concept]
-        return {"verdict": "1" if right else sheet.rng.choice("245")}
+        return {"verdict": sheet.rng.choice("1113") if right else sheet.rng.choice("2455")}
 
     answer_sheets(demo, campaign_of(SLUG, "model-answers"), rate, people=OTHERS, most=JUDGED)
 

@@ -20,7 +20,7 @@ from evaluation.rendering.csv_file import to_csv
 from evaluation.reports.comparison_filters import EVERYBODY, comparison_filters, page_options
 from evaluation.reports.models_page import STATISTIC_LABELS, TRUTH_LABELS, models_context, models_table, to_json
 from evaluation.reports.models_report import ModelsReport, models_report
-from evaluation.selections.catalogue import Catalogue, catalogue_of
+from evaluation.selections.catalogue import Catalogue, StageEntry, catalogue_of
 from evaluation.selections.selection import Selection, SelectionError, refuse_unknown, select
 from evaluation.views.boxes import boxes_response
 from evaluation.views.downloads import as_table, download
@@ -30,7 +30,7 @@ OWN = ("statistic", "truth")
 
 def selection_with_models(catalogue: Catalogue, request: HttpRequest) -> Selection:
     """What the address selects, people and models alike; where it names neither stage nor campaign, the first stage in
-    which a model has answered. Raises SelectionError."""
+    which a model has answered, and of these one with a question that is no text. Raises SelectionError."""
     assert request.user.is_authenticated
     return replace(
         select(catalogue, _params_with_stage(catalogue, request), zone=time_zone_for(request.user)), raters=EVERYBODY
@@ -40,10 +40,17 @@ def selection_with_models(catalogue: Catalogue, request: HttpRequest) -> Selecti
 def _params_with_stage(catalogue: Catalogue, request: HttpRequest) -> QueryDict:
     asked = request.GET.copy()
     if not any(asked.getlist("stage") + asked.getlist("campaign")):
-        first = next((stage for stage in catalogue.stages if stage.has_models), catalogue.stages[0])
-        if first is not catalogue.stages[0]:
+        by_use = sorted(catalogue.stages, key=lambda stage: not stage.has_models)
+        first = next((stage for stage in by_use if _is_compared(stage)), catalogue.stages[0])
+        if first is not catalogue.stages[0] or not first.current[0].fields:
             asked["stage"] = first.key
     return asked
+
+
+def _is_compared(stage: StageEntry) -> bool:
+    """Whether a question of the stage can be compared: any but a text."""
+    sheet = stage.current[0].sheet
+    return any(sheet.level(field.key) not in ("text", "none") for field in sheet.fields)
 
 
 def _report(catalogue: Catalogue, request: HttpRequest) -> ModelsReport:

@@ -1,19 +1,24 @@
-"""The demo's other benchmarks: a few items for each workflow of the five papers, some answered by simulated raters.
+"""A few items for each workflow of the five papers, opened for everybody, some answered by simulated raters."""
 
-Questions, words and scenes are invented for the demo.
-"""
-
+import secrets
+from collections.abc import Mapping
+from datetime import datetime
 from hashlib import sha256
+from typing import Any
 
 from django.core.files.base import File
 
+import annotation.services.answers.submit as answers
+import annotation.services.campaigns.lifecycle as campaigns
 import annotation.services.derivation.derived_items as deriving
+import annotation.services.queue.next_work as allocation
 import annotation.services.review.reviews as reviews
 from annotation.models import Annotation, Assignment, Campaign
 from annotation.services.answers import uploads
 from benchmarks.models import Image, Stage
 from demo import pictures
-from demo.context import ANSWERED_BEFORE, Demo, current_item, picture_row, scene_row, submit
+from demo.context import ANSWERED_BEFORE, OPENED_BEFORE, SEED, WARNINGS, Demo, DemoError, picture_row, scene_row
+from people.models import Rater
 
 SHOWN = ("dance", "drinks", "festival", "clothing")
 FACETS = {"dance": "traditions", "drinks": "drink", "festival": "rituals", "clothing": "clothing"}
@@ -56,13 +61,13 @@ def questions(demo: Demo) -> None:
             judged.append(scene_row(concept, label, condition="simulated model", text=question, candidate=candidate))
     demo.import_items(writing, written)
     demo.import_items(judging, judged)
-    campaign = demo.open_campaign(writing, "Questions about pictures", "Ask what only your people can answer.")
+    campaign = open_campaign(demo, writing, "Questions about pictures", "Ask what only your people can answer.")
     write_questions(demo, campaign)
     for answer in Annotation.objects.filter(assignment__campaign=campaign).order_by("pk")[::2]:
         reviews.decide(answer.pk, demo.actor, "accept", demo.now)
     deriving.process_due(demo.now)
-    demo.open_campaign(answering, "Answers to questions", "Answer what others of your culture asked.")
-    demo.open_campaign(judging, "Are these answers right?", "Say how correct a response is.")
+    open_campaign(demo, answering, "Answers to questions", "Answer what others of your culture asked.")
+    open_campaign(demo, judging, "Are these answers right?", "Say how correct a response is.")
 
 
 def write_questions(demo: Demo, campaign: Campaign) -> None:
@@ -82,7 +87,7 @@ def screening(demo: Demo) -> None:
     concepts = ("lunch", "farming", "transport")
     demo.import_items(candidates, (scene_row(concept, label) for label in demo.cohorts for concept in concepts))
     deriving.process_due(demo.now)
-    demo.open_campaign(stage, "Does the picture show it?", "Confirm pictures that were found for a word.")
+    open_campaign(demo, stage, "Does the picture show it?", "Confirm pictures that were found for a word.")
 
 
 def grounding(demo: Demo) -> None:
@@ -94,7 +99,7 @@ def grounding(demo: Demo) -> None:
         finding,
         ({"key": f"{label}/{concept}", "concept": NAMES[label][concept], "country": label} for label, concept in words),
     )
-    campaign = demo.open_campaign(finding, "Find a picture", "Bring a picture of something from your culture.")
+    campaign = open_campaign(demo, finding, "Find a picture", "Bring a picture of something from your culture.")
     shown = {NAMES[label][concept]: (concept, label) for label, concept in words}
     at = demo.now - ANSWERED_BEFORE
     for label in demo.cohorts:
@@ -105,11 +110,11 @@ def grounding(demo: Demo) -> None:
         submit(campaign, rater, label, at, {"picture": picture, "prevalent": "yes"})
     deriving.process_due(demo.now)
     add_objects(demo, boxes)
-    campaign = demo.open_campaign(boxes, "Boxes round things", "Draw one box round what the word names.")
+    campaign = open_campaign(demo, boxes, "Boxes round things", "Draw one box round what the word names.")
     for label in demo.cohorts:
         submit(campaign, demo.raters[label][0], label, at, {"box": [BOX]})
     deriving.process_due(demo.now)
-    demo.open_campaign(checking, "The box once more", "Draw the box again. You do not see the first one.")
+    open_campaign(demo, checking, "The box once more", "Draw the box again. You do not see the first one.")
 
 
 def upload_scene(assignment: Assignment, concept: str, label: str, *, demo: Demo) -> Image:
@@ -138,7 +143,7 @@ def pairs(demo: Demo) -> None:
         question, day, night = texts[picture.key]
         rows.append(picture_row(picture, text=question, option_a=day, option_b=night))
     demo.import_items(stage, rows)
-    demo.open_campaign(stage, "Pairs of pictures", "Say whether two pictures differ only in what they should.")
+    open_campaign(demo, stage, "Pairs of pictures", "Say whether two pictures differ only in what they should.")
 
 
 def concepts(demo: Demo) -> None:
@@ -161,6 +166,30 @@ def concepts(demo: Demo) -> None:
             for concept in ("transport", "farming")
         ),
     )
-    demo.open_campaign(merging, "The same word?", "Say whether two words mean the same thing to look for.")
-    demo.open_campaign(sorting, "Look-alikes", "Keep one of each group of pictures that show the same.")
-    demo.open_campaign(labelling, "What does it show?", "Correct what a model found in a picture.")
+    open_campaign(demo, merging, "The same word?", "Say whether two words mean the same thing to look for.")
+    open_campaign(demo, sorting, "Look-alikes", "Keep one of each group of pictures that show the same.")
+    open_campaign(demo, labelling, "What does it show?", "Correct what a model found in a picture.")
+
+
+def open_campaign(demo: Demo, stage: Stage, name: str, summary: str) -> Campaign:
+    """A campaign of all cohorts, open for some days."""
+    targets = dict.fromkeys(demo.cohorts.values(), stage.target_answers)
+    campaign = campaigns.create(stage, name, demo.actor, targets, summary=summary, seed=SEED)
+    campaigns.open_campaign(campaign, demo.actor, demo.now - OPENED_BEFORE)
+    return campaign
+
+
+def current_item(campaign: Campaign, rater: Rater, label: str, at: datetime) -> Assignment:
+    """The item that this rater of a cohort works on now."""
+    work = allocation.get_or_claim_work(rater, campaign.cohorts.get(cohort__label=label), at)
+    if work.current is None:
+        raise DemoError(f"{campaign.name}: no item for a rater of {label}")
+    return work.current
+
+
+def submit(campaign: Campaign, rater: Rater, label: str, at: datetime, raw: Mapping[str, Any]) -> None:
+    """Submit an answer of a simulated rater, who confirms every warning."""
+    assignment = current_item(campaign, rater, label, at)
+    confirmed = tuple(f"{key}:{code}" for key in raw for code in WARNINGS)
+    submission = answers.Submission(raw=raw, client_key=secrets.token_hex(16), shown_at=at, confirmed=confirmed)
+    answers.submit(assignment.pk, rater, submission, at)

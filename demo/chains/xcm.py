@@ -1,0 +1,234 @@
+"""3XCM half-way: named concepts, a merge, pictures without look-alikes, labels, trials, captions, two models."""
+
+from collections.abc import Mapping
+from random import Random
+from typing import Any
+
+from annotation.services.campaigns.lifecycle import add_slots
+from demo import pictures
+from demo.context import SEED, Demo, picture_row
+from demo.simulation import (
+    HERON,
+    MODELS,
+    SimulatedSheet,
+    answer_of,
+    answer_sheets,
+    benchmark_of,
+    campaign_of,
+    derive,
+    finish_waiting_jobs,
+    import_embeddings,
+    import_model_run,
+    import_ranked_lists,
+    items_of,
+    stage_of,
+)
+from demo.steps import chain
+from predictions.models import Collection, Entry, Query, Run
+from predictions.services.collections.builder import KEPT, SIX, THREE, CollectionPlan, build_collection
+
+SLUG = "3xcm-demo"
+SORTED_BY = "Brazil"  # pictures and labels
+SYNONYM, STAYS = "garments", "clothing"
+LANGUAGES = {"Egypt": "ar", "Brazil": "pt", "China": "zh"}
+NATIVE = {
+    "Egypt": {
+        "breakfast": "فطور", "clothing": "ملابس", "garments": "ثياب", "dance": "رقص", "drinks": "مشروبات",
+        "festival": "مهرجان", "transport": "مواصلات",
+    },
+    "Brazil": {
+        "breakfast": "café da manhã", "clothing": "roupa", "garments": "vestuário", "dance": "dança",
+        "drinks": "bebidas", "festival": "festa", "transport": "transporte",
+    },
+    "China": {
+        "breakfast": "早餐", "clothing": "衣服", "garments": "服装", "dance": "舞蹈", "drinks": "饮料",
+        "festival": "节日", "transport": "交通",
+    },
+}  # fmt: skip
+CONCEPTS = tuple(concept for concept in NATIVE["Brazil"] if concept != SYNONYM)
+LOOK_ALIKES = "scenes-1"
+PREFERENCE = {"correct": 0.3, "language_biased": 0.26, "irrelevant": 0.1}
+SYSTEM_PROMPT = "The picture may come from any country."
+
+
+def import_concepts(demo: Demo) -> None:
+    """Words with the vectors that a text encoder gave them elsewhere: two of them are near to each other."""
+    benchmark = demo.create_benchmark("3xcm", "3XCM, demo", SLUG)
+    rows = [{"key": word, "concept": word, "fact.text_vector": _vector(word)} for word in NATIVE["Brazil"]]
+    demo.import_items(benchmark.stages.get(key="concepts"), rows)
+    demo.open_chain(
+        SLUG, {"merges": 1, "captions": 1}, only={"look-alikes": SORTED_BY, "labels": SORTED_BY, "captions": SORTED_BY}
+    )
+
+
+def _vector(word: str) -> list[float]:
+    place = [*CONCEPTS, SYNONYM].index(word)
+    vector = [0.0] * len(CONCEPTS)
+    vector[CONCEPTS.index(STAYS) if word == SYNONYM else place] = 1.0
+    if word == SYNONYM:
+        vector[0] = 0.2
+    return vector
+
+
+def name_concepts(demo: Demo) -> None:
+    """Each cohort says what the concepts are called, and two words are merged."""
+
+    def name(sheet: SimulatedSheet) -> dict[str, str]:
+        return {"native_name": NATIVE[sheet.label][sheet.item.concept], "everyday": "yes"}
+
+    def merge(sheet: SimulatedSheet) -> dict[str, str]:
+        return {"same": "same", "name": "first" if sheet.item.context["first"] == STAYS else "second"}
+
+    answer_sheets(demo, campaign_of(SLUG, "concepts"), name, most=len(NATIVE["Brazil"]))
+    derive(demo)
+    answer_sheets(demo, campaign_of(SLUG, "merges"), merge, most=1)
+    derive(demo)
+
+
+def import_pictures(demo: Demo) -> None:
+    """Two findings of each concept and country; Egypt's clothes were searched under the other word."""
+    rows = []
+    for label in demo.cohorts:
+        for concept in CONCEPTS:
+            found_as = SYNONYM if (concept, label) == (STAYS, "Egypt") else concept
+            for rank, condition in enumerate(("natural", "generated"), start=1):
+                scene = pictures.scene(concept, label, condition)
+                rows.append(
+                    picture_row(
+                        scene, key=f"{label.lower()}-{concept}-{rank}", concept=found_as, condition="", rank=str(rank),
+                        query_language=LANGUAGES[label], title=NATIVE[label][concept],
+                    )
+                )  # fmt: skip
+    demo.import_items(stage_of(SLUG, "images"), rows)
+    finish_waiting_jobs(benchmark_of(SLUG))
+    derive(demo)
+
+
+def drop_look_alikes(demo: Demo) -> None:
+    """One person looks at all sheets; of every sixth one picture repeats the other."""
+
+    def group(sheet: SimulatedSheet) -> dict[str, list[str]]:
+        roles = sorted(use.role for use in sheet.item.images.all())
+        repeats = sheet.number % 6 == 5
+        return {
+            "groups": [
+                f"same:{role}:{roles[0]}" if repeats and number else f"keep:{role}" for number, role in enumerate(roles)
+            ]
+        }
+
+    answer_sheets(demo, campaign_of(SLUG, "look-alikes"), group, people=slice(0, 1), most=100)
+    derive(demo)
+
+
+def label_pictures(demo: Demo) -> None:
+    """A model lists what each picture shows, and people correct some of it."""
+
+    rows = [
+        answer_of(item, {"labels": f"{item.concept} | {_also(item.key)}"}) for item in items_of(SLUG, "tagging")
+    ]  # fmt: skip
+    import_model_run(demo, campaign_of(SLUG, "tagging"), HERON, "", rows)
+    derive(demo)
+
+    def correct(sheet: SimulatedSheet) -> dict[str, Any]:
+        return {"labels": [sheet.item.concept]}
+
+    answer_sheets(demo, campaign_of(SLUG, "labels"), correct, most=5)
+    derive(demo)
+
+
+def _also(key: str) -> str:
+    """What else a model sees in a picture."""
+    return Random(f"{SEED}/{key}").choice(["people", "street", "trees"])
+
+
+def create_trials(demo: Demo) -> None:
+    """The unique pictures as a collection, with trials of three and of six candidates."""
+    words = {
+        (concept, country, LANGUAGES[asked]): f"{NATIVE[asked][concept]} ({country})"
+        for concept in CONCEPTS
+        for country in LANGUAGES
+        for asked in LANGUAGES
+    }
+    plan = CollectionPlan(
+        stage=stage_of(SLUG, "unique"), name="Pictures", queries=(THREE, SIX), languages=LANGUAGES, words=words, seed=7,
+        labels_from=stage_of(SLUG, "labels"), renamed_by=stage_of(SLUG, "merges"),
+        names_from=stage_of(SLUG, "concepts"),
+    )  # fmt: skip
+    build_collection(plan, demo.actor)
+
+
+def import_captions(demo: Demo) -> None:
+    """Captions of some pictures in three languages, as a collection that pictures search."""
+    rows = [
+        {
+            "key": f"{item.key}/{language}", "text": f"{NATIVE[country][item.concept]}, {item.origin}",
+            "country": country, "language": language, "image_id": item.key, "concept": item.concept,
+        }
+        for item in items_of(SLUG, "unique")[::3]
+        for country, language in LANGUAGES.items()
+    ]  # fmt: skip
+    demo.import_items(stage_of(SLUG, "captions"), rows)
+    plan = CollectionPlan(
+        stage=stage_of(SLUG, "captions"), name="Captions", of=KEPT, what="texts", asked_by=stage_of(SLUG, "unique")
+    )
+    build_collection(plan, demo.actor)
+    add_slots(campaign_of(SLUG, "captions"))
+
+
+def import_scores(demo: Demo) -> None:
+    """What two models prefer in each trial, which captions they find, and their vectors."""
+    shown, written = (Collection.objects.get(benchmark__slug=SLUG, key=key) for key in ("pictures", "captions"))
+    query_sets = Query.objects.filter(collection=shown).order_by("query_set").values_list("query_set", flat=True)
+
+    def prefer(query: Query, rng: Random, noise: float) -> Mapping[str, float]:
+        return {
+            key: PREFERENCE.get(role, 0.15) + rng.gauss(0, 0.1 * noise) for role, key in sorted(query.roles.items())
+        }
+
+    texts = list(Entry.objects.filter(collection=written).order_by("key"))
+
+    def find(query: Query, rng: Random, noise: float) -> Mapping[str, float]:
+        return {
+            text.key: (0.3 if text.about["image_id"] == query.key else 0.2)
+            + (0.03 if text.about["language"] == "pt" else 0)
+            + rng.gauss(0, 0.04 * noise)
+            for text in texts
+        }
+
+    for model in MODELS:
+        for query_set in dict.fromkeys(query_sets):
+            import_ranked_lists(demo, shown, model, Run.Task.FORCED_CHOICE, query_set, prefer)
+        import_ranked_lists(
+            demo, shown, model, Run.Task.FORCED_CHOICE, "plain", prefer, system_prompt=SYSTEM_PROMPT
+        )  # fmt: skip
+        import_ranked_lists(demo, written, model, Run.Task.RETRIEVAL, "images", find)
+        for collection in (shown, written):
+            import_embeddings(demo, collection, model)
+
+
+def leave_work(demo: Demo) -> None:
+    """A sheet of many look-alikes, for visitors to sort."""
+    rows = [
+        picture_row(picture, key=f"brazil-{picture.role}", role="image", concept="street scenes", country=SORTED_BY)
+        | {"rank": str(rank)}
+        for rank, picture in enumerate(pictures.of_kind("look-alike"), start=1)
+        if picture.key == LOOK_ALIKES
+    ]
+    demo.import_items(stage_of(SLUG, "images"), rows)
+    finish_waiting_jobs(benchmark_of(SLUG))
+    derive(demo)
+    add_slots(campaign_of(SLUG, "look-alikes"))
+
+
+STEPS = chain(
+    "3xcm", "3XCM",
+    ("concepts", import_concepts),
+    ("native names", name_concepts),
+    ("pictures", import_pictures),
+    ("look-alikes", drop_look_alikes),
+    ("labels", label_pictures),
+    ("trials", create_trials),
+    ("captions", import_captions),
+    ("models", import_scores),
+    ("work for visitors", leave_work),
+)  # fmt: skip
