@@ -48,7 +48,7 @@ def test_the_matrix_shows_pictures_state_rounds_cost_and_age(
     builds = add_pairs(benchmark, world.owner)
     page = pairs(client, benchmark)
     text = text_of(page)
-    assert "4 pairs, 2 questions Editing 1 Accepted 1 Best effort 1 Refused by a model 1" in text
+    assert "4 pairs, 2 questions Build pairs Editing 1 Accepted 1 Best effort 1 Refused by a model 1" in text
     assert "Accepted Plan 1, round 2 · $ 0.0800 ·" in text
     assert page.count('alt="Can be trusted"') == 2 and page.count("No picture yet") == 4
     assert all(f"?pair={build.pk}" in page for build in builds.values())
@@ -141,4 +141,4 @@ def test_only_those_who_work_on_the_benchmark_see_pairs(world: World, client: Cl
     assert client.get(f"{page_of(other, 'pairs')}?pair={build.pk}").status_code == 404, "a pair of another benchmark"
     for junk in ("", "0", "x", "-1", "²", "9" * 40):
         assert client.get(f"{page_of(benchmark, 'pairs')}?pair={junk}").status_code == 404
-    assert client.post(page_of(benchmark, "pairs")).status_code == 405
+    assert client.post(page_of(benchmark, "pairs")).status_code == 404

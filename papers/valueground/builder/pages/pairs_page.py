@@ -1,28 +1,42 @@
-"""The page *Pairs* of ValueGround's benchmarks, and in it the page *Pair* of one build."""
+"""The page *Pairs* of ValueGround's benchmarks, and in it the page *Pair* of one build and the form of a plan."""
 
 from __future__ import annotations
 
+from decimal import Decimal, InvalidOperation
 from typing import Any
 from urllib.parse import urlencode
 
+from django.contrib import messages
 from django.core.paginator import Paginator
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_http_methods
 
+from annotation.pages.item_revisions import REFUSED
 from annotation.services.revisions.makers import maker_of
+from annotation.services.revisions.returns import ReturnRefused
 from benchmarks.access import is_permitted
 from benchmarks.models import Benchmark
 from benchmarks.models.revisions import BY_IMPORT
 from benchmarks.pages.plugin_pages import PluginPage
 from benchmarks.pages.tabs import tabs_for
-from papers.valueground.builder.models import Build
+from papers.valueground.builder import states
+from papers.valueground.builder.forms import BuildPlanForm
+from papers.valueground.builder.models import Build, BuildPlan
 from papers.valueground.builder.pages.pair_log import PairLog, pair_log
 from papers.valueground.builder.pages.pair_matrix import STATE_GROUPS, newest_builds, pair_matrix
+from papers.valueground.builder.services import plans
+from papers.valueground.builder.services.plans import BuildRefused
+from papers.valueground.builder.services.review_items import send_back_with_comment
 from papers.valueground.survey.models import SurveyQuestion
 from papers.valueground.survey.queries import current_survey
+from people.models import User
+from people.views.request_helpers import current_user
 
 KEY = "pairs"
 LISTED = 25  # questions of a page
@@ -37,12 +51,16 @@ def _context(request: HttpRequest, benchmark: Benchmark, **more: Any) -> dict[st
     return {"benchmark": benchmark, "nav": tabs_for(request.user, benchmark, KEY), "who_place": benchmark.name, **more}
 
 
-@require_safe
+@require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def pairs_page(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
-    """All pairs; with `pair`, the id of a build, that one alone."""
+    """All pairs; with `pair`, the id of a build, that one alone; with `new` the form of a plan."""
+    if request.method == "POST":
+        return _act(request, benchmark)
     if "pair" in request.GET:
         return _pair(request, benchmark)
+    if "new" in request.GET:
+        return _form(request, benchmark, BuildPlanForm(benchmark=benchmark))
     asked = {name: _text(request, name) for name in ("state", "source", "q")}
     matrix = pair_matrix(benchmark, state=asked["state"], source=asked["source"], text=asked["q"])
     survey = current_survey(benchmark)
@@ -57,21 +75,108 @@ def pairs_page(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
     return render(request, "papers/valueground/pairs.html", context)
 
 
+def _form(request: HttpRequest, benchmark: Benchmark, form: BuildPlanForm, **more: Any) -> HttpResponse:
+    context = _context(request, benchmark, form=form, confirmed=len(plans.confirmed_questions(benchmark)), **more)
+    return render(request, "papers/valueground/pair_plan.html", context, status=400 if form.errors else 200)
+
+
+def _act(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
+    """A plan is priced, started, stopped or resumed; or a pair is resumed or sent back."""
+    action = request.POST.get("do", "")
+    if action in ("cost", "start"):
+        return _start(request, benchmark, action)
+    acts = {**PLAN_ACTIONS, **BUILD_ACTIONS}
+    if action not in acts:
+        raise Http404
+    number = _number(request.POST.get("id", ""))
+    rows: QuerySet[Any] = (
+        BuildPlan.objects.filter(benchmark=benchmark)
+        if action in PLAN_ACTIONS
+        else Build.objects.filter(plan__benchmark=benchmark)
+    )
+    row = rows.filter(pk=number).first()
+    if row is None:
+        raise Http404
+    try:
+        message = acts[action](request, row, current_user(request))
+    except (BuildRefused, ReturnRefused) as refused:
+        reason = REFUSED[refused.reason] if isinstance(refused, ReturnRefused) else refused
+        messages.error(request, str(reason))
+    else:
+        messages.success(request, message)
+    return redirect(f"{request.path}?pair={row.pk}" if isinstance(row, Build) else request.path)
+
+
+def _start(request: HttpRequest, benchmark: Benchmark, action: str) -> HttpResponse:
+    form = BuildPlanForm(request.POST, benchmark=benchmark)
+    if not form.is_valid():
+        return _form(request, benchmark, form)
+    settings, at = form.build_settings(), timezone.now()
+    try:
+        if action == "cost":
+            plans.check(benchmark, settings, at)
+            return _form(request, benchmark, form, outlook=plans.forecast(settings, at))
+        plans.plan_builds(benchmark, settings, current_user(request), at)
+    except BuildRefused as refused:
+        form.add_error(None, str(refused))
+        return _form(request, benchmark, form)
+    return redirect(request.path)
+
+
+def _stop(_request: HttpRequest, plan: BuildPlan, user: User) -> str:
+    plans.stop(plan, user)
+    return _("The plan was stopped. Requests in flight are still read.")
+
+
+def _resume(_request: HttpRequest, plan: BuildPlan, user: User) -> str:
+    plans.resume(plan, user)
+    return _("The plan goes on.")
+
+
+def _raise_budget(request: HttpRequest, plan: BuildPlan, user: User) -> str:
+    try:
+        budget = Decimal(request.POST.get("budget", "").strip()).quantize(Decimal("0.0001"))
+    except InvalidOperation:
+        raise BuildRefused(_("Give the budget as a number, such as 12.50.")) from None
+    plans.raise_budget(plan, budget, user)
+    return _("The budget was raised.")
+
+
+def _restart(_request: HttpRequest, build: Build, user: User) -> str:
+    plans.restart(build, user)
+    return _("The pair is being built again from where it was.")
+
+
+def _send_back(request: HttpRequest, build: Build, user: User) -> str:
+    if not _can_return(request, build.plan.benchmark, build):
+        raise Http404
+    comment = request.POST.get("comment", "").replace("\x00", "")
+    send_back_with_comment(build, comment, user, timezone.now(), request.POST.get("target", ""))
+    return _("The pair was sent back with your comment.")
+
+
+PLAN_ACTIONS: dict[str, Any] = {"stop": _stop, "resume": _resume, "budget": _raise_budget}
+BUILD_ACTIONS: dict[str, Any] = {"restart": _restart, "send_back": _send_back}
 GROUP_TEXTS = {"working": gettext_lazy("In progress"), "interrupted": gettext_lazy("Can be resumed")}
 
 
 def _pair(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
-    number = _text(request, "pair")
+    number = _number(_text(request, "pair"))
     rows = Build.objects.filter(plan__benchmark=benchmark).select_related("question", "source", "plan", "item")
-    build = rows.filter(pk=int(number)).first() if number.isascii() and number.isdigit() and len(number) < 16 else None
+    build = rows.filter(pk=number).first()
     if build is None:
         raise Http404
     log = pair_log(build, _text(request, "left"), _text(request, "right"))
     context = _context(
         request, benchmark, log=log, build=build, can_return=_can_return(request, benchmark, build),
-        **_neighbours(benchmark, log),
+        targets=Build.CommentTarget.choices, can_resume=build.state in states.RESUMABLE, **_neighbours(benchmark, log),
     )  # fmt: skip
     return render(request, "papers/valueground/pair.html", context)
+
+
+def _number(text: str) -> int:
+    """An id; 0, which no row has, for anything else."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else 0
 
 
 def _can_return(request: HttpRequest, benchmark: Benchmark, build: Build) -> bool:
