@@ -56,7 +56,7 @@ class HeldBuild:
 
     Attributes:
         flights: steps whose request is in flight.
-        waits: whether it waits for room in the budget, which requests in flight may free.
+        waits: whether it waits for a request in flight: for room in the budget, or for a reply to the same request.
         fault: reason, message and state of an end that waits for the requests in flight.
     """
 
@@ -110,6 +110,7 @@ class _BuildWork:
     def __init__(self, work: JobContext, plan: BuildPlan, pool: RequestPool[Flight]) -> None:
         self.work, self.plan, self.pool, self.holder = work, plan, pool, pool.holder
         self.held: dict[int, HeldBuild] = {}
+        self.keys: set[str] = set()  # of requests in flight: another build that asks the same waits for the reply
         self.renewed = time.monotonic()
         self.trouble = ""
 
@@ -223,6 +224,9 @@ class _BuildWork:
         request, now = held_build.context.step_request(action, before), timezone.now()
         self.pool.connect(request.request.endpoint, request.request.kind)
         key, price = request.request.key, price_of(request.request, now, request.sizes)
+        if key in self.keys:
+            held_build.waits = True
+            return
         with transaction.atomic():
             plan = plans.lock_plan(self.plan.pk)
             build = self._lock(held_build)
@@ -244,6 +248,7 @@ class _BuildWork:
             return
         self.pool.submit(Flight(held_build, step, action, request, price), request.request)
         held_build.flights += 1
+        self.keys.add(key)
 
     def _step_of(
         self, build: Build, action: Action, progress: BuildProgress, request: StepRequest, key: str, at: datetime
@@ -287,6 +292,7 @@ class _BuildWork:
         """The attempt, the reply with its picture, the cost, the step and the build: all of it or nothing."""
         held_build = flight.held_build
         held_build.flights -= 1
+        self.keys.discard(flight.step.request_key)
         now = timezone.now()
         try:
             with transaction.atomic():

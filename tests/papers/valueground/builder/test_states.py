@@ -118,6 +118,8 @@ def test_parallel_edits_may_come_in_any_order() -> None:
     first = next(n for n, step in enumerate(steps) if step.kind == "edit")
     steps[first], steps[first + 1] = steps[first + 1], steps[first]
     assert states.replay(steps, BuildRules()) == progress
+    half_way = states.replay(steps[: first + 1], BuildRules())
+    assert states.next_actions(half_way, BuildRules()) == (Action("edit", "a"),), "a kill between them loses neither"
 
 
 def test_an_instruction_that_failed_is_refused_twice_then_planned_again() -> None:
