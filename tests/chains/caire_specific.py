@@ -15,7 +15,6 @@ from tests.archives import pack_zip
 from tests.chains.annotators import Annotator
 from tests.chains.caire_study import PROPOSED, SETS, Study, do_waiting_work
 from tests.chains.link_client import LinkClient
-from tests.chains.test_globalrg_boxes import bring
 from tests.evaluation.output_forms import table_data
 from tests.predictions.knowledge.colours import jsonl, row, square
 
@@ -130,8 +129,8 @@ def bring_pictures(study: Study) -> None:
     specific = researcher.choose("stage", "Specific set")
     researcher.submit("Run", {"stage": specific, "what": "base_similarity", "index": index})
 
-    def find(person: Annotator, text: str) -> Mapping[str, Any]:
-        return {"picture": bring(person, square(*BROUGHT[first_named(text)], size=64))}
+    def find(_person: Annotator, text: str) -> Mapping[str, Any]:
+        return {"picture": SimpleUploadedFile("found.png", square(*BROUGHT[first_named(text)], size=64), "image/png")}
 
     assert study.answer_by_all("Pictures of rare concepts", find) == len(BROUGHT)
     do_waiting_work()
