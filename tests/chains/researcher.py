@@ -143,7 +143,9 @@ class Researcher(LinkClient):
         self.submit("Use as limit", {"limit": limit})
         do_waiting_work()
 
-    def ask_models(self, endpoint: str, conditions: Mapping[str, Sequence[str]], budget: str) -> None:
+    def ask_models(
+        self, endpoint: str, conditions: Mapping[str, Sequence[str]], budget: str, asked_about: str = ""
+    ) -> None:
         """Fill in a row for each model with its conditions, look, start all runs, and wait for their end."""
         self.go("Predictions", "Ask models")
         rows: dict[str, Any] = {"budget": budget, "seed": "3"}
@@ -155,6 +157,8 @@ class Researcher(LinkClient):
                 f"{row}-endpoint": self.choose(f"{row}-endpoint", endpoint), f"{row}-model": model,
                 f"{row}-conditions": list(chosen),
             }  # fmt: skip
+        if asked_about:
+            rows["asked_about"] = asked_about
         self.submit("Look", rows)
         missing = re.findall(r'name="confirmed" value="(\d+)"', self.page)
         self.submit(self.button("Start "), {"confirmed": missing[0]} if missing else {})

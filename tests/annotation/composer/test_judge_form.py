@@ -2,6 +2,7 @@
 
 import pytest
 
+from annotation.sheets.sheet import Sheet
 from benchmarks.models import Stage
 from tests.annotation.chain.factories import (
     ANSWER,
@@ -62,12 +63,12 @@ def test_the_composer_shows_a_judge_that_was_made_and_changes_nothing_of_it(worl
     mara = world.client(world.mara)
     mara.post(f"/b/{world.benchmark.slug}/stages/judge/", DATA)
     stage = Stage.objects.get(key="judge")
-    before = stage.derivation, stage.sheet, stage.layout
+    before = stage.derivation, Sheet.from_json(stage.sheet).to_json(), stage.layout
     url = f"/b/{world.benchmark.slug}/stages/{stage.pk}/"
     assert "as JSON" not in mara.get(url).content.decode()
     assert post_form(mara, url, "publish").status_code == 302
     stage.refresh_from_db()
-    assert (stage.derivation, stage.sheet, stage.layout) == before
+    assert (stage.derivation, Sheet.from_json(stage.sheet).to_json(), stage.layout) == before
 
 
 @pytest.mark.parametrize(("change", "message"), [

@@ -1,0 +1,325 @@
+"""Proverbs: a sixth benchmark, composed in the browser from an empty team, and run to its judge by pages alone.
+
+Topics: four typed words, each cohort gives a proverb for each. How common: others of the same cohort rate it. Same
+meaning: pairs of both cohorts, three people in all. A judge reads the reasons. The researcher and the first two sheets
+of each stage are in Chromium; what else people answer is posted to the forms that they are shown.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from annotation.models import Annotation
+from annotation.services.queue import recount
+from benchmarks.models import Benchmark, Item
+from people.models import Team, TeamMember, User
+from predictions.models import Call, Run
+from tests.chains.annotators import Annotator
+from tests.chains.browser_client import BrowserResearcher, BrowserSheets
+from tests.chains.link_client import text_of
+from tests.chains.researcher import LINK_FIELD, do_waiting_work
+from tests.personas import World, make_consent_version, make_user
+from tests.predictions.model_server import Act, ReceivedRequest, Server
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+COHORTS = {"Brazil": "BR", "Egypt": "EG"}
+NAMES = ("Ana", "Bo", "Cy")
+WORDS = ("patience", "luck", "honesty", "guests")
+PROVERB, RATED, COMPARED, REASON = "which_proverb_of", "how_common_is", "do_they_mean", "why"
+
+
+class Composer:
+    """A person at the form of a stage, who knows only what the labels say."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        page.set_default_timeout(30_000)
+
+    def section(self, title: str) -> None:
+        summary = self.page.locator("#swap summary").filter(has_text=title).first
+        if summary.locator("xpath=..").get_attribute("open") is None:
+            summary.click()
+
+    def field(self, label: str) -> Locator:
+        return self.page.get_by_label(label, exact=True).first
+
+    def choose(self, label: str, option: str) -> None:
+        """An option of a select, by a part of its text; the form may be drawn anew."""
+        select = self.field(label)
+        value = select.locator("option").filter(has_text=option).first.get_attribute("value")
+        with self.drawn(select):
+            select.select_option(value)
+
+    def tick(self, label: str, checked: bool = True) -> None:
+        box = self.field(label)
+        with self.drawn(box):
+            box.set_checked(checked)
+
+    def drawn(self, control: Locator) -> "Drawn":
+        return Drawn(self.page, control.get_attribute("data-redraws") is not None)
+
+    def ask(self, kind: str, question: str) -> None:
+        at = self.page.locator("li.q").count()
+        self.page.get_by_role("button", name=kind, exact=True).click()
+        label = self.page.locator(f"[name='w:sheet.fields[{at}].label.en']")
+        expect(label).to_be_visible()
+        label.fill(question)
+
+    def publish(self) -> None:
+        self.page.get_by_role("button", name="Publish").click()
+        expect(self.page.get_by_text("is published.").first).to_be_visible(timeout=30_000)
+
+
+class Drawn:
+    """Waits until the form was drawn anew by the server, where the control asks for that."""
+
+    def __init__(self, page: Page, redraws: bool) -> None:
+        self.page, self.redraws = page, redraws
+
+    def __enter__(self) -> None:
+        if self.redraws:
+            self.waiting = self.page.expect_response(lambda reply: "/stages/" in reply.url and reply.ok)
+            self.waiting.__enter__()
+
+    def __exit__(self, *error: object) -> None:
+        if self.redraws:
+            self.waiting.__exit__(*error)  # type: ignore[arg-type]
+            self.page.wait_for_load_state("networkidle")
+
+
+class Study:
+    """The researcher of an empty team, the people of both cohorts, and what the benchmark has."""
+
+    def __init__(self, world: World, server: Server, open_as: Callable[..., Page]) -> None:
+        self.world, self.server = world, server
+        self.owner: User = make_user("Rosa")
+        self.team = Team.objects.create(name="Proverb Lab", slug="proverb-lab")
+        TeamMember.objects.create(team=self.team, user=self.owner, role=TeamMember.Role.ADMIN)
+        make_consent_version(self.team)
+        self.window = open_as(self.owner)
+        self.researcher = BrowserResearcher(world.client(self.owner), self.window)
+        self.composer = Composer(self.window)
+        self.first_sheets = BrowserSheets(open_as)
+        self.people: dict[str, list[Annotator]] = {}
+
+    @property
+    def benchmark(self) -> Benchmark:
+        return Benchmark.objects.get(team=self.team)
+
+    def items(self, stage: str) -> int:
+        return Item.objects.filter(stage__benchmark=self.benchmark, stage__key=stage, withdrawn_at=None).count()
+
+    def answers(self, stage: str, kind: str = "person") -> int:
+        rows = Annotation.objects.filter(assignment__campaign__stage__benchmark=self.benchmark, counted=True, live=True)
+        return rows.filter(assignment__campaign__stage__key=stage, rater__kind=kind).count()
+
+
+def reply(asked: ReceivedRequest) -> Act:
+    """What models say: both proverbs mean the same, and each reason convinces."""
+    for key, code, words in (("verdict", "1", "reason"), (COMPARED, "yes", REASON)):
+        if key in asked.text:
+            return Act(text=json.dumps({key: code, words: "It says the same."}))
+    return Act()
+
+
+@pytest.fixture
+def study(world: World, scripted_server: Server, media: None, open_as: Callable[..., Page]) -> Study:
+    scripted_server.answer_by(reply)
+    return Study(world, scripted_server, open_as)
+
+
+def test_proverbs_from_an_empty_team_to_its_judge(study: Study) -> None:
+    create_cohorts(study)
+    compose(study)
+    open_chain(study)
+    give_proverbs(study)
+    review_proverbs(study)
+    rate_and_compare(study)
+    ask_models(study)
+    assert list(recount.iter_differences()) == []
+
+
+def create_cohorts(study: Study) -> None:
+    researcher = study.researcher
+    for label, country in COHORTS.items():
+        researcher.open(f"/teams/{study.team.slug}/")
+        researcher.follow("New cohort")
+        researcher.submit("Save", {"label": label, "country": country, "languages": "en"})
+        researcher.follow("Invite people")
+        researcher.submit("Create links", {"count": len(NAMES)})
+        links = LINK_FIELD.findall(researcher.page)
+        study.people[label] = [
+            Annotator(f"{name} {label}", label, link) for name, link in zip(NAMES, links, strict=True)
+        ]
+
+
+def compose(study: Study) -> None:
+    """Three stages by the form of a stage, the judge by one form, the words by typing them."""
+    researcher, composer = study.researcher, study.composer
+    researcher.open("/benchmarks/")
+    researcher.follow("Create benchmark")
+    question = "How common is this topic in {target}?"
+    researcher.submit("Create benchmark", {
+        "recipe": "blank", "name": "Proverbs", "team": study.team.pk, "question": question,
+    })  # fmt: skip
+    researcher.home = researcher.path
+    compose_topics(study)
+    compose_how_common(study)
+    compose_same_meaning(study)
+    researcher.go("Stages", "Add a judge")
+    researcher.submit("Create the judging stage", {
+        "answers": f"same-meaning|{REASON}", "question": "Does the reason convince?", "name": "Judge",
+    })  # fmt: skip
+    researcher.go("Import items")
+    researcher.submit("Add items", {"rows-rows": "\n".join(WORDS)})
+    do_waiting_work()
+    assert study.items("rating") == len(WORDS)
+    assert [stage.key for stage in study.benchmark.stages.all()] == ["rating", "how-common", "same-meaning", "judge"]
+    assert composer.page.locator("text=as JSON").count() == 0
+
+
+def compose_topics(study: Study) -> None:
+    study.researcher.go("Stages", "Rating")
+    composer = study.composer
+    composer.field("Name").fill("Topics")
+    composer.choose("What is shown", "Text without a picture")
+    composer.ask("Text", "Which proverb of {target} speaks of this?")
+    composer.section("Who answers, and how often")
+    composer.field("Answers for each item and cohort").fill("1")
+    composer.section("When an answer is accepted")
+    composer.choose("An answer is accepted if", "Accepted by a reviewer")
+    composer.publish()
+
+
+def new_stage(study: Study, name: str, display: str) -> Composer:
+    study.researcher.go("Stages")
+    study.researcher.submit("Create stage", {"name": name})
+    study.composer.choose("What is shown", display)
+    return study.composer
+
+
+def compose_how_common(study: Study) -> None:
+    composer = new_stage(study, "How common", "Text without a picture")
+    composer.ask("Rating on a scale", "How common is this proverb in {target}?")
+    composer.section("Source of items")
+    composer.choose("Its items", "One item per accepted answer")
+    composer.tick("Topics")
+    composer.choose("Text", "Which proverb of")
+    composer.choose("Origin", "the cohort of who answered")
+    composer.section("Who answers, and how often")
+    composer.field("Answers for each item and cohort").fill("2")
+    composer.tick("A cohort gets only items of its own origin")
+    composer.choose("Who may answer", "Only people who did not contribute")
+    composer.publish()
+
+
+def compose_same_meaning(study: Study) -> None:
+    composer = new_stage(study, "Same meaning", "Two pictures or texts side by side")
+    composer.ask("Choice", "Do they mean the same?")
+    composer.ask("Text", "Why?")
+    composer.section("Source of items")
+    composer.choose("Its items", "Accepted items are paired")
+    composer.tick("Topics")
+    composer.choose("Each side is", "each answer")
+    composer.choose("Sides must differ in", "the cohort of who answered")
+    for number, side in enumerate("AB"):
+        select = composer.page.locator(f"[name='s:derivation.params.context~map[{number}].value']")
+        select.select_option(f"{side.lower()}.{PROVERB}")
+    composer.section("Who answers, and how often")
+    composer.tick("Ask each cohort about its own culture (name the target in {target})", checked=False)
+    composer.tick("These answers are wanted in all, not of each cohort")
+    composer.choose("Who may answer", "Only people who did not contribute")
+    composer.publish()
+    params = study.benchmark.stages.get(key="same-meaning").derivation["params"]
+    assert params["context"] == {"option_a": f"a.{PROVERB}", "option_b": f"b.{PROVERB}"}, params
+
+
+def open_chain(study: Study) -> None:
+    researcher = study.researcher
+    researcher.go("Open the whole chain")
+    researcher.submit("Open the chain")
+    assert "4 stages are open." in text_of(researcher.page)
+    do_waiting_work()
+    researcher.go("Predictions", "Model endpoints", "Add an endpoint")
+    researcher.submit("Save endpoint", {"name": "Scripted", "base_url": study.server.base_url, "timeout_seconds": 5})
+
+
+def give_proverbs(study: Study) -> None:
+    """One answer of each cohort: who comes first gives all, and for the others nothing is left."""
+    for label, (first, *others) in study.people.items():
+
+        def give(text: str, label: str = label) -> Mapping[str, str]:
+            return {"answer": "3", PROVERB: f"{label} on {next(word for word in WORDS if word in text)}"}
+
+        assert study.first_sheets.answer(first, "Topics", give) == len(WORDS)
+        assert not any(person.answer("Topics", give) for person in others)
+    assert study.answers("rating") == 8
+
+
+def decide(study: Study, decision: str, reason: str | None = None) -> None:
+    study.researcher.submit(study.researcher.button(decision), {"reason": reason} if reason else {})
+
+
+def review_proverbs(study: Study) -> None:
+    """Seven are accepted, one of Egypt is rejected."""
+    rejected = 0
+    study.researcher.go("Review", "Start reviewing")
+    for _proverb in range(8):
+        is_egyptian = "Egypt on" in text_of(study.researcher.page)
+        if is_egyptian and not rejected:
+            rejected += 1
+            decide(study, "Reject", "other")
+        else:
+            decide(study, "Accept")
+    do_waiting_work()
+    assert (study.items("how-common"), study.items("same-meaning")) == (7, 12)
+
+
+def rate_and_compare(study: Study) -> None:
+    """Nobody is asked about a proverb of their own: what each may answer is all that there is for them."""
+    own: dict[str, set[str]] = {}
+    for annotation in Annotation.objects.filter(assignment__campaign__stage__key="rating").select_related(
+        "rater__user"
+    ):
+        own.setdefault(annotation.rater.user.email, set()).add(annotation.answers[PROVERB])
+    for person in [person for people in study.people.values() for person in people]:
+
+        def check(text: str, person: Annotator = person) -> None:
+            assert not [proverb for proverb in own.get(person.email, ()) if proverb in text]
+
+        def rate(text: str, check: Callable[[str], None] = check) -> Mapping[str, str]:
+            check(text)
+            return {RATED: "4" if "luck" in text else "2"}
+
+        def compare(text: str, check: Callable[[str], None] = check) -> Mapping[str, str]:
+            check(text)
+            same = any(text.count(f"on {word}") == 2 for word in WORDS)
+            return {COMPARED: "yes" if same else "no", REASON: "Both speak of the same" if same else "They differ"}
+
+        study.first_sheets.answer(person, "How common", rate)
+        study.first_sheets.answer(person, "Same meaning", compare)
+    assert (study.answers("how-common"), study.answers("same-meaning")) == (14, 36)
+    by_item = Counter(
+        Annotation.objects.filter(assignment__campaign__stage__key="same-meaning").values_list(
+            "assignment__unit__item", flat=True
+        )
+    )
+    assert set(by_item.values()) == {3}, "three people in all"
+    do_waiting_work()
+    assert study.items("judge") == 36
+
+
+def ask_models(study: Study) -> None:
+    """Two answer and one judges, whose run takes what comes while it runs."""
+    chosen = {"A": ("how-common", "same-meaning"), "B": ("how-common", "same-meaning"), "judge": ("judge",)}
+    study.researcher.ask_models("Scripted", chosen, "", asked_about="cohorts")
+    do_waiting_work()
+    calls = Counter(Call.objects.values_list("run__campaign__stage__key", "state"))
+    assert calls == {
+        ("how-common", "answered"): 14, ("same-meaning", "answered"): 24, ("judge", "answered"): 60,
+    }  # fmt: skip
+    assert study.items("judge") == 24 + 36
+    assert Run.objects.filter(follows=True).count() == 1
