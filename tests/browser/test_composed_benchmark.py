@@ -92,7 +92,7 @@ def test_a_benchmark_of_two_stages_is_composed_opened_and_answered(
     expect(nour.get_by_text("Look well at what is from Egypt.")).to_be_visible()
     nour.get_by_role("button", name="I have read this").tap()
     nour.locator("[name=a-answer][value='5']").check()
-    nour.locator("[name=a-have_you_seen_it_yourself][value=yes]").check()
+    nour.locator("[name=a-have_you_seen][value=yes]").check()
     nour.get_by_label("What is it called?").fill("Fanous")
     shot(nour, "composed-sheet-phone", full_page=True)
     nour.get_by_role("button", name="Submit").tap()
@@ -119,7 +119,7 @@ def test_a_benchmark_of_two_stages_is_composed_opened_and_answered(
     tarek.set_default_timeout(60_000)
     tarek.goto(f"/work/{campaign.pk}/")
     expect(tarek.get_by_text("Fanous").first).to_be_visible()
-    tarek.locator("[name=a-does_the_name_fit][value='5']").check()
+    tarek.locator("[name=a-does_the_name][value='5']").check()
     tarek.get_by_role("button", name="Submit").tap()
     for _time in range(100):
         if Annotation.objects.count() == 2:
