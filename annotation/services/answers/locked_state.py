@@ -38,7 +38,8 @@ SELECT a.state, EXISTS (SELECT FROM annotation_draft d WHERE d.assignment_id = a
   live.id, coalesce(live.counted, false), coalesce(live.uncounted_because = 'surplus', false),
   (SELECT count(*) FROM annotation_assignment h WHERE h.participation_id = a.participation_id AND h.state = 'reserved'),
   (SELECT coalesce(sum(least(t.active_seconds, extract(epoch FROM t.submitted_at - %(since)s::timestamptz))), 0)::float8
-    FROM annotation_annotation t WHERE t.rater_id = a.rater_id AND t.submitted_at > %(since)s::timestamptz),
+    FROM annotation_annotation t WHERE t.rater_id = a.rater_id AND t.submitted_at > %(since)s::timestamptz
+      AND t.submitted_at <= coalesce(%(until)s::timestamptz, t.submitted_at)),
   EXISTS (SELECT FROM annotation_exclusion e
     WHERE e.benchmark_id = %(benchmark)s AND e.rater_id = a.rater_id AND e.lifted_at IS NULL),
   (SELECT i.id FROM annotation_instructionversion i WHERE i.campaign_id = a.campaign_id ORDER BY i.number DESC LIMIT 1),
@@ -50,12 +51,15 @@ WHERE a.id = %(assignment)s FOR NO KEY UPDATE OF a
 """
 
 
-def lock_assignment(assignment: Assignment, client_key: str = "", since: datetime | None = None) -> LockedState:
-    """Lock it. Needs the lock of its Participation. `seconds` is what was spent after `since`."""
+def lock_assignment(
+    assignment: Assignment, client_key: str = "", since: datetime | None = None, until: datetime | None = None
+) -> LockedState:
+    """Lock it. Needs the lock of its Participation. `seconds` is what was spent after `since`, up to `until`."""
     stage = assignment.campaign.stage
     params = {
         "assignment": assignment.pk, "key": client_key, "benchmark": stage.benchmark_id, "stage": stage.key,
-        "acceptance": stage.acceptance, "since": since, "stops": stage.coverage.get("stop_when_full") is True,
+        "acceptance": stage.acceptance, "since": since, "until": until,
+        "stops": stage.coverage.get("stop_when_full") is True,
         "settles": settles_disputes(stage),
     }  # fmt: skip
     return LockedState(*fetch(BEFORE, params)[0])

@@ -143,7 +143,7 @@ def _parse(assignment: Assignment, submission: Submission, at: datetime) -> tupl
 @in_transaction
 def _submit(assignment: Assignment, parsed: ParsedSheet, submission: Submission, at: datetime) -> SubmitResult:
     seat = lock_participation(_participation(assignment).pk, at)
-    before = lock_assignment(assignment, submission.client_key, _earliest_start(submission, at))
+    before = lock_assignment(assignment, submission.client_key, _earliest_start(submission, at), at)
     if before.same_key is not None:
         same = Annotation.objects.get(pk=before.same_key)
         if same.assignment_id != assignment.pk:

@@ -250,6 +250,20 @@ def test_an_hour_is_not_told_twice() -> None:
     assert [one.annotation.active_seconds for one in done] == [3600.0, 0.0, 0.0, 0.0]
 
 
+def test_an_answer_with_a_later_time_takes_nothing_from_an_earlier_one() -> None:
+    """A clock may be set back between two answers, and a demo tells its days in any order."""
+    seat = get_campaign_cohort(an_open_campaign(items=4))
+    person = a_person(seat.cohort)
+    work = next_work.get_or_claim_work(person, seat, NOON)
+    assert work.current and work.prefetched
+    evening = NOON + timedelta(hours=7)
+    shown = evening - timedelta(seconds=30)
+    submit.submit(work.current.pk, person, Submission({"relevance": "1"}, "a", shown, 25.0), evening)
+    earlier = Submission({"relevance": "1"}, "b", NOON, 12.0)
+    second = submit.submit(work.prefetched.pk, person, earlier, NOON + timedelta(seconds=15))
+    assert second.annotation.active_seconds == 12.0
+
+
 def test_a_person_cannot_answer_under_the_key_of_a_file() -> None:
     seat = get_campaign_cohort(an_open_campaign(items=2))
     person = a_person(seat.cohort)
