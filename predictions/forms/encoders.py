@@ -150,6 +150,7 @@ class CollectionBuildForm(StyledFormMixin, forms.Form):
         for name in ("stage", *builder.STAGES):
             self.fields[name].queryset = benchmark.stages.all()  # type: ignore[attr-defined]
         self.fields["stage"].initial = _searched_stage(benchmark)
+        self.fields["queries"].initial = _recipe_queries(benchmark)
 
     def clean_languages(self) -> dict[str, str]:
         language_by_country = {}
@@ -181,6 +182,13 @@ def _searched_stage(benchmark: Benchmark) -> int | None:
     tasks = [task.stage for task in recipe.prediction_tasks] if recipe else []
     stages = dict(benchmark.stages.filter(key__in=tasks).values_list("key", "pk"))
     return next((stages[key] for key in tasks if key in stages), None)
+
+
+def _recipe_queries(benchmark: Benchmark) -> list[str]:
+    """The queries of the published work, where its models rank a collection."""
+    recipe = find(benchmark.recipe)
+    ranks = recipe is not None and any(task.key == "retrieval" for task in recipe.prediction_tasks)
+    return [builder.UNIVERSALS] if ranks else []
 
 
 def _lines(text: str) -> list[tuple[int, str]]:

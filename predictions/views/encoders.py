@@ -79,7 +79,10 @@ def build_message(result: builder.BuildResult) -> list[str]:
     """What came, and what each query set lacks, with what to add."""
     sets = ", ".join(f"{name} {n}" for name, n in result.queries.items())
     counts: dict[str, Any] = {"entries": result.entries, "queries": sum(result.queries.values()), "sets": sets}
-    sentences = [_("The collection has %(entries)s entries and %(queries)s queries.") % counts]
+    sentences = [
+        _("The collection has %(entries)s entries and no query. No model can search it.") % counts,
+        _("Create it again under another name or version, with queries."),
+    ]
     sentences = (
         [_("The collection has %(entries)s entries and %(queries)s queries: %(sets)s.") % counts] if sets else sentences
     )

@@ -126,6 +126,9 @@ def test_a_collection_is_made_and_a_wrong_line_is_named(world: World) -> None:
     made = Collection.objects.get()
     texts = set(Query.objects.filter(collection=made, query_set="native").values_list("text", flat=True))
     assert texts == {"زفاف"} and Query.objects.filter(collection=made, query_set="universals").count() == 4
+    assert not re.search(r'value="universals"[^>]*checked', get(world, "collection_make")), (
+        "this benchmark's recipe ranks nothing"
+    )
     again = post(world, "collection_make", **data)
     assert again.status_code == 400 and "another version" in again.content.decode()
     assert "Everyday" in get(world, "index")
@@ -206,3 +209,14 @@ def test_a_made_collection_is_run_without_a_file(world: World, models_root: Path
     made = builder.build_collection(CollectionPlan(world.stage, "Own", of="kept", queries=("universals",)), world.mara)
     run = a_run(world, made.collection, query_set="universals")
     assert run.complete and run.options["rows"] == 4 and run.created_at < timezone.now()
+
+
+def test_a_retrieval_set_is_searched_by_its_universals_and_without_queries_a_page_says_so(world: World) -> None:
+    form = {"recipe": "globalrg-retrieval", "name": "R", "slug": "r", "team": world.team.pk, "question": ""}
+    assert world.client(world.mara).post("/benchmarks/new/", form).status_code == 302
+    page = world.client(world.mara).get("/b/r/predictions/collection/make/").content.decode()
+    assert re.search(r'<input[^>]*value="universals"[^>]*checked', page)
+    world.add_items(2)
+    data = {"stage": world.stage.pk, "of": "kept", "name": "Bare", "version": "1", "what": "images", "seed": "1"}
+    page = world.client(world.mara).post(url(world, "collection_make"), data, follow=True).content.decode()
+    assert "entries and no query. No model can search it." in page
