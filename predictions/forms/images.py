@@ -4,6 +4,7 @@ from decimal import Decimal
 from typing import Any
 
 from django import forms
+from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from benchmarks.models import Stage
@@ -44,8 +45,13 @@ class ImagePlanForm(StyledFormMixin, forms.Form):
         sources = sources_for(stage)
         self.fields["source"].queryset = sources  # type: ignore[attr-defined]
         self.fields["source"].initial = sources.last()
-        endpoints = Endpoint.objects.filter(team=stage.benchmark.team, retired_at=None, kind=Endpoint.Kind.OPENAI)
-        self.fields["endpoint"].queryset = endpoints.order_by("name")  # type: ignore[attr-defined]
+        self.stage = stage
+        self.fields["endpoint"].queryset = self.endpoints().order_by("name")  # type: ignore[attr-defined]
+
+    def endpoints(self) -> QuerySet[Endpoint]:
+        """Endpoints of the team that may make images."""
+        team = self.stage.benchmark.team
+        return Endpoint.objects.filter(team=team, retired_at=None, kind=Endpoint.Kind.OPENAI)
 
     def clean_model(self) -> str:
         return validate_single_line(str(self.cleaned_data["model"]).strip())

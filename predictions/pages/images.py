@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from django.db.models import Count
+from django.utils import timezone
 
 from benchmarks.models import Benchmark, ItemImage, Stage
 from predictions.models import ImageOrder, ImagePlan
+from predictions.services.endpoints import endpoints
 from predictions.services.images import plans
 from predictions.services.images.image_job import spent_on
 from predictions.texts.call_reasons import pause_reason_text, reason_text
@@ -62,6 +64,8 @@ class ImageProgress:
     reason: str
     problems: Sequence[tuple[ImageOrder, str]]
     more_problems: int
+    is_price_unknown: bool = False
+    """Images were made, and the endpoint has no price for them."""
 
     @property
     def retried(self) -> bool:
@@ -76,10 +80,17 @@ def image_progress(plan: ImagePlan) -> ImageProgress:
     reason = pause_reason_text(plan.stopped_because) if plan.stopped_because else ""
     states = [(str(State(state).label), counts[state]) for state in State.values if state in counts]
     n_failed = sum(counts.get(state, 0) for state in (State.REFUSED, *plans.RETRIED))
+    spent = spent_on(plan)
     return ImageProgress(
-        plan, states, counts.get(State.MADE, 0), sum(counts.values()), spent_on(plan), reason, problems,
-        max(0, n_failed - SHOWN),
+        plan, states, counts.get(State.MADE, 0), sum(counts.values()), spent, reason, problems,
+        max(0, n_failed - SHOWN), not spent and counts.get(State.MADE, 0) > 0 and _price(plan) is None,
     )  # fmt: skip
+
+
+def _price(plan: ImagePlan) -> Decimal | None:
+    """US dollars of one image, as the endpoint's prices are now."""
+    _prices, price = endpoints.image_price_of(plan.endpoint, plan.model, plan.size, timezone.now())
+    return price
 
 
 def newest_images(plan: ImagePlan) -> list[ItemImage]:

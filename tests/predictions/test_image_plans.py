@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.urls import reverse
 from django.utils import timezone
 
 from annotation.services.revisions import returns
@@ -281,3 +282,19 @@ def test_an_order_of_another_attempt_is_sent_again_only_when_its_lease_is_over(s
     assert image_job.reclaim(plan, "1:1", Decimal("0.02"), now) == 1
     plan.refresh_from_db()
     assert plan.unaccounted == Decimal("0.02") and Stage.objects.filter(pk=scene.images.pk).exists()
+
+
+def test_the_page_says_that_a_price_is_unknown_and_that_an_endpoint_is_missing(scene: Scene) -> None:
+    endpoints.set_prices(scene.endpoint, {}, scene.world.team_admin, timezone.now())
+    scene.add_sentences("dance")
+    assert "The team has no endpoint" not in scene.page()
+    plan = scene.start()
+    assert "the endpoint has no price for this model" not in scene.page(), "nothing was made, and nothing was spent"
+    scene.work(plan)
+    page = scene.page()
+    assert "the endpoint has no price for this model" in page and "<dd>$ 0" not in page
+    scene.act("cancel")
+    endpoints.retire(scene.endpoint, scene.world.team_admin, timezone.now())
+    page = scene.page()
+    assert "The team has no endpoint that makes images." in page
+    assert reverse("predictions:endpoints", args=[scene.world.team.slug]) in page
