@@ -12,7 +12,7 @@ from benchmarks.recipes.contract import Recipe, StageSpec
 from benchmarks.recipes.registry import find
 from benchmarks.rules.displays import TEXT_ON_SHEET, context_columns
 
-MOST_VALUES = 12
+MOST_VALUES = 20
 Sample = tuple[Sequence[str], Iterable[Sequence[str]]]
 NAMED_OF_RECIPE = ("file", "key", "concept", "country", "condition", "source", "licence", "alt", "prompt")
 
@@ -34,7 +34,8 @@ def columns_of(stage: Stage) -> list[ManifestColumn]:
     columns = [*_of_pictures(stage), *_shown_columns(stage), *_category_columns(vocabulary), *_source_columns(stage)]
     first: dict[str, ManifestColumn] = {}
     for column in columns:
-        first.setdefault(column.name, column)
+        if column.name not in first or (column.values and not first[column.name].values):
+            first[column.name] = column  # the only values that are taken matter more than where it is shown
     return list(first.values())
 
 

@@ -8,6 +8,7 @@ from django.utils import timezone
 from annotation.displays import DISPLAYS, Display
 from annotation.models import Campaign
 from annotation.services.campaigns import lifecycle
+from benchmarks.imports.columns import columns_of
 from benchmarks.models import Stage
 from benchmarks.recipes.registry import RECIPES
 from benchmarks.services.benchmarks import create_from_recipe
@@ -115,3 +116,9 @@ def test_strangers_see_neither_columns_nor_sample(world: World) -> None:
     assert world.client(world.mara).get(f"/b/{world.benchmark.slug}/import/?stage=songs").status_code == 404
     reply = world.client(world.mara).post(f"/b/{world.benchmark.slug}/import/", {"stage": other.pk})
     assert reply.status_code == 404
+
+
+def test_a_column_lists_its_only_values_also_where_the_sheet_shows_it(world: World) -> None:
+    benchmark = create_from_recipe(world.team, "globalrg-retrieval", "Retrieval", "retrieval", world.mara)
+    columns = {column.name: column for column in columns_of(benchmark.stages.get(key="candidates"))}
+    assert len(columns["concept"].values) == 20 and not columns["concept"].more
