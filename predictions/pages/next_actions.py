@@ -123,14 +123,14 @@ def _without_run(benchmark: Benchmark, stages: Iterable[Stage]) -> Stage | None:
 
 
 def plan_runs(benchmark: Benchmark, user: User) -> NextAction | None:
-    """The recipe asks models, and none was asked."""
+    """The recipe asks models, and no run was begun here; answers may have been imported."""
     if not is_permitted(user, benchmark, "work_on"):
         return None
     answered = [stage for stage in _model_stages(benchmark) if stage.display != JUDGED]
     if not answered or Run.objects.filter(benchmark=benchmark, withdrawn_at=None).exists():
         return None
     return NextAction(
-        _("No model was asked yet."),
+        _("No model was run here yet."),
         _("Ask models"),
         reverse("predictions:ask_models", args=[benchmark.slug]),
         _("The recipe asks models in “%(stage)s”.") % {"stage": answered[0].name},

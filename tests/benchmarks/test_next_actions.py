@@ -157,14 +157,14 @@ def test_models_of_the_recipe_that_were_not_asked_lead_to_the_runs(world: World)
     stage = benchmark.stages.get(key="relevance")
     make_items(stage, 2)
     open_first(world, world.egypt, stage=stage)
-    assert "No model was asked yet." in shown(world, world.mara, benchmark)
+    assert "No model was run here yet." in shown(world, world.mara, benchmark)
     model = Rater.objects.create(kind="model", team=world.team, name="Model", setting="main")
     run = Run.objects.create(
         benchmark=benchmark, rater=model, campaign=stage.campaigns.get(), task=Run.Task.ANSWERS, complete=True
     )
     assert "No model" not in shown(world, world.mara, benchmark)
     Run.objects.filter(pk=run.pk).update(withdrawn_at=timezone.now())
-    assert "No model was asked yet." in shown(world, world.mara, benchmark)
+    assert "No model was run here yet." in shown(world, world.mara, benchmark)
 
 
 def test_answers_without_a_judge_lead_to_the_judge(world: World) -> None:
