@@ -44,8 +44,15 @@ def pair_settings(known: Choices, facts: Sequence[str], chosen_fact: str) -> tup
         *LIMITS,
         Setting("similar", "object", _("Only pairs that a model finds alike"), row=_similarity(facts, chosen_fact)),
         Setting("text", "select", _("Text above the pair"), choices=text, start=""),
+        *_members(both),
         Setting("context", "map", _("Context copied to the item"), row=(name, value), add=_("Add information")),
     )
+
+
+def _members(both: Choices) -> tuple[Setting, ...]:
+    choices = [("", _("that of A")), ("none", _("none")), *both]
+    labels = (("concept", _("Concept")), ("origin", _("Origin")), ("condition", _("Condition")))
+    return tuple(Setting(key, "select", label, choices=choices, start="") for key, label in labels)
 
 
 def _similarity(facts: Sequence[str], chosen: str) -> tuple[Setting, ...]:

@@ -290,6 +290,7 @@ PARAMS: Mapping[str, tuple[Setting, ...]] = {
 SHEETS = (
     Setting("most", "int", gettext_lazy("Maximum pictures per sheet"), optional=True),
     _line("title", gettext_lazy("Words under a picture"), WHERE),
+    _line("rank", gettext_lazy("Rank under a picture"), WHERE),
 )
 OF = (
     ("results", gettext_lazy("those with accepted answers")),

@@ -140,7 +140,11 @@ PICTURES = StageSpec(
     derivation={
         "kind": "promote",
         "from": ["specific-concepts"],
-        "params": {"text": "item.text", "context": {**CARRIED, "linked_gloss": "item.context.linked_gloss"}},
+        "params": {
+            "text": "item.text",
+            "image": "item",
+            "context": {**CARRIED, "linked_gloss": "item.context.linked_gloss"},
+        },
     },
     layout={"show": [LABEL_SET, {"key": "linked_gloss", "label": {"en": "About the entry"}}]},
     skip_reasons=(UNFAMILIAR, {"code": "not_found", "label": {"en": "I found no good picture"}}),

@@ -17,6 +17,7 @@ TO_MERGE: dict[str, Any] = {
     "kind": "pair",
     "from": ["concepts"],
     "params": {
+        "per": "item",
         **dict.fromkeys(("text", "concept", "origin", "condition"), "none"),
         "context": {"first": "a.item.concept", "second": "b.item.concept"},
         "similar": {"fact": "text_vector", "least": LEAST_ALIKE},
@@ -27,6 +28,7 @@ TO_QUERY: dict[str, Any] = {
     "from": ["concepts"],
     "params": {
         "text": "native_name",
+        "image": "item",
         "origin": "unit.cohort",
         "context": {"native": "native_name"},
         "rename": RENAMED,

@@ -58,8 +58,18 @@ class BrowserPages(LinkClient):
 
     def _press(self, selector: str, label: str) -> None:
         """Press it, and wait for the page that follows."""
-        element = self._reveal(selector, label)
-        element.click()
+        for _time in range(3):
+            element = self._reveal(selector, label)
+            try:
+                element.click()
+                break
+            except (
+                Error
+            ) as error:  # a form that is drawn anew after a choice replaces its button, which was not pressed
+                if "not attached" not in error.message:
+                    raise
+        else:
+            raise AssertionError(f"{label} on {self.path} never rests")
         self._wait_for_next_page()
         self._read()
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.db.models import F
 from django.utils import timezone
 
 from annotation.models import Annotation, Campaign
@@ -96,6 +97,7 @@ def test_fifty_pictures_of_caire_by_log_probabilities_and_by_text_where_the_sche
 
 def test_twenty_questions_of_valueground_with_the_order_mapped_back(world: World, vlm: Server) -> None:
     campaign = units(world, "valueground", "choice", 20, ("a", "b"), text="Is work a duty towards society?")
+    Item.objects.filter(stage=campaign.stage).update(concept=F("key"))  # questions, each with an order of its own
     vlm.model.prefers = "AB"
     run = a_run(world, vlm, campaign, "valueground-main")
     assert (run.state, states(run), count_methods(run)) == ("done", {"answered": 20}, {"text": 20})
