@@ -1,12 +1,20 @@
 """A survey out of its files: what is stored, what is refused, and that the same files change nothing."""
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
 import pytest
+from django.core.files.base import ContentFile
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from benchmarks.models import Benchmark
+from jobs.models import Job
+from jobs.services import runner
 from papers.valueground.survey.models import OptionPair, Survey, SurveyCount, SurveyQuestion
 from papers.valueground.survey.services import decisions, survey_import, versions
+from papers.valueground.survey.services.survey_import import SurveySettings
 from tests.papers.valueground.survey_samples import (
     CODEBOOK,
     EIGHT,
@@ -213,6 +221,53 @@ def test_a_stop_while_rows_are_written_leaves_nothing_and_resumes(
     assert not SurveyQuestion.objects.exists()
     upload(world.client(world.owner), benchmark, {**EIGHT, "counts": counts})
     assert SurveyCount.objects.count() == 13 * 5
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_imports_at_once_make_two_versions_and_lose_nothing(
+    world: World, benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    upload(world.client(world.owner), benchmark, EIGHT)
+    files = {"Q10": b'{"Q10": {"Japan": {"1": 5}}}', "Q2": b'{"Q2": {"Kenya": {"3": 7}}}'}
+    settings = SurveySettings("Survey", keep_counts=True)
+    imports = [
+        survey_import.start(benchmark, world.owner, {"counts": ContentFile(data, f"{key}.json")}, settings)
+        for key, data in files.items()
+    ]
+    both_have_read, real = Barrier(2, timeout=20), survey_import._write
+
+    def write_together(*values: object) -> None:
+        both_have_read.wait()
+        real(*values)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(survey_import, "_write", write_together)
+    run_at_once([lambda job=job: runner.run(job.pk) for job in imports])
+    states = Job.objects.filter(pk__in=[job.pk for job in imports]).values_list("state", flat=True)
+    assert sorted(states) == ["done", "queued"] and Survey.objects.count() == 2, "who comes second reads again"
+    monkeypatch.setattr(survey_import, "_write", real)
+    for job in imports:
+        runner.run(job.pk)
+    assert set(states.all()) == {"done"} and list(Survey.objects.order_by("pk").values_list("version", flat=True)) == [
+        1, 2, 3,
+    ]  # fmt: skip
+    counts = SurveyCount.objects.filter(question__survey__version=3).order_by("question__key")
+    assert list(counts.values_list("question__key", "label__text", "count")) == [
+        ("Q10", "Japan", 5),
+        ("Q2", "Kenya", 7),
+    ]
+
+
+def run_at_once(acts: list[Callable[[], None]]) -> None:
+    """Each in a thread with a connection of its own."""
+
+    def do(act: Callable[[], None]) -> None:
+        try:
+            act()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(acts)) as pool:
+        list(pool.map(do, acts))
 
 
 def test_more_counts_take_no_more_queries_a_row(world: World, benchmark: Benchmark) -> None:
