@@ -7,19 +7,21 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.functional import Promise
 
 from benchmarks.access import Can
-from benchmarks.models import Benchmark
+from benchmarks.models import Benchmark, Stage
 
 
 @dataclass(frozen=True)
 class PluginPage:
     """`view` is called with a benchmark of the recipe that the person may open, as `can` says. `imports`: the import
-    page of the benchmark links to it; other pages stand in the row of the tab Items. The key is part of the address."""
+    page of the benchmark links to it; other pages stand in the row of the tab Items. `fills`: the key of the stage
+    whose items the page makes. The key is part of the address."""
 
     key: str
     label: str | Promise
     view: Callable[[HttpRequest, Benchmark], HttpResponse]
     can: Can = "work_on"
     imports: bool = False
+    fills: str = ""
 
 
 class DuplicatePage(ValueError):
@@ -39,3 +41,8 @@ def register_pages(recipe: str, pages: tuple[PluginPage, ...]) -> None:
 
 def pages_of(benchmark: Benchmark) -> tuple[PluginPage, ...]:
     return BY_RECIPE.get(benchmark.recipe, ())
+
+
+def page_filling(stage: Stage) -> PluginPage | None:
+    """The page that makes the items of a stage, in place of an import."""
+    return next((page for page in pages_of(stage.benchmark) if page.fills == stage.key), None)

@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from benchmarks.models import Stage
+from benchmarks.pages.plugin_pages import page_filling
 
 IMPORTS: dict[str, Any] = {
     Stage.Pictures.NONE: gettext_lazy("Import a list of words or texts."),
@@ -22,12 +23,15 @@ BY_KIND: dict[str, Any] = {
     "disagree": gettext_lazy("Items come where answers to %(stages)s disagree."),
     "cluster": gettext_lazy("Items come from groups of the items of %(stages)s."),
 }
+PAGE: Any = gettext_lazy("Items come from the page “%(page)s”.")
 ACCEPTED: Any = gettext_lazy("Items come from accepted answers of %(stages)s.")
 
 
 def source_text(stage: Stage, stages: Sequence[Stage]) -> str:
     """How a stage without items gets some; the stages that it is made of are named."""
     derivation = stage.derivation or {}
+    if not derivation and (page := page_filling(stage)) is not None:
+        return str(PAGE) % {"page": page.label}
     if not derivation:
         return str(IMPORTS.get(stage.pictures, PICTURES))
     names = {other.key: other.name for other in stages}

@@ -89,6 +89,9 @@ def test_a_benchmark_that_got_the_stage_later_is_filled_by_the_next_decision(
 def test_the_overview_leads_to_the_survey(client: Client, benchmark: Benchmark, world: World) -> None:
     page = client.get(f"/b/{benchmark.slug}/").content.decode()
     assert "There is no survey yet." in text_of(page) and page_of(benchmark, "import") in page
+    column = re.search(r'data-stage="options".*?</th>', page, re.DOTALL)
+    assert column and f'href="{page_of(benchmark)}"' in column[0], "a survey brings the questions, and no list of words"
+    assert "Items come from the page “Survey”." in page and "Import a list of words" not in page
     assert "There is no survey yet." not in world.client(world.stranger).get(f"/b/{benchmark.slug}/").content.decode()
     upload(client, benchmark, EIGHT)
     page = client.get(f"/b/{benchmark.slug}/").content.decode()

@@ -20,6 +20,7 @@ from benchmarks.models import Benchmark
 from benchmarks.pages.plugin_pages import PluginPage
 from benchmarks.pages.tabs import tabs_for
 from jobs.queries import job_reports
+from papers.valueground.recipe_options import STAGE as OPTIONS
 from papers.valueground.survey.forms import SurveyForm, read_change
 from papers.valueground.survey.models import OptionPair, Survey, SurveyQuestion
 from papers.valueground.survey.pages import survey_list
@@ -184,6 +185,6 @@ def import_page(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
 
 
 PAGES = (
-    PluginPage(KEY, gettext_lazy("Survey"), survey_page),
+    PluginPage(KEY, gettext_lazy("Survey"), survey_page, fills=OPTIONS),
     PluginPage(IMPORT_KEY, gettext_lazy("Import a survey"), import_page, imports=True),
 )
