@@ -36,18 +36,25 @@ class Table:
 class TableOption:
     """A choice that changes the numbers: printed under the table, carried in its address. The first is the default.
 
-    `more`: values that are the benchmark's own, such as its judges; `within` adds them.
+    `more`: values that are the benchmark's own, such as its judges; `within` adds them. `preferred`: the value that is
+    the default in a benchmark; `within` puts it first.
     """
 
     key: str
     label: Words
     values: Mapping[str, Words]
     more: Callable[[Benchmark], Mapping[str, Words]] | None = None
+    preferred: Callable[[Benchmark], str] | None = None
 
     def within(self, benchmark: Benchmark) -> TableOption:
-        if self.more is None:
-            return self
-        return replace(self, values={**self.values, **self.more(benchmark)}, more=None)
+        values = {**self.values, **(self.more(benchmark) if self.more else {})}
+        if self.preferred is not None:
+            first = self.preferred(benchmark)
+            values = {first: values[first], **values}
+        return replace(self, values=values, more=None, preferred=None)
+
+    def default_in(self, benchmark: Benchmark) -> str:
+        return self.preferred(benchmark) if self.preferred is not None else self.default
 
     @property
     def default(self) -> str:

@@ -134,7 +134,7 @@ def names_of(spec: TableSpec) -> list[str]:
 def missing_data(catalogue: Catalogue, spec: TableSpec, params: Params, at: datetime) -> MissingData | None:
     """What is missing: of the first thing the table reads, then of all it requires besides. Nothing is
     computed."""
-    chosen = {option.key: option.default for option in spec.options}
+    chosen = {option.key: option.default_in(catalogue.benchmark) for option in spec.options}
     probe = _DataProbe(spec.heading, catalogue.benchmark, catalogue, params, chosen, at, watermark=0)
     try:
         with suppress(_DataFound, SelectionError):

@@ -138,6 +138,23 @@ def test_the_same_by_people(benchmark: Benchmark, both: Campaign) -> None:
     check_near([sixth["pair_match"], sixth["total"]], [((2 + 1) / 2, 1), ((total("2221") + total("1211")) / 2, 1)])
 
 
+def test_without_a_judge_the_scores_are_those_of_people(
+    world: World, benchmark: Benchmark, campaign: Campaign, items: list[Item]
+) -> None:
+    with pytest.raises(MissingData):
+        table(benchmark, "table-1")
+    for name, codes in PEOPLE.items():
+        fill(campaign, rater_of(getattr(world, name)), items, codes, world)
+    by_default = table(benchmark, "table-1")
+    assert by_default.chosen["scored_by"] == "person"
+    of_people = table(benchmark, "table-1", "scored_by=person")
+    assert numbers(row(by_default, "gpt")) == numbers(row(of_people, "gpt"))
+    with pytest.raises(MissingData):
+        table(benchmark, "table-1", "scored_by=model")
+    fill(campaign, model(world.team, "One"), items, JUDGES["One"], world)
+    assert table(benchmark, "table-1").chosen["scored_by"] == "model"
+
+
 def test_the_judge_against_the_mean_of_people(
     world: World, benchmark: Benchmark, judged: Campaign, items: list[Item]
 ) -> None:
@@ -198,7 +215,7 @@ def test_without_judges_or_people_it_says_what_to_bring(
     with pytest.raises(MissingData, match="No automatic judge"):
         table(benchmark, "table-4")
     with pytest.raises(MissingData, match="no ratings"):
-        table(benchmark, "table-1")
+        table(benchmark, "table-1", "scored_by=model")
 
 
 @pytest.mark.parametrize(

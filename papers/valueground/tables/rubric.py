@@ -13,9 +13,12 @@ from functools import partial
 
 import numpy as np
 import numpy.typing as npt
+from django.db.models import Q
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from annotation.models import Annotation
+from benchmarks.models import Benchmark
 from benchmarks.rules.acceptance import Rule
 from evaluation.metrics.association import KINDS
 from evaluation.metrics.counts import Bools, Floats, Ints, Ratings
@@ -52,10 +55,21 @@ CEILING = TableOption(
     gettext_lazy("Annotators against the mean of the others"),
     {"averaging": gettext_lazy("each alone, then the mean"), "pooling": gettext_lazy("all in one correlation")},
 )
+
+
+def _preferred_scores(benchmark: Benchmark) -> str:
+    """The judges', or people's where only people have scored pairs."""
+    stage = Q(assignment__campaign__stage__benchmark=benchmark, assignment__campaign__stage__key=STAGE)
+    sheets = Annotation.objects.filter(stage, live=True)
+    judged = sheets.filter(rater__kind=Rater.Kind.MODEL).exists()
+    return "person" if not judged and sheets.exists() else "model"
+
+
 SCORED_BY = TableOption(
     "scored_by",
     gettext_lazy("Scores of"),
     {"model": gettext_lazy("the automatic judges, averaged"), "person": gettext_lazy("people, averaged")},
+    preferred=_preferred_scores,
 )
 
 
