@@ -62,6 +62,13 @@ class Annotator:
         return self.visitor.page.split("<template", 1)[0]
 
     @property
+    def assignment(self) -> int:
+        """The number of the sheet in hand, for what no text of it tells apart."""
+        sheet = SHEET.search(self._sheet)
+        assert sheet, f"{self.visitor.path} is no sheet"
+        return int(sheet[1])
+
+    @property
     def sheet_text(self) -> str:
         return text_of(ALT.sub(r" \1 ", self._sheet.split("<main", 1)[-1]))
 

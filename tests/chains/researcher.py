@@ -86,9 +86,11 @@ class Researcher(LinkClient):
             links[label] += LINK_FIELD.findall(self.page)
         return links
 
-    def add_endpoint(self, name: str, base_url: str) -> None:
+    def add_endpoint(self, name: str, base_url: str, *offers: str) -> None:
+        """Pictures can be shown to it; `offers`: what it can do besides."""
         self.go("Predictions", "Model endpoints", "Add an endpoint")
-        self.submit("Save endpoint", {"name": name, "base_url": base_url, "timeout_seconds": 5, "offers": ["images"]})
+        values = {"name": name, "base_url": base_url, "timeout_seconds": 5, "offers": ["images", *offers]}
+        self.submit("Save endpoint", values)
 
     def add_local_encoder(self, name: str) -> None:
         """An endpoint for encoders of this machine."""

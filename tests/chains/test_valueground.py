@@ -1,93 +1,276 @@
-"""ValueGround from an empty benchmark to its tables, by pages alone: survey, pairs, review, models, tables.
+"""ValueGround from an empty benchmark to its tables, by pages alone: survey, pairs, review, revision, models, tables.
 
-The practice model plans, draws, edits, criticises and answers. Two questions, two sources, reviewers of two cohorts.
+The practice model plans, draws, edits and criticises; a scripted server judges the pairs and chooses. Reviewers come
+from two cohorts. The full form has the counts of the specification, the short one two questions of them.
 """
 
 from collections import Counter
 from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
 
 import pytest
+from django.db.models import Sum
 
-from benchmarks.models import Benchmark, Item
-from papers.valueground.builder.models import Build
+from annotation.models import Outcome
+from benchmarks.models import Item
+from papers.valueground.builder.models import Build, BuildStep
+from papers.valueground.builder.states import CONFIGURATION_NAMES
+from papers.valueground.recipe import LABELLED
 from people.models import Cohort
 from predictions.models import Attempt, Call
 from tests.chains.annotators import Annotator
-from tests.chains.researcher import Researcher, do_waiting_work
-from tests.evaluation.output_forms import table_forms
-from tests.papers.valueground.survey_samples import ADJUSTMENT, CODEBOOK, METADATA, page_of, random_counts, upload
+from tests.chains.researcher import do_waiting_work
+from tests.chains.values_numbers import answers_of, labels_of, mean_costs, rubric_means
+from tests.chains.values_study import (
+    BY_HAND,
+    COUNTRIES,
+    FULL,
+    PASSES,
+    PLACES,
+    SHORT,
+    SOURCES,
+    Study,
+    judge_pair,
+    pair_of,
+    reply,
+)
+from tests.evaluation.output_forms import figure_forms, table_data, table_forms
+from tests.papers.valueground.survey_samples import page_of, upload
 from tests.personas import World
+from tests.predictions.model_server import Server
 from tests.start.test_practice import serving_practice_model
 
 pytestmark = pytest.mark.django_db
-COUNTRIES, SOURCES, QUESTIONS = ("Brazil", "India"), ("heron", "wren"), ("Q10", "Q2")
-PASSES = {"match_a": "2", "match_b": "2", "pair_match": "2", "no_cue": "1"}
-FAILS = {**PASSES, "pair_match": "0"}
-WORDS = {"Q10": "[practice: revise_edits]", "Q2": "[practice: accept] [practice: replan source=wren]"}
-TABLES = ("table-2", "table-5", "table-6", "table-8", "labels")
+MODEL, COMMENT = "chooser", "A calmer face."
+TABLES = (
+    "table-1", "table-2", "table-3", "table-4", "figure-3", "table-5", "table-6", "table-7", "table-8", "labels",
+    "bands",
+)  # fmt: skip
+FIGURES = ("figure-3-map", "main-text")
 
 
-@pytest.fixture
-def practice() -> Iterator[str]:
-    with serving_practice_model() as address:
-        yield address
-
-
-def test_valueground_from_an_empty_benchmark_to_its_tables(world: World, practice: str) -> None:
+@pytest.fixture(params=[pytest.param(SHORT, id="short"), pytest.param(FULL, id="full", marks=pytest.mark.slow)])
+def study(request: Any, world: World, scripted_server: Server) -> Iterator[Study]:
     for cohort in (world.brazil, world.egypt):
-        Cohort.objects.filter(pk=cohort.pk).update(label=f"North of {cohort.label}", country="")
-    researcher = Researcher(world.client(world.team_admin))
-    researcher.create_benchmark("valueground", "Values", world.team.pk)
-    benchmark = Benchmark.objects.get(recipe="valueground")
-    decide(researcher, benchmark)
-    links = researcher.create_cohorts(list(COUNTRIES))
-    people = [Annotator(f"Ana {country}", country, links[country][0]) for country in COUNTRIES]
-    researcher.add_endpoint("Practice", practice)
-    researcher.go("Open the whole chain")
-    researcher.submit("Open the chain", {f"target_{benchmark.stages.get(key='pair-review').pk}": "1"})
-    build(researcher, benchmark)
-    for person in people:
-        assert person.answer("Pair review", lambda _text: PASSES) > 0
-    do_waiting_work()
-    for key in ("choice", "alignment"):
-        assert Item.objects.filter(stage__benchmark=benchmark, stage__key=key, withdrawn_at=None).count() == 4
-    researcher.ask_models("Practice", {"practice-wren": ("main", "text_only", "alignment")}, "")
-    asked = Counter(Call.objects.values_list("run__rater__setting", flat=True))
-    assert asked["main"] == asked["text_only"] == 4 * 13 and sum(asked.values()) == 2 * 4 * 13 + 4
-    texts = Call.objects.filter(run__rater__setting="text_only")
-    requests = Attempt.objects.filter(call__in=texts, reply__isnull=False).values("reply__key").distinct()
-    assert requests.count() == 2 * 13, "both sources share one request"
-    for key in TABLES:
-        table_forms(researcher.client, benchmark.slug, key)
+        Cohort.objects.filter(pk=cohort.pk).update(label=f"North of {cohort.label}", country="")  # none of the recipe's
+    scripted_server.answer_by(reply)
+    with serving_practice_model() as practice:
+        yield Study(world, practice, scripted_server.base_url, request.param)
 
 
-def decide(researcher: Researcher, benchmark: Benchmark) -> None:
-    """Import the survey; two questions are confirmed, and the overview counts them."""
+def test_valueground_from_an_empty_benchmark_to_its_tables(study: Study) -> None:
+    decide(study)
+    create_cohorts(study)
+    build_pairs(study)
+    ask_judges(study)
+    review(study)
+    send_back(study)
+    ask_model(study)
+    read_labels(study)
+    read_accuracy(study)
+    read_reversals(study)
+    read_scores_and_costs(study)
+    read_all_forms(study)
+
+
+def decide(study: Study) -> None:
+    """Import the survey; each question but the demographic one is to be decided, and one pair is set by hand."""
+    researcher, size = study.researcher, study.size
+    researcher.create_benchmark("valueground", "Values", study.world.team.pk)
+    benchmark = study.benchmark
     assert "There is no survey yet." in researcher.page
-    metadata = {
-        key: {**entry, "question": f"{entry['question']} {WORDS.get(key, '')}"} for key, entry in METADATA.items()
-    }
-    counts = random_counts({"Q10": [1, 2], "Q2": [1, 2, 3]}, seed=3)
-    files = {"codebook": CODEBOOK, "metadata": metadata, "adjustment": ADJUSTMENT, "counts": counts}
-    upload(researcher.client, benchmark, files)
-    for key in QUESTIONS:
-        researcher.client.post(page_of(benchmark), {"action": "confirm", "question": key})
-    states = Item.objects.filter(stage__benchmark=benchmark, stage__key="options").values_list("intake", flat=True)
-    assert Counter(states) == {"kept": 2, "waiting": 5, "dropped": 1}
+    assert "Items come from the page “Survey”." in researcher.page and page_of(benchmark) in researcher.page
+    upload(researcher.client, benchmark, study.files())
+    for key in size.words:
+        if key != BY_HAND:
+            researcher.client.post(page_of(benchmark), {"action": "confirm", "question": key})
+            continue
+        researcher.open(f"{page_of(benchmark)}?q={key}")
+        places = {f"place-{code}": str(place) for code, place in PLACES[key].items()}
+        researcher.submit("Save and confirm", {"a": "0", "b": "2", **places})
+    states = Counter(item.intake for item in study.items("options"))
+    waiting = {"waiting": 7 - len(size.words)} if len(size.words) < 7 else {}
+    assert states == {"kept": len(size.words), "dropped": 1, **waiting}
 
 
-def build(researcher: Researcher, benchmark: Benchmark) -> None:
+def create_cohorts(study: Study) -> None:
+    researcher = study.researcher
+    links = researcher.create_cohorts(list(COUNTRIES))
+    for country in COUNTRIES:
+        study.people[country] = [
+            Annotator(f"{name} {country}", country, link)
+            for name, link in zip(("Ana", "Bo"), links[country], strict=False)
+        ]
+    researcher.add_endpoint("Practice", study.practice, "seed")  # what is drawn again is another picture
+    researcher.add_endpoint("Scripted", study.scripted)
+    researcher.go("Predictions", "Model endpoints", "Practice")
+    prices = {"price-0-model": "*", "price-0-request": "0.001", "price-0-generated": "0.02", "price-0-edited": "0.03"}
+    researcher.submit("Save prices as a new version", prices)
+    researcher.go("Open the whole chain")
+    researcher.submit("Open the chain", {f"target_{study.stage('pair-review').pk}": "1"})
+
+
+def build_pairs(study: Study) -> None:
     """Two sources draw a pair for each question, in as many rounds as their words say."""
+    researcher, size = study.researcher, study.size
     researcher.go("Items", "Pairs", "Build pairs")
-    form = {"budget": ""}
+    form = {"budget": "50", "best_effort_to_review": "on"}
     for row, source in enumerate(SOURCES, start=1):
         form |= {f"s{row}-key": source, f"s{row}-chat_model": f"practice-{source}", f"s{row}-image_model": "practice"}
         for part in ("chat_endpoint", "image_endpoint"):
             form[f"s{row}-{part}"] = researcher.choose(f"s{row}-{part}", "Practice")
     researcher.submit("Build pairs", form)
     do_waiting_work()
-    rounds = Build.objects.values_list("question__key", "source__key", "state", "plan_round", "edit_round")
-    assert sorted(rounds) == [
-        ("Q10", "heron", "accepted", 0, 1), ("Q10", "wren", "accepted", 0, 1), ("Q2", "heron", "accepted", 0, 0),
-        ("Q2", "wren", "accepted", 1, 0),
-    ]  # fmt: skip
+    builds = {
+        (build.question.key, build.source.key): (build.state, build.plan_round, build.edit_round)
+        for build in study.builds()
+    }
+    at_once = ("accepted", 0, 0)
+    assert builds == {
+        (key, source): size.rounds.get((key, source), at_once) for key in size.words for source in SOURCES
+    }
+    assert sorted(map(pair_of, study.items("pair-review"))) == sorted(builds), "best effort is reviewed, too"
+
+
+def ask_judges(study: Study) -> None:
+    study.researcher.ask_models("Scripted", dict.fromkeys(study.size.judges, ("rubric",)), "")
+    assert calls(study, "pair-review") == study.size.reviewed * len(study.size.judges)
+
+
+def review(study: Study) -> None:
+    """Two people in all judge each pair, one of each country."""
+    first = [study.people[country][0] for country in COUNTRIES]
+    sheets = [person.answer("Pair review", lambda _text, who=person: judge_pair(study, who)) for person in first]
+    assert sheets == [study.size.reviewed] * 2
+    assert [study.people[country][1].answer("Pair review", lambda _text: None) for country in COUNTRIES] == [0, 0]
+    do_waiting_work()
+    rejected = len(study.size.rejected)
+    expected = {"accepted": study.size.reviewed - rejected} | ({"rejected": rejected} if rejected else {})
+    assert outcomes(study) == expected
+
+
+def send_back(study: Study) -> None:
+    """The next revision is offered to people who have not judged the first one, and accepted by them."""
+    size, researcher = study.size, study.researcher
+    if size.sent_back is None:
+        return
+    build = next(one for one in study.builds() if (one.question.key, one.source.key) == size.sent_back)
+    former = Item.objects.get(build=build)
+    researcher.open(f"{page_of(study.benchmark, 'pairs')}?pair={build.pk}")
+    researcher.submit("Send back with a comment", {"comment": COMMENT, "target": "b"})
+    do_waiting_work()
+    second = Build.objects.get(replaces=build)
+    assert (second.state, second.revision, second.comment) == ("accepted", 2, COMMENT)
+    assert second.item is not None and second.item.replaces == former
+    assert BuildStep.objects.filter(build=second, override="comment_open", output__route="revise_edits").exists()
+    sheets = [
+        [person.answer("Pair review", lambda _text: PASSES) for person in study.people[country]]
+        for country in COUNTRIES
+    ]
+    assert sheets == [[0, 1], [0, 1]], "who judged revision 1 is not offered revision 2"
+    do_waiting_work()
+    assert outcomes(study) == {"accepted": size.reviewed - len(size.rejected) + 1, "rejected": len(size.rejected) - 1}
+    assert calls(study, "pair-review") == (size.reviewed + 1) * len(size.judges), "the judges follow"
+
+
+def ask_model(study: Study) -> None:
+    """Questions whose pairs of both sources are accepted go on; both sources share one request without pictures."""
+    pairs = [(key, source) for key in sorted(study.size.kept) for source in SOURCES]
+    for key in ("choice", "alignment"):
+        assert sorted(map(pair_of, study.items(key))) == pairs
+    study.researcher.ask_models("Scripted", {MODEL: ("main", "text_only", "alignment")}, "")
+    each = len(pairs) * len(LABELLED)
+    assert (calls(study, "choice", "main"), calls(study, "choice", "text_only")) == (each, each)
+    assert calls(study, "alignment") == len(pairs)
+    assert set(Call.objects.values_list("state", flat=True)) == {"answered"}
+    texts = Call.objects.filter(run__rater__setting="text_only")
+    requests = Attempt.objects.filter(call__in=texts, reply__isnull=False).values("reply__key").distinct()
+    assert requests.count() == each // len(SOURCES), "both sources share one request"
+
+
+def calls(study: Study, stage: str, setting: str = "") -> int:
+    asked = Call.objects.filter(run__campaign__stage=study.stage(stage))
+    return asked.filter(run__rater__setting=setting).count() if setting else asked.count()
+
+
+def outcomes(study: Study) -> dict[str, int]:
+    """Of the pairs that stand."""
+    rows = Outcome.objects.filter(campaign__stage=study.stage("pair-review"), unit__item__withdrawn_at=None)
+    return dict(Counter(rows.values_list("state", flat=True)))
+
+
+def rows_of(study: Study, key: str, query: str = "") -> dict[str, list[float | None]]:
+    """The values of a table by the name of the row; of a row in a group, by that of the group."""
+    data = table_data(study.researcher.client, study.benchmark.slug, key, query)
+    return {
+        row["group"] or row["label"]: [cell["estimate"] and cell["estimate"]["value"] for cell in row["cells"]]
+        for row in data["rows"]
+    }
+
+
+def near(values: Any) -> Any:
+    return pytest.approx(list(values), abs=1e-9)
+
+
+def read_labels(study: Study) -> None:
+    """All countries of the set, each with its labels; what has none is counted by its reason."""
+    size, labels = study.size, labels_of(study)
+    rows = rows_of(study, "labels")
+    assert sorted(rows) == sorted(LABELLED)
+    for country, values in rows.items():
+        own = Counter(label for (_question, name), label in labels.items() if name == country)
+        assert values[1:5] == [own["a"], own["b"], own["tie"], own[""]], country
+    sums = [sum(values[n] or 0 for values in rows.values()) for n in range(1, 5)]
+    assert sums[0] + sums[1] == size.labels
+    assert sums[2:] == [int(size.tie is not None), int(size.uncounted is not None)]
+
+
+def read_accuracy(study: Study) -> None:
+    own, rows = answers_of(study, MODEL), rows_of(study, "table-2")
+    assert len(own.main) == len(own.text) == study.size.labels * len(SOURCES)
+    assert rows[MODEL] == near(own.settings()) and rows["Average"] == near(own.settings())
+    by_country = rows_of(study, "figure-3")[MODEL]
+    assert by_country[:-1] == near(own.by_country()[1]) and by_country[-1] == pytest.approx(own.settings()[0])
+    transfer = rows_of(study, "table-8")
+    assert transfer[MODEL][0] == pytest.approx(own.pearson())
+
+
+def read_reversals(study: Study) -> None:
+    """Harmful and beneficial add up to reversal; harmful less beneficial is the drop of accuracy."""
+    own = answers_of(study, MODEL)
+    data = table_data(study.researcher.client, study.benchmark.slug, "table-5")
+    [row] = data["rows"]
+    assert {cell["estimate"]["n_units"] for cell in row["cells"]} == {study.size.labels * len(SOURCES)}
+    reversal, harmful, beneficial, drop = (cell["estimate"]["value"] for cell in row["cells"])
+    assert [reversal, harmful, beneficial, drop] == near(own.reversals())
+    assert [harmful + beneficial, harmful - beneficial] == near([reversal, drop])
+    countries = rows_of(study, "table-6")
+    assert sorted(countries) == sorted(LABELLED)
+    for country, values in countries.items():
+        assert values == near(own.reversals(country)), country
+
+
+def read_scores_and_costs(study: Study) -> None:
+    """Table 1 by people and by judges, which are the default once there are any; Table 3 is the sum of the steps."""
+    for query, kind in (("", "model"), ("scored_by=model", "model"), ("scored_by=person", "person")):
+        rows = rows_of(study, "table-1", query)
+        assert {source: near(values) for source, values in rows.items()} == rubric_means(
+            study.answers("pair-review", kind)
+        )
+    steps = BuildStep.objects.filter(build__plan__benchmark=study.benchmark)
+    attempts = Attempt.objects.filter(scope__in=[step.scope for step in steps])
+    assert steps.aggregate(cost=Sum("cost")) == attempts.aggregate(cost=Sum("cost"))
+    assert sum((build.cost for build in Build.objects.all()), Decimal(0)) == steps.aggregate(cost=Sum("cost"))["cost"]
+    data = table_data(study.researcher.client, study.benchmark.slug, "table-3")
+    assert {row["label"] for row in data["rows"]} == {CONFIGURATION_NAMES["planner_editor_critic"]}
+    for query in ("", "revisions=with"):
+        costs = mean_costs(study, with_revisions=bool(query))
+        assert rows_of(study, "table-3", query) == {source: [pytest.approx(cost)] for source, cost in costs.items()}
+
+
+def read_all_forms(study: Study) -> None:
+    for key in TABLES:
+        table_forms(study.researcher.client, study.benchmark.slug, key)
+    for key in FIGURES:
+        figure_forms(study.researcher.client, study.benchmark.slug, key)
