@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from playwright.sync_api import Page
+
 from annotation import tasks
 from annotation.models import Annotation
 from benchmarks.models import Benchmark, Item, Stage
 from tests.chains import researcher as researchers
 from tests.chains.annotators import Annotator
-from tests.chains.researcher import Researcher
+from tests.chains.browser_client import BrowserResearcher, BrowserSheets
 from tests.personas import World
 from tests.predictions.model_server import Act, ReceivedRequest, Server
 
@@ -54,9 +56,10 @@ class Size:
 class Study:
     """The benchmark and its people."""
 
-    def __init__(self, world: World, practice: str, server: Server, size: Size) -> None:
+    def __init__(self, world: World, practice: str, server: Server, size: Size, open_as: Callable[..., Page]) -> None:
         self.world, self.practice, self.server, self.size = world, practice, server, size
-        self.researcher = Researcher(world.client(world.team_admin))
+        self.researcher = BrowserResearcher(world.client(world.team_admin), open_as(world.team_admin))
+        self.first_sheets = BrowserSheets(open_as)
         self.people: dict[str, list[Annotator]] = {}
 
     @property
@@ -73,7 +76,7 @@ class Study:
     def answer_by_all(self, stage: str, answer: Callable[[Annotator, str], Mapping[str, Any]]) -> int:
         """What all people answer together, one after the other."""
         people = [person for of_country in self.people.values() for person in of_country]
-        return sum(person.answer(stage, partial(answer, person)) for person in people)
+        return sum(self.first_sheets.answer(person, stage, partial(answer, person)) for person in people)
 
     def answers(self, stage: str) -> Any:
         return Annotation.objects.filter(assignment__campaign__stage=self.stage(stage), live=True, counted=True)

@@ -3,17 +3,20 @@ concepts, brought pictures, links to a knowledge base; models, tables.
 
 Three countries with two people each, since a correlation over two countries is undefined. The practice model makes the
 images, an encoder of colours stands in for a dual encoder, and a scripted server names concepts and scores pictures.
+The researcher and the first two sheets of each stage are in Chromium; what else people answer is posted to the forms
+that they are shown.
 """
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from statistics import correlation, fmean
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from playwright.sync_api import Page
 
 from people.models import Cohort
 from predictions.models import Attempt, Call, ImageOrder
@@ -28,8 +31,12 @@ from tests.predictions.colour_encoder import find_by_colour
 from tests.predictions.model_server import Server
 from tests.start.test_practice import serving_practice_model
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 NAMES, NEAREST = ("Ana", "Bo"), 8
+SHOWN = (
+    "Generated pictures", "Picture picking", "Relevance rating", "Rare concepts", "Pictures of rare concepts",
+    "Link check",
+)  # fmt: skip
 SHORT, FULL = Size(("dance",), 8), Size(("dance", "music"), 40)
 TABLES = (
     "table-1", "table-2", "table-3", "table-10", "table-14", "table-15", "table-16", "table-17", "link-cases", "spread",
@@ -39,16 +46,23 @@ TABLES = (
 
 @pytest.fixture(params=[pytest.param(SHORT, id="short"), pytest.param(FULL, id="full", marks=pytest.mark.slow)])
 def study(
-    request: Any, world: World, scripted_server: Server, monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path
+    request: pytest.FixtureRequest,
+    world: World,
+    scripted_server: Server,
+    monkeypatch: pytest.MonkeyPatch,
+    settings: Any,
+    tmp_path: Path,
+    media: None,
+    open_as: Callable[..., Page],
 ) -> Iterator[Study]:
-    settings.VECTORS_ROOT, settings.MODELS_ROOT = tmp_path / "vectors", tmp_path
-    (tmp_path / "tiny").mkdir()
+    settings.VECTORS_ROOT, settings.MODELS_ROOT = tmp_path / "vectors", tmp_path / "models"
+    (tmp_path / "models" / "tiny").mkdir(parents=True)
     find_by_colour(monkeypatch, {})
     for cohort in (world.brazil, world.egypt):
         Cohort.objects.filter(pk=cohort.pk).update(label=f"North of {cohort.label}", country="")  # none of the recipe's
     scripted_server.answer_by(reply)
     with serving_practice_model() as practice:
-        yield Study(world, practice, scripted_server, request.param)
+        yield Study(world, practice, scripted_server, request.param, open_as)
 
 
 def test_caire_from_an_empty_benchmark_to_its_tables(study: Study) -> None:
@@ -69,6 +83,7 @@ def test_caire_from_an_empty_benchmark_to_its_tables(study: Study) -> None:
     specific.check_links(study)
     specific.read_specific_tables(study)
     read_tables(study)
+    assert study.first_sheets.shown == dict.fromkeys(SHOWN, 2)
 
 
 def create_prompts(study: Study) -> None:
@@ -155,7 +170,7 @@ def search_photographs(study: Study) -> None:
 def keep_and_pick(study: Study) -> None:
     """All images are kept; each country picks among the photographs found for its own prompts."""
     judged = study.answer_by_all("Generated pictures", lambda _person, _text: {"keep": "keep"})
-    picked = [study.people[country][1].answer("Picture picking", lambda _text: {"picture": "2"})
+    picked = [study.first_sheets.answer(study.people[country][1], "Picture picking", lambda _text: {"picture": "2"})
               for country in COUNTRIES]  # fmt: skip
     assert (judged, picked) == (study.size.prompts, [len(study.size.concepts)] * 3)
     do_waiting_work()
@@ -178,7 +193,7 @@ def rate_relevance(study: Study) -> None:
             def rate(_text: str, ratings: Iterator[int] = ratings) -> Mapping[str, str]:
                 return {"relevance": str(next(ratings))}
 
-            sheets += person.answer("Relevance rating", rate)
+            sheets += study.first_sheets.answer(person, "Relevance rating", rate)
     assert sheets == 2 * study.size.prompts * 6 == study.answers("relevance").filter(rater__kind="person").count()
 
 
