@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -43,14 +43,25 @@ def do_waiting_work() -> None:
 
 @dataclass(frozen=True)
 class Size:
-    """How much of the universal set there is."""
+    """How much of the universal set there is, and of what a model is asked to name for the specific set."""
 
     concepts: tuple[str, ...]
     photographs: int
+    things: tuple[str, ...] = tuple(PROPOSED)
 
     @property
     def prompts(self) -> int:
         return len(COUNTRIES) * len(self.concepts)
+
+    @property
+    def proposed(self) -> dict[str, tuple[str, str, str]]:
+        return {thing: PROPOSED[thing] for thing in self.things}
+
+    def units(self, names: Iterable[str]) -> set[tuple[str, str]]:
+        """Each of these concepts with each label of its set."""
+        return {
+            (name, label) for labels, name, _gold in self.proposed.values() if name in names for label in SETS[labels]
+        }
 
 
 class Study:

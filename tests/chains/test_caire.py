@@ -37,7 +37,8 @@ SHOWN = (
     "Generated pictures", "Picture picking", "Relevance rating", "Rare concepts", "Pictures of rare concepts",
     "Link check",
 )  # fmt: skip
-SHORT, FULL = Size(("dance",), 8), Size(("dance", "music"), 40)
+SHORT = Size(("dance",), 8, ("thing 1", "thing 2", "thing 3", "thing 4", "thing 6"))
+FULL = Size(("dance", "music"), 40)
 TABLES = (
     "table-1", "table-2", "table-3", "table-10", "table-14", "table-15", "table-16", "table-17", "link-cases", "spread",
     "models",
