@@ -1,5 +1,6 @@
 """An endpoint makes an image for each sentence: each request once, with its cost, and again only when somebody asks."""
 
+from collections import Counter
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -19,6 +20,7 @@ from predictions.services.images import image_job, remakes
 from predictions.services.sending import requests
 from tests.annotation.chain.factories import a_field, a_stage, answer, claim_sheet, create_open_campaign
 from tests.annotation.queue.factories import a_person
+from tests.killed_workers import finish_despite_kills
 from tests.personas import World
 from tests.predictions.model_server import STUMBLES, UNAUTHORISED, Act, ReceivedRequest, Server
 from tests.predictions.request_helpers import an_endpoint
@@ -215,6 +217,35 @@ def test_a_worker_killed_between_reply_and_commit_sends_only_what_was_in_flight_
     assert plan.state == "done" and len(scene.live()) == 6 and 1 <= lost <= 2
     assert scene.server.counts()["total"] == 6 + lost and plan.unaccounted == lost * Decimal("0.02")
     assert Reply.objects.count() == 6
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_eighty_images_survive_ten_kills_and_what_is_committed_is_never_asked_again(scene: Scene) -> None:
+    scene.add_sentences(*(f"thing {n}" for n in range(80)))
+    plan = scene.start()
+    committed: dict[str, int] = {}
+
+    def note_committed() -> None:
+        """How often each image was asked for that was committed when a worker was killed."""
+        ImageOrder.objects.update(not_before=None)
+        requests = Counter(scene.asked_prompts())
+        for prompt in ImageOrder.objects.filter(state="made").values_list("prompt", flat=True):
+            committed.setdefault(prompt, requests[prompt])
+
+    assert plan.job_id is not None
+    finish_despite_kills(
+        plan.job_id, kills=10, requests=lambda: scene.server.counts()["total"], gap=(6, 12), prepare=note_committed
+    )
+    plan.refresh_from_db()
+    assert plan.state == "done" and len(scene.live()) == 80 == Reply.objects.count()
+    requests = Counter(scene.asked_prompts())
+    assert len(committed) > 10 and {prompt: requests[prompt] for prompt in committed} == committed
+    lost = Attempt.objects.filter(outcome="lost").count()
+    assert len(requests) == 80 and requests.total() - 80 <= lost <= 10 * image_job.MOST_AT_ONCE
+    price = Decimal("0.02")
+    assert sum(ImageOrder.objects.values_list("cost", flat=True)) == 80 * price
+    assert plan.unaccounted == lost * price > 0 and image_job.spent_on(plan) == (80 + lost) * price
 
 
 def test_make_again_orders_a_revision_with_the_remark_for_people_who_did_not_judge_the_first(scene: Scene) -> None:
