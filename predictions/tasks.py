@@ -3,6 +3,7 @@ from django.utils import timezone
 
 from predictions.services.encoders import fact_requests
 from predictions.services.images import remakes
+from predictions.services.knowledge import link_checks
 from predictions.services.runs import following
 
 
@@ -22,3 +23,9 @@ def follow_new_items() -> int:
 def return_images() -> int:
     """Images of which somebody said “make again”. For the beat."""
     return remakes.return_images(timezone.now())
+
+
+@shared_task(name=link_checks.TASK)
+def follow_linked_items() -> int:
+    """Checks of links leave with the picture that was linked, and come back with it. For the beat."""
+    return link_checks.follow_linked_items(timezone.now())

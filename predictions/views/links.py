@@ -66,7 +66,8 @@ def run(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
         lines=[(line, REASONS.get(line.link.reason)) for line in lines],
         further=further, only=only,
         reasons=[(key, REASONS.get(key, key), n) for key, n in sorted(readers.reasons_of(linking_run).items())],
-        stage=link_checks.check_stage(linking_run), frequency=linking_run.options["method"] == "frequency_vt",
+        stage=link_checks.check_stage(linking_run), **_new_items(linking_run),
+        frequency=linking_run.options["method"] == "frequency_vt",
     )  # fmt: skip
     return render(request, "predictions/knowledge/links.html", context)
 
@@ -92,7 +93,7 @@ def link(request: HttpRequest, slug: str, run_id: int, item_id: int) -> HttpResp
 @login_required
 @require_POST
 def perform_action(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
-    """Withdraw a run, bring it back, or have people check its links."""
+    """Withdraw a run, bring it back, let it link what came later, or have people check its links."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
     linking_run = linking_for(benchmark, run_id)
     try:
@@ -113,11 +114,21 @@ def _perform_action(request: HttpRequest, linking_run: Run) -> str:
             "%(n)s item was added to the stage.", "%(n)s items were added to the stage.", check_item_counts.made
         )
         return text % {"n": check_item_counts.made}
+    if act == "new":
+        n = linking.link_new_items(linking_run, current_user(request))
+        return ngettext("%(n)s new item is being linked.", "%(n)s new items are being linked.", n) % {"n": n}
     if act == "back":
         linking.restore(linking_run, current_user(request))
         return _("The run was restored and is counted.")
     result_runs.withdraw(linking_run, current_user(request), timezone.now())
     return _("The run was withdrawn. It is kept but not counted.")
+
+
+def _new_items(linking_run: Run) -> dict[str, Any]:
+    """How many items came since the run ended, which may be linked now; and whether such are being linked."""
+    at_work = linking_run.complete and not linking_run.withdrawn_at and linking.is_at_work(linking_run)
+    may_link = linking_run.complete and not linking_run.withdrawn_at and not at_work
+    return {"new": linking.unlinked_items(linking_run).count() if may_link else 0, "at_work": at_work}
 
 
 def _summary(linking_run: Run, stages: Mapping[str, str] | None = None) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Items of a stage in which people say whether the entry of a linking run is right. They are made while the run links.
 
 Of a picture it is asked how the entry fits what it shows (CAIRE's stage `link-check`); of words whose names a model
-gave, whether the entry's article is about what the model named (`specific-concepts`).
+gave, whether the entry's article is about what the model named (`specific-concepts`). They leave with what was linked.
 """
 
 from __future__ import annotations
@@ -9,11 +9,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
 
-from annotation.models import Annotation
+from annotation.models import Annotation, ItemSource
+from annotation.services.derivation.source_following import follow_sources
 from benchmarks.models import Item, ItemImage, Stage
 from benchmarks.services.intake import arrivals
 from benchmarks.services.intake.judging import lock_stage
@@ -22,6 +24,7 @@ from people.models import User
 from predictions.models import Call, EntityLink, KnowledgeEntry, Run
 from predictions.services.knowledge.name_matching import QUESTION
 
+TASK = "predictions.follow_linked_items"
 STEP = 500
 OF_PICTURES, OF_WORDS = "link-check", "specific-concepts"
 CHECKED_IN = "checked_in"
@@ -108,8 +111,22 @@ def _add(run: Run, stage: Stage, links: Sequence[EntityLink]) -> int:
         )
         for use in pictures
     )  # fmt: skip
+    _note_sources(stage, keys, links)
     arrivals.judge_and_notify(stage, [item.pk for item in new.values()])
     return len(new)
+
+
+def _note_sources(stage: Stage, keys: Mapping[int, str], links: Sequence[EntityLink]) -> None:
+    """Of what each check is: several proposals may name one concept."""
+    items = dict(Item.objects.filter(stage=stage, key__in=keys.values()).values_list("key", "pk"))
+    rows = (ItemSource(item_id=items[keys[link.pk]], source_id=link.item_id, role="item") for link in links)
+    ItemSource.objects.bulk_create(rows, ignore_conflicts=True)
+
+
+def follow_linked_items(at: datetime) -> int:
+    """Checks leave with the item that was linked, and come back with it; return how many did."""
+    rows = Stage.objects.filter(key__in=(OF_PICTURES, OF_WORDS), items__sources__isnull=False, derivation={})
+    return sum(follow_sources(stage, at) for stage in rows.distinct().order_by("pk"))
 
 
 def _key(run: Run, item: Item) -> str:

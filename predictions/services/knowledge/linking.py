@@ -23,7 +23,7 @@ from jobs.services.kinds import JobKind, NextLink
 from people.models import Team, User
 from people.services.raters import models_of
 from predictions.backends.contract import Encoder
-from predictions.models import EntityLink, KnowledgeEntry, KnowledgeImage, KnowledgeIndex, Run
+from predictions.models import Call, EntityLink, KnowledgeEntry, KnowledgeImage, KnowledgeIndex, Run
 from predictions.services.knowledge import indexes, link_checks
 from predictions.services.knowledge.faiss_index import FaissMissing
 from predictions.services.knowledge.indexes import IndexRefused, Over
@@ -118,10 +118,8 @@ def open_run(
             options=options, score_kind=kind, source="linking",
             state=Run.State.RUNNING, started_at=timezone.now(), created_by=actor,
         )  # fmt: skip
-        title = _("Linking of “%(stage)s” to %(base)s") % {"stage": stage.name, "base": index.base}
         record(actor, "linking.started", scope=benchmark.scope, target=f"run:{run.pk}", **options)
-        job = jobs.start(KIND, title, scope=benchmark.scope, actor=actor, params={"run": run.pk})
-        Run.objects.filter(pk=run.pk).update(options={**options, "job": job.pk})
+        _start_job(run, actor)
     run.refresh_from_db()
     return run
 
@@ -221,14 +219,58 @@ def items_of(found: Run) -> Any:
     return items.filter(is_kept())
 
 
+def unlinked_items(run: Run) -> Any:
+    """Those that have no link yet. After the first end of a run by names, one that nobody has named waits for that."""
+    items = items_of(run).exclude(pk__in=EntityLink.objects.filter(run=run).values("item"))
+    if run.complete and run.options["method"] == NAMED:
+        calls = Call.objects.filter(run=run.options["answers"], state=Call.State.ANSWERED)
+        items = items.filter(pk__in=calls.values("item"))
+    return items
+
+
+def link_new_items(run: Run, actor: User) -> int:
+    """Link what came to the stage since the run ended; return how many items. What is linked stays and is counted.
+    Raises IndexRefused."""
+    with transaction.atomic():
+        locked = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
+        if locked.withdrawn_at is not None:
+            raise IndexRefused(_("This run was withdrawn. Restore it first."))
+        if not locked.complete:
+            raise IndexRefused(_("This run has not linked all its images yet. Go on with its work first."))
+        if is_at_work(locked):
+            raise IndexRefused(_("The new items are being linked already."))
+        n: int = unlinked_items(locked).count()
+        if not n:
+            raise IndexRefused(_("Every item has been linked. Nothing is new."))
+        _start_job(locked, actor)
+        scope, target = run.benchmark.scope, f"run:{run.pk}"
+        record(actor, "linking.continued", scope=scope, target=target, items=n)
+    run.refresh_from_db(fields=["options", "state"])
+    return n
+
+
+def is_at_work(run: Run) -> bool:
+    """Whether its job waits or runs."""
+    return Job.objects.filter(pk=run.options.get("job"), state__in=Job.LIVE).exists()
+
+
+def _start_job(run: Run, actor: User) -> None:
+    """Needs a transaction."""
+    assert run.knowledge_index is not None
+    stage = Stage.objects.get(benchmark=run.benchmark_id, key=run.selection["stage"])
+    title = _("Linking of “%(stage)s” to %(base)s") % {"stage": stage.name, "base": run.knowledge_index.base}
+    job = jobs.start(KIND, title, scope=run.benchmark.scope, actor=actor, params={"run": run.pk})
+    options = {**run.options, "job": job.pk}
+    Run.objects.filter(pk=run.pk).update(options=options, state=Run.State.RUNNING, stopped_because="")
+
+
 def _link_all(work: JobContext, run: Run, links: Callable[[Sequence[Item]], list[EntityLink]]) -> None:
-    items = items_of(run)
-    work.expect(items.count())
+    items = unlinked_items(run)
+    work.expect(work.job.done + items.count())
     turn = TimeSlice(work)
     while True:
         turn.is_over()
-        linked = EntityLink.objects.filter(run=run).values("item")
-        batch = list(items.exclude(pk__in=linked).order_by("pk")[:BATCH])
+        batch = list(items.order_by("pk")[:BATCH])
         if not batch:
             return
         work.check()

@@ -9,7 +9,7 @@ import numpy as np
 from django.core.files.uploadedfile import SimpleUploadedFile
 from PIL import Image as Picture
 
-from benchmarks.models import Item, ItemImage
+from benchmarks.models import Item, ItemImage, Stage
 from benchmarks.services.images import store_image
 from jobs.models import Job
 from jobs.services import runner
@@ -108,11 +108,11 @@ def built(world: World, over: str = "images", base: KnowledgeBase | None = None,
     return KnowledgeIndex.objects.get(pk=job.params["index"])
 
 
-def items_of(world: World, colours: Mapping[str, tuple[int, ...]]) -> list[Item]:
-    """Items of the world's stage that are these colours, by their keys."""
+def items_of(world: World, colours: Mapping[str, tuple[int, ...]], stage: Stage | None = None) -> list[Item]:
+    """Items of a stage, else of the world's, that are these colours, by their keys."""
     items = []
     for key, colour in colours.items():
-        item = Item.objects.create(stage=world.stage, key=key, concept="market", context={"gold_entity": key})
+        item = Item.objects.create(stage=stage or world.stage, key=key, concept="market", context={"gold_entity": key})
         image, _new = store_image(world.team, square(*colour, shade=3), name=key)
         ItemImage.objects.create(item=item, image=image)
         items.append(item)

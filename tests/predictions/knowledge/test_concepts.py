@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from annotation.models import Slot
 from annotation.services.campaigns import lifecycle
 from benchmarks.models import Item, Stage
 from jobs.models import Job
@@ -87,3 +88,96 @@ def test_links_come_to_people_while_the_run_links(world: World, monkeypatch: Any
     assert run_job(Job.objects.get(pk=run.options["job"])).state == "done"
     assert counts == [0, 1, 2] and checks.items.count() == 3
     assert {item.context["linked"] for item in checks.items.all()} == {"red", "green", "azul"}
+
+
+def test_a_finished_run_links_later_items_and_people_check_them_too(world: World) -> None:
+    import_entries(world)
+    items_of(world, {"red": RGB["red"]})
+    linked = world.stage
+    checks = stage_of(world, link_checks.OF_PICTURES, "image")
+    run = linking.open_run(world.benchmark, world.mara, stage=linked, index=built(world), method="lemma_vt")
+    path, mara = f"/b/{world.benchmark.slug}/links/{run.pk}/", world.client(world.mara)
+
+    def press(user: Any = None) -> Any:
+        return (world.client(user) if user else mara).post(f"{path}action/", {"do": "new"}, follow=True)
+
+    assert "has not linked all its images yet" in press().content.decode()
+    run_job(Job.objects.get(pk=run.options["job"]))
+    link_checks.create_check_items(run, checks, world.mara)
+    assert "new item" not in mara.get(path).content.decode()
+    assert "Nothing is new." in press().content.decode() and Job.objects.filter(kind=linking.KIND).count() == 1
+    items_of(world, {"green": RGB["green"], "blue": RGB["blue"]}, linked)
+    Item.objects.filter(key="blue").update(withdrawn_at=timezone.now())
+    assert "Link 1 new item<" in mara.get(path).content.decode()
+    assert press(world.stranger).status_code == press(world.nour).status_code == 404
+    assert "1 new item is being linked." in press().content.decode()
+    assert "The new items are being linked already." in press().content.decode()
+    assert "New items are being linked." in mara.get(path).content.decode()
+    run.refresh_from_db()
+    assert run.complete, "what it linked before is counted meanwhile"
+    assert run_job(Job.objects.get(pk=run.options["job"])).state == "done"
+    run.refresh_from_db()
+    assert (run.state, run.options["rows"]) == ("done", 2)
+    assert {item.context["linked"] for item in checks.items.all()} == {"red", "green"}
+
+
+def test_a_run_by_names_links_a_new_item_when_the_model_has_named_it(world: World, answers: Run) -> None:
+    import_entries(world)
+    index = built(world, "lemmas")
+    run = linking.open_run(world.benchmark, world.mara, stage=world.stage, index=index, method="named", answers=answers)
+    run_job(Job.objects.get(pk=run.options["job"]))
+    run.refresh_from_db()
+    item = Item.objects.create(stage=world.stage, key="p5", text="Name p5", context={"label_set": "Elements"})
+    assert not linking.unlinked_items(run).exists()
+    answers.calls.filter(item__key="p4").update(item=item)
+    assert list(linking.unlinked_items(run)) == [item]
+
+
+def test_checks_leave_with_the_linked_picture_and_come_back_with_it(world: World) -> None:
+    import_entries(world)
+    red, green = items_of(world, {name: RGB[name] for name in ("red", "green")})
+    linked = world.stage
+    checks = stage_of(world, link_checks.OF_PICTURES, "image")
+    run = linking.open_run(world.benchmark, world.mara, stage=linked, index=built(world), method="lemma_vt")
+    link_checks.create_check_items(run, checks, world.mara)
+    run_job(Job.objects.get(pk=run.options["job"]))
+    by_hand = checks.items.get(concept="market", context__linked_item="green")
+    campaign = lifecycle.create(checks, "Checks", world.mara, {world.egypt: 1}, seed=7)
+    lifecycle.open_campaign(campaign, world.mara, timezone.now())
+
+    def live() -> set[str]:
+        return set(checks.items.filter(withdrawn_at=None).values_list("context__linked_item", flat=True))
+
+    def wanted() -> int:
+        return Slot.objects.filter(unit__item__stage=checks, open=True).count()
+
+    at = timezone.now()
+    assert link_checks.follow_linked_items(at) == 0 and (live(), wanted()) == ({"red", "green"}, 2)
+    Item.objects.filter(pk=red.pk).update(withdrawn_at=at)
+    assert link_checks.follow_linked_items(at) == 1 and link_checks.follow_linked_items(at) == 0
+    assert (live(), wanted()) == ({"green"}, 1), "nobody is asked about a picture that was withdrawn"
+    Item.objects.filter(pk=red.pk).update(withdrawn_at=None)
+    assert link_checks.follow_linked_items(at) == 1 and (live(), wanted()) == ({"red", "green"}, 2)
+    Item.objects.filter(pk=by_hand.pk).update(withdrawn_at=at)
+    assert link_checks.follow_linked_items(at) == 0 and live() == {"red"}, "a check withdrawn by hand stays so"
+    assert green.withdrawn_at is None
+    Item.objects.filter(pk=red.pk).update(intake="dropped")
+    assert link_checks.follow_linked_items(at) == 1 and live() == set()
+
+
+def test_a_concept_stays_while_any_proposal_of_it_does(world: World, answers: Run) -> None:
+    import_entries(world)
+    asked = world.stage
+    concepts = stage_of(world, link_checks.OF_WORDS, "words")
+    run = linking.open_run(
+        world.benchmark, world.mara, stage=asked, index=built(world, "lemmas"), method="named", answers=answers
+    )
+    link_checks.create_check_items(run, concepts, world.mara)
+    run_job(Job.objects.get(pk=run.options["job"]))
+    live = concepts.items.filter(withdrawn_at=None)
+    assert live.count() == 2
+    Item.objects.filter(key="p1").update(withdrawn_at=timezone.now())
+    assert link_checks.follow_linked_items(timezone.now()) == 0 and live.count() == 2, "p2 names it as well"
+    Item.objects.filter(key="p2").update(withdrawn_at=timezone.now())
+    assert link_checks.follow_linked_items(timezone.now()) == 1
+    assert [item.context["gold_entity"] for item in live] == ["red"]
