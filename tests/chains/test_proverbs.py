@@ -1,4 +1,4 @@
-"""Proverbs: a sixth benchmark, composed in the browser from an empty team, and run to its judge by pages alone.
+"""Proverbs: a sixth benchmark, composed in the browser from an empty team, and run to its tables by pages alone.
 
 Topics: four typed words, each cohort gives a proverb for each. How common: others of the same cohort rate it. Same
 meaning: pairs of both cohorts, three people in all. A judge reads the reasons. The researcher and the first two sheets
@@ -6,6 +6,7 @@ of each stage are in Chromium; what else people answer is posted to the forms th
 """
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 
@@ -19,7 +20,8 @@ from people.models import Team, TeamMember, User
 from predictions.models import Call, Run
 from tests.chains.annotators import Annotator
 from tests.chains.browser_client import BrowserResearcher, BrowserSheets
-from tests.chains.link_client import text_of
+from tests.chains.link_client import LINK, text_of
+from tests.chains.proverb_tables import ProverbTables
 from tests.chains.researcher import LINK_FIELD, do_waiting_work
 from tests.personas import World, make_consent_version, make_user
 from tests.predictions.model_server import Act, ReceivedRequest, Server
@@ -27,7 +29,9 @@ from tests.predictions.model_server import Act, ReceivedRequest, Server
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 COHORTS = {"Brazil": "BR", "Egypt": "EG"}
 NAMES = ("Ana", "Bo", "Cy")
-WORDS = ("patience", "luck", "honesty", "guests")
+RATINGS = {"patience": 1, "luck": 4, "honesty": 2, "guests": 3}
+WORDS = tuple(RATINGS)
+LAST_ANSWER = re.compile(r"Your last answer:.*?Report a problem")
 PROVERB, RATED, COMPARED, REASON = "which_proverb_of", "how_common_is", "do_they_mean", "why"
 
 
@@ -118,11 +122,22 @@ class Study:
 
 
 def reply(asked: ReceivedRequest) -> Act:
-    """What models say: both proverbs mean the same, and each reason convinces."""
-    for key, code, words in (("verdict", "1", "reason"), (COMPARED, "yes", REASON)):
-        if key in asked.text:
-            return Act(text=json.dumps({key: code, words: "It says the same."}))
-    return Act()
+    """What models say: A as most people do, B always the same, and the judge finds each reason poor."""
+    if "verdict" in asked.text:
+        return Act(text=json.dumps({"verdict": "1", "reason": "It says the same."}))
+    is_near = asked.body["model"] == "A"
+    if COMPARED in asked.text:
+        same = means_the_same(asked.text) or not is_near
+        return Act(text=json.dumps({COMPARED: "yes" if same else "no", REASON: "It says so."}))
+    return Act(text=json.dumps({RATED: str(rating_of(asked.text) if is_near else 2)}))
+
+
+def rating_of(text: str) -> int:
+    return next(rating for word, rating in RATINGS.items() if f"on {word}" in text)
+
+
+def means_the_same(text: str) -> bool:
+    return any(all(f"{cohort} on {word}" in text for cohort in COHORTS) for word in WORDS)
 
 
 @pytest.fixture
@@ -131,7 +146,7 @@ def study(world: World, scripted_server: Server, media: None, open_as: Callable[
     return Study(world, scripted_server, open_as)
 
 
-def test_proverbs_from_an_empty_team_to_its_judge(study: Study) -> None:
+def test_proverbs_from_an_empty_team_to_its_tables(study: Study) -> None:
     create_cohorts(study)
     compose(study)
     open_chain(study)
@@ -139,6 +154,8 @@ def test_proverbs_from_an_empty_team_to_its_judge(study: Study) -> None:
     review_proverbs(study)
     rate_and_compare(study)
     ask_models(study)
+    compose_tables(study)
+    reject_a_proverb_and_accept_it_again(study)
     assert list(recount.iter_differences()) == []
 
 
@@ -252,7 +269,8 @@ def give_proverbs(study: Study) -> None:
     for label, (first, *others) in study.people.items():
 
         def give(text: str, label: str = label) -> Mapping[str, str]:
-            return {"answer": "3", PROVERB: f"{label} on {next(word for word in WORDS if word in text)}"}
+            asked = LAST_ANSWER.sub("", text)
+            return {"answer": "3", PROVERB: f"{label} on {next(word for word in WORDS if word in asked)}"}
 
         assert study.first_sheets.answer(first, "Topics", give) == len(WORDS)
         assert not any(person.answer("Topics", give) for person in others)
@@ -264,16 +282,11 @@ def decide(study: Study, decision: str, reason: str | None = None) -> None:
 
 
 def review_proverbs(study: Study) -> None:
-    """Seven are accepted, one of Egypt is rejected."""
-    rejected = 0
+    """Seven are accepted, one of Egypt is rejected. `decide` takes the sheet that is shown."""
     study.researcher.go("Review", "Start reviewing")
     for _proverb in range(8):
-        is_egyptian = "Egypt on" in text_of(study.researcher.page)
-        if is_egyptian and not rejected:
-            rejected += 1
-            decide(study, "Reject", "other")
-        else:
-            decide(study, "Accept")
+        is_poor = "Egypt on guests" in text_of(study.researcher.page)
+        decide(study, *(("Reject", "other") if is_poor else ("Accept",)))
     do_waiting_work()
     assert (study.items("how-common"), study.items("same-meaning")) == (7, 12)
 
@@ -287,16 +300,17 @@ def rate_and_compare(study: Study) -> None:
         own.setdefault(annotation.rater.user.email, set()).add(annotation.answers[PROVERB])
     for person in [person for people in study.people.values() for person in people]:
 
-        def check(text: str, person: Annotator = person) -> None:
-            assert not [proverb for proverb in own.get(person.email, ()) if proverb in text]
+        def shown(text: str, person: Annotator = person) -> str:
+            asked = LAST_ANSWER.sub("", text)
+            assert not [proverb for proverb in own.get(person.email, ()) if proverb in asked]
+            return asked
 
-        def rate(text: str, check: Callable[[str], None] = check) -> Mapping[str, str]:
-            check(text)
-            return {RATED: "4" if "luck" in text else "2"}
+        def rate(text: str, shown: Callable[[str], str] = shown, person: Annotator = person) -> Mapping[str, str]:
+            differs = person.name == "Cy Brazil" or (person.name == "Cy Egypt" and "honesty" in shown(text))
+            return {RATED: str(rating_of(shown(text)) + differs)}
 
-        def compare(text: str, check: Callable[[str], None] = check) -> Mapping[str, str]:
-            check(text)
-            same = any(text.count(f"on {word}") == 2 for word in WORDS)
+        def compare(text: str, shown: Callable[[str], str] = shown, person: Annotator = person) -> Mapping[str, str]:
+            same = means_the_same(shown(text)) or (person.name == "Bo Egypt" and "Brazil on luck" in shown(text))
             return {COMPARED: "yes" if same else "no", REASON: "Both speak of the same" if same else "They differ"}
 
         study.first_sheets.answer(person, "How common", rate)
@@ -323,3 +337,53 @@ def ask_models(study: Study) -> None:
     }  # fmt: skip
     assert study.items("judge") == 24 + 36
     assert Run.objects.filter(follows=True).count() == 1
+
+
+TABLES = {
+    "Common by cohort": ("agreement", {"question": f"how-common|{RATED}"}),
+    "Same over all": ("agreement", {"question": f"same-meaning|{COMPARED}"}),
+    "Models on common": ("models", {"question": f"how-common|{RATED}", "measure": ""}),
+    "Models on same": ("models", {"question": f"same-meaning|{COMPARED}", "measure": ""}),
+    "Ranking of proverbs": ("ranking", {"question": f"how-common|{RATED}", "measure": "mean", "rows": "item"}),
+}
+
+
+def compose_tables(study: Study) -> None:
+    kinds = {"agreement": "Agreement by cohort", "models": "Models against people", "ranking": "Ranking"}
+    for name, (kind, values) in TABLES.items():
+        study.researcher.go("Results", "Tables", "Create a table", kinds[kind])
+        study.researcher.submit("Save table", {"name": name, **values})
+    tables = tables_of(study)
+    tables.check()
+    tables.check_forms(name.lower().replace(" ", "-") for name in TABLES)
+
+
+def tables_of(study: Study) -> ProverbTables:
+    rated, compared = ("how-common", RATED), ("same-meaning", COMPARED)
+    return ProverbTables(study.researcher.client, study.benchmark, rated, compared)
+
+
+def reject_a_proverb_and_accept_it_again(study: Study) -> None:
+    """What hangs on it goes, and comes back with its answers and verdicts; nothing is asked again."""
+    requests, judged = study.server.counts()["total"], study.items("judge")
+    change_decision(study, "Accepted", "Reject", "other")
+    assert (study.items("how-common"), study.items("same-meaning"), study.items("judge")) == (6, 9, 45)
+    tables_of(study).check()
+    change_decision(study, "Rejected", "Accept")
+    assert (study.items("how-common"), study.items("same-meaning"), study.items("judge")) == (7, 12, judged)
+    tables_of(study).check()
+    assert study.server.counts()["total"] == requests
+
+
+def change_decision(study: Study, shown: str, decision: str, reason: str | None = None) -> None:
+    """A Brazilian proverb: its decision is undone, and the other one taken."""
+    researcher = study.researcher
+    researcher.go("Review")
+    states = [text_of(inside) for _address, inside in LINK.findall(researcher.page)]
+    researcher.follow(next(state for state in states if state.startswith(shown)))
+    row = researcher.window.locator("#list li").filter(has_text="Brazil on luck")
+    row.get_by_role("button", name="Undo decision").click()
+    expect(row.get_by_role("button", name="Undo decision")).to_have_count(0)
+    researcher.go("Review", "Start reviewing")
+    decide(study, decision, reason)
+    do_waiting_work()

@@ -1,11 +1,13 @@
 """Tables that a researcher composes on a page: each kind in every form, and what does not fit is refused beside it."""
 
+import math
 from typing import Any
 
 import pytest
 
 from benchmarks.models import Benchmark, Item
 from evaluation.models import BenchmarkTable
+from evaluation.tables.registry import tables_of
 from tests.evaluation.data import an_open_campaign, table
 from tests.evaluation.output_forms import table_data, table_forms
 from tests.evaluation.sample_tables import model, store_answers
@@ -64,6 +66,60 @@ def test_a_ranking_has_the_highest_mean_first_with_the_places_it_may_have(world:
     assert place["low"] <= place["value"] <= place["high"] and place["n_raters"] == 3
 
 
+SIDES = ("XY", "YZ", "XZ", "YX", "ZY", "ZX")
+
+
+@pytest.fixture
+def compared(world: World) -> Benchmark:
+    """Each pair of three things, both ways round, by three people: 1 is a win of side A, 2 of side B, 3 a tie.
+
+    Wins: X 4 + 3.5 + 3, Y 2 + 2 + 3, Z 0 + 0.5 + 0, of 12 comparisons each.
+    """
+    world.add_items(len(SIDES))
+    campaign = an_open_campaign(world)
+    table(campaign, world.egypt, world.items, {world.nour: "111222", world.tarek: "111223"})
+    table(campaign, world.brazil, world.items, {world.bia: "211222"})
+    for item, (first, second) in zip(world.items, SIDES, strict=True):
+        Item.objects.filter(pk=item.pk).update(context={"option_a": first, "option_b": second})
+    return world.benchmark
+
+
+def ranked(world: World, measure: str) -> dict[str, list[dict[str, Any]]]:
+    """By the name of a thing its place and its score."""
+    assert compose(world, "ranking", measure=measure, first="1", second="2").status_code == 302
+    table_forms(world.client(world.mara), world.benchmark.slug, "my-ranking")
+    rows = table_data(world.client(world.mara), world.benchmark.slug, "my-ranking")["rows"]
+    return {row["label"]: [cell["estimate"] for cell in row["cells"][:2]] for row in rows}
+
+
+def test_a_share_of_comparisons_won_counts_half_a_win_for_a_tie(world: World, compared: Benchmark) -> None:
+    rows = ranked(world, "win_share")
+    assert list(rows) == ["X", "Y", "Z"]
+    assert [score["value"] for _place, score in rows.values()] == pytest.approx([10.5 / 12, 7 / 12, 0.5 / 12])
+    for number, (place, _score) in enumerate(rows.values(), start=1):
+        assert place["low"] <= place["value"] == number <= place["high"]
+        assert (place["n_raters"], place["n_ratings"]) == (3, 12)
+
+
+def test_strengths_solve_the_equations_of_bradley_and_terry(world: World, compared: Benchmark) -> None:
+    """Wins are what the strengths expect, with half a win more each way in each pair: 6 + 1 comparisons of a pair."""
+    rows = ranked(world, "bradley_terry")
+    strengths = {name: score["value"] for name, (_place, score) in rows.items()}
+    assert list(rows) == ["X", "Y", "Z"] and sum(strengths.values()) == pytest.approx(0, abs=1e-6)
+    for name, wins in {"X": 10.5, "Y": 7, "Z": 0.5}.items():
+        others = [strength for other, strength in strengths.items() if other != name]
+        expected = sum(7 / (1 + math.exp(other - strengths[name])) for other in others)
+        assert expected == pytest.approx(wins + 1, abs=1e-6)
+
+
+def test_pairs_that_do_not_say_their_sides_are_not_ranked(world: World, compared: Benchmark) -> None:
+    compose(world, "ranking", measure="win_share", first="1", second="2")
+    Item.objects.filter(pk=world.items[0].pk).update(context={"option_a": "X"})
+    mara, url = world.client(world.mara), f"/b/{compared.slug}/tables/my-ranking"
+    for reply in (mara.get(f"{url}/"), mara.get(f"{url}.json")):
+        assert "Some pairs do not say what both sides are." in reply.content.decode()
+
+
 def test_a_table_is_changed_under_its_key_and_removed_for_good(world: World, answered: Benchmark) -> None:
     compose(world, "ranking", measure="mean")
     mara, url = world.client(world.mara), f"/b/{answered.slug}/tables/new/?table=my-ranking"
@@ -77,6 +133,16 @@ def test_a_table_is_changed_under_its_key_and_removed_for_good(world: World, ans
     mara.post(url, {"do": "remove"})
     assert mara.get(f"/b/{answered.slug}/tables/my-ranking/").status_code == 404
     assert compose(world, "ranking", measure="mean").url.endswith("/my-ranking-2/")
+
+
+def test_all_tables_of_a_benchmark_are_known_by_one_query(
+    world: World, answered: Benchmark, django_assert_num_queries: Any
+) -> None:
+    for kind in ("coverage", "agreement", "distribution", "ranking"):
+        compose(world, kind, measure="mean" if kind == "ranking" else "")
+    with django_assert_num_queries(1):
+        keys = [spec.key for spec in tables_of(answered) if spec.composed]
+    assert keys == ["my-coverage", "my-agreement", "my-distribution", "my-ranking"]
 
 
 def test_what_does_not_fit_is_refused_in_place(world: World, answered: Benchmark) -> None:
