@@ -9,7 +9,7 @@ Three scores, the largest of which has place 1:
 
 The band: raters are drawn with replacement, 1,000 times with a stored seed, with all their answers; the places between
 the 2.5th and the 97.5th percentile. Where a draw leaves a thing without an answer it has no place in it. Equal scores
-share the middle of their places.
+share the middle of their places. The band of a strength is made of the same draws.
 
 Undefined: a thing without an answer. No band: fewer than three raters.
 Source: Hunter, D. R. (2004), MM algorithms for generalized Bradley-Terry models. Annals of Statistics 32, 384-406.
@@ -18,6 +18,7 @@ Source: Hunter, D. R. (2004), MM algorithms for generalized Bradley-Terry models
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +31,7 @@ from evaluation.metrics.resampling import LEVEL, MIN_CLUSTERS
 DRAWS = 1000
 ROUNDS = 200
 _EPS = 1e-9
+_FLAT = 1e-6
 
 Score = Callable[[Floats], Floats]
 """From weights (n,) of the answers to the score (k,) of each thing, NaN where it has none."""
@@ -103,26 +105,54 @@ def places(scores: Floats) -> Floats:
     return ranked
 
 
-def place_bands(
+@dataclass(frozen=True)
+class RankedScores:
+    """The scores of k things: ``whole`` (k,) of all answers, ``drawn`` (draws, k) of each draw of raters. ``counts``
+    (k,) are the answers of each thing."""
+
+    whole: Floats
+    drawn: Floats
+    counts: Ints
+    n_raters: int
+    seed: int
+    level: float
+
+    def places(self) -> list[Estimate]:
+        """The place of each thing, with its band."""
+        drawn = np.array([places(row) for row in self.drawn]).reshape(self.drawn.shape)
+        return self._estimates(places(self.whole), drawn, "place", may_be_flat=True)
+
+    def scores(self, method: str) -> list[Estimate]:
+        """The score of each thing, with the band of the same draws; none where all draws give the same score."""
+        return self._estimates(self.whole, self.drawn, method, may_be_flat=False)
+
+    def _estimates(self, whole: Floats, drawn: Floats, method: str, *, may_be_flat: bool) -> list[Estimate]:
+        extras = {"seed": self.seed, "draws": len(drawn)}
+        common = {
+            "method": method, "n_raters": self.n_raters, "level": self.level, "resampled": "raters", "extras": extras,
+        }  # fmt: skip
+        return [
+            _with_band(float(whole[k]), drawn[:, k], int(n), common, may_be_flat=may_be_flat)
+            for k, n in enumerate(self.counts)
+        ]
+
+
+def draw_raters(
     score: Score, rater: npt.ArrayLike, counts: Ints, *, seed: int = 0, draws: int = DRAWS, level: float = LEVEL
-) -> list[Estimate]:
-    """The place of each thing. ``rater`` (m,) labels of who answered; ``counts`` (k,) the answers of each thing."""
+) -> RankedScores:
+    """``rater`` (m,) labels of who answered; ``counts`` (k,) the answers of each thing."""
     labels, number = np.unique(np.asarray(rater), return_inverse=True)
     n, number = int(labels.size), number.reshape(-1)
-    whole = places(score(np.ones(number.size))) if number.size else np.full(counts.shape, np.nan)
+    whole = score(np.ones(number.size)) if number.size else np.full(counts.shape, np.nan)
     rng = np.random.default_rng(seed)
     drawn = np.full((draws if n >= MIN_CLUSTERS else 0, counts.size), np.nan)
     for row in drawn:
         times = np.bincount(rng.integers(0, n, n), minlength=n).astype(np.float64)
-        row[:] = places(score(times[number]))
-    common = {"method": "place", "n_raters": n, "level": level, "resampled": "raters"}
-    return [
-        _place(float(whole[k]), drawn[:, k], int(counts[k]), {**common, "extras": {"seed": seed, "draws": draws}})
-        for k in range(counts.size)
-    ]
+        row[:] = score(times[number])
+    return RankedScores(whole, drawn, counts, n, seed, level)
 
 
-def _place(value: float, drawn: Floats, n: int, common: dict[str, object]) -> Estimate:
+def _with_band(value: float, drawn: Floats, n: int, common: dict[str, object], *, may_be_flat: bool) -> Estimate:
     if not np.isfinite(value):
         return Estimate.undefined(reason="no_ratings", n_units=0, n_ratings=0, **common)  # type: ignore[arg-type]
     known, tail = drawn[np.isfinite(drawn)], 50 * (1 - float(common["level"]))  # type: ignore[arg-type]
@@ -132,5 +162,9 @@ def _place(value: float, drawn: Floats, n: int, common: dict[str, object]) -> Es
             **common,  # type: ignore[arg-type]
         )  # fmt: skip
     low, high = np.percentile(known, [tail, 100 - tail])
+    if not may_be_flat and high - low < _FLAT:
+        return Estimate.of(
+            value, interval_reason="no_spread", n_units=1, n_ratings=n, **common,  # type: ignore[arg-type]
+        )  # fmt: skip
     ends = min(float(low), value), max(float(high), value)
     return Estimate.of(value, interval=ends, n_units=1, n_ratings=n, **common)  # type: ignore[arg-type]

@@ -105,6 +105,7 @@ def test_strengths_solve_the_equations_of_bradley_and_terry(world: World, compar
     """Wins are what the strengths expect, with half a win more each way in each pair: 6 + 1 comparisons of a pair."""
     rows = ranked(world, "bradley_terry")
     strengths = {name: score["value"] for name, (_place, score) in rows.items()}
+    assert all(score["low"] < score["value"] < score["high"] for _place, score in rows.values())
     assert list(rows) == ["X", "Y", "Z"] and sum(strengths.values()) == pytest.approx(0, abs=1e-6)
     for name, wins in {"X": 10.5, "Y": 7, "Z": 0.5}.items():
         others = [strength for other, strength in strengths.items() if other != name]

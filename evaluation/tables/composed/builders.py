@@ -15,7 +15,7 @@ from annotation.sheets.sheet import localise
 from evaluation.metrics.counts import Ints
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.proportions import share, share_of
-from evaluation.metrics.ranking_bands import Score, mean_score, place_bands, strength_score, win_score
+from evaluation.metrics.ranking_bands import Score, draw_raters, mean_score, strength_score, win_score
 from evaluation.metrics.resampling import mean
 from evaluation.models import BenchmarkTable
 from evaluation.queries.observations import Observations
@@ -121,22 +121,18 @@ def build_ranking(row: BenchmarkTable, inputs: TableInputs) -> Table:
     a, b = sides[observed.item, 0], sides[observed.item, 1]
     make = win_score if row.measure == WINS else strength_score
     counts = np.bincount(np.concatenate([a, b]), minlength=len(names))
-    score = make(a, b, won, len(names))
-    values = score(np.ones(a.size))
-    bands = place_bands(score, observed.rater, counts)
+    ranked = draw_raters(make(a, b, won, len(names)), observed.rater, counts)
+    strengths = ranked.scores("Bradley-Terry") if row.measure == STRENGTH else []
 
     def number(k: int) -> Estimate:
         if row.measure == WINS:
             wins = np.concatenate([won[a == k], 1 - won[b == k]])
             raters = np.concatenate([observed.rater[a == k], observed.rater[b == k]])
             return mean(wins, raters, method="win share", n_raters=int(np.unique(raters).size))
-        return Estimate.of(
-            float(values[k]), method="Bradley-Terry", n_units=1, n_raters=int(np.unique(observed.rater).size),
-            n_ratings=int(counts[k]),
-        )  # fmt: skip
+        return strengths[k]
 
     label = _("Share won") if row.measure == WINS else _("Strength (log)")
-    return _ranking(row, inputs, names, bands, number, label)
+    return _ranking(row, inputs, names, ranked.places(), number, label)
 
 
 def _mean_ranking(row: BenchmarkTable, inputs: TableInputs, observed: Observations) -> Table:
@@ -144,14 +140,14 @@ def _mean_ranking(row: BenchmarkTable, inputs: TableInputs, observed: Observatio
     observed = observed.where(np.isfinite(observed.value))
     thing = group[observed.item] if observed.n else np.zeros(0, np.int64)
     score: Score = mean_score(thing, observed.value, len(names))
-    bands = place_bands(score, observed.rater, np.bincount(thing, minlength=len(names)))
+    ranked = draw_raters(score, observed.rater, np.bincount(thing, minlength=len(names)))
 
     def number(k: int) -> Estimate:
         of_thing = thing == k
         raters = observed.rater[of_thing]
         return mean(observed.value[of_thing], raters, method="mean", n_raters=int(np.unique(raters).size))
 
-    return _ranking(row, inputs, names, bands, number, _("Mean"))
+    return _ranking(row, inputs, names, ranked.places(), number, _("Mean"))
 
 
 def _ranking(
