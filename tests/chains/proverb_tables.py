@@ -106,7 +106,7 @@ class ProverbTables:
             cohort = "Egypt" if "egypt" in row.rater.user.email else "Brazil"
             codes[row.assignment.unit.item.key, cohort].append(row.answers[self.compared[1]])
         return {
-            place: said[0] for place, said in ((place, multimode(codes[place])) for place in codes) if len(said) == 1
+            place: most[0] for place, most in ((place, multimode(codes[place])) for place in codes) if len(most) == 1
         }
 
     def _check_ranking(self) -> None:
@@ -118,9 +118,9 @@ class ProverbTables:
         assert set(rows) == set(means)
         for proverb, (place, number, *_more) in rows.items():
             above = sum(other > means[proverb] for other in means.values())
-            beside = list(means.values()).count(means[proverb])
+            equal = list(means.values()).count(means[proverb])
             assert number["value"] == pytest.approx(means[proverb])
-            assert place["value"] == pytest.approx(above + (beside + 1) / 2)
+            assert place["value"] == pytest.approx(above + (equal + 1) / 2)
             assert 1 <= place["low"] <= place["value"] <= place["high"] <= len(rows)
             assert place["n_ratings"] == 2
         assert any(place["low"] < place["high"] for place, *_more in rows.values())
