@@ -45,7 +45,7 @@ def test_a_link_that_was_pressed_leads_on_though_the_run_ends_meanwhile(
     run = answer_runs.open_run(a_plan(campaign, endpoint, prompt("sheet")), world.mara, timezone.now())
     page, slow = open_as(world.mara), list[Route]()
     page.goto(f"/b/{world.benchmark.slug}/predictions/run/{run.pk}/")
-    page.route(f"**/b/{world.benchmark.slug}/items/", slow.append)
+    page.route(f"**/b/{world.benchmark.slug}/items/", lambda route: slow.append(route))
     page.get_by_role("link", name="Items", exact=True).click(no_wait_after=True)
     with page.expect_response(lambda reply: "hx-refresh" in reply.headers):
         answer_runs.pause(run, world.mara, timezone.now())

@@ -66,7 +66,7 @@ def test_a_ranking_has_the_highest_mean_first_with_the_places_it_may_have(world:
     assert place["low"] <= place["value"] <= place["high"] and place["n_raters"] == 3
 
 
-SIDES = ("XY", "YZ", "XZ", "YX", "ZY", "ZX")
+SIDES = (("X", "Y"), ("Y", "Z"), ("X", "Z"), ("Y", "X"), ("Z", "Y"), ("Z", "X"))
 
 
 @pytest.fixture
