@@ -84,12 +84,20 @@ def count_items(request: FactRequest) -> FactCounts:
 def facts_without_request(benchmark: Benchmark) -> list[tuple[Stage, str]]:
     """Stages that were opened, and the kind of fact that a filter of theirs reads and that nothing computes.
 
-    Only stages whose items come from earlier ones, and have no such fact: what is imported may bring its facts along.
+    Only stages whose items come from earlier ones that have some, and have no such fact: what is imported may bring its
+    facts along.
     """
     opened = Campaign.objects.filter(stage__benchmark=benchmark, opened_at__isnull=False)
     stages = benchmark.stages.filter(pk__in=opened.values("stage"), derivation__isnull=False).exclude(filters=[])
     wanted = [(stage, kind) for stage in stages.select_related("benchmark") for kind in _computable(stage)]
-    return [(stage, kind) for stage, kind in wanted if not _is_known(stage, kind)]
+    return [(stage, kind) for stage, kind in wanted if not _is_known(stage, kind) and _has_sources(stage)]
+
+
+def _has_sources(stage: Stage) -> bool:
+    """Whether items can arrive at all: a set that nobody has begun needs no facts yet."""
+    keys = (stage.derivation or {}).get("from", [])
+    sources = Item.objects.filter(stage__benchmark=stage.benchmark_id, stage__key__in=keys, withdrawn_at=None)
+    return sources.exists()
 
 
 def _computable(stage: Stage) -> list[str]:

@@ -121,6 +121,8 @@ def open_chain(study: Study) -> None:
     targets = {f"target_{study.stage('relevance').pk}": "2"}
     researcher.submit("Open the chain", targets)
     do_waiting_work()
+    researcher.go()
+    assert "Nothing computes" not in researcher.page, "the specific set has not begun"
 
 
 def make_images(study: Study) -> None:
