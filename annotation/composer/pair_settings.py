@@ -6,6 +6,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from annotation.composer.promotion_settings import MEMBERS
 from annotation.fields.settings import Setting
 from benchmarks.rules.derivations.likeness import VECTOR
 
@@ -51,8 +52,7 @@ def pair_settings(known: Choices, facts: Sequence[str], chosen_fact: str) -> tup
 
 def _members(both: Choices) -> tuple[Setting, ...]:
     choices = [("", _("that of A")), ("none", _("none")), *both]
-    labels = (("concept", _("Concept")), ("origin", _("Origin")), ("condition", _("Condition")))
-    return tuple(Setting(key, "select", label, choices=choices, start="") for key, label in labels)
+    return tuple(Setting(key, "select", label, choices=choices, start="") for key, label, _own in MEMBERS)
 
 
 def _similarity(facts: Sequence[str], chosen: str) -> tuple[Setting, ...]:

@@ -114,8 +114,7 @@ def recompute(benchmark: Benchmark, stage_key: str, at: datetime) -> bool:
     if link is None:
         return False
     key = _snapshot_key(benchmark, link)
-    made = snapshots.compute_if_unlocked(benchmark, REPORT, key, lambda: _compare(benchmark, link), at)
-    return made is not None
+    return snapshots.compute_if_unlocked(benchmark, REPORT, key, lambda: _compare(benchmark, link), at) is not None
 
 
 def _snapshot_key(benchmark: Benchmark, link: Link) -> str:

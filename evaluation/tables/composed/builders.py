@@ -138,14 +138,14 @@ def build_ranking(row: BenchmarkTable, inputs: TableInputs) -> Table:
 def _mean_ranking(row: BenchmarkTable, inputs: TableInputs, observed: Observations) -> Table:
     names, group = _groups(observed, row.rows)
     observed = observed.where(np.isfinite(observed.value))
-    thing = group[observed.item] if observed.n else np.zeros(0, np.int64)
-    score: Score = mean_score(thing, observed.value, len(names))
-    ranked = draw_raters(score, observed.rater, np.bincount(thing, minlength=len(names)))
+    rating_group = group[observed.item] if observed.n else np.zeros(0, np.int64)
+    score: Score = mean_score(rating_group, observed.value, len(names))
+    ranked = draw_raters(score, observed.rater, np.bincount(rating_group, minlength=len(names)))
 
     def number(k: int) -> Estimate:
-        of_thing = thing == k
-        raters = observed.rater[of_thing]
-        return mean(observed.value[of_thing], raters, method="mean", n_raters=int(np.unique(raters).size))
+        in_group = rating_group == k
+        raters = observed.rater[in_group]
+        return mean(observed.value[in_group], raters, method="mean", n_raters=int(np.unique(raters).size))
 
     return _ranking(row, inputs, names, ranked.places(), number, _("Mean"))
 

@@ -90,9 +90,9 @@ class StepContext:
         request = ChatRequest(source.chat_endpoint, source.chat_model, asked, f"pair-{name}", version, seed)
         seen = [self.image(pk) for pk in self._seen(action, progress)]
         sizes = {image.sha256: (image.width, image.height) for image in seen}
-        told = {"remark": action.remark, "problem": action.problem, "comment": self._comment(action)}
+        notes = {"remark": action.remark, "problem": action.problem, "comment": self._comment(action)}
         more = {"targets": list(progress.targets)} if action.kind == "instruct" else {}
-        return StepRequest(request, seed, sizes=sizes, input={key: text for key, text in told.items() if text} | more)
+        return StepRequest(request, seed, sizes=sizes, input={key: text for key, text in notes.items() if text} | more)
 
     def _comment(self, action: Action) -> str:
         return self.rules.comment if action.kind in ("instruct", "critic") else ""
