@@ -232,9 +232,18 @@ class BrowserSheets:
 
     def answer(self, person: Annotator, stage: str, answer: Answer) -> int:
         """As `Annotator.answer`."""
-        left = self.sheets - self.shown[stage]
+        return self._answer(person, stage, lambda _reader: answer)
+
+    def answer_by_sheet(self, person: Annotator, stage: str, answer: Callable[[Annotator], Mapping[str, Any]]) -> int:
+        """Where no text tells sheets apart: `answer` gets who has the sheet in hand, in a window or not."""
+        return self._answer(person, stage, lambda reader: lambda _text: answer(reader))
+
+    def _answer(self, person: Annotator, stage: str, answer_of: Callable[[Annotator], Answer]) -> int:
+        left, shown = self.sheets - self.shown[stage], 0
         if left > 0:
             window = self.open_as(User.objects.get(email=person.email))
-            self.shown[stage] += (shown := BrowserAnnotator(person, window).answer(stage, answer, left))
+            reader = BrowserAnnotator(person, window)
+            shown = reader.answer(stage, answer_of(reader), left)
+            self.shown[stage] += shown
             window.close()
-        return person.answer(stage, answer) + (shown if left > 0 else 0)
+        return person.answer(stage, answer_of(person)) + shown

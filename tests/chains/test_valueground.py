@@ -1,16 +1,21 @@
 """ValueGround from an empty benchmark to its tables, by pages alone: survey, pairs, review, revision, models, tables.
 
 The practice model plans, draws, edits and criticises; a scripted server judges the pairs and chooses. Reviewers come
-from two cohorts. The full form has the counts of the specification, the short one two questions of them.
+from two cohorts. The researcher and the first two sheets are in Chromium; what else people answer is posted to the
+forms that they are shown. The full form has the counts of the specification, the short one two questions of them.
 """
 
+import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
+from statistics import fmean
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db.models import Sum
+from playwright.sync_api import Page
 
 from annotation.models import Outcome
 from benchmarks.models import Item
@@ -21,7 +26,17 @@ from people.models import Cohort
 from predictions.models import Attempt, Call
 from tests.chains.annotators import Annotator
 from tests.chains.researcher import do_waiting_work
-from tests.chains.values_numbers import answers_of, labels_of, mean_costs, rubric_means
+from tests.chains.values_numbers import (
+    answers_of,
+    bins_of,
+    correlations_of,
+    labels_of,
+    margins_of,
+    mean_costs,
+    rank_bands,
+    reversals_of,
+    rubric_means,
+)
 from tests.chains.values_study import (
     BY_HAND,
     COUNTRIES,
@@ -31,18 +46,17 @@ from tests.chains.values_study import (
     SHORT,
     SOURCES,
     Study,
-    judge_pair,
     pair_of,
     reply,
 )
 from tests.evaluation.output_forms import figure_forms, table_data, table_forms
-from tests.papers.valueground.survey_samples import page_of, upload
+from tests.papers.valueground.survey_samples import page_of
 from tests.personas import World
 from tests.predictions.model_server import Server
 from tests.start.test_practice import serving_practice_model
 
-pytestmark = pytest.mark.django_db
-MODEL, COMMENT = "chooser", "A calmer face."
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+COMMENT = "A calmer face."
 TABLES = (
     "table-1", "table-2", "table-3", "table-4", "figure-3", "table-5", "table-6", "table-7", "table-8", "labels",
     "bands",
@@ -51,12 +65,14 @@ FIGURES = ("figure-3-map", "main-text")
 
 
 @pytest.fixture(params=[pytest.param(SHORT, id="short"), pytest.param(FULL, id="full", marks=pytest.mark.slow)])
-def study(request: Any, world: World, scripted_server: Server) -> Iterator[Study]:
+def study(
+    request: pytest.FixtureRequest, world: World, scripted_server: Server, media: None, open_as: Callable[..., Page]
+) -> Iterator[Study]:
     for cohort in (world.brazil, world.egypt):
         Cohort.objects.filter(pk=cohort.pk).update(label=f"North of {cohort.label}", country="")  # none of the recipe's
     scripted_server.answer_by(reply)
     with serving_practice_model() as practice:
-        yield Study(world, practice, scripted_server.base_url, request.param)
+        yield Study(world, practice, scripted_server.base_url, request.param, open_as)
 
 
 def test_valueground_from_an_empty_benchmark_to_its_tables(study: Study) -> None:
@@ -70,8 +86,11 @@ def test_valueground_from_an_empty_benchmark_to_its_tables(study: Study) -> None
     read_labels(study)
     read_accuracy(study)
     read_reversals(study)
+    read_margins_and_ranks(study)
     read_scores_and_costs(study)
+    read_judges(study)
     read_all_forms(study)
+    assert study.first_sheets.shown == {"Pair review": 2}
 
 
 def decide(study: Study) -> None:
@@ -81,12 +100,16 @@ def decide(study: Study) -> None:
     benchmark = study.benchmark
     assert "There is no survey yet." in researcher.page
     assert "Items come from the page “Survey”." in researcher.page and page_of(benchmark) in researcher.page
-    upload(researcher.client, benchmark, study.files())
+    researcher.follow("Import a survey")
+    files = {kind: json.dumps(data).encode() for kind, data in study.files().items()}
+    form = {kind: SimpleUploadedFile(f"{kind}.json", data) for kind, data in files.items()}
+    researcher.submit("Import", {"name": "Survey", "label_set": "countries", **form})
+    do_waiting_work()
     for key in size.words:
-        if key != BY_HAND:
-            researcher.client.post(page_of(benchmark), {"action": "confirm", "question": key})
-            continue
         researcher.open(f"{page_of(benchmark)}?q={key}")
+        if key != BY_HAND:
+            researcher.submit("Confirm Y")
+            continue
         places = {f"place-{code}": str(place) for code, place in PLACES[key].items()}
         researcher.submit("Save and confirm", {"a": "0", "b": "2", **places})
     states = Counter(item.intake for item in study.items("options"))
@@ -141,7 +164,7 @@ def ask_judges(study: Study) -> None:
 def review(study: Study) -> None:
     """Two people in all judge each pair, one of each country."""
     first = [study.people[country][0] for country in COUNTRIES]
-    sheets = [person.answer("Pair review", lambda _text, who=person: judge_pair(study, who)) for person in first]
+    sheets = [study.first_sheets.answer_by_sheet(person, "Pair review", study.judge) for person in first]
     assert sheets == [study.size.reviewed] * 2
     assert [study.people[country][1].answer("Pair review", lambda _text: None) for country in COUNTRIES] == [0, 0]
     do_waiting_work()
@@ -179,10 +202,11 @@ def ask_model(study: Study) -> None:
     pairs = [(key, source) for key in sorted(study.size.kept) for source in SOURCES]
     for key in ("choice", "alignment"):
         assert sorted(map(pair_of, study.items(key))) == pairs
-    study.researcher.ask_models("Scripted", {MODEL: ("main", "text_only", "alignment")}, "")
-    each = len(pairs) * len(LABELLED)
+    models = study.size.models
+    study.researcher.ask_models("Scripted", dict.fromkeys(models, ("main", "text_only", "alignment")), "")
+    each = len(pairs) * len(LABELLED) * len(models)
     assert (calls(study, "choice", "main"), calls(study, "choice", "text_only")) == (each, each)
-    assert calls(study, "alignment") == len(pairs)
+    assert calls(study, "alignment") == len(pairs) * len(models)
     assert set(Call.objects.values_list("state", flat=True)) == {"answered"}
     texts = Call.objects.filter(run__rater__setting="text_only")
     requests = Attempt.objects.filter(call__in=texts, reply__isnull=False).values("reply__key").distinct()
@@ -213,6 +237,10 @@ def near(values: Any) -> Any:
     return pytest.approx(list(values), abs=1e-9)
 
 
+def near_or_none(values: Iterable[float | None]) -> list[Any]:
+    return [value if value is None else pytest.approx(value, abs=1e-9) for value in values]
+
+
 def read_labels(study: Study) -> None:
     """All countries of the set, each with its labels; what has none is counted by its reason."""
     size, labels = study.size, labels_of(study)
@@ -227,28 +255,60 @@ def read_labels(study: Study) -> None:
 
 
 def read_accuracy(study: Study) -> None:
-    own, rows = answers_of(study, MODEL), rows_of(study, "table-2")
-    assert len(own.main) == len(own.text) == study.size.labels * len(SOURCES)
-    assert rows[MODEL] == near(own.settings()) and rows["Average"] == near(own.settings())
-    by_country = rows_of(study, "figure-3")[MODEL]
-    assert by_country[:-1] == near(own.by_country()[1]) and by_country[-1] == pytest.approx(own.settings()[0])
-    transfer = rows_of(study, "table-8")
-    assert transfer[MODEL][0] == pytest.approx(own.pearson())
+    """Each model's accuracy by setting and by country; their average is the mean over the models."""
+    settings, countries, transfer = (rows_of(study, key) for key in ("table-2", "figure-3", "table-8"))
+    each = [answers_of(study, model) for model in study.size.models]
+    for model, own in zip(study.size.models, each, strict=True):
+        assert len(own.main) == len(own.text) == study.size.labels * len(SOURCES)
+        assert settings[model] == near(own.settings())
+        assert countries[model][:-1] == near(own.by_country()[1])
+        assert countries[model][-1] == pytest.approx(own.settings()[0])
+        assert transfer[model][0] == pytest.approx(own.pearson())
+    assert settings["Average"] == near(fmean(column) for column in zip(*(own.settings() for own in each), strict=True))
 
 
 def read_reversals(study: Study) -> None:
     """Harmful and beneficial add up to reversal; harmful less beneficial is the drop of accuracy."""
-    own = answers_of(study, MODEL)
     data = table_data(study.researcher.client, study.benchmark.slug, "table-5")
-    [row] = data["rows"]
-    assert {cell["estimate"]["n_units"] for cell in row["cells"]} == {study.size.labels * len(SOURCES)}
-    reversal, harmful, beneficial, drop = (cell["estimate"]["value"] for cell in row["cells"])
-    assert [reversal, harmful, beneficial, drop] == near(own.reversals())
-    assert [harmful + beneficial, harmful - beneficial] == near([reversal, drop])
-    countries = rows_of(study, "table-6")
+    instances = study.size.labels * len(SOURCES)
+    assert {cell["estimate"]["n_units"] for row in data["rows"] for cell in row["cells"]} == {instances}
+    for model, values in rows_of(study, "table-5").items():
+        assert values == near(reversals_of([answers_of(study, model)]))
+        reversal, harmful, beneficial, drop = (value or 0 for value in values)
+        assert [harmful + beneficial, harmful - beneficial] == near([reversal, drop])
+    countries, each = rows_of(study, "table-6"), [answers_of(study, model) for model in study.size.models]
     assert sorted(countries) == sorted(LABELLED)
     for country, values in countries.items():
-        assert values == near(own.reversals(country)), country
+        assert values == near(reversals_of(each, lambda one, country=country: one[2] == country)), country
+
+
+def read_margins_and_ranks(study: Study) -> None:
+    """Table 7: bins of equal size by margin, with the answers of all models pooled. Ranks by an exact test."""
+    each = [answers_of(study, model) for model in study.size.models]
+    rows = table_data(study.researcher.client, study.benchmark.slug, "table-7")["rows"]
+    bins = bins_of(margins_of(study), len(rows))
+    assert len(rows) == 5 and sum(map(len, bins)) == study.size.labels
+    for row, members in zip(rows, bins, strict=True):
+        margins = [margins_of(study)[pair] for pair in members]
+        margin, size, reversal = row["cells"]
+        assert margin["shown"].startswith(f"[{min(margins):.3f}, ") and size["estimate"]["value"] == len(members)
+        share = reversals_of(each, lambda one, members=members: (one[0], one[2]) in members)[0]
+        assert reversal["estimate"]["value"] == pytest.approx(share)
+    data = table_data(study.researcher.client, study.benchmark.slug, "bands")
+    shown = {row["label"]: (row["cells"][0]["estimate"]["value"], row["cells"][1]["shown"]) for row in data["rows"]}
+    bands = rank_bands(each)
+    assert shown == {
+        model: (pytest.approx(own.settings()[0]), band)
+        for model, own, band in zip(study.size.models, each, bands, strict=True)
+    }
+
+
+def read_judges(study: Study) -> None:
+    """Table 4: the mean of the judges against that of people, and each person against the other."""
+    expected = correlations_of(study)
+    shown = rows_of(study, "table-4")
+    assert [values[:4] for values in shown.values()] == [near_or_none(values) for values in expected]
+    assert any(value is not None for values in expected for value in values[2:]), "some people can be compared"
 
 
 def read_scores_and_costs(study: Study) -> None:

@@ -2,16 +2,18 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from playwright.sync_api import Page
 
 from annotation.models import Annotation, Assignment
 from benchmarks.models import Benchmark, Item, Stage
 from papers.valueground.builder.models import Build
 from papers.valueground.recipe import LABELLED
 from tests.chains.annotators import Annotator
-from tests.chains.researcher import Researcher
+from tests.chains.browser_client import BrowserResearcher, BrowserSheets
 from tests.papers.valueground.survey_samples import ADJUSTMENT, CODEBOOK, METADATA, Files, random_counts
 from tests.personas import World
 from tests.predictions.model_server import Act, ReceivedRequest
@@ -38,7 +40,7 @@ class Size:
         words: by confirmed question what the practice model is told to do with its pairs.
         rounds: state, last plan and last round of each pair that is not accepted at once.
         rejected: pairs that people reject; of these `sent_back` is sent back with a comment.
-        judges: models that score pairs.
+        judges: models that score pairs; `models` choose and match.
         kept: questions whose pairs of both sources are accepted in the end.
         tie: a question and a country whose answers are in balance.
         uncounted: a question and a country without counts.
@@ -48,6 +50,7 @@ class Size:
     rounds: Mapping[Pair, tuple[str, int, int]]
     kept: tuple[str, ...]
     judges: tuple[str, ...]
+    models: tuple[str, ...]
     rejected: tuple[Pair, ...] = ()
     sent_back: Pair | None = None
     tie: Pair | None = None
@@ -70,6 +73,7 @@ SHORT = Size(
     },
     kept=("Q10", "Q2"),
     judges=("judge-1",),
+    models=("chooser",),
 )  # fmt: skip
 FULL = Size(
     words={
@@ -87,6 +91,7 @@ FULL = Size(
     },
     kept=("Q10", "Q2", "Q3", "Q4", "Q5", "Q6"),
     judges=("judge-1", "judge-2"),
+    models=("chooser", "finder"),
     rejected=(("Q6", "heron"), ("Q8", "wren")),
     sent_back=("Q6", "heron"),
     tie=("Q10", "Japan"),
@@ -97,9 +102,10 @@ FULL = Size(
 class Study:
     """The benchmark and its people: two of each country, of whom the first review the first revisions."""
 
-    def __init__(self, world: World, practice: str, scripted: str, size: Size) -> None:
+    def __init__(self, world: World, practice: str, scripted: str, size: Size, open_as: Callable[..., Page]) -> None:
         self.world, self.practice, self.scripted, self.size = world, practice, scripted, size
-        self.researcher = Researcher(world.client(world.team_admin))
+        self.researcher = BrowserResearcher(world.client(world.team_admin), open_as(world.team_admin))
+        self.first_sheets = BrowserSheets(open_as)
         self.people: dict[str, list[Annotator]] = {}
         self.counts = counts_of(size)
 
@@ -120,6 +126,14 @@ class Study:
             assignment__unit__item__withdrawn_at=None,
         )  # fmt: skip
         return list(live.select_related("assignment__unit__item", "rater").order_by("pk"))
+
+    def judge(self, person: Annotator) -> Mapping[str, str]:
+        """What a person says of the pair in hand: people do not agree about B, and some pairs they reject."""
+        pair = pair_of(Assignment.objects.select_related("unit__item").get(pk=person.assignment).unit.item)
+        is_first = self.people[COUNTRIES[0]][0].name == person.name
+        doubts = pair[1] == "wren" and (is_first or pair[0] != "Q10")
+        sheet = {**PASSES, "match_b": "1"} if doubts else PASSES
+        return {**sheet, "pair_match": "0"} if pair in self.size.rejected else sheet
 
     def builds(self, revision: int = 1) -> list[Build]:
         rows = Build.objects.filter(plan__benchmark=self.benchmark, revision=revision)
@@ -150,14 +164,6 @@ def counts_of(size: Size) -> dict[str, dict[str, dict[str, int]]]:
 
 def pair_of(item: Item) -> Pair:
     return item.concept, item.condition
-
-
-def judge_pair(study: Study, person: Annotator) -> Mapping[str, str]:
-    """What a person says of the pair in hand: people do not agree about B, and some pairs they reject."""
-    pair = pair_of(Assignment.objects.select_related("unit__item").get(pk=person.assignment).unit.item)
-    first = study.people[COUNTRIES[0]][0] is person
-    sheet = {**PASSES, "match_b": "1"} if first and pair[1] == "wren" else PASSES
-    return {**sheet, "pair_match": "0"} if pair in study.size.rejected else sheet
 
 
 def reply(asked: ReceivedRequest) -> Act:
