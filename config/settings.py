@@ -30,6 +30,7 @@ INSTALLED_APPS = [
     "annotation",
     "predictions",
     "evaluation",
+    "releases",
     "papers",
     "papers.valueground",
     "demo",

@@ -19,6 +19,7 @@ urlpatterns = [
     path("", include("annotation.urls")),
     path("", include("predictions.urls")),
     path("", include("evaluation.urls")),
+    path("", include("releases.urls")),
     path("api/", include("evaluation.api.urls")),
     *old_addresses,
 ]

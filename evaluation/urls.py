@@ -3,7 +3,6 @@ from django.urls import path, re_path
 from evaluation.views import (
     agreement,
     benchmark_tables,
-    export,
     figures,
     items,
     judge,
@@ -33,7 +32,6 @@ urlpatterns = [
     path("b/<slug:slug>/judge.csv", judge.as_csv, name="judge_csv"),
     path("b/<slug:slug>/disagreement/", items.page, name="items"),
     path("b/<slug:slug>/disagreement/<int:unit_id>/", items.unit, name="item_answers"),
-    path("b/<slug:slug>/export/", export.page, name="export"),
     path("b/<slug:slug>/people/", people.page, name="people"),
     path("b/<slug:slug>/people/<int:rater_id>/", people.person, name="person"),
     path("b/<slug:slug>/review/agreement/", reviewers.page, name="reviewers"),

@@ -20,9 +20,6 @@ from benchmarks.pages.plugin_pages import PluginPage
 from benchmarks.recipes import registry as recipes
 from benchmarks.recipes.contract import Recipe
 from benchmarks.rules.derivations import registry as derivations
-from evaluation.exports import document_files, record_files
-from evaluation.exports.document_files import DocumentFile
-from evaluation.exports.record_files import RecordFile
 from evaluation.figures import registry as figures
 from evaluation.figures import spec as figure_spec
 from evaluation.figures.spec import FigureData, FigureSpec
@@ -30,6 +27,9 @@ from evaluation.tables import registry as tables
 from evaluation.tables.spec import TableSpec
 from predictions.prompts import registry as prompts
 from predictions.prompts.contract import Prompt
+from releases.exports import document_files, record_files
+from releases.exports.document_files import DocumentFile
+from releases.exports.record_files import RecordFile
 
 GROUP = "emic.benchmarks"
 BUILT_IN = ("caire", "culturalvqa", "globalrg", "valueground", "xcm")

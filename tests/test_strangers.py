@@ -21,7 +21,7 @@ from tests.personas import World
 from tests.samples import ANYTHING, POSTS, build
 
 METHODS = ("get", "post", "put", "patch", "delete")
-PROJECT_APPS = ("jobs", "people", "benchmarks", "annotation", "predictions", "evaluation", "valueground")
+PROJECT_APPS = ("jobs", "people", "benchmarks", "annotation", "predictions", "evaluation", "releases", "valueground")
 
 PUBLIC = {
     "healthz",

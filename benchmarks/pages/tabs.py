@@ -80,7 +80,7 @@ TABS = (
             Page("disagreement", _("Disagreement"), "evaluation:items"),
         ),
     ),
-    MainTab("releases", _("Releases"), (Page("export", _("Export"), "evaluation:export", "work_on"),)),
+    MainTab("releases", _("Releases"), (Page("export", _("Export"), "releases:export", "work_on"),)),
 )
 
 

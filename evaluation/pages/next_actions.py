@@ -63,6 +63,6 @@ def _export(benchmark: Benchmark) -> NextAction:
     return NextAction(
         _("All wanted answers are there."),
         _("Export"),
-        reverse("evaluation:export", args=[benchmark.slug]),
+        reverse("releases:export", args=[benchmark.slug]),
         second=(_("View the tables"), reverse("evaluation:tables", args=[benchmark.slug])),
     )

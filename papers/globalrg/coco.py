@@ -10,10 +10,10 @@ from typing import Any
 
 from annotation.models import Campaign, ItemSource
 from benchmarks.models import Benchmark, ItemImage
-from evaluation.exports.codebook import sheets_of
-from evaluation.exports.document_files import Document, DocumentFile
-from evaluation.exports.ratings import Row, rows
 from papers.globalrg.tables.boxes import Box, read_boxes
+from releases.exports.document_files import Document, DocumentFile
+from releases.rows.annotations import current_answers
+from releases.rows.columns import Row
 
 DIGITS = 2  # hundredths of a pixel
 MEANING = (
@@ -59,9 +59,7 @@ def build(benchmark: Benchmark, campaigns: Sequence[int]) -> Document:
 
 def _counted(benchmark: Benchmark, campaigns: Sequence[int]) -> list[Row]:
     """Answers of people that count, the first of each item first."""
-    chosen = list(Campaign.objects.filter(pk__in=campaigns).select_related("sheet_version").order_by("pk"))
-    sheets = {pk: sheet for pk, (_version, sheet) in sheets_of(chosen).items()}
-    answers = rows([campaign.pk for campaign in chosen], benchmark.pseudonym, sheets)
+    answers = current_answers(benchmark, campaigns)
     kept = [row for row in answers if row["counted"] and not row["withdrawn"] and row["rater_kind"] == "person"]
     return sorted(kept, key=lambda row: (row["item"], row["submitted_at"], row["annotation"]))
 

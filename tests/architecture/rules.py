@@ -305,7 +305,7 @@ def report_formats(path: str, text: str) -> Iterator[str]:
     """A Report has one renderer for each format: one template, and the modules of evaluation/rendering."""
     if path.startswith("templates/evaluation/") and path not in OTHER_TABLES and "<table" in text:
         yield f"{path} has a table; include evaluation/report/table.html"
-    inside = path.startswith(("evaluation/rendering/", "evaluation/exports/"))
+    inside = path.startswith(("evaluation/rendering/", "releases/"))
     if path.startswith(("evaluation/", "papers/")) and path.endswith(".py") and not inside:
         for found in re.finditer(r"\bcsv_lines\b|\\(?:begin|midrule)\b|\bcsv\.writer\b", text):
             yield f"{path} writes {found[0]}; use a renderer of evaluation.rendering"

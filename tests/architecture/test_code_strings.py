@@ -8,7 +8,8 @@ import pytest
 
 from tests.start.helpers import ROOT
 
-OURS = {"annotation", "benchmarks", "config", "demo", "evaluation", "jobs", "papers", "people", "predictions", "tests"}
+OURS = {"annotation", "benchmarks", "config", "demo", "evaluation", "jobs", "papers", "people", "predictions"}
+OURS |= {"releases", "tests"}
 SAMPLES = "tests/architecture/"  # strings there are samples of what is refused
 
 

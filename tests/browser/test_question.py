@@ -66,11 +66,9 @@ def test_opening_before_and_after_the_gate_is_kept_and_exported(
 
 
 def exported_rows(world: World, campaign: Campaign) -> list[dict[str, object]]:
-    from annotation.sheets.sheet import Sheet
-    from evaluation.exports.ratings import rows
+    from releases.rows.annotations import current_answers
 
-    version = campaign.sheet_version
-    return list(rows([campaign.pk], str, {version.pk: Sheet.from_json(version.definition, stored=True)}))
+    return list(current_answers(world.benchmark, [campaign.pk]))
 
 
 def test_remarks_on_an_answer_are_confirmed_at_once(open_as: OpenAs, writing: Campaign, nour: User, shot: Shot) -> None:

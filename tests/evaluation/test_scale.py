@@ -16,7 +16,7 @@ from annotation.models import Campaign
 from evaluation.queries.ratings import ratings
 from evaluation.selections.catalogue import catalogue_of
 from evaluation.selections.selection import select
-from evaluation.services.exports import export
+from releases.services.exports import export
 from tests.evaluation.data import an_open_campaign
 from tests.personas import World
 

@@ -14,8 +14,8 @@ from annotation.services.answers import consent
 from people.models import User
 from people.services.raters import rater_of
 from tests.evaluation.data import an_open_campaign, give_ratings, of_condition, table
-from tests.evaluation.test_export import download_files
 from tests.personas import World, make_user
+from tests.releases.test_export import download_files
 
 PAGES = ("agreement", "people", "export")
 SENTENCE = "1 of 3 people withdrew; 5 answers left out."

@@ -28,8 +28,8 @@ from tests.annotation.chain.factories import (
     process_derivations,
 )
 from tests.evaluation.sample_tables import tables_are
-from tests.evaluation.test_export import download_files
 from tests.personas import World
+from tests.releases.test_export import download_files
 
 DERIVED = {"kind": "promote", "from": ["ask"], "params": {"text": "question"}}
 

@@ -20,8 +20,6 @@ from benchmarks.recipes import registry as recipes
 from benchmarks.recipes.contract import Recipe, RecipeError, StageSpec
 from benchmarks.recipes.parts import one_of, option
 from benchmarks.rules.derivations import registry as derivations
-from evaluation.exports.ratings import Row
-from evaluation.exports.record_files import RecordFile
 from evaluation.figures.registry import DuplicateFigure, register_figures
 from evaluation.figures.registry import figures_of as drawn_of
 from evaluation.queries import status
@@ -30,6 +28,8 @@ from papers import plugins
 from papers.plugins import BenchmarkPlugin
 from predictions.prompts import registry as prompts
 from predictions.prompts.sheet import SHEET
+from releases.exports.record_files import RecordFile
+from releases.rows.columns import Row, RowColumn
 from tests.evaluation.data import an_open_campaign, give_ratings
 from tests.evaluation.sample_tables import SMALL
 from tests.personas import World
@@ -57,7 +57,7 @@ def hello(_request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
 
 
 def sixth_plugin(**more: Any) -> BenchmarkPlugin:
-    columns = (("u_id", "", "text", "Key of the item."), ("answer", "", "text", "The answer."))
+    columns = (RowColumn("u_id", "", "text", "Key of the item."), RowColumn("answer", "", "text", "The answer."))
     parts = {
         "tables": {"sixth": (SMALL,)},
         "records": {"sixth": (RecordFile("sixth", "relevance", "One record per answer.", columns, records),)},

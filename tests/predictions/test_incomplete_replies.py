@@ -14,11 +14,11 @@ from predictions.prompts.registry import prompt
 from predictions.services.runs import answer_runs
 from predictions.services.runs.engine import retries
 from tests.annotation.chain.factories import a_field, answer, claim_sheet, points
-from tests.evaluation.test_export_runs import exported_rows
 from tests.personas import World
 from tests.predictions.model_server import Act, Server
 from tests.predictions.request_helpers import a_campaign, a_plan, an_endpoint, drive_run, start_run, states
 from tests.predictions.test_run_ends import load_run_page
+from tests.releases.test_export_runs import exported_rows
 
 pytestmark = pytest.mark.django_db
 RATINGS = ("colour", "dress", "food", "place", "music")

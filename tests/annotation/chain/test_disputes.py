@@ -9,8 +9,7 @@ from annotation.pages.next_actions import settle_disagreements
 from annotation.queries.disputes import open_disputes
 from annotation.services.answers import submit
 from annotation.services.answers.submit import InvalidAnswers
-from annotation.services.sheets.sheet_versions import sheet_of
-from evaluation.exports import ratings
+from releases.rows.annotations import current_answers
 from tests.annotation.chain.disputed_scene import FIRST, SETTLE, Disputes, corners, lower
 from tests.annotation.chain.factories import answer, process_derivations
 from tests.personas import World
@@ -129,13 +128,11 @@ def test_the_export_has_the_settled_answer_too() -> None:
     third = scene.person()
     scene.answer("settling", third, decision="another", box=lower(0.4), reason="both are off")
     benchmark, campaign = scene.boxes.benchmark, scene.campaigns["boxes"]
-    sheets = {campaign.sheet_version_id: sheet_of(campaign.sheet_version)}
-    [row] = ratings.rows([campaign.pk], benchmark.pseudonym, sheets)
+    [row] = current_answers(benchmark, [campaign.pk])
     assert corners(row["answers"]["box"]) == FIRST[0] and corners(row["resolved"]["box"]) == lower(0.4)[0]
     assert row["resolved_by"] == benchmark.pseudonym(third.pk) and row["resolved_reason"] == {"box": "both are off"}
     settling = scene.campaigns["settling"]
-    sheets = {settling.sheet_version_id: sheet_of(settling.sheet_version)}
-    [other] = ratings.rows([settling.pk], benchmark.pseudonym, sheets)
+    [other] = current_answers(benchmark, [settling.pk])
     assert (other["resolved"], other["resolved_by"], other["resolved_reason"]) == ({}, None, {})
 
 

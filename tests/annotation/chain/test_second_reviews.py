@@ -13,9 +13,10 @@ from annotation.services.queue import recount
 from annotation.services.review import reviews, second_draws, second_reviews
 from annotation.services.review.reviews import ReviewRefused
 from benchmarks.models import Role
-from evaluation.exports import decisions
 from people.models import TeamMember, User
 from people.services.raters import rater_of
+from releases.rows.decisions import REVIEWS
+from releases.rows.kinds import RowScope
 from tests.annotation.chain.factories import ASKED, QUESTION, a_stage, live_items, process_derivations
 from tests.annotation.chain.written_answers import write_answers
 from tests.personas import World
@@ -157,7 +158,7 @@ def test_the_export_has_each_round_of_a_decision(scene: Scene) -> None:
         scene.turn(place, "second", "reject", world.mara)
     scene.turn(0, "third", "return", world.owner)
     reviews.undo(first.pk, world.owner, timezone.now(), runs=True)
-    rows = list(decisions.reviews(world.benchmark, [scene.campaign.pk]))
+    rows = list(REVIEWS.rows(RowScope(world.benchmark, (scene.campaign.pk,))))
     shown = [(row["round"], row["decision"], row["reviewer"], row["undone_at"] is None) for row in rows]
     assert shown == [
         ("first", "accept", "reviewer-1", False), ("second", "reject", "reviewer-2", True),

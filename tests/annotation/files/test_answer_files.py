@@ -26,9 +26,9 @@ from jobs.services import runner
 from people.models import Rater
 from people.services.raters import rater_of
 from tests.evaluation.data import NOON, an_open_campaign, give_ratings, of_condition, table
-from tests.evaluation.test_export import download_files
 from tests.importing import outcomes
 from tests.personas import World, make_benchmark, make_items
+from tests.releases.test_export import download_files
 
 Found = list[tuple[Any, ...]]
 

@@ -14,9 +14,9 @@ from people.models import Rater
 from people.services.raters import rater_of
 from tests.annotation.files.test_answer_files import export_zip, import_answers, rows_of
 from tests.evaluation.data import NOON, an_open_campaign, of_condition, table
-from tests.evaluation.test_export import download_files
 from tests.importing import outcomes
 from tests.personas import World, make_items
+from tests.releases.test_export import download_files
 
 MODEL = {"rater": "LLaVA-1.5", "rater_kind": "model", "setting": "main", "cohort": None, "target": "Egypt"}
 ABOUT = {"family": "LLaVA", "open": True}

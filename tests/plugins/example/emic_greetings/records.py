@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from evaluation.exports.ratings import Row
-from evaluation.exports.record_files import RecordFile
+from releases.exports.record_files import RecordFile
+from releases.rows.columns import Row, RowColumn
 
 
 def greetings(rows: Iterator[Row]) -> Iterator[Row]:
@@ -18,9 +18,9 @@ RECORDS = (
         stage="relevance",
         meaning="One record for each answer that counts.",
         columns=(
-            ("greeting", "", "text", "Key of the item."),
-            ("culture", "", "text", "The culture asked about."),
-            ("usual", "", "int4", "1 never to 5 always."),
+            RowColumn("greeting", "", "text", "Key of the item."),
+            RowColumn("culture", "", "text", "The culture asked about."),
+            RowColumn("usual", "", "int4", "1 never to 5 always."),
         ),
         records=greetings,
     ),

@@ -18,12 +18,12 @@ from annotation.services.answers import submit
 from annotation.services.files import answer_files
 from annotation.services.review import reviews
 from benchmarks.models import Stage
-from evaluation.exports.decisions import OUTCOMES, REVIEWS
-from evaluation.services.exports import export
 from jobs.models import Event
 from jobs.services import runner
 from people.models import User
 from people.services.raters import rater_of
+from releases.rows.decisions import OUTCOMES, REVIEWS
+from releases.services.exports import export
 from tests.annotation.chain.factories import (
     GOOD,
     RULE,
@@ -38,8 +38,8 @@ from tests.annotation.chain.factories import (
 from tests.annotation.chain.factories import process_derivations as judge_all
 from tests.annotation.queue.factories import a_cohort, a_person
 from tests.evaluation.data import an_open_campaign, give_ratings, table
-from tests.evaluation.test_export import download_files
 from tests.personas import World
+from tests.releases.test_export import download_files
 
 pytestmark = pytest.mark.django_db
 SCORED = {**RULE, "score": {"expression": "good", "most": 1}}
@@ -128,7 +128,7 @@ def test_each_thing_that_a_rule_decided_on_has_its_row(judged: Judged) -> None:
     rows = lines(files(judged.stage, judged.campaign)["outcomes.jsonl"])
     assert [row["state"] for row in rows] == ["accepted", "undecided"]
     for row, stored in zip(rows, Outcome.objects.order_by("pk").select_related("unit__item"), strict=True):
-        assert list(row) == [name for name, *_rest in OUTCOMES]
+        assert list(row) == [column.name for column in OUTCOMES.written]
         assert (row["campaign"], row["stage"], row["item"]) == (judged.campaign.pk, "rate", stored.unit.item.key)
         assert (row["failed"], row["numbers"]) == (stored.failed, stored.numbers)
         assert (row["decided_on"], row["rule_version"], row["score"]) == (2, 1, stored.numbers["score"])
@@ -154,7 +154,7 @@ def test_a_rule_that_decided_nothing_yet_has_its_file_all_the_same(judged: Judge
     found = files(judged.stage, judged.campaign)
     assert found["outcomes.jsonl"] == b"" and len(lines(found["ratings.jsonl"])) == 2
     [head] = files(judged.stage, judged.campaign, form="csv")["outcomes.csv"].decode("utf-8-sig").splitlines()
-    assert head.split(",") == [name for name, *_rest in OUTCOMES]
+    assert head.split(",") == [column.name for column in OUTCOMES.written]
 
 
 def test_outcomes_of_another_campaign_stay_out(judged: Judged) -> None:
@@ -179,7 +179,7 @@ def test_only_a_stage_that_is_decided_on_has_the_file(judged: Judged, scene: Sce
 
 def test_every_decision_is_there_also_on_earlier_versions_and_those_taken_back(scene: Scene) -> None:
     rows = lines(files(scene.ask, scene.campaign)["reviews.jsonl"])
-    assert [list(row) for row in rows] == [[name for name, *_rest in REVIEWS if name[0] != "_"]] * 3
+    assert [list(row) for row in rows] == [[column.name for column in REVIEWS.written]] * 3
     decisions = [(row["annotation"], row["version"], row["decision"], row["reason"]) for row in rows]
     assert decisions == [
         (scene.first.pk, 1, "return", "unclear"),

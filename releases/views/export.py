@@ -10,8 +10,8 @@ from annotation.queries.answers import withdrawn_of
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark
 from benchmarks.pages.tabs import tabs_for
-from evaluation.forms.exports import ExportForm
-from evaluation.services.exports import export
+from releases.forms.exports import ExportForm
+from releases.services.exports import export
 
 
 @login_required
@@ -45,4 +45,4 @@ def _show(request: HttpRequest, benchmark: Benchmark, form: ExportForm) -> HttpR
         "withdrawn": withdrawn_of(benchmark),
         "something": Campaign.objects.filter(stage__benchmark=benchmark).exclude(opened_at=None).exists(),
     }
-    return render(request, "evaluation/export.html", context, status=400 if form.errors else 200)
+    return render(request, "releases/export.html", context, status=400 if form.errors else 200)

@@ -9,12 +9,12 @@ from django.utils.text import slugify
 
 from annotation.models import Campaign
 from benchmarks.models import Stage
-from evaluation.exports.archive_files import ArchiveFile, archive_files
-from evaluation.exports.codebook import codebook, complete_codebook, describe_documents, sheets_of
-from evaluation.exports.document_files import DocumentMember, document_members
-from evaluation.exports.formats import FileSummary, archive
 from jobs.models import record
 from people.models import User
+from releases.exports.archive_files import ArchiveFile, archive_files
+from releases.exports.codebook import codebook, complete_codebook, describe_documents, sheets_of
+from releases.exports.document_files import DocumentMember, document_members
+from releases.formats.archive import FileSummary, archive
 
 FORMATS = ("csv", "jsonl")
 
@@ -34,7 +34,7 @@ def export(
     more = {"versions": True} if versions else {}
     record(actor, "ratings.exported", scope=benchmark.scope, target=stage.key, campaigns=ids, form=form, **more)
     name = f"{benchmark.slug}-{_stage_file_name(stage)}-{at:%Y%m%d-%H%M}"
-    sheets = {pk: sheet for pk, (_version, sheet) in sheets_of(campaigns).items()}
+    sheets = [sheet for _version, sheet in sheets_of(campaigns).values()]
     members = archive_files(stage, campaigns, sheets, versions=versions)
     files = {f"{name}/{member.key}.{form}": member for member in members}
     documents = {f"{name}/{one.file.key}.json": one for one in document_members(benchmark, stage.key, ids)}

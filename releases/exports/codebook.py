@@ -23,9 +23,8 @@ from annotation.pages.review_reasons import DEFAULTS
 from annotation.queries.answers import withdrawn_of
 from annotation.sheets.sheet import Sheet
 from benchmarks.models import Benchmark, Stage
-from evaluation.exports.archive_files import ArchiveFile
-from evaluation.exports.document_files import DocumentMember
-from evaluation.exports.ratings import RATERS
+from releases.exports.archive_files import ArchiveFile
+from releases.exports.document_files import DocumentMember
 
 UNCOUNTED = {
     "surplus": "The unit had all the answers it needed when this one came.",
@@ -132,11 +131,7 @@ def _items(stage: Stage) -> dict[str, Any]:
 
 
 def _columns(member: ArchiveFile) -> list[dict[str, str]]:
-    return [
-        {"name": name, "type": "text" if name in RATERS else kind, "meaning": meaning}
-        for name, _sql, kind, meaning in member.columns
-        if not name.startswith("_")
-    ]
+    return [column.to_json() for column in member.columns]
 
 
 def _choice_labels(choices: type[models.TextChoices]) -> dict[str, str]:

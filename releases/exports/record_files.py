@@ -1,23 +1,23 @@
 """Records of a benchmark in the form in which its paper published them: a file more of the export, for each stage.
 
-A plugin registers them. A record is made from rows of the ratings file (see `ratings.COLUMNS`), and from nothing else:
-so answers of people who withdrew their consent are in no record either.
+A plugin registers them. A record is made from rows of the ratings file (see releases/rows/annotations.py), and from
+nothing else: so answers of people who withdrew their consent are in no record either.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from evaluation.exports.ratings import Column, Row
+from releases.rows.columns import Row, RowColumn
 
 
 @dataclass(frozen=True)
 class RecordFile:
-    """`columns`: name, empty SQL, type and meaning. `records` turns rows of the stage's ratings file into records."""
+    """`columns` have no SQL. `records` turns rows of the stage's ratings file into records."""
 
     key: str
     stage: str
     meaning: str
-    columns: Sequence[Column]
+    columns: Sequence[RowColumn]
     records: Callable[[Iterator[Row]], Iterator[Row]]
 
 

@@ -1,7 +1,7 @@
 """Menus name a campaign with its stage: people may know either name."""
 
-from evaluation.forms.exports import ExportForm
 from evaluation.selections.catalogue import catalogue_of
+from releases.forms.exports import ExportForm
 from tests.evaluation.data import an_open_campaign
 from tests.personas import World
 

@@ -1,7 +1,7 @@
 """Whole documents of a benchmark, such as a COCO file: a JSON file more in the export of a stage, by a plugin.
 
-A document is made from rows of ratings files (see `ratings.rows`), so that answers of people who withdrew their consent
-are in none.
+A document is made from rows of ratings files (see releases/rows/annotations.py), so that answers of people who withdrew
+their consent are in none.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarks.models import Benchmark
-from evaluation.exports.formats import FileSummary, json_document
+from releases.formats.archive import FileSummary, json_document
 
 Document = tuple[Mapping[str, Any], int]
 """What the file holds, and the number of its records."""

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from evaluation.exports.ratings import Row
 from jobs.formats import csv_safety
+from releases.rows.columns import Row
 
 _BLOCK = 64 * 1024
 

@@ -8,12 +8,12 @@ from django.utils import timezone
 
 from annotation.models import Campaign, InstructionText
 from benchmarks.models import Stage
-from evaluation.services.exports import export
+from releases.services.exports import export
 from tests.annotation.chain.factories import answer, claim_sheet, create_open_campaign, create_question_stages
 from tests.annotation.queue.factories import a_person
 from tests.evaluation.data import an_open_campaign
-from tests.evaluation.test_export_members import a_user, files, lines
 from tests.personas import World
+from tests.releases.test_export_members import a_user, files, lines
 
 pytestmark = pytest.mark.django_db
 PARTS = {

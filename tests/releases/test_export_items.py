@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation.models import Annotation
 from benchmarks.models import ItemImage
-from evaluation.exports.items import ITEMS
+from releases.rows.items import ITEMS
 from tests.annotation.chain.factories import (
     answer,
     claim_sheet,
@@ -20,9 +20,9 @@ from tests.annotation.chain.factories import (
 )
 from tests.annotation.queue.factories import a_person
 from tests.evaluation.data import an_open_campaign
-from tests.evaluation.test_export_members import cells, export_bytes, files, import_outcomes, lines, opened_zip
 from tests.importing import draw_pictures, upload
 from tests.personas import World
+from tests.releases.test_export_members import cells, export_bytes, files, import_outcomes, lines, opened_zip
 
 pytestmark = pytest.mark.django_db
 
@@ -38,7 +38,7 @@ def test_every_item_of_the_stage_has_its_row_with_its_pictures(world: World) -> 
     picture = first.images.get()
     found = files(world.stage, an_open_campaign(world))
     [row, gone] = lines(found["items.jsonl"])
-    assert list(row) == [name for name, *_rest in ITEMS]
+    assert list(row) == [column.name for column in ITEMS.written]
     for name in ("key", "concept", "origin", "condition", "text", "context"):
         assert row[name] == getattr(first, name)
     [shown] = row["pictures"]
@@ -74,7 +74,7 @@ def test_the_csv_has_the_same_items(world: World) -> None:
     assert json.loads(row["pictures"]) == same["pictures"] and row["key"] == same["key"]
     assert (row["withdrawn"], row["withdrawn_at"], row["derived_from"]) == ("false", "", "[]")
     head = next(csv.reader(io.StringIO(files(world.stage, campaign, form="csv")["items.csv"].decode("utf-8-sig"))))
-    assert head == [name for name, *_rest in ITEMS]
+    assert head == [column.name for column in ITEMS.written]
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl"])

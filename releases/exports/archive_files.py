@@ -1,0 +1,61 @@
+"""The files of rows in an archive: which there are, what one row is, and what its columns are."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from annotation.models import Campaign
+from annotation.sheets.sheet import Sheet
+from benchmarks.models import Stage
+from releases.exports.record_files import record_files
+from releases.formats.archive import FileSummary, csv_lines, json_lines
+from releases.rows.annotations import ANNOTATIONS, LIVE, NOT_LIVE, VERSIONS
+from releases.rows.columns import Row, RowColumn
+from releases.rows.decisions import OUTCOMES, REVIEWS
+from releases.rows.filters import conditions_of
+from releases.rows.items import ITEMS
+from releases.rows.kinds import RowKind, RowScope
+
+
+@dataclass
+class ArchiveFile:
+    """`cells`: names of the sheets' own columns, in CSV after the fixed ones. `written` fills while it is sent."""
+
+    key: str
+    meaning: str
+    columns: Sequence[RowColumn]
+    rows: Iterator[Row]
+    cells: Sequence[str] = ()
+    written: FileSummary = field(default_factory=FileSummary)
+
+    def lines(self, form: str) -> Iterator[bytes]:
+        names = [column.name for column in self.columns]
+        if form == "csv":
+            return csv_lines(self.rows, names, self.cells, self.written)
+        return json_lines(self.rows, names, self.written)
+
+
+def archive_files(
+    stage: Stage, campaigns: Sequence[Campaign], sheets: Sequence[Sheet], *, versions: bool
+) -> list[ArchiveFile]:
+    """The ratings first. What decides on answers is there where the stage has it, though nothing be decided yet."""
+    scope = RowScope(stage.benchmark, tuple(campaign.pk for campaign in campaigns), (stage.pk,))
+    cells = list(dict.fromkeys(c.suffix for sheet in sheets for c in sheet.columns()))
+    live = conditions_of(ANNOTATIONS.filters, LIVE)
+
+    def whole(kind: RowKind) -> ArchiveFile:
+        return ArchiveFile(kind.key, kind.meaning, kind.written, kind.rows(scope))
+
+    answers = ANNOTATIONS.rows(scope, live)
+    files = [ArchiveFile("ratings", ANNOTATIONS.meaning, ANNOTATIONS.written, answers, cells)]
+    if versions:
+        earlier = VERSIONS.rows(scope, conditions_of(VERSIONS.filters, NOT_LIVE))
+        files.append(ArchiveFile(VERSIONS.key, VERSIONS.meaning, VERSIONS.written, earlier, cells))
+    if stage.acceptance == Stage.Acceptance.BY_RULE:
+        files.append(whole(OUTCOMES))
+    if stage.acceptance == Stage.Acceptance.BY_REVIEW:
+        files.append(whole(REVIEWS))
+    files.append(whole(ITEMS))
+    for record in record_files(stage.benchmark.recipe, stage.key):
+        records = record.records(ANNOTATIONS.rows(scope, live))
+        files.append(ArchiveFile(f"records-{record.key}", record.meaning, record.columns, records))
+    return files

@@ -1,0 +1,71 @@
+"""The items of a stage: streamed as the answers are."""
+
+from typing import Any
+
+from releases.rows.columns import RowColumn
+from releases.rows.filters import RowFilter
+from releases.rows.kinds import RowKind, RowScope
+
+_PICTURES = """
+  SELECT json_agg(json_build_object('role', p.role, 'sha256', g.sha256, 'format', g.format, 'width', g.width,
+    'height', g.height, 'file', p.file_name, 'alt', p.alt, 'source', p.source, 'licence', p.licence) ORDER BY p.role)
+  FROM benchmarks_itemimage p JOIN benchmarks_image g ON g.id = p.image_id WHERE p.item_id = i.id
+"""
+_DERIVED = """
+  SELECT json_agg(json_build_object('stage', b.key, 'item', e.key, 'annotation', d.annotation_id) ORDER BY d.id)
+  FROM annotation_itemsource d JOIN benchmarks_item e ON e.id = d.source_id JOIN benchmarks_stage b ON b.id = e.stage_id
+  WHERE d.item_id = i.id
+"""
+_COLUMNS = (
+    RowColumn("key", "i.key", "text", "Key of the item in its stage: what the other files call item."),
+    RowColumn("concept", "i.concept", "text", "Concept of the item."),
+    RowColumn("origin", "i.origin", "text", "The culture the item was made or found for."),
+    RowColumn("condition", "i.condition", "text", "Condition of the item."),
+    RowColumn("text", "i.text", "text", "The text that was shown; of a derived item often what somebody wrote."),
+    RowColumn("context", "i.context::text", "json", "What else was known of the item or shown with it, as JSON."),
+    RowColumn(
+        "pictures",
+        f"coalesce(({_PICTURES}), '[]')::text",
+        "json",
+        "Its pictures as a list of role, sha256 (of the file"
+        " as it came), format, width and height upright, file (its path in the import, empty where it came otherwise),"
+        " alt, source and licence.",
+    ),
+    RowColumn(
+        "derived_from",
+        f"coalesce(({_DERIVED}), '[]')::text",
+        "json",
+        "What it was made of, as a list of stage and item,"
+        " and the number of the accepted annotation, null where the item alone was used. Empty: it was imported.",
+    ),
+    RowColumn("withdrawn", "i.withdrawn_at IS NOT NULL", "bool", "Whether it has been withdrawn since."),
+    RowColumn("withdrawn_at", "i.withdrawn_at", "time", "When it was withdrawn (UTC); null: it was not."),
+)
+_FROM = """
+  FROM benchmarks_item i JOIN benchmarks_stage t ON t.id = i.stage_id
+  WHERE i.stage_id = ANY(%s) AND NOT EXISTS (
+    SELECT FROM annotation_itemsource d JOIN annotation_annotation a ON a.id = d.annotation_id
+    WHERE d.item_id = i.id AND i.withdrawn_at IS NOT NULL AND a.uncounted_because = 'consent_withdrawn')
+"""
+
+
+def _params(scope: RowScope) -> list[Any]:
+    return [list(scope.stages)]
+
+
+ITEMS = RowKind(
+    key="items",
+    meaning="One row per item of the stage, asked about or not, also those that were withdrawn.",
+    columns=_COLUMNS,
+    source=_FROM,
+    order=("i.id",),
+    params=_params,
+    filters={
+        "stage": RowFilter("t.key = ANY(%s)", "text", "Key of the stage."),
+        "key": RowFilter("i.key = ANY(%s)", "text", "Key of the item."),
+        "concept": RowFilter("i.concept = ANY(%s)", "text", "Concept of the item."),
+        "origin": RowFilter("i.origin = ANY(%s)", "text", "Culture the item was made for."),
+        "condition": RowFilter("i.condition = ANY(%s)", "text", "Condition of the item."),
+        "withdrawn": RowFilter("(i.withdrawn_at IS NOT NULL) = %s", "bool", "true, false or all (default).", "all"),
+    },
+)
