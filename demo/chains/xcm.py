@@ -57,7 +57,7 @@ def import_concepts(demo: Demo) -> None:
     rows = [{"key": word, "concept": word, "fact.text_vector": _vector(word)} for word in NATIVE["Brazil"]]
     demo.import_items(benchmark.stages.get(key="concepts"), rows)
     demo.open_chain(
-        SLUG, {"merges": 1, "captions": 1}, only={"look-alikes": SORTED_BY, "labels": SORTED_BY, "captions": SORTED_BY}
+        SLUG, {"merges": 3, "captions": 1}, only={"look-alikes": SORTED_BY, "labels": SORTED_BY, "captions": SORTED_BY}
     )
 
 

@@ -16,7 +16,7 @@ COUNTRIES = (
 
 XCM = Recipe(
     key="3xcm",
-    version="2",
+    version="3",
     name="3XCM",
     summary={
         "en": (

@@ -96,6 +96,7 @@ MERGES = StageSpec(
         ]
     },
     target_answers=2,
+    target_in_all=True,
     has_target=False,
     acceptance="by_rule",
     acceptance_rule={

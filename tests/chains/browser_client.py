@@ -1,7 +1,7 @@
 """A person in a real browser, who presses what a LinkClient names: the same steps, each link and button to be seen."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
@@ -197,6 +197,8 @@ class BrowserAnnotator(Annotator):
         for key, value in fields.items():
             if isinstance(value, UploadedFile):
                 self._upload(key, value)
+            elif self.window.locator(f"#main [data-field={key}].grouping").count():
+                group_pictures(self.window, value)
             else:
                 fill_control(self.window.locator(f"#main [name='a-{key}']"), value)
         self._send("#main .acts .go")
@@ -221,6 +223,19 @@ class BrowserAnnotator(Annotator):
                 return
             self.window.wait_for_timeout(25)
         raise AssertionError(f"{self.name}: the answer never reached the server")
+
+
+def group_pictures(window: Page, acts: Sequence[str]) -> None:
+    """Say of each picture of a contact sheet, by a press on it and keys, what "keep:p1" or "same:p2:p1" says."""
+    for act in acts:
+        name, picture, *others = act.split(":")
+        pressed = window.locator(f"[data-picture={picture}]")
+        if not pressed.get_attribute("aria-current"):  # a press on the picture at hand shows it large
+            pressed.click()
+        if others:
+            window.keyboard.type(window.locator(f"[data-picture={others[0]}]").get_attribute("data-n") or "")
+        window.keyboard.press({"keep": "k", "drop": "d", "same": "s", "unsure": "n"}[name])
+    expect(window.locator(".grouping [data-halt]")).to_be_hidden()
 
 
 class BrowserSheets:

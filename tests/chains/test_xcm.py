@@ -2,31 +2,26 @@
 trials, captions and their second version.
 
 People of two countries answer, of a third only names and pictures are there. A scripted model labels pictures, and an
-encoder knows colours: each concept has one.
+encoder knows colours: each concept has one. The researcher and the first two sheets of each stage are in Chromium; what
+else people answer is posted to the forms that they are shown.
 """
 
-import io
-import json
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-import numpy as np
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
-from PIL import Image
+from playwright.sync_api import Page
 
 from annotation.models import Annotation, Outcome
-from benchmarks.models import Benchmark, FilterResult, Item, Stage
-from papers.xcm.tables.trials import SIX, THREE
+from benchmarks.models import FilterResult, Item
 from people.models import Cohort
 from predictions.models import Call, Collection, Query
 from predictions.retrieval import trials
-from tests.archives import pack_zip
 from tests.chains.annotators import Annotator
-from tests.chains.link_client import LINK, text_of
-from tests.chains.researcher import Researcher, do_waiting_work
+from tests.chains.link_client import LinkClient, text_of
+from tests.chains.researcher import do_waiting_work
 from tests.chains.searched_pictures import (
     ASKED,
     COLOURS,
@@ -36,71 +31,26 @@ from tests.chains.searched_pictures import (
     SHORT,
     STAYS,
     TYPED,
-    Size,
     searched_pictures,
 )
-from tests.evaluation.output_forms import TABLE_FILES, figure_forms, table_data, table_forms
+from tests.chains.xcm_study import LANGUAGES, NATIVE, Study, reply
+from tests.chains.xcm_tables import check_tables, read_tables
 from tests.personas import World
 from tests.predictions.colour_encoder import find_by_colour
-from tests.predictions.model_server import Act, ReceivedRequest, Server
+from tests.predictions.model_server import Server
 
-pytestmark = pytest.mark.django_db
-LANGUAGES = {"Brazil": "pt", "Thailand": "th", TYPED: "fr"}
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 NAMES = ("Ana", "Bo")
-NATIVE = {
-    "pt": {"train": "trem", "railway": "ferrovia", "market": "feira", "tea": "chá", "bridge": "ponte", "rain": "chuva"},
-    "th": {"train": "รถไฟ", "railway": "ทางรถไฟ", "market": "ตลาด", "tea": "ชา", "bridge": "สะพาน", "rain": "ฝน"},
-    "fr": {"train": "train (fr)", "market": "marché", "tea": "thé", "bridge": "pont", "rain": "pluie"},
-}
-SHOWN = re.compile(r'data-picture="(p\d+)".*?alt="([^"]*)"', re.DOTALL)
+SHOWN = (
+    "Concepts", "Concept-merge confirmation", "De-duplication", "Multi-concept labelling", "Captions", "Longer queries"
+)  # fmt: skip
 FOUND_FOR = re.compile(r"Found for (\w+)")
-TABLES = ("association", "association-countries", "silhouettes", "wins-countries", "baseline", "descriptor",
-          "descriptor-countries", "tests", "tests-language", "tests-descriptor", "drift", "drift-concepts",
-          "images-countries", "images-concepts", "languages", "languages-depths", "languages-tiers",
-          "models")  # fmt: skip
-FIGURES = ("wins", "wins-six", "plane", "tiers-found", "ranks")
-
-
-def reply(asked: ReceivedRequest) -> Act:
-    """The concept whose colour is nearest to the picture's; a query with its word."""
-    if not asked.images:
-        [word] = re.findall(r"The word (.+) stands in it exactly", asked.text)
-        return Act(text=f"? {word} !")
-    with Image.open(io.BytesIO(asked.images[0])) as picture:
-        mean = np.asarray(picture.convert("RGB"), float).reshape(-1, 3).mean(axis=0)
-    offered = [concept for concept in COLOURS if f"- {concept}\n" in f"{asked.text}\n"]
-    assert MERGED not in offered, "models are asked about the name that stays"
-    nearest = min(offered, key=lambda concept: float(np.abs(mean - COLOURS[concept]).sum()))
-    return Act(text=json.dumps({"labels": [nearest]}))
-
-
-class Study:
-    """The benchmark and its people."""
-
-    def __init__(self, world: World, server: Server, size: Size) -> None:
-        self.world, self.server, self.size = world, server, size
-        self.people: dict[str, list[Annotator]] = {}
-        self.researcher = Researcher(world.client(world.team_admin))
-
-    @property
-    def benchmark(self) -> Benchmark:
-        return Benchmark.objects.get(recipe="3xcm")
-
-    def stage(self, key: str) -> Stage:
-        return self.benchmark.stages.get(key=key)
-
-    def items(self, stage: str) -> list[Item]:
-        live = Item.objects.filter(stage=self.stage(stage), withdrawn_at=None)
-        return list(live.order_by("key"))
-
-    def everybody(self) -> list[Annotator]:
-        return [person for country in ASKED for person in self.people[country]]
 
 
 @pytest.fixture(params=[pytest.param(SHORT, id="short"), pytest.param(FULL, id="full", marks=pytest.mark.slow)])
 def study(
     request: pytest.FixtureRequest, world: World, scripted_server: Server, settings: Any, tmp_path: Any,
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, media: None, open_as: Callable[..., Page],
 ) -> Study:  # fmt: skip
     for cohort in (world.brazil, world.egypt):
         Cohort.objects.filter(pk=cohort.pk).update(label=f"North of {cohort.label}", country="")  # none of the recipe's
@@ -108,7 +58,7 @@ def study(
     spoken = {words[concept]: COLOURS[concept] for words in NATIVE.values() for concept in words}
     find_by_colour(monkeypatch, {**COLOURS, **spoken})
     scripted_server.answer_by(reply)
-    return Study(world, scripted_server, request.param)
+    return Study(world, scripted_server, request.param, open_as)
 
 
 def test_3xcm_from_an_empty_benchmark_to_its_tables(study: Study) -> None:
@@ -120,11 +70,13 @@ def test_3xcm_from_an_empty_benchmark_to_its_tables(study: Study) -> None:
     import_pictures(study)
     drop_look_alikes(study)
     label_pictures(study)
+    write_queries(study)
     create_collection(study)
     caption_pictures(study)
     run_encoders(study)
     read_tables(study)
     create_second_version(study)
+    assert study.first_sheets.shown == dict.fromkeys(SHOWN, 2)
 
 
 def import_concepts(study: Study) -> None:
@@ -141,16 +93,19 @@ def create_cohorts(study: Study) -> None:
         study.people[country] = [
             Annotator(f"{name} {country}", country, link) for name, link in zip(NAMES, links[country], strict=False)
         ]
+    researcher.go("People")
+    researcher.follow("Roles")
+    researcher.submit("Add role", {"user": study.world.reviewer.pk, "name": "reviewer"})
+    study.reviewer = LinkClient(study.world.client(study.world.reviewer), researcher.home)
     researcher.add_endpoint("Scripted", study.server.base_url)
     researcher.add_local_encoder("Here")
 
 
 def open_chain(study: Study) -> None:
-    """One answer of each country to concepts and to pairs, so two in all; look-alikes and labels are Brazil's."""
+    """One answer of each country to concepts; look-alikes and labels are Brazil's."""
     researcher, thailand = study.researcher, Cohort.objects.get(label="Thailand").pk
     researcher.go("Open the whole chain")
-    targets = {f"target_{study.stage('merges').pk}": "1"}
-    targets |= {f"target_{study.stage(key).pk}_{thailand}": "0" for key in ("look-alikes", "labels")}
+    targets = {f"target_{study.stage(key).pk}_{thailand}": "0" for key in ("look-alikes", "labels")}
     researcher.submit("Open the chain", targets)
     assert "7 stages are open." in text_of(researcher.page)
     do_waiting_work()
@@ -165,7 +120,7 @@ def name_concepts(study: Study) -> None:
             [concept] = re.findall(r"Concept (\w+)", text)
             return {"native_name": words[concept], "everyday": "yes"}
 
-        sheets += person.answer("Concepts", name)
+        sheets += study.answer(person, "Concepts", name)
     do_waiting_work()
     assert sheets == 2 * len(study.size.words), "one answer of each country"
     states = Counter(Outcome.objects.filter(campaign__stage__key="concepts").values_list("state", flat=True))
@@ -191,7 +146,7 @@ def merge_concepts(study: Study) -> None:
         [first] = re.findall(r"First (\w+)", text)
         return {"same": "same", "name": "first" if first == STAYS else "second"}
 
-    sheets = [person.answer("Concept-merge confirmation", merge) for person in study.everybody()]
+    sheets = [study.answer(person, "Concept-merge confirmation", merge) for person in study.everybody()]
     do_waiting_work()
     assert sheets == [1, 0, 1, 0], "two answers in all"
     assert Outcome.objects.get(campaign__stage__key="merges").state == "accepted"
@@ -201,7 +156,7 @@ def import_pictures(study: Study) -> None:
     """A filter drops what repeats; the others lie on a sheet for each concept that stays and country."""
     size = study.size
     rows, pictures = searched_pictures(size)
-    upload_items(study, "Pictures of searches", rows, pictures)
+    study.import_rows("Pictures of searches", rows, pictures)
     states = Counter(item.intake for item in study.items("images"))
     assert states == {"kept": size.kept, "dropped": size.repeats}
     dropped = FilterResult.objects.filter(state="dropped").values_list("key", flat=True)
@@ -211,39 +166,19 @@ def import_pictures(study: Study) -> None:
     assert sum(sheet.images.count() for sheet in sheets) == size.kept
 
 
-def upload_items(study: Study, stage: str, rows: list[dict[str, str]], pictures: Mapping[str, bytes]) -> None:
-    researcher = study.researcher
-    researcher.go("Import items", stage)
-    manifest = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows).encode()
-    files = {"manifest": SimpleUploadedFile("manifest.jsonl", manifest)}
-    if pictures:
-        files["archive"] = SimpleUploadedFile("pictures.zip", pack_zip(dict(pictures)))
-    researcher.submit("Import", files)
-    do_waiting_work()
-
-
 def drop_look_alikes(study: Study) -> None:
     size, person = study.size, study.people["Brazil"][0]
 
-    def group(_text: str) -> Mapping[str, Any]:
-        return {"groups": acts_on(size, person)}
+    def group(text: str) -> Mapping[str, Any]:
+        return {"groups": study.grouped(text)}
 
-    assert person.answer("De-duplication", group) == len(size.cells)
+    assert study.answer(person, "De-duplication", group) == len(size.cells)
     do_waiting_work()
     unique = study.items("unique")
     assert len(unique) == size.unique and {item.concept for item in unique} == set(size.concepts)
     found_as = [item for item in unique if item.context.get("concept_as_found") == MERGED]
     assert found_as and all(item.concept == STAYS for item in found_as), "the name that stays, and what was searched"
     assert {item.images.get().licence for item in unique} == {"CC BY 4.0"}
-
-
-def acts_on(size: Size, person: Annotator, more: int = 0) -> list[str]:
-    """What is done with each picture of the sheet in hand: the last ones repeat the first."""
-    shown = SHOWN.findall(person.visitor.page.split("<template", 1)[0])
-    [(concept, country)] = set(re.findall(r"Picture \d+ of (\w+) in (\w+)", " ".join(alt for _role, alt in shown)))
-    roles = [role for role, _alt in shown]
-    stay = len(roles) - size.drops(concept, country) - more
-    return [f"keep:{role}" if number < stay else f"same:{role}:{roles[0]}" for number, role in enumerate(roles)]
 
 
 def label_pictures(study: Study) -> None:
@@ -273,7 +208,7 @@ def correct(study: Study, n: int) -> None:
         corrected.add(concept)
         return {"others": ", ".join(word for word in study.size.concepts if word != concept)}
 
-    person.answer("Multi-concept labelling", look)
+    study.answer(person, "Multi-concept labelling", look)
     do_waiting_work()
     assert len(corrected) == n
 
@@ -285,6 +220,25 @@ def corrected_items(study: Study) -> list[Item]:
         for answer in answers.select_related("assignment__unit__item")
         if answer.answers.get("others")
     ]
+
+
+def write_queries(study: Study) -> None:
+    """A person of each country writes two queries for each of its words, and a reviewer accepts them."""
+    written = 0
+    for country in ASKED:
+        words = NATIVE[LANGUAGES[country]].values()
+
+        def write(text: str, words: Iterable[str] = words) -> Mapping[str, str]:
+            word = max((word for word in words if word in text), key=len)
+            return {"query": f"? {word}, {word} ?", "casual": f"{word} :)"}
+
+        written += study.answer(study.people[country][1], "Longer queries", write)
+    assert written == len(study.items("queries"))
+    study.reviewer.follow("Review")
+    study.reviewer.follow("Start reviewing")
+    for _query in range(written):
+        study.reviewer.submit("Accept A")
+    do_waiting_work()
 
 
 def create_collection(study: Study) -> None:
@@ -345,7 +299,9 @@ def caption_pictures(study: Study) -> None:
         }
         for item in captioned for country, language in LANGUAGES.items() for n in (1, 2)
     ]  # fmt: skip
-    upload_items(study, "Captions", rows, {})
+    study.import_rows("Captions", rows, {})
+    read = study.answer(study.people["Thailand"][1], "Captions", lambda _text: {"natural": "yes"})
+    assert read == 2 * len(captioned), "those of the reader's own language"
     researcher.go("Predictions", "Create collection")
     researcher.submit("Create collection", {
         "name": "Captions", "stage": researcher.choose("stage", "Captions"), "of": "kept", "what": "texts",
@@ -370,61 +326,6 @@ def run_encoder(study: Study, collection: str, task: str, query_set: str) -> Non
         values["query_set"] = query_set
     researcher.submit("Run", {**values, "collection": researcher.choose("collection", f"{collection}, version")})
     do_waiting_work()
-
-
-def read_tables(study: Study) -> None:
-    client, slug, full = study.researcher.client, study.benchmark.slug, study.size is FULL
-    check_tables(study, "1", study.size.unique)
-    for key in TABLES:
-        table_forms(client, slug, key, files=TABLE_FILES if full or key == "association" else ("json",))
-    for key in FIGURES if full else FIGURES[:1]:
-        figure_forms(client, slug, key)
-
-
-def export(study: Study, start: str) -> list[dict[str, Any]]:
-    """The file of the first link of this label."""
-    researcher = study.researcher
-    researcher.go("Predictions")
-    address = next(to for to, inside in LINK.findall(researcher.page) if text_of(inside).startswith(start))
-    content = b"".join(study.researcher.client.get(address).streaming_content)  # type: ignore[attr-defined]
-    return [json.loads(line) for line in content.decode().splitlines()]
-
-
-def check_tables(study: Study, version: str, n: int) -> None:
-    """Tables 2, 3, 9 and 10 as they follow from the exported files; nothing is summed over collections or versions."""
-    client, slug, query = study.researcher.client, study.benchmark.slug, f"collection=pictures@{version}"
-    rows = export(study, f"Download Pictures {version}")
-    entries = {row["key"]: row["about"] for row in rows if row["kind"] == "entry"}
-    assert len(entries) == n
-    for key, name in (("images-countries", "country"), ("images-concepts", "concept")):
-        table = table_data(client, slug, key, query)
-        shown = [int(row["cells"][0]["shown"]) for row in table["rows"]]
-        counts = Counter(about[name] for about in entries.values())
-        assert sorted(shown) == sorted(counts.values()) and sum(shown) == n
-    for key, query_set, roles in (("association", "plain", THREE), ("descriptor", "descriptor", SIX)):
-        table = table_data(client, slug, key, query)
-        [row] = table["rows"]
-        values = [cell["estimate"]["value"] for cell in row["cells"][: len(roles)]]
-        assert values == pytest.approx(shares_of_wins(study, version, query_set, roles)), key
-
-
-def shares_of_wins(study: Study, version: str, query_set: str, roles: tuple[str, ...]) -> list[float]:
-    """Of the exported trials and similarities: how often each candidate is the nearest, the first of equal ones."""
-    rows = export(study, f"Download Pictures {version}")
-    asked = {row["key"]: row["roles"] for row in rows if row["kind"] == "query" and row["query_set"] == query_set}
-    collection = Collection.objects.get(key="pictures", version=version)
-    [run] = [run for run in collection.runs.all() if run.task == "forced_choice" and run.query_set == query_set]
-    scores = {row["query"]: dict(zip(row["keys"], row["scores"], strict=True)) for row in export_of_run(study, run.pk)}
-    wins = Counter(max(roles, key=lambda role: scores[key][named[role]]) for key, named in asked.items())
-    return [wins[role] / len(asked) for role in roles]
-
-
-def export_of_run(study: Study, run: int) -> list[dict[str, Any]]:
-    researcher = study.researcher
-    researcher.go("Predictions")
-    [address] = {to for to, _inside in LINK.findall(researcher.page) if re.search(rf"/runs/{run}\.jsonl$", to)}
-    content = b"".join(researcher.client.get(address).streaming_content)  # type: ignore[attr-defined]
-    return [json.loads(line) for line in content.decode().splitlines()]
 
 
 def create_second_version(study: Study) -> None:
@@ -452,6 +353,6 @@ def drop_another_picture(study: Study) -> None:
     author = study.people["Brazil"][0]
     author.visitor.open("/work/history/")
     author.visitor.submit(author.visitor.button("Edit"))
-    author.visitor.submit("Submit Enter", {"a-groups": acts_on(study.size, author, more=1)})
+    author.visitor.submit("Submit Enter", {"a-groups": study.grouped(author.sheet_text, more=1)})
     do_waiting_work()
     assert len(study.items("unique")) == study.size.unique - 1
