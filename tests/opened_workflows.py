@@ -173,7 +173,8 @@ def concepts(demo: Demo) -> None:
 
 def open_campaign(demo: Demo, stage: Stage, name: str, summary: str) -> Campaign:
     """A campaign of all cohorts, open for some days."""
-    targets = dict.fromkeys(demo.cohorts.values(), stage.target_answers)
+    sharing = len(demo.cohorts) if stage.target_in_all else 1
+    targets = dict.fromkeys(demo.cohorts.values(), stage.target_answers * sharing)
     campaign = campaigns.create(stage, name, demo.actor, targets, summary=summary, seed=SEED)
     campaigns.open_campaign(campaign, demo.actor, demo.now - OPENED_BEFORE)
     return campaign

@@ -36,7 +36,7 @@ def merges(door: PublicDoor) -> None:
     words = [("train", "railway"), ("bus", "coach"), ("map", "plan"), ("food", "meal")]
     rows = [{"key": f"{a}-{b}", "first": a, "second": b, "similarity": "0.94"} for a, b in words]
     door.import_items("merges", rows)
-    campaign = door.open_campaign("merges", {door.first: 2, door.second: 2})
+    campaign = door.open_campaign("merges", {door.first: 4, door.second: 4})  # shared: two of each
     door.everybody_answers(campaign, lambda item, _user: verdict_of(item.pk))
     answers = [{"item": f"{a}-{b}", "answers": verdict_of(n)} for n, (a, b) in enumerate(words)]
     door.model_answers(campaign, "CLIP-L/14", answers, **MODELS["CLIP-L/14"])
