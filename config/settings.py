@@ -127,6 +127,7 @@ CELERY_BEAT_SCHEDULE = {
     "images-to-make-again": {"task": "predictions.return_images", "schedule": 30.0},
     "checks-of-withdrawn-pictures": {"task": "predictions.follow_linked_items", "schedule": 60.0},
     "answers-after-withdrawals": {"task": "annotation.follow_withdrawals", "schedule": 600.0},
+    "agreement-on-boards": {"task": "evaluation.renew_boards", "schedule": 60.0},
     "requeue-stalled-jobs": {"task": "jobs.requeue_stalled", "schedule": JOB_LEASE_SECONDS / 2},
     "sweep-uploads": {"task": "jobs.sweep_uploads", "schedule": 3600.0},
     "show-that-it-beats": {"task": "evaluation.beat", "schedule": 60.0},

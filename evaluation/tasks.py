@@ -6,7 +6,7 @@ from django.utils import timezone, translation
 
 from benchmarks.models import Benchmark
 from evaluation.queries import status
-from evaluation.reports import linked_stages, stored_agreement
+from evaluation.reports import board_agreement, linked_stages, stored_agreement
 from evaluation.reports.agreement import agreement
 from evaluation.selections.catalogue import catalogue_of
 from evaluation.selections.selection import SelectionError, select
@@ -43,3 +43,15 @@ def recompute_report(benchmark_id: int, report: str, query: str, zone: str, lang
         catalogue.benchmark, report, key, lambda: stored_agreement.to_data(agreement(catalogue, selection, at)), at
     )
     return done is not None
+
+
+@shared_task(name="evaluation.renew_boards")
+def renew_boards() -> int:
+    """Agreement on the boards of benchmarks, where answers have come since. For the beat."""
+    return board_agreement.renew_all(timezone.now())
+
+
+@shared_task(name=board_agreement.TASK)
+def renew_board(benchmark_id: int) -> bool:
+    """Agreement on the board of one benchmark; False while another worker is at it."""
+    return board_agreement.renew(Benchmark.objects.select_related("team").get(pk=benchmark_id), timezone.now())

@@ -10,7 +10,7 @@ from django.utils.translation import ngettext
 from annotation.models import Campaign, CampaignCohort
 from annotation.queries.board_counts import ChainCounts, CohortCounts, chain_counts
 from benchmarks.models import Stage
-from benchmarks.pages.board import Cell, Note, Reading, Row, Rows, address
+from benchmarks.pages.board import ALL_COHORTS, Cell, Note, Reading, Row, Rows, address
 from benchmarks.rules.forecast import Forecast, forecast
 from people.models import Cohort
 
@@ -26,7 +26,7 @@ def cohort_rows(reading: Reading) -> Rows:
     people = sum(counts.members.values())
     note = ngettext("%(n)s person", "%(n)s people", people) % {"n": _number(people)}
     asked = [counts.totals[stage.pk] for stage in reading.stages]
-    total = Row(_("All cohorts"), cells, note, _end(asked, reading.at.date()))
+    total = Row(_("All cohorts"), cells, note, _end(asked, reading.at.date()), key=ALL_COHORTS)
     return Rows(rows or [Row(_("No cohort is asked yet"), {})], "", total)
 
 
@@ -41,7 +41,7 @@ def _row(reading: Reading, counts: ChainCounts, cohort: Cohort) -> Row:
             cells[stage.pk] = Cell(n, None, reading.items_url(stage, origin=cohort.label))
     people = counts.members.get(cohort.pk, 0)
     note = ngettext("%(n)s person", "%(n)s people", people) % {"n": _number(people)}
-    return Row(cohort.name, cells, note, _end(asked, reading.at.date()))
+    return Row(cohort.name, cells, note, _end(asked, reading.at.date()), key=cohort.pk)
 
 
 def _cell(reading: Reading, stage: Stage, cohort: Cohort, counts: CohortCounts, people: int) -> Cell:

@@ -6,7 +6,7 @@ Apps above this one register the rows that they know of in AppConfig.ready.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from django.urls import reverse
 from django.utils.formats import number_format
@@ -21,6 +21,7 @@ from benchmarks.queries.overview import StageItems, stage_items
 from people.models import User
 
 TIGHT = 6  # from so many cohorts on, words stand only where something waits or is stuck
+ALL_COHORTS = 0  # the key of their row
 
 
 @dataclass(frozen=True)
@@ -68,13 +69,15 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """`cells` by the stage's id; a stage without one is none of the row's business. `end`: when it is done."""
+    """`cells` by the stage's id; a stage without one is none of the row's business. `end`: when it is done. `key`: the
+    cohort's id, or ALL_COHORTS; None of rows that are no cohort's."""
 
     name: str
     cells: Mapping[int, Cell]
     note: str = ""
     end: str = ""
     url: str = ""
+    key: int | None = None
 
     @property
     def is_stuck(self) -> bool:
@@ -92,7 +95,8 @@ class Rows:
 
 @dataclass(frozen=True)
 class Reading:
-    """What rows are made from: the stages in their order with their items, and who reads them when."""
+    """What rows are made from: the stages in their order with their items, and who reads them when. `asked`: what the
+    address asks for."""
 
     benchmark: Benchmark
     user: User
@@ -101,6 +105,7 @@ class Reading:
     items: Mapping[int, StageItems]
     works: bool
     reviews: bool
+    asked: Mapping[str, str] = field(default_factory=dict)
 
     def items_url(self, stage: Stage, **query: str | int) -> str:
         return address("benchmarks:items", self.benchmark, stage=stage.key, **query)
@@ -117,11 +122,26 @@ class BoardColumn:
 
 
 @dataclass(frozen=True)
+class SideColumn:
+    """A column of another app before the last one. `cells` by the key of a row. The templates take `side`, that of a
+    cell `cell` too; `style` is a class of the board."""
+
+    title: str
+    head: str
+    cell: str
+    below: str
+    cells: Mapping[int, Any]
+    data: Mapping[str, Any]
+    style: str = ""
+
+
+@dataclass(frozen=True)
 class PlacedRow:
     """A row with a cell, or None, for each column."""
 
     row: Row
     cells: Sequence[tuple[BoardColumn, Cell | None]]
+    side: Any = None
 
 
 @dataclass(frozen=True)
@@ -136,15 +156,29 @@ class Board:
     columns: Sequence[BoardColumn]
     groups: Sequence[BoardGroup] = field(default_factory=list)
     is_tight: bool = False
+    side: SideColumn | None = None
+
+    @property
+    def width(self) -> int:
+        """Columns of the table."""
+        return len(self.columns) + (2 if self.side is None else 3)
 
 
 Source = Callable[[Reading], Rows]
+SideSource = Callable[[Reading], SideColumn | None]
 _SOURCES: list[Source] = []
+_SIDES: list[SideSource] = []
 
 
 def register(source: Source) -> None:
     if source not in _SOURCES:
         _SOURCES.append(source)
+
+
+def register_side(source: SideSource) -> None:
+    """Of several the first one that has something to show is shown."""
+    if source not in _SIDES:
+        _SIDES.append(source)
 
 
 def address(name: str, benchmark: Benchmark, *args: int, **query: str | int) -> str:
@@ -155,7 +189,7 @@ def _number(n: int) -> str:
     return str(number_format(n, use_l10n=True))
 
 
-def board_of(benchmark: Benchmark, user: User, at: datetime) -> Board:
+def board_of(benchmark: Benchmark, user: User, at: datetime, asked: Mapping[str, str] | None = None) -> Board:
     """A fixed number of queries, whatever there is in the benchmark."""
     stages = list(benchmark.stages.all())
     for stage in stages:
@@ -163,10 +197,12 @@ def board_of(benchmark: Benchmark, user: User, at: datetime) -> Board:
     reading = Reading(
         benchmark, user, at, stages, stage_items(stages),
         works=is_permitted(user, benchmark, "work_on"), reviews=is_permitted(user, benchmark, "review"),
+        asked=asked or {},
     )  # fmt: skip
     columns = [_column(reading, stage) for stage in stages]
-    groups = [_group(columns, rows) for rows in (source(reading) for source in _SOURCES) if rows.rows]
-    return Board(columns, groups, any(len(group.rows) >= TIGHT and group.total for group in groups))
+    side = next(filter(None, (source(reading) for source in _SIDES)), None)
+    groups = [_group(columns, rows, side) for rows in (source(reading) for source in _SOURCES) if rows.rows]
+    return Board(columns, groups, any(len(group.rows) >= TIGHT and group.total for group in groups), side)
 
 
 def _column(reading: Reading, stage: Stage) -> BoardColumn:
@@ -184,13 +220,14 @@ def _column(reading: Reading, stage: Stage) -> BoardColumn:
     return BoardColumn(stage, _("No items yet"), source_text(stage, reading.stages), offered)
 
 
-def _group(columns: Sequence[BoardColumn], rows: Rows) -> BoardGroup:
+def _group(columns: Sequence[BoardColumn], rows: Rows, side: SideColumn | None) -> BoardGroup:
     ordered = list(rows.rows)
     if rows.total and len(ordered) >= TIGHT:
         ordered.sort(key=lambda row: not row.is_stuck)
-    total = _place(columns, rows.total) if rows.total else None
-    return BoardGroup(rows.title, [_place(columns, row) for row in ordered], total)
+    total = _place(columns, rows.total, side) if rows.total else None
+    return BoardGroup(rows.title, [_place(columns, row, side) for row in ordered], total)
 
 
-def _place(columns: Sequence[BoardColumn], row: Row) -> PlacedRow:
-    return PlacedRow(row, [(column, row.cells.get(column.stage.pk)) for column in columns])
+def _place(columns: Sequence[BoardColumn], row: Row, side: SideColumn | None) -> PlacedRow:
+    side_cell = side.cells.get(row.key) if side is not None and row.key is not None else None
+    return PlacedRow(row, [(column, row.cells.get(column.stage.pk)) for column in columns], side_cell)

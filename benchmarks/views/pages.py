@@ -57,7 +57,7 @@ def create(request: HttpRequest) -> HttpResponse:
 @require_safe
 def detail(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark, user = benchmark_for(request.user, slug), current_user(request)
-    stages, board = overview.stages(benchmark), board_of(benchmark, user, timezone.now())
+    stages, board = overview.stages(benchmark), board_of(benchmark, user, timezone.now(), request.GET.dict())
     context = {
         "benchmark": benchmark,
         "stages": [(view, column.source) for view, column in zip(stages, board.columns, strict=True)],

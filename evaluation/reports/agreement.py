@@ -184,6 +184,13 @@ def question_rows(
             )  # fmt: skip
 
 
+def cohort_estimates(question: Selection, rows: Rows | None = None) -> dict[int, tuple[Estimate, ...]]:
+    """One question in each cohort, under all conditions together: an estimate for each of its measures."""
+    tables = by_cohort(question, rows) if question.level in CODED else cohort_answer_tables(question)
+    keys = [(cohort, "") for cohort in cohorts_of(question)]
+    return {key[0]: _estimates(tables.cells[key], question, tables.hidden[key]) for key in keys}
+
+
 def _estimates(given: Ratings | Partitions | AnswerTable, selection: Selection, hidden: Hidden) -> tuple[Estimate, ...]:
     interval = selection.interval_spec
     return tuple(_less_hidden(measure.compute(given, interval), hidden) for measure in selection.measures)

@@ -108,6 +108,33 @@ def linked_stages(benchmark: Benchmark, stage_key: str, at: datetime, zone: Zone
     return LinkedStages(names, measure, table, rows, data["total"], cached_state(state, zone).get("kept", ""))
 
 
+@dataclass(frozen=True)
+class LinkedEstimates:
+    """Agreement of linked stages: the mean of each cohort by its label, that of all under None.
+
+    `key`: of the stage that settles what differs; `stages`: keys of the linked ones.
+    """
+
+    key: str
+    stages: Sequence[str]
+    measure: str
+    by_cohort: Mapping[str | None, Estimate]
+
+
+def linked_estimates(benchmark: Benchmark) -> list[LinkedEstimates]:
+    """Of every link of the benchmark in which two answers can be compared. Reads all answers: for a worker."""
+    stages = {stage.key: stage for stage in benchmark.stages.select_related("benchmark")}
+    links = [Link(stage.key, derivation, stages) for stage in stages.values() if (derivation := _link(stage))]
+    estimates = []
+    for link in links:
+        means = dict(_cohorts(_compared(link), link.derivation))
+        if means:
+            params = link.derivation.params
+            by_cohort = {cohort: Estimate.from_json(mean) for cohort, mean in means.items()}
+            estimates.append(LinkedEstimates(link.key, stages_of(params), str(params["measure"]), by_cohort))
+    return estimates
+
+
 def recompute(benchmark: Benchmark, stage_key: str, at: datetime) -> bool:
     """Make what is kept anew, for a worker. False where another is at it, or where the stages are linked no more."""
     link = _link_of(benchmark, stage_key)
@@ -135,12 +162,16 @@ def _link_of(benchmark: Benchmark, stage_key: str) -> Link | None:
 
 def _compare(benchmark: Benchmark, link: Link) -> dict[str, Any]:
     """What is kept: an estimate for each cohort, and the items that agree least."""
+    compared = _compared(link)
+    rows = [asdict(row) for row in _rows(benchmark, compared, link.derivation)]
+    return {"cohorts": _cohorts(compared, link.derivation), "rows": rows, "total": len(compared)}
+
+
+def _compared(link: Link) -> list[Measured]:
     sources = [link.stages[key] for key in link.derivation.sources if key in link.stages]
     results = [result for stage in sources for result in results_of(stage, linked=True)]
     every = compare(results, link.derivation.params)
-    compared = [Measured(row, row.measured) for row in every if row.measured is not None]
-    rows = [asdict(row) for row in _rows(benchmark, compared, link.derivation)]
-    return {"cohorts": _cohorts(compared, link.derivation), "rows": rows, "total": len(compared)}
+    return [Measured(row, row.measured) for row in every if row.measured is not None]
 
 
 def _link(stage: Stage) -> Derivation | None:

@@ -8,10 +8,12 @@ from django.utils import timezone
 from annotation.models import Assignment, Slot
 from annotation.services.campaigns import lifecycle
 from benchmarks.models import Stage
+from evaluation.tasks import renew_board
 from people.models import Rater
 from predictions.models import Call, Run
 from tests.browser.conftest import PHONE
 from tests.browser.test_rating import find_violations
+from tests.evaluation.data import table
 from tests.personas import World, make_cohort
 from tests.samples import assign
 
@@ -46,6 +48,9 @@ def chain(world: World) -> World:
     for item in world.items[:5]:
         Call.objects.create(run=run, item=item, state="answered")
     Call.objects.create(run=run, item=world.items[5], state="unparseable", reason="no_answer")
+    codes = {world.bia: "123451", world.caio: "123412", world.add_annotators(world.brazil, 1)[0]: "133451"}
+    table(campaign, world.brazil, world.items, codes)
+    assert renew_board(world.benchmark.pk)
     return world
 
 

@@ -1,0 +1,97 @@
+"""The column *Agreement* of the board: one stage's agreement in each cohort, with a choice of the stage."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotation.pages.status_text import format_moment, time_zone_for
+from benchmarks.pages.board import ALL_COHORTS, Reading, SideColumn
+from evaluation.rendering.axis import SHARE, axis_for
+from evaluation.rendering.html import estimate_bar
+from evaluation.reports.board_agreement import BoardAgreement, StageAgreement, load
+from evaluation.reports.linked_stages import NAMES
+from evaluation.selections.catalogue import POOLED
+from evaluation.selections.measures import measure_of
+from evaluation.services.snapshots import MOST
+
+PARAM = "agreement"
+TITLE_ONLY = ("free_text", "not_comparable")  # what their sentence says more is about another page
+
+
+def agreement_column(reading: Reading) -> SideColumn | None:
+    """What is stored of the stage that the address names; else of the one with the most values, of several the last.
+    Two queries."""
+    report = load(reading.benchmark)
+    if report is None:
+        data: dict[str, Any] = {"note": _("Agreement is computed in the background, within a minute after answers.")}
+        return _column({}, data) if any(stage.target_answers for stage in reading.stages) else None
+    stages = _in_order(reading, report.stages)
+    if not stages:
+        return None
+    names = {stage.choice: _name(reading, stage) for stage in stages}
+    shown = next((stage for stage in stages if stage.choice == reading.asked.get(PARAM)), None) or _first_choice(stages)
+    axis = SHARE if shown.linked else axis_for(shown.estimates.values(), from_zero=measure_of(shown.measure).from_zero)
+    cells = {ALL_COHORTS if cohort == POOLED else cohort: estimate for cohort, estimate in shown.estimates.items()}
+    bars = {cohort: estimate_bar(estimate, axis) for cohort, estimate in cells.items()}
+    for cohort, estimate in cells.items():
+        if estimate.reason in TITLE_ONLY:
+            bars[cohort]["reason"] = ""
+    page = reverse(
+        "evaluation:agreement", args=[reading.benchmark.slug], query={"stage": (*shown.linked, shown.key)[0]}
+    )
+    data = {
+        "axis": axis if shown.n_values else None,
+        "stage": names[shown.choice],
+        "measure": NAMES[shown.measure] if shown.linked else measure_of(shown.measure).label,
+        "choices": [(stage.choice, names[stage.choice], stage is shown) for stage in stages],
+        "param": PARAM,
+        "url": page,
+        "note": _age(reading, report),
+    }
+    return _column(bars, data, axis.key)
+
+
+def _column(cells: Mapping[int, Any], data: Mapping[str, Any], style: str = "") -> SideColumn:
+    folder = "evaluation/parts"
+    return SideColumn(
+        _("Agreement"),
+        f"{folder}/board_head.html",
+        f"{folder}/estimate.html",
+        f"{folder}/board_below.html",
+        cells,
+        data,
+        style,
+    )
+
+
+def _in_order(reading: Reading, stages: Sequence[StageAgreement]) -> list[StageAgreement]:
+    """As on the board, without stages that are gone."""
+    places = {stage.key: at for at, stage in enumerate(reading.stages)}
+    return sorted((stage for stage in stages if stage.key in places), key=lambda stage: places[stage.key])
+
+
+def _first_choice(stages: Sequence[StageAgreement]) -> StageAgreement:
+    return max(reversed(stages), key=lambda stage: stage.n_values)
+
+
+def _name(reading: Reading, agreement: StageAgreement) -> str:
+    names = {stage.key: stage.name for stage in reading.stages}
+    return " / ".join(names.get(key, key) for key in agreement.linked or [agreement.key])
+
+
+def _age(reading: Reading, report: BoardAgreement) -> str:
+    """When it was computed, and how much has come since."""
+    text = _("Agreement as of %(moment)s.")
+    if report.newer >= MOST:
+        text = _("Agreement as of %(moment)s; more than %(n)s newer answers are not in it yet.")
+    elif report.newer:
+        text = ngettext(
+            "Agreement as of %(moment)s; %(n)s newer answer is not in it yet.",
+            "Agreement as of %(moment)s; %(n)s newer answers are not in it yet.",
+            report.newer,
+        )
+    moment = format_moment(report.computed_at, time_zone_for(reading.user))
+    return text % {"moment": moment, "n": f"{report.newer:,}"}
