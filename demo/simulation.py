@@ -44,7 +44,7 @@ class Model:
 
     name: str
     noise: float
-    about: Mapping[str, Any] = field(default_factory=dict)
+    about: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
 
 HERON = Model("Simulated Heron", 0.5, {"family": "Simulated, large", "open": False, "released": "2026-03-01"})

@@ -13,9 +13,10 @@ from benchmarks.services.intake import judging
 from demo import pictures
 from demo.context import SEED, Demo, DemoError, finish, picture_row, scene_row
 from demo.simulation import (
+    HERON,
     JUDGE,
-    MODELS,
     OTHERS,
+    WREN,
     Model,
     SimulatedSheet,
     answer_of,
@@ -38,6 +39,14 @@ LABELLED, WRITTEN, JUDGED = 4, 3, 6
 SCORE_LIMIT = 23.0
 # How much more a model errs where it sees less: the paper's five ways to ask.
 HARDER = {"vlm": 1.0, "vlm_few_shot": 0.8, "llm_entities": 1.3, "llm_country": 1.6, "llm_only": 2.4}
+MISSED = {HERON: {"Egypt": 1}, WREN: {"Egypt": 2, "Brazil": 1}}
+"""How many questions of a country each model cannot answer from the picture, so that countries differ."""
+KIND = {
+    "Brazil": "",
+    "China": ", of the kind “{concept}”",
+    "Egypt": ", of the kind “{concept}”, at home or in the street",
+}
+"""How a question goes on: in some countries they are longer."""
 SUB_CATEGORIES = {
     "food": "ingredients", "drink": "type_name", "clothing": "type_name", "traditions": "music_instruments",
     "rituals": "celebration",
@@ -101,7 +110,8 @@ def write_questions(demo: Demo) -> None:
         if sheet.number == 0 and sheet.rng.random() < 0.2:
             return "unfamiliar"
         name, concept = NAMES[sheet.label][sheet.item.concept], sheet.item.concept
-        question = f"What do people of {sheet.label} call what is seen here, of the kind “{concept}”?"
+        kind = KIND[sheet.label].format(concept=concept)
+        question = f"What do people of {sheet.label} call what is seen here{kind}?"
         return {"familiarity": "familiar", "question": question, "answer": name}
 
     answer_sheets(demo, campaign_of(SLUG, "questions"), write, most=WRITTEN)
@@ -158,7 +168,7 @@ def label_questions(demo: Demo) -> None:
     ):  # fmt: skip
         campaign = campaign_of(SLUG, key)
         rows = [answer_of(item, {field: _label(field, item)}) for item in items_of(SLUG, key)]
-        import_model_run(demo, campaign, MODELS[0], setting, rows)
+        import_model_run(demo, campaign, HERON, setting, rows)
 
         def correct(sheet: SimulatedSheet, field: str = field) -> dict[str, str]:
             return {field: _label(field, sheet.item)}
@@ -173,11 +183,13 @@ def _label(field: str, item: Item) -> str:
 def ask_models(demo: Demo) -> None:
     """Each model in the five ways of the paper, from files."""
     campaign = campaign_of(SLUG, "answers")
-    for model in MODELS:
+    items = items_of(SLUG, "answers")
+    for model, missed in MISSED.items():
+        unknown = {item.pk for label, n in missed.items() for item in [one for one in items if one.origin == label][:n]}
         for setting in HARDER:
             rows = [
-                answer_of(item, {"answer": _say(model, setting, item), "sure": "yes"})
-                for item in items_of(SLUG, "answers")
+                answer_of(item, {"answer": _say(model, setting, item, item.pk not in unknown), "sure": "yes"})
+                for item in items
             ]
             import_model_run(demo, campaign, model, setting, [row | _target(demo, row) for row in rows])
     derive(demo)
@@ -188,9 +200,10 @@ def _target(demo: Demo, row: dict[str, Any]) -> dict[str, str]:
     return {"target": next(label for label in demo.cohorts if row["item"].startswith(label))}
 
 
-def _say(model: Model, setting: str, item: Item) -> str:
+def _say(model: Model, setting: str, item: Item, knows_picture: bool) -> str:
+    """From the picture a model knows all but some things of some countries; else it errs as much as it sees less."""
     rng = Random(f"{SEED}/{model.name}/{setting}/{item.origin}/{item.concept}")
-    knows = abs(rng.gauss(0, model.noise * HARDER[setting])) < 0.8
+    knows = knows_picture if setting == "vlm" else abs(rng.gauss(0, model.noise * HARDER[setting])) < 0.8
     return NAMES[item.origin][item.concept] if knows else GENERIC[item.concept]
 
 
@@ -209,7 +222,7 @@ def rate_model_answers(demo: Demo) -> None:
     """People rate what the models said of the picture; five ratings are wanted, so some are left for visitors."""
     runs = Run.objects.filter(benchmark__slug=SLUG, campaign__stage__key="answers", rater__setting="vlm")
     choices = {(run.rater_id, run.pk): True for run in runs}
-    if len(choices) != len(MODELS):
+    if len(choices) != len(MISSED):
         raise DemoError("the answers from the picture have no run of each model")
     stage_inputs.choose_runs(stage_of(SLUG, "model-answers"), choices, demo.actor, demo.now)
     derive(demo)

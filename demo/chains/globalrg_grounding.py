@@ -29,6 +29,7 @@ from demo.vocabulary import NAMES
 from predictions.models import Run
 
 SLUG = "globalrg-grounding-demo"
+ERRORS_NAMED = 3  # by each of three people
 WORDS, FOUND, VERIFIED = 8, 2, 5
 """Of a cohort: words to find, pictures that each of three people finds, boxes that others draw again."""
 OBJECTS = 5  # found in each picture: more than the filter of the boxes asks for
@@ -45,7 +46,7 @@ def import_words(demo: Demo) -> None:
         for concept in pictures.concepts()[:WORDS]
     ]
     demo.import_items(benchmark.stages.get(key="finding"), rows)
-    demo.open_chain(SLUG)
+    demo.open_chain(SLUG, {"error-types": 2})
 
 
 def find_pictures(demo: Demo) -> None:
@@ -152,10 +153,14 @@ def name_errors(demo: Demo) -> None:
         stage_of(SLUG, "error-types"), {(run.rater_id, run.pk): True for run in runs}, demo.actor, demo.now
     )
     derive(demo)
-    answer_sheets(
-        demo, campaign_of(SLUG, "error-types"), lambda sheet: {"error": sheet.rng.choice(["unrelated", "loose"])},
-        people=OTHERS, most=1,
-    )  # fmt: skip
+
+    def name(sheet: SimulatedSheet) -> dict[str, str]:
+        """Most people say the same of one box."""
+        kinds = ["unrelated", "loose"]
+        usual = kinds[sheet.item.pk % 2]
+        return {"error": usual if sheet.rng.random() < 0.8 else sheet.rng.choice(kinds)}
+
+    answer_sheets(demo, campaign_of(SLUG, "error-types"), name, people=OTHERS, most=ERRORS_NAMED)
 
 
 STEPS = chain(

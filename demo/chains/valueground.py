@@ -51,8 +51,10 @@ QUALITY = {
     ("Q5", "studio"): {"match_a": "1"},
 }
 """What is not perfect in a pair; the first two are rejected."""
+SIDES = ("match_a", "match_b")
 SCORES = {"match_a": "2", "match_b": "2", "pair_match": "2", "no_cue": "1"}
 RUBRIC_JUDGES = (JUDGE, HERON)
+REVIEWERS = 2  # of each pair in each cohort
 
 
 def import_survey(demo: Demo) -> None:
@@ -100,7 +102,7 @@ def side_of(key: str, country: str) -> str:
 def import_pairs(demo: Demo) -> None:
     """Pairs of both sources for the questions that are judged."""
     demo.import_items(stage_of(SLUG, "pair-review"), _pairs(range(1, JUDGED + 1)))
-    demo.open_chain(SLUG, {"pair-review": 1})
+    demo.open_chain(SLUG, {"pair-review": REVIEWERS})
 
 
 def _pairs(numbers: range) -> list[dict[str, Any]]:
@@ -124,7 +126,7 @@ def _known(number: int, source: str, cost: float) -> dict[str, Any]:
 
 
 def review_pairs(demo: Demo) -> None:
-    """A person of each cohort looks at each pair, and two judges do; one pair is not good enough."""
+    """Two people of each cohort look at each pair, and two judges do; one pair is not good enough."""
 
     def score(sheet: SimulatedSheet) -> dict[str, str]:
         return _scores(sheet.item.concept, sheet.item.condition, sheet.rng)
@@ -139,7 +141,7 @@ def review_pairs(demo: Demo) -> None:
 
 def _scores(concept: str, source: str, rng: Random) -> dict[str, str]:
     """A good pair has a lower score now and then, so little that it is accepted."""
-    faults = QUALITY.get((concept, source), {"match_b": "1"} if rng.random() < 0.2 else {})
+    faults = QUALITY.get((concept, source), {rng.choice(SIDES): "1"} if rng.random() < 0.2 else {})
     return {**SCORES, **faults}
 
 

@@ -45,9 +45,14 @@ NATIVE = {
         "festival": "节日", "transport": "交通",
     },
 }  # fmt: skip
+RARE = {"China": ("drinks", "festival", "transport")}
+"""Words that not everybody of a cohort calls everyday ones."""
 CONCEPTS = tuple(concept for concept in NATIVE["Brazil"] if concept != SYNONYM)
 LOOK_ALIKES = "scenes-1"
-PREFERENCE = {"correct": 0.3, "language_biased": 0.26, "irrelevant": 0.1}
+PREFERENCE = {
+    "correct": 0.3, "language_biased": 0.26, "irrelevant": 0.1, "object_language_biased": 0.24, "object_relevant": 0.22,
+    "descriptor_relevant": 0.2,
+}  # fmt: skip
 SYSTEM_PROMPT = "The picture may come from any country."
 
 
@@ -57,7 +62,9 @@ def import_concepts(demo: Demo) -> None:
     rows = [{"key": word, "concept": word, "fact.text_vector": _vector(word)} for word in NATIVE["Brazil"]]
     demo.import_items(benchmark.stages.get(key="concepts"), rows)
     demo.open_chain(
-        SLUG, {"merges": 3, "captions": 1}, only={"look-alikes": SORTED_BY, "labels": SORTED_BY, "captions": SORTED_BY}
+        SLUG,
+        {"concepts": 2, "merges": 3, "captions": 1},
+        only={"look-alikes": SORTED_BY, "labels": SORTED_BY, "captions": SORTED_BY},
     )
 
 
@@ -74,7 +81,8 @@ def name_concepts(demo: Demo) -> None:
     """Each cohort says what the concepts are called, and two words are merged."""
 
     def name(sheet: SimulatedSheet) -> dict[str, str]:
-        return {"native_name": NATIVE[sheet.label][sheet.item.concept], "everyday": "yes"}
+        everyday = "no" if sheet.item.concept in RARE.get(sheet.label, ()) and sheet.rng.random() < 0.5 else "yes"
+        return {"native_name": NATIVE[sheet.label][sheet.item.concept], "everyday": everyday}
 
     def merge(sheet: SimulatedSheet) -> dict[str, str]:
         return {"same": "same", "name": "first" if sheet.item.context["first"] == STAYS else "second"}
@@ -158,14 +166,14 @@ def create_trials(demo: Demo) -> None:
 
 
 def import_captions(demo: Demo) -> None:
-    """Captions of some pictures in three languages, as a collection that pictures search."""
+    """Captions of the pictures in four languages, as a collection that pictures search."""
     rows = [
         {
-            "key": f"{item.key}/{language}", "text": f"{NATIVE[country][item.concept]}, {item.origin}",
-            "country": country, "language": language, "image_id": item.key, "concept": item.concept,
+            "key": f"{item.key}/{language}", "text": f"{name}, {item.origin}", "country": item.origin,
+            "language": language, "image_id": item.key, "concept": item.concept,
         }
-        for item in items_of(SLUG, "unique")[::3]
-        for country, language in LANGUAGES.items()
+        for item in items_of(SLUG, "unique")
+        for language, name in _names(item.concept).items()
     ]  # fmt: skip
     demo.import_items(stage_of(SLUG, "captions"), rows)
     plan = CollectionPlan(
@@ -173,6 +181,11 @@ def import_captions(demo: Demo) -> None:
     )
     build_collection(plan, demo.actor)
     add_slots(campaign_of(SLUG, "captions"))
+
+
+def _names(concept: str) -> dict[str, str]:
+    """What it is called, by language."""
+    return {"en": concept} | {language: NATIVE[country][concept] for country, language in LANGUAGES.items()}
 
 
 def import_scores(demo: Demo) -> None:

@@ -17,7 +17,7 @@ from evaluation.rendering.html import page_table
 from evaluation.rendering.report import Cell, Reason, Report, ReportColumn, Row, number
 from evaluation.reports.comparison_filters import EVERYBODY
 from evaluation.selections.catalogue import Catalogue
-from evaluation.selections.selection import Selection, select
+from evaluation.selections.selection import Selection, select, stage_of
 from people.models import Rater
 
 Boxes = list[list[float]]
@@ -26,8 +26,7 @@ Boxes = list[list[float]]
 def box_selection(catalogue: Catalogue, params: QueryDict, zone: tzinfo) -> Selection | None:
     """Of the question that is asked for, where it is a box; else of the first box of a stage none of whose questions
     has a code. None of any other. Raises SelectionError."""
-    wanted = (params.getlist("stage") or [""])[0]
-    stage = next((one for one in catalogue.stages if one.key == wanted), catalogue.stages[0])
+    stage = stage_of(catalogue, params)
     sheet = stage.campaigns[0].sheet
     keys = [one.key for one in sheet.fields if sheet.level(one.key) == "box"]
     chosen = [key for key in params.getlist("field") if key in keys]

@@ -21,7 +21,7 @@ from evaluation.queries.answer_tables import field_answers, one_per_rater
 from evaluation.queries.ratings import inclusion_filter, pooled_ratings
 from evaluation.selections.catalogue import CampaignEntry, Catalogue
 from evaluation.selections.measures import CODED
-from evaluation.selections.selection import Params, Selection, SelectionError, select
+from evaluation.selections.selection import Params, Selection, SelectionError, select, stage_of
 
 PAGE = 50
 LEAST = ("2", "3", "5", "10")
@@ -70,7 +70,7 @@ def comparable(entry: CampaignEntry) -> list[Field]:
 
 def disagreement_selection(catalogue: Catalogue, params: Params, zone: Any) -> tuple[Selection, int]:
     """The selection, of any question, and the least number of raters. Raises SelectionError."""
-    stage = {one.key: one for one in catalogue.stages}.get((params.getlist("stage") or [""])[0], catalogue.stages[0])
+    stage = stage_of(catalogue, params)
     asked = [value for value in params.getlist("field") if value]
     plain = QueryDict(mutable=True)
     for name in ("stage", "campaign"):

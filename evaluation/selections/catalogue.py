@@ -5,9 +5,10 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from django.db.models import Max
 from django.utils.translation import gettext as _
 
-from annotation.models import Annotation, Campaign, CampaignCohort, SheetVersion
+from annotation.models import Annotation, Campaign, CampaignCohort, SheetVersion, Tally
 from annotation.queries.answers import Withdrawn, withdrawn_of
 from annotation.sheets.conditions import sort_conditions
 from annotation.sheets.sheet import Field, Sheet
@@ -107,6 +108,17 @@ class Catalogue:
     def with_pooled(self) -> "Catalogue":
         """With all cohorts together, which stand in tables as a cohort does."""
         return replace(self, cohorts={POOLED: Cohort(pk=POOLED, label=_("All cohorts")), **self.cohorts})
+
+    @cached_property
+    def shown_first(self) -> StageEntry:
+        """The first stage with answers of people to a question with codes: one that wants several of each item, where
+        there is one. The first of all stages while nobody has answered."""
+        if len(self.stages) == 1:
+            return self.stages[0]
+        rows = Tally.objects.filter(cohort__campaign__stage__in=[stage.id for stage in self.stages], submitted__gt=0)
+        wanted = dict(rows.values_list("cohort__campaign__stage").annotate(Max("cohort__target_answers")))
+        answered = [stage for stage in self.stages if stage.id in wanted and stage.current[0].fields]
+        return next((stage for stage in answered if wanted[stage.id] > 1), next(iter(answered), self.stages[0]))
 
     @cached_property
     def withdrawn(self) -> Withdrawn:

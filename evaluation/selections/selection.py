@@ -227,7 +227,7 @@ def select(
     `zone`: whose days the dates of the address are. `every_question`: for agreement of people, which every question of
     the sheet has; else only those whose answers are codes or groupings can be chosen.
     """
-    stage = _stage(catalogue, params, coded=not every_question and not field)
+    stage = stage_of(catalogue, params, coded=not every_question and not field)
     campaigns = _campaigns(stage, params)
     entry = campaigns[0]
     fields = {f.key: f.key for f in (entry.sheet.fields if every_question else entry.fields)}
@@ -348,12 +348,19 @@ def _request_params(params: Params) -> tuple[tuple[str, str], ...]:
     return tuple((name, value) for name in NAMES for value in params.getlist(name) if value)
 
 
-def _stage(catalogue: Catalogue, params: Params, *, coded: bool) -> StageEntry:
-    """The stage that the address names, else the first; with `coded`, the first that has a question with codes."""
+def stage_of(catalogue: Catalogue, params: Params, *, coded: bool = False) -> StageEntry:
+    """The stage that the address names, or that of its campaign; else the one that can be compared by now, with `coded`
+    one that has a question with codes. Raises SelectionError."""
     stages = {stage.key: stage for stage in catalogue.stages}
-    with_codes = (stage for stage in catalogue.stages if stage.current[0].fields) if coded else iter(())
-    first = next(with_codes, catalogue.stages[0])
-    return stages[_single(params, "stage", stages, first.key)]
+    if named := _single(params, "stage", stages, ""):
+        return stages[named]
+    campaigns = {value for value in params.getlist("campaign") if value}
+    if of_campaign := [stage for stage in catalogue.stages if campaigns & {str(one.id) for one in stage.campaigns}]:
+        return of_campaign[0]
+    first = catalogue.shown_first
+    if first.current[0].fields or not coded:
+        return first
+    return next((stage for stage in catalogue.stages if stage.current[0].fields), first)
 
 
 def _campaigns(stage: StageEntry, params: Params) -> list[CampaignEntry]:

@@ -42,7 +42,7 @@ def _params_with_stage(catalogue: Catalogue, request: HttpRequest) -> QueryDict:
     if not any(asked.getlist("stage") + asked.getlist("campaign")):
         by_use = sorted(catalogue.stages, key=lambda stage: not stage.has_models)
         first = next((stage for stage in by_use if _is_compared(stage)), catalogue.stages[0])
-        if first is not catalogue.stages[0] or not first.current[0].fields:
+        if first is not catalogue.shown_first or not first.current[0].fields:
             asked["stage"] = first.key
     return asked
 

@@ -19,9 +19,10 @@ from evaluation.figures.figure import Figure
 from evaluation.figures.spec import FigureData, FigureSpec
 from evaluation.figures.table_figures import ACCURACY, heat_spec, option_words, spec_of, table_of
 from evaluation.metrics.estimate import Estimate
-from evaluation.tables.table import MissingData
+from evaluation.rendering.report import Row
+from evaluation.tables.table import MissingData, Table
 from evaluation.tables.targets import label_set_of
-from papers.culturalvqa.tables.accuracy import TABLES, western_words
+from papers.culturalvqa.tables.accuracy import SIDES, TABLES, western_words
 from papers.culturalvqa.tables.data import Profile, counted_questions
 from papers.culturalvqa.tables.judgements import judged_answers, models_in_setting
 from predictions.queries.model_details import known_models
@@ -45,8 +46,8 @@ class Released:
     date_text: str
     day: date | None
     is_open: bool | None
-    western: Estimate
-    other: Estimate
+    western: Estimate | None
+    other: Estimate | None
 
 
 def day_of(text: str) -> date | None:
@@ -72,11 +73,11 @@ def by_release(ground: FigureData) -> Figure:
             date_text,
             day_of(date_text),
             opened.get(str(row.label)),
-            row.cells[1].estimate,
-            row.cells[2].estimate,
+            estimates.get(str(SIDES[True])),
+            estimates.get(str(SIDES[False])),
         )
         for row in table.rows
-        if (date_text := str(row.cells[0].text).strip()) and row.cells[1].estimate and row.cells[2].estimate
+        if (date_text := str(row.cells[0].text).strip()) and (estimates := _estimates(table, row))
     ]
     dated = [release for release in releases if release.day]
     if not dated:
@@ -93,16 +94,23 @@ def by_release(ground: FigureData) -> Figure:
     return Figure(
         key="by-release",
         title=_("Accuracy by release date"),
-        alt=list_text(pairs, _("Accuracy, Western and other countries:")),
+        alt=list_text(pairs, _("Accuracy: %(sides)s.") % {"sides": ", ".join(map(str, table.columns[1:]))}),
         columns=(_("model"), _("released"), _("open"), _("countries"), *number_columns()),
         rows=tuple(
             (release.name, release.date_text, _open_words(release.is_open), side, *numbers(estimate))
             for release in releases
             for side, estimate in ((_("Western"), release.western), (_("other"), release.other))
+            if estimate is not None
         ),
         draw=lambda width: points.draw(drawing, width),
         words=tuple(_release_words(ground, releases)),
     )
+
+
+def _estimates(table: Table, row: Row) -> dict[str, Estimate]:
+    """By the side of the countries; one of which the benchmark has none is missing."""
+    cells = zip(map(str, table.columns), row.cells, strict=True)
+    return {name: cell.estimate for name, cell in cells if cell.estimate is not None}
 
 
 def _openness_by_model(ground: FigureData) -> dict[str, bool]:
@@ -119,11 +127,9 @@ def _series(dated: Sequence[Released]) -> list[points.Series]:
     for kind in range(len(SIGNS)):
         some = [release for release in dated if _kind(release.is_open) == kind % 3]
         spots = tuple(
-            points.PlotPoint(
-                release.name, float(release.day.toordinal()), value_of(release.western if kind < 3 else release.other)
-            )
+            points.PlotPoint(release.name, float(release.day.toordinal()), value_of(estimate))
             for release in some
-            if release.day
+            if release.day and (estimate := release.western if kind < 3 else release.other) is not None
         )
         series.append(points.Series(kind, spots))
     return series
@@ -147,7 +153,7 @@ def _open_words(is_open: bool | None) -> str:
 
 
 def _pair_words(release: Released) -> str:
-    return f"{estimate_text(release.western)}, {estimate_text(release.other)}"
+    return ", ".join(estimate_text(side) for side in (release.western, release.other) if side is not None)
 
 
 def _release_words(ground: FigureData, releases: Sequence[Released]) -> list[str]:

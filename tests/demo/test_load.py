@@ -40,26 +40,14 @@ def signed_in(key: str) -> Client:
 
 
 SHORT_CHAIN = "globalrg-retrieval/"
-MAIN_TABLES = {
-    "culturalvqa-demo": (
-        "accuracy", "facets", "without-picture", "few-shot", "profile", "answers", "openers", "skips",
-        "sub-categories", "stereotypes", "verdicts", "judge", "in-corpus", "in-titles", "models",
-    ),
-    "caire-demo": ("table-2", "table-14", "table-15", "table-16", "table-17", "spread", "models"),
-    "globalrg-retrieval-demo": ("retrieval", "retrieval-universals", "first-countries", "first-regions", "models"),
-    "globalrg-grounding-demo": ("collected", "grounding", "grounding-countries", "grounding-regions", "models"),
-    "valueground-demo": (
-        "table-1", "table-2", "table-3", "table-4", "table-5", "table-6", "table-7", "table-8", "figure-3", "labels",
-        "bands", "models",
-    ),
-    "3xcm-demo": (
-        "association", "association-countries", "silhouettes", "wins-countries", "baseline", "descriptor",
-        "descriptor-countries", "tests", "drift", "drift-concepts", "images-countries", "images-concepts", "languages",
-        "languages-list", "languages-tiers", "prompts", "models",
-    ),
+WITHOUT_VALUES = {
+    ("caire-demo", "table-1"), ("caire-demo", "table-3"), ("caire-demo", "table-10"), ("caire-demo", "link-cases"),
+    ("3xcm-demo", "query-sets"), ("culturalvqa-demo", "correlations"),
 }  # fmt: skip
-"""Of each benchmark the tables that need neither a local model, nor more countries or questions than the demo has."""
+"""Tables that say which step fills them: the demo has neither the specific set of CAIRE nor another wording. And
+correlations over three countries are undefined where all of them come out equal."""
 EMPTY = re.compile(r"No value|Nothing yet")
+LEAST_TABLES = 5  # of each benchmark
 PAGES = ("", "items/", "agreement/", "models/", "tables/", "figures/", "people/", "export/")
 
 
@@ -117,9 +105,10 @@ def look_at_everything(folder: Path) -> None:
         for page in PAGES:
             assert mara.get(f"/b/{slug}/{page}").status_code == 200, f"{slug} {page}"
         index = mara.get(f"/b/{slug}/tables/").content.decode()
-        tables = set(re.findall(rf"/b/{slug}/tables/([-\w]+)/", index))
-        assert set(MAIN_TABLES[slug]) <= tables, slug
-        for page in ("", "items/", "tables/", *(f"tables/{key}/" for key in MAIN_TABLES[slug])):
+        tables = sorted(set(re.findall(rf"/b/{slug}/tables/([-\w]+)/", index)))
+        filled = [key for key in tables if (slug, key) not in WITHOUT_VALUES]
+        assert len(filled) >= LEAST_TABLES, slug
+        for page in ("", "items/", *(f"tables/{key}/" for key in filled)):
             shown = mara.get(f"/b/{slug}/{page}")
             assert shown.status_code == 200, f"{slug} {page}"
             assert not EMPTY.search(re.sub(r"<[^>]+>", " ", shown.content.decode())), f"{slug} {page}"

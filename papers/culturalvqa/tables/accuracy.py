@@ -3,7 +3,7 @@ of people's verdicts on models in `culturalvqa_verdicts.py`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -277,12 +277,16 @@ def build_sub_categories(number: str, inputs: TableInputs) -> Table:
     further = sorted(set(inside.sub_category.tolist()) - {""} - set(paper))
     if not set(inside.sub_category.tolist()) - {""}:
         raise MissingData(NO_SUB_CATEGORIES)
+    judged_kinds = set(zip(inside.facet.tolist(), inside.sub_category.tolist(), strict=True))
+    unjudged = [name for name in paper if not any((facet, name) in judged_kinds for facet in facets)]
     rows = []
     for name in (*paper, *further):
+        if name in unjudged:
+            continue
         cells, estimates = [], []
         for facet in facets:
             for model, some in models:
-                if facet not in paper.get(name, facets):
+                if facet not in paper.get(name, facets) or (facet, name) not in judged_kinds:
                     cells.append(Cell(empty=True))
                     continue
                 estimate = some.of(facet=facet, sub_category=name).accuracy
@@ -298,8 +302,17 @@ def build_sub_categories(number: str, inputs: TableInputs) -> Table:
         *about_judge(judged),
         SUB_CATEGORIES_FROM,
         _("A row's average is the plain mean of its cells that exist and have a value."),
+        *_unjudged_words(unjudged),
     ]
     return inputs.table(corner=_("Sub-category"), columns=[*columns, _("Average")], rows=rows, words=words)
+
+
+def _unjudged_words(names: Sequence[str]) -> list[Words]:
+    """Which rows of the paper are left out."""
+    if not names:
+        return []
+    text = _("No answer to a question of these kinds has been judged yet, so they have no row: %(names)s.")
+    return [text % {"names": ", ".join(names)}]
 
 
 def western_words(label_set: LabelSetSpec | None, western_by_country: Mapping[str, bool | None]) -> list[Words]:
@@ -311,6 +324,9 @@ def western_words(label_set: LabelSetSpec | None, western_by_country: Mapping[st
         text = _("In neither column, since the label set does not say: %(countries)s.")
         sentences.append(text % {"countries": ", ".join(unknown)})
     return [*sentences, *set_words(label_set)]
+
+
+SIDES: Mapping[bool, Words] = {True: gettext_lazy("Western countries"), False: gettext_lazy("Other countries")}
 
 
 def build_releases(inputs: TableInputs) -> Table:
@@ -326,15 +342,18 @@ def build_releases(inputs: TableInputs) -> Table:
     rows = []
     label_set = label_set_of(inputs.benchmark)
     western_by_country = western_of(label_set, judged.countries)
+    sides = {side: name for side, name in SIDES.items() if side in western_by_country.values()}
     for date, name, some in sorted(dated, key=lambda one: (one[0] or "9", one[1])):
         cells = [Cell(text=date or "–")]
-        for western in (True, False):
+        for western in sides:
             estimates = [some.of(country=c).accuracy for c, side in western_by_country.items() if side is western]
             cells.append(Cell(mean_over_countries(estimates, SHARES), rounding=ROUND))
         rows.append(Row(name, tuple(cells)))
     words = [*about_judge(judged), *western_words(label_set, western_by_country), MEAN]
     words += [_detail_words(NOT_DATED, undated)] if undated else []
-    columns: list[Words] = [_("Released"), _("Western countries"), _("Other countries")]
+    words += [_("%(side)s: none of the benchmark, so they have no column.") % {"side": name}
+              for side, name in SIDES.items() if side not in sides]  # fmt: skip
+    columns: list[Words] = [_("Released"), *sides.values()]
     return inputs.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 
 
