@@ -22,10 +22,12 @@ class AnnotationConfig(AppConfig):
         from annotation.services.files.answer_files import IMPORT
         from annotation.services.revisions import makers
         from annotation.services.revisions.finder import FinderMaker
+        from annotation.services.sheets import recipe_checks
         from annotation.services.sheets.number_facts import facts_read_as_numbers
         from benchmarks.pages import board, panels
         from benchmarks.pages.next_actions import Rank, register
         from benchmarks.services import item_changes, number_facts
+        from benchmarks.services.recipes import recipe_parts
         from jobs.services import kinds
 
         panels.register(PANEL)
@@ -51,3 +53,5 @@ class AnnotationConfig(AppConfig):
         item_changes.register_for_arrivals(intake_changes.follow_new_parts)
         item_changes.register_for_arrivals(exclude_former_judges)
         number_facts.register(facts_read_as_numbers)
+        recipe_parts.register_check(recipe_checks.stage_file_problems)
+        recipe_parts.register_cohorts(recipe_checks.asked_cohorts)

@@ -9,9 +9,9 @@ from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
-from benchmarks.models import Benchmark, LabelSet, Role, Stage
+from benchmarks.models import Benchmark, LabelSet, Role, SavedRecipe, Stage
 from jobs.models import Event, record
-from people.access import is_team_admin, team_for
+from people.access import is_team_admin, team_for, visible_teams
 from people.models import Team, TeamMember, User
 
 Can = Literal["see", "review", "work_on", "own", "roles"]
@@ -101,6 +101,26 @@ def team_for_label_sets(user: User | AnonymousUser, slug: str, *, edit: bool = F
     if edit and not may_edit_label_sets(user, team):
         raise Http404
     return team
+
+
+def team_for_recipes(user: User | AnonymousUser, slug: str, *, edit: bool = False) -> Team:
+    """A team for its members, who may all create benchmarks there; with `edit`, not for site admins of other teams."""
+    team = team_for(user, slug)
+    if edit and not (isinstance(user, User) and visible_teams(user).filter(pk=team.pk).exists()):
+        raise Http404
+    return team
+
+
+def saved_recipe_for(team: Team, saved_recipe_id: int) -> SavedRecipe:
+    """A recipe of a team that the person has been let into; 404 for those of others."""
+    return get_object_or_404(SavedRecipe.objects.select_related("team", "created_by"), team=team, pk=saved_recipe_id)
+
+
+def may_remove_recipe(user: User | AnonymousUser, row: SavedRecipe) -> bool:
+    """Who saved this version, while a member, and the team's admins."""
+    if not isinstance(user, User) or not visible_teams(user).filter(pk=row.team_id).exists():
+        return False
+    return row.created_by_id == user.pk or is_team_admin(user, row.team)
 
 
 def _leave_trace(user: User, benchmark: Benchmark) -> None:

@@ -34,6 +34,7 @@ from benchmarks.models.items import RETURNED
 from benchmarks.pages import plugin_pages
 from benchmarks.pages.plugin_pages import PluginPage
 from benchmarks.services.label_sets import create_typed
+from benchmarks.services.recipes.saved_recipes import keep_recipe, recipe_content
 from evaluation.tables import registry
 from jobs.models import Job
 from people.models import Cohort, Rater, User
@@ -249,6 +250,8 @@ def build(world: World) -> Mapping[str, Any]:
         **{f"predictions:{name} slug": world.team.slug for name in ENDPOINT_ROUTES},
         **{f"people:{name} slug": world.team.slug for name in TEAM_ROUTES},
         **{f"benchmarks:{name} slug": world.team.slug for name in TARGET_ROUTES},
+        **{f"annotation:{name} slug": world.team.slug for name in RECIPE_ROUTES},
+        "saved_recipe_id": keep_recipe(world.team, recipe_content(world.benchmark, "Kept", ""), world.mara)[0].pk,
         "label_set_id": create_typed(world.team, "Lands", f"{world.egypt.label}\nPeru", world.mara)[0].pk,
         **knowledge.samples(world),
         **TABLES,
@@ -325,6 +328,7 @@ POSTS: Mapping[str, Mapping[str, str]] = {
     "predictions:model_details": {"model": "Asked", "access": "open"},
     "predictions:endpoint_new": {"kind": "openai", "name": "Mine", "base_url": "https://a.example/v1"},
     "predictions:endpoint_action": {"do": "retire"},
+    "annotation:saved_recipe": {"do": "remove"},
     "benchmarks:targets": {"add": "countries"},
     "benchmarks:target_new": {"name": "Faiths", "kind": "religions", "lines": "Sufism"},
     "predictions:knowledge": {"name": "Mine", "version": "1"},
@@ -358,5 +362,6 @@ TEAM_ROUTES = (
     "cohort_new",
 )
 TARGET_ROUTES = ("targets", "target_new", "target_sample", "target_set", "target_cohorts")
+RECIPE_ROUTES = ("recipes", "saved_recipe", "saved_recipe_file")
 ENDPOINT_ROUTES = ("endpoints", "endpoint_new", "endpoint", "endpoint_prices", "endpoint_action", "model_details")
 ANSWER_ROUTES = ("answer_run", "answer_run_live", "answer_run_action", "call", "calls_file")

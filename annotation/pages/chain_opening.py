@@ -15,7 +15,7 @@ from annotation.services.campaigns.instructions import newest_version, texts_of
 from annotation.services.queue.slot_creation import count_items
 from benchmarks.models import Benchmark, Stage
 from benchmarks.queries.recipe_cohorts import recipe_cohorts
-from benchmarks.recipes.registry import find
+from benchmarks.queries.saved_recipes import recipe_of
 from people.locales.languages import native_name
 from people.models import Cohort
 
@@ -155,7 +155,7 @@ def _is_answered(stage: Stage) -> bool:
     """Whether people or models answer in the stage. What is drawn or kept and shown to nobody is a set."""
     if stage.target_answers or stage.derivation.get("kind", SETS[0]) not in SETS:
         return True
-    recipe = find(stage.benchmark.recipe)
+    recipe = recipe_of(stage.benchmark)
     return recipe is not None and stage.key in {condition.stage for condition in recipe.model_conditions}
 
 

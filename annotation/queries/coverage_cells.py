@@ -17,7 +17,7 @@ from django.utils import translation
 from annotation.queries.sql import fetch
 from benchmarks.models import CohortLabel, Stage
 from benchmarks.queries.label_sets import find_set, set_for_tables
-from benchmarks.recipes.registry import find
+from benchmarks.queries.saved_recipes import recipe_of
 from benchmarks.rules.coverage import CoverageError, CoverageSpec
 from benchmarks.rules.label_sets.contract import LabelSpec, fold, spellings
 from people.models import Cohort
@@ -323,7 +323,7 @@ def column_names(stage: Stage, spec: CoverageSpec, counts: Mapping[tuple[str, st
     """Those that are named; else the recipe's; else what the items have."""
     if spec.names:
         return list(spec.names)
-    recipe = find(stage.benchmark.recipe)
+    recipe = recipe_of(stage.benchmark)
     if recipe is not None:
         conditions = [condition.key for condition in recipe.conditions]
         if names := conditions if spec.columns == "conditions" else list(recipe.concepts):

@@ -7,12 +7,12 @@ from django.utils.translation import gettext as _
 
 from annotation.sheets.sheet import localise
 from benchmarks.models import Benchmark
-from benchmarks.recipes import registry
+from benchmarks.queries.saved_recipes import recipe_of
 
 
 def sort_conditions(benchmark: Benchmark, conditions: Iterable[str]) -> list[str]:
     """As the recipe names them, then the others by name."""
-    recipe = registry.find(benchmark.recipe)
+    recipe = recipe_of(benchmark)
     keys = [spec.key for spec in recipe.conditions] if recipe else []
     return sorted(
         conditions, key=lambda condition: (keys.index(condition) if condition in keys else len(keys), condition)
@@ -20,7 +20,7 @@ def sort_conditions(benchmark: Benchmark, conditions: Iterable[str]) -> list[str
 
 
 def condition_name(benchmark: Benchmark, condition: str, language: str) -> str:
-    recipe = registry.find(benchmark.recipe)
+    recipe = recipe_of(benchmark)
     for spec in recipe.conditions if recipe else ():
         if spec.key == condition:
             return localise(spec.name, language)

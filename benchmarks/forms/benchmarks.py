@@ -5,12 +5,14 @@ from django.db.models import QuerySet
 from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
-from benchmarks.models import Benchmark
+from benchmarks.models import Benchmark, SavedRecipe
+from benchmarks.queries.saved_recipes import offered_recipes
 from benchmarks.recipes.registry import RECIPES
 from people.forms.base import StyledFormMixin
 from people.models import Team
 
 BLANK = "blank"
+SAVED = "saved:"
 TAKEN = _("This address cannot be used. Choose another.")
 
 
@@ -36,12 +38,28 @@ class CreateForm(StyledFormMixin, forms.Form):
     def __init__(self, *args: object, teams: QuerySet[Team], **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
         self.fields["team"].queryset = teams  # type: ignore[attr-defined]
-        choices = [*((recipe.key, recipe.name) for recipe in RECIPES), (BLANK, _("A blank benchmark"))]
+        self.saved = {f"{SAVED}{row.pk}": row for row in offered_recipes(teams)}
+        own = [(value, row.name) for value, row in self.saved.items()]
+        choices = [*((recipe.key, recipe.name) for recipe in RECIPES), *own, (BLANK, _("A blank benchmark"))]
         self.fields["recipe"].choices = choices  # type: ignore[attr-defined]
         self.fields["slug"].widget.attrs |= {"dir": "ltr", "autocapitalize": "none"}
         if len(teams) == 1:
             self.fields["team"].widget = forms.HiddenInput()
             self.fields["team"].initial = teams[0].pk
+
+    @property
+    def saved_recipe(self) -> SavedRecipe | None:
+        """The team's own recipe that was chosen."""
+        return self.saved.get(str(self.cleaned_data.get("recipe", "")))
+
+    def clean_team(self) -> Team:
+        team: Team = self.cleaned_data["team"]
+        if self.saved_recipe is not None and self.saved_recipe.team_id != team.pk:
+            text = _(
+                "This recipe is kept by the team “%(team)s”. Choose that team, or load the recipe's file for yours."
+            )
+            raise forms.ValidationError(text, params={"team": self.saved_recipe.team.name})
+        return team
 
     def clean_slug(self) -> str:
         """A given address must be free; one made of the name gets a tail if it is not."""

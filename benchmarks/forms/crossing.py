@@ -13,7 +13,7 @@ from django.utils.translation import ngettext
 from benchmarks.imports.records import LENGTHS
 from benchmarks.models import Stage
 from benchmarks.queries.label_sets import newest_sets, offered_sets, set_for_tables
-from benchmarks.recipes.registry import find
+from benchmarks.queries.saved_recipes import recipe_of
 from benchmarks.rules.crossing import crossed_rows, missing_placeholders
 from benchmarks.rules.label_sets.contract import LabelSpec, fold
 from people.forms.base import StyledFormMixin
@@ -40,7 +40,7 @@ class CrossingForm(StyledFormMixin, forms.Form):
     def __init__(self, *args: Any, stage: Stage, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.stage, self.team = stage, stage.benchmark.team
-        recipe = find(stage.benchmark.recipe)
+        recipe = recipe_of(stage.benchmark)
         names = {row.key: row.name for row in newest_sets(self.team)}
         names |= {spec.key: spec.name for spec in offered_sets() if spec.key not in names}
         self.fields["label_set"].choices = [("", _("Choose")), *names.items()]  # type: ignore[attr-defined]

@@ -128,7 +128,9 @@ class BlockedWordsForm(FilterForm):
         return list(lines)
 
     def params(self) -> dict[str, Any]:
-        return {"words": self.cleaned_data["words"], "in": self.cleaned_data["texts"]}
+        """All texts are read where none are named."""
+        words, texts = self.cleaned_data["words"], self.cleaned_data["texts"]
+        return {"words": words} if set(texts) == set(blocked_words.TEXTS) else {"words": words, "in": texts}
 
 
 class FactForm(FilterForm):

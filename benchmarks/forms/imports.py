@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from benchmarks.imports.manifest import MOST_BYTES
 from benchmarks.imports.records import Defaults
 from benchmarks.models import Stage
-from benchmarks.recipes.registry import find
+from benchmarks.queries.saved_recipes import recipe_of
 from benchmarks.templatetags.texts import localise
 from people.forms.base import StyledFormMixin
 
@@ -49,7 +49,7 @@ class ImportForm(StyledFormMixin, forms.Form):
             self.fields["manifest"].help_text = _("CSV or JSON Lines. Items of this stage have no picture.")
         elif stage.pictures == "optional":
             self.fields["manifest"].help_text = _("CSV or JSON Lines. It may come without a zip.")
-        recipe = find(benchmark.recipe)
+        recipe = recipe_of(benchmark)
         if recipe and recipe.conditions:
             known = [(condition.key, localise(condition.name)) for condition in recipe.conditions]
             choices = [("", _("As given in each row")), *known]

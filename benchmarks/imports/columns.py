@@ -8,8 +8,8 @@ from django.utils.translation import gettext as _
 
 from benchmarks.imports.vocabulary import Vocabulary, vocabulary_of
 from benchmarks.models import Stage
+from benchmarks.queries.saved_recipes import recipe_of
 from benchmarks.recipes.contract import Recipe, StageSpec
-from benchmarks.recipes.registry import find
 from benchmarks.rules.displays import TEXT_ON_SHEET, context_columns
 
 MOST_VALUES = 20
@@ -117,13 +117,13 @@ def _source_columns(stage: Stage) -> Iterator[ManifestColumn]:
 
 
 def _spec(stage: Stage) -> StageSpec | None:
-    recipe = find(stage.benchmark.recipe)
+    recipe = recipe_of(stage.benchmark)
     return next((spec for spec in recipe.stages if spec.key == stage.key), None) if recipe else None
 
 
 def sample_of(stage: Stage) -> Sample:
     """Head and rows of a manifest that imports as it is: the recipe's, else two items made up for the stage."""
-    recipe, spec = find(stage.benchmark.recipe), _spec(stage)
+    recipe, spec = recipe_of(stage.benchmark), _spec(stage)
     if spec and spec.sample:
         head = list(dict.fromkeys(name for row in spec.sample for name in row))
         return head, [[row.get(name, "") for name in head] for row in spec.sample]

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from benchmarks.imports import countries
 from benchmarks.imports.problems import RowProblem
 from benchmarks.models import Stage
-from benchmarks.recipes.registry import find
+from benchmarks.queries.saved_recipes import recipe_of
 from benchmarks.rules.label_sets.countries import NAMES
 
 
@@ -44,7 +44,7 @@ class Vocabulary:
 
 
 def vocabulary_of(stage: Stage) -> Vocabulary:
-    recipe = find(stage.benchmark.recipe)
+    recipe = recipe_of(stage.benchmark)
     spec = next((stage_spec for stage_spec in recipe.stages if stage_spec.key == stage.key), None) if recipe else None
     if recipe is None or (spec is not None and spec.own_vocabulary):
         return Vocabulary({}, {}, {}, stage.pictures, needs_origin=recipe is None)

@@ -3,6 +3,7 @@ from benchmarks.models.images import Image
 from benchmarks.models.intake import FilterResult, FilterVersion
 from benchmarks.models.items import Item, ItemFact, ItemImage
 from benchmarks.models.label_sets import CohortLabel, Label, LabelSet
+from benchmarks.models.recipes import SavedRecipe
 from benchmarks.models.revisions import FormerJudge, ItemReturn
 
 __all__ = [
@@ -19,5 +20,6 @@ __all__ = [
     "Label",
     "LabelSet",
     "Role",
+    "SavedRecipe",
     "Stage",
 ]

@@ -15,6 +15,9 @@ class Benchmark(models.Model):
     purpose = models.TextField(_("purpose"), blank=True)
     recipe = models.CharField(max_length=60, blank=True)
     recipe_version = models.CharField(max_length=20, blank=True)
+    saved_recipe = models.SlugField(
+        max_length=60, blank=True, db_default="", help_text="Key of the team's own recipe that it was made of, if any."
+    )
     citation = models.TextField(blank=True)
     licence = models.CharField(max_length=120, blank=True)
     pseudonym_key = models.CharField(max_length=64, editable=False, help_text="Secret; made when the benchmark is.")

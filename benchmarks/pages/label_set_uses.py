@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from benchmarks.models import Benchmark, Item, LabelSet
-from benchmarks.recipes.registry import find
+from benchmarks.queries.saved_recipes import recipe_of
 
 
 class LabelSetUse(NamedTuple):
@@ -41,7 +41,7 @@ def stages_with(label_set: LabelSet, benchmarks: "QuerySet[Benchmark]") -> Itera
     items = Item.objects.filter(stage__benchmark__in=benchmarks, withdrawn_at=None, context__label_set__in=names)
     stages = set(items.order_by().values_list("stage", flat=True).distinct())
     for benchmark in benchmarks.prefetch_related("stages"):
-        recipe = find(benchmark.recipe)
+        recipe = recipe_of(benchmark)
         specs = {spec.key: spec for spec in recipe.stages} if recipe else {}
         for stage in benchmark.stages.all():
             spec = specs.get(stage.key)

@@ -9,8 +9,8 @@ from django.db.models.functions import Coalesce
 
 from benchmarks.models import Benchmark, Item, ItemImage, Role, Stage
 from benchmarks.queries.items import FACETS
+from benchmarks.queries.saved_recipes import recipe_of
 from benchmarks.recipes.contract import Recipe
-from benchmarks.recipes.registry import find
 from people.models import User
 
 
@@ -51,7 +51,7 @@ def benchmark_rows(benchmarks: QuerySet[Benchmark], user: User) -> QuerySet[Benc
 
 
 def stages(benchmark: Benchmark) -> list[StageView]:
-    recipe = find(benchmark.recipe)
+    recipe = recipe_of(benchmark)
     return [_stage_view(stage, recipe) for stage in benchmark.stages.all()]
 
 
@@ -90,7 +90,7 @@ def stage_items(stages: Sequence[Stage]) -> dict[int, StageItems]:
 
 def condition_names(benchmark: Benchmark) -> dict[str, Mapping[str, str]]:
     """The recipe's names for its conditions, by key."""
-    recipe = find(benchmark.recipe)
+    recipe = recipe_of(benchmark)
     return {condition.key: condition.name for condition in recipe.conditions} if recipe else {}
 
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchmarks.models import Benchmark, Item, Stage
+from benchmarks.queries.saved_recipes import recipe_of
 from benchmarks.recipes.contract import StageSpec
-from benchmarks.recipes.registry import find
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class RecipeAdditions:
 
 def recipe_additions(benchmark: Benchmark) -> RecipeAdditions | None:
     """None where the benchmark is of the recipe's own version, or lacks nothing. Three queries at most."""
-    recipe = find(benchmark.recipe)
+    recipe = recipe_of(benchmark)
     if recipe is None or recipe.version == benchmark.recipe_version:
         return None
     present = {stage.key: stage for stage in benchmark.stages.all()}

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from benchmarks.models import Benchmark, Role
+from benchmarks.queries.saved_recipes import recipe_of
 from benchmarks.recipes.contract import CohortSpec
-from benchmarks.recipes.registry import find
 from people.models import Cohort, TeamMember, User
 
 
@@ -20,7 +20,7 @@ class RecipeCohort:
 
 def recipe_cohorts(benchmark: Benchmark) -> list[RecipeCohort]:
     """Return the recipe's cohorts in its order; empty without a recipe. One query."""
-    recipe = find(benchmark.recipe)
+    recipe = recipe_of(benchmark)
     if recipe is None or not recipe.cohorts:
         return []
     existing = {cohort.label: cohort for cohort in Cohort.objects.filter(team=benchmark.team_id)}

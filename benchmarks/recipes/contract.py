@@ -190,7 +190,7 @@ def problems(recipe: Recipe) -> Iterator[str]:
     """What would break a benchmark made of it. Field kinds check their own part of the sheet."""
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", recipe.key) or len(recipe.key) > 60:
         yield "key: lower-case letters, digits and hyphens, at most 60"
-    for part in ("version", "name", "citation"):
+    for part in ("version", "name"):
         if not getattr(recipe, part).strip():
             yield f"{part}: is empty"
     if not recipe.stages:

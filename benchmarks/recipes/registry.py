@@ -19,8 +19,10 @@ WORDS: dict[str, Mapping[str, str]] = {
 def register_recipe(recipe: Recipe, words: Mapping[str, Mapping[str, str]] | None = None) -> None:
     """Make a recipe available. `words`: language to (English sentence to its translation), besides those of the site.
 
-    Raises RecipeError if the key is taken.
+    Raises RecipeError if the key is taken, or if nothing says what is to be cited.
     """
+    if not recipe.citation.strip():
+        raise RecipeError(f"recipe {recipe.key!r}: citation: is empty")
     if find(recipe.key) is not None:
         raise RecipeError(f"recipe {recipe.key!r}: the key is taken by another recipe")
     known = {language: {**WORDS.get(language, {}), **more} for language, more in (words or {}).items()}

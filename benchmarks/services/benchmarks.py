@@ -44,7 +44,7 @@ def create_from_recipe(team: Team, recipe_key: str, name: str, slug: str, actor:
         "citation": chosen.citation,
         "licence": chosen.licence,
     }
-    return _create(team, name, slug, actor, chosen.stages, facts)
+    return create_from_specs(team, name, slug, actor, chosen.stages, facts)
 
 
 def create_blank(
@@ -71,12 +71,13 @@ def create_blank(
         target_answers=target_answers,
         skip_reasons=BLANK_REASONS,
     )
-    return _create(team, name, slug, actor, (stage,), {"purpose": purpose})
+    return create_from_specs(team, name, slug, actor, (stage,), {"purpose": purpose})
 
 
-def _create(
+def create_from_specs(
     team: Team, name: str, slug: str, actor: User | None, stages: tuple[StageSpec, ...], facts: Mapping[str, str]
 ) -> Benchmark:
+    """A benchmark with these stages, owned by `actor`; `facts`: its other columns. Raises SlugTaken."""
     with transaction.atomic():
         benchmark = _row(
             Benchmark(team=team, name=name, slug=slug, pseudonym_key=secrets.token_hex(16), created_by=actor, **facts)

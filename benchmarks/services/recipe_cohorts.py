@@ -7,8 +7,8 @@ from datetime import datetime
 from django.db import transaction
 
 from benchmarks.models import Benchmark
+from benchmarks.queries.saved_recipes import recipe_of
 from benchmarks.recipes.contract import CohortSpec
-from benchmarks.recipes.registry import find
 from people.access import may_name_managers
 from people.models import Cohort, Invitation, Team, User
 from people.services import links, memberships
@@ -33,7 +33,7 @@ def create_recipe_cohorts(
     A cohort of the same label is left alone, so a second call creates nothing. `link` turns a token into an address.
     An actor who does not administer the team becomes a manager of the new cohorts, to invite more people.
     """
-    recipe = find(benchmark.recipe)
+    recipe = recipe_of(benchmark)
     if recipe is None:
         return []
     team = Team.objects.select_for_update().get(pk=benchmark.team_id)  # two requests at once create each label once

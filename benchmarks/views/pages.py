@@ -16,6 +16,7 @@ from benchmarks.queries.recipe_additions import recipe_additions
 from benchmarks.queries.recipe_cohorts import recipe_cohorts
 from benchmarks.recipes.registry import RECIPES
 from benchmarks.services.benchmarks import SlugTaken, create_blank, create_from_recipe
+from benchmarks.services.recipes.saved_recipes import create_from_saved
 from people.access import visible_teams
 from people.models import User
 from people.pages import tabs as people_tabs
@@ -44,12 +45,16 @@ def create(request: HttpRequest) -> HttpResponse:
     if not teams:
         raise Http404
     form = CreateForm(request.POST or None, teams=teams, initial={"recipe": RECIPES[0].key})
+    chosen = form.saved.get(request.GET.get("recipe", ""))
+    if chosen is not None:
+        form.initial.update(recipe=request.GET["recipe"], team=chosen.team_id)
     if request.method == "POST" and form.is_valid():
         try:
             return redirect("benchmarks:detail", _make(form, user).slug)
         except SlugTaken:
             form.add_error("slug", TAKEN)
     context = {"form": form, "recipes": RECIPES, "blank": BLANK, "nav": people_tabs.tabs_for(user, "benchmarks")}
+    context |= {"saved": form.saved, "teams": teams}
     return render(request, "benchmarks/create.html", context)
 
 
@@ -81,4 +86,6 @@ def _make(form: CreateForm, user: User) -> Benchmark:
     data = form.cleaned_data
     if data["recipe"] == BLANK:
         return create_blank(data["team"], data["name"], data["slug"], user, question=data["question"])
+    if form.saved_recipe is not None:
+        return create_from_saved(form.saved_recipe, data["name"], data["slug"], user)
     return create_from_recipe(data["team"], data["recipe"], data["name"], data["slug"], user)

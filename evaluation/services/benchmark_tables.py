@@ -19,7 +19,7 @@ RESERVED = frozenset({"new"})  # an address of its own
 
 @transaction.atomic
 def save_table(
-    benchmark: Benchmark, table: BenchmarkTable | None, values: dict[str, Any], actor: User
+    benchmark: Benchmark, table: BenchmarkTable | None, values: dict[str, Any], actor: User | None
 ) -> BenchmarkTable:
     """Create a table, or change one: it keeps its key, and its version grows."""
     Benchmark.objects.select_for_update(of=("self",), no_key=True).get(pk=benchmark.pk)  # orders two new keys

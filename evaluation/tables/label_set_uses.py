@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from annotation.models import Unit
 from benchmarks.models import Benchmark, LabelSet
 from benchmarks.pages.label_set_uses import LabelSetUse
-from benchmarks.recipes.registry import find
+from benchmarks.queries.saved_recipes import recipe_of
 from evaluation.tables.registry import tables_of
 from evaluation.tables.targets import LABEL_SET
 
@@ -19,7 +19,7 @@ def tables_with(label_set: LabelSet, benchmarks: "QuerySet[Benchmark]") -> Itera
     asked = Unit.objects.filter(label_set=label_set, item__stage__benchmark__in=benchmarks)
     ids = set(asked.values_list("item__stage__benchmark", flat=True).distinct())
     for benchmark in benchmarks:
-        recipe = find(benchmark.recipe)
+        recipe = recipe_of(benchmark)
         if benchmark.pk not in ids and (recipe is None or recipe.own_label_set != label_set.key):
             continue
         for spec in tables_of(benchmark):

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 from annotation.models import Unit
 from benchmarks.models import Benchmark, LabelSet
 from benchmarks.queries.label_sets import find_set, newest_sets, set_for_tables, spec_of
-from benchmarks.recipes.registry import find
+from benchmarks.queries.saved_recipes import recipe_of
 from benchmarks.rules.label_sets.contract import LabelSetSpec
 from evaluation.metrics.estimate import Estimate
 from evaluation.queries.rating_rows import target_text
@@ -73,7 +73,7 @@ def label_set_of(benchmark: Benchmark, stage: str = "", chosen: str = ASKED) -> 
     newest = units.order_by("-label_set").values_list("label_set", flat=True).first()
     if newest is not None:
         return spec_of(LabelSet.objects.get(pk=newest))
-    recipe = find(benchmark.recipe)
+    recipe = recipe_of(benchmark)
     return set_for_tables(benchmark.team, recipe.own_label_set) if recipe else None
 
 

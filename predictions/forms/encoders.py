@@ -7,7 +7,7 @@ from django.db.models import Count
 from django.utils.translation import gettext_lazy as _
 
 from benchmarks.models import Benchmark, Stage
-from benchmarks.recipes.registry import find
+from benchmarks.queries.saved_recipes import recipe_of
 from people.forms.base import StyledFormMixin
 from predictions.backends.detector import THRESHOLD
 from predictions.forms.knowledge import index_label
@@ -178,7 +178,7 @@ class CollectionBuildForm(StyledFormMixin, forms.Form):
 
 def _searched_stage(benchmark: Benchmark) -> int | None:
     """The stage at which the recipe first asks models."""
-    recipe = find(benchmark.recipe)
+    recipe = recipe_of(benchmark)
     tasks = [task.stage for task in recipe.prediction_tasks] if recipe else []
     stages = dict(benchmark.stages.filter(key__in=tasks).values_list("key", "pk"))
     return next((stages[key] for key in tasks if key in stages), None)
@@ -186,7 +186,7 @@ def _searched_stage(benchmark: Benchmark) -> int | None:
 
 def _recipe_queries(benchmark: Benchmark) -> list[str]:
     """The queries of the published work, where its models rank a collection."""
-    recipe = find(benchmark.recipe)
+    recipe = recipe_of(benchmark)
     ranks = recipe is not None and any(task.key == "retrieval" for task in recipe.prediction_tasks)
     return [builder.UNIVERSALS] if ranks else []
 

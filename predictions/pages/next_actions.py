@@ -12,7 +12,7 @@ from annotation.queries.waiting_outcomes import outcome_waits
 from benchmarks.access import is_permitted
 from benchmarks.models import Benchmark, Item, Stage
 from benchmarks.pages.next_actions import NextAction
-from benchmarks.recipes.registry import find
+from benchmarks.queries.saved_recipes import recipe_of
 from people.models import User
 from predictions.models import FactRequest, Run
 from predictions.pages.fact_requests import FactWait, fact_waits, facts_page
@@ -104,7 +104,7 @@ def _fact_action(wait: FactWait) -> NextAction:
 
 def _model_stages(benchmark: Benchmark) -> list[Stage]:
     """The stages at which the recipe asks models, that were opened and have items; in the recipe's order."""
-    recipe = find(benchmark.recipe)
+    recipe = recipe_of(benchmark)
     if recipe is None or not recipe.prediction_tasks:
         return []
     stages = {stage.key: stage for stage in benchmark.stages.all()}

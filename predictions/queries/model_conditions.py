@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from annotation.models import Campaign
 from benchmarks.models import Benchmark, Stage
+from benchmarks.queries.saved_recipes import recipe_of
 from benchmarks.recipes.contract import ModelCondition
-from benchmarks.recipes.registry import find
 from benchmarks.rules.derivations import Derivation, DerivationError
 from predictions.prompts import registry
 from predictions.prompts.contract import Prompt
@@ -57,7 +57,7 @@ def offered_conditions(benchmark: Benchmark) -> list[OfferedCondition]:
 
 
 def _conditions(benchmark: Benchmark, stages: Iterable[Stage]) -> list[ModelCondition]:
-    recipe = find(benchmark.recipe)
+    recipe = recipe_of(benchmark)
     if recipe is not None and recipe.model_conditions:
         return list(recipe.model_conditions)
     return [

@@ -22,9 +22,9 @@ def use_conditions(monkeypatch: Any, stage: str = "relevance", *more: ModelCondi
     use(monkeypatch, *prompts)
     conditions = tuple(ModelCondition(one.key, {"en": one.key.title()}, stage, one.key) for one in prompts)
     recipe = SimpleNamespace(model_conditions=(*conditions, *more))
-    monkeypatch.setattr(model_conditions, "find", lambda key: recipe)
+    monkeypatch.setattr(model_conditions, "recipe_of", lambda _benchmark: recipe)
     spec = SimpleNamespace(key=stage, asked_about="cohorts")
-    monkeypatch.setattr(asked_about, "find", lambda key: SimpleNamespace(stages=(spec,), own_label_set=""))
+    monkeypatch.setattr(asked_about, "recipe_of", lambda _benchmark: SimpleNamespace(stages=(spec,), own_label_set=""))
 
 
 def path(world: World) -> str:

@@ -10,8 +10,8 @@ from annotation.services.sheets.stages import content_of
 from annotation.services.transactions import in_transaction
 from benchmarks.models import Benchmark, Stage
 from benchmarks.queries.recipe_additions import recipe_additions
+from benchmarks.queries.saved_recipes import recipe_of
 from benchmarks.recipes.contract import Recipe, StageSpec
-from benchmarks.recipes.registry import recipe
 from benchmarks.services.benchmarks import stage_from_spec
 from jobs.models import record
 from people.models import User
@@ -27,11 +27,12 @@ def add_from_recipe(benchmark: Benchmark, version: str, actor: User, at: datetim
     adds nothing. Raises AdditionsChanged."""
     benchmark = Benchmark.objects.select_for_update(of=("self",)).get(pk=benchmark.pk)
     additions = recipe_additions(benchmark)
-    if additions is None:
+    newest = recipe_of(benchmark)
+    if additions is None or newest is None:
         return []
     if additions.version != version:
         raise AdditionsChanged
-    newest, positions = recipe(benchmark.recipe), dict(benchmark.stages.values_list("key", "position"))
+    positions = dict(benchmark.stages.values_list("key", "position"))
     changed = []
     for spec in additions.stages:
         positions[spec.key] = _place(newest, spec.key, positions)

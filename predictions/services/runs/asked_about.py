@@ -16,7 +16,7 @@ from annotation.models import Campaign
 from annotation.queries.campaign_targets import targets_of
 from benchmarks.models import CohortLabel, LabelSet
 from benchmarks.queries.label_sets import spec_of
-from benchmarks.recipes.registry import find
+from benchmarks.queries.saved_recipes import recipe_of
 from benchmarks.rules.label_sets.contract import LabelSetSpec
 from benchmarks.rules.label_sets.registry import RECIPE_PREFIX
 from benchmarks.services.label_sets import UnknownLabelSet, ensure
@@ -56,7 +56,7 @@ class SelectedItem(NamedTuple):
 
 def default_kind(campaign: Campaign) -> tuple[str, str]:
     """The recipe's choice for the campaign's stage, with its label set's key; empty where no recipe chooses."""
-    recipe = find(campaign.stage.benchmark.recipe)
+    recipe = recipe_of(campaign.stage.benchmark)
     spec = next((stage for stage in recipe.stages if stage.key == campaign.stage.key), None) if recipe else None
     if recipe is None or spec is None:
         return "", ""
