@@ -1,4 +1,4 @@
-"""A worker in a process of its own that does one job, and is killed in the midst of it again and again."""
+"""A worker in a process of its own that does one job, and is killed in the midst of it, once or again and again."""
 
 import os
 import random
@@ -27,9 +27,16 @@ from django.conf import settings
 from django.db import connections
 settings.DATABASES["default"]["NAME"] = connections["default"].settings_dict["NAME"] = sys.argv[2]
 settings.MEDIA_ROOT = sys.argv[3]
+exec(sys.argv[4])
 from jobs.services import runner
 runner.run(int(sys.argv[1]))
 """
+
+
+def start_worker(job: int, first: str = "") -> "subprocess.Popen[bytes]":
+    """`first`: Python that the worker runs before the job."""
+    arguments = [str(job), connection.settings_dict["NAME"], str(settings.MEDIA_ROOT), first]
+    return subprocess.Popen([sys.executable, "-c", WORKER, *arguments], cwd=ROOT, env=dict(os.environ))
 
 
 def finish_despite_kills(
@@ -44,8 +51,7 @@ def finish_despite_kills(
     for _worker in range(MOST_WORKERS):
         prepare()
         Job.objects.filter(pk=job, state__in=("queued", "running")).update(state="queued", lease_until=None)
-        arguments = [str(job), connection.settings_dict["NAME"], str(settings.MEDIA_ROOT)]
-        child = subprocess.Popen([sys.executable, "-c", WORKER, *arguments], cwd=ROOT, env=dict(os.environ))
+        child = start_worker(job)
         wanted, limit = requests() + dice.randint(*gap), time.monotonic() + 60
         while child.poll() is None and time.monotonic() < limit:
             if killed < kills and requests() >= wanted:

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit, urlunsplit
 from django.conf import settings
 from django.db import connection
 
+from config.local.servers import Postgres
 from tests.load.server import wait_until_healthy
 from tests.start.helpers import ROOT, own_environment
 
@@ -35,6 +36,22 @@ def database_url() -> str:
     """The address of the database of this test process."""
     server = urlsplit(os.environ["DATABASE_URL"])
     return urlunsplit(server._replace(path=f"/{connection.settings_dict['NAME']}"))
+
+
+def signal_database(server: Postgres, number: signal.Signals) -> None:
+    """To the server and all its processes."""
+    assert server.child
+    children = Path(f"/proc/{server.child.pid}/task/{server.child.pid}/children").read_text().split()
+    for pid in [server.child.pid, *map(int, children)]:
+        with contextlib.suppress(ProcessLookupError):  # a connection ended just now
+            os.kill(pid, number)
+
+
+def kill_database(server: Postgres) -> None:
+    """It ends at once, with all its connections."""
+    signal_database(server, signal.SIGKILL)
+    assert server.child
+    server.child.wait()
 
 
 @contextlib.contextmanager

@@ -1,7 +1,5 @@
 """A database that hangs (SIGSTOP) stops no request for good: 503 with the reason, and all goes on once it is back."""
 
-import contextlib
-import os
 import signal
 import subprocess
 import sys
@@ -29,17 +27,8 @@ def postgres(tmp_path: Path) -> Iterator[Postgres]:
     server.start()
     yield server
     if server.child:
-        send(server, signal.SIGCONT)
+        servers.signal_database(server, signal.SIGCONT)
     server.stop()
-
-
-def send(server: Postgres, number: signal.Signals) -> None:
-    """To the server and all its processes."""
-    assert server.child
-    children = Path(f"/proc/{server.child.pid}/task/{server.child.pid}/children").read_text().split()
-    for pid in [server.child.pid, *map(int, children)]:
-        with contextlib.suppress(ProcessLookupError):  # a connection ended just now
-            os.kill(pid, number)
 
 
 def use(server: Postgres, monkeypatch: pytest.MonkeyPatch) -> str:
@@ -59,12 +48,12 @@ def test_pages_answer_503_while_the_database_hangs_and_recover(postgres: Postgre
     subprocess.run([sys.executable, "manage.py", "migrate", "--no-input"], cwd=ROOT, env=env, check=True)
     with servers.gunicorn(postgres.url) as port, ThreadPoolExecutor(24) as threads:
         assert set(threads.map(page, [port] * 24)) == {302}
-        send(postgres, signal.SIGSTOP)
+        servers.signal_database(postgres, signal.SIGSTOP)
         assert set(threads.map(page, [port] * 24)) == {503}
         assert servers.get(port, "/readyz") == 503
         assert servers.get(port, "/healthz") == 200
         assert page(port) == 503
-        send(postgres, signal.SIGCONT)
+        servers.signal_database(postgres, signal.SIGCONT)
         assert eventually(lambda: set(threads.map(page, [port] * 24)) == {302}, 30)
         assert eventually(lambda: servers.get(port, "/readyz") == 200, 30)
 
@@ -82,10 +71,10 @@ def test_readyz_says_why_the_database_is_not_ready(
         return reply.status_code, body["parts"]["database"], body["reasons"].get("database", "")
 
     assert database() == (200, "ok", "")
-    send(postgres, signal.SIGSTOP)
+    servers.signal_database(postgres, signal.SIGSTOP)
     state, reason = "does not answer within 2 s", "PostgreSQL accepts no new connection: it hangs or is overloaded."
     assert database() == (503, state, reason)
-    send(postgres, signal.SIGCONT)
+    servers.signal_database(postgres, signal.SIGCONT)
     assert database()[0] == 200
     postgres.stop()
     assert database() == (503, "cannot be reached", "Nothing listens at the address of DATABASE_URL.")
@@ -102,12 +91,12 @@ def test_a_slow_query_goes_on_and_one_that_hangs_is_given_up(
     line = database_guard.GuardedConnection.connect(url)
     assert line.execute("SELECT pg_sleep(1), 7").fetchone() == ("", 7)
     monkeypatch.setattr(database_guard, "ALIVE_SECONDS", 0.0)
-    send(postgres, signal.SIGSTOP)
+    servers.signal_database(postgres, signal.SIGSTOP)
     with pytest.raises(database_guard.DatabaseSilentError):
         line.execute("SELECT 1")
     assert line.closed
     assert database_guard.guard.is_silent()
-    send(postgres, signal.SIGCONT)
+    servers.signal_database(postgres, signal.SIGCONT)
     monkeypatch.setattr(database_guard, "SILENT_SECONDS", 0.0)
     assert eventually(lambda: not database_guard.guard.is_silent(), 30)
 

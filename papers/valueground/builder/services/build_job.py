@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import NoReturn
 
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import F, Q
 from django.urls import reverse
 from django.utils import timezone
@@ -194,8 +194,8 @@ class _BuildWork:
         except (OSError, NotAPicture):
             log.exception("build %s", held_build.build.pk)
             self._fail(held_build, "no_image")
-        except EndpointRefused:
-            raise
+        except (EndpointRefused, OperationalError, InterfaceError):
+            raise  # a database that is away leaves the build to the next worker
         except Exception:
             log.exception("build %s", held_build.build.pk)
             self._fail(held_build, "fault")
