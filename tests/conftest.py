@@ -14,6 +14,7 @@ from psycopg.errors import DeadlockDetected
 
 from jobs.connections import broker
 from people.models import User
+from tests import servers
 from tests.mailing import MailServer, mail_serving
 from tests.personas import World, make_world
 from tests.predictions.model_server import Server, serving
@@ -26,6 +27,13 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(100_000, 50, 50)
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None, django_db_blocker: Any) -> None:
+    """Each process copies a migrated database; pytest-django asks for this before it makes that of the process."""
+    with django_db_blocker.unblock():
+        servers.copy_migrated_database()
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,7 @@
 """One private PostgreSQL per test session, in a temporary folder, unless DATABASE_URL names another; and a Valkey.
 
 Under xdist the controller starts it and the workers inherit its address; pytest-django gives each worker
-a database of its own.
+a database of its own, a copy of the one that the first of them migrates.
 """
 
 import atexit
@@ -36,8 +36,34 @@ def ensure() -> None:
         server.start()
         atexit.register(server.stop)
         os.environ["DATABASE_URL"] = server.url
+        os.environ["EMIC_TEST_TEMPLATE"] = "migrated"  # another's server gets no database beside those of the workers
     if "EMIC_LIMITS_URL" not in os.environ:
         valkey = Valkey(home)
         valkey.start()
         atexit.register(valkey.stop)
         os.environ["EMIC_LIMITS_URL"] = valkey.url
+
+
+def copy_migrated_database() -> None:
+    """Migrations take seconds and always end in the same tables: whoever comes first runs them, the others wait."""
+    from django.core.management import call_command
+    from django.db import connection
+
+    template = os.environ.get("EMIC_TEST_TEMPLATE")
+    if not template:
+        return
+    settings = connection.settings_dict
+    with connection._nodb_cursor() as cursor:
+        cursor.execute("select pg_advisory_lock(hashtext(%s))", [template])  # until this connection ends
+        cursor.execute("select 1 from pg_database where datname = %s", [template])
+        if cursor.fetchone() is None:
+            cursor.execute(f"drop database if exists {template}_half")
+            cursor.execute(f"create database {template}_half")
+            name, settings["NAME"] = settings["NAME"], f"{template}_half"
+            try:
+                call_command("migrate", verbosity=0, interactive=False)
+            finally:
+                connection.close()
+                settings["NAME"] = name
+            cursor.execute(f"alter database {template}_half rename to {template}")
+    settings["TEST"]["TEMPLATE"] = template

@@ -103,10 +103,24 @@ def may_run_again(nodes: list[str]) -> bool:
     return 0 < len(nodes) <= RUN_AGAIN_AT_MOST and all(node.startswith(OTHER_PROCESSES) for node in nodes)
 
 
+def worker_count(chosen: list[str]) -> int:
+    """How many processes share the tests: more than cores, for a third of the time a test waits. One of them runs a
+    whole file, so few chosen files need few, and a single one needs none beside pytest itself.
+
+    >>> worker_count(["tests/test_docs.py", "-x"]), worker_count(["tests/test_docs.py::test_a", "tests/test_docs.py"])
+    (0, 0)
+    """
+    most = min(3, 1 + (os.cpu_count() or 1))
+    files = {argument.split("::")[0] for argument in chosen if not argument.startswith("-")}
+    if files and all((ROOT / file).is_file() for file in files):
+        most = min(most, len(files))
+    return most if most > 1 else 0
+
+
 def run_pytest(chosen: list[str], slow: bool) -> dict[str, Any]:
     """Run the tests on two cores, output shown as it comes; counted and ordered by tests/timing.py."""
-    workers = str(min(3, 1 + (os.cpu_count() or 1)))  # more than cores, for a third of the time a test waits
-    command = [str(setup.PYTHON), "-m", "pytest", "-p", "tests.timing", "-n", workers, "--dist", "loadfile", "-q"]
+    command = [str(setup.PYTHON), "-m", "pytest", "-p", "tests.timing", "-n", str(worker_count(chosen)), "-q"]
+    command += ["--dist", "loadfile"]
     command += ["--no-loadscope-reorder"]
     command += [] if slow or "-m" in chosen else ["-m", "not slow"]
     measured = slow and not chosen
