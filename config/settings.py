@@ -21,6 +21,7 @@ HTTPS = env.bool("EMIC_HTTPS", False)
 PROXY_TEXT = env.str("EMIC_PROXY", "")  # empty where nothing is said, which the check emic.E005 refuses with https
 PROXY = proxies.count(PROXY_TEXT) or 0  # how many proxies add to X-Forwarded-For
 DEMO = env.bool("EMIC_DEMO", False)
+PRACTICE_MODEL = env.str("EMIC_PRACTICE", "")  # where the practice model of `./emic run` answers
 
 INSTALLED_APPS = [
     "config.apps.EmicConfig",

@@ -63,6 +63,7 @@ STATES = (
     ("retired", ngettext_lazy("%(n)s item retired by skips", "%(n)s items retired by skips", "n")),
     ("rejected", ngettext_lazy("%(n)s item not accepted", "%(n)s items not accepted", "n")),
 )
+FOLDED_FROM = 6  # labels without a cohort
 UNDECIDED = gettext_lazy("The answers did not decide")
 
 
@@ -125,7 +126,8 @@ class OpenCell:
 
 @dataclass(frozen=True)
 class CellsPage:
-    """`gaps`: how many cells have each reason, as (name, n, address). `plan` is None where no dates are set."""
+    """`gaps`: how many cells have each reason, as (name, n, address). `plan` is None where no dates are set.
+    `folded`: how many rows of labels without a cohort are left out."""
 
     stage: Stage
     spec: CoverageSpec
@@ -138,6 +140,7 @@ class CellsPage:
     forecast: Forecast
     open_cell: OpenCell | None
     campaigns: Sequence[Campaign]
+    folded: int = 0
 
     @property
     def behind(self) -> float:
@@ -156,7 +159,8 @@ def stages_with_coverage(benchmark: Benchmark) -> list[Stage]:
 
 
 def cells_page(stage: Stage, spec: CoverageSpec, user: User, params: Mapping[str, str], at: datetime) -> CellsPage:
-    """`params` of the address: `gap` shows only rows with this reason, `row` and `column` open a cell."""
+    """`params` of the address: `gap` shows only rows with this reason, `row` and `column` open a cell. Labels without a
+    cohort are many where few cohorts work: they are shown on request, or where there is nothing else."""
     cells = stage_cells(stage, spec, at)
     campaigns = list(stage.campaigns.filter(opened_at__isnull=False).order_by("-opened_at", "-pk"))
     names = condition_names(stage.benchmark) if spec.columns == "conditions" else {}
@@ -169,12 +173,16 @@ def cells_page(stage: Stage, spec: CoverageSpec, user: User, params: Mapping[str
         if not chosen or any(view.cell.gap == chosen for view in views):
             gaps = {view.gap for view in views}
             rows.append(RowView(row, views, gaps.pop() if len(gaps) == 1 else ""))
+    with_cohort = [row for row in rows if row.row.state or (opened and opened.row == row.row)]
+    without = len(rows) - len(with_cohort)
+    folded = without if with_cohort and without >= FOLDED_FROM and not chosen else 0
+    rows = with_cohort if folded else rows
     today = at.date()
     return CellsPage(
         stage, spec, cells, names, rows, _gap_numbers(cells), chosen,
         plan(cells.wanted, cells.done, *_dates(campaigns), today),
         forecast(daily_counts(stage, spec, at), cells.wanted - cells.done, today),
-        _open_cell(stage, opened, user, campaigns) if opened else None, campaigns,
+        _open_cell(stage, opened, user, campaigns) if opened else None, campaigns, folded,
     )  # fmt: skip
 
 

@@ -113,10 +113,20 @@ def next_link(job: Job) -> NextLink | None:
     return NextLink(_("View items"), reverse("benchmarks:items", args=[stage.benchmark.slug]))
 
 
+def form_link(job: Job) -> NextLink | None:
+    """To the form of the stage, where a corrected file is imported."""
+    stage = Stage.objects.select_related("benchmark").filter(pk=job.params.get("stage")).first()
+    if stage is None:
+        return None
+    address = reverse("benchmarks:import", args=[stage.benchmark.slug], query={"stage": stage.key})
+    return NextLink(_("Import a corrected file"), address)
+
+
 IMPORT = JobKind(
     KIND,
     run,
     next_link,
+    form_link=form_link,
     remarks={
         "shares_picture": gettext_lazy("Duplicate picture"),
         "picture_not_used": gettext_lazy("Unused file"),

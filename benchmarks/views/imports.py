@@ -45,6 +45,7 @@ def import_items(request: HttpRequest, slug: str) -> HttpResponse:
         "stage": stage,
         "stages": stages,
         "columns": columns_of(stage),
+        "faulty": do if written and written.errors else "",
         "plugin_imports": [page for page in pages_of(benchmark) if page.imports],
         "jobs": job_reports.recent(benchmark.scope, imports.KIND),
         "nav": tabs_for(request.user, benchmark, "import"),

@@ -63,9 +63,11 @@ def create(request: HttpRequest) -> HttpResponse:
 def detail(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark, user = benchmark_for(request.user, slug), current_user(request)
     stages, board = overview.stages(benchmark), board_of(benchmark, user, timezone.now(), request.GET.dict())
+    views = [(view, column.source) for view, column in zip(stages, board.columns, strict=True)]
     context = {
         "benchmark": benchmark,
-        "stages": [(view, column.source) for view, column in zip(stages, board.columns, strict=True)],
+        "stages": views,
+        "collecting": [row for row in views if not row[0].stage.target_answers],
         "items": sum(stage_view.total for stage_view in stages),
         "roles": overview.roles(benchmark),
         "cohorts": recipe_cohorts(benchmark),

@@ -67,6 +67,8 @@ def serve(home: DataFolder, supervisor: Supervisor, host: str, port: int, hosts:
     if demo:
         load_demo(home, env)
     env = environment(home, hosts)
+    if practice := home.facts().get("practice"):
+        env = {**env, "EMIC_PRACTICE": practice_address(practice)}
     with console.print_step("Starting the web server and the worker"):
         supervisor.start(web(home, env, host, port), lambda: is_healthy(reachable_host(host), port))
         start_practice(home, supervisor, env)
@@ -101,6 +103,10 @@ def has_heartbeat(home: DataFolder) -> bool:
         return abs(time.time() - heartbeat(home).stat().st_mtime) < HEARTBEAT_SECONDS
     except OSError:
         return False
+
+
+def practice_address(port: int) -> str:
+    return f"http://127.0.0.1:{port}/v1"
 
 
 def start_practice(home: DataFolder, supervisor: Supervisor, env: dict[str, str]) -> None:
@@ -156,8 +162,8 @@ def load_demo(home: DataFolder, env: dict[str, str]) -> None:
             if line.startswith(f"{title}: "):
                 progress.show(line.removeprefix(f"{title}: "))
 
-        practice = f"http://127.0.0.1:{port}/v1"
-        manage(home, {**env, "EMIC_DEMO": "1", "EMIC_PRACTICE": practice}, "load_demo", on_line=show)
+        demo_env = {**env, "EMIC_DEMO": "1", "EMIC_PRACTICE": practice_address(port)}
+        manage(home, demo_env, "load_demo", on_line=show)
     home.remember(demo="loaded", practice=port)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -33,9 +33,12 @@ class ModelComparison:
     item_of: Ints  # (things,)
 
     @classmethod
-    def of(cls, observed: Observations) -> ModelComparison:
+    def of(cls, observed: Observations, *, pooled: bool = False) -> ModelComparison:
+        """`pooled`: a thing is a unit, whoever saw it, and there is one cohort, of everybody."""
         people = observed.people
         people = people.where(np.isfinite(values_of(people)) & (people.cohort >= 0))
+        if pooled:
+            people = replace(people, cohort=np.zeros(people.n, np.int64))
         width = max(len(observed.cohorts), 1)
         keys, first, thing = np.unique(people.unit * width + people.cohort, return_index=True, return_inverse=True)
         return cls(

@@ -220,6 +220,8 @@ def words(report: ModelsReport, language: str = "en") -> list[str]:
         "%(n)s items, each rated by people of one cohort.",
         n,
     )
+    if report.is_pooled:
+        text = ngettext("%(n)s item that people rated.", "%(n)s items that people rated.", n)
     return [*texts[:-1], text % {"n": f"{n:,}"}, *_rules(report), *_interval(report, texts[-1]), *_places(report)]
 
 
@@ -228,6 +230,11 @@ def _rules(report: ModelsReport) -> Iterator[str]:
         yield _("The model's code and the mean of the people's codes, item by item: all cohorts together, then each.")
     elif report.truth == MAJORITY:
         rule = _("Correct answer: the option that most people of the cohort chose. Ties left out: %(n)s.")
+        if report.is_pooled:
+            rule = _(
+                "Correct answer: the option that most people of all cohorts chose; in the columns of cohorts, most "
+                "people of the cohort. Ties left out: %(n)s."
+            )
         yield rule % {"n": report.n_tied}
     else:
         yield _("Correct answer: the gold answer of the item. Items without one left out: %(n)s.") % {

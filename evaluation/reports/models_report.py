@@ -74,6 +74,16 @@ class ModelsReport:
     watermark: int
     computed_at: datetime
 
+    @property
+    def is_pooled(self) -> bool:
+        """Whether people of all cohorts answer together, for no cohort is asked about itself."""
+        return is_pooled(self.catalogue, self.selection)
+
+
+def is_pooled(catalogue: Catalogue, selection: Selection) -> bool:
+    stage = next(stage for stage in catalogue.stages if stage.key == selection.stage)
+    return not stage.has_target and len(selection.cohorts) > 1
+
 
 def models_report(catalogue: Catalogue, selection: Selection, asked: dict[str, str], at: datetime) -> ModelsReport:
     """`asked`: "statistic" and "truth", each one this question allows, or absent. `selection` counts both kinds.
@@ -88,12 +98,21 @@ def models_report(catalogue: Catalogue, selection: Selection, asked: dict[str, s
     truth = asked["truth"] if asked.get("truth") in truths else truths[0]
     cohorts = tuple(catalogue.cohorts[pk] for pk in selection.cohorts)
     calls = asked_of(selection)
-    builder = _ReportBuilder(ModelComparison.of(observed), selection, statistic, truth, cohorts)
+    builder = _ReportBuilder(_comparisons(catalogue, observed, selection), selection, statistic, truth, cohorts)
     lines = builder.lines([*observed.models(), *_without_an_answer(catalogue, observed, calls)], calls)
     return ModelsReport(
-        catalogue, selection, statistic, statistics, truth, truths, cohorts, lines, builder.against.n_things,
+        catalogue, selection, statistic, statistics, truth, truths, cohorts, lines, builder.whole.n_things,
         builder.n_tied, builder.ranks.n_tests, builder.n_untested, builder.too_many, mark, at,
     )  # fmt: skip
+
+
+def _comparisons(
+    catalogue: Catalogue, observed: Observations, selection: Selection
+) -> tuple[ModelComparison, ModelComparison]:
+    """Of each cohort, and of all together. Where no cohort is asked about itself, people of all cohorts make one
+    majority."""
+    by_cohort = ModelComparison.of(observed)
+    return by_cohort, ModelComparison.of(observed, pooled=True) if is_pooled(catalogue, selection) else by_cohort
 
 
 def _without_an_answer(
@@ -111,11 +130,16 @@ def statistics_for(level: str) -> tuple[str, ...]:
 
 
 class _ReportBuilder:
+    """`comparisons`: of each cohort, and of all together."""
+
     def __init__(
-        self, against: ModelComparison, selection: Selection, statistic: str, truth: str, cohorts: tuple[Cohort, ...]
-    ) -> None:
-        self.against, self.wanted, self.statistic = against, selection.interval_spec, statistic
+        self, comparisons: tuple[ModelComparison, ModelComparison], selection: Selection, statistic: str, truth: str,
+        cohorts: tuple[Cohort, ...],
+    ) -> None:  # fmt: skip
+        self.against, self.whole = comparisons
+        self.wanted, self.statistic = selection.interval_spec, statistic
         self.selection = selection
+        against = self.against
         work = len(against.observed.models()) * against.value.size
         if work > MOST:
             message = _(
@@ -128,7 +152,8 @@ class _ReportBuilder:
         labels = {label: place for place, label in enumerate(against.observed.cohorts)}
         self.places = [labels.get(cohort.label, -1) for cohort in cohorts]
         self.right = against.truth(truth) if statistic == "accuracy" else against.means
-        self.n_tied = int(np.isnan(self.right).sum())
+        self.right_of_all = self.whole.truth(truth) if statistic == "accuracy" else self.whole.means
+        self.n_tied = int(np.isnan(self.right_of_all).sum())
         self.ranks = ModelRanking([], np.zeros((0, 0)), 0, 0)
         self.n_untested = 0
 
@@ -136,11 +161,11 @@ class _ReportBuilder:
         self, models: Sequence[tuple[int, ObservedRater]], calls: Mapping[int, CallStatistics]
     ) -> tuple[ModelRow, ...]:
         again = repeated_answers(self.selection)
-        score_columns = [self.against.scores(place) for place, _who in models]
+        score_columns = [self.whole.scores(place) for place, _who in models]
         columns = [self._contribution(scores) for scores in score_columns]
         placed = [number for number, column in enumerate(columns) if np.isfinite(column).any()]
         table = np.column_stack([columns[number] for number in placed]) if placed else np.zeros((0, 0))
-        self.ranks = rank_models(table, self.against.item_of if placed else [])
+        self.ranks = rank_models(table, self.whole.item_of if placed else [])
         if self.ranks.n_permutations:
             bands = dict(zip(placed, self.ranks.bands, strict=True))
         else:
@@ -151,7 +176,7 @@ class _ReportBuilder:
                 *self._answered(calls.get(rater.pk, NOTHING), scores),
                 self._overall(scores),
                 self._image_wise(place),
-                tuple(self._of_cohort(scores, cohort) for cohort in self.places),
+                tuple(self._of_cohort(place, cohort) for cohort in self.places),
                 bands.get(number),
                 calls.get(rater.pk, NOTHING).ways,
                 calls.get(rater.pk, NOTHING).covered,
@@ -171,42 +196,48 @@ class _ReportBuilder:
         return level
 
     def _answered(self, calls: CallStatistics, scores: Floats) -> tuple[Estimate, Estimate | None]:
-        n, n_things = int(np.isfinite(scores).sum()), self.against.n_things
+        n, n_things = int(np.isfinite(scores).sum()), self.whole.n_things
         if not calls.known:
             return share_of(n, n_things, method="share answered"), None
-        n_asked = n + int(calls.failed_mask(self.against.unit_pks, scores).sum())
+        n_asked = n + int(calls.failed_mask(self.whole.unit_pks, scores).sum())
         answered = share_of(n, n_asked, method="share answered of those asked")
         return answered, share_of(n_asked, n_things, method="share asked")
 
     def _left_out(self, calls: CallStatistics, scores: Floats) -> MissingAnswers:
-        right = self.right if self.statistic == "accuracy" else None
-        return missing_answers(calls, self.against.unit_pks, scores, right)
+        right = self.right_of_all if self.statistic == "accuracy" else None
+        return missing_answers(calls, self.whole.unit_pks, scores, right)
 
     def _contribution(self, scores: Floats) -> Floats:
         if self.statistic != "accuracy":
-            return closeness(scores, self.right, ranks=self.statistic == "spearman")
-        both = np.isfinite(scores) & np.isfinite(self.right)
-        return np.where(both, scores == self.right, np.nan)
+            return closeness(scores, self.right_of_all, ranks=self.statistic == "spearman")
+        both = np.isfinite(scores) & np.isfinite(self.right_of_all)
+        return np.where(both, scores == self.right_of_all, np.nan)
 
     def _overall(self, scores: Floats) -> Estimate:
         if self.statistic == "accuracy":
-            return self._accuracy(scores, np.ones(scores.size, bool), clustered=self.against.repeated)
-        return with_rater_means(scores, self.against.ratings, self.kind, interval=self.wanted)
+            everything = np.ones(scores.size, bool)
+            return self._accuracy(self.whole, scores, self.right_of_all, everything, clustered=self.whole.repeated)
+        return with_rater_means(scores, self.whole.ratings, self.kind, interval=self.wanted)
 
-    def _of_cohort(self, scores: Floats, cohort: int) -> Estimate:
+    def _of_cohort(self, model: int, cohort: int) -> Estimate:
+        scores = self.against.scores(model)
         if self.statistic == "accuracy":
-            return self._accuracy(scores, self.against.cohort_of == cohort, clustered=False)
+            of_cohort = self.against.cohort_of == cohort
+            return self._accuracy(self.against, scores, self.right, of_cohort, clustered=False)
         return with_rater_means(scores, self.against.for_cohort(cohort), self.kind, interval=self.wanted)
 
     @property
     def kind(self) -> Kind:
         return "spearman" if self.statistic == "spearman" else "pearson"
 
-    def _accuracy(self, scores: Floats, among: Bools, *, clustered: bool) -> Estimate:
-        both = np.isfinite(scores) & np.isfinite(self.right) & among
-        people = int(np.unique(self.against.rater[both[self.against.thing]]).size)
-        clusters = self.against.item_of[both] if clustered else None
-        return share((scores == self.right)[both], clusters, method="accuracy", n_raters=people)
+    @staticmethod
+    def _accuracy(
+        against: ModelComparison, scores: Floats, right: Floats, among: Bools, *, clustered: bool
+    ) -> Estimate:
+        both = np.isfinite(scores) & np.isfinite(right) & among
+        people = int(np.unique(against.rater[both[against.thing]]).size)
+        clusters = against.item_of[both] if clustered else None
+        return share((scores == right)[both], clusters, method="accuracy", n_raters=people)
 
     def _image_wise(self, model: int) -> Estimate | None:
         if self.statistic == "accuracy" or len(self.places) < FEW_COHORTS:

@@ -19,6 +19,7 @@ CHIPS = {
 def progress_context(job: Job, place: JobScope) -> dict[str, Any]:
     """What `jobs/progress.html` takes."""
     kind = kinds.find_kind(job.kind)
+    is_faulty = job.state == Job.State.FAILED or (job.state == Job.State.DONE and job_reports.has_errors(job))
     return {
         "job": job,
         "place": place,
@@ -29,5 +30,6 @@ def progress_context(job: Job, place: JobScope) -> dict[str, Any]:
         "in_steps": kind is not None and kind.in_steps,
         "counts": job_reports.counts(job),
         "remarks": job_reports.remarks(job, kind.remarks) if kind else [],
+        "form": kind.form_link(job) if kind and is_faulty and place.may_change else None,
         "next": kind.next_link(job) if kind and job.state == Job.State.DONE else None,
     }

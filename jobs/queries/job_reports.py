@@ -31,6 +31,11 @@ def counts(job: Job) -> list[tuple[str, str, int]]:
     ]
 
 
+def has_errors(job: Job) -> bool:
+    """Whether rows were rejected."""
+    return bool(job.result.get("counts", {}).get(JobRow.Outcome.ERROR))
+
+
 def remarks(job: Job, labels: Mapping[str, Any]) -> list[tuple[str, int]]:
     """Label of a reason, how many rows were taken with it."""
     stored_remarks = job.result.get("remarks", {})

@@ -21,7 +21,8 @@ class JobKind:
     """`run` does the work in steps and can be called again after a stop; `next_link` says what to offer at its end.
 
     `remarks`: reasons of rows that were taken all the same, with the label of their count. `in_steps`: its progress
-    counts steps of its own, not rows of a file.
+    counts steps of its own, not rows of a file. `form_link`: where a corrected file is imported, for a job that failed
+    or has rejected rows.
     """
 
     key: str
@@ -29,6 +30,7 @@ class JobKind:
     next_link: Callable[[Job], NextLink | None] = lambda job: None
     remarks: Mapping[str, Any] = field(default_factory=dict)
     in_steps: bool = False
+    form_link: Callable[[Job], NextLink | None] = lambda job: None
 
 
 _KINDS: dict[str, JobKind] = {}

@@ -2,6 +2,11 @@ from django.conf import settings
 from django.utils.translation import get_language_info
 
 NARROWER = {"zh": "zh-hans"}  # Django knows the scripts, people say the language
+# Of languages that Django has no names of.
+NAMES = {
+    "fil": "Filipino", "ha": "Hausa", "mi": "te reo Māori", "om": "Afaan Oromoo", "rw": "Ikinyarwanda", "si": "සිංහල",
+    "so": "Soomaali", "ti": "ትግርኛ", "xh": "isiXhosa", "yo": "Yorùbá", "zu": "isiZulu",
+}  # fmt: skip
 
 
 def native_name(code: str) -> str:
@@ -9,7 +14,7 @@ def native_name(code: str) -> str:
     try:
         return str(get_language_info(NARROWER.get(code, code))["name_local"])
     except KeyError:
-        return code
+        return NAMES.get(code, code)
 
 
 def text_languages() -> dict[str, str]:

@@ -22,6 +22,13 @@ MODEL_HELP = _("As ViT-B-32/laion2b_s34b_b79k, hf-hub:owner/name, or local-dir:n
 LINES = {"rows": 4, "dir": "auto", "spellcheck": "false"}
 
 
+OF_QUERIES = {
+    "languages": ("labels_from", "renamed_by", "names_from", "languages", "words"),
+    "trials": ("other_language", "seed"),
+}
+"""Fields that are offered with queries of this kind only."""
+
+
 class CollectionChoiceField(forms.ModelChoiceField):  # type: ignore[type-arg]
     """By name, version and how much is in it: the newest version comes first."""
 
@@ -151,6 +158,19 @@ class CollectionBuildForm(StyledFormMixin, forms.Form):
             self.fields[name].queryset = benchmark.stages.all()  # type: ignore[attr-defined]
         self.fields["stage"].initial = _searched_stage(benchmark)
         self.fields["queries"].initial = _recipe_queries(benchmark)
+
+    def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
+        """The fields of every collection, then those that go with queries in languages, and with trials. A group with
+        an error or a value is shown for any queries."""
+        rest = {name for names in OF_QUERIES.values() for name in names}
+        groups = [("", [field for field in self if field.name not in rest])]
+        for kind, names in OF_QUERIES.items():
+            fields = [self[name] for name in names]
+            is_used = any(
+                field.errors or (self.is_bound and field.name != "seed" and field.value()) for field in fields
+            )
+            groups.append(("" if is_used else kind, fields))
+        return groups
 
     def clean_languages(self) -> dict[str, str]:
         language_by_country = {}

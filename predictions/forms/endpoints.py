@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
 from people.forms.base import StyledFormMixin
@@ -13,6 +14,17 @@ from predictions.models import Endpoint, Prices
 from predictions.texts.call_reasons import OFFERS
 
 LONGEST_KEY = 4000
+
+
+def practice_values() -> dict[str, Any]:
+    """Of the model that answers on this machine for practice; nothing where none does."""
+    if not settings.PRACTICE_MODEL:
+        return {}
+    offers = ["images", "guided", "schema"]
+    return {
+        "name": _("Practice model"), "base_url": settings.PRACTICE_MODEL, "offers": offers, "most_in_flight": 4,
+        "timeout_seconds": 30,
+    }  # fmt: skip
 
 
 class EndpointForm(StyledFormMixin, forms.Form):

@@ -11,6 +11,7 @@ from benchmarks.models import Stage
 from people.forms.base import StyledFormMixin
 from people.forms.teams import validate_single_line
 from predictions.models import Endpoint
+from predictions.queries.endpoints import models_of
 from predictions.services.images.plans import ImageSettings
 
 CODE = {"dir": "ltr", "autocomplete": "off", "spellcheck": "false"}
@@ -20,8 +21,10 @@ class ImagePlanForm(StyledFormMixin, forms.Form):
     source = forms.ModelChoiceField(Stage.objects.none(), label=_("Sentences of"), empty_label=_("Choose"))
     endpoint = forms.ModelChoiceField(Endpoint.objects.none(), label=_("Endpoint"), empty_label=_("Choose"))
     model = forms.CharField(
-        label=_("Model"), max_length=200, help_text=_("As the endpoint calls it."), widget=forms.TextInput(attrs=CODE)
-    )
+        label=_("Model"), max_length=200,
+        help_text=_("As the endpoint calls it. Models that an endpoint named are offered."),
+        widget=forms.TextInput(attrs={**CODE, "list": "models"}),
+    )  # fmt: skip
     size = forms.RegexField(
         r"^\d{2,5}x\d{2,5}$", label=_("Size (optional)"), required=False, widget=forms.TextInput(attrs=CODE),
         help_text=_("Such as 1024x1024. Empty: as the server chooses."),
@@ -52,6 +55,10 @@ class ImagePlanForm(StyledFormMixin, forms.Form):
         """Endpoints of the team that may make images."""
         team = self.stage.benchmark.team
         return Endpoint.objects.filter(team=team, retired_at=None, kind=Endpoint.Kind.OPENAI)
+
+    def known_models(self) -> list[str]:
+        """What the endpoints named at their last checks."""
+        return sorted({name for endpoint in self.endpoints() for name in models_of(endpoint)})
 
     def clean_model(self) -> str:
         return validate_single_line(str(self.cleaned_data["model"]).strip())

@@ -73,11 +73,13 @@ def _cell(reading: Reading, counts: RunCounts) -> Cell:
 
 def _problems(run: Run, states: Mapping[str, int]) -> list[Note]:
     """What has no value, and what stands still."""
+    unreadable, refused = states[State.UNPARSEABLE] + states[State.OUT_OF_RANGE], states[State.REFUSED]
+    unanswered, failed = states[State.NO_RESPONSE], states[State.FAILED]
     texts = (
-        (states[State.UNPARSEABLE] + states[State.OUT_OF_RANGE], _("%(n)s unreadable")),
-        (states[State.REFUSED], _("%(n)s refused")),
-        (states[State.NO_RESPONSE], _("%(n)s without answer")),
-        (states[State.FAILED], _("%(n)s failed")),
+        (unreadable, ngettext("%(n)s unreadable", "%(n)s unreadable", unreadable)),
+        (refused, ngettext("%(n)s refused", "%(n)s refused", refused)),
+        (unanswered, ngettext("%(n)s without answer", "%(n)s without answer", unanswered)),
+        (failed, ngettext("%(n)s failed", "%(n)s failed", failed)),
     )
     notes = [Note(text % {"n": _number(n)}, "", "wait") for n, text in texts if n]
     left = states[State.PENDING] + states[State.RUNNING] + states[State.OVER_BUDGET]

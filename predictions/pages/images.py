@@ -7,7 +7,8 @@ from decimal import Decimal
 from django.db.models import Count
 from django.utils import timezone
 
-from benchmarks.models import Benchmark, ItemImage, Stage
+from benchmarks.models import Benchmark, Item, ItemImage, Stage
+from benchmarks.queries.saved_recipes import recipe_of
 from predictions.models import ImageOrder, ImagePlan
 from predictions.services.endpoints import endpoints
 from predictions.services.images import plans
@@ -29,12 +30,16 @@ class ImageStageRow:
 
 
 def image_stages(benchmark: Benchmark) -> list[ImageStageRow]:
-    """Stages with one picture an item whose items are not derived, after a stage of words. Three queries."""
+    """Stages with one picture an item whose items are not derived, after a stage of words; without those that only
+    collect imported pictures. Four queries."""
     stages = list(benchmark.stages.order_by("position", "pk"))
     words = [stage.position for stage in stages if stage.pictures == Stage.Pictures.NONE]
     fitting = [stage for stage in stages if takes_images(stage) and any(at < stage.position for at in words)]
     rows = ImagePlan.objects.filter(stage__in=fitting).exclude(state=ImagePlan.State.CANCELLED)
     by_stage = {plan.stage_id: plan for plan in rows}
+    imported = Item.objects.filter(stage__in=fitting, withdrawn_at=None, image_order=None).order_by()
+    filled = set(imported.values_list("stage", flat=True).distinct()) | _stages_of_files(benchmark, fitting)
+    fitting = [stage for stage in fitting if stage.target_answers or stage.pk in by_stage or stage.pk not in filled]
     counts = ImageOrder.objects.filter(plan__in=by_stage.values()).values_list("plan", "state").annotate(n=Count("pk"))
     ordered: dict[int, dict[str, int]] = {}
     for plan, state, n in counts:
@@ -45,6 +50,14 @@ def image_stages(benchmark: Benchmark) -> list[ImageStageRow]:
         numbers = ordered.get(plan.pk, {}) if plan else {}
         result.append(ImageStageRow(stage, plan, numbers.get(State.MADE, 0), sum(numbers.values())))
     return result
+
+
+def _stages_of_files(benchmark: Benchmark, stages: Sequence[Stage]) -> set[int]:
+    """Ids of those whose items the recipe wants imported with their files."""
+    recipe = recipe_of(benchmark)
+    specs = recipe.stages if recipe else ()
+    keys = {spec.key for spec in specs if any(row.get("file") for row in spec.sample)}
+    return {stage.pk for stage in stages if stage.key in keys}
 
 
 def takes_images(stage: Stage) -> bool:

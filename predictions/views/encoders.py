@@ -71,7 +71,7 @@ def build_collection(request: HttpRequest, slug: str) -> HttpResponse:
             for sentence in build_message(result):
                 messages.info(request, sentence)
             return redirect("predictions:index", benchmark.slug)
-    context = page_context(request, benchmark, form=form)
+    context = page_context(request, benchmark, form=form, groups=form.groups())
     return render(request, "predictions/encoding/build_collection.html", context, status=400 if form.errors else 200)
 
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import transaction
@@ -18,7 +19,7 @@ from people.models import Team
 from people.pages.tabs import tabs_for
 from people.views.request_helpers import current_user
 from predictions.access import endpoint_for
-from predictions.forms.endpoints import EndpointForm, SecretForm, price_rows, table_of
+from predictions.forms.endpoints import EndpointForm, SecretForm, practice_values, price_rows, table_of
 from predictions.models import Endpoint
 from predictions.queries.endpoints import OFFERED, endpoint_rows, last_check, prices_of
 from predictions.services.endpoints import endpoints
@@ -29,7 +30,9 @@ from predictions.services.endpoints import endpoints
 @never_cache
 def index(request: HttpRequest, slug: str) -> HttpResponse:
     team = team_for(request.user, slug)
-    return render(request, "predictions/endpoints.html", _context(request, team, endpoints=endpoint_rows(team)))
+    known = team.endpoints.filter(base_url=settings.PRACTICE_MODEL, retired_at=None).exists()
+    context = _context(request, team, endpoints=endpoint_rows(team), practice=settings.PRACTICE_MODEL and not known)
+    return render(request, "predictions/endpoints.html", context)
 
 
 @sensitive_post_parameters("secret")
@@ -39,7 +42,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
 def new(request: HttpRequest, slug: str) -> HttpResponse:
     team = team_for(request.user, slug, admin=True)
     posted = request.POST if request.method == "POST" else None
-    form, key = _new_form(posted), SecretForm(posted)
+    form, key = _new_form(posted, practice=bool(request.GET.get("practice"))), SecretForm(posted)
     if posted is not None and form.is_bound and form.is_valid() and key.is_valid():
         try:
             with transaction.atomic():
@@ -57,10 +60,11 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "predictions/endpoint_new.html", _context(request, team, form=form, key=key), status=status)
 
 
-def _new_form(posted: QueryDict | None) -> EndpointForm:
-    """With the fields of its kind. Another kind than was shown is no mistake: what was typed is shown again."""
+def _new_form(posted: QueryDict | None, *, practice: bool = False) -> EndpointForm:
+    """With the fields of its kind. Another kind than was shown is no mistake: what was typed is shown again.
+    `practice`: filled in for the model that answers on this machine, if one does."""
     if posted is None:
-        return EndpointForm()
+        return EndpointForm(initial=practice_values() if practice else None)
     kind = posted.get("kind", "")
     kind = kind if kind in Endpoint.Kind.values else Endpoint.Kind.OPENAI
     if posted.get("shown_kind", kind) == kind:

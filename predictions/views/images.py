@@ -57,7 +57,7 @@ def stage(request: HttpRequest, slug: str, stage_id: int) -> HttpResponse:
             form.add_error(None, str(refused))
     context = page_context(
         request, benchmark, stage=image_stage, form=None if plan else form, outlook=outlook,
-        endpoints=form.endpoints().exists(),
+        endpoints=form.endpoints().exists(), models=form.known_models() if plan is None else [],
         progress=image_progress(plan) if plan else None, images=newest_images(plan) if plan else [],
         running=bool(plan and plan.state == ImagePlan.State.RUNNING),
     )  # fmt: skip

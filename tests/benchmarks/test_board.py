@@ -128,6 +128,19 @@ def test_a_stage_that_is_open_for_models_only_has_no_cells_of_people(world: Worl
     assert "Open for models and imports" in campaigns
 
 
+def test_a_stage_that_asks_nobody_is_a_line_and_no_card(world: World) -> None:
+    world.add_items(1)
+    asking = world.stage
+    Stage.objects.create(
+        benchmark=world.benchmark, key="collected", name="Collected", display="words", position=9, target_answers=0,
+        sheet=asking.sheet,
+    )  # fmt: skip
+    cards, _sign, lines = page_of(world).partition('id="collecting"')
+    assert f'id="stage-{asking.pk}"' in cards and "Collected</bdi></h2>" not in cards
+    assert "Collected</bdi></b>" in lines and 'import/?stage=collected"' in lines
+    assert "Import items" not in page_of(world, world.reviewer)
+
+
 def test_a_model_has_a_row_with_what_it_answered_and_what_was_lost(world: World) -> None:
     world.add_items(4)
     campaign = open_first(world)

@@ -1,8 +1,10 @@
 """Items that are typed on the import page: each line is one, and a line that is none is named."""
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 
 from benchmarks.models import Item, Stage
+from jobs.models import Job
 from tests.chains.researcher import do_waiting_work
 from tests.personas import World
 
@@ -52,7 +54,8 @@ def test_columns_are_separated_as_a_spreadsheet_pastes_them(world: World, words:
 def test_a_line_that_is_no_item_is_refused_in_place(
     world: World, words: Stage, rows: str, columns: tuple[str, ...], message: str
 ) -> None:
-    assert message in type_rows(world, words, rows, columns)
+    page = type_rows(world, words, rows, columns)
+    assert message in page and '<a href="#typed">' in page, "the error is named where the page begins"
     assert not words.items.exists()
 
 
@@ -63,3 +66,16 @@ def test_a_stage_of_pictures_offers_no_typing(world: World, words: Stage) -> Non
     assert "Type items here" not in world.client(world.mara).get(url).content.decode()
     type_rows(world, words, "a line")
     assert not words.items.exists()
+
+
+def test_an_import_with_rejected_rows_leads_back_to_its_form(world: World, words: Stage) -> None:
+    back = f"/b/{world.benchmark.slug}/import/?stage={words.key}"
+    files = {"manifest": SimpleUploadedFile("words.csv", b"key,text\none,first\none,second\n")}
+    upload = {"stage": words.pk, **files}
+    job = world.client(world.mara).post(back, upload)["Location"]
+    do_waiting_work()
+    page = world.client(world.mara).get(job).content.decode()
+    assert words.items.count() == 1 and f'href="{back}"' in page and "Import a corrected file" in page
+    type_rows(world, words, "third")
+    clean = f"/jobs/{Job.objects.latest('pk').pk}/"
+    assert "Import a corrected file" not in world.client(world.mara).get(clean).content.decode()

@@ -4,10 +4,12 @@ import json
 
 import pytest
 
-from annotation.models import Campaign, Rating
+from annotation.models import Annotation, Campaign, Rating, Unit
+from benchmarks.models import Stage
 from evaluation.reports import stored_agreement
 from evaluation.services.snapshots import THRESHOLD
 from evaluation.views import people as people_page
+from people.models import Rater
 from tests.annotation.files.test_answer_files import import_answers
 from tests.evaluation.data import an_open_campaign, give_ratings
 from tests.evaluation.test_measures import CHOICE, with_sheet
@@ -52,6 +54,20 @@ def test_without_an_order_a_model_is_right_or_wrong(world: World, nominal: Campa
     assert "Accuracy" in page and "Spearman" not in page and "0.75</bdi></b>" in page
     assert "Correct answer: the option that most people of the cohort chose. Ties left out: 1." in page
     assert 'name="truth"' not in page, "without gold there is no choice"
+
+
+def test_where_no_cohort_is_asked_about_itself_people_of_all_make_one_majority(world: World, nominal: Campaign) -> None:
+    """The third person is of another cohort: alone, neither cohort would have the same majority."""
+    third = Rater.objects.get(user__email="egypt-1@example.org")
+    for rows in (Rating.objects.all(), Annotation.objects.all()):
+        rows.filter(rater=third).update(cohort=world.brazil)
+    [line] = json.loads(read(world, "models.json"))["models"]
+    assert line["overall"]["n_units"] != 4, "of each cohort by itself: ties, and items twice"
+    Stage.objects.filter(pk=world.stage.pk).update(has_target=False)
+    Unit.objects.filter(target="Egypt").update(target="")
+    [line] = json.loads(read(world, "models.json"))["models"]
+    assert (line["overall"]["value"], line["overall"]["n_units"]) == (0.75, 4)
+    assert "most people of all cohorts chose" in read(world, "models/")
 
 
 def test_gold_of_the_items_can_say_what_is_right(world: World, nominal: Campaign) -> None:

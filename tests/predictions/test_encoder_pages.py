@@ -122,6 +122,8 @@ def test_a_collection_is_made_and_a_wrong_line_is_named(world: World) -> None:
     wrong = post(world, "collection_make", **{**data, "words": "wedding | ar\n"})
     assert wrong.status_code == 400 and "Line 1: write it as concept" in wrong.content.decode()
     assert "wedding | ar" in wrong.content.decode(), "what was typed is kept"
+    assert "of-languages" not in wrong.content.decode(), "what has a value is shown, whatever the queries are"
+    assert 'class="stack of-trials"' in wrong.content.decode(), "what these queries do not need is out of the way"
     assert post(world, "collection_make", **data).status_code == 302
     made = Collection.objects.get()
     texts = set(Query.objects.filter(collection=made, query_set="native").values_list("text", flat=True))

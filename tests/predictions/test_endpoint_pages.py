@@ -50,6 +50,15 @@ def test_an_admin_adds_an_endpoint_and_its_key_is_never_shown(world: World) -> N
     assert KEY not in str(list(Event.objects.values_list("data", flat=True)))
 
 
+def test_a_team_without_an_endpoint_is_offered_the_practice_model_of_this_machine(world: World, settings: Any) -> None:
+    assert "practice model" not in page(world, world.team_admin, home(world)), "none answers here"
+    settings.PRACTICE_MODEL = "http://127.0.0.1:4321/v1"
+    offered = f"{home(world)}new/?practice=1"
+    assert offered in page(world, world.team_admin, home(world))
+    assert 'value="http://127.0.0.1:4321/v1"' in page(world, world.team_admin, offered)
+    assert offered not in page(world, world.mara, home(world)), "an admin adds endpoints"
+
+
 def test_a_refused_form_keeps_what_was_typed_except_the_key(world: World) -> None:
     reply = world.client(world.team_admin).post(home(world) + "new/", {**FORM, "base_url": "", "name": "Kept words"})
     text = reply.content.decode()

@@ -300,6 +300,14 @@ def test_only_those_who_work_on_the_benchmark_see_plans_or_start_them(scene: Sce
         assert client.get(scene.path).status_code == 404 and scene.post(user=user, do="start").status_code == 404
         assert client.get(f"/b/{world.benchmark.slug}/images/").status_code == 404
         assert scene.post(f"{scene.path}action/", user=user, do="resume").status_code == 404
+    collecting = a_stage(world.benchmark, "photographs", KEEP)
+    Stage.objects.filter(pk=collecting.pk).update(target_answers=0, name="Photographs")
+    stages = world.client(world.mara).get(f"/b/{world.benchmark.slug}/images/").content.decode()
+    assert "Photographs" in stages, "it may get images while it is empty"
+    Item.objects.create(stage=collecting, key="photo")
+    stages = world.client(world.mara).get(f"/b/{world.benchmark.slug}/images/").content.decode()
+    assert "Photographs" not in stages, "its pictures are imported"
+    assert '<option value="painter">' in scene.page(), "what the endpoint has a price for is offered"
     assert "Generated" in world.client(world.mara).get(f"/b/{world.benchmark.slug}/images/").content.decode()
     assert world.client(world.mara).get(f"/b/{world.benchmark.slug}/images/{scene.prompts.pk}/").status_code == 404
 

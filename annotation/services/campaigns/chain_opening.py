@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 
 from annotation.models import Campaign, CampaignCohort
+from annotation.queries.board_counts import opened_for_models
 from annotation.services.campaigns import lifecycle
 from annotation.services.campaigns.lifecycle import CampaignRefused
 from annotation.services.files.campaigns import open_for_imports
@@ -87,9 +88,11 @@ def open_chain(benchmark: Benchmark, openings: Sequence[StageOpening], actor: Us
 
 
 def _targets_by_cohort(opening: StageOpening, cohorts: Mapping[int, Cohort]) -> dict[Cohort, int]:
+    """Of those that are asked; of all where none is, for the stage then opens for models and imports."""
     if not opening.targets.keys() <= cohorts.keys():
         raise CampaignRefused(["cohort_of_another_team"])
-    return {cohorts[pk]: target for pk, target in opening.targets.items()}
+    asked = {pk: target for pk, target in opening.targets.items() if target} or opening.targets
+    return {cohorts[pk]: target for pk, target in asked.items()}
 
 
 def _open(
@@ -114,6 +117,9 @@ def _at_least_one(targets: Mapping[Cohort, int]) -> dict[Cohort, int]:
 
 
 def _add_cohorts(campaign: Campaign, targets: Mapping[Cohort, int], actor: User | None) -> list[CampaignCohort]:
+    """A cohort that is asked for nothing joins only a campaign in which nobody is given work."""
+    if not any(targets.values()) and not opened_for_models([campaign], campaign.stage.benchmark.scope):
+        return []
     asked = set(campaign.cohorts.values_list("cohort", flat=True))
     missing = [(cohort, target) for cohort, target in _at_least_one(targets).items() if cohort.pk not in asked]
     return [lifecycle.add_cohort(campaign, cohort, target, actor) for cohort, target in missing]

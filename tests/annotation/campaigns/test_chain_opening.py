@@ -127,6 +127,17 @@ def test_a_stage_can_be_left_out_and_a_cohort_left_out_of_a_stage_stays_out(worl
     assert list(rating.campaigns.get().cohorts.values_list("cohort", flat=True)) == [india.pk]
 
 
+def test_a_cohort_that_is_asked_for_nothing_is_not_asked_for_one_answer(world: World, benchmark: Benchmark) -> None:
+    rating, india = stage_of(benchmark, "model-answers"), Cohort.objects.get(label="India")
+    opening = StageOpening(rating.pk, {india.pk: 3, world.brazil.pk: 0})
+    open_chain(benchmark, [opening], world.mara, timezone.now())
+    assert list(rating.campaigns.get().cohorts.values_list("cohort", "target_answers")) == [(india.pk, 3)]
+    open_chain(benchmark, [StageOpening(rating.pk, {world.brazil.pk: 0})], world.mara, timezone.now())
+    assert list(rating.campaigns.get().cohorts.values_list("cohort", flat=True)) == [india.pk]
+    page = send(world.client(world.mara))
+    assert "0 stages" not in page and "for 0 cohorts" not in page
+
+
 def test_a_stage_for_models_opens_for_people_where_a_cohort_gets_a_number(world: World, benchmark: Benchmark) -> None:
     mara, lave = world.client(world.mara), stage_of(benchmark, "lave")
     stand_in([Item.objects.create(stage=lave, origin=label, key=label, text="?", context={"candidate": "Tea"})

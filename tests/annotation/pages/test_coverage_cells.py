@@ -137,9 +137,11 @@ def test_the_screening_of_globalrg_counts_accepted_pictures_and_the_reasons_of_t
 def test_cells_without_cohort_or_items_are_shown_and_rows_are_chosen_by_reason(world: World, stage: Stage) -> None:
     add(stage, "busy"), add(stage, "elsewhere")
     page = page_of(world, stage, world.mara).content.decode()
-    assert "0 of 300 cells are full" in page and "France, busy: 0 of 1; No cohort" in page
+    assert "0 of 300 cells are full" in page and "labels have no cohort and are not listed." in page
+    assert "France, busy" not in page, "where few cohorts work, the others would hide them"
+    assert "France, busy: 0 of 1; No cohort" in page_of(world, stage, world.mara, "?gap=no_cohort").content.decode()
     assert "Egypt, none: 0 of 1; No items" in page and "1 item belongs to no cell" in page
-    assert "No date set" in page and "there are 0" in page
+    assert "No date set" in page and "without today; there are 0 such days" in page
     only = page_of(world, stage, world.mara, "?gap=no_candidates").content.decode()
     assert "Egypt, none" in only and "France, busy" not in only
 
