@@ -190,22 +190,23 @@ CONTENT_SECURITY_POLICY = {
 API_RATE = env.str("EMIC_API_RATE", "120/min")  # requests of one person, per process of the site
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "evaluation.api.authentication.TokenAuthentication",
+        "api.protocol.authentication.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
-    "DEFAULT_THROTTLE_CLASSES": ["evaluation.api.authentication.Throttle"],
+    "DEFAULT_THROTTLE_CLASSES": ["api.protocol.authentication.Throttle"],
     "DEFAULT_THROTTLE_RATES": {"person": API_RATE},
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_METADATA_CLASS": None,
-    "EXCEPTION_HANDLER": "evaluation.api.problems.handle",
+    "EXCEPTION_HANDLER": "api.protocol.problems.handle",
     "UNICODE_JSON": True,
+    "URL_FORMAT_OVERRIDE": None,  # unknown parameters are refused
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Emic",
-    "DESCRIPTION": "Agreement and tables of your benchmarks, read only. Every number is the page's, to the last digit.",
+    "DESCRIPTION": "Items, answers, agreement and tables of your benchmarks, read only, with the numbers of the pages.",
     "VERSION": "1",
     "OAS_VERSION": "3.1.0",
     "SCHEMA_PATH_PREFIX": "/api/v1",

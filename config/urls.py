@@ -20,6 +20,6 @@ urlpatterns = [
     path("", include("predictions.urls")),
     path("", include("evaluation.urls")),
     path("", include("releases.urls")),
-    path("api/", include("evaluation.api.urls")),
+    path("api/", include("api.urls")),
     *old_addresses,
 ]

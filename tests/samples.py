@@ -18,11 +18,13 @@ from annotation.models import (
     CampaignCohort,
     InstructionText,
     InstructionVersion,
+    Outcome,
     Participation,
     ProblemReport,
     Rating,
     Review,
     ReviewBatch,
+    RuleVersion,
     SampledAnswer,
     SheetVersion,
     Slot,
@@ -40,6 +42,7 @@ from jobs.models import Job
 from people.models import Cohort, Rater, User
 from people.services import links, messages, tokens
 from predictions.models import Call, Collection, Endpoint, FactRequest, ImagePlan, PlanSet, Run
+from tests.annotation.chain.factories import RULE
 from tests.evaluation.sample_tables import SMALL
 from tests.personas import SHEET, World
 from tests.predictions.knowledge import samples as knowledge
@@ -224,6 +227,7 @@ def build(world: World) -> Mapping[str, Any]:
         "assignment_id": in_hand.pk,
         "annotation:change assignment_id": done.pk,
         "annotation_id": done.annotations.get().pk,
+        **row_samples(world, done),
         "review_id": review.pk,
         "batch_id": draw_sample(world, done.annotations.get()).pk,
         "rater_id": done.rater_id,
@@ -277,6 +281,26 @@ def a_return(world: World) -> ItemReturn:
     at, key = timezone.now(), f"returned-{world.stage.items.count()}"
     item = Item.objects.create(stage=world.stage, key=key, withdrawn_at=at, withdrawn_because=RETURNED)
     return ItemReturn.objects.create(item=item, by=world.mara, comment="Too dark", maker="import", at=at)
+
+
+def row_samples(world: World, done: Assignment) -> dict[str, Any]:
+    """A row of each kind that REST shows alone."""
+    annotation = done.annotations.get()
+    rule, _made = RuleVersion.objects.get_or_create(stage=world.stage, number=1, defaults={"definition": RULE})
+    outcome, _made = Outcome.objects.get_or_create(
+        campaign=done.campaign,
+        unit=done.unit,
+        defaults={"state": "accepted", "rule_version": rule, "answers": 1, "at": timezone.now()},
+    )
+    rating = annotation.ratings.first() or Rating.objects.create(
+        annotation=annotation, campaign=done.campaign, unit=done.unit, rater=done.rater, field="relevance", code="3"
+    )
+    return {
+        "api:item row_id": done.unit.item_id,
+        "api:annotation row_id": annotation.pk,
+        "api:rating row_id": rating.pk,
+        "api:outcome row_id": outcome.pk,
+    }
 
 
 TABLES_OF = "tests.samples"  # a recipe that is none, with a table of the tests

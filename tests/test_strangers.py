@@ -50,6 +50,7 @@ OWN = {
     "benchmarks:list",
     "benchmarks:create",
     "api:benchmarks",
+    "api:docs",
     "api:schema",
     "evaluation:own",
 }

@@ -1,13 +1,20 @@
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 
 class ApiToken(models.Model):
     """What a program shows instead of a password. Only its SHA-256 is kept; `prefix` lets its owner tell it apart."""
 
+    class Scope(models.TextChoices):
+        READ = "read", _("Read structure, agreement and tables")
+        EXPORT = "export", _("Read items and answers, under pseudonyms")
+
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="api_tokens")
     name = models.CharField(max_length=80)
     prefix = models.CharField(max_length=12)
+    scopes = ArrayField(models.CharField(max_length=10), default=list, help_text="Values of Scope, at least one.")
     digest = models.CharField(max_length=64, unique=True)
     created_at = models.DateTimeField(auto_now_add=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
@@ -16,3 +23,8 @@ class ApiToken(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix}...)"
+
+    @property
+    def scope_text(self) -> str:
+        """What a program may do with it, in words."""
+        return ", ".join(str(label) for scope, label in self.Scope.choices if scope in self.scopes)

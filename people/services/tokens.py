@@ -2,6 +2,7 @@
 
 import hashlib
 import secrets
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from django.db.models import F, Q, QuerySet
@@ -16,22 +17,30 @@ DEFAULT_DAYS, MAX_DAYS = 90, 366
 SEEN_EVERY = timedelta(minutes=1)  # a busy program writes its last use once in a while, not with each request
 
 
+Scope = ApiToken.Scope
+IMPLIED: dict[str, set[str]] = {Scope.READ: set(), Scope.EXPORT: {Scope.READ}}
+
+
 class TooManyTokens(Exception):
     """MOST are in force already."""
 
 
-def create_token(user: User, name: str, at: datetime, days: int = DEFAULT_DAYS) -> tuple[ApiToken, str]:
+def create_token(
+    user: User, name: str, at: datetime, days: int = DEFAULT_DAYS, scopes: Sequence[str] = (Scope.READ,)
+) -> tuple[ApiToken, str]:
     """A token for so many days, and its text, which nobody can read again. Raises TooManyTokens."""
     if not 1 <= days <= MAX_DAYS:
         raise ValueError(f"A token is for 1 to {MAX_DAYS} days.")
     if active_tokens(user, at).count() >= MOST:
         raise TooManyTokens
+    if not scopes or not {*scopes} <= {*Scope.values}:
+        raise ValueError(f"scopes must be among {', '.join(Scope.values)}, got {', '.join(scopes)}")
     text = START + secrets.token_urlsafe(32)
     expires_at = at + timedelta(days=days)
     token = ApiToken.objects.create(
-        user=user, name=name, prefix=text[:SHOWN], digest=_digest(text), expires_at=expires_at
+        user=user, name=name, prefix=text[:SHOWN], scopes=sorted({*scopes}), digest=_digest(text), expires_at=expires_at
     )
-    record(user, "token.made", target=f"token:{token.pk}", name=name, days=days)
+    record(user, "token.made", target=f"token:{token.pk}", name=name, days=days, scopes=token.scopes)
     return token, text
 
 
@@ -74,6 +83,11 @@ def find_token(text: str, at: datetime) -> ApiToken | None:
         stale = Q(last_used_at=None) | Q(last_used_at__lt=at - SEEN_EVERY)
         ApiToken.objects.filter(stale, pk=api_token.pk).update(last_used_at=at)
     return api_token
+
+
+def is_allowed(token: ApiToken, scope: str) -> bool:
+    """Whether the token has the scope, or one that implies it. What its person may do is looked up besides."""
+    return any(scope == owned or scope in IMPLIED.get(owned, ()) for owned in token.scopes)
 
 
 def _digest(text: str) -> str:

@@ -32,6 +32,14 @@ class TokenForm(StyledFormMixin, forms.Form):
         initial=service.DEFAULT_DAYS,
         help_text=gettext_lazy("At most 366. Then the program needs a new one."),
     )
+    answers = forms.BooleanField(
+        label=gettext_lazy("The program may read items and answers"),
+        required=False,
+        help_text=gettext_lazy("Raters appear under pseudonyms. Without this it reads agreement and tables only."),
+    )
+
+    def scopes(self) -> list[str]:
+        return ["export", "read"] if self.cleaned_data["answers"] else ["read"]
 
 
 @login_required
@@ -42,7 +50,8 @@ def tokens(request: HttpRequest) -> HttpResponse:
     form = TokenForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            token, text = service.create_token(user, form.cleaned_data["name"], at, form.cleaned_data["days"])
+            name, days = form.cleaned_data["name"], form.cleaned_data["days"]
+            token, text = service.create_token(user, name, at, days, form.scopes())
             return show_once(request, page, OneTimeLink(url=text, kind="token", pk=token.pk))
         except service.TooManyTokens:
             form.add_error(None, _("You have %(n)s tokens. Revoke one that you no longer need.") % {"n": service.MOST})

@@ -188,6 +188,7 @@ COLUMNS: tuple[RowColumn, ...] = (
         "json",
         "Question to code: what every measure compares.",
     ),
+    RowColumn("stage", "t.key", "text", "Key of the stage."),
     RowColumn("_model", MODEL, "text", ""),
     RowColumn("_sheet", "a.sheet_version_id", "int8", ""),
 )

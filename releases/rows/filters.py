@@ -7,6 +7,8 @@ from typing import Any, Literal
 
 from django.utils.translation import gettext as _
 
+from jobs.formats.numbers import parse_int
+
 MAX_ID = 2**63 - 1
 MAX_VALUES = 1000
 
@@ -67,9 +69,10 @@ def conditions_of(
 
 
 def _id(name: str, value: str) -> int:
-    if not (value.isascii() and value.isdigit() and int(value[:20]) <= MAX_ID):
+    number = parse_int(value, default=None, maximum=MAX_ID)
+    if number is None:
         raise RowFilterError(name, _("“%(value)s” is not a number.") % {"value": value[:60]})
-    return int(value)
+    return number
 
 
 def _single_value(kind: str, name: str, value: str) -> bool | datetime:

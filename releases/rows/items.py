@@ -17,10 +17,10 @@ _DERIVED = """
   WHERE d.item_id = i.id
 """
 _COLUMNS = (
-    RowColumn("key", "i.key", "text", "Key of the item in its stage: what the other files call item."),
-    RowColumn("concept", "i.concept", "text", "Concept of the item."),
-    RowColumn("origin", "i.origin", "text", "The culture the item was made or found for."),
-    RowColumn("condition", "i.condition", "text", "Condition of the item."),
+    RowColumn("key", "i.key", "text", "Key of the item in its stage: what the other files call item.", scope="read"),
+    RowColumn("concept", "i.concept", "text", "Concept of the item.", scope="read"),
+    RowColumn("origin", "i.origin", "text", "The culture the item was made or found for.", scope="read"),
+    RowColumn("condition", "i.condition", "text", "Condition of the item.", scope="read"),
     RowColumn("text", "i.text", "text", "The text that was shown; of a derived item often what somebody wrote."),
     RowColumn("context", "i.context::text", "json", "What else was known of the item or shown with it, as JSON."),
     RowColumn(
@@ -38,8 +38,10 @@ _COLUMNS = (
         "What it was made of, as a list of stage and item,"
         " and the number of the accepted annotation, null where the item alone was used. Empty: it was imported.",
     ),
-    RowColumn("withdrawn", "i.withdrawn_at IS NOT NULL", "bool", "Whether it has been withdrawn since."),
-    RowColumn("withdrawn_at", "i.withdrawn_at", "time", "When it was withdrawn (UTC); null: it was not."),
+    RowColumn("withdrawn", "i.withdrawn_at IS NOT NULL", "bool", "Whether it has been withdrawn since.", scope="read"),
+    RowColumn("withdrawn_at", "i.withdrawn_at", "time", "When it was withdrawn (UTC); null: it was not.", scope="read"),
+    RowColumn("id", "i.id", "int8", "Number of the item.", scope="read"),
+    RowColumn("stage", "t.key", "text", "Key of the stage.", scope="read"),
 )
 _FROM = """
   FROM benchmarks_item i JOIN benchmarks_stage t ON t.id = i.stage_id

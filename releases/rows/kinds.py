@@ -64,6 +64,11 @@ class RowKind:
         """The columns that a file or a reply has."""
         return [column for column in self.columns if not column.is_internal]
 
+    @property
+    def scope(self) -> str:
+        """What a token needs to read any of it."""
+        return "read" if any(column.scope == "read" for column in self.written) else "export"
+
     def rows(self, scope: RowScope, conditions: Sequence[Condition] = (), window: Window = ALL) -> Iterator[Row]:
         """The rows in order, streamed; under "_key" the key of each. A backward window comes in order, too."""
         keys = [RowColumn(f"_key{place}", f"({sql})::text", "text", "") for place, sql in enumerate(self.order)]

@@ -2,14 +2,14 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.utils.text import slugify
 
 from annotation.models import Campaign
-from benchmarks.models import Stage
-from jobs.models import record
+from benchmarks.models import Benchmark, Stage
+from jobs.models import Event, record
 from people.models import User
 from releases.exports.archive_files import ArchiveFile, archive_files
 from releases.exports.codebook import codebook, complete_codebook, describe_documents, sheets_of
@@ -40,6 +40,16 @@ def export(
     documents = {f"{name}/{one.file.key}.json": one for one in document_members(benchmark, stage.key, ids)}
     book = codebook(stage, campaigns, members, at)
     return f"{name}.zip", _pieces(book, files, documents, form, f"{name}/codebook.json", at)
+
+
+READ = "rows.read"
+
+
+def record_reading(benchmark: Benchmark, kind: str, actor: User, at: datetime) -> None:
+    """Leave an event once in ten minutes: a program that reads page by page would otherwise write one for each."""
+    recent = Event.objects.filter(scope=benchmark.scope, verb=READ, actor=actor, target=kind)
+    if not recent.filter(at__gte=at - timedelta(minutes=10)).exists():
+        record(actor, READ, scope=benchmark.scope, target=kind)
 
 
 def _stage_file_name(stage: Stage) -> str:

@@ -9,7 +9,7 @@ import pytest
 from tests.start.helpers import ROOT
 
 OURS = {"annotation", "benchmarks", "config", "demo", "evaluation", "jobs", "papers", "people", "predictions"}
-OURS |= {"releases", "tests"}
+OURS |= {"api", "releases", "tests"}
 SAMPLES = "tests/architecture/"  # strings there are samples of what is refused
 
 

@@ -13,8 +13,8 @@ from annotation.models import Annotation, Campaign
 from evaluation.metrics.boxes import overlap
 from evaluation.metrics.sets import jaccard_distance, masi_distance
 from evaluation.rendering.reason_text import NO_INTERVAL
+from tests.api.clients import program
 from tests.evaluation.mixed import mixed_sheet, rows_of
-from tests.evaluation.test_api import program
 from tests.personas import World
 
 FITS, SEEN, MAIN, NAME, WHY = range(5)

@@ -19,10 +19,10 @@ from annotation.services.campaigns import lifecycle
 from benchmarks.models import Item
 from benchmarks.services.benchmarks import create_from_recipe
 from evaluation.rendering.number_format import MINUS, format_number
+from tests.api.clients import program
 from tests.evaluation.data import NOON, table
 from tests.evaluation.mixed import mixed_sheet
 from tests.evaluation.sample_tables import model, store_answers
-from tests.evaluation.test_api import program
 from tests.personas import World, stand_in
 
 

@@ -1,4 +1,4 @@
-"""What the answers look like: for the OpenAPI description alone. tests/evaluation/test_api.py holds answers to it."""
+"""What the answers look like: for the OpenAPI description alone. tests/api/test_numbers.py holds answers to it."""
 
 from rest_framework import serializers as s
 
@@ -8,7 +8,10 @@ class ProblemSerializer(s.Serializer):
     title = s.CharField()
     status = s.IntegerField()
     detail = s.CharField(allow_blank=True)
+    code = s.CharField(help_text="The kind of problem; `type` is where it is described.")
+    instance = s.CharField(help_text="Of this request, as in X-Request-Id and the site's log.")
     parameter = s.CharField(required=False, help_text="Which parameter of the address is wrong.")
+    needs = s.CharField(required=False, help_text="The scope that the token lacks.")
 
 
 class BenchmarkLine(s.Serializer):
@@ -17,6 +20,11 @@ class BenchmarkLine(s.Serializer):
     recipe = s.CharField(allow_blank=True, help_text="The paper's recipe it was made from.")
     agreement = s.CharField(help_text="Address of its agreement.")
     tables = s.CharField(help_text="Address of its tables.")
+    items = s.CharField(help_text="Address of its items.")
+    annotations = s.CharField(help_text="Address of its answers.")
+    ratings = s.CharField(help_text="Address of the codes of its answers.")
+    outcomes = s.CharField(help_text="Address of what rules decided.")
+    reviews = s.CharField(help_text="Address of what reviewers decided.")
 
 
 class Benchmarks(s.Serializer):

@@ -1,4 +1,4 @@
-"""The numbers for programs: the same as the pages', by the same doors. Everything is read only."""
+"""The numbers for programs: the same as the pages', by the same access rules."""
 
 from typing import Any
 
@@ -11,13 +11,13 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import APIView
 
 from annotation.pages.status_text import time_zone_for
+from api.protocol.problems import KIND, NoData, document, not_found_response
+from api.schemas import numbers as schemas
+from api.views.base import PROBLEMS, REFUSED, SLUG, ReadOnlyView, query_parameter
 from benchmarks.access import benchmark_for, visible_benchmarks
 from benchmarks.models import Benchmark
-from evaluation.api import schemas
-from evaluation.api.problems import KIND, NoData, document, not_found_response
 from evaluation.reports.agreement_formats import to_json
 from evaluation.reports.alpha_check import check_json
 from evaluation.reports.stored_agreement import load_report
@@ -26,35 +26,21 @@ from evaluation.selections.selection import select
 from evaluation.tables.registry import table_of, tables_of
 from evaluation.tables.spec import TableSpec
 from evaluation.tables.table_builder import build_or_load, missing_data
-
-PROBLEMS = {(status, KIND): schemas.ProblemSerializer for status in (401, 404, 429)}
-REFUSED = {(status, KIND): schemas.ProblemSerializer for status in (400, 409)}
-SLUG = OpenApiParameter("slug", OpenApiTypes.STR, OpenApiParameter.PATH, description="As in /b/<slug>/.")
-
-
-def _query_parameter(name: str, words: str, *, many: bool = False) -> OpenApiParameter:
-    return OpenApiParameter(name, OpenApiTypes.STR, description=words, many=many)
-
+from releases.rows.registry import KINDS
 
 NARROWING = [
-    _query_parameter("cohort", "Id of a cohort; may be repeated.", many=True),
-    _query_parameter("condition", "Condition; may be repeated.", many=True),
-    _query_parameter("concept", "Concept; may be repeated.", many=True),
-    _query_parameter("counted", "counted or all."),
-    _query_parameter("repeats", "latest or first, where somebody answered twice."),
-    _query_parameter("interval", "units-and-raters, units, raters or none."),
-    _query_parameter("since", "First day, YYYY-MM-DD, by your own time zone."),
-    _query_parameter("until", "Last day, YYYY-MM-DD, by your own time zone."),
+    query_parameter("cohort", "Id of a cohort; may be repeated.", many=True),
+    query_parameter("condition", "Condition; may be repeated.", many=True),
+    query_parameter("concept", "Concept; may be repeated.", many=True),
+    query_parameter("counted", "counted or all."),
+    query_parameter("repeats", "latest or first, where somebody answered twice."),
+    query_parameter("interval", "units-and-raters, units, raters or none."),
+    query_parameter("since", "First day, YYYY-MM-DD, by your own time zone."),
+    query_parameter("until", "Last day, YYYY-MM-DD, by your own time zone."),
 ]
 
 
-FRESH = _query_parameter("fresh", "1 makes a table of large data anew, where answers came since.")
-
-
-class ReadOnlyView(APIView):
-    """Reads only; OPTIONS is answered by the schema, not here."""
-
-    http_method_names = ["get", "head"]
+FRESH = query_parameter("fresh", "1 makes a table of large data anew, where answers came since.")
 
 
 def not_found(request: HttpRequest) -> JsonResponse:
@@ -71,8 +57,11 @@ class BenchmarkList(ReadOnlyView):
         return Response({"benchmarks": [_line(benchmark) for benchmark in benchmarks]})
 
 
+LINKS = ("agreement", "tables", *(kind.key for kind in KINDS))
+
+
 def _line(benchmark: Benchmark) -> dict[str, str]:
-    addresses = {name: reverse(f"api:{name}", args=[benchmark.slug]) for name in ("agreement", "tables")}
+    addresses = {name: reverse(f"api:{name}", args=[benchmark.slug]) for name in LINKS}
     return {"slug": benchmark.slug, "name": benchmark.name, "recipe": benchmark.recipe, **addresses}
 
 
@@ -83,12 +72,12 @@ class AgreementView(ReadOnlyView):
         parameters=[
             SLUG,
             *NARROWING,
-            _query_parameter("stage", "Key of the stage; the first without it."),
-            _query_parameter("campaign", "Id of a campaign; may be repeated.", many=True),
-            _query_parameter("field", "Key of the question whose rows are shown by condition."),
-            _query_parameter("as", "question:measure, for questions of the sheet; may be repeated.", many=True),
-            _query_parameter("measure", "alpha_ordinal, spearman, table, ..."),
-            _query_parameter("second", "1 adds second_opinion: each alpha once more, by the package krippendorff."),
+            query_parameter("stage", "Key of the stage; the first without it."),
+            query_parameter("campaign", "Id of a campaign; may be repeated.", many=True),
+            query_parameter("field", "Key of the question whose rows are shown by condition."),
+            query_parameter("as", "question:measure, for questions of the sheet; may be repeated.", many=True),
+            query_parameter("measure", "alpha_ordinal, spearman, table, ..."),
+            query_parameter("second", "1 adds second_opinion: each alpha once more, by the package krippendorff."),
         ],
         responses={200: schemas.AgreementSerializer, **REFUSED, **PROBLEMS},
     )

@@ -1,0 +1,89 @@
+"""Who asks: a person in a browser, or a program with a token of theirs. It allows no more than its person may do."""
+
+from typing import Any
+
+from django.core.cache import cache
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from rest_framework.authentication import BaseAuthentication, get_authorization_header
+from rest_framework.exceptions import APIException, AuthenticationFailed, Throttled
+from rest_framework.permissions import BasePermission
+from rest_framework.request import Request
+from rest_framework.throttling import UserRateThrottle
+
+from people.models import ApiToken, User
+from people.services.login_throttle_keys import client_address
+from people.services.tokens import find_token, is_allowed
+
+MAX_FAILURES, FAILURE_SECONDS = 20, 60  # wrong tokens of one address
+
+
+class TokenAuthentication(BaseAuthentication):
+    """`Authorization: Bearer <token>`. What looks like a token and is none is refused, not passed over."""
+
+    def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
+        kind, *rest = get_authorization_header(request).split() or [b""]
+        if kind.lower() != b"bearer":
+            return None
+        key = f"api-failures:{client_address(request)}"
+        if cache.get(key, 0) >= MAX_FAILURES:
+            raise Throttled(FAILURE_SECONDS)
+        token = find_token(rest[0].decode("latin-1"), timezone.now()) if len(rest) == 1 else None
+        if token is None:
+            cache.add(key, 0, FAILURE_SECONDS)
+            cache.incr(key)
+            raise AuthenticationFailed(
+                _("Invalid token: it is mistyped, expired or revoked, or a new password was set.")
+            )
+        return token.user, token
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Bearer"
+
+
+class TokenScheme(OpenApiAuthenticationExtension):
+    target_class = TokenAuthentication
+    name = "token"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {"type": "http", "scheme": "bearer", "description": "A token made under Me, Tokens for programs."}
+
+
+class ScopeMissing(APIException):
+    """The token does not allow this. `needs` is the scope that does."""
+
+    status_code = 403
+    default_code = "insufficient-scope"
+
+    def __init__(self, needs: str) -> None:
+        super().__init__(_("This token lacks the scope “%(scope)s”.") % {"scope": needs})
+        self.needs = needs
+
+
+class HasScope(BasePermission):
+    """The scope that a view names. A person in a browser has all of them."""
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        if not has_scope(request, view.scope):
+            raise ScopeMissing(view.scope)
+        return True
+
+
+def has_scope(request: Request, scope: str) -> bool:
+    return not isinstance(request.auth, ApiToken) or is_allowed(request.auth, scope)
+
+
+class Throttle(UserRateThrottle):
+    """Each person's requests, all their programs together. Counted in each process of the site on its own, in Django's
+    cache: without a cache server that is the process's memory, so the limit is at least this, and nothing breaks."""
+
+    scope = "person"
+
+    def allow_request(self, request: Request, view: Any) -> bool:
+        allowed: bool = super().allow_request(request, view)
+        if getattr(self, "history", None) is not None:
+            used = len(self.history)
+            reset = int(self.duration - (self.now - self.history[-1])) if used else int(self.duration)
+            request.rate_limit = (self.num_requests, int(self.duration), max(self.num_requests - used, 0), reset)
+        return allowed

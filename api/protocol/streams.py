@@ -1,0 +1,95 @@
+"""Rows as lines of JSON, sent while they are read; at most a few such streams at once."""
+
+import json
+import threading
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from django.http import StreamingHttpResponse
+
+from api.protocol.problems import TooManyStreams
+from releases.rows.columns import Row
+from releases.rows.snapshot import SnapshotRows
+
+MEDIA_TYPE = "application/x-ndjson"
+PER_PERSON, PER_PROCESS = 2, 4
+RETRY_SECONDS = 5
+BLOCK = 64 * 1024
+
+
+class StreamSlots:
+    """How many streams this process of the site sends now, by person."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._open: Counter[int] = Counter()
+
+    def take(self, person: int) -> None:
+        """Raises TooManyStreams."""
+        with self._lock:
+            if self._open[person] >= PER_PERSON or self._open.total() >= PER_PROCESS:
+                raise TooManyStreams(RETRY_SECONDS)
+            self._open[person] += 1
+
+    def release(self, person: int) -> None:
+        with self._lock:
+            self._open[person] -= 1
+
+    def is_open(self, person: int) -> bool:
+        return self._open[person] > 0
+
+
+SLOTS = StreamSlots()
+
+
+class RowStream:
+    """The bytes of a stream. Closing it ends its transaction and frees its slot, whether it was read or not."""
+
+    def __init__(self, rows: SnapshotRows, names: list[str], person: int, *, compressed: bool) -> None:
+        self.rows, self.person, self.closed = rows, person, False
+        lines = _blocks(_lines(rows, names))
+        self._pieces = _gzip(lines) if compressed else lines
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self._pieces
+
+    def close(self) -> None:
+        if not self.closed:
+            self.closed = True
+            try:
+                self.rows.close()
+            finally:
+                SLOTS.release(self.person)
+
+
+def stream_response(stream: RowStream, headers: dict[str, str], *, compressed: bool) -> StreamingHttpResponse:
+    response = StreamingHttpResponse(stream, content_type=MEDIA_TYPE, headers=headers)
+    response.headers["Vary"] = "Accept, Accept-Encoding"
+    if compressed:
+        response.headers["Content-Encoding"] = "gzip"
+    return response
+
+
+def _lines(rows: Iterable[Row], names: list[str]) -> Iterator[bytes]:
+    for row in rows:
+        yield json.dumps({name: row[name] for name in names}, ensure_ascii=False).encode() + b"\n"
+
+
+def _blocks(lines: Iterable[bytes]) -> Iterator[bytes]:
+    block = bytearray()
+    for line in lines:
+        block += line
+        if len(block) >= BLOCK:
+            yield bytes(block)
+            block.clear()
+    if block:
+        yield bytes(block)
+
+
+def _gzip(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    gzip = zlib.compressobj(6, zlib.DEFLATED, 31)
+    for piece in pieces:
+        if data := gzip.compress(piece):
+            yield data
+    yield gzip.flush()

@@ -1,0 +1,47 @@
+"""How pages of rows and single rows look: made from the columns, so that nothing is described twice."""
+
+from typing import Any
+
+from rest_framework import serializers as s
+
+from releases.rows.columns import RowColumn
+from releases.rows.kinds import RowKind
+
+_FIELDS: dict[str, type[s.Field]] = {
+    "int8": s.IntegerField,
+    "int4": s.IntegerField,
+    "float8": s.FloatField,
+    "bool": s.BooleanField,
+    "text": s.CharField,
+    "person": s.CharField,
+    "time": s.DateTimeField,
+    "json": s.JSONField,
+}
+
+
+class RowCount(s.Serializer):
+    count = s.IntegerField()
+
+
+def row_serializer(kind: RowKind) -> type[s.Serializer]:
+    return type(f"{_name(kind)}Row", (s.Serializer,), {column.name: _field(column) for column in kind.written})
+
+
+def page_serializer(kind: RowKind) -> type[s.Serializer]:
+    fields = {
+        "results": row_serializer(kind)(many=True),
+        "next": s.CharField(allow_null=True, help_text="Address of the next page; null at the end."),
+        "previous": s.CharField(allow_null=True, help_text="Address of the page before; null at the start."),
+    }
+    return type(f"{_name(kind)}Page", (s.Serializer,), fields)
+
+
+def _name(kind: RowKind) -> str:
+    return kind.key.capitalize()
+
+
+def _field(column: RowColumn) -> Any:
+    more = {"allow_blank": True} if _FIELDS[column.type] is s.CharField else {}
+    unit = f" In {column.unit}." if column.unit else ""
+    required = column.scope == "read"
+    return _FIELDS[column.type](allow_null=True, required=required, help_text=column.meaning + unit, **more)

@@ -1,0 +1,39 @@
+"""The OpenAPI description as a page, for people who are signed in."""
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+from drf_spectacular.generators import SchemaGenerator
+
+from people.pages.tabs import tabs_for
+from people.views.request_helpers import current_user
+
+
+@login_required
+@require_safe
+def page(request: HttpRequest) -> HttpResponse:
+    schema = SchemaGenerator().get_schema(request=None, public=True)
+    operations = [
+        _operation(path, method, described)
+        for path, methods in schema["paths"].items()
+        for method, described in methods.items()
+    ]
+    context = {"operations": operations, "nav": tabs_for(current_user(request), "me")}
+    return render(request, "api/docs.html", context)
+
+
+def _operation(path: str, method: str, described: dict[str, Any]) -> dict[str, Any]:
+    parameters = [p for p in described.get("parameters", ()) if p["in"] == "query"]
+    return {
+        "id": described["operationId"],
+        "method": method.upper(),
+        "path": path,
+        "summary": described.get("summary", ""),
+        "description": described.get("description", ""),
+        "scope": described.get("x-emic-scope", "read"),
+        "parameters": parameters,
+        "statuses": sorted(described["responses"]),
+    }

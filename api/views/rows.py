@@ -1,0 +1,207 @@
+"""Rows for programs, page by page or as one stream: the columns, the order and the access rules of the export."""
+
+import hashlib
+import json
+from typing import Any
+
+from django.http import Http404, HttpResponseBase
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.renderers import BaseRenderer, JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.queries.answers import watermark
+from api.protocol.authentication import has_scope
+from api.protocol.cursors import fingerprint, read_cursor, write_cursor
+from api.protocol.problems import InvalidParameter
+from api.protocol.streams import MEDIA_TYPE, SLOTS, RowStream, stream_response
+from api.schemas.rows import RowCount, page_serializer, row_serializer
+from api.views.base import INVALID, PROBLEMS, SLUG, ReadOnlyView, query_parameter
+from benchmarks.access import benchmark_for
+from benchmarks.models import Benchmark
+from jobs.formats.numbers import parse_int
+from releases.rows.annotations import raters_of
+from releases.rows.columns import Row
+from releases.rows.filters import Condition, conditions_of
+from releases.rows.kinds import RowKind, RowScope, Window
+from releases.rows.registry import benchmark_scope
+from releases.rows.snapshot import SnapshotRows
+from releases.services.exports import record_reading
+
+DEFAULT_SIZE, MAX_SIZE = 100, 1000
+PAGING = ("cursor", "page_size")
+
+
+class StreamRenderer(BaseRenderer):
+    """For clients that ask for lines of JSON. It writes errors alone; rows are streamed."""
+
+    media_type = MEDIA_TYPE
+    format = "ndjson"
+    charset = None
+
+    def render(self, data: Any, *args: Any, **kwargs: Any) -> bytes:
+        return json.dumps(data, ensure_ascii=False, default=str).encode() + b"\n"
+
+
+class RowsOfKind(ReadOnlyView):
+    """Those who work on a benchmark may read its rows, as they may export them."""
+
+    kind: RowKind
+
+    def parts(self, request: Request, slug: str, *others: str) -> tuple[Benchmark, RowScope, list[Condition]]:
+        """Raises Http404, InvalidParameter and RowFilterError."""
+        benchmark = benchmark_for(request.user, slug, can="work_on")
+        scope = benchmark_scope(benchmark)
+        known = [*self.kind.filters, *others]
+        unknown = [name for name in request.query_params if name not in known]
+        if unknown:
+            message = _("This parameter is unknown. There are: %(names)s.") % {"names": ", ".join(known)}
+            raise InvalidParameter(unknown[0], message)
+        query = dict(request.query_params.lists())
+        return benchmark, scope, conditions_of(self.kind.filters, query, lambda: raters_of(scope))
+
+    def names(self, request: Request) -> list[str]:
+        """The columns that the token may read."""
+        return [column.name for column in self.kind.written if has_scope(request, column.scope)]
+
+
+class RowList(RowsOfKind):
+    renderer_classes = [JSONRenderer, StreamRenderer]
+
+    def get(self, request: Request, slug: str) -> HttpResponseBase:
+        benchmark, scope, conditions = self.parts(request, slug, *PAGING)
+        if request.accepted_renderer.format == StreamRenderer.format:
+            return self._stream(request, benchmark, scope, conditions)
+        if "cursor" not in request.query_params:
+            record_reading(benchmark, self.kind.key, request.user, timezone.now())
+        response: HttpResponseBase = self._page(request, scope, conditions)
+        return response
+
+    def _stream(
+        self, request: Request, benchmark: Benchmark, scope: RowScope, conditions: list[Condition]
+    ) -> HttpResponseBase:
+        SLOTS.take(request.user.pk)
+        try:
+            record_reading(benchmark, self.kind.key, request.user, timezone.now())
+            mark = watermark(benchmark)
+            rows = SnapshotRows(self.kind, scope, conditions)
+        except BaseException:
+            SLOTS.release(request.user.pk)
+            raise
+        compressed = "gzip" in request.headers.get("Accept-Encoding", "")
+        stream = RowStream(rows, self.names(request), request.user.pk, compressed=compressed)
+        headers = {"X-Emic-Rows": str(rows.number), "X-Emic-Watermark": str(mark)}
+        return stream_response(stream, headers, compressed=compressed)
+
+    def _page(self, request: Request, scope: RowScope, conditions: list[Condition]) -> Response:
+        size = _page_size(request)
+        filters = {name: values for name, values in request.query_params.lists() if name not in PAGING}
+        rows = fingerprint(self.kind.key, scope.benchmark.pk, filters)
+        window = Window(limit=size + 1)
+        if cursor := request.query_params.get("cursor"):
+            window = read_cursor(cursor, rows, size + 1)
+        page = list(self.kind.rows(scope, conditions, window))
+        more = len(page) > size
+        page = page[-size:] if window.before is not None else page[:size]
+        names = self.names(request)
+        before = rows_link(request, rows, page, before=True) if _has_previous(window, more) else None
+        after = rows_link(request, rows, page) if more or window.before is not None else None
+        results = [{name: row[name] for name in names} for row in page]
+        return Response({"results": results, "next": after, "previous": before})
+
+
+def _has_previous(window: Window, more: bool) -> bool:
+    return more if window.before is not None else window.after is not None
+
+
+def rows_link(request: Request, rows: str, page: list[Row], *, before: bool = False) -> str | None:
+    """The address of the page after or before this one; None where a page is empty."""
+    if not page:
+        return None
+    cursor = write_cursor(rows, before=page[0]["_key"]) if before else write_cursor(rows, after=page[-1]["_key"])
+    query = request.query_params.copy()
+    query["cursor"] = cursor
+    return str(request.build_absolute_uri(f"{request.path}?{query.urlencode()}"))
+
+
+def _page_size(request: Request) -> int:
+    text = request.query_params.get("page_size", str(DEFAULT_SIZE))
+    size = parse_int(text, default=None, minimum=1, maximum=MAX_SIZE)
+    if size is None:
+        raise InvalidParameter("page_size", _("A page has 1 to %(most)s rows.") % {"most": MAX_SIZE})
+    return size
+
+
+class RowCountView(RowsOfKind):
+    def get(self, request: Request, slug: str) -> Response:
+        _benchmark, scope, conditions = self.parts(request, slug)
+        return Response({"count": self.kind.count(scope, conditions)})
+
+
+class RowDetail(RowsOfKind):
+    def get(self, request: Request, slug: str, row_id: int) -> Response:
+        benchmark = benchmark_for(request.user, slug, can="work_on")
+        same = Condition(f"{self.kind.order[0]} = %s", (row_id,))
+        row = next(iter(list(self.kind.rows(benchmark_scope(benchmark), [same], Window(limit=1)))), None)
+        if row is None:
+            raise Http404
+        record_reading(benchmark, self.kind.key, request.user, timezone.now())
+        return with_etag(request, {name: row[name] for name in self.names(request)})
+
+
+def with_etag(request: Request, data: dict[str, Any]) -> Response:
+    """The data, or 304 if the client has them already."""
+    tag = f'"{hashlib.sha256(json.dumps(data, sort_keys=True, default=str).encode()).hexdigest()[:32]}"'
+    known = [entry.strip().removeprefix("W/") for entry in request.headers.get("If-None-Match", "").split(",")]
+    if tag in known or known == ["*"]:
+        return Response(status=304, headers={"ETag": tag})
+    return Response(data, headers={"ETag": tag})
+
+
+def list_view(kind: RowKind) -> Any:
+    filters = [query_parameter(name, f.meaning, many=f.type != "bool") for name, f in kind.filters.items()]
+    paging = [
+        query_parameter("cursor", "From `next` or `previous` of a page."),
+        OpenApiParameter("page_size", OpenApiTypes.INT, description=f"1 to {MAX_SIZE}; {DEFAULT_SIZE} without it."),
+    ]
+    described = extend_schema(
+        operation_id=kind.key,
+        summary=f"{kind.key.capitalize()}, page by page or as one stream",
+        description=f"{kind.meaning} With `Accept: {MEDIA_TYPE}` all rows come as lines of JSON.",
+        parameters=[SLUG, *filters, *paging],
+        responses={200: page_serializer(kind), **INVALID, **PROBLEMS},
+        extensions={"x-emic-scope": kind.scope},
+    )
+    return _view(RowList, kind, described)
+
+
+def count_view(kind: RowKind) -> Any:
+    filters = [query_parameter(name, f.meaning, many=f.type != "bool") for name, f in kind.filters.items()]
+    described = extend_schema(
+        operation_id=f"{kind.key}_count",
+        summary=f"Number of {kind.key}",
+        parameters=[SLUG, *filters],
+        responses={200: RowCount, **INVALID, **PROBLEMS},
+        extensions={"x-emic-scope": kind.scope},
+    )
+    return _view(RowCountView, kind, described)
+
+
+def detail_view(kind: RowKind) -> Any:
+    described = extend_schema(
+        operation_id=kind.key.removesuffix("s"),
+        summary=f"One row of {kind.key}",
+        parameters=[SLUG, OpenApiParameter("row_id", OpenApiTypes.INT, OpenApiParameter.PATH)],
+        responses={200: row_serializer(kind), **PROBLEMS},
+        extensions={"x-emic-scope": kind.scope},
+    )
+    return _view(RowDetail, kind, described)
+
+
+def _view(base: type[RowsOfKind], kind: RowKind, described: Any) -> Any:
+    """A view of one kind of rows, with its description."""
+    view = type(f"{kind.key.capitalize()}{base.__name__}", (base,), {"kind": kind, "scope": kind.scope})
+    return described(view).as_view()
