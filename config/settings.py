@@ -127,6 +127,7 @@ CELERY_BEAT_SCHEDULE = {
     "runs-that-follow": {"task": "predictions.follow_new_items", "schedule": 60.0},
     "images-to-make-again": {"task": "predictions.return_images", "schedule": 30.0},
     "checks-of-withdrawn-pictures": {"task": "predictions.follow_linked_items", "schedule": 60.0},
+    "queries-that-people-write": {"task": "predictions.follow_written_queries", "schedule": 60.0},
     "answers-after-withdrawals": {"task": "annotation.follow_withdrawals", "schedule": 600.0},
     "agreement-on-boards": {"task": "evaluation.renew_boards", "schedule": 60.0},
     "requeue-stalled-jobs": {"task": "jobs.requeue_stalled", "schedule": JOB_LEASE_SECONDS / 2},

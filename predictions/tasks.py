@@ -1,6 +1,7 @@
 from celery import shared_task
 from django.utils import timezone
 
+from predictions.services.collections import written_queries
 from predictions.services.encoders import fact_requests
 from predictions.services.images import remakes
 from predictions.services.knowledge import link_checks
@@ -29,3 +30,9 @@ def return_images() -> int:
 def follow_linked_items() -> int:
     """Checks of links leave with the picture that was linked, and come back with it. For the beat."""
     return link_checks.follow_linked_items(timezone.now())
+
+
+@shared_task(name=written_queries.TASK)
+def follow_written_queries() -> int:
+    """Query sets follow the queries that are accepted, until a run has read them. For the beat."""
+    return written_queries.follow_written_queries()

@@ -19,6 +19,7 @@ from predictions.views import (
     pick_sheets,
     plan_sets,
     stage_inputs,
+    written_queries,
 )
 
 app_name = "predictions"
@@ -65,6 +66,11 @@ urlpatterns = [
     path("b/<slug:slug>/encoders/", encoders.encode, name="encode"),
     path("b/<slug:slug>/encoders/<int:run_id>/near-duplicates/", encoders.near_duplicates_page, name="near_duplicates"),
     path("b/<slug:slug>/predictions/collection/make/", encoders.build_collection, name="collection_make"),
+    path(
+        "b/<slug:slug>/predictions/collections/<int:collection_id>/queries/",
+        written_queries.page,
+        name="collection_queries",
+    ),
     path(
         "b/<slug:slug>/predictions/collections/<int:collection_id>/next/",
         collection_versions.next_version,

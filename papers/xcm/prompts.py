@@ -146,9 +146,9 @@ LABELS = Labelling(
     more=(CONCEPTS,),
 )
 
-CASUAL = "casual"
+TASK, CASUAL = "task", "casual"
 STYLES: Mapping[str, str] = {
-    "task": (
+    TASK: (
         "The sentence says what the image is needed for, something ordinary and likely for such an image: a presentation, "
         "homework, a blog."
     ),
@@ -158,8 +158,8 @@ STYLE = PromptOption(
     "style",
     gettext_noop("Style"),
     "choice",
-    choices=(("task", gettext_noop("task-based")), (CASUAL, gettext_noop("casual"))),
-    default="task",
+    choices=((TASK, gettext_noop("task-based")), (CASUAL, gettext_noop("casual"))),
+    default=TASK,
 )
 CUES = PromptOption(
     "cues",
@@ -192,7 +192,7 @@ class Querying(TemplatePrompt):
     to mean the same everywhere, `english` (the sentence to say in that language) and `descriptor` (a country)."""
 
     def fits(self, scene: Scene) -> bool:
-        question = scene.question("query")
+        question = scene.question("query") or scene.question(TASK)
         return bool(question and not question.codes and _word(scene))
 
     def ask(self, scene: Scene, seed: int) -> PromptRequests:
@@ -226,9 +226,9 @@ class Querying(TemplatePrompt):
         return ParsedReply({key: query}, {"way": replies[0].way})
 
     def _question_key(self, scene: Scene) -> str:
-        """A chatty query has a question of its own where the sheet asks for both."""
+        """A style has a question of its own where the sheet asks for both."""
         style = str(self.option(scene, "style"))
-        return style if style == CASUAL and scene.question(CASUAL) else "query"
+        return style if scene.question(style) else "query"
 
 
 def _word(scene: Scene) -> str:

@@ -157,7 +157,7 @@ QUERIES = StageSpec(
     sheet={
         "fields": [
             field(
-                "query",
+                "task",
                 "text",
                 {"en": "A sentence that asks for such a picture, for some work"},
                 {"max_length": 300},

@@ -139,6 +139,10 @@ class CollectionBuildForm(StyledFormMixin, forms.Form):
         label=_("Native names from"), queryset=Stage.objects.none(), required=False,
         help_text=_("The question native_name, in the language of the cohort. Words that you type below go first."),
     )  # fmt: skip
+    queries_from = forms.ModelChoiceField(
+        label=_("Queries written in"), queryset=Stage.objects.none(), required=False,
+        help_text=_("Each question is a query set: the forced choice between three, in accepted words of the country."),
+    )  # fmt: skip
     languages = forms.CharField(
         label=_("Languages of countries"), required=False, widget=forms.Textarea(attrs={**LINES, "rows": 3}),
         help_text=_("One to a line, such as: Japan = ja. Cohorts of the team are known already."),

@@ -27,6 +27,12 @@ LABELLED = """([selector, label]) => {
 CLOSED = """(one) => [...document.querySelectorAll('details:not([open])')].find((part) =>
   part.contains(one) && !part.querySelector(':scope > summary')?.contains(one)) ?? null"""
 """The outermost closed part of the page that hides an element."""
+WITHOUT_TEMPLATES = """(one) => {
+  const copy = one.cloneNode(true);
+  copy.querySelectorAll("template").forEach((part) => part.remove());
+  return copy.outerHTML;
+}"""
+"""Of an element what can be seen: the next sheet waits in a template."""
 
 ARRIVED = "() => !window.pressed?.isConnected && document.readyState === 'complete'"
 
@@ -191,7 +197,7 @@ class BrowserAnnotator(Annotator):
 
     @property
     def _sheet(self) -> str:
-        return str(self.window.locator("main").first.evaluate("(one) => one.outerHTML"))
+        return str(self.window.locator("main").first.evaluate(WITHOUT_TEMPLATES))
 
     def _submit(self, fields: Mapping[str, Any]) -> None:
         for key, value in fields.items():

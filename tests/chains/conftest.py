@@ -4,4 +4,6 @@ import pytest
 
 from tests.browser.conftest import media, open_as, shot  # noqa: F401
 
-pytest.register_assert_rewrite("tests.chains.caire_specific", "tests.chains.proverb_tables", "tests.chains.xcm_tables")
+pytest.register_assert_rewrite(
+    "tests.chains.caire_specific", "tests.chains.proverb_tables", "tests.chains.xcm_queries", "tests.chains.xcm_tables"
+)

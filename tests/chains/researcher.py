@@ -12,6 +12,7 @@ from django.test import Client
 from annotation.tasks import derive, fill_open_campaigns
 from jobs.models import Job
 from jobs.services import runner
+from predictions.services.collections import written_queries
 from predictions.services.runs import following
 from predictions.tasks import start_fact_jobs
 from tests.archives import pack_zip
@@ -31,6 +32,7 @@ def do_waiting_work() -> None:
             Job.objects.filter(pk=job, state="queued").update(lease_until=None)
             runner.run(job)
         steps = derive()
+        written_queries.follow_written_queries()
         if not following.follow_new_items() and not steps and not jobs:
             fill_open_campaigns()  # what a commit does where it is not a test's
             return

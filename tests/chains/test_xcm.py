@@ -8,7 +8,7 @@ else people answer is posted to the forms that they are shown.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -33,6 +33,7 @@ from tests.chains.searched_pictures import (
     TYPED,
     searched_pictures,
 )
+from tests.chains.xcm_queries import SETS, check_query_sets, take_queries, write_queries
 from tests.chains.xcm_study import LANGUAGES, NATIVE, Study, reply
 from tests.chains.xcm_tables import check_tables, read_tables
 from tests.personas import World
@@ -72,9 +73,11 @@ def test_3xcm_from_an_empty_benchmark_to_its_tables(study: Study) -> None:
     label_pictures(study)
     write_queries(study)
     create_collection(study)
+    take_queries(study)
     caption_pictures(study)
     run_encoders(study)
     read_tables(study)
+    check_query_sets(study)
     create_second_version(study)
     assert study.first_sheets.shown == dict.fromkeys(SHOWN, 2)
 
@@ -222,25 +225,6 @@ def corrected_items(study: Study) -> list[Item]:
     ]
 
 
-def write_queries(study: Study) -> None:
-    """A person of each country writes two queries for each of its words, and a reviewer accepts them."""
-    written = 0
-    for country in ASKED:
-        words = NATIVE[LANGUAGES[country]].values()
-
-        def write(text: str, words: Iterable[str] = words) -> Mapping[str, str]:
-            word = max((word for word in words if word in text), key=len)
-            return {"query": f"? {word}, {word} ?", "casual": f"{word} :)"}
-
-        written += study.answer(study.people[country][1], "Longer queries", write)
-    assert written == len(study.items("queries"))
-    study.reviewer.follow("Review")
-    study.reviewer.follow("Start reviewing")
-    for _query in range(written):
-        study.reviewer.submit("Accept A")
-    do_waiting_work()
-
-
 def create_collection(study: Study) -> None:
     """Every picture of `unique` with the labels of people, else of the model; trials by the seed."""
     researcher, size = study.researcher, study.size
@@ -312,16 +296,17 @@ def caption_pictures(study: Study) -> None:
 
 
 def run_encoders(study: Study) -> None:
-    forced = [("Pictures", "forced_choice", name) for name in ("plain", "plain-six", "descriptor")]
+    forced = [("Pictures", "forced_choice", name) for name in ("plain", "plain-six", "descriptor", *SETS)]
     others = [("Captions", "retrieval", "images"), ("Pictures", "embedding", ""), ("Captions", "embedding", "")]
     for collection, task, query_set in forced + others:
         run_encoder(study, collection, task, query_set)
+    run_encoder(study, "Pictures", "forced_choice", "plain", template="Find this: {text}")
 
 
-def run_encoder(study: Study, collection: str, task: str, query_set: str) -> None:
+def run_encoder(study: Study, collection: str, task: str, query_set: str, template: str = "") -> None:
     researcher = study.researcher
     researcher.go("Predictions", "Encoders")
-    values = {"model": "local-dir:tiny", "name": "Tiny", "task": task}
+    values = {"model": "local-dir:tiny", "name": "Tiny", "task": task, "template": template}
     if query_set:
         values["query_set"] = query_set
     researcher.submit("Run", {**values, "collection": researcher.choose("collection", f"{collection}, version")})

@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from papers.xcm.tables.trials import SIX, THREE
-from predictions.models import Collection
+from predictions.models import Collection, Run
 from tests.chains.link_client import LINK, text_of
 from tests.chains.searched_pictures import FULL
 from tests.chains.xcm_study import Study
 from tests.evaluation.output_forms import TABLE_FILES, figure_forms, table_data, table_forms
 
-TABLES = ("association", "association-countries", "silhouettes", "wins-countries", "baseline", "descriptor",
-          "descriptor-countries", "tests", "tests-language", "tests-descriptor", "drift", "drift-concepts",
-          "images-countries", "images-concepts", "languages", "languages-depths", "languages-tiers",
-          "models")  # fmt: skip
+TABLES = ("association", "association-countries", "silhouettes", "query-sets", "prompts", "wins-countries",
+          "baseline", "descriptor", "descriptor-countries", "tests", "tests-language", "tests-descriptor",
+          "drift", "drift-concepts", "images-countries", "images-concepts", "languages", "languages-depths",
+          "languages-tiers", "models")  # fmt: skip
 FIGURES = ("wins", "wins-six", "plane", "tiers-found", "ranks")
 
 
@@ -62,7 +62,8 @@ def shares_of_wins(study: Study, version: str, query_set: str, roles: tuple[str,
     rows = export(study, f"Download Pictures {version}")
     asked = {row["key"]: row["roles"] for row in rows if row["kind"] == "query" and row["query_set"] == query_set}
     collection = Collection.objects.get(key="pictures", version=version)
-    [run] = [run for run in collection.runs.all() if run.task == "forced_choice" and run.query_set == query_set]
+    asked_plainly = Run.objects.filter(collection=collection, task="forced_choice", system_prompt="")
+    run = asked_plainly.get(query_set=query_set)
     scores = {row["query"]: dict(zip(row["keys"], row["scores"], strict=True)) for row in export_of_run(study, run.pk)}
     wins = Counter(max(roles, key=lambda role: scores[key][named[role]]) for key, named in asked.items())
     return [wins[role] / len(asked) for role in roles]

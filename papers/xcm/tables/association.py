@@ -29,6 +29,7 @@ from evaluation.tables.table_inputs import TableInputs
 from papers.xcm import metrics as forced_choice
 from papers.xcm.printed_values import printed
 from papers.xcm.tables.trials import (
+    OTHER_PART,
     SIX,
     THREE,
     TrialScores,
@@ -344,9 +345,12 @@ ONE_PROMPT = gettext_lazy("Every model had one system prompt only. Import runs w
 def _build_by(inputs: TableInputs, name: str, missing: Words) -> Table:
     """All runs over trials of three and of six, told apart by their query set or their system prompt."""
     runs = inputs.runs("forced_choice", runs_differing_in(name))
-    found = [*choices_of(runs, THREE), *(one for one in choices_of(runs, SIX) if one.described)]
+    same = OTHER_PART[name]
+    all_scores = [*choices_of(runs, THREE), *(scores for scores in choices_of(runs, SIX) if scores.described)]
     compared_sets = [
-        one for one in found if len({getattr(other.run, name) for other in found if _is_comparable(one, other)}) > 1
+        scores
+        for scores in all_scores
+        if len({getattr(other.run, name) for other in all_scores if _is_comparable(scores, other, same)}) > 1
     ]
     if not compared_sets:
         raise MissingData(missing)
@@ -363,8 +367,10 @@ def _build_by(inputs: TableInputs, name: str, missing: Words) -> Table:
     return inputs.table(corner=_("Asked with"), columns=columns, rows=rows, words=words)
 
 
-def _is_comparable(one: TrialScores, other: TrialScores) -> bool:
-    return one.run.rater_id == other.run.rater_id and one.roles == other.roles
+def _is_comparable(scores: TrialScores, other: TrialScores, same: str) -> bool:
+    """Of the same model over the same candidates, with the same query set or system prompt (`same`)."""
+    is_same = getattr(scores.run, same) == getattr(other.run, same)
+    return is_same and scores.run.rater_id == other.run.rater_id and scores.roles == other.roles
 
 
 def build_query_sets(inputs: TableInputs) -> Table:

@@ -122,20 +122,25 @@ def with_both_queries(runs: Sequence[Run]) -> list[Run]:
     return [run for run in runs if len(asked[run.rater_id, run.system_prompt]) > 1]
 
 
+OTHER_PART = {"query_set": "system_prompt", "system_prompt": "query_set"}
+"""What must be the same where runs are compared by a part of what they were asked."""
+
+
 def runs_differing_in(name: str) -> Usable:
     """Chooses runs of models that have several values of this (a query set, a system prompt) over trials of three
-    candidates, or over trials of six whose queries name a country."""
+    candidates, or over trials of six whose queries name a country; with the other of the two the same."""
+    other = OTHER_PART[name]
 
     def usable(runs: Sequence[Run]) -> list[Run]:
-        values: dict[tuple[int, int], set[str]] = {}
+        values: dict[tuple[int, str, int], set[str]] = {}
         sizes = {
             run: {kind.n for kind in kinds if kind.n == len(THREE) or kind.described}
             for run, kinds in trial_kinds(runs).items()
         }
         for run, found in sizes.items():
             for n in found:
-                values.setdefault((run.rater_id, n), set()).add(getattr(run, name))
-        return [run for run in runs if any(len(values[run.rater_id, n]) > 1 for n in sizes[run])]
+                values.setdefault((run.rater_id, getattr(run, other), n), set()).add(getattr(run, name))
+        return [run for run in runs if any(len(values[run.rater_id, getattr(run, other), n]) > 1 for n in sizes[run])]
 
     return usable
 

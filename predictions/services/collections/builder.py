@@ -24,12 +24,13 @@ from predictions.models import Collection, Entry, Query
 from predictions.retrieval import trials
 from predictions.retrieval.trials import TrialPicture, TrialSet
 from predictions.services.collections.people_texts import load_labels, native_names, with_names_that_stay
+from predictions.services.collections.written_queries import PLAIN, accepted_texts, reworded
 from predictions.services.runs.result_runs import FileRunRefused
 
 UNIVERSALS, NATIVE, THREE, SIX = "universals", "native", "three", "six"
 SENTENCES, IMAGES = "sentences", "images"  # of a stage of words, of one of pictures
 NATIVE_KEY, LABELS_KEY = "concept_in_native", "labels"
-STAGES = ("asked_by", "labels_from", "renamed_by", "names_from")
+STAGES = ("asked_by", "labels_from", "renamed_by", "names_from", "queries_from")
 STEP = 1000
 MOST_KEY = 200
 ACCEPTED, KEPT = "accepted", "kept"  # items of the stage
@@ -42,7 +43,8 @@ class CollectionPlan:
     countries, by their names, where their cohorts do not say it. `words`: a concept in a language, and with a country:
     (concept, country or "", language) to text. `asked_by`: a stage whose pictures are queries (image to text).
     `labels_from`: a stage in which people correct labels; `renamed_by`: one whose accepted pairs merge concepts;
-    `names_from`: one in which cohorts say what a concept is called in their language."""
+    `names_from`: one in which cohorts say what a concept is called in their language; `queries_from`: one in which they
+    write queries, each question a query set with the trials of THREE."""
 
     stage: Stage
     name: str
@@ -57,6 +59,7 @@ class CollectionPlan:
     labels_from: Stage | None = None
     renamed_by: Stage | None = None
     names_from: Stage | None = None
+    queries_from: Stage | None = None
     other_language: bool = False
     seed: int = 0
 
@@ -82,6 +85,8 @@ def build_collection(plan: CollectionPlan, actor: User, *, expected: str = "") -
     Raises FileRunRefused, and EntriesChanged where other entries result.
     """
     benchmark, key = plan.stage.benchmark, slugify(plan.name)[:60]
+    if plan.queries_from is not None and THREE not in plan.queries:
+        raise FileRunRefused(_("Queries that people wrote ask between three candidates. Choose these queries, too."))
     if not key:
         raise FileRunRefused(_("Use some Latin letters or digits, so that the name can be a key."))
     languages = {**_languages_of(benchmark), **plan.languages}
@@ -283,7 +288,7 @@ def _queries(
             left_out[NATIVE] = {"no_words": without}
     if THREE in plan.queries:
         drawn = trials.draw_three(pictured, plan.seed, other_language=plan.other_language)
-        sets["plain"], left_out["plain"] = _trial_queries(drawn, about, described=False), drawn.left_out
+        sets[PLAIN], left_out[PLAIN] = _trial_queries(drawn, about, described=False), drawn.left_out
     if SIX in plan.queries:
         drawn = trials.draw_six(pictured, plan.words, plan.seed, other_language=plan.other_language)
         left_out["descriptor"] = drawn.left_out
@@ -291,6 +296,10 @@ def _queries(
             _trial_queries(drawn, about, described=False),
             _trial_queries(drawn, about, described=True),
         )
+    if plan.queries_from is not None:
+        for name, texts in accepted_texts(plan.queries_from, plan.renamed_by).items():
+            sets[name] = reworded(sets.get(PLAIN, []), texts)
+            left_out[name] = {"no_query": without} if (without := len(sets.get(PLAIN, [])) - len(sets[name])) else {}
     if plan.asked_by is not None:
         words = plan.asked_by.pictures == Stage.Pictures.NONE
         asking = (_sentence_queries if words else _picture_queries)(plan.asked_by, entries)

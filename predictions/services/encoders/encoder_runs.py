@@ -26,6 +26,7 @@ from people.services.raters import add_model_info, models_of
 from predictions.backends import clip
 from predictions.models import Collection, Endpoint, Entry, Query, Ranking, Run
 from predictions.retrieval import scoring
+from predictions.services.collections import written_queries
 from predictions.services.encoders.encoding import EncodeInput, Encoding
 from predictions.services.runs.result_runs import FileRunRefused, local_model_job
 
@@ -54,9 +55,11 @@ class EncoderPlan:
 def open_run(plan: EncoderPlan, actor: User, at: datetime) -> Run:
     """Begin it, by a job of the benchmark. Raises FileRunRefused."""
     benchmark = plan.collection.benchmark
+    written_queries.refresh(plan.collection)
     _check(plan)
     with transaction.atomic():
         Team.objects.select_for_update(no_key=True).get(pk=benchmark.team_id)
+        written_queries.lock(plan.collection)
         who = (plan.name, plan.setting)
         rater = models_of(benchmark.team, [who])[who]
         query_set = "" if plan.task == Run.Task.EMBEDDING else plan.query_set

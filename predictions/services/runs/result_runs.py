@@ -51,6 +51,7 @@ def start(benchmark: Benchmark, actor: User, upload: File[Any], file_info: RunFi
     digest = uploads.digest_of(upload)
     with transaction.atomic():
         Team.objects.select_for_update(no_key=True).get(pk=benchmark.team_id)
+        Collection.objects.select_for_update(no_key=True).get(pk=file_info.collection.pk)  # as its queries are
         model = (file_info.model, file_info.setting)
         rater = models_of(benchmark.team, [model])[model]
         if name := model_conflict(rater.about, file_info.about):

@@ -1,0 +1,148 @@
+"""Queries that people wrote become query sets of a collection: by a press, and following what is accepted until a run
+reads them."""
+
+from collections.abc import Mapping
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from annotation.models import Annotation, Review
+from annotation.services.review import reviews
+from benchmarks.models import Item
+from predictions.models import Collection, Query
+from predictions.services.collections import written_queries
+from predictions.services.runs.result_runs import FileRunRefused
+from tests.annotation.chain.disputed_scene import a_willing_person
+from tests.annotation.chain.factories import a_field, a_stage, answer, claim_sheet, create_open_campaign
+from tests.personas import World
+from tests.predictions.file_helpers import a_run, jsonl
+from tests.predictions.test_people_texts import CONCEPTS, Scene
+
+pytestmark = pytest.mark.django_db
+SHEET = {"fields": [a_field("task", "text"), a_field("casual", "text")]}
+
+
+class Study:
+    """The pictures of `Scene` with native names, their collection, and a stage in which both countries write."""
+
+    def __init__(self, world: World) -> None:
+        self.scene, self.world = Scene(world), world
+        self.scene.name()
+        self.stage = a_stage(
+            world.benchmark, "queries", SHEET, display="words", pictures="none", own_items_only=True,
+            acceptance="by_review",
+        )  # fmt: skip
+        cohorts = (world.brazil, world.egypt)
+        Item.objects.bulk_create(
+            Item(stage=self.stage, key=f"{concept}-{cohort.label}", concept=concept, origin=cohort.label, text=concept)
+            for concept in CONCEPTS for cohort in cohorts
+        )  # fmt: skip
+        self.campaign = create_open_campaign(self.stage, *cohorts)
+        self.client: Client = self.scene.client()
+
+    def write(self) -> None:
+        for cohort in (self.world.brazil, self.world.egypt):
+            person = a_willing_person(cohort)
+            while sheet := claim_sheet(person, self.campaign, cohort):
+                concept = sheet.unit.item.concept
+                answer(sheet, task=f"{concept} for work, {cohort.label}", casual=f"{concept}, {cohort.label}")
+
+    def of(self, key: str) -> Annotation:
+        return Annotation.objects.get(assignment__unit__item__key=key, assignment__campaign=self.campaign, live=True)
+
+    def accept(self, *keys: str) -> list[Review]:
+        return [reviews.decide(self.of(key).pk, self.world.reviewer, "accept", timezone.now()) for key in keys]
+
+    def page(self, collection: Collection) -> str:
+        return reverse("predictions:collection_queries", args=[self.world.benchmark.slug, collection.pk])
+
+    def take(self, collection: Collection) -> str:
+        reply = self.client.post(self.page(collection), {"stage": self.stage.pk}, follow=True)
+        assert reply.status_code == 200
+        return reply.content.decode()
+
+
+def texts(collection: Collection, name: str) -> Mapping[str, str]:
+    return dict(Query.objects.filter(collection=collection, query_set=name).values_list("key", "text"))
+
+
+def test_accepted_queries_ask_the_same_trials_in_other_words(world: World) -> None:
+    study = Study(world)
+    collection = study.scene.create()
+    study.write()
+    study.accept("train-Brazil", "tea-Egypt")
+    page = study.take(collection)
+    assert "8 queries were taken." in page and "Follows what is accepted" in page
+    assert texts(collection, "casual") == {
+        "Brazil-train-0": "train, Brazil", "Brazil-train-1": "train, Brazil",
+        "Egypt-tea-0": "tea, Egypt", "Egypt-tea-1": "tea, Egypt",
+    }  # fmt: skip
+    for query in Query.objects.filter(collection=collection, query_set="task"):
+        plain = Query.objects.get(collection=collection, query_set="plain", key=query.key)
+        assert (query.roles, query.relevant, query.about) == (plain.roles, plain.relevant, plain.about)
+    assert len(texts(collection, "plain")) == 12, "the plain set stays as it is"
+
+
+def test_sets_follow_what_is_accepted_until_a_run_reads_them(world: World) -> None:
+    study = Study(world)
+    collection = study.scene.create()
+    study.write()
+    [decision, _other] = study.accept("train-Brazil", "tea-Egypt")
+    study.take(collection)
+    reviews.undo(decision.pk, world.reviewer, timezone.now())
+    study.accept("tea-Brazil")
+    assert written_queries.follow_written_queries() == 8 and written_queries.follow_written_queries() == 0
+    assert set(texts(collection, "task").values()) == {"tea for work, Brazil", "tea for work, Egypt"}
+
+    Annotation.objects.filter(pk=study.of("tea-Brazil").pk).update(answers={"task": "Tea, please", "casual": "Tea"})
+    assert written_queries.follow_written_queries() == 4, "two pictures and two questions"
+    assert texts(collection, "task")["Brazil-tea-1"] == "Tea, please"
+
+    asked = Query.objects.filter(collection=collection, query_set="task")
+    rows = [{"query": query.key, "keys": list(query.roles.values()), "scores": [0.3, 0.2, 0.1]} for query in asked]
+    a_run(world, jsonl(rows), collection=collection, task="forced_choice", query_set="task")
+    study.accept("railway-Egypt")
+    assert written_queries.follow_written_queries() == 2, "of the set that no run has read"
+    assert len(texts(collection, "task")) == 4 and len(texts(collection, "casual")) == 6
+    page = study.client.get(study.page(collection)).content.decode()
+    assert "The next version would change 2 queries." in page
+    url = reverse("predictions:collection_next", args=[world.benchmark.slug, collection.pk])
+    assert "would change 2 trials of the query set <bdi>task</bdi>" in study.client.get(url).content.decode()
+
+
+def test_queries_are_removed_again_while_no_run_has_read_them(world: World) -> None:
+    study = Study(world)
+    collection = study.scene.create()
+    study.write()
+    study.accept("train-Brazil")
+    study.take(collection)
+    study.client.post(study.page(collection), {"remove": "1"})
+    assert not texts(collection, "task") and written_queries.follow_written_queries() == 0
+    study.take(collection)
+    rows = [{"query": key, "keys": ["Egypt-tea-0"], "scores": [0.1]} for key in texts(collection, "casual")]
+    a_run(world, jsonl(rows), collection=collection, task="retrieval", query_set="casual")
+    reply = study.client.post(study.page(collection), {"remove": "1"})
+    assert reply.status_code == 400 and "so they stay" in reply.content.decode() and texts(collection, "task")
+
+
+def test_a_text_for_the_word_itself_goes_before_one_for_a_merged_word(world: World) -> None:
+    study = Study(world)
+    study.scene.merge()
+    study.write()
+    study.accept("train-Brazil", "railway-Brazil", "railway-Egypt")
+    found = written_queries.accepted_texts(study.stage, study.scene.merges)["casual"]
+    assert found == {("train", "Brazil"): "train, Brazil", ("train", "Egypt"): "railway, Egypt"}
+
+
+def test_only_trials_of_this_benchmark_take_queries_and_only_researchers_do(world: World) -> None:
+    study = Study(world)
+    collection = study.scene.create()
+    collection.queries.filter(query_set="plain").delete()
+    with pytest.raises(FileRunRefused):
+        written_queries.take_queries(collection, study.stage, world.mara)
+    assert "no forced choice between three" in study.client.get(study.page(collection)).content.decode()
+    for visitor in (world.stranger, world.bia):
+        assert world.client(visitor).get(study.page(collection)).status_code == 404
+    assert study.client.post(study.page(collection), {"stage": study.scene.unique.pk}).status_code == 400
