@@ -18,9 +18,9 @@ COLOURS = {
 
 @dataclass(frozen=True)
 class Size:
-    """`words`: concepts before the merge. `per_cell`: pictures of a concept and country. `repeats`, `dropped`: how many
-    a filter and people drop, each in a cell of its own. `corrected`: pictures whose labels a person corrects.
-    `captioned`: pictures with captions."""
+    """`words`: concepts before the merge; `rare`: further ones, everyday things in one country alone. `per_cell`:
+    pictures of a concept and country. `repeats`, `dropped`: how many a filter and people drop, each in a cell of its
+    own. `corrected`: pictures whose labels a person corrects. `captioned`: pictures with captions."""
 
     words: tuple[str, ...]
     per_cell: int
@@ -28,6 +28,7 @@ class Size:
     dropped: int
     corrected: int
     captioned: int
+    rare: tuple[str, ...] = ()
 
     @property
     def concepts(self) -> list[str]:
@@ -57,7 +58,7 @@ class Size:
         return (concept, country) in self.cells[len(self.cells) - self.dropped :]
 
 
-SHORT = Size(("train", "railway", "market"), 3, 1, 2, 2, 2)
+SHORT = Size(("train", "railway", "market"), 3, 1, 2, 2, 2, ("kayak",))
 FULL = Size(tuple(COLOURS), 6, 5, 10, 4, 10)
 
 

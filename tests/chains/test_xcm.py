@@ -85,8 +85,9 @@ def test_3xcm_from_an_empty_benchmark_to_its_tables(study: Study) -> None:
 def import_concepts(study: Study) -> None:
     researcher = study.researcher
     researcher.create_benchmark("3xcm", "Three countries", study.world.team.pk)
-    researcher.import_items([{"key": word, "concept": word} for word in study.size.words], {})
-    assert len(study.items("concepts")) == len(study.size.words)
+    words = (*study.size.words, *study.size.rare)
+    researcher.import_items([{"key": word, "concept": word} for word in words], {})
+    assert len(study.items("concepts")) == len(words)
 
 
 def create_cohorts(study: Study) -> None:
@@ -115,19 +116,22 @@ def open_chain(study: Study) -> None:
 
 
 def name_concepts(study: Study) -> None:
-    sheets = 0
+    """What is an everyday thing in one of both countries alone goes no further."""
+    sheets, size = 0, study.size
     for person in study.everybody():
         words = NATIVE[LANGUAGES[person.cohort]]
 
-        def name(text: str, words: Mapping[str, str] = words) -> Mapping[str, str]:
+        def name(text: str, words: Mapping[str, str] = words, cohort: str = person.cohort) -> Mapping[str, str]:
             [concept] = re.findall(r"Concept (\w+)", text)
-            return {"native_name": words[concept], "everyday": "yes"}
+            is_everyday = concept not in size.rare or cohort == "Brazil"
+            return {"native_name": words.get(concept, concept), "everyday": "yes" if is_everyday else "no"}
 
         sheets += study.answer(person, "Concepts", name)
     do_waiting_work()
-    assert sheets == 2 * len(study.size.words), "one answer of each country"
+    assert sheets == 2 * len(size.words + size.rare), "one answer of each country"
     states = Counter(Outcome.objects.filter(campaign__stage__key="concepts").values_list("state", flat=True))
-    assert states == {"accepted": len(study.size.words)}
+    assert states == Counter(accepted=len(size.words)) + Counter(rejected=len(size.rare))
+    assert {item.concept for item in study.items("queries")} == set(size.words)
 
 
 def merge_concepts(study: Study) -> None:

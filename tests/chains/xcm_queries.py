@@ -1,7 +1,7 @@
 """3XCM's longer queries: people write them, a reviewer accepts them, and a collection takes them as query sets."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import pytest
 
@@ -10,7 +10,7 @@ from predictions.models import Collection
 from tests.chains.link_client import BUTTON, LINK, text_of
 from tests.chains.researcher import do_waiting_work
 from tests.chains.searched_pictures import ASKED
-from tests.chains.xcm_study import LANGUAGES, NATIVE, Study
+from tests.chains.xcm_study import NATIVE, Study
 from tests.chains.xcm_tables import shares_of_wins
 from tests.evaluation.output_forms import table_data
 
@@ -18,16 +18,16 @@ SETS = ("task", "casual")
 BEFORE, AFTER = f"{NATIVE['th']['market']} :)", f"{NATIVE['th']['market']} ^^"
 
 
+def write(text: str) -> Mapping[str, str]:
+    """The word stands above its concept; elsewhere on the page there may be the answer before."""
+    [word] = re.findall(r"(\S+) Concept \w+", text)
+    return {"task": f"A picture of {word}, for school", "casual": f"{word} :)"}
+
+
 def write_queries(study: Study) -> None:
     """A person of each country writes two queries for each of its words, and a reviewer accepts them."""
     written = 0
     for country in ASKED:
-        words = NATIVE[LANGUAGES[country]].values()
-
-        def write(text: str, words: Iterable[str] = words) -> Mapping[str, str]:
-            word = max((word for word in words if word in text), key=len)
-            return {"task": f"A picture of {word}, for school", "casual": f"{word} :)"}
-
         written += study.answer(study.people[country][1], "Longer queries", write)
     assert written == len(study.items("queries"))
     study.reviewer.follow("Review")
