@@ -1,5 +1,5 @@
-// Two pictures of a pair over each other, changed by a press of the button or the key B. Without this script they stand
-// side by side.
+// Two pictures of a pair over each other, changed by a press of the button or the key B; D shows what changed. Without
+// this script they stand side by side, and the link shows what changed.
 const duo = document.querySelector("[data-duo]");
 const button = document.querySelector("[data-blink]");
 
@@ -18,3 +18,9 @@ if (duo && button && duo.children.length === 2) {
     if (event.key.toLowerCase() === "b" && !event.target.matches("textarea, select, input")) next();
   });
 }
+
+const changed = document.querySelector("[data-changed]");
+document.addEventListener("keydown", (event) => {
+  if (!changed || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+  if (event.key.toLowerCase() === "d" && !event.target.matches("textarea, select, input")) changed.click();
+});

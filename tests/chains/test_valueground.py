@@ -83,6 +83,7 @@ def test_valueground_from_an_empty_benchmark_to_its_tables(study: Study) -> None
     review(study)
     send_back(study)
     ask_model(study)
+    give_up(study)
     read_labels(study)
     read_accuracy(study)
     read_reversals(study)
@@ -211,6 +212,21 @@ def ask_model(study: Study) -> None:
     texts = Call.objects.filter(run__rater__setting="text_only")
     requests = Attempt.objects.filter(call__in=texts, reply__isnull=False).values("reply__key").distinct()
     assert requests.count() == each // len(SOURCES), "both sources share one request"
+
+
+def give_up(study: Study) -> None:
+    """A pair that is given up takes its question out of the later stages; taken back, the same items return."""
+    researcher, question = study.researcher, study.size.kept[0]
+    build = next(one for one in study.builds() if (one.question.key, one.source.key) == (question, SOURCES[0]))
+    before = {key: study.items(key) for key in ("choice", "alignment")}
+    researcher.open(f"{page_of(study.benchmark, 'pairs')}?pair={build.pk}")
+    researcher.submit("Give this pair up", {"reason": "Nobody would draw it so."})
+    do_waiting_work()
+    for key, items in before.items():
+        assert study.items(key) == [item for item in items if item.concept != question]
+    researcher.submit("Undo giving up")
+    do_waiting_work()
+    assert {key: study.items(key) for key in before} == before
 
 
 def calls(study: Study, stage: str, setting: str = "") -> int:

@@ -64,7 +64,7 @@ def withdraw_for_revision(
     """Write the return. `by` None: a filter returned it. Needs the stage's lock, and that nothing speaks against it."""
     row = ItemReturn.objects.create(item=item, by=by, comment=comment, maker=maker.key, at=at)
     Item.objects.filter(pk=item.pk).update(withdrawn_at=at, withdrawn_because=RETURNED, outside_since=None)
-    _follow(stage, item, by, "item.returned")
+    follow_withdrawal(stage, item, by, "item.returned")
     outbox.schedule_worker()
     return row
 
@@ -87,7 +87,7 @@ def undo_return(return_id: int, user: User, at: datetime, *, runs: bool = False)
     row.undone_at = at
     row.save(update_fields=["undone_at"])
     Item.objects.filter(pk=row.item_id).update(withdrawn_at=None, withdrawn_because="")
-    _follow(stage, row.item, user, "item.return_undone")
+    follow_withdrawal(stage, row.item, user, "item.return_undone")
     # Its sources may have been rejected in the meantime: then it is withdrawn again, with them.
     outbox.mark_items_due(ItemSource.objects.filter(item=row.item_id).values_list("source", flat=True))
     return row
@@ -116,8 +116,8 @@ def _lock_stage_of(item_id: int) -> Stage:
     return lock_stage(Stage.objects.select_related("benchmark").get(items=item_id))
 
 
-def _follow(stage: Stage, item: Item, user: User | None, verb: str) -> None:
-    """What a withdrawal, or its end, means for filters, later stages, numbers and the queue."""
+def follow_withdrawal(stage: Stage, item: Item, user: User | None, verb: str) -> None:
+    """What a withdrawal, or its end, means for filters, later stages, numbers and the queue. Needs the stage's lock."""
     Stage.objects.filter(pk=stage.pk).update(changes=F("changes") + 1)
     outbox.mark_items_due([item.pk])
     if stage.filters:

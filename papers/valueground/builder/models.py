@@ -89,7 +89,8 @@ class Build(models.Model):
 
     A worker holds it by `lease_until` and proves it by `holder`. `code_a`, `code_b`, `option_a` and `option_b` are of
     the pair that was confirmed when the build was planned. `plan_round` and `edit_round` count from 0. `cost`: the sum
-    of its steps, `unaccounted` what lost requests may have cost besides. `item`: the pair under review.
+    of its steps, `unaccounted` what lost requests may have cost besides. `item`: the pair under review. `decision`:
+    what a person decided whatever its state is.
     """
 
     class State(models.TextChoices):
@@ -113,6 +114,10 @@ class Build(models.Model):
         BOTH = "both", _("Both pictures")
         PLAN = "plan", _("Both: plan again")
 
+    class Decision(models.TextChoices):
+        ACCEPTED = "accepted", _("Accepted as it is")
+        GIVEN_UP = "given_up", _("Given up")
+
     plan = models.ForeignKey(BuildPlan, models.PROTECT, related_name="builds", db_index=False)
     question = models.ForeignKey(SurveyQuestion, models.PROTECT, related_name="builds")
     source = models.ForeignKey(BuildSource, models.PROTECT, related_name="builds")
@@ -132,6 +137,10 @@ class Build(models.Model):
     comment = models.TextField(blank=True, help_text="What people said of the revision before.")
     comment_target = models.CharField(max_length=4, choices=CommentTarget, blank=True)
     comment_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    decision = models.CharField(max_length=8, choices=Decision, blank=True, default="", db_default="")
+    decision_reason = models.TextField(blank=True, default="", db_default="")
+    decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+    decided_at = models.DateTimeField(null=True)
     cost = models.DecimalField(max_digits=14, decimal_places=8, default=0)
     unaccounted = models.DecimalField(max_digits=14, decimal_places=8, default=0)
     holder = models.CharField(max_length=40, blank=True)

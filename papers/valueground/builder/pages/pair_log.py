@@ -11,22 +11,26 @@ from django.utils.translation import gettext as _
 
 from annotation.models import Annotation
 from benchmarks.models import Image, ItemReturn
+from papers.valueground.builder.image_comparison import compare
 from papers.valueground.builder.models import Build, BuildStep
 from papers.valueground.builder.prompts import alternative_text
 from papers.valueground.builder.states import SIDES
 from papers.valueground.builder.texts import OVERRIDES, REASONS
+from predictions.services.sending.pool import original_bytes
 from predictions.texts.call_reasons import reason_text
 
 
 @dataclass(frozen=True)
 class DrawnPicture:
-    """A picture of a step, with its name and what it stands for. `side` is empty for the base picture."""
+    """A picture of a step, with its name and what it stands for. `side` is empty for the base picture. `former`: the
+    step of the picture that it took the place of, or that it was edited from."""
 
     step: BuildStep
     image: Image
     side: str
     name: str
     alt: str
+    former: int | None = None
 
 
 @dataclass(frozen=True)
@@ -90,7 +94,8 @@ class Round:
 
 @dataclass(frozen=True)
 class PairLog:
-    """`shown`: the two pictures side by side. `pictures`: all of them, to choose from, of all revisions."""
+    """`shown`: the two pictures side by side. `pictures`: all of them, to choose from, of all revisions. `difference`:
+    in words what part of the two changed, where that is asked."""
 
     build: Build
     revisions: Sequence[Build]
@@ -100,28 +105,60 @@ class PairLog:
     comments: Sequence[str]
     returned: Sequence[ItemReturn]
     reason: str
+    difference: str = ""
 
     @property
     def cost(self) -> Decimal:
         return self.build.cost + self.build.unaccounted
 
 
-def pair_log(build: Build, left: str = "", right: str = "") -> PairLog:
-    """`left` and `right`: ids of steps whose pictures are compared; else the newest of each side. Six queries."""
+def pair_log(build: Build, left: str = "", right: str = "", *, compared: bool = False) -> PairLog:
+    """`left` and `right`: ids of steps whose pictures are shown; else the newest of each side. Six queries.
+    `compared`: whether their pixels are compared, too."""
     same = {"plan": build.plan_id, "question": build.question_id, "source": build.source_id}
     revisions = list(Build.objects.filter(**same).order_by("revision"))
     steps = BuildStep.objects.filter(build__in=revisions).select_related("image", "build")
     rounds: dict[int, list[Round]] = {}
     statements: dict[str, str] = {}
+    newest: dict[str, int] = {}
     for step in steps.order_by("build__revision", "number"):
-        _add(_round_of(rounds.setdefault(step.build_id, []), step), step, statements)
+        each = _round_of(rounds.setdefault(step.build_id, []), step)
+        _add(each, step, statements)
+        if step.image is not None:
+            each.pictures.append(_drawn(step, step.image, statements, newest))
     drawn = [picture for revision in revisions for each in rounds.get(revision.pk, []) for picture in each.pictures]
     until = [picture for picture in drawn if picture.step.build.revision <= build.revision]
     shown = [picture for picture in (_chosen(drawn, left) or _newest(until, "a"),
                                      _chosen(drawn, right) or _newest(until, "b")) if picture]  # fmt: skip
     return PairLog(
-        build, revisions, rounds.get(build.pk, []), drawn, shown, _comments(build), _returns(build), _reason(build)
-    )
+        build, revisions, rounds.get(build.pk, []), drawn, shown, _comments(build), _returns(build), _reason(build),
+        _difference(shown) if compared and len(shown) > 1 else "",
+    )  # fmt: skip
+
+
+def _difference(shown: Sequence[DrawnPicture]) -> str:
+    """How much of the second picture is not as in the first."""
+    try:
+        left, right = (original_bytes(picture.image) for picture in shown)
+        shares = compare(left, right).shares
+    except OSError:
+        return _("A picture cannot be read.")
+    if "a_b" not in shares:
+        return _("The two pictures have different sizes.")
+    if not shares["a_b"]:
+        return _("The two pictures are the same.")
+    return _("%(share)s of the pixels differ; what is black is the same.") % {"share": f"{shares['a_b']:.1%}"}
+
+
+def _drawn(step: BuildStep, image: Image, statements: Mapping[str, str], newest: dict[str, int]) -> DrawnPicture:
+    """`newest`: by side the step of the picture before it; is kept up to date."""
+    side = step.target if step.target in SIDES else ""
+    alt = alternative_text(statements, side) if side and statements else _("The base picture of the plan")
+    former = newest.get(side) or newest.get("") if side else None
+    newest[side] = step.pk
+    if not side:
+        newest.update(dict.fromkeys(SIDES, step.pk))  # the edits of another base picture begin with it
+    return DrawnPicture(step, image, side, _picture_name(step, side), alt, former)
 
 
 def _reason(build: Build) -> str:
@@ -173,10 +210,6 @@ def _add(each: Round, step: BuildStep, statements: dict[str, str]) -> None:
         each.shares = [(SHARES[key](), f"{share:.1%}") for key, share in output.get("shares", {}).items()]
     elif step.kind == BuildStep.Kind.ROUTE:
         each.verdicts.append(_verdict(step, each))
-    if step.image is not None:
-        side = step.target if step.target in SIDES else ""
-        alt = alternative_text(statements, side) if side and statements else _("The base picture of the plan")
-        each.pictures.append(DrawnPicture(step, step.image, side, _picture_name(step, side), alt))
 
 
 SHARES = {

@@ -18,7 +18,7 @@ from papers.valueground.survey.models import SurveyQuestion
 State = Build.State
 CHIPS: Mapping[str, str] = {
     State.ACCEPTED: "ok", State.BEST_EFFORT: "back", State.REFUSED: "no", State.FAILED: "no",
-    State.OVER_BUDGET: "back", State.STOPPED: "hollow",
+    State.OVER_BUDGET: "back", State.STOPPED: "hollow", Build.Decision.GIVEN_UP: "no",
 }  # fmt: skip
 STATE_GROUPS: Mapping[str, Collection[str]] = {"working": WORKING, "interrupted": RESUMABLE}
 PICTURE_KINDS = ("base", "edit")
@@ -35,7 +35,11 @@ class PairCell:
 
     @property
     def chip(self) -> str:
-        return CHIPS.get(self.build.state, "wait")
+        return chip_of(self.build)
+
+    @property
+    def label(self) -> str:
+        return label_of(self.build)
 
     @property
     def rounds(self) -> int:
@@ -94,6 +98,19 @@ class PairMatrix:
         return not self.n_builds
 
 
+def shown_state(build: Build) -> str:
+    """What a person decided, else how far it is."""
+    return build.decision or build.state
+
+
+def chip_of(build: Build) -> str:
+    return CHIPS.get(shown_state(build), "wait")
+
+
+def label_of(build: Build) -> str:
+    return str(build.get_decision_display() or build.get_state_display())
+
+
 def newest_builds(benchmark: Benchmark) -> QuerySet[Build]:
     """Of each question and source the newest revision of the newest plan."""
     rows = Build.objects.filter(plan__benchmark=benchmark)
@@ -105,8 +122,9 @@ def newest_builds(benchmark: Benchmark) -> QuerySet[Build]:
 def pair_matrix(benchmark: Benchmark, *, state: str = "", source: str = "", text: str = "") -> PairMatrix:
     """A fixed number of queries, whatever there is, but for the pictures: those of the rows are loaded with them."""
     builds = list(newest_builds(benchmark))
-    counts = Counter(build.state for build in builds)
-    states = [(str(value), str(label), counts[value]) for value, label in State.choices if counts[value]]
+    counts = Counter(map(shown_state, builds))
+    named = [*State.choices, (Build.Decision.GIVEN_UP, Build.Decision.GIVEN_UP.label)]
+    states = [(str(value), str(label), counts[value]) for value, label in named if counts[value]]
     chosen = [build for build in builds if _fits(build, state, source, text)]
     sources = sorted({build.source.key for build in builds})
     shown = [source] if source in sources else sources
@@ -128,7 +146,7 @@ def pair_matrix(benchmark: Benchmark, *, state: str = "", source: str = "", text
 
 def _fits(build: Build, state: str, source: str, text: str) -> bool:
     question, wanted = build.question, text.strip().casefold()
-    of_state = not state or build.state in STATE_GROUPS.get(state, (state,))
+    of_state = not state or shown_state(build) in STATE_GROUPS.get(state, (state,))
     of_text = not wanted or wanted in f"{question.key} {question.text or question.title}".casefold()
     return of_state and of_text and (not source or build.source.key == source)
 

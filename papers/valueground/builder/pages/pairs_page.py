@@ -29,8 +29,8 @@ from papers.valueground.builder import states
 from papers.valueground.builder.forms import BuildPlanForm
 from papers.valueground.builder.models import Build, BuildPlan
 from papers.valueground.builder.pages.pair_log import PairLog, pair_log
-from papers.valueground.builder.pages.pair_matrix import STATE_GROUPS, newest_builds, pair_matrix
-from papers.valueground.builder.services import plans
+from papers.valueground.builder.pages.pair_matrix import STATE_GROUPS, chip_of, label_of, newest_builds, pair_matrix
+from papers.valueground.builder.services import decisions, plans
 from papers.valueground.builder.services.plans import BuildRefused
 from papers.valueground.builder.services.review_items import send_back_with_comment
 from papers.valueground.survey.models import SurveyQuestion
@@ -155,21 +155,43 @@ def _send_back(request: HttpRequest, build: Build, user: User) -> str:
     return _("The pair was sent back with your comment.")
 
 
+def _accept(_request: HttpRequest, build: Build, user: User) -> str:
+    decisions.accept(build, user, timezone.now())
+    return _("The pair was put under review as it is.")
+
+
+def _give_up(request: HttpRequest, build: Build, user: User) -> str:
+    decisions.give_up(build, request.POST.get("reason", "").replace("\x00", ""), user, timezone.now())
+    return _("The pair was given up.")
+
+
+def _take_back(_request: HttpRequest, build: Build, user: User) -> str:
+    decisions.take_back(build, user, timezone.now())
+    return _("The pair is not given up any more.")
+
+
 PLAN_ACTIONS: dict[str, Any] = {"stop": _stop, "resume": _resume, "budget": _raise_budget}
-BUILD_ACTIONS: dict[str, Any] = {"restart": _restart, "send_back": _send_back}
+BUILD_ACTIONS: dict[str, Any] = {
+    "restart": _restart, "send_back": _send_back, "accept": _accept, "give_up": _give_up, "take_back": _take_back,
+}  # fmt: skip
 GROUP_TEXTS = {"working": gettext_lazy("In progress"), "interrupted": gettext_lazy("Can be resumed")}
 
 
 def _pair(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
     number = _number(_text(request, "pair"))
-    rows = Build.objects.filter(plan__benchmark=benchmark).select_related("question", "source", "plan", "item")
+    rows = Build.objects.filter(plan__benchmark=benchmark).select_related(
+        "question", "source", "plan", "item", "decided_by", "replaces__plan"
+    )
     build = rows.filter(pk=number).first()
     if build is None:
         raise Http404
-    log = pair_log(build, _text(request, "left"), _text(request, "right"))
+    log = pair_log(build, _text(request, "left"), _text(request, "right"), compared="changed" in request.GET)
+    shown = [("pair", build.pk), *zip(("left", "right"), (picture.step.pk for picture in log.shown), strict=False)]
     context = _context(
         request, benchmark, log=log, build=build, can_return=_can_return(request, benchmark, build),
-        targets=Build.CommentTarget.choices, can_resume=build.state in states.RESUMABLE, **_neighbours(benchmark, log),
+        targets=Build.CommentTarget.choices, can_resume=build.state in states.RESUMABLE and not build.decision,
+        can_accept=decisions.can_accept(build), can_give_up=decisions.can_give_up(build), chip=chip_of(build),
+        label=label_of(build), shown_query=urlencode(shown), **_neighbours(benchmark, log),
     )  # fmt: skip
     return render(request, "papers/valueground/pair.html", context)
 
@@ -182,7 +204,11 @@ def _number(text: str) -> int:
 def _can_return(request: HttpRequest, benchmark: Benchmark, build: Build) -> bool:
     """Whether this person may send the pair back to the builder with a comment."""
     item = build.item
-    if item is None or item.withdrawn_at is not None or not is_permitted(request.user, benchmark, "review"):
+    if build.decision == Build.Decision.GIVEN_UP or not is_permitted(request.user, benchmark, "review"):
+        return False
+    if item is None:  # the rounds are used up, and nobody reviews what came of them
+        return build.state == Build.State.BEST_EFFORT and not Build.objects.filter(replaces=build).exists()
+    if item.withdrawn_at is not None:
         return False
     maker = maker_of(item)
     return maker is not None and maker.key != BY_IMPORT

@@ -428,7 +428,11 @@ class _BuildWork:
                 raise Requeue(max(timedelta(seconds=1), left))
             if plan.state != PlanState.RUNNING or plan.job_id != self.work.job.pk:
                 raise JobCancelled
-            short = Build.objects.filter(plan=plan, state=State.OVER_BUDGET).values_list("reason", flat=True).first()
+            short = (
+                Build.objects.filter(plan=plan, state=State.OVER_BUDGET, decision="")
+                .values_list("reason", flat=True)
+                .first()
+            )
             if short is None:
                 BuildPlan.objects.filter(pk=plan.pk).update(state=PlanState.DONE)
                 scope, actor = plan.benchmark.scope, self.work.job.created_by

@@ -299,8 +299,9 @@ def restart(build: Build, actor: User) -> None:
 
 
 def _reopen(builds: QuerySet[Build]) -> int:
-    """Put builds back to where their log says they are."""
-    rows = builds.select_for_update(no_key=True, of=("self",)).select_related("plan", "question", "replaces__plan")
+    """Put builds back to where their log says they are, but for those that a person decided about."""
+    rows = builds.filter(decision="").select_for_update(no_key=True, of=("self",))
+    rows = rows.select_related("plan", "question", "replaces__plan")
     n = 0
     for build in rows.order_by("pk"):
         progress = progress_of(build)
@@ -332,7 +333,10 @@ def order_revision(build: Build, comment: str, actor: User | None, target: str =
     current = Build.objects.select_for_update(no_key=True, of=("self",)).get(pk=build.pk)
     if (ordered := Build.objects.filter(replaces=current).first()) is not None:
         return ordered
-    if current.state not in (Build.State.ACCEPTED, Build.State.BEST_EFFORT):
+    if current.decision == Build.Decision.GIVEN_UP:
+        raise BuildRefused(_("The pair was given up. Take it back first."))
+    is_finished = current.state in (Build.State.ACCEPTED, Build.State.BEST_EFFORT) or current.decision
+    if not is_finished:
         raise BuildRefused(_("Only a pair that is finished can be sent back."))
     comment = comment.strip()[:MOST_COMMENT]
     if not comment:

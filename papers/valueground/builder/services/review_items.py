@@ -29,12 +29,17 @@ State = Build.State
 
 
 def reviewed_builds(plan: BuildPlan) -> QuerySet[Build]:
-    """Builds whose pair people review: accepted ones, best effort where the plan says so or there is no critic."""
-    accepted = Q(state=State.ACCEPTED)
+    """Builds whose pair people review: those that the critic or a person accepted, best effort where the plan says so
+    or there is no critic; but none that was given up."""
+    wanted = Q(state__in=reviewed_states(plan)) | Q(decision=Build.Decision.ACCEPTED)
+    return Build.objects.filter(wanted, plan=plan).exclude(decision=Build.Decision.GIVEN_UP)
+
+
+def reviewed_states(plan: BuildPlan) -> list[str]:
+    """In which states a pair goes to review by itself."""
     without_critic = plan.configuration == BuildPlan.Configuration.PLANNER
-    if plan.best_effort_to_review or without_critic:
-        accepted |= Q(state=State.BEST_EFFORT)
-    return Build.objects.filter(accepted, plan=plan)
+    best_effort = [State.BEST_EFFORT] if plan.best_effort_to_review or without_critic else []
+    return [State.ACCEPTED, *best_effort]
 
 
 def publish_builds(plan: BuildPlan, at: datetime) -> int:
@@ -43,10 +48,11 @@ def publish_builds(plan: BuildPlan, at: datetime) -> int:
     if stage is None:
         return 0
     waiting = reviewed_builds(plan).filter(item=None, replaced_by=None).order_by("pk").values_list("pk", flat=True)
-    return sum(_publish(stage, pk) for pk in list(waiting))
+    return sum(publish_build(stage, pk) for pk in list(waiting))
 
 
-def _publish(stage: Stage, build_id: int) -> bool:
+def publish_build(stage: Stage, build_id: int) -> bool:
+    """Make the item of a build that has a complete pair and no item; return whether one was made."""
     with transaction.atomic():
         locked = lock_stage(stage)
         rows = Build.objects.select_for_update(no_key=True, of=("self",)).filter(pk=build_id, item=None)
