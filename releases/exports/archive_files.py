@@ -1,6 +1,6 @@
 """The files of rows in an archive: which there are, what one row is, and what its columns are."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from annotation.models import Campaign
@@ -18,19 +18,24 @@ from releases.rows.kinds import RowKind, RowScope
 
 @dataclass
 class ArchiveFile:
-    """`cells`: names of the sheets' own columns, in CSV after the fixed ones. `written` fills while it is sent."""
+    """`cells`: the sheets' own columns, name to type, after the fixed ones except in JSON Lines. `written` fills while
+    it is sent."""
 
     key: str
     meaning: str
     columns: Sequence[RowColumn]
     rows: Iterator[Row]
-    cells: Sequence[str] = ()
+    cells: Mapping[str, str] = field(default_factory=dict)
     written: FileSummary = field(default_factory=FileSummary)
 
     def lines(self, form: str) -> Iterator[bytes]:
         names = [column.name for column in self.columns]
         if form == "csv":
-            return csv_lines(self.rows, names, self.cells, self.written)
+            return csv_lines(self.rows, names, list(self.cells), self.written)
+        if form == "parquet":
+            from releases.formats.parquet import parquet_blocks  # 40 MB of memory, for those alone who ask
+
+            return parquet_blocks(self.rows, self.columns, self.cells, self.written)
         return json_lines(self.rows, names, self.written)
 
 
@@ -39,7 +44,7 @@ def archive_files(
 ) -> list[ArchiveFile]:
     """The ratings first. What decides on answers is there where the stage has it, though nothing be decided yet."""
     scope = RowScope(stage.benchmark, tuple(campaign.pk for campaign in campaigns), (stage.pk,))
-    cells = list(dict.fromkeys(c.suffix for sheet in sheets for c in sheet.columns()))
+    cells = _cells(sheets)
     live = conditions_of(ANNOTATIONS.filters, LIVE)
 
     def whole(kind: RowKind) -> ArchiveFile:
@@ -59,3 +64,13 @@ def archive_files(
         records = record.records(ANNOTATIONS.rows(scope, live))
         files.append(ArchiveFile(f"records-{record.key}", record.meaning, record.columns, records))
     return files
+
+
+def _cells(sheets: Sequence[Sheet]) -> dict[str, str]:
+    """The columns of all versions of the sheet. One whose type has changed is text."""
+    types: dict[str, str] = {}
+    for sheet in sheets:
+        for column in sheet.columns():
+            known = types.setdefault(column.suffix, column.type)
+            types[column.suffix] = known if known == column.type else "string"
+    return types

@@ -23,7 +23,11 @@ class ExportForm(forms.Form):
     )
     form = forms.ChoiceField(
         label=_("Format"),
-        choices=[("csv", _("CSV, for spreadsheets and statistics")), ("jsonl", _("JSON Lines, for programs"))],
+        choices=[
+            ("csv", _("CSV, for spreadsheets and statistics")),
+            ("jsonl", _("JSON Lines, for programs")),
+            ("parquet", _("Parquet, with types")),
+        ],
         initial="csv",
     )
     versions = forms.BooleanField(

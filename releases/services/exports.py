@@ -16,7 +16,7 @@ from releases.exports.codebook import codebook, complete_codebook, describe_docu
 from releases.exports.document_files import DocumentMember, document_members
 from releases.formats.archive import FileSummary, archive
 
-FORMATS = ("csv", "jsonl")
+FORMATS = ("csv", "jsonl", "parquet")
 
 
 def export(
