@@ -348,6 +348,8 @@ POSTS: Mapping[str, Mapping[str, str]] = {
     "people:cohort_invite": {"note": "x"},
     "predictions:answer_run_action": {"do": "withdraw"},
     "predictions:plan_set_action": {"do": "stop"},
+    "predictions:conditions": {"do": "remove", "condition": "relevance"},
+    "predictions:condition_edit": {"prompt": "sheet", "name": "Again", "stage": "relevance", "setting": "again"},
     "predictions:images_action": {"do": "pause"},
     "predictions:model_details": {"model": "Asked", "access": "open"},
     "predictions:endpoint_new": {"kind": "openai", "name": "Mine", "base_url": "https://a.example/v1"},

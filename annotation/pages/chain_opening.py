@@ -14,13 +14,12 @@ from annotation.services.campaigns.chain_opening import RUNNING, StageOpening
 from annotation.services.campaigns.instructions import newest_version, texts_of
 from annotation.services.queue.slot_creation import count_items
 from benchmarks.models import Benchmark, Stage
+from benchmarks.queries.model_conditions import is_set, named_conditions
 from benchmarks.queries.recipe_cohorts import recipe_cohorts
-from benchmarks.queries.saved_recipes import recipe_of
 from people.locales.languages import native_name
 from people.models import Cohort
 
 State = Campaign.State
-SETS = ("sample", "ungroup")  # derivations of stages that only collect
 
 
 @dataclass(frozen=True)
@@ -140,10 +139,13 @@ def stage_defaults(states: Sequence[StageState]) -> list[StageDefaults]:
     drawn items that asks nobody is not offered.
     """
     asked_somewhere = {cohort for state in states for cohort in state.asked}
+    by_models = {way.stage for way in named_conditions(states[0].stage.benchmark)} if states else set()
     return [
         StageDefaults(
             state.stage,
-            checked=bool(state.campaign or (not state.closed and _is_answered(state.stage))),
+            checked=bool(
+                state.campaign or (not state.closed and (state.stage.key in by_models or not is_set(state.stage)))
+            ),
             target=Counter(state.asked.values()).most_common(1)[0][0] if state.asked else state.stage.target_answers,
             targets=dict.fromkeys(asked_somewhere - state.asked.keys(), 0) if state.campaign else {},
         )
@@ -151,12 +153,9 @@ def stage_defaults(states: Sequence[StageState]) -> list[StageDefaults]:
     ]
 
 
-def _is_answered(stage: Stage) -> bool:
+def _is_answered(stage: Stage, by_models: Collection[str]) -> bool:
     """Whether people or models answer in the stage. What is drawn or kept and shown to nobody is a set."""
-    if stage.target_answers or stage.derivation.get("kind", SETS[0]) not in SETS:
-        return True
-    recipe = recipe_of(stage.benchmark)
-    return recipe is not None and stage.key in {condition.stage for condition in recipe.model_conditions}
+    return stage.key in by_models or not is_set(stage)
 
 
 def chosen_cohorts(benchmark: Benchmark, cohorts: Sequence[Cohort], states: Sequence[StageState]) -> set[int]:

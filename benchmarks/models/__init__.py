@@ -1,4 +1,5 @@
 from benchmarks.models.benchmarks import Benchmark, Role, Stage
+from benchmarks.models.conditions import BenchmarkCondition
 from benchmarks.models.images import Image
 from benchmarks.models.intake import FilterResult, FilterVersion
 from benchmarks.models.items import Item, ItemFact, ItemImage
@@ -8,6 +9,7 @@ from benchmarks.models.revisions import FormerJudge, ItemReturn
 
 __all__ = [
     "Benchmark",
+    "BenchmarkCondition",
     "CohortLabel",
     "FilterResult",
     "FilterVersion",

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.models import Campaign
 from annotation.services.sheets.sheet_versions import sheet_of
 from benchmarks.models import Benchmark, Item
+from benchmarks.queries.model_conditions import is_judging
 from people.forms.base import StyledFormMixin
 from people.forms.teams import validate_single_line
 from predictions.forms.asked_about import AskedAboutMixin
@@ -20,7 +21,6 @@ from predictions.models import Endpoint, KnowledgeBase, Run
 from predictions.prompts.contract import Prompt, PromptOption
 from predictions.prompts.registry import problems_of
 from predictions.queries.example_items import choose_example_items
-from predictions.queries.model_conditions import is_judging
 from predictions.requests.preprocessing import LONGEST, MOST
 from predictions.services.knowledge.linking import METHODS
 from predictions.services.runs.asked_about import COHORTS, GOLD, SET

@@ -11,10 +11,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from benchmarks.models import Benchmark
+from benchmarks.queries.model_conditions import is_judging
 from predictions.models import Attempt, Call, PlanSet, Run
 from predictions.pages.runs import RunRow, rows_of_runs, waits_for_items
 from predictions.queries.endpoints import models_of
-from predictions.queries.model_conditions import OfferedCondition, is_judging
+from predictions.queries.model_conditions import OfferedCondition
 from predictions.queries.model_details import without_detail
 from predictions.services.runs.plan_sets import RunOutlook
 from predictions.texts import call_reasons

@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark, Item
 from benchmarks.pages.tabs import tabs_for
+from benchmarks.queries.model_conditions import is_judging
 from jobs.formats.numbers import parse_id
 from jobs.models import Job
 from people.views.request_helpers import current_user
@@ -22,7 +23,6 @@ from predictions.forms.files import CollectionForm, RunForm
 from predictions.models import Query, Run
 from predictions.pages.plan_sets import plan_set_rows
 from predictions.pages.runs import run_rows
-from predictions.queries.model_conditions import is_judging
 from predictions.queries.results import all_runs_of, collections_of
 from predictions.services.collections import collection_import
 from predictions.services.runs import result_runs

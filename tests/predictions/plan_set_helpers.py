@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
+from benchmarks.queries import model_conditions
 from benchmarks.recipes.contract import ModelCondition
 from predictions.models import Endpoint, PlanSet, Run
-from predictions.queries import model_conditions
 from predictions.services.runs import asked_about
 from tests.forms import inputs_of
 from tests.personas import World
@@ -21,7 +21,7 @@ def use_conditions(monkeypatch: Any, stage: str = "relevance", *more: ModelCondi
     prompts = (Plainly(key=FIRST, setting=FIRST), Plainly(key=SECOND, setting=SECOND))
     use(monkeypatch, *prompts)
     conditions = tuple(ModelCondition(one.key, {"en": one.key.title()}, stage, one.key) for one in prompts)
-    recipe = SimpleNamespace(model_conditions=(*conditions, *more))
+    recipe = SimpleNamespace(model_conditions=(*conditions, *more), stages=(SimpleNamespace(key=stage),))
     monkeypatch.setattr(model_conditions, "recipe_of", lambda _benchmark: recipe)
     spec = SimpleNamespace(key=stage, asked_about="cohorts")
     monkeypatch.setattr(asked_about, "recipe_of", lambda _benchmark: SimpleNamespace(stages=(spec,), own_label_set=""))

@@ -8,7 +8,7 @@ from django.db.models import Q
 
 from annotation.models import Annotation, StageInput
 from benchmarks.models import Stage
-from benchmarks.queries.saved_recipes import recipe_of
+from benchmarks.queries.model_conditions import named_conditions
 from people.models import Rater
 
 ModelRun = tuple[int, int]
@@ -54,8 +54,7 @@ def run_choice(stage: Stage, params: Mapping[str, Any]) -> RunChoice:
 def prompt_variants(earlier: Sequence[Stage]) -> list[str]:
     """Prompt variants that models answer these stages with: those of the recipe, then others that answered."""
     keys, benchmarks = {stage.key for stage in earlier}, {stage.benchmark_id: stage.benchmark for stage in earlier}
-    recipes = [recipe_of(benchmark) for _key, benchmark in sorted(benchmarks.items())]
-    conditions = [row for recipe in recipes if recipe for row in recipe.model_conditions]
+    conditions = [row for _key, benchmark in sorted(benchmarks.items()) for row in named_conditions(benchmark)]
     planned = [condition.setting for condition in conditions if condition.stage in keys]
     answers = Annotation.objects.filter(assignment__campaign__stage__in=earlier, live=True, rater__kind="model")
     answered = answers.order_by().values_list("rater__setting", flat=True).distinct()

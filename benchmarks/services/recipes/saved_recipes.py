@@ -18,6 +18,7 @@ from benchmarks.imports.recipe_file import (
 )
 from benchmarks.models import Benchmark, SavedRecipe, Stage
 from benchmarks.queries.label_sets import find_offered, find_set, spec_of
+from benchmarks.queries.model_conditions import conditions_to_save
 from benchmarks.queries.saved_recipes import recipe_of
 from benchmarks.recipes.contract import CohortSpec, Recipe, StageSpec, slug
 from benchmarks.recipes.recipe_json import content_digest, parts_to_json, recipe_to_json, to_json
@@ -57,6 +58,7 @@ def _recipe_parts(benchmark: Benchmark, name: str, summary: str) -> dict[str, An
         "key": slug(name)[:60].strip("-") or "recipe", "name": name, "summary": {"en": summary or name},
         "citation": benchmark.citation, "licence": benchmark.licence, "cohorts": _cohorts(benchmark, base),
         "concepts": (), "conditions": (), "stages": stages, "label_set": "",
+        "model_conditions": tuple(conditions_to_save(benchmark)),
     }  # fmt: skip
     return {**parts, **_parts_of_base(benchmark, base, stages, summary)} if base else parts
 
@@ -70,7 +72,6 @@ def _parts_of_base(benchmark: Benchmark, base: Recipe, stages: tuple[StageSpec, 
         "concepts": base.concepts, "conditions": base.conditions, "prompt": base.prompt, "label_set": label_set,
         **({"summary": base.summary} if summary == base.summary.get("en") else {}),
         "prediction_tasks": tuple(task for task in base.prediction_tasks if task.stage in fields),
-        "model_conditions": tuple(condition for condition in base.model_conditions if condition.stage in fields),
         "report": tuple(table for table in base.report if table.field in fields.get(table.stage, ())),
         "expected_stage": base.expected_stage if base.expected_stage in fields else "",
     }  # fmt: skip

@@ -12,11 +12,13 @@ import pytest
 from django.test import Client
 
 from benchmarks.models import Benchmark, Stage
+from benchmarks.queries.model_conditions import named_conditions
 from benchmarks.recipes.contract import Recipe
 from benchmarks.recipes.recipe_json import content_digest, file_text, recipe_to_json
 from benchmarks.recipes.registry import RECIPES
 from benchmarks.rules.displays import default_pictures
 from benchmarks.services.recipes.saved_recipes import read_file, recipe_content
+from predictions.prompts.registry import prompt
 from tests.annotation.composer.test_form import read, without_empty
 from tests.forms import inputs_of
 from tests.personas import World
@@ -28,6 +30,7 @@ EMPTY: dict[str, Any] = {
     "review_reasons": [], "derivation": {}, "staffing": "anyone", "own_items_only": False, "layout": {},
     "retire_after_skips": None, "instructions": {}, "filters": [], "assign_waiting": False, "coverage": {},
 }  # fmt: skip
+NO_CONDITION = {"name": {"en": "X"}, "prompt": "sheet", "setting": "x", "needs": [], "judge": False, "options": {}}
 OWN = ("key", "name", "summary")
 
 
@@ -60,9 +63,28 @@ def publish_as(client: Client, model: Stage, empty: Stage) -> None:
         client.post(f"{of_empty}filters/action/", {"do": "assign"})
 
 
+def ask_as(client: Client, model: Benchmark, empty: Benchmark) -> None:
+    """Remove every way of asking models, then send the forms of the other benchmark's."""
+    mine, others = (f"/b/{benchmark.slug}/predictions/conditions/" for benchmark in (empty, model))
+    conditions = [condition.key for condition in named_conditions(model)]
+    for key in conditions:
+        assert client.post(mine, {"do": "remove", "condition": key}).status_code == 302
+    assert not named_conditions(empty)
+    for key in conditions:
+        client.post(mine, {"do": "restore", "condition": key})
+        Benchmark.objects.get(pk=empty.pk).own_conditions.filter(key=key).update(**NO_CONDITION)
+        response = client.post(f"{mine}edit/", inputs(client, f"{others}edit/?condition={key}"))
+        assert response.status_code == 302, key
+
+
 def comparable(content: dict[str, Any]) -> dict[str, Any]:
     """By place, without what belongs to a benchmark alone and without empty parts; sheets as they are read."""
     plain = json.loads(json.dumps({key: value for key, value in content.items() if key not in (*OWN, "version")}))
+    for condition in plain.get("model_conditions", ()):  # in English, and as it is not by itself
+        condition["name"] = condition["name"]["en"]
+        usual = {option.key: option.default for option in prompt(condition["prompt"]).options}
+        options = condition.get("options", {}).items()
+        condition["options"] = {key: value for key, value in options if value != usual[key]}
     for stage in plain["stages"]:
         stage["sheet"] = read(stage["sheet"])
     return dict(places(without_empty(plain)))
@@ -85,6 +107,7 @@ def test_a_recipe_taken_apart_into_forms_and_published_again_is_the_same_chain(w
     assert not again.stages.exclude(derivation={}, sheet={"fields": []}).exists()
     for stage, empty in zip(model.stages.all(), again.stages.all(), strict=True):
         publish_as(client, stage, empty)
+    ask_as(client, model, again)
     saved = recipe_content(again, "Again", "")
     assert comparable(saved) == comparable(recipe_content(model, "Again", ""))
     published = recipe_to_json(recipe) | {"published": recipe.key}
