@@ -5,7 +5,7 @@ class PredictionsConfig(AppConfig):
     name = "predictions"
 
     def ready(self) -> None:
-        from annotation.pages.chain_opening import register_cost
+        from annotation.pages.chain_opening import register_cost, register_part
         from annotation.services.derivation import unanswered_calls
         from annotation.services.revisions import makers
         from benchmarks.pages import board, label_set_uses, panels
@@ -19,6 +19,7 @@ class PredictionsConfig(AppConfig):
         from predictions.pages.chain_cost import model_cost
         from predictions.pages.jobs import knowledge_place
         from predictions.pages.label_set_uses import runs_with
+        from predictions.pages.opening_detector import OpeningDetector
         from predictions.services.collections.collection_import import IMPORT as COLLECTIONS
         from predictions.services.encoders import fact_requests
         from predictions.services.encoders.encoder_runs import DRIVE as ENCODERS
@@ -40,6 +41,7 @@ class PredictionsConfig(AppConfig):
             kinds.register(kind)
         access.register_scope("knowledge", knowledge_place)
         register_cost(model_cost)
+        register_part(OpeningDetector())
         unanswered_calls.register(find_unanswered)
         makers.register(ImageServiceMaker())
         register(Rank.FACTS, next_actions.compute_facts)

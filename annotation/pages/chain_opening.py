@@ -3,7 +3,9 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
+from typing import Any, Protocol
 
 from django import forms
 
@@ -17,7 +19,7 @@ from benchmarks.models import Benchmark, Stage
 from benchmarks.queries.model_conditions import is_set, named_conditions
 from benchmarks.queries.recipe_cohorts import recipe_cohorts
 from people.locales.languages import native_name
-from people.models import Cohort
+from people.models import Cohort, User
 
 State = Campaign.State
 
@@ -91,6 +93,30 @@ class ChainWork:
     hours: tuple[float, float, float] | None
     timed: int
     cost: ModelCost | None
+
+
+class OpeningPart(Protocol):
+    """What an app above this one asks for in the form that opens the chain."""
+
+    template: str
+
+    def form(self, benchmark: Benchmark, posted: Mapping[str, Any] | None) -> forms.Form | None:
+        """None where nothing is to be asked."""
+
+    def carry_out(self, benchmark: Benchmark, form: forms.Form, actor: User, at: datetime) -> list[str]:
+        """Do what a valid form asks for, once the chain is open; sentences for the person."""
+
+
+_PARTS: list[OpeningPart] = []
+
+
+def register_part(part: OpeningPart) -> None:
+    _PARTS.append(part)
+
+
+def opening_parts(benchmark: Benchmark, posted: Mapping[str, Any] | None) -> list[tuple[OpeningPart, forms.Form]]:
+    forms_by_part = ((part, part.form(benchmark, posted)) for part in _PARTS)
+    return [(part, form) for part, form in forms_by_part if form is not None]
 
 
 CostFinder = Callable[[Mapping[int, int]], ModelCost | None]

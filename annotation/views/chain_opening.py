@@ -2,6 +2,7 @@
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.forms import Form
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -13,10 +14,12 @@ from django.views.decorators.http import require_http_methods
 from annotation.forms.chain_opening import ChainForm
 from annotation.pages.campaigns import REFUSALS
 from annotation.pages.chain_opening import (
+    OpeningPart,
     StageState,
     chain_rows,
     chain_work,
     chosen_cohorts,
+    opening_parts,
     stage_defaults,
     stage_states,
 )
@@ -39,13 +42,20 @@ def open_page(request: HttpRequest, slug: str) -> HttpResponse:
     states = stage_states(benchmark, cohorts)
     chosen = chosen_cohorts(benchmark, cohorts, states)
     form = ChainForm(request.POST or None, stages=stage_defaults(states), cohorts=cohorts, chosen=chosen)
-    if request.method != "POST" or not form.is_valid() or request.POST.get("do") != "open":
-        return _page(request, benchmark, form, states)
+    parts = opening_parts(benchmark, request.POST or None)
+    is_valid = request.method == "POST" and all(
+        [form.is_valid(), *(part_form.is_valid() for _part, part_form in parts)]
+    )
+    if not is_valid or request.POST.get("do") != "open":
+        return _page(request, benchmark, form, states, parts)
     try:
         chain = open_chain(benchmark, form.openings(), current_user(request), timezone.now())
     except ChainRefused as refused:
-        return _page(request, benchmark, form, states, refused.refusals)
+        return _page(request, benchmark, form, states, parts, refused.refusals)
     messages.success(request, _result(chain))
+    for part, part_form in parts:
+        for sentence in part.carry_out(benchmark, part_form, current_user(request), timezone.now()):
+            messages.info(request, sentence)
     return redirect("benchmarks:detail", slug)
 
 
@@ -54,6 +64,7 @@ def _page(
     benchmark: Benchmark,
     form: ChainForm,
     states: list[StageState],
+    parts: list[tuple[OpeningPart, Form]],
     refusals: list[StageRefusal] | None = None,
 ) -> HttpResponse:
     cohorts = list(form.team_cohorts)
@@ -64,13 +75,14 @@ def _page(
         "rows": chain_rows(form, states, cohorts),
         "cohorts": cohorts,
         "missing": missing,
+        "parts": [(part.template, part_form) for part, part_form in parts],
         "may_create": may_create_cohorts(request.user, benchmark),
         "work": chain_work(states, form.openings()) if not form.errors else None,
         "refusals": [(each.stage, [REFUSALS.get(code, code) for code in each.reasons]) for each in refusals or ()],
         "nav": tabs_for(request.user, benchmark, "overview"),
         "who_place": benchmark.name,
     }
-    status = 400 if form.errors or refusals else 200
+    status = 400 if form.errors or refusals or any(part_form.errors for _part, part_form in parts) else 200
     return render(request, "annotation/campaigns/chain.html", context, status=status)
 
 

@@ -219,7 +219,16 @@ def _lines(text: str) -> list[tuple[int, str]]:
     return [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
 
 
-class FactsForm(StyledFormMixin, forms.Form):
+class LimitForm(StyledFormMixin, forms.Form):
+    """How many items a fact may be computed of."""
+
+    at_most = forms.IntegerField(
+        label=_("At most so many items (optional)"), min_value=1, max_value=1_000_000, required=False,
+        help_text=_("Then it pauses, until somebody raises the limit."),
+    )  # fmt: skip
+
+
+class FactsForm(LimitForm, forms.Form):
     """What a local model is to find about a stage's items."""
 
     stage = forms.ModelChoiceField(label=_("Stage"), queryset=Stage.objects.none(), empty_label=None)
@@ -246,6 +255,7 @@ class FactsForm(StyledFormMixin, forms.Form):
         help_text=_("For scores and vectors: text, concept, or a column of the import, as context.assertion."),
     )  # fmt: skip
     threshold = forms.FloatField(label=_("Minimum object score"), min_value=0, max_value=1, initial=THRESHOLD)
+    field_order = ("stage", "what", "endpoint", "model", "index", "words", "threshold", "at_most")
 
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -279,3 +289,35 @@ class FactsForm(StyledFormMixin, forms.Form):
 
 def endpoints(benchmark: Benchmark, *kinds: str) -> Any:
     return Endpoint.objects.filter(team=benchmark.team_id, kind__in=kinds, retired_at=None).order_by("name")
+
+
+class DetectorForm(LimitForm):
+    """Which detector looks at the pictures of stages as they arrive. Without an endpoint none does."""
+
+    endpoint = forms.ModelChoiceField(
+        label=_("Detector"), queryset=Endpoint.objects.none(), required=False, empty_label=_("None yet"),
+        help_text=_("It starts by itself for each picture that arrives. Pause or cancel it on the page Item facts."),
+    )  # fmt: skip
+    model = forms.CharField(label=_("Model"), max_length=120, required=False, help_text=MODEL_HELP)
+    field_order = ("endpoint", "model", "at_most")
+
+    def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
+        super().__init__(*args, prefix="detector", **kwargs)
+        detectors = endpoints(benchmark, Endpoint.Kind.DETECTOR)
+        self.fields["endpoint"].queryset = detectors  # type: ignore[attr-defined]
+        known = Run.objects.filter(endpoint__in=detectors, task=Run.Task.FACTS).order_by("-pk").first()
+        self.initial.setdefault("model", known.model if known else "")
+        self.initial.setdefault("endpoint", known.endpoint_id if known else None)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        if cleaned.get("endpoint") and not (cleaned.get("model") or "").strip():
+            self.add_error("model", _("Name the detector's model."))
+        return cleaned
+
+    def plan(self, stage: Stage) -> FactPlan | None:
+        """None where no detector was chosen."""
+        data = self.cleaned_data
+        if data["endpoint"] is None:
+            return None
+        return FactPlan(stage, data["endpoint"], data["model"].strip(), OBJECTS, at_most=data["at_most"])

@@ -28,6 +28,7 @@ REASONS: Mapping[str, Any] = {
     "person": gettext_lazy("paused by a user"),
     "retired": gettext_lazy("endpoint retired"),
     "fault": gettext_lazy("the job failed"),
+    "limit": gettext_lazy("its limit is reached"),
 }
 
 
@@ -112,7 +113,7 @@ def _wait(stage: Stage, name: str, n: int, request: FactRequest | None) -> FactW
     if request.state == State.PAUSED:
         text = ngettext("%(n)s item waits for %(fact)s: %(why)s.", "%(n)s items wait for %(fact)s: %(why)s.", n)
         text %= {**numbers, "why": reason_text(request)}
-        if request.reason == "retired":
+        if request.reason in ("retired", "limit"):
             return FactWait(stage, n, text, "", _("View facts"), facts_page(stage))
         label = _("Resume") if request.reason == "person" else _("Retry")
         return FactWait(stage, n, text, request.message, label, "", request)

@@ -67,6 +67,15 @@ def missing_items(request: FactRequest) -> QuerySet[Item]:
     return items.filter(~Exists(facts), ~Exists(failures)).order_by("pk")
 
 
+def room_of(request: FactRequest) -> int | None:
+    """How many items its limit still allows; None without a limit."""
+    limit = request.options.get("at_most")
+    if not limit:
+        return None
+    computed = facts_of_run(request.run).order_by().values("item").distinct().count()
+    return max(0, int(limit) - computed - request.failures.count())
+
+
 def count_items(request: FactRequest) -> FactCounts:
     """Four queries."""
     items = open_items(request.stage)
@@ -91,6 +100,12 @@ def facts_without_request(benchmark: Benchmark) -> list[tuple[Stage, str]]:
     stages = benchmark.stages.filter(pk__in=opened.values("stage"), derivation__isnull=False).exclude(filters=[])
     wanted = [(stage, kind) for stage in stages.select_related("benchmark") for kind in _computable(stage)]
     return [(stage, kind) for stage, kind in wanted if not _is_known(stage, kind) and _has_sources(stage)]
+
+
+def stages_to_detect(benchmark: Benchmark) -> list[Stage]:
+    """Stages of derived items, open or not, whose filters read what a detector finds, while nothing computes it."""
+    stages = benchmark.stages.exclude(derivation={}).exclude(filters=[]).select_related("benchmark")
+    return [stage for stage in stages if OBJECTS in _computable(stage) and not _is_known(stage, OBJECTS)]
 
 
 def _has_sources(stage: Stage) -> bool:

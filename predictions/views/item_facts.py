@@ -18,7 +18,7 @@ from jobs.formats.numbers import parse_id
 from people.views.request_helpers import current_user
 from predictions.access import fact_request_for
 from predictions.backends import torch_setup
-from predictions.forms.encoders import FactsForm, endpoints
+from predictions.forms.encoders import FactsForm, LimitForm, endpoints
 from predictions.models import Endpoint, Run
 from predictions.pages.fact_requests import request_rows
 from predictions.services.encoders import fact_requests
@@ -67,7 +67,7 @@ def _asked_of(request: HttpRequest, benchmark: Benchmark) -> dict[str, Any]:
 @login_required
 @require_POST
 def perform_action(request: HttpRequest, slug: str, request_id: int) -> HttpResponse:
-    """Pause, resume or retry, or cancel a request."""
+    """Pause, resume or retry, change the limit of, or cancel a request."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
     fact_request, user = fact_request_for(benchmark, request_id), current_user(request)
     numbers = {"fact": fact_request.what, "stage": fact_request.stage.name}
@@ -78,6 +78,13 @@ def perform_action(request: HttpRequest, slug: str, request_id: int) -> HttpResp
         case "resume":
             fact_requests.resume(fact_request, user)
             text = _("The computation of %(fact)s for “%(stage)s” was resumed.")
+        case "limit":
+            form = LimitForm(request.POST)
+            if not form.is_valid():
+                messages.error(request, _("Enter a number from 1 to 1,000,000, or leave the limit empty."))
+                return redirect("predictions:facts", benchmark.slug)
+            fact_requests.raise_limit(fact_request, form.cleaned_data["at_most"], user)
+            text = _("The limit of %(fact)s for “%(stage)s” was changed.")
         case "cancel":
             fact_requests.cancel(fact_request, user)
             text = _("The computation of %(fact)s for “%(stage)s” was cancelled. Existing facts are kept.")

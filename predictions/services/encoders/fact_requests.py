@@ -23,7 +23,7 @@ from people.services.raters import models_of
 from predictions.backends import detector
 from predictions.models import Endpoint, FactRequest, KnowledgeIndex, Run
 from predictions.models.facts import BASE_SIMILARITY, OBJECTS, SCORE, TEXT_VECTOR
-from predictions.queries.fact_requests import missing_items, suitable_items
+from predictions.queries.fact_requests import missing_items, room_of, suitable_items
 from predictions.services.runs.result_runs import FileRunRefused
 
 KIND = "item_facts"
@@ -35,7 +35,7 @@ NEEDS = {
     BASE_SIMILARITY: Endpoint.Kind.OPEN_CLIP,
 }
 READS_WORDS = (SCORE, TEXT_VECTOR)
-MODEL, PERSON, RETIRED, FAULT = "model", "person", "retired", "fault"
+MODEL, PERSON, RETIRED, FAULT, LIMIT = "model", "person", "retired", "fault", "limit"
 State = FactRequest.State
 
 
@@ -49,6 +49,7 @@ class FactPlan:
         words: where an item's text is, "text", "concept" or "context.KEY" (SCORE, TEXT_VECTOR).
         threshold: from which score on an object counts (OBJECTS).
         index: over the pictures of the knowledge base that pictures are compared with (BASE_SIMILARITY).
+        at_most: how many items it may be computed of; None for any number.
     """
 
     stage: Stage
@@ -59,6 +60,7 @@ class FactPlan:
     words: str = "text"
     threshold: float = detector.THRESHOLD
     index: KnowledgeIndex | None = None
+    at_most: int | None = None
 
 
 def create(plan: FactPlan, actor: User, at: datetime) -> FactRequest:
@@ -107,9 +109,10 @@ def _with_index(plan: FactPlan) -> FactPlan:
 
 
 def _options_of(plan: FactPlan) -> dict[str, str | float]:
+    options: dict[str, str | float] = {"at_most": plan.at_most} if plan.at_most else {}
     if plan.what == BASE_SIMILARITY:
-        return {}
-    return {"words": plan.words} if plan.what in READS_WORDS else {"threshold": plan.threshold}
+        return options
+    return options | ({"words": plan.words} if plan.what in READS_WORDS else {"threshold": plan.threshold})
 
 
 def _refuse_second(plan: FactPlan) -> None:
@@ -129,6 +132,9 @@ def lock_request(request_id: int) -> FactRequest:
 def _start_job_if_needed(request: FactRequest, actor: User | None) -> bool:
     """Start a job if items without the fact are there. Needs the lock of the request, which has no unfinished job."""
     if not missing_items(request).exists():
+        return False
+    if room_of(request) == 0:
+        pause_locked(request, LIMIT, "", None)
         return False
     titles = {
         SCORE: _("CLIP scores of %(stage)s"),
@@ -190,6 +196,19 @@ def resume(request: FactRequest, actor: User) -> bool:
             locked.run.save(update_fields=["job"])
             _start_job_if_needed(locked, actor)
     return True
+
+
+def raise_limit(request: FactRequest, limit: int | None, actor: User) -> None:
+    """Let it be computed of so many items, None for any number, and go on where the limit had paused it."""
+    with transaction.atomic():
+        locked = lock_request(request.pk)
+        locked.options = {name: value for name, value in locked.options.items() if name != "at_most"}
+        locked.options |= {"at_most": limit} if limit else {}
+        locked.save(update_fields=["options"])
+        _record(locked, "facts.limit_changed", actor, limit=str(limit or ""))
+        is_waiting = locked.state == State.PAUSED and locked.reason == LIMIT
+    if is_waiting:
+        resume(request, actor)
 
 
 def activate_locked(request: FactRequest, actor: User | None) -> None:

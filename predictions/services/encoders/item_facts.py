@@ -29,7 +29,7 @@ from predictions.backends import clip, detector
 from predictions.backends.contract import CallError
 from predictions.models import FactFailure, FactRequest, Run
 from predictions.models.facts import BASE_SIMILARITY, LABELS, OBJECTS, SCORE, TEXT_VECTOR
-from predictions.queries.fact_requests import facts_of_run, missing_items
+from predictions.queries.fact_requests import facts_of_run, missing_items, room_of
 from predictions.services.encoders import fact_requests
 from predictions.services.encoders.encoding import original
 from predictions.services.encoders.fact_requests import KIND, READS_WORDS
@@ -52,8 +52,8 @@ class ItemPicture:
 def load_pictures(request: FactRequest) -> list[ItemPicture]:
     """The first picture of the next items without a fact, with the item's words where they are read. Two queries."""
     where = str(request.options.get("words", "")) if request.what in READS_WORDS else ""
-    pictures = []
-    for item in missing_items(request).prefetch_related("images__image")[:READ]:
+    pictures, room = [], room_of(request)
+    for item in missing_items(request).prefetch_related("images__image")[: READ if room is None else min(READ, room)]:
         use = min(item.images.all(), key=lambda image_use: image_use.role, default=None)
         sha = use.image.sha256 if use is not None else ""
         pictures.append(ItemPicture(item.pk, item.key, sha, words_of(item, where)))
@@ -159,7 +159,7 @@ def _finish(work: JobContext, request_id: int) -> bool:
         if request.state != FactRequest.State.ACTIVE or request.run.job_id != work.job.pk:
             raise JobCancelled
         if missing_items(request).exists():
-            return False
+            return room_of(request) == 0 and fact_requests.pause_locked(request, fact_requests.LIMIT, "", None)
         run = request.run
         rows = facts_of_run(run).order_by().values("item").distinct().count()
         counts = {"rows": rows, "unread": request.failures.count()}
