@@ -5,7 +5,6 @@ class PredictionsConfig(AppConfig):
     name = "predictions"
 
     def ready(self) -> None:
-        from annotation.pages.chain_opening import register_cost, register_part
         from annotation.services.derivation import unanswered_calls
         from annotation.services.revisions import makers
         from benchmarks.pages import board, label_set_uses, panels
@@ -16,10 +15,8 @@ class PredictionsConfig(AppConfig):
         from predictions.pages import fact_requests as fact_pages
         from predictions.pages import next_actions, search_actions
         from predictions.pages.board_rows import model_rows
-        from predictions.pages.chain_cost import model_cost
         from predictions.pages.jobs import knowledge_place
         from predictions.pages.label_set_uses import runs_with
-        from predictions.pages.opening_detector import OpeningDetector
         from predictions.services.collections.collection_import import IMPORT as COLLECTIONS
         from predictions.services.encoders import fact_requests
         from predictions.services.encoders.encoder_runs import DRIVE as ENCODERS
@@ -40,8 +37,6 @@ class PredictionsConfig(AppConfig):
         for kind in (ASK, REPARSE, COLLECTIONS, entry_import.IMPORT, indexes.BUILD, linking.LINK, MAKE):
             kinds.register(kind)
         access.register_scope("knowledge", knowledge_place)
-        register_cost(model_cost)
-        register_part(OpeningDetector())
         unanswered_calls.register(find_unanswered)
         makers.register(ImageServiceMaker())
         register(Rank.FACTS, next_actions.compute_facts)
@@ -57,3 +52,17 @@ class PredictionsConfig(AppConfig):
         item_changes.register_for_arrivals(following.items_arrived)
         panels.register_for_intake(fact_pages.PANEL)
         board.register(model_rows)
+        self._register_opening()
+
+    def _register_opening(self) -> None:
+        """What the form that opens the chain asks and says of models, and what look-alikes wait for."""
+        from annotation.pages.chain_opening import register_cost, register_part
+        from predictions.pages.chain_cost import model_cost
+        from predictions.pages.fact_requests import register_decision
+        from predictions.pages.look_alike_waits import look_alike_wait
+        from predictions.pages.opening_detector import OpeningDetector
+        from predictions.queries.look_alikes import FACT
+
+        register_cost(model_cost)
+        register_part(OpeningDetector())
+        register_decision(FACT, look_alike_wait)

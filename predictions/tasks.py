@@ -3,7 +3,7 @@ from django.utils import timezone
 
 from predictions.services.collections import written_queries
 from predictions.services.encoders import fact_requests
-from predictions.services.images import remakes
+from predictions.services.images import remakes, withdrawn_prompts
 from predictions.services.knowledge import link_checks
 from predictions.services.runs import following
 
@@ -28,8 +28,10 @@ def return_images() -> int:
 
 @shared_task(name=link_checks.TASK)
 def follow_linked_items() -> int:
-    """Checks of links leave with the picture that was linked, and come back with it. For the beat."""
-    return link_checks.follow_linked_items(timezone.now())
+    """Checks of links leave with the picture that was linked, generated images with their prompt, and come back with
+    it. For the beat."""
+    at = timezone.now()
+    return link_checks.follow_linked_items(at) + withdrawn_prompts.follow_prompts(at)
 
 
 @shared_task(name=written_queries.TASK)

@@ -219,7 +219,7 @@ def _lines(text: str) -> list[tuple[int, str]]:
     return [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
 
 
-class LimitForm(StyledFormMixin, forms.Form):
+class FactLimitForm(StyledFormMixin, forms.Form):
     """How many items a fact may be computed of."""
 
     at_most = forms.IntegerField(
@@ -228,7 +228,7 @@ class LimitForm(StyledFormMixin, forms.Form):
     )  # fmt: skip
 
 
-class FactsForm(LimitForm, forms.Form):
+class FactsForm(FactLimitForm, forms.Form):
     """What a local model is to find about a stage's items."""
 
     stage = forms.ModelChoiceField(label=_("Stage"), queryset=Stage.objects.none(), empty_label=None)
@@ -291,7 +291,7 @@ def endpoints(benchmark: Benchmark, *kinds: str) -> Any:
     return Endpoint.objects.filter(team=benchmark.team_id, kind__in=kinds, retired_at=None).order_by("name")
 
 
-class DetectorForm(LimitForm):
+class DetectorForm(FactLimitForm):
     """Which detector looks at the pictures of stages as they arrive. Without an endpoint none does."""
 
     endpoint = forms.ModelChoiceField(

@@ -18,7 +18,7 @@ from jobs.formats.numbers import parse_id
 from people.views.request_helpers import current_user
 from predictions.access import fact_request_for
 from predictions.backends import torch_setup
-from predictions.forms.encoders import FactsForm, LimitForm, endpoints
+from predictions.forms.encoders import FactLimitForm, FactsForm, endpoints
 from predictions.models import Endpoint, Run
 from predictions.pages.fact_requests import request_rows
 from predictions.services.encoders import fact_requests
@@ -79,7 +79,7 @@ def perform_action(request: HttpRequest, slug: str, request_id: int) -> HttpResp
             fact_requests.resume(fact_request, user)
             text = _("The computation of %(fact)s for “%(stage)s” was resumed.")
         case "limit":
-            form = LimitForm(request.POST)
+            form = FactLimitForm(request.POST)
             if not form.is_valid():
                 messages.error(request, _("Enter a number from 1 to 1,000,000, or leave the limit empty."))
                 return redirect("predictions:facts", benchmark.slug)

@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from benchmarks.models import Item, ItemFact, ItemImage, Stage
+from benchmarks.services.intake import judging
 from jobs.services import runner
 from predictions.models import Collection, Query, Run
 from predictions.services.collections import builder
@@ -170,8 +171,8 @@ def test_look_alikes_from_a_threshold_on_are_dropped_by_one_press(
         item = Item.objects.create(stage=world.stage, key=key, concept="tea", origin=country)
         image = store(world.team, encode_picture(plain(colour=colour), "PNG"))
         ItemImage.objects.create(item=item, role="image", image=image)
-    made = builder.build_collection(CollectionPlan(world.stage, "All", of=builder.KEPT), world.mara)
-    run = a_run(world, made.collection, "embedding")
+    built = builder.build_collection(CollectionPlan(world.stage, "All", of=builder.KEPT), world.mara)
+    run = a_run(world, built.collection, "embedding")
     page = get(world, "near_duplicates", run.pk, threshold="0.99")
     number = re.findall(r'name="number" value="(\d+)"', page)[0]
     stale = post(world, "near_duplicates", run.pk, threshold="0.99", number="77")
@@ -184,6 +185,28 @@ def test_look_alikes_from_a_threshold_on_are_dropped_by_one_press(
     do_waiting_work()
     states = dict(Item.objects.filter(key__in=places, stage=world.stage).values_list("key", "intake"))
     assert states == {"a": "kept", "b": "dropped", "c": "kept", "d": "kept"}
+    late = Item.objects.create(stage=world.stage, key="e", concept="tea", origin="Brazil")
+    image = store(world.team, encode_picture(plain(colour="#e00011"), "PNG"))
+    ItemImage.objects.create(item=late, role="image", image=image)
+    judging.judge_items(Stage.objects.get(pk=world.stage.pk), [late.pk])
+    late.refresh_from_db()
+    assert late.intake == "waiting", "nobody has compared it"
+    filters = reverse("benchmarks:filters", args=[world.benchmark.slug, world.stage.pk])
+    page = world.client(world.mara).get(filters).content.decode()
+    assert "1 picture came after look-alikes were dropped." in page
+    assert reverse("predictions:collection_next", args=[world.benchmark.slug, built.collection.pk]) in page
+    following = builder.build_collection(CollectionPlan(world.stage, "All", "2", of=builder.KEPT), world.mara)
+    entries = following.collection.entries.values_list("key", "about__item")
+    assert {item or key for key, item in entries} == {"a", "c", "d", "e"}
+    run = a_run(world, following.collection, "embedding")
+    page = world.client(world.mara).get(filters).content.decode()
+    assert reverse("predictions:near_duplicates", args=[world.benchmark.slug, run.pk]) in page
+    page = get(world, "near_duplicates", run.pk, threshold="0.99")
+    number = re.findall(r'name="number" value="(\d+)"', page)[0]
+    post(world, "near_duplicates", run.pk, threshold="0.99", number=number)
+    do_waiting_work()
+    late.refresh_from_db()
+    assert late.intake == "dropped", "it is like the first"
     page = get(world, "near_duplicates", run.pk, threshold="1")
     number = re.findall(r'name="number" value="(\d+)"', page)[0]
     assert post(world, "near_duplicates", run.pk, threshold="1", number=number).status_code == 302

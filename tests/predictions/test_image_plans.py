@@ -18,6 +18,7 @@ from predictions.models import Attempt, ImageOrder, ImagePlan, Reply
 from predictions.services.endpoints import endpoints
 from predictions.services.images import image_job, remakes
 from predictions.services.sending import requests
+from predictions.tasks import follow_linked_items
 from tests.annotation.chain.factories import a_field, a_stage, answer, claim_sheet, create_open_campaign
 from tests.annotation.queue.factories import a_person
 from tests.killed_workers import finish_despite_kills
@@ -269,6 +270,19 @@ def test_make_again_orders_a_revision_with_the_remark_for_people_who_did_not_jud
     assert second.context["prompt"] == "A photo of dance" and second.context["sent_prompt"].endswith("Show a stage")
     assert list(FormerJudge.objects.filter(item=second).values_list("user", flat=True)) == [judge.user_id]
     assert ItemReturn.objects.get().comment == "Show a stage" and Rater.objects.filter(pk=judge.pk).exists()
+
+
+def test_an_image_leaves_and_returns_with_its_prompt_unless_it_was_withdrawn_for_another_reason(scene: Scene) -> None:
+    scene.add_sentences("dance", "food")
+    scene.work(scene.start())
+    dance, food = Item.objects.filter(stage=scene.images).order_by("concept")
+    prompts = Item.objects.filter(stage=scene.prompts)
+    Item.objects.filter(pk=food.pk).update(withdrawn_at=timezone.now(), withdrawn_because="by hand")
+    prompts.update(withdrawn_at=timezone.now())
+    assert follow_linked_items() == 1 and scene.live() == []
+    prompts.update(withdrawn_at=None)
+    assert follow_linked_items() == 1 and scene.live() == [dance]
+    assert follow_linked_items() == 0, "nothing is left to do"
 
 
 def test_a_return_that_is_undone_before_the_image_is_made_makes_none(scene: Scene) -> None:

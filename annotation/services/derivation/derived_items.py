@@ -10,8 +10,10 @@ See docs/explanation/acceptance.md.
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 
-from django.db.models import F
+from django.db import transaction
+from django.db.models import Exists, OuterRef
 
 from annotation.models import Campaign, ItemSource
 from annotation.queries.resolutions import settles_disputes
@@ -20,6 +22,7 @@ from annotation.services.derivation import outbox
 from annotation.services.derivation.accepted_results import results_for
 from annotation.services.derivation.group_scope import concerned_items, with_known_parts
 from annotation.services.derivation.item_matching import NewItem, match_items, match_versions
+from annotation.services.derivation.item_withdrawal import BECAUSE, withdraw_and_restore
 from annotation.services.derivation.judge_exclusion import follow_late_answers
 from annotation.services.derivation.model_proposals import load_proposals
 from annotation.services.derivation.outside_items import find_outside, mark_outside
@@ -29,15 +32,15 @@ from annotation.services.review import outcomes, resolutions
 from annotation.services.transactions import in_transaction
 from benchmarks.images.perceptual_hash import TooManyPictures
 from benchmarks.models import Item, ItemImage, Stage
+from benchmarks.queries.availability import is_kept
 from benchmarks.rules.derivations import Derivation, DerivationError, ItemDraft
 from benchmarks.rules.derivations.registry import KINDS
-from benchmarks.services.intake import arrivals
+from benchmarks.services.intake.judging import lock_stage
 from benchmarks.services.picture_arrangement import arrange
 
 log = logging.getLogger(__name__)
 BATCH = 500
 MOST_ROUNDS = 10_000  # a worker that finds more to do leaves the rest to the next one
-BECAUSE = "source"
 
 TAKE = """DELETE FROM annotation_due WHERE id IN (
   SELECT id FROM annotation_due WHERE stage_id = %s ORDER BY id LIMIT %s) RETURNING source_id"""
@@ -170,21 +173,36 @@ def _upsert(
     _write_sources(drafts)
     back = Item.objects.filter(pk__in=ids, withdrawn_because=BECAUSE, withdrawn_at__isnull=False)
     returned = list(back.values_list("pk", flat=True))
-    Item.objects.filter(pk__in=returned).update(withdrawn_at=None, withdrawn_because="")
-    Item.objects.filter(pk__in=gone).update(withdrawn_at=at, withdrawn_because=BECAUSE, outside_since=None)
     informed = {item for (item,) in fetch(CONTRIBUTORS, {"items": ids})}
     known_before = list(informed & existing)
     if known_before and stage.staffing == Stage.Staffing.CONTRIBUTORS:
         slots.move_to_end(known_before)
-    outbox.mark_items_due({*returned, *gone, *known_before})
     new = [pk for pk in ids if pk not in existing]
-    changed = [*new, *returned, *gone]
-    if changed:  # numbers leave out withdrawn items: see annotation.queries.answers.watermark
-        Stage.objects.filter(pk=stage.pk).update(changes=F("changes") + len(changed))
-    arrivals.judge_and_notify(stage, changed)
+    changed = withdraw_and_restore(stage, gone, returned, at, new=new, due=known_before)
     if new and fetch(HAND_ON_NEW, [new]):
         outbox.schedule_worker()
     return changed
+
+
+@in_transaction
+def follow_sources(stage: Stage, at: datetime) -> int:
+    """Items that a service made of other items, by no derivation: withdraw those of which no source is kept any more,
+    bring back those that left so; return how many changed.
+
+    An item that was withdrawn for another reason stays so. Done again, it changes nothing.
+    """
+    locked = lock_stage(stage)
+    is_made = Exists(ItemSource.objects.filter(item=OuterRef("pk")))
+    has_source = Exists(ItemSource.objects.filter(is_kept("source__"), item=OuterRef("pk")))
+    gone = locked.items.filter(is_made, ~has_source, withdrawn_at=None)
+    back = locked.items.filter(has_source, withdrawn_at__isnull=False, withdrawn_because=BECAUSE)
+    leaving, returning = (list(items.order_by("pk").values_list("pk", flat=True)) for items in (gone, back))
+    changed = [*leaving, *returning]
+    if not changed:
+        return 0
+    withdraw_and_restore(locked, leaving, returning, at)
+    transaction.on_commit(partial(sync_campaign_slots, locked.pk, changed), robust=True)
+    return len(changed)
 
 
 def _make(stage: Stage, new_items: Sequence[NewItem], drafts_by_item: dict[int, ItemDraft]) -> None:

@@ -7,7 +7,8 @@ from django.db import transaction
 from django.db.models import F
 
 from annotation.services.derivation import outbox
-from annotation.services.derivation.derived_items import BECAUSE, sync_campaign_slots
+from annotation.services.derivation.derived_items import sync_campaign_slots
+from annotation.services.derivation.item_withdrawal import BECAUSE
 from annotation.services.derivation.outside_items import outside_items
 from annotation.services.transactions import in_transaction
 from benchmarks.models import Item, Stage

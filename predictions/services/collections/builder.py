@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
@@ -21,6 +22,7 @@ from benchmarks.rules.derivations.contract import digest
 from jobs.models import record
 from people.models import Cohort, User
 from predictions.models import Collection, Entry, Query
+from predictions.queries.look_alikes import waiting_for_comparison
 from predictions.retrieval import trials
 from predictions.retrieval.trials import TrialPicture, TrialSet
 from predictions.services.collections.people_texts import load_labels, native_names, with_names_that_stay
@@ -131,8 +133,10 @@ def with_native_names(plan: CollectionPlan, languages: Mapping[str, str]) -> Col
 
 
 def source_items(plan: CollectionPlan) -> list[Item]:
-    """What the stage gives, by key. Raises FileRunRefused where that is nothing."""
-    items = Item.objects.filter(is_kept(), stage=plan.stage)
+    """What the stage gives, by key; with what waits to be compared, for a run over the collection compares it. Raises
+    FileRunRefused where that is nothing."""
+    waiting = Q(withdrawn_at=None) & waiting_for_comparison(plan.stage)
+    items = Item.objects.filter(is_kept() if plan.source == ACCEPTED else is_kept() | waiting, stage=plan.stage)
     if plan.source == ACCEPTED:
         items = items.filter(pk__in={result.item.id for result in results_of(plan.stage)})
     rows = list(items.order_by("key"))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
-from annotation.services.derivation.derived_items import BECAUSE
+from annotation.services.derivation.item_withdrawal import BECAUSE
 from benchmarks.models import Item
 from people.models import User
 from predictions.models import Collection, Entry, Query

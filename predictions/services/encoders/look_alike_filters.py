@@ -12,10 +12,11 @@ from benchmarks.services.intake import filter_versions
 from benchmarks.services.intake.judging import lock_stage
 from people.models import User
 from predictions.models import Entry, Run
+from predictions.queries.look_alikes import FACT
 from predictions.services.encoders import near_duplicates
 from predictions.services.encoders.near_duplicates import MOST_PAIRS, EntryPair
 
-FACT, KEY = "look_alikes", "look_alikes"
+KEY = "look_alikes"
 WITHIN = ("origin", "concept")
 DIGITS = 6  # of a similarity
 

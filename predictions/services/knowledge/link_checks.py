@@ -15,7 +15,7 @@ from typing import Any
 from django.db import transaction
 
 from annotation.models import Annotation, ItemSource
-from annotation.services.derivation.source_following import follow_sources
+from annotation.services.derivation.derived_items import follow_sources
 from benchmarks.models import Item, ItemImage, Stage
 from benchmarks.services.intake import arrivals
 from benchmarks.services.intake.judging import lock_stage
