@@ -37,13 +37,15 @@ def page(request: HttpRequest, slug: str, collection_id: int) -> HttpResponse:
             messages.error(request, str(refused))
         status = 400
     stage = written_queries.stage_read(collection)
+    sets = written_queries.sets_of(collection, stage) if stage else []
     context = page_context(
         request,
         benchmark,
         collection=collection,
         form=form,
         stage=stage,
-        rows=set_rows(written_queries.sets_of(collection, stage)) if stage else [],
+        rows=set_rows(sets),
+        taken=sum(written.stored for written in sets),
         has_trials=written_queries.has_trials(collection),
         stages=written_queries.writing_stages(collection),
     )

@@ -72,6 +72,8 @@ def test_accepted_queries_ask_the_same_trials_in_other_words(world: World) -> No
     study = Study(world)
     collection = study.scene.create()
     study.write()
+    assert "Nothing is accepted in this stage yet" in study.take(collection)
+    study.client.post(study.page(collection), {"remove": "1"})
     study.accept("train-Brazil", "tea-Egypt")
     page = study.take(collection)
     assert "8 queries were taken." in page and "Follows what is accepted" in page
