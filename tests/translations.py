@@ -92,6 +92,7 @@ MANAGERS = (
     "templates/people/sign_in_link.html",
     "templates/people/team*",
     "templates/people/tokens.html",
+    "people/models/tokens.py",
     "annotation/forms/**",
     "annotation/pages/campaign*.py",
     "annotation/pages/chain_opening.py",

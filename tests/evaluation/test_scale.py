@@ -8,6 +8,7 @@ import threading
 import time
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -19,6 +20,7 @@ from evaluation.queries.ratings import ratings
 from evaluation.selections.catalogue import catalogue_of
 from evaluation.selections.selection import select
 from releases.services.exports import export
+from tests.api.clients import program
 from tests.evaluation.data import an_open_campaign
 from tests.personas import World
 
@@ -112,6 +114,20 @@ def test_an_export_of_200_000_rows_stays_small(world: World, form: str) -> None:
         f"\n200,000 rows, {form}: {seconds:.1f} s, {peak.grown / 2**20:.0f} MiB, {archive.tell() / 2**20:.1f} MiB sent"
     )
     assert largest < 2 * 2**20, "a piece grew with the export"
+    assert peak.grown < 64 * 2**20
+
+
+def test_a_stream_of_200_000_rows_stays_small(world: World) -> None:
+    """As REST sends them: counted and read in one transaction."""
+    campaign_with(world, 10_000, 20)
+    client = program(world.mara, "export")
+    address = f"/api/v1/benchmarks/{world.benchmark.slug}/ratings/"
+    began = time.perf_counter()
+    with Peak() as peak:
+        reply: Any = client.get(address, headers={"accept": "application/x-ndjson"})
+        rows = sum(piece.count(b"\n") for piece in reply.streaming_content)
+    print(f"\n200,000 rows, stream: {time.perf_counter() - began:.1f} s, {peak.grown / 2**20:.0f} MiB")
+    assert rows == int(reply["X-Emic-Rows"]) == 200_000
     assert peak.grown < 64 * 2**20
 
 
