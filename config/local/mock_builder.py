@@ -20,7 +20,7 @@ text            the critic accepts, and says that text is visible, once
 loop            as `never`, and the editor repeats its instruction
 contradict      the critic accepts and names an issue, once
 invalid         the planner's first reply is no JSON
-slow            every reply takes a second
+slow            every reply of the chat model takes a second; with another word what that one says, alone as accept
 ==============  =======================================================================================================
 """
 
@@ -37,6 +37,7 @@ QUESTION = re.compile(r"^Survey question: (.*)$", re.MULTILINE)
 ANSWER = re.compile(r"^Answer ([AB])(?: \(code (-?\d+)\))?: (.*)$", re.MULTILINE)
 LEVEL = re.compile(r"^Plans made before this one: (\d+)", re.MULTILINE)
 TITLE = re.compile(r'"title": ?"(pair_\w+)"')
+SLOW = "slow"
 BY_DIGEST = ("accept",) * 6 + ("revise_edits",) * 2 + ("regenerate", "replan")
 AXES = ("semantic", "contrast", "shortcut")
 SCENES = (
@@ -84,13 +85,21 @@ def case_of(question: str, model: str) -> str:
 
     >>> case_of("Is it so? [practice: never source=wren] [practice: text]", "practice-heron")
     'text'
+    >>> case_of("Is it so? [practice: slow] [practice: replan]", "practice-heron")
+    'replan'
     """
-    words = WORD.findall(question)
+    words = [(word, source) for word, source in WORD.findall(question) if word != SLOW]
     of_source = [word for word, source in words if source and source in model]
     of_all = [word for word, source in words if not source]
     plain = WORD.sub("", question).strip()
     digest = hashlib.sha256(plain.encode()).digest()[0]
-    return next(iter(of_source + of_all), BY_DIGEST[digest % len(BY_DIGEST)])
+    otherwise = "accept" if is_slow(question, model) else BY_DIGEST[digest % len(BY_DIGEST)]
+    return next(iter(of_source + of_all), otherwise)
+
+
+def is_slow(text: str, model: str) -> bool:
+    """Whether a word in the text makes this model slow."""
+    return any(word == SLOW and source in model for word, source in WORD.findall(text))
 
 
 def _plain_question(text: str) -> str:

@@ -12,14 +12,16 @@ import base64
 import hashlib
 import json
 import re
+import threading
 import time
+from collections import Counter
 from email.parser import BytesParser
 from email.policy import HTTP
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from random import Random
 from typing import Any
 
-from config.local.mock_builder import WORD, PairAnswers
+from config.local.mock_builder import PairAnswers, is_slow
 from config.local.mock_images import DECLINED, draw_scene, edit_scene
 
 MODELS = ("practice-heron", "practice-wren")
@@ -60,10 +62,30 @@ class Declined(Exception):
     """The practice model is told not to make this picture."""
 
 
+class DrawnBefore:
+    """What was drawn without a seed: the first time as with an empty one, later with the number of the time."""
+
+    def __init__(self) -> None:
+        self._times: Counter[bytes] = Counter()
+        self._lock = threading.Lock()
+
+    def count(self, *parts: bytes) -> str:
+        """In place of a seed, for a request of these parts that comes now."""
+        digest = hashlib.sha256(b"\0".join(parts)).digest()
+        with self._lock:
+            times = self._times[digest]
+            self._times[digest] += 1
+        return str(times or "")
+
+
+DRAWN = DrawnBefore()
+
+
 def make_images(asked: dict[str, Any]) -> dict[str, Any]:
-    """Pictures from a prompt, the same for the same prompt and seed."""
-    prompt, seed = str(asked.get("prompt") or ""), asked.get("seed", "")
+    """Pictures from a prompt, the same for the same prompt and seed; without a seed other ones each time."""
+    prompt = str(asked.get("prompt") or "")
     _check_prompt(prompt)
+    seed = asked["seed"] if "seed" in asked else DRAWN.count(prompt.encode())
     count = max(1, min(10, int(asked.get("n") or 1)))
     return _images([draw_scene(prompt, f"{seed}{number or ''}") for number in range(count)])
 
@@ -74,7 +96,8 @@ def edit_images(content_type: str, body: bytes) -> dict[str, Any]:
     prompt = fields["prompt"].decode()
     _check_prompt(prompt)
     original = fields.get("image") or fields["image[]"]
-    return _images([edit_scene(original, prompt, fields.get("seed", b"").decode())])
+    seed = fields["seed"].decode() if "seed" in fields else DRAWN.count(prompt.encode(), original)
+    return _images([edit_scene(original, prompt, seed)])
 
 
 def _check_prompt(prompt: str) -> None:
@@ -102,10 +125,11 @@ def _form_fields(content_type: str, body: bytes) -> dict[str, bytes]:
 def builder_text(asked: dict[str, Any]) -> str | None:
     """What is said to the pair builder; None where somebody else asks."""
     text = prompt_text(asked)
-    if "slow" in {word for word, _source in WORD.findall(text)}:
+    model = str(asked.get("model") or "")
+    if is_slow(text, model):
         time.sleep(SLOW_SECONDS)
     pictures = hashlib.sha256(json.dumps(prompt_images(asked)).encode()).hexdigest()
-    return PAIR_ANSWERS.reply(str(asked.get("model") or ""), text, pictures)
+    return PAIR_ANSWERS.reply(model, text, pictures)
 
 
 def completion_text(asked: dict[str, Any], dice: Random) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from PIL import Image, ImageChops
 
-from config.local.mock_model import CHATTER, NO, Handler, Server, chat_completion
+from config.local.mock_model import CHATTER, NO, Handler, Server, chat_completion, make_images
 from predictions.backends.image_generation import GenerationRefused, ImageMaker
 
 
@@ -69,6 +69,24 @@ def test_it_draws_the_same_picture_for_the_same_words_and_edits_change_one_place
             maker.generate("A riot [practice: refuse]", "practice-heron")
         maker.close()
     assert first == again and len({first, other, edited}) == 3
+
+
+def test_without_a_seed_what_is_drawn_again_is_another_picture() -> None:
+    """As of a real server; else nothing that is drawn badly could be mended by drawing it again."""
+    body = {"model": "practice-heron", "prompt": "A door that nobody else asks for"}
+    drawn = [make_images(body)["data"][0]["b64_json"] for _time in range(3)]
+    seeded = [make_images({**body, "seed": 4})["data"][0]["b64_json"] for _time in range(2)]
+    assert len(set(drawn)) == 3 and len(set(seeded)) == 1
+
+
+def test_an_edit_changes_one_place_of_the_picture() -> None:
+    with serving_practice_model() as address:
+        maker = ImageMaker(address, seconds=20)
+        [first] = maker.generate("A photo of dance in Brazil", "practice-heron", seed=3).pictures
+        edits = [maker.edit("Make it day", [first], "practice-heron").pictures[0] for _time in range(2)]
+        maker.close()
+    assert len({first, *edits}) == 3, "without a seed, another edit each time"
+    edited = edits[0]
     before, after = (Image.open(io.BytesIO(data)).convert("L") for data in (first, edited))
     assert before.size == after.size == (512, 512)
     changed = sum(value > 16 for value in ImageChops.difference(before, after).tobytes())

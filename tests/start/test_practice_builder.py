@@ -10,7 +10,7 @@ import pytest
 
 from config.local.mock_builder import case_of
 from config.local.mock_images import DECLINED, draw_scene, edit_scene
-from config.local.mock_model import chat_completion
+from config.local.mock_model import SLOW_SECONDS, chat_completion
 from papers.valueground.builder import prompts, safeguards, schemas, states
 from papers.valueground.builder.image_comparison import compare
 from papers.valueground.builder.plan_checks import anchor_words, check_plan
@@ -141,6 +141,16 @@ def test_a_word_forces_a_case(word: str, state: str, plans: int, edits: int, ove
     progress = practice.build()
     assert (progress.state, progress.plan_round, progress.edit_round) == (state, plans, edits), practice.asked
     assert practice.overrides == overrides
+
+
+def test_a_slow_model_takes_its_time_for_each_reply(monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr("config.local.mock_model.time.sleep", waits.append)
+    practice = Practice("How important is family in your life? [practice: slow]")
+    assert practice.build().state == "accepted"
+    assert practice.asked.count("critic") == 1 and waits == [SLOW_SECONDS] * 4, "plan, check, instructions, critic"
+    Practice("How important is family in your life? [practice: slow source=wren] [practice: accept]").build()
+    assert len(waits) == 4, "another source is not slow"
 
 
 @pytest.mark.parametrize("configuration", ["planner", "planner_critic"])

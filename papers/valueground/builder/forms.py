@@ -74,8 +74,10 @@ class BuildPlanForm(StyledFormMixin, forms.Form):
                 self.fields[f"s{row}-{part}"] = field
         self.fields["s1-key"].initial = "source1"
 
-    def source_rows(self) -> list[tuple[int, list[forms.BoundField]]]:
-        return [(row, [self[f"s{row}-{part}"] for part in PARTS]) for row in SOURCE_ROWS]
+    def source_rows(self) -> list[tuple[int, list[forms.BoundField], bool]]:
+        """The number of each source, its fields, and whether anything is filled in."""
+        rows = [(row, [self[f"s{row}-{part}"] for part in PARTS]) for row in SOURCE_ROWS]
+        return [(row, fields, any(field.value() for field in fields)) for row, fields in rows]
 
     def plan_fields(self) -> list[forms.BoundField]:
         return [field for field in self if not re.match(r"s\d-", field.name)]

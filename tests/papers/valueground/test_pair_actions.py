@@ -80,6 +80,14 @@ def test_pairs_are_built_reviewed_and_sent_back(
     assert "A calmer face." in client.get(f"{address}?pair={second.pk}").content.decode()
 
 
+def test_the_forecast_names_endpoints_without_a_seed(world: World, client: Client, benchmark: Benchmark) -> None:
+    address = f"{page_of(benchmark, 'pairs')}?new=1"
+    for offers, is_named in ((["images", "schema", "seed"], False), (["images"], True)):
+        endpoint = an_endpoint(world, "http://localhost:1/v1", offers=offers, name="Seedy" if is_named else "Sown")
+        page = text_of(client.post(address, {**plan_form(endpoint, "heron"), "do": "cost"}).content.decode())
+        assert "2 pairs would be built." in page and ("“Seedy” takes no seed" in page) is is_named
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -72,11 +72,13 @@ class BuildSettings:
 @dataclass(frozen=True)
 class BuildForecast:
     """`least`: US dollars of the pictures of builds that are accepted at once, `most`: of those that use every round.
-    Planner and critic come on top. Both are None where a price is not known."""
+    Planner and critic come on top. Both are None where a price is not known. `seedless`: names of endpoints of
+    pictures that take no seed."""
 
     builds: int
     least: Decimal | None
     most: Decimal | None
+    seedless: Sequence[str] = ()
 
 
 def confirmed_questions(benchmark: Benchmark) -> list[SurveyQuestion]:
@@ -100,7 +102,8 @@ def forecast(settings: BuildSettings, at: datetime) -> BuildForecast:
         least += (drawn[0] * generated + edited[0] * (edit or 0)) * len(settings.questions)
         most += (drawn[1] * generated + edited[1] * (edit or 0)) * len(settings.questions)
     n = len(settings.questions) * len(settings.sources)
-    return BuildForecast(n, least if known else None, most if known else None)
+    endpoints_without = {s.image_endpoint.name for s in settings.sources if "seed" not in s.image_endpoint.offers}
+    return BuildForecast(n, least if known else None, most if known else None, sorted(endpoints_without))
 
 
 def _pictures(settings: BuildSettings) -> tuple[tuple[int, int], tuple[int, int]]:
