@@ -26,13 +26,9 @@ class TokenAuthentication(BaseAuthentication):
         kind, *rest = get_authorization_header(request).split() or [b""]
         if kind.lower() != b"bearer":
             return None
-        key = f"api-failures:{client_address(request)}"
-        if cache.get(key, 0) >= MAX_FAILURES:
-            raise Throttled(FAILURE_SECONDS)
         token = find_token(rest[0].decode("latin-1"), timezone.now()) if len(rest) == 1 else None
         if token is None:
-            cache.add(key, 0, FAILURE_SECONDS)
-            cache.incr(key)
+            _count_failure(client_address(request))
             raise AuthenticationFailed(
                 _("Invalid token: it is mistyped, expired or revoked, or a new password was set.")
             )
@@ -40,6 +36,19 @@ class TokenAuthentication(BaseAuthentication):
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"
+
+
+def _count_failure(address: str) -> None:
+    """Raises Throttled after too many. A valid token is never refused for others of the same address."""
+    key = f"api-failures:{address}"
+    if cache.add(key, 1, FAILURE_SECONDS):
+        return
+    try:
+        failures = cache.incr(key)
+    except ValueError:  # it has expired since
+        return
+    if failures > MAX_FAILURES:
+        raise Throttled(FAILURE_SECONDS)
 
 
 class TokenScheme(OpenApiAuthenticationExtension):

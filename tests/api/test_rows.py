@@ -291,7 +291,8 @@ def test_an_address_that_guesses_tokens_has_to_wait(world: World) -> None:
     guess = Client(headers={"authorization": "Bearer emic_guess"})
     assert {guess.get("/api/v1/benchmarks/").status_code for _ in range(20)} == {401}
     assert guess.get("/api/v1/benchmarks/").status_code == 429
-    assert world.client(world.mara).get("/api/v1/benchmarks/").status_code == 200
+    assert program(world.mara).get("/api/v1/benchmarks/").status_code == 200, "a valid token from there still works"
+    cache.clear()
 
 
 def test_the_page_lists_every_operation_for_those_who_are_signed_in(world: World) -> None:
