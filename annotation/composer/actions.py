@@ -11,6 +11,7 @@ from annotation.composer.form_parser import MAP, object_to_rows, rows_to_object,
 from annotation.composer.key_references import follow_keys
 from annotation.composer.near_pairs import near_rows
 from annotation.composer.paths import get_value, join, list_and_index, parse_path
+from annotation.composer.promotion_settings import tidy_join
 from annotation.composer.reference_settings import tidy_references
 from annotation.composer.verdict_settings import tidy_verdicts
 from annotation.fields.registry import KINDS, UnknownKind, kind
@@ -269,6 +270,8 @@ def _tidy_derivation(content: Content) -> None:
             params["near"] = near_rows(params["near"])
         if isinstance(params.get("similar"), dict) and not params["similar"].get("fact"):
             params.pop("similar")
+        if content["derivation"].get("kind") == "join":
+            tidy_join(params)
         if content["derivation"].get("kind") == "sample":
             tidy_draw(params)
         if content["derivation"].get("kind") == "verdicts":

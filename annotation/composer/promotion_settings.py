@@ -1,13 +1,13 @@
 """The form of items that answers and earlier items become, each by itself or several joined into one."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from annotation.fields.settings import Setting
-from benchmarks.rules.derivations.join import ALL
+from benchmarks.rules.derivations.join import ALL, ANY
 
 Choices = Sequence[tuple[str, Any]]
 PER = (
@@ -50,20 +50,21 @@ def _by_stage(answers: Choices) -> tuple[Setting, ...]:
     )
 
 
-def join_settings(answers: Choices, of_items: Choices, stages: Sequence[str]) -> tuple[Setting, ...]:
-    """`stages`: keys of the earlier stages, which are the parts of a joined item unless a value tells them apart."""
+def join_settings(
+    answers: Choices, of_items: Choices, derivation: Mapping[str, Any], earlier: Mapping[str, Any]
+) -> tuple[Setting, ...]:
+    """`earlier`: the earlier stages by key, which are the parts of a joined item unless a value tells them apart."""
+    stages = [(key, earlier.get(key, (key,))[0]) for key in derivation.get("from") or []]
+    parts = str((derivation.get("params") or {}).get("parts") or "")
     known = [*of_items, *answers]
     several = _("all values of “%(value)s”")
     lists = [(f"{ALL}{where}", several % {"value": label}) for where, label in known]
     first = _("That of the first part.")
-    parts = [("", _("their stage")), *known]
-    needs = _(
-        "One in each line: %(stages)s, or a value of what tells the parts apart. Empty: all. “any”: at least one."
-    )
+    told_apart = [("", _("their stage")), *known]
     return (
         Setting("by", "select", _("Joined by"), choices=known, start="item.concept"),
-        Setting("parts", "select", _("Parts are told apart by"), choices=parts, start=""),
-        Setting("needs", "lines", _("Parts that must be there"), needs % {"stages": ", ".join(stages)}, optional=True),
+        Setting("parts", "select", _("Parts are told apart by"), choices=told_apart, start="", redraws=True),
+        _needed_parts(stages, parts),
         Setting("each", "select", _("A new item for"), choices=EACH, start=""),
         Setting("least", "int", _("Minimum answers per part"), optional=True),
         Setting("text", "select", _("Text"), first, choices=[("", _("the item's own text")), *known], start=""),
@@ -71,6 +72,21 @@ def join_settings(answers: Choices, of_items: Choices, stages: Sequence[str]) ->
         _context([*known, *lists]),
         _roles(_("<part>.<role> of the picture in its part.")),
     )
+
+
+def _needed_parts(stages: Choices, parts: str) -> Setting:
+    """Stages are ticked; of another value nobody knows yet what there will be, so that it is written."""
+    if parts:
+        note = _("Values of what tells the parts apart, one in each line. Empty: all. “any”: at least one.")
+        return Setting("needs", "lines", _("Parts that must be there"), note, optional=True)
+    choices = [*stages, (ANY, _("at least one of them"))]
+    return Setting("needs", "many", _("Parts that must be there"), _("None ticked: all of them."), choices=choices)
+
+
+def tidy_join(params: dict[str, Any]) -> None:
+    """At least one of them is one part, whatever else is ticked."""
+    if isinstance(params.get("needs"), list) and ANY in params["needs"]:
+        params["needs"] = [ANY]
 
 
 def _members(of_items: Choices, answers: Choices) -> tuple[Setting, ...]:

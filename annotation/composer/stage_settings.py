@@ -369,7 +369,7 @@ def _params(kind: str, derivation: Mapping[str, Any], around: StageContext) -> t
     if kind == "disagree":
         return (*DISAGREEMENT, carry_setting(_carried(derivation, around)))
     if kind == "join":
-        return join_settings(_answers(derivation, around), _of_items(derivation, around), derivation.get("from") or [])
+        return join_settings(_answers(derivation, around), _of_items(derivation, around), derivation, around.earlier)
     return PARAMS.get(kind) or _promotion(derivation, around)
 
 

@@ -84,3 +84,18 @@ def test_a_new_choice_of_source_leaves_what_only_the_former_had() -> None:
     params = sent(markup(controls_of(left, recipe)))["params"]
     assert "text" not in params and "context" not in params
     assert params == {"field": "answer"}, "what nobody chose is not written"
+
+
+@pytest.mark.parametrize(("needs", "stored"), [(["questions"], ["questions"]), (["questions", "any"], ["any"])])
+def test_the_parts_of_a_join_are_ticked_from_its_stages(needs: list[str], stored: list[str]) -> None:
+    [recipe] = [recipe for recipe in RECIPES if recipe.key == "culturalvqa"]
+    params = {"by": "item.concept", "needs": needs}
+    controls = controls_of({"kind": "join", "from": ["questions", "answers"], "params": params}, recipe)
+    [control] = [control for control in every_control(controls) if control.path.endswith("params.needs")]
+    assert control.input == "many" and [value for value, _label in control.choices] == ["questions", "answers", "any"]
+    assert sent(markup(controls))["params"]["needs"] == stored
+    written = controls_of(
+        {"kind": "join", "from": ["questions"], "params": {**params, "parts": "item.condition"}}, recipe
+    )
+    [control] = [control for control in every_control(written) if control.path.endswith("params.needs")]
+    assert control.input == "lines", "values of a field are not known before there are items"
