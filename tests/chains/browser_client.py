@@ -233,6 +233,7 @@ class BrowserAnnotator(Annotator):
 
 def group_pictures(window: Page, acts: Sequence[str]) -> None:
     """Say of each picture of a contact sheet, by a press on it and keys, what "keep:p1" or "same:p2:p1" says."""
+    expect(window.locator(".grouping [data-done]")).to_be_visible()  # the script has begun
     for act in acts:
         name, picture, *others = act.split(":")
         pressed = window.locator(f"[data-picture={picture}]")
@@ -241,7 +242,7 @@ def group_pictures(window: Page, acts: Sequence[str]) -> None:
         if others:
             window.keyboard.type(window.locator(f"[data-picture={others[0]}]").get_attribute("data-n") or "")
         window.keyboard.press({"keep": "k", "drop": "d", "same": "s", "unsure": "n"}[name])
-    expect(window.locator(".grouping [data-halt]")).to_be_hidden()
+    expect(window.locator(".grouping [data-count]")).to_have_text(f"{len(acts)} of {len(acts)} pictures")
 
 
 class BrowserSheets:
