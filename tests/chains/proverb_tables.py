@@ -89,7 +89,7 @@ class ProverbTables:
         assert {(estimate["value"], estimate["reason"]) for estimate in rows["B"]} == {(None, "constant_side")}
         for model, estimates in self._rows("models-on-same").items():
             answers = self._model_answers(self.compared, model)
-            hits = [answers[key] == code for (key, _cohort), code in self._majorities().items()]
+            hits = [answers[key] == code for key, code in self._majorities().items()]
             assert estimates[0]["value"] == pytest.approx(mean(hits)), model
 
     def _means(self) -> dict[str, float]:
@@ -99,15 +99,10 @@ class ProverbTables:
         rows = [row for row in self.answers(question, "model") if row.rater.name == model]
         return {row.assignment.unit.item.key: row.answers[question[1]] for row in rows}
 
-    def _majorities(self) -> dict[tuple[str, str], str]:
-        """Of each item what most people of a cohort said, where it is not a tie."""
-        codes: dict[tuple[str, str], list[str]] = defaultdict(list)
-        for row in self.answers(self.compared):
-            cohort = "Egypt" if "egypt" in row.rater.user.email else "Brazil"
-            codes[row.assignment.unit.item.key, cohort].append(row.answers[self.compared[1]])
-        return {
-            place: most[0] for place, most in ((place, multimode(codes[place])) for place in codes) if len(most) == 1
-        }
+    def _majorities(self) -> dict[str, str]:
+        """Of each item what most people of all cohorts said, for none is asked about itself; where it is not a tie."""
+        most = {key: multimode(codes) for key, codes in self.by_item(self.compared).items()}
+        return {key: codes[0] for key, codes in most.items() if len(codes) == 1}
 
     def _check_ranking(self) -> None:
         """The highest mean first; equal means share the middle of their places."""
