@@ -25,16 +25,13 @@ class PredictionsConfig(AppConfig):
         from predictions.services.files.result_import import IMPORT as RUNS
         from predictions.services.images.image_job import MAKE
         from predictions.services.images.revisions import ImageServiceMaker
-        from predictions.services.knowledge import entry_import, indexes, linking
+        from predictions.services.knowledge import entry_import, indexes, link_import, linking
         from predictions.services.runs import following
         from predictions.services.runs.run_jobs import ASK, REPARSE
         from predictions.services.runs.unanswered_calls import find_unanswered
 
-        kinds.register(ANSWERS)
-        kinds.register(RUNS)
-        kinds.register(ENCODERS)
-        kinds.register(FACTS)
-        for kind in (ASK, REPARSE, COLLECTIONS, entry_import.IMPORT, indexes.BUILD, linking.LINK, MAKE):
+        of_files = (ANSWERS, RUNS, COLLECTIONS, entry_import.IMPORT, link_import.IMPORT)
+        for kind in (*of_files, ENCODERS, FACTS, ASK, REPARSE, indexes.BUILD, linking.LINK, MAKE):
             kinds.register(kind)
         access.register_scope("knowledge", knowledge_place)
         unanswered_calls.register(find_unanswered)

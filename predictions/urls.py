@@ -88,6 +88,7 @@ urlpatterns = [
     path("b/<slug:slug>/images/<int:stage_id>/", images.stage, name="images"),
     path("b/<slug:slug>/images/<int:stage_id>/action/", images.perform_action, name="images_action"),
     path("b/<slug:slug>/links/", links.index, name="linking"),
+    path("b/<slug:slug>/links/import/", links.import_file, name="links_import"),
     path("b/<slug:slug>/links/<int:run_id>/", links.run, name="links"),
     path("b/<slug:slug>/links/<int:run_id>/action/", links.perform_action, name="links_action"),
     path("b/<slug:slug>/links/<int:run_id>/<int:item_id>/", links.link, name="link"),

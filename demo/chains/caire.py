@@ -1,4 +1,4 @@
-"""CAIRE half-way: prompts, photographs that people pick, generated pictures, ratings, and two models."""
+"""CAIRE half-way: prompts, photographs that people pick, generated pictures, ratings, two models, the specific set."""
 
 from random import Random
 from typing import Any
@@ -8,6 +8,7 @@ from benchmarks.models import Item
 from benchmarks.rules.crossing import crossed_rows
 from benchmarks.rules.label_sets.contract import LabelSpec
 from demo import pictures
+from demo.chains import caire_specific
 from demo.context import SEED, Demo, picture_row
 from demo.simulation import (
     MODELS,
@@ -182,5 +183,6 @@ STEPS = chain(
     ("ratings of a third one", rate_once_more),
     ("models", ask_models),
     ("work for visitors", leave_work),
+    *caire_specific.STEPS,
     ("practice model", ask_practice_model),
 )  # fmt: skip

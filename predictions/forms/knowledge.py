@@ -207,6 +207,45 @@ class LinkingForm(StyledFormMixin, forms.Form):
         return cleaned
 
 
+class LinkFileForm(StyledFormMixin, forms.Form):
+    """Links that were found elsewhere: of which items, to which base, how."""
+
+    stage = forms.ModelChoiceField(label=_("Stage"), queryset=Stage.objects.none(), empty_label=None)
+    base = forms.ModelChoiceField(label=_("Knowledge base"), queryset=KnowledgeBase.objects.none(), empty_label=None)
+    method = forms.ChoiceField(label=_("Linking method"), choices=list(METHODS.items()), initial="lemma_vt")
+    model = forms.CharField(
+        label=_("Model"), max_length=200, help_text=_("The encoder, with its checkpoint; or who gave the names.")
+    )
+    answers = forms.ModelChoiceField(
+        label=_("Names given by a model"), queryset=Run.objects.none(), required=False,
+        help_text=_("For “Named by a model”: the run that named what the images of the stage show."),
+    )  # fmt: skip
+    file = forms.FileField(label=_("File of links"), help_text=_("JSON Lines or CSV."))
+
+    def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["stage"].queryset = benchmark.stages.all()  # type: ignore[attr-defined]
+        bases = KnowledgeBase.objects.filter(team=benchmark.team).order_by("-pk")
+        self.fields["base"].queryset = bases  # type: ignore[attr-defined]
+        runs = [run.pk for run in name_matching.runs_of(benchmark)]
+        self.fields["answers"].queryset = _answers(runs)  # type: ignore[attr-defined]
+        self.fields["answers"].label_from_instance = _of_answers  # type: ignore[attr-defined]
+
+    def clean_model(self) -> str:
+        return validate_single_line(str(self.cleaned_data["model"]))
+
+    def clean_file(self) -> "UploadedFile[Any]":
+        return check_upload_size(self.cleaned_data["file"], settings.IMPORT_MAX_BYTES)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        if cleaned.get("method") != NAMED:
+            cleaned["answers"] = None
+        elif not cleaned.get("answers") and "answers" not in self.errors:
+            self.add_error("answers", _("Say which run gave the names."))
+        return cleaned
+
+
 def _answers(runs: list[int]) -> QuerySet[Run]:
     return Run.objects.filter(pk__in=runs).select_related("rater", "endpoint", "campaign__stage").order_by("-pk")
 

@@ -19,12 +19,12 @@ from benchmarks.pages.tabs import tabs_for
 from jobs.formats.numbers import parse_id
 from people.views.request_helpers import current_user
 from predictions.access import link_for, linking_for
-from predictions.forms.knowledge import LinkingForm
+from predictions.forms.knowledge import LinkFileForm, LinkingForm
 from predictions.models import EntityLink, Run
 from predictions.queries import knowledge as readers
-from predictions.services.knowledge import link_checks, linking, name_matching
+from predictions.services.knowledge import link_checks, link_import, linking, name_matching
 from predictions.services.knowledge.indexes import IndexRefused
-from predictions.services.knowledge.linking import METHODS, NAMED, REASONS
+from predictions.services.knowledge.linking import FROM_FILE, METHODS, NAMED, REASONS
 from predictions.services.runs import result_runs
 
 
@@ -46,9 +46,30 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
     stages = _stages(benchmark)
     context = _context(
         request, benchmark, form=form, runs=[(run, _summary(run, stages)) for run in readers.linkings_of(benchmark)],
-        indexes=readers.indexes_of(benchmark.team).exists(),
+        indexes=readers.indexes_of(benchmark.team).exists(), bases=benchmark.team.knowledge_bases.exists(),
     )  # fmt: skip
     return render(request, "predictions/knowledge/linkings.html", context, status=400 if form.errors else 200)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+def import_file(request: HttpRequest, slug: str) -> HttpResponse:
+    """Links that were found elsewhere."""
+    benchmark = benchmark_for(request.user, slug, can="work_on")
+    posted = (request.POST, request.FILES) if request.method == "POST" else ()
+    form = LinkFileForm(*posted, benchmark=benchmark)
+    if posted and form.is_valid():
+        upload = form.cleaned_data.pop("file")
+        file_info = link_import.LinkFileInfo(**form.cleaned_data)
+        try:
+            run = link_import.start(benchmark, current_user(request), upload, file_info)
+        except IndexRefused as refused:
+            form.add_error(None, str(refused))
+        else:
+            return redirect("jobs:job", run.options["job"])
+    context = _context(request, benchmark, form=form, bases=benchmark.team.knowledge_bases.exists())
+    return render(request, "predictions/knowledge/links_import.html", context, status=400 if form.errors else 200)
 
 
 @login_required
@@ -128,7 +149,9 @@ def _new_items(linking_run: Run) -> dict[str, Any]:
     """How many items came since the run ended, which may be linked now; and whether such are being linked."""
     at_work = linking_run.complete and not linking_run.withdrawn_at and linking.is_at_work(linking_run)
     may_link = linking_run.complete and not linking_run.withdrawn_at and not at_work
-    return {"new": linking.unlinked_items(linking_run).count() if may_link else 0, "at_work": at_work}
+    n = linking.unlinked_items(linking_run).count() if may_link else 0
+    from_file = linking_run.source == FROM_FILE
+    return {"new": 0 if from_file else n, "not_in_file": n if from_file else 0, "at_work": at_work}
 
 
 def _summary(linking_run: Run, stages: Mapping[str, str] | None = None) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from evaluation.metrics.counts import Floats
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.multilabel import Average, Pairs, f1, f1_difference, f1_ratio
 from evaluation.queries.observations import Observations, ObservedItem, ObservedRater
+from evaluation.queries.rating_rows import target_text
 from evaluation.rendering.report import Cell, Rounding, Row, Words
 from evaluation.tables.model_scores import PLAIN, model_label
 from evaluation.tables.spec import TableSpec
@@ -87,8 +88,7 @@ def _load_model_pairs(inputs: TableInputs) -> list[ModelPairs]:
         raise MissingData(NO_GOLD)
     observations = observations.where(known[observations.item])
     scored = {
-        (int(i), observations.targets[t].casefold())
-        for i, t in zip(observations.item, observations.target, strict=True)
+        (int(i), _label(observations, int(t))) for i, t in zip(observations.item, observations.target, strict=True)
     }
     gold = {(place, label) for place, one in enumerate(observations.items) for label in _gold_labels(one)}
     every = sorted(scored | gold)
@@ -109,10 +109,15 @@ def _gold_labels(item: ObservedItem) -> list[str]:
     return [str(part).strip().casefold() for part in parts if str(part).strip()]
 
 
+def _label(rows: Observations, target: int) -> str:
+    """As gold labels are written; not with its set beside it, where a cohort has the same label."""
+    return target_text(rows.targets[target]).casefold()
+
+
 def _scores(rows: Observations, at: dict[tuple[int, str], int]) -> Floats:
     scores = np.full(len(at), np.nan)
     for item, target, value in zip(rows.item, rows.target, rows.value, strict=True):
-        scores[at[int(item), rows.targets[target].casefold()]] = value
+        scores[at[int(item), _label(rows, int(target))]] = value
     return scores
 
 

@@ -36,6 +36,7 @@ BATCH = 16
 LONGEST_ARTICLE = 15_000  # characters, as in the authors' code
 MOST_RANKED = 200
 NAMED: Method = "named"
+FROM_FILE = "file"  # the source of a run whose links were found elsewhere; and a fact of an index without vectors
 METHODS: dict[Method, Any] = {
     NAMED: gettext_lazy("Named by a model"),
     "lemma_vt": gettext_lazy("Nearest pictures, entries by their names"),
@@ -149,7 +150,7 @@ def _check(
     if index.base.team_id != benchmark.team_id:
         raise IndexRefused(_("There is no such index."))
     if method == NAMED:
-        _check_answers(benchmark, stage, answers)
+        check_answers(benchmark, stage, answers)
     else:
         _check_index(index, method)
     if method != NAMED and not ItemImage.objects.filter(item__stage=stage, item__withdrawn_at=None).exists():
@@ -170,7 +171,8 @@ def _check_index(index: KnowledgeIndex, method: Method) -> None:
         )
 
 
-def _check_answers(benchmark: Benchmark, stage: Stage, answers: Run | None) -> None:
+def check_answers(benchmark: Benchmark, stage: Stage, answers: Run | None) -> None:
+    """Whether a run named what the items of this stage show. Raises IndexRefused."""
     if answers is None or answers.campaign is None or answers.benchmark_id != benchmark.pk:
         raise IndexRefused(_("Say which run gave the names."))
     if answers.campaign.stage_id != stage.pk:
@@ -237,6 +239,8 @@ def link_new_items(run: Run, actor: User) -> int:
             raise IndexRefused(_("This run was withdrawn. Restore it first."))
         if not locked.complete:
             raise IndexRefused(_("This run has not linked all its images yet. Go on with its work first."))
+        if locked.source == FROM_FILE:
+            raise IndexRefused(_("These links came in a file. Import another file with those of the new items."))
         if is_at_work(locked):
             raise IndexRefused(_("The new items are being linked already."))
         n: int = unlinked_items(locked).count()
