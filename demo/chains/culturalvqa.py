@@ -39,8 +39,8 @@ LABELLED, WRITTEN, JUDGED = 4, 3, 6
 SCORE_LIMIT = 23.0
 # How much more a model errs where it sees less: the paper's five ways to ask.
 HARDER = {"vlm": 1.0, "vlm_few_shot": 0.8, "llm_entities": 1.3, "llm_country": 1.6, "llm_only": 2.4}
-MISSED = {HERON: {"Egypt": 1}, WREN: {"Egypt": 2, "Brazil": 1}}
-"""How many questions of a country each model cannot answer from the picture, so that countries differ."""
+MISSED = {HERON: {"Egypt": 2, "Brazil": 1, "China": 2}, WREN: {"Egypt": 2, "Brazil": 2, "China": 3}}
+"""How many questions of a country each model cannot answer from the picture, whichever questions were written."""
 KIND = {
     "Brazil": "",
     "China": ", of the kind “{concept}”",
