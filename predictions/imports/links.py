@@ -16,7 +16,7 @@ MOST_ENTRIES = 200
 
 
 @dataclass(frozen=True)
-class LinkRow:
+class ImportedLink:
     """`keys` is empty where nothing was found for the item."""
 
     item: str
@@ -24,7 +24,7 @@ class LinkRow:
     scores: tuple[float, ...]
 
 
-def read(row: Mapping[str, Any]) -> LinkRow:
+def read(row: Mapping[str, Any]) -> ImportedLink:
     """Of a clean row. Without scores the entries keep the order of the file. Raises RowProblem."""
     item = parse_required_text(row, "item", LONGEST_KEY)
     entries = from_json(row, "entries", list) or []
@@ -32,13 +32,13 @@ def read(row: Mapping[str, Any]) -> LinkRow:
     if len(keys) > MOST_ENTRIES:
         raise RowProblem("too_many", _("At most %(most)s entries are kept. Keep the best.") % {"most": MOST_ENTRIES})
     if row.get("scores") in (None, "", []):
-        return LinkRow(item, tuple(_without_repeats(keys)), (1.0,) * len(keys))
+        return ImportedLink(item, tuple(_without_repeats(keys)), (1.0,) * len(keys))
     scores = [number(value) for value in from_json(row, "scores", list) or []]
     if len(scores) != len(keys):
         text = _("“entries” (%(entries)s) and “scores” (%(scores)s) must be lists of one length.")
         raise RowProblem("lengths", text % {"entries": len(keys), "scores": len(scores)})
     sorted_keys, sorted_scores = sort_by_score(keys, scores)
-    return LinkRow(item, tuple(sorted_keys), tuple(sorted_scores))
+    return ImportedLink(item, tuple(sorted_keys), tuple(sorted_scores))
 
 
 def _without_repeats(keys: list[str]) -> list[str]:

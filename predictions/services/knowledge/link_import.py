@@ -25,7 +25,7 @@ from jobs.services.kinds import JobKind
 from people.models import Team, User
 from people.services.raters import models_of
 from predictions.imports import links as rows
-from predictions.imports.links import LinkRow
+from predictions.imports.links import ImportedLink
 from predictions.models import EntityLink, KnowledgeBase, KnowledgeEntry, KnowledgeIndex, Run
 from predictions.services.files import uploads
 from predictions.services.files.uploads import Outcome, report_row
@@ -109,7 +109,7 @@ IMPORT = JobKind(KIND, run, linking.next_link)
 
 
 def _import_rows(work: JobContext, run: Run, numbered_rows: Iterator[Row]) -> None:
-    done, batch = work.cursor.get("rows", 0), list[tuple[int, LinkRow | RowProblem]]()
+    done, batch = work.cursor.get("rows", 0), list[tuple[int, ImportedLink | RowProblem]]()
     passed = 0
     for passed, (number, row) in enumerate(numbered_rows, start=1):
         if passed <= done:
@@ -122,7 +122,7 @@ def _import_rows(work: JobContext, run: Run, numbered_rows: Iterator[Row]) -> No
         _step(work, run, batch, passed)
 
 
-def _read(row: Mapping[str, Any] | RowProblem) -> LinkRow | RowProblem:
+def _read(row: Mapping[str, Any] | RowProblem) -> ImportedLink | RowProblem:
     try:
         if isinstance(row, RowProblem):
             raise row
@@ -131,7 +131,7 @@ def _read(row: Mapping[str, Any] | RowProblem) -> LinkRow | RowProblem:
         return problem
 
 
-def _step(work: JobContext, run: Run, batch: Sequence[tuple[int, LinkRow | RowProblem]], passed: int) -> None:
+def _step(work: JobContext, run: Run, batch: Sequence[tuple[int, ImportedLink | RowProblem]], passed: int) -> None:
     work.check()
     with transaction.atomic():
         locked = Run.objects.select_for_update(no_key=True).get(pk=run.pk)
@@ -140,10 +140,10 @@ def _step(work: JobContext, run: Run, batch: Sequence[tuple[int, LinkRow | RowPr
         work.step(done=passed, cursor={"rows": passed}, rows=import_batch(run, batch))
 
 
-def import_batch(run: Run, batch: Sequence[tuple[int, LinkRow | RowProblem]]) -> list[JobRow]:
+def import_batch(run: Run, batch: Sequence[tuple[int, ImportedLink | RowProblem]]) -> list[JobRow]:
     """Needs a transaction that holds the run's row. Five queries, however many rows."""
     assert run.knowledge_index is not None
-    read = [row for _number, row in batch if isinstance(row, LinkRow)]
+    read = [row for _number, row in batch if isinstance(row, ImportedLink)]
     items = {item.key: item for item in linking.items_of(run).filter(key__in={row.item for row in read})}
     wanted = {key for row in read for key in row.keys}
     rows_of_base = KnowledgeEntry.objects.filter(base=run.knowledge_index.base_id, key__in=wanted)
@@ -167,14 +167,14 @@ def import_batch(run: Run, batch: Sequence[tuple[int, LinkRow | RowProblem]]) ->
             new.append(EntityLink(run=run, item=item, keys=row.keys, scores=row.scores, reason=reason))
             report.append(report_row(number, row.item, Outcome.CREATED))
         except RowProblem as problem:
-            name = row.item if isinstance(row, LinkRow) else ""
+            name = row.item if isinstance(row, ImportedLink) else ""
             report.append(report_row(number, name, Outcome.ERROR, problem))
     EntityLink.objects.bulk_create(new)
     link_checks.add_check_items(run, new)
     return report
 
 
-def _check(row: LinkRow, items: dict[str, Item], entries: set[str]) -> Item:
+def _check(row: ImportedLink, items: dict[str, Item], entries: set[str]) -> Item:
     """The item of a row. Raises RowProblem."""
     item = items.get(row.item)
     if item is None:
@@ -185,7 +185,7 @@ def _check(row: LinkRow, items: dict[str, Item], entries: set[str]) -> Item:
     return item
 
 
-def _same_or_refused(row: LinkRow, known: tuple[tuple[str, ...], tuple[float, ...]]) -> str:
+def _same_or_refused(row: ImportedLink, known: tuple[tuple[str, ...], tuple[float, ...]]) -> str:
     """Raises RowProblem."""
     if (row.keys, row.scores) != known:
         text = _("“%(key)s” has another link in this run. Withdraw the run to import other links.")
