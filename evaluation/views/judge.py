@@ -21,7 +21,7 @@ from evaluation.tables.registry import tables_of
 from evaluation.tables.spec import TableSpec
 from evaluation.tables.table_builder import missing_data
 from evaluation.views.downloads import as_table, download
-from evaluation.views.models_page import page_context, selection_with_models
+from evaluation.views.models_page import has_codes, page_context, selection_with_models
 
 
 def _judge_ids(request: HttpRequest) -> list[str]:
@@ -50,8 +50,8 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug)
     catalogue = catalogue_of(benchmark)
     context = page_context(request, benchmark, "judge")
-    if not catalogue.stages:
-        return render(request, "evaluation/judge.html", context)
+    if not any(has_codes(stage) for stage in catalogue.stages):
+        return render(request, "evaluation/judge.html", context | {"no_codes": bool(catalogue.stages)})
     try:
         report = _report(catalogue, request)
     except SelectionError as error:

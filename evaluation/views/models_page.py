@@ -1,5 +1,6 @@
 """Models beside people: the page, and the same numbers as JSON and CSV."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
@@ -30,18 +31,22 @@ OWN = ("statistic", "truth")
 
 def selection_with_models(catalogue: Catalogue, request: HttpRequest) -> Selection:
     """What the address selects, people and models alike; where it names neither stage nor campaign, the first stage in
-    which a model has answered, and of these one with a question that is no text. Raises SelectionError."""
+    which a model has answered, and of these one with a question that has codes. Raises SelectionError."""
     assert request.user.is_authenticated
-    return replace(
-        select(catalogue, _params_with_stage(catalogue, request), zone=time_zone_for(request.user)), raters=EVERYBODY
-    )
+    params = _params_with_stage(catalogue, request, has_codes)
+    return replace(select(catalogue, params, zone=time_zone_for(request.user)), raters=EVERYBODY)
 
 
-def _params_with_stage(catalogue: Catalogue, request: HttpRequest) -> QueryDict:
+def has_codes(stage: StageEntry) -> bool:
+    """Whether a question of the stage is answered with codes, whose agreement has a measure."""
+    return bool(stage.current[0].fields)
+
+
+def _params_with_stage(catalogue: Catalogue, request: HttpRequest, accepts: Callable[[StageEntry], bool]) -> QueryDict:
     asked = request.GET.copy()
     if not any(asked.getlist("stage") + asked.getlist("campaign")):
         by_use = sorted(catalogue.stages, key=lambda stage: not stage.has_models)
-        first = next((stage for stage in by_use if _is_compared(stage)), catalogue.stages[0])
+        first = next((stage for stage in by_use if accepts(stage)), catalogue.stages[0])
         if first is not catalogue.shown_first or not first.current[0].fields:
             asked["stage"] = first.key
     return asked
@@ -81,7 +86,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     if not catalogue.stages:
         return render(request, "evaluation/models.html", context)
     try:
-        if boxes := boxes_response(request, catalogue, _params_with_stage(catalogue, request), context):
+        if boxes := boxes_response(request, catalogue, _params_with_stage(catalogue, request, _is_compared), context):
             return boxes
         report = _report(catalogue, request)
     except SelectionError as error:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from annotation.models import Campaign
-from benchmarks.models import Item
+from benchmarks.models import Item, Stage
 from evaluation.reports.boxes_page import model_overlap, people_overlap
 from tests.annotation.files.test_answer_files import import_answers as answers_come
 from tests.evaluation.data import an_open_campaign
@@ -14,6 +14,7 @@ from tests.personas import World
 from tests.predictions.model_file_samples import import_file, store_file
 
 BOX = {"key": "box", "kind": "box", "label": {"en": "Draw a box"}, "config": {"least": 1, "most": 1}}
+VERDICTS = [{"code": code, "label": {"en": code}} for code in ("right", "wrong")]
 LEFT, RIGHT, ALL = (0.0, 0.0, 0.5, 1.0), (0.5, 0.0, 1.0, 1.0), (0.0, 0.0, 1.0, 1.0)
 
 
@@ -107,3 +108,18 @@ def test_without_a_pair_or_a_shared_unit_there_is_no_value() -> None:
     assert model_overlap({7: [list(LEFT)]}, {8: {1: [list(LEFT)]}}).value is None
     assert people_overlap([{1: [list(LEFT)], 2: [list(LEFT)]}]).value == 1.0
     assert model_overlap({7: [list(LEFT)]}, {7: {1: [list(RIGHT)]}}).value == 0.0
+
+
+def test_judges_are_compared_on_a_stage_with_codes(world: World, campaign: Campaign) -> None:
+    """Models answered the boxes, and those pages open with them; a judge needs another stage."""
+    coco(world, campaign)
+    alone = page(world, "judge")
+    assert alone.status_code == 200 and "No stage asks a question that is answered with codes" in alone.content.decode()
+    verdict = {"key": "verdict", "kind": "choice", "label": {"en": "Is it right?"}, "config": {"options": VERDICTS}}
+    world.stage = Stage.objects.create(
+        benchmark=world.benchmark, key="verdicts", name="Verdicts", sheet={"fields": [verdict]}, position=2
+    )
+    world.add_items(1)
+    an_open_campaign(world)
+    both = page(world, "judge")
+    assert both.status_code == 200 and "No model has answered yet" in both.content.decode()
