@@ -16,7 +16,7 @@ from decimal import Decimal
 from typing import NoReturn
 
 from django.db import InterfaceError, OperationalError, transaction
-from django.db.models import F, Q
+from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 
@@ -37,7 +37,7 @@ from predictions.services.endpoints.endpoints import EndpointRefused
 from predictions.services.runs.engine.retries import may_retry, retry_delay
 from predictions.services.sending.pool import RequestPool, SendResult
 from predictions.services.sending.prices import RequestPrice, price_of
-from predictions.services.sending.results import record_lost, record_result
+from predictions.services.sending.results import record_result
 from predictions.texts.call_reasons import pause_reason_text
 
 log = logging.getLogger(__name__)
@@ -487,12 +487,6 @@ def reclaim(plan: BuildPlan, holder: str, at: datetime) -> int:
     with transaction.atomic():
         rows = Build.objects.select_for_update(no_key=True).filter(gone, plan=plan).exclude(holder__in=("", holder))
         builds = list(rows.order_by("pk"))
-        steps = BuildStep.objects.filter(build__in=builds, state=StepState.ASKED, sent_at__isnull=False).order_by("pk")
-        for step in steps:
-            step.attempts_made += 1
-            record_lost(step.scope, step.attempts_made, step.sent_at or at)
-            Build.objects.filter(pk=step.build_id).update(unaccounted=F("unaccounted") + step.reserved)
-            step.reserved, step.sent_at = Decimal(0), None
-            step.save(update_fields=["attempts_made", "reserved", "sent_at"])
+        lost = plans.write_off(builds, at)
         Build.objects.filter(pk__in=[build.pk for build in builds]).update(holder="", lease_until=None)
-    return len(steps)
+    return lost

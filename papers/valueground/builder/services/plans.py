@@ -11,7 +11,8 @@ from datetime import datetime
 from decimal import Decimal
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from benchmarks.models import Benchmark
@@ -26,6 +27,7 @@ from papers.valueground.survey.rules import scale_of
 from people.models import User
 from predictions.models import Endpoint
 from predictions.services.endpoints import endpoints
+from predictions.services.sending.results import record_lost
 
 KIND = "build_pairs"
 MOST_ROUNDS = 9
@@ -366,6 +368,21 @@ def withdraw_revision(build: Build) -> None:
     if not BuildStep.objects.filter(build=revision).exists():
         revision.delete()
     else:
+        write_off([revision], timezone.now())
         Build.objects.filter(pk=revision.pk).update(
             state=Build.State.STOPPED, reason="person", holder="", lease_until=None
         )
+
+
+def write_off(builds: Sequence[Build], at: datetime) -> int:
+    """Requests of these builds that were sent, whose replies nobody waits for, become lost attempts at the most that
+    they cost; return how many. Needs a transaction that has locked the builds."""
+    sent = BuildStep.objects.filter(build__in=builds, state=BuildStep.State.ASKED, sent_at__isnull=False)
+    steps = list(sent.order_by("pk"))
+    for step in steps:
+        step.attempts_made += 1
+        record_lost(step.scope, step.attempts_made, step.sent_at or at)
+        Build.objects.filter(pk=step.build_id).update(unaccounted=F("unaccounted") + step.reserved)
+        step.reserved, step.sent_at = Decimal(0), None
+        step.save(update_fields=["attempts_made", "reserved", "sent_at"])
+    return len(steps)

@@ -214,6 +214,23 @@ def test_a_comment_that_is_taken_back_before_anything_was_asked_leaves_no_revisi
     assert Build.objects.get() == build and scene.items() == [build.item]
 
 
+def test_a_comment_that_is_taken_back_while_a_request_is_in_flight_writes_it_off(scene: BuilderScene) -> None:
+    build = scene.build()
+    now, price = timezone.now(), Decimal("0.02")
+    revision = review_items.send_back_with_comment(build, "Calmer.", scene.world.reviewer, now)
+    Build.objects.filter(pk=revision.pk).update(holder="9:1", lease_until=now + build_job.LEASE)
+    step = BuildStep.objects.create(
+        build=revision, number=1, kind="instruct", plan_round=0, edit_round=0, request_key="0" * 64, reserved=price,
+        at=now, sent_at=now,
+    )  # fmt: skip
+    returns.undo_return(ItemReturn.objects.get().pk, scene.world.reviewer, now)
+    revision.refresh_from_db()
+    step.refresh_from_db()
+    assert (revision.state, revision.holder, revision.unaccounted) == ("stopped", "", price)
+    assert (step.reserved, step.sent_at, step.attempts_made) == (0, None, 1)
+    assert [attempt.outcome for attempt in Attempt.objects.filter(scope=step.scope)] == ["lost"]
+
+
 def test_a_stopped_plan_sends_nothing_more_and_goes_on_where_it_was(scene: BuilderScene) -> None:
     plan = scene.plan()
     plans.stop(plan, scene.world.owner)
