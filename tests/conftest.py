@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.db import OperationalError, connection, transaction
+from django.db.backends.postgresql.creation import DatabaseCreation
 from django.test import Client, TransactionTestCase
 from hypothesis import settings
 from playwright.sync_api import Browser, sync_playwright
@@ -30,10 +31,15 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session")
-def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None, django_db_blocker: Any) -> None:
+def django_db_modify_db_settings(
+    django_db_modify_db_settings_parallel_suffix: None, django_db_blocker: Any
+) -> Iterator[None]:
     """Each process copies a migrated database; pytest-django asks for this before it makes that of the process."""
     with django_db_blocker.unblock():
         servers.copy_migrated_database()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DatabaseCreation, "_destroy_test_db", servers.drop_database)
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -9,6 +9,7 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from config.local.servers import Postgres, Valkey
 
@@ -67,3 +68,9 @@ def copy_migrated_database() -> None:
                 settings["NAME"] = name
             cursor.execute(f"alter database {template}_half rename to {template}")
     settings["TEST"]["TEMPLATE"] = template
+
+
+def drop_database(creation: Any, name: str, _verbosity: int) -> None:
+    """Also while a browser's last connection is open, which ends with it."""
+    with creation._nodb_cursor() as cursor:
+        cursor.execute(f"drop database if exists {creation.connection.ops.quote_name(name)} with (force)")

@@ -1,5 +1,6 @@
 """The agreement page in a browser: it moves while ratings come in, rests when hidden, and its axes never mirror."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -236,7 +237,7 @@ def test_filters_work_without_scripts(world: World, campaign: Campaign, open_as:
     page.goto(address(world))
     page.locator("select[name=measure]").select_option("percent")
     page.get_by_role("button", name="Show").click()
-    assert "measure=percent" in page.url
+    expect(page).to_have_url(re.compile("measure=percent"))
     expect(page.locator("table caption").last).to_contain_text("Percent agreement")
 
 

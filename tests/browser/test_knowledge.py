@@ -1,12 +1,13 @@
 """Knowledge bases and links before a real browser: on a desktop, a phone, and in Arabic."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.urls import reverse
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from benchmarks.models import Item
 from jobs.models import Job
@@ -72,10 +73,10 @@ def test_an_entry_is_found_and_a_link_opened(
     page.get_by_label("Id or name").fill("azul")
     page.keyboard.press("Enter")
     page.wait_for_url("**q=azul**")
-    assert page.locator(".entries li").count() == 1
+    expect(page.locator(".entries li")).to_have_count(1)
     page.get_by_role("link", name="azul").click()
-    assert page.get_by_text("All about blue.").first.is_visible()
+    expect(page.get_by_text("All about blue.").first).to_be_visible()
     page.goto(addresses["links"])
     page.locator(".entries a").first.click()
-    assert page.locator("tr.gold").inner_text().startswith("1")
-    assert page.locator(".near li").count() == 7
+    expect(page.locator("tr.gold")).to_have_text(re.compile(r"^\s*1"))
+    expect(page.locator(".near li")).to_have_count(7)

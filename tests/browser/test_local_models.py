@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from django.urls import reverse
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from benchmarks.models import ItemFact, ItemImage
 from benchmarks.services.intake import filter_versions
@@ -66,13 +66,13 @@ def test_a_limit_is_chosen_by_what_people_say(
     page.get_by_label("Highly relevant").check()
     page.get_by_role("button", name="View").click()
     page.get_by_role("heading", name="Precision and recall").wait_for()
-    assert page.get_by_text("8 items have a majority of those who answered (people: 1); relevant: 4").is_visible()
+    expect(page.get_by_text("8 items have a majority of those who answered (people: 1); relevant: 4")).to_be_visible()
     shot(page, "calibrate", full_page=True)
     address = page.url
     page.get_by_label("Keep items from").fill("23")
     page.get_by_role("button", name="Use as limit").click()
-    assert page.get_by_text("The limit of “clip_score” is 23.").is_visible()
-    assert page.get_by_text("(0.38–0.96, 4/5)").is_visible()
+    expect(page.get_by_text("The limit of “clip_score” is 23.")).to_be_visible()
+    expect(page.get_by_text("(0.38–0.96, 4/5)")).to_be_visible()
     shot(page, "limit-chosen", full_page=True)
     for language in ("en", "ar"):
         world.mara.language = language
@@ -96,7 +96,8 @@ def test_encoders_collections_and_look_alikes_fit_every_screen(
     }
     page = open_as(world.mara)
     page.goto(pages["alike"])
-    assert page.get_by_text("Just above the threshold").is_visible() and page.locator(".pairs img").count() >= 2
+    expect(page.get_by_text("Just above the threshold")).to_be_visible()
+    expect(page.locator(".pairs img").nth(1)).to_be_attached()
     for name, address in pages.items():
         page.goto(address)
         shot(page, name, full_page=True)

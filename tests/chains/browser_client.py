@@ -251,6 +251,7 @@ class BrowserSheets:
     def __init__(self, open_as: Callable[..., Page], sheets: int = 2) -> None:
         self.open_as, self.sheets = open_as, sheets
         self.shown: Counter[str] = Counter()
+        self.windows: dict[str, Page] = {}
 
     def answer(self, person: Annotator, stage: str, answer: Answer) -> int:
         """As `Annotator.answer`."""
@@ -263,9 +264,15 @@ class BrowserSheets:
     def _answer(self, person: Annotator, stage: str, answer_of: Callable[[Annotator], Answer]) -> int:
         left, shown = self.sheets - self.shown[stage], 0
         if left > 0:
-            window = self.open_as(User.objects.get(email=person.email))
+            window = self._window_of(person)
             reader = BrowserAnnotator(person, window)
             shown = reader.answer(stage, answer_of(reader), left)
             self.shown[stage] += shown
-            window.close()
+            window.goto("about:blank")  # an open sheet would keep what is in hand
         return person.answer(stage, answer_of(person)) + shown
+
+    def _window_of(self, person: Annotator) -> Page:
+        """The same one for every stage: a new one reads all styles and scripts again."""
+        if person.email not in self.windows:
+            self.windows[person.email] = self.open_as(User.objects.get(email=person.email))
+        return self.windows[person.email]

@@ -78,20 +78,18 @@ class Composer:
 
 
 class Drawn:
-    """Waits until the form was drawn anew by the server, where the control asks for that."""
+    """Waits until the form is another one, which the server drew, where the control asks for that."""
 
     def __init__(self, page: Page, redraws: bool) -> None:
         self.page, self.redraws = page, redraws
 
     def __enter__(self) -> None:
         if self.redraws:
-            self.waiting = self.page.expect_response(lambda reply: "/stages/" in reply.url and reply.ok)
-            self.waiting.__enter__()
+            self.page.evaluate("document.getElementById('composer').dataset.before = ''")
 
     def __exit__(self, *error: object) -> None:
         if self.redraws:
-            self.waiting.__exit__(*error)  # type: ignore[arg-type]
-            self.page.wait_for_load_state("networkidle")
+            expect(self.page.locator("#composer[data-before]")).to_have_count(0)
 
 
 class Study:
