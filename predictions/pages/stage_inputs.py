@@ -9,6 +9,7 @@ from django.utils.translation import ngettext
 from annotation.services.derivation.run_choice import run_choice
 from benchmarks.models import Stage
 from benchmarks.rules.derivations import Derivation, DerivationError
+from benchmarks.rules.derivations.verdicts import LEAST_PEOPLE
 from people.models import Rater
 from predictions.models import Run
 from predictions.queries.judged_items import PEOPLE, InputCounts, judged_items
@@ -29,7 +30,8 @@ class InputRow:
 class StageInputs:
     """`references`: answers of people that a question needs before its answers are judged; 0 where none is needed.
     `people`: None where people's answers are not judged. `by_setting`: runs of these prompt variants are chosen by
-    themselves, later ones too. `only_wrong`: right answers make no item."""
+    themselves, later ones too. `only_wrong`: right answers make no item. `least`: people that answered a question
+    before any of their answers to it is judged."""
 
     rows: list[InputRow]
     people: InputCounts | None
@@ -37,6 +39,7 @@ class StageInputs:
     by_setting: list[str]
     references: int = 0
     only_wrong: bool = False
+    least: int = 0
 
     @property
     def without_item_label(self) -> str:
@@ -48,7 +51,7 @@ class StageInputs:
         """Sentences on what a reader may have to do."""
         sentences = []
         if self.by_setting:
-            settings = ", ".join(self.by_setting)
+            settings = ", ".join(setting or _("default") for setting in self.by_setting)
             sentences.append(_("New runs with these prompt variants are chosen automatically: %s.") % settings)
         if self.only_wrong:
             sentences.append(
@@ -61,6 +64,9 @@ class StageInputs:
                 self.references,
             )
             sentences.append(text % {"n": self.references})
+        if self.people and self.people.waiting:
+            text = _("Answers of people are judged where at least %(n)s people answered the question.")
+            sentences.append(text % {"n": self.least})
         if self.total.renewed:
             sentences.append(_renewed_text(self.total.renewed))
         return sentences
@@ -110,7 +116,8 @@ def stage_inputs(stage: Stage) -> StageInputs | None:
     taken = [row.counts for row in rows if row.chosen or row.counts.items]
     total = _sum([*taken, *([people] if people else [])])
     settings, references = sorted(choice.settings or ()), _references(derivation, earlier)
-    return StageInputs(rows, people, total, settings, references, only_wrong="where" in derivation.params)
+    only_wrong, least = "where" in derivation.params, derivation.params.get("least", LEAST_PEOPLE)
+    return StageInputs(rows, people, total, settings, references, only_wrong, least)
 
 
 def _references(derivation: Derivation, earlier: Sequence[Stage]) -> int:

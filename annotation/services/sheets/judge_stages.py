@@ -88,7 +88,7 @@ def _params(choice: JudgeStage, carried: Sequence[str]) -> dict[str, Any]:
     return {
         "field": choice.field,
         "runs": {"settings": list(dict.fromkeys(variants))} if choice.of_models else "chosen",
-        "people": "leave_one_out" if choice.of_people else "none",
+        **({"people": "leave_one_out", "least": 2} if choice.of_people else {"people": "none"}),
         "pictures": "none" if choice.source.pictures == Stage.Pictures.NONE else "item",
         **({"carry": list(carried)} if carried else {}),
     }

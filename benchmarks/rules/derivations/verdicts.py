@@ -44,6 +44,7 @@ CHOICES = {
 PARAMS = frozenset({"field", "runs", "least", "carry", "where", *CHOICES})
 WHERE = frozenset({"measure", "at_most", "no_answer"})
 OWN_CONTEXT = frozenset({"question", "candidate", "candidate_by", "setting", "run", "references", "gold", "agreement"})
+LEAST_PEOPLE = 3  # where the stage says nothing
 DIGITS = 9  # 0.5 is at most 0.5, whatever the last digits of a quotient are
 HUMAN = "human"
 OWN_ANSWER = "asker_answer"
@@ -58,7 +59,7 @@ def check(params: Mapping[str, Any]) -> None:
     for key, values in CHOICES.items():
         if params.get(key, values[0]) not in values:
             raise DerivationError(f"params.{key}", f"must be one of {', '.join(values)}")
-    least = params.get("least", 3)
+    least = params.get("least", LEAST_PEOPLE)
     if not isinstance(least, int) or least < 2:
         raise DerivationError("params.least", "must be a number from 2")
     if params.get("people") == "leave_one_out" and params.get("references") == "none":
@@ -116,7 +117,7 @@ def _of_question(results: Sequence[Result], params: Mapping[str, Any]) -> list[I
         candidates = [result for result in asked if _is_wanted(result, people, params)]
     else:
         candidates = [result for result in asked if _value(result, params)]
-    if params.get("people") == "leave_one_out" and len(people) >= params.get("least", 3):
+    if params.get("people") == "leave_one_out" and len(people) >= params.get("least", LEAST_PEOPLE):
         candidates += people
     keys = _keys(candidates)
     drafts = (_draft(candidate, people, keys[number], params) for number, candidate in enumerate(candidates))

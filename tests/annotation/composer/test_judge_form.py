@@ -59,6 +59,27 @@ def test_one_form_makes_the_stage_with_its_items_and_a_sheet_that_says_what_was_
     assert "Does it convince?" in sheet and "A stitch in time" in sheet and "Because of" in sheet
 
 
+def test_two_answers_of_people_are_judged_each_against_the_other(world: World, answers: Stage) -> None:
+    alone = Stage.objects.create(
+        benchmark=world.benchmark, key="alone", name="Words", display="words", pictures="none", sheet=ANSWER,
+        has_target=False, position=2, skip_reasons=SKIPS,
+    )  # fmt: skip
+    stand_in([alone.items.create(key="w", text="Patience")])
+    campaign = create_open_campaign(alone, world.egypt, target=2)
+    mara = world.client(world.mara)
+    mara.post(f"/b/{world.benchmark.slug}/stages/judge/", {**DATA, "answers": "alone|answer"})
+    judge = Stage.objects.get(key="judge")
+    answer(claim_sheet(rater(world.nour), campaign, world.egypt), answer="A bird in the hand")
+    page = f"/b/{world.benchmark.slug}/stages/{judge.pk}/inputs/"
+    assert "judged where at least 2 people answered" in mara.get(page).content.decode()
+    answer(claim_sheet(rater(world.tarek), campaign, world.egypt), answer="Haste makes waste")
+    process_derivations()
+    pairs = {item.context["candidate"]: item.context["references"] for item in judge.items.all()}
+    assert pairs == {"A bird in the hand": ["Haste makes waste"], "Haste makes waste": ["A bird in the hand"]}
+    shown = text_of(mara.get(page).content.decode())
+    assert "at least 2 people" not in shown and "chosen automatically: default." in shown
+
+
 def test_the_composer_shows_a_judge_that_was_made_and_changes_nothing_of_it(world: World, answers: Stage) -> None:
     mara = world.client(world.mara)
     mara.post(f"/b/{world.benchmark.slug}/stages/judge/", DATA)
