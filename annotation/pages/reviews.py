@@ -145,10 +145,13 @@ def with_related_rows(rows: Any) -> Any:
     ).prefetch_related("assignment__unit__item__images__image", "assignment__unit__item__facts")
 
 
-def _with_concept(about: Sequence[LabelledText], concept: str) -> tuple[LabelledText, ...]:
-    """What an item is about begins with its concept, also where its sheet folds it away."""
-    is_shown = not concept or any(text.value == concept for text in about)
-    return tuple(about) if is_shown else (LabelledText("", concept), *about)
+def _item_texts(shown: Shown, about: Sequence[LabelledText], concept: str) -> tuple[LabelledText, ...]:
+    """What an item is about begins with its concept, also where its sheet folds it away; then its own text, where no
+    picture stands beside the answer."""
+    own_text = "" if shown.images else shown.text
+    texts = (LabelledText("", text) for text in (concept, own_text))
+    known = {text.value for text in about}
+    return (*(text for text in texts if text.value and text.value not in known), *about)
 
 
 def queue_row(annotation: Annotation, benchmark: Benchmark, at: datetime, language: str) -> QueueRow:
@@ -164,7 +167,7 @@ def queue_row(annotation: Annotation, benchmark: Benchmark, at: datetime, langua
             sheet_of(annotation.sheet_version).fields, Localiser(language, shown.target_name), annotation.answers
         ),
         picture=shown.images[0] if shown.images else None,
-        about=_with_concept(layout.show, annotation.assignment.unit.item.concept),
+        about=_item_texts(shown, layout.show, annotation.assignment.unit.item.concept),
     )
 
 

@@ -35,6 +35,12 @@ PAIR_ANSWERS = PairAnswers()
 LETTER = "Answer with A or B"  # how a prompt asks for one of two
 LEVEL = re.compile(r"^(\d{1,2}): ", re.MULTILINE)  # a level of a scale that a prompt explains in words
 RATING = "rating=X"  # how a prompt says that the chosen level is to be stated
+LENGTH = re.compile(r"^At (least|most) (\d+) characters\.", re.MULTILINE)  # how a sheet asks for a text
+WORD = re.compile(r"^The word (.+) stands in it exactly as it is written here", re.MULTILINE)  # of a search query
+SENTENCES = (
+    "A practice model wrote this.", "It looked at nothing.", "People would say more about it.",
+    "Replace it by a real model.",
+)  # fmt: skip
 
 
 def chat_completion(asked: dict[str, Any]) -> dict[str, Any]:
@@ -144,6 +150,10 @@ def completion_text(asked: dict[str, Any], dice: Random) -> str:
     text = prompt_text(asked)
     if LETTER in text:
         return f"{choose_upper_middle(['A', 'B'], dice)}. A practice model does not look closer."
+    if word := WORD.search(text):
+        return f"I would like to see a picture of {word[1]} that somebody took, please."
+    if limits := dict(LENGTH.findall(text)):
+        return write_text(int(limits.get("least", 0)), int(limits.get("most", 300)), dice)
     level = choose_upper_middle(LEVEL.findall(text) or ["3"], dice)
     return f"A practice model does not look closer. rating={level}" if RATING in text else level
 
@@ -159,6 +169,16 @@ def prompt_images(asked: dict[str, Any]) -> list[Any]:
     contents = [message.get("content") for message in asked.get("messages") or []]
     parts = [part for content in contents if isinstance(content, list) for part in content]
     return [part.get("image_url") for part in parts if isinstance(part, dict) and part.get("type") == "image_url"]
+
+
+def write_text(least: int, most: int, dice: Random) -> str:
+    """Sentences of at least and at most so many characters, in one of several orders."""
+    sentences = dice.sample(SENTENCES, len(SENTENCES))
+    text = sentences[0]
+    while len(text) < least:
+        sentences.append(sentences.pop(0))
+        text = f"{text} {sentences[0]}"
+    return re.sub(r"\s$", ".", text[:most])
 
 
 def choose_upper_middle(choices: list[Any], dice: Random) -> Any:
@@ -178,7 +198,9 @@ def fill_schema(schema: dict[str, Any], dice: Random) -> Any:
     if kind in ("integer", "number"):
         low, high = schema.get("minimum", 0), schema.get("maximum", 1)
         return dice.randint(low, high) if kind == "integer" else round(dice.uniform(low, high), 3)
-    return bool(dice.getrandbits(1)) if kind == "boolean" else "a practice answer"
+    if kind == "boolean":
+        return bool(dice.getrandbits(1))
+    return write_text(schema.get("minLength", 0), schema.get("maxLength", 300), dice)
 
 
 class Handler(BaseHTTPRequestHandler):

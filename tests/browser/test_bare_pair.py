@@ -40,6 +40,9 @@ def test_a_picture_is_chosen_without_being_told_what_it_stands_for(
     expect(page.locator("figure figcaption")).to_have_text(["A", "B"])
     country = "مصر" if how == "arabic" else "Egypt"
     expect(page.locator("[data-field=choice]")).to_contain_text(country)
+    order = "(all) => all.map((e) => [e.getBoundingClientRect().x, e.value ?? e.dataset.side])"
+    sides, codes = (page.locator(place).evaluate_all(order) for place in ("[data-side]", "[name=a-choice]"))
+    assert [side for _x, side in sorted(sides)] == [code for _x, code in sorted(codes)], "the option for A is under A"
     shot(page, f"bare-pair-{how}")
     page.locator("label:has([name='a-choice'][value='b'])").click()
     answered(page, lambda: page.keyboard.press("Control+Enter"))

@@ -51,6 +51,16 @@ def test_it_states_a_level_of_the_scale_that_a_prompt_explains() -> None:
     assert {"1", "2"} <= set(plain) <= {"1", "2", CHATTER, None}
 
 
+def test_it_writes_a_text_as_long_as_the_sheet_asks_and_a_query_with_its_word() -> None:
+    sheet = "What is it?\nAt least 50 characters.\nAt most 60 characters."
+    word = "The word pão de queijo stands in it exactly as it is written here: no other form."
+    prompts = [f"{number}\n{text}" for number in range(60) for text in (sheet, word)]
+    ask = [reply_text({"messages": [{"role": "user", "content": prompt}]}) for prompt in prompts]
+    texts, queries = ([reply for reply in ask[start::2] if reply not in (None, CHATTER)] for start in (0, 1))
+    assert len(set(texts)) > 1 and all(50 <= len(text or "") <= 60 for text in texts)
+    assert queries and all("pão de queijo" in (text or "") for text in queries)
+
+
 def test_now_and_then_it_chats_or_declines() -> None:
     answers = [reply_text(chat_request(number)) for number in range(500)]
     assert 5 <= answers.count(CHATTER) <= 40 and 2 <= answers.count(None) <= 30

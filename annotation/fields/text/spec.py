@@ -170,7 +170,8 @@ class TextSpec(Spec[Config, Answer]):
         return {"": answer}
 
     def rubric(self, label: str, config: Config, language: str = "en") -> Rubric:
-        words = f"{label}\nAt most {config.max_length} characters."
+        least = f"At least {config.min_length} characters.\n" if config.min_length else ""
+        words = f"{label}\n{least}At most {config.max_length} characters."
         return Rubric(words, {"type": "string", "minLength": config.min_length, "maxLength": config.max_length})
 
 

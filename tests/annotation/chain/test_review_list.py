@@ -15,7 +15,7 @@ from django.utils import timezone
 from annotation.models import Annotation, Assignment, Campaign, Review
 from annotation.services.campaigns import lifecycle
 from annotation.services.review import reviews
-from benchmarks.models import Item
+from benchmarks.models import Item, ItemImage
 from people.models import User
 from people.services.raters import rater_of
 from tests.annotation.chain.factories import QUESTION, a_stage, answer, claim_sheet
@@ -60,6 +60,13 @@ def questions(reply: Any) -> list[str]:
 @pytest.fixture
 def queue(world: World) -> Queue:
     return Queue(world)
+
+
+def test_an_answer_about_words_stands_beside_them(queue: Queue, client_of: ClientOf) -> None:
+    unit = queue.answers[0].assignment.unit
+    ItemImage.objects.filter(item=unit.item).delete()
+    Item.objects.filter(pk=unit.item_id).update(text="A proverb about bread")
+    assert "A proverb about bread" in client_of(queue.world.reviewer).get(queue.base).content.decode()
 
 
 def test_filters_narrow_the_list_and_states_say_how_many(queue: Queue, client_of: ClientOf) -> None:
