@@ -12,6 +12,7 @@ from annotation.queries.waiting_outcomes import outcome_waits
 from benchmarks.access import is_permitted
 from benchmarks.models import Benchmark, Item, Stage
 from benchmarks.pages.next_actions import NextAction
+from benchmarks.queries.model_conditions import model_conditions, named_conditions
 from benchmarks.queries.saved_recipes import recipe_of
 from people.models import User
 from predictions.models import FactRequest, Run
@@ -102,18 +103,28 @@ def _fact_action(wait: FactWait) -> NextAction:
     return NextAction(wait.text, _("View facts"), url, wait.detail)
 
 
-def _model_stages(benchmark: Benchmark) -> list[Stage]:
-    """The stages at which the recipe asks models, that were opened and have items; in the recipe's order."""
-    recipe = recipe_of(benchmark)
-    if recipe is None or not recipe.prediction_tasks:
-        return []
+def _model_stages(benchmark: Benchmark, wanted: Iterable[str]) -> list[Stage]:
+    """Of the stages with these keys those that were opened and have items, in this order."""
     stages = {stage.key: stage for stage in benchmark.stages.all()}
-    opened = Campaign.objects.filter(stage__benchmark=benchmark, opened_at__isnull=False)
-    ready = set(opened.values_list("stage", flat=True))
-    items = Item.objects.filter(stage__in=ready, withdrawn_at=None)
-    ready &= set(items.order_by().values_list("stage", flat=True).distinct())
-    tasks = (stages.get(task.stage) for task in recipe.prediction_tasks)
-    return [stage for stage in tasks if stage is not None and stage.pk in ready]
+    named = [stages[key] for key in dict.fromkeys(wanted) if key in stages]
+    opened = Campaign.objects.filter(stage__in=named, opened_at__isnull=False)
+    items = Item.objects.filter(stage__in=opened.values("stage"), withdrawn_at=None)
+    ready = set(items.order_by().values_list("stage", flat=True).distinct()) if named else set()
+    return [stage for stage in named if stage.pk in ready]
+
+
+def _asked_stages(benchmark: Benchmark) -> list[Stage]:
+    """Stages at which the recipe, or somebody who wrote a way to ask models, has models answer."""
+    recipe = recipe_of(benchmark)
+    of_recipe = [task.stage for task in recipe.prediction_tasks] if recipe else []
+    written = [] if of_recipe else [condition.stage for condition in named_conditions(benchmark)]
+    return [stage for stage in _model_stages(benchmark, of_recipe + written) if stage.display != JUDGED]
+
+
+def _judged_stages(benchmark: Benchmark) -> list[Stage]:
+    """Stages in which a model judges answers, with those that a composed benchmark adds."""
+    judging = [condition.stage for condition in model_conditions(benchmark) if condition.judge]
+    return [stage for stage in _model_stages(benchmark, judging) if stage.display == JUDGED]
 
 
 def _without_run(benchmark: Benchmark, stages: Iterable[Stage]) -> Stage | None:
@@ -126,8 +137,10 @@ def plan_runs(benchmark: Benchmark, user: User) -> NextAction | None:
     """The recipe asks models, and no run was begun here; answers may have been imported."""
     if not is_permitted(user, benchmark, "work_on"):
         return None
-    answered = [stage for stage in _model_stages(benchmark) if stage.display != JUDGED]
-    if not answered or Run.objects.filter(benchmark=benchmark, withdrawn_at=None).exists():
+    if Run.objects.filter(benchmark=benchmark, withdrawn_at=None).exists():
+        return None
+    answered = _asked_stages(benchmark)
+    if not answered:
         return None
     return NextAction(
         _("No model was run here yet."),
@@ -141,7 +154,7 @@ def run_judge(benchmark: Benchmark, user: User) -> NextAction | None:
     """Answers are there to be judged, and no judge has read any."""
     if not is_permitted(user, benchmark, "work_on"):
         return None
-    stage = _without_run(benchmark, (stage for stage in _model_stages(benchmark) if stage.display == JUDGED))
+    stage = _without_run(benchmark, _judged_stages(benchmark))
     if stage is None:
         return None
     return NextAction(

@@ -55,6 +55,8 @@ def test_one_form_makes_the_stage_with_its_items_and_a_sheet_that_says_what_was_
     assert stage.items.count() == 4
     assert all(len(item.context["references"]) == 3 for item in stage.items.all())
     judging = create_open_campaign(stage, world.egypt)
+    overview = text_of(mara.get(f"/b/{world.benchmark.slug}/").content.decode())
+    assert "“Judge” has answers that no model has judged." in overview
     sheet = text_of(world.client(world.nour).get(f"/work/{judging.pk}/").content.decode())
     assert "Does it convince?" in sheet and "A stitch in time" in sheet and "Because of" in sheet
 
