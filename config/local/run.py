@@ -236,6 +236,8 @@ def print_address(home: DataFolder, options: Namespace, port: int, seconds: floa
     accounts = home.path / "demo-accounts.txt"
     if home.facts().get("demo") == "loaded" and accounts.exists():
         console.print_line(accounts.read_text().rstrip() + "\n")
+    elif home.facts().get("demo") == "none":
+        console.print_line("To create the first account:  ./emic manage createsuperuser\n")
     console.print_line(f"Data: {home.path}   Logs: {home.path / 'logs'}   Stop: Ctrl-C")
     if options.open:
         webbrowser.open(address(options.host, port))

@@ -36,6 +36,14 @@ def test_the_team_page_is_for_the_team(world: World) -> None:
         assert status(world, user, "team", "nile-lab") == 404
 
 
+def test_an_empty_site_leads_its_administrator_to_the_first_team(world: World) -> None:
+    for address in ("/benchmarks/", reverse("people:teams")):
+        page = world.client(world.site_admin).get(address).content.decode()
+        assert reverse("people:team_new") in page and "a team" in page and "invitation" not in page, address
+        page = world.client(world.stranger).get(address).content.decode()
+        assert reverse("people:team_new") not in page and "invit" in page, address
+
+
 def test_only_admins_see_what_changes_the_team(world: World) -> None:
     url = reverse("people:team", args=["nile-lab"])
     assert reverse("people:team_invite", args=["nile-lab"]) in world.client(world.team_admin).get(url).content.decode()
