@@ -62,7 +62,7 @@ def queue(world: World) -> Queue:
     return Queue(world)
 
 
-def test_the_text_of_an_item_stands_beside_its_answer(queue: Queue, client_of: ClientOf) -> None:
+def test_the_list_shows_the_text_of_an_item_without_a_picture(queue: Queue, client_of: ClientOf) -> None:
     unit = queue.answers[0].assignment.unit
     ItemImage.objects.filter(item=unit.item).delete()
     Item.objects.filter(pk=unit.item_id).update(text="A proverb about bread")
