@@ -25,8 +25,6 @@ MISSING_INPUT = {
     "no_cut": _("The item does not say where its picture was cut."),
     "no_concept": _("The item has no concept, and the prompt names it."),
     "no_entities": _("The item has no entities, and the prompt names them."),
-    "word_missing": _("A word that the prompt points at is not in the item's text."),
-    "culture_cue": _("The item's text names the culture already, so asking would prove nothing."),
     "too_few_examples": _("There are fewer examples than the prompt shows."),
     "is_an_example": _("The item is one of the examples, so it is not asked about."),
     "bad_wording": _("The prompt has an unfilled placeholder. Edit the plan."),
@@ -61,6 +59,8 @@ REASONS = {
     "no_logprobs": _("The endpoint sent no log-probabilities. Ask in another way."),
     "other_tokens": _("The two likelihoods are of different tokens, so they cannot be set against each other."),
     "little_mass": _("The codes of the scale together are less likely than the run asks for, so none is taken."),
+    "word_missing": _("The reply does not have the word of the item as it is written."),
+    "culture_cue": _("The reply names a country or its people, which this prompt forbids."),
     "missing_answer": _("The reply leaves a question of the sheet without an answer."),
     "mixed": _(
         "Answers of this model were imported from a file in the meantime. A model has either a run or an import."
