@@ -61,17 +61,22 @@ def load_context(params: dict[str, str], report: Report = lambda _text: None) ->
 
 def _try_step(work: JobContext, step: Step, demo: Demo, done: Sequence[str]) -> None:
     """With the job's progress in the same transaction; a step that the database broke off is done again."""
-    row = JobRow(number=len(done), name=step.title, outcome=JobRow.Outcome.CREATED)
     for attempt in range(1, MOST_TRIES + 1):
         try:
             with transaction.atomic():
-                run_step(step, demo)
+                row = _row(len(done), step, run_step(step, demo))
                 work.step(done=len(done), cursor={"steps": list(done)}, rows=[row])
         except OperationalError:
             if attempt == MOST_TRIES:
                 raise
         else:
             return
+
+
+def _row(number: int, step: Step, left_out: str) -> JobRow:
+    """A step in the job's report."""
+    outcome = JobRow.Outcome.ERROR if left_out else JobRow.Outcome.CREATED
+    return JobRow(number=number, name=step.title, outcome=outcome, message=left_out)
 
 
 def next_link(job: Job) -> NextLink:

@@ -10,6 +10,7 @@ from django.core.files.base import ContentFile
 from benchmarks.models import Item
 from benchmarks.services import label_sets
 from demo import pictures
+from demo.chains import valueground_builds
 from demo.context import SEED, Demo, finish, picture_row
 from demo.simulation import (
     HERON,
@@ -30,7 +31,7 @@ from papers.valueground.recipe import LABELLED
 from papers.valueground.survey.models import SurveyQuestion
 from papers.valueground.survey.services import decisions, survey_import
 
-SLUG = "valueground-demo"
+SLUG = valueground_builds.SLUG
 LABEL_SET = "recipe-valueground"
 QUESTIONS = (
     "When should a family eat together?", "When do people like to dress up?", "When should people dance?",
@@ -38,7 +39,8 @@ QUESTIONS = (
     "When should shops be open?", "When do people like to walk in town?", "When is it best to study?",
     "When should a town hold its festival?", "When should work be done?", "When should guests leave?",
 )  # fmt: skip
-"""Invented for the demo; the last two are still to be decided, and the two before are still to be judged."""
+"""Invented for the demo; the last two are still to be decided, and the two before are still to be judged. Those of
+valueground_builds come after them, whose pairs are built and not imported."""
 OPTIONS = {1: "Always by day", 2: "Mostly by day", 3: "Mostly after dark", 4: "Always after dark"}
 CONFIRMED, JUDGED = 10, 8
 SOURCES = {"painter": 0.021, "studio": 0.034}
@@ -60,17 +62,18 @@ REVIEWERS = 2  # of each pair in each cohort
 def import_survey(demo: Demo) -> None:
     """Codebook, metadata and counts of thirteen countries; most questions are confirmed."""
     benchmark = demo.create_benchmark("valueground", "ValueGround, demo", SLUG)
-    keys = [f"Q{number}" for number in range(1, len(QUESTIONS) + 1)]
+    questions = (*QUESTIONS, *valueground_builds.QUESTIONS)
+    keys = [f"Q{number}" for number in range(1, len(questions) + 1)]
     codebook = {
         key: {"question": text, "choices": {str(code): label for code, label in OPTIONS.items()}}
-        for key, text in zip(keys, QUESTIONS, strict=True)
+        for key, text in zip(keys, questions, strict=True)
     }
     metadata = {
         key: {
             "question": text, "category": "Daily life", "use_case": "value", "answer_scale_min": "1",
             "answer_scale_max": "4", "answer_data_type": "ordinal",
         }
-        for key, text in zip(keys, QUESTIONS, strict=True)
+        for key, text in zip(keys, questions, strict=True)
     }  # fmt: skip
     counts = {key: {country: survey_counts(key, country) for country in LABELLED} for key in keys}
     files = {
@@ -79,8 +82,8 @@ def import_survey(demo: Demo) -> None:
     }
     settings = survey_import.SurveySettings(name="Invented survey of daily life", terms="Invented for the demo")
     finish(survey_import.start(benchmark, demo.actor, files, settings))
-    questions = SurveyQuestion.objects.filter(survey__benchmark=benchmark, key__in=keys[:CONFIRMED])
-    for question in questions.order_by("pk"):
+    chosen = [*keys[:CONFIRMED], *keys[len(QUESTIONS) :]]
+    for question in SurveyQuestion.objects.filter(survey__benchmark=benchmark, key__in=chosen).order_by("pk"):
         decisions.confirm(question, demo.actor)
 
 
@@ -200,4 +203,5 @@ STEPS = chain(
     ("models", ask_models),
     ("answers of people", answer_as_people),
     ("work for visitors", leave_work),
+    *valueground_builds.STEPS,
 )  # fmt: skip

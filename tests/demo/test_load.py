@@ -11,16 +11,20 @@ from django.core.management import call_command
 from django.db import OperationalError, transaction
 from django.test import Client
 from django.utils import timezone
+from django.utils.html import escape
 
 from annotation.models import Annotation, Assignment, Campaign
 from benchmarks.models import Benchmark, Item
 from demo import context, loader, loading, people
+from demo.chains import valueground_builds
 from demo.steps import Step, run_step
 from jobs.models import Job
 from jobs.services import runner
+from papers.valueground.builder.models import Build, BuildPlan
 from people.models import Team, User
 from people.services import accounts
-from predictions.models import Run
+from predictions.models import Endpoint, Run
+from tests.start.test_practice import serving_practice_model
 
 pytestmark = pytest.mark.django_db
 
@@ -31,6 +35,14 @@ def folder(settings: object, tmp_path: Path) -> Iterator[Path]:
     storage = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": tmp_path / "media"}}
     settings.STORAGES = {**settings.STORAGES, "default": storage}  # type: ignore[attr-defined]
     yield tmp_path
+
+
+@pytest.fixture
+def practice(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The practice model answers, as under `./emic run`."""
+    with serving_practice_model() as address:
+        monkeypatch.setenv("EMIC_PRACTICE", address)
+        yield address
 
 
 def signed_in(key: str) -> Client:
@@ -48,6 +60,15 @@ correlations over three countries are undefined where all of them come out equal
 EMPTY = re.compile(r"No value|Nothing yet")
 LEAST_TABLES = 5  # of each benchmark
 PAGES = ("", "items/", "agreement/", "models/", "tables/", "figures/", "people/", "export/")
+PAIRS = f"/b/{valueground_builds.SLUG}/pages/pairs/"
+EMPTY_PAIR = re.compile(r"No value|Nothing yet|No picture yet|No pair|Not built")
+PAIR_STEPS = ("valueground/import_survey", "valueground/import_pairs", "valueground/build_pairs")
+BUILT = Counter(
+    (key, source, *ended)
+    for source in ("painter", "studio")
+    for key, *ended in (("Q13", 1, "accepted", 0), ("Q14", 1, "accepted", 1), ("Q15", 1, "best_effort", 0))
+) + Counter([("Q13", "painter", 2, "accepted", 1)])
+"""Pairs that the demo builds: by question, source and revision, the state and the edit round that they end in."""
 
 
 def counts() -> Counter[tuple[str, ...]]:
@@ -60,7 +81,9 @@ def counts() -> Counter[tuple[str, ...]]:
     return Counter([*items, *answers, *runs])
 
 
-def test_demo_opens_with_one_chain_and_a_job_loads_the_others(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_demo_opens_with_one_chain_and_a_job_loads_the_others(
+    folder: Path, practice: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     call_command("load_demo")
     lines = capsys.readouterr().out.splitlines()
     assert "Loading the demo: CulturalVQA: models" in lines and lines[-1] == "The demo is ready."
@@ -76,6 +99,7 @@ def test_demo_opens_with_one_chain_and_a_job_loads_the_others(folder: Path, caps
     runner.run(job.pk)
     job.refresh_from_db()
     assert (job.state, job.error, job.done, job.total) == ("done", "", len(loading.BEHIND), len(loading.BEHIND))
+    assert set(job.rows.values_list("outcome", "message")) == {("created", "")}
     assert f"/jobs/{job.pk}/" not in mara.get("/benchmarks/").content.decode()
     jobs = Job.objects.filter(kind__startswith="import_")
     assert jobs.count() > 20 and set(jobs.values_list("state", flat=True)) == {Job.State.DONE}
@@ -111,6 +135,56 @@ def look_at_everything(folder: Path) -> None:
             shown = mara.get(f"/b/{slug}/{page}")
             assert shown.status_code == 200, f"{slug} {page}"
             assert not EMPTY.search(re.sub(r"<[^>]+>", " ", shown.content.decode())), f"{slug} {page}"
+    look_at_built_pairs(mara)
+
+
+def look_at_built_pairs(mara: Client) -> None:
+    """Pairs in several states, each with its pictures, its steps and what it cost; nobody else sees them."""
+    assert built_pairs() == BUILT
+    shown = mara.get(PAIRS).content.decode()
+    for state, n in (("accepted", 4), ("best_effort", 2)):
+        assert re.search(rf'\?state={state}">{n}<', shown), state
+    assert "Revision 2" in shown and not EMPTY_PAIR.search(shown) and signed_in("nour").get(PAIRS).status_code == 404
+    for build in Build.objects.all():
+        page = mara.get(f"{PAIRS}?pair={build.pk}").content.decode()
+        assert not EMPTY_PAIR.search(page) and "<img" in page and build.cost > 0, build
+        assert (escape(valueground_builds.COMMENT) in page) == (build.revision == 2 or hasattr(build, "replaced_by"))
+
+
+def built_pairs() -> Counter[tuple[str, str, int, str, int]]:
+    """Builds by question, source and revision, with the state and the edit round that they ended in."""
+    rows = Build.objects.values_list("question__key", "source__key", "revision", "state", "edit_round")
+    return Counter(rows)
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [("", "there is no practice model here."), ("http://127.0.0.1:1/v1", "the practice model did not answer.")],
+)
+def test_built_pairs_are_left_out_where_no_practice_model_answers(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, address: str, message: str
+) -> None:
+    monkeypatch.setattr(loading, "FIRST", ())
+    monkeypatch.setattr(loading, "BEHIND", tuple(step for step in loading.BEHIND if step.key in PAIR_STEPS[::2]))
+    monkeypatch.setenv("EMIC_PRACTICE", address)
+    _accounts, job = loader.load(lambda _text: None)
+    runner.run(job.pk)
+    job.refresh_from_db()
+    row = job.rows.get(outcome="error")
+    assert (job.state, row.name) == ("done", "ValueGround: pairs that are built")
+    assert row.message.startswith(f"No pair was built: {message}")
+    assert not BuildPlan.objects.exists() and not Endpoint.objects.exists()
+
+
+def test_built_pairs_are_the_same_after_a_kill(folder: Path, practice: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loading, "FIRST", ())
+    monkeypatch.setattr(loading, "BEHIND", tuple(step for step in loading.BEHIND if step.key in PAIR_STEPS))
+    _accounts, job = loader.load(lambda _text: None)
+    killed_in(monkeypatch, job, 2)
+    assert not BuildPlan.objects.exists() and not Endpoint.objects.exists()
+    runner.requeue_stalled(timezone.now() + timedelta(minutes=5))
+    runner.run(job.pk)
+    assert built_pairs() == BUILT
 
 
 def test_job_killed_within_a_step_is_resumed_to_the_same_counts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,10 +214,11 @@ def test_job_killed_within_a_step_is_resumed_to_the_same_counts(folder: Path, mo
 def killed_in(monkeypatch: pytest.MonkeyPatch, job: Job, place: int) -> None:
     """The worker dies at the end of this step, before it is committed."""
 
-    def run_and_die(step: Step, demo: context.Demo) -> None:
-        run_step(step, demo)
+    def run_and_die(step: Step, demo: context.Demo) -> str:
+        left_out = run_step(step, demo)
         if step is loading.BEHIND[place]:
             raise KeyboardInterrupt
+        return left_out
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr(loading, "run_step", run_and_die)
