@@ -8,9 +8,10 @@ import pytest
 from annotation.models import Campaign
 from benchmarks.models import Item, Stage
 from evaluation.reports.boxes_page import model_overlap, people_overlap
+from tests.annotation.chain.factories import create_open_campaign
 from tests.annotation.files.test_answer_files import import_answers as answers_come
 from tests.evaluation.data import an_open_campaign
-from tests.personas import World
+from tests.personas import World, make_items
 from tests.predictions.model_file_samples import import_file, store_file
 
 BOX = {"key": "box", "kind": "box", "label": {"en": "Draw a box"}, "config": {"least": 1, "most": 1}}
@@ -116,10 +117,15 @@ def test_judges_are_compared_on_a_stage_with_codes(world: World, campaign: Campa
     alone = page(world, "judge")
     assert alone.status_code == 200 and "No stage asks a question that is answered with codes" in alone.content.decode()
     verdict = {"key": "verdict", "kind": "choice", "label": {"en": "Is it right?"}, "config": {"options": VERDICTS}}
-    world.stage = Stage.objects.create(
-        benchmark=world.benchmark, key="verdicts", name="Verdicts", sheet={"fields": [verdict]}, position=2
+    verdicts = Stage.objects.create(
+        benchmark=world.benchmark,
+        key="verdicts",
+        name="Verdicts",
+        sheet={"fields": [verdict]},
+        display="image",
+        position=2,
     )
-    world.add_items(1)
-    an_open_campaign(world)
+    make_items(verdicts, 1)
+    create_open_campaign(verdicts, world.egypt)
     both = page(world, "judge")
     assert both.status_code == 200 and "No model has answered yet" in both.content.decode()
