@@ -103,10 +103,10 @@ def _fact_action(wait: FactWait) -> NextAction:
     return NextAction(wait.text, _("View facts"), url, wait.detail)
 
 
-def _model_stages(benchmark: Benchmark, wanted: Iterable[str]) -> list[Stage]:
-    """Of the stages with these keys those that were opened and have items, in this order."""
-    stages = {stage.key: stage for stage in benchmark.stages.all()}
-    named = [stages[key] for key in dict.fromkeys(wanted) if key in stages]
+def _ready_stages(stages: Iterable[Stage], wanted: Iterable[str]) -> list[Stage]:
+    """Of these stages the wanted ones, by key, that were opened and have items; in the order of the keys."""
+    by_key = {stage.key: stage for stage in stages}
+    named = [by_key[key] for key in dict.fromkeys(wanted) if key in by_key]
     opened = Campaign.objects.filter(stage__in=named, opened_at__isnull=False)
     items = Item.objects.filter(stage__in=opened.values("stage"), withdrawn_at=None)
     ready = set(items.order_by().values_list("stage", flat=True).distinct()) if named else set()
@@ -118,13 +118,15 @@ def _asked_stages(benchmark: Benchmark) -> list[Stage]:
     recipe = recipe_of(benchmark)
     of_recipe = [task.stage for task in recipe.prediction_tasks] if recipe else []
     written = [] if of_recipe else [condition.stage for condition in named_conditions(benchmark)]
-    return [stage for stage in _model_stages(benchmark, of_recipe + written) if stage.display != JUDGED]
+    answering = (stage for stage in benchmark.stages.all() if stage.display != JUDGED)
+    return _ready_stages(answering, of_recipe + written)
 
 
 def _judged_stages(benchmark: Benchmark) -> list[Stage]:
     """Stages in which a model judges answers, with those that a composed benchmark adds."""
-    judging = [condition.stage for condition in model_conditions(benchmark) if condition.judge]
-    return [stage for stage in _model_stages(benchmark, judging) if stage.display == JUDGED]
+    stages = list(benchmark.stages.all())
+    judging = (condition.stage for condition in model_conditions(benchmark, stages) if condition.judge)
+    return _ready_stages((stage for stage in stages if stage.display == JUDGED), judging)
 
 
 def _without_run(benchmark: Benchmark, stages: Iterable[Stage]) -> Stage | None:

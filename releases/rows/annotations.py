@@ -31,6 +31,9 @@ _RESOLVED = (
     "coalesce((SELECT json_object_agg(w.field, {0} ORDER BY w.field) FROM annotation_resolution w"
     " WHERE w.unit_id = u.id AND w.live), '{{}}')::text"
 )
+STAGE = RowColumn("stage", "t.key", "text", "Key of the stage.")
+ITEM = RowColumn("item", "i.key", "text", "Key of the item in its stage.")
+TARGET = RowColumn("target", "u.target", "text", "The culture asked about; empty where the stage has no target.")
 LABEL_SET = RowColumn(
     "label_set",
     "coalesce((SELECT b.key || '@' || b.version FROM benchmarks_labelset b WHERE b.id = u.label_set_id), '')",
@@ -40,12 +43,12 @@ LABEL_SET = RowColumn(
 COLUMNS: tuple[RowColumn, ...] = (
     RowColumn("annotation", "a.id", "int8", "Number of the annotation."),
     RowColumn("campaign", "s.campaign_id", "int8", "Number of the campaign; see campaigns."),
-    RowColumn("item", "i.key", "text", "Key of the item in its stage."),
+    ITEM,
     RowColumn("concept", "i.concept", "text", "Concept of the item."),
     RowColumn("origin", "i.origin", "text", "The culture the item was made or found for."),
     RowColumn("condition", "i.condition", "text", "Condition of the item."),
     RowColumn("withdrawn", "i.withdrawn_at IS NOT NULL", "bool", "Whether the item has been withdrawn since."),
-    RowColumn("target", "u.target", "text", "The culture asked about; empty where the stage has no target."),
+    TARGET,
     LABEL_SET,
     RowColumn("cohort", "c.label", "text", "Cohort the rater answered for; see cohorts."),
     RowColumn(
@@ -188,7 +191,7 @@ COLUMNS: tuple[RowColumn, ...] = (
         "json",
         "Question to code: what every measure compares.",
     ),
-    RowColumn("stage", "t.key", "text", "Key of the stage."),
+    STAGE,
     RowColumn("_model", MODEL, "text", ""),
     RowColumn("_sheet", "a.sheet_version_id", "int8", ""),
 )

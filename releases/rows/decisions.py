@@ -4,16 +4,16 @@ from typing import Any
 
 from annotation.queries.consent_withdrawal import left_out_sql
 from releases.rows.annotations import FILTERS as ANSWER_FILTERS
-from releases.rows.annotations import LABEL_SET, MODEL
+from releases.rows.annotations import ITEM, LABEL_SET, MODEL, STAGE, TARGET
 from releases.rows.columns import Row, RowColumn
 from releases.rows.filters import RowFilter
 from releases.rows.kinds import Finish, RowKind, RowScope, cached_pseudonyms
 
 _OUTCOME_COLUMNS = (
     RowColumn("campaign", "o.campaign_id", "int8", "Number of the campaign; see campaigns."),
-    RowColumn("stage", "t.key", "text", "Key of the stage."),
-    RowColumn("item", "i.key", "text", "Key of the item in its stage."),
-    RowColumn("target", "u.target", "text", "The culture asked about; empty where the stage has no target."),
+    STAGE,
+    ITEM,
+    TARGET,
     LABEL_SET,
     RowColumn("state", "o.state", "text", "What the rule says; see values."),
     RowColumn(
@@ -52,8 +52,8 @@ _REVIEW_COLUMNS = (
     RowColumn("annotation", "a.id", "int8", "Number of the annotation that was decided on."),
     RowColumn("version", "a.version", "int4", "Which version of the answer that was."),
     RowColumn("campaign", "s.campaign_id", "int8", "Number of the campaign; see campaigns."),
-    RowColumn("item", "i.key", "text", "Key of the item in its stage."),
-    RowColumn("target", "u.target", "text", "The culture asked about; empty where the stage has no target."),
+    ITEM,
+    TARGET,
     LABEL_SET,
     RowColumn("author", "a.rater_id", "person", "The answer's author, as the ratings name its rater."),
     RowColumn(

@@ -7,7 +7,6 @@ from typing import Any
 
 import jsonschema
 import pytest
-from django.core.cache import cache
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -28,11 +27,6 @@ from tests.personas import World
 
 API = "/api/v1/benchmarks/"
 PROBLEM = "application/problem+json"
-
-
-@pytest.fixture(autouse=True)
-def no_requests_so_far() -> None:
-    cache.clear()
 
 
 @pytest.fixture

@@ -23,11 +23,6 @@ from tests.personas import World
 STREAM = {"accept": "application/x-ndjson"}
 
 
-@pytest.fixture(autouse=True)
-def no_requests_so_far() -> None:
-    cache.clear()
-
-
 @pytest.fixture
 def campaign(world: World) -> Campaign:
     world.add_items(8)
