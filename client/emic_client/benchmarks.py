@@ -1,0 +1,73 @@
+"""Benchmarks, and what can be read of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from .connection import Connection
+from .errors import NotFound, Problem
+from .numbers import AgreementReport, Tables
+from .records import Annotation, Item, Outcome, Rating, Review
+from .row_query import RowQuery
+
+
+class Benchmark:
+    """One benchmark. Rows are narrowed by filters, several values as a list: `bench.ratings(cohort=["Egypt", 7])`.
+
+    `/api/docs/` on the site lists the filters of each kind of rows.
+    """
+
+    def __init__(self, connection: Connection, data: Mapping[str, Any]) -> None:
+        self._connection = connection
+        self.raw = data
+        self.slug: str = data["slug"]
+        self.name: str = data["name"]
+        self.recipe: str = data.get("recipe") or ""
+        self.path = f"/api/v1/benchmarks/{self.slug}/"
+        self.tables = Tables(connection, f"{self.path}tables/")
+
+    def __repr__(self) -> str:
+        return f"<Benchmark {self.slug}>"
+
+    def items(self, **filters: Any) -> RowQuery[Item]:
+        return RowQuery(self._connection, f"{self.path}items/", Item, filters)
+
+    def annotations(self, **filters: Any) -> RowQuery[Annotation]:
+        """One row for each answered sheet."""
+        return RowQuery(self._connection, f"{self.path}annotations/", Annotation, filters)
+
+    def ratings(self, **filters: Any) -> RowQuery[Rating]:
+        """One row for each answered question that has a code."""
+        return RowQuery(self._connection, f"{self.path}ratings/", Rating, filters)
+
+    def outcomes(self, **filters: Any) -> RowQuery[Outcome]:
+        return RowQuery(self._connection, f"{self.path}outcomes/", Outcome, filters)
+
+    def reviews(self, **filters: Any) -> RowQuery[Review]:
+        return RowQuery(self._connection, f"{self.path}reviews/", Review, filters)
+
+    def agreement(self, **options: Any) -> AgreementReport:
+        """Options as on the page: measure, stage, field, cohort, condition, interval, counted, since, until."""
+        return AgreementReport(self._connection.get(f"{self.path}agreement/", options))
+
+
+class Benchmarks:
+    """The benchmarks that the token's person may see."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def list(self) -> list[Benchmark]:
+        return list(self)
+
+    def __iter__(self) -> Iterator[Benchmark]:
+        for data in self._connection.get("/api/v1/benchmarks/")["benchmarks"]:
+            yield Benchmark(self._connection, data)
+
+    def get(self, slug: str) -> Benchmark:
+        """By the last part of its address, /b/<slug>/. Raises NotFound."""
+        for benchmark in self:
+            if benchmark.slug == slug:
+                return benchmark
+        raise NotFound(f"There is no benchmark {slug!r} for this token.", Problem(status=404))

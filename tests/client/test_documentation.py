@@ -1,0 +1,40 @@
+"""The code of the how-to runs as it is written, one block after the other, against a live site."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotation.models import Campaign
+from people.services import tokens
+from tests.personas import World
+from tests.test_docs import ROOT
+
+PAGE = ROOT / "docs" / "how-to" / "use-the-client.md"
+
+
+@pytest.fixture
+def token(world: World) -> str:
+    from django.utils import timezone
+
+    return tokens.create_token(world.mara, "notebook", timezone.now(), scopes=("read", "export"))[1]
+
+
+def test_every_block_of_the_page_runs(
+    world: World, campaign: Campaign, token: str, live_server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.setenv("EMIC_TOKEN", token)
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    for block in blocks:
+        text = block.replace("https://emic.example.org", live_server.url).replace(
+            '"breads"', f'"{world.benchmark.slug}"'
+        )
+        exec(compile(text, PAGE.name, "exec"), names)
+    names["emic"].close()
+    printed = capsys.readouterr().out
+    assert len(blocks) >= 5 and "item-00000 Egypt R-" in printed and "colour This parameter is unknown" in printed
+    assert (tmp_path / "answers.jsonl").read_text().count("\n") == 8
