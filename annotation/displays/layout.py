@@ -1,10 +1,11 @@
 """How a stage lays its display out: which information of the item is shown, and which is folded."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from annotation.fields.contract import ConfigError, Shown, Text, localise, reject_unknown_keys, require, require_text
+from benchmarks.recipes.registry import translate_name
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,7 @@ class Layout:
 
 
 PLAIN = Layout()
+NAMES = frozenset({"concept", "facet"})  # values from a recipe's list, which are translated with its texts
 MOST_ABOUT = 90  # characters
 
 
@@ -106,12 +108,17 @@ def visible_context(layout: Layout, shown: Shown, language: str, *, text: bool) 
 
 def labelled_texts(named: tuple[LabelledKey, ...], shown: Shown, language: str) -> tuple[LabelledText, ...]:
     """Those that the item has words for."""
-    rows = [(labelled_key, ", ".join(texts_of(shown.context.get(labelled_key.key)))) for labelled_key in named]
+    rows = [(labelled_key, ", ".join(_values(labelled_key.key, shown, language))) for labelled_key in named]
     return tuple(
         LabelledText(localise(labelled_key.label, language, shown.target_name), value)
         for labelled_key, value in rows
         if value
     )
+
+
+def _values(key: str, shown: Shown, language: str) -> Sequence[str]:
+    values = texts_of(shown.context.get(key))
+    return [translate_name(value, language) for value in values] if key in NAMES else values
 
 
 def texts_of(value: Any) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from annotation.fields.bound_field import AnswerView, answer_views
 from annotation.fields.contract import ShownImage
 from annotation.models import Annotation, Assignment, Review
 from annotation.pages.decisions import DecisionView, decision_view
+from annotation.pages.recipe_names import recipe_name
 from annotation.pages.sheet_view import language, localiser_for, shown_context, skip_options
 from annotation.pages.status_text import Chip, format_date, not_counted_note, state_chip, time_zone_for
 from annotation.queries.gate import SHUTS_OUT, check_gate
@@ -118,7 +119,7 @@ def _history_row(user: User, row: Assignment, refusals: Mapping[int, str | None]
         assignment_id=row.pk,
         at=live.submitted_at if live else row.changed_at,
         when=format_date(live.submitted_at if live else row.changed_at, zone),
-        work=row.campaign.name,
+        work=recipe_name(row.campaign.name),
         about="" if refused in UNSEEN else shown_context(row),
         answers=answer_views(sheet.fields, speech, live.answers) if sheet and live else [],
         skipped=reasons.get(row.skip_reason, row.skip_reason) if row.state == State.SKIPPED else "",

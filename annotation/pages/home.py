@@ -13,6 +13,7 @@ from django.db.models import Count, Q
 
 from annotation.models import Annotation, Assignment, Campaign, CampaignCohort, Participation, Slot
 from annotation.pages.history import UNSEEN, HistoryRow, history_page
+from annotation.pages.recipe_names import recipe_name
 from annotation.pages.status_text import NoWorkText, duration, greeting, no_work_text, time_zone_for
 from annotation.queries.gate import check_gate
 from annotation.queries.progress import Progress, progress_of
@@ -213,7 +214,7 @@ def _open(
 ) -> OpenCampaign:
     return OpenCampaign(
         campaign_id=place.campaign_id,
-        name=place.campaign.name,
+        name=recipe_name(place.campaign.name),
         summary=place.campaign.summary.replace("{target}", place.cohort.name),
         pace=pace(seconds for _at, seconds, campaign, live in submissions if live and campaign == place.campaign_id),
         cohort_name=place.cohort.name,

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from annotation.models import Annotation, Assignment, Campaign, Review
 from annotation.pages.decisions import DecisionView, decision_view
+from annotation.pages.recipe_names import recipe_name
 from annotation.pages.review_reasons import reason_choices
 from annotation.pages.review_turns import Reader, Turn, opinions_of, turns_of
 from annotation.pages.reviews import QueueRow, queue_row, with_related_rows
@@ -173,8 +174,8 @@ def _selects(
     rows = Campaign.objects.filter(stage__in=stages).order_by("pk")
     campaigns = [campaign for campaign in rows if wanted.stage in (0, campaign.stage_id)]
     options = {
-        "stage": (_("Stage"), [(str(stage.pk), stage.name) for stage in stages]),
-        "campaign": (_("Campaign"), [(str(campaign.pk), campaign.name) for campaign in campaigns]),
+        "stage": (_("Stage"), [(str(stage.pk), recipe_name(stage.name)) for stage in stages]),
+        "campaign": (_("Campaign"), [(str(campaign.pk), recipe_name(campaign.name)) for campaign in campaigns]),
         "cohort": (_("Cohort"), [(str(cohort.pk), cohort.name) for cohort in cohorts_of(stages)]),
         "author": (_("Author"), [(author, author) for author in authors]),
     }

@@ -19,6 +19,7 @@ from annotation.fields.form import Localiser
 from annotation.models import Annotation, Assignment, Review
 from annotation.pages.decisions import DecisionView, decision_view
 from annotation.pages.disputes import Dispute, dispute_of
+from annotation.pages.recipe_names import recipe_name
 from annotation.pages.review_reasons import reason_choices
 from annotation.pages.review_turns import Turn, opinions_of
 from annotation.pages.status_text import Chip, duration, format_moment, state_chip
@@ -159,7 +160,7 @@ def queue_row(annotation: Annotation, benchmark: Benchmark, at: datetime, langua
     layout = resolve_layout(Layout.from_json(annotation.assignment.campaign.stage.layout), shown, language)
     return QueueRow(
         annotation_id=annotation.pk,
-        work=annotation.assignment.campaign.name,
+        work=recipe_name(annotation.assignment.campaign.name),
         author=benchmark.pseudonym(annotation.rater_id),
         version=annotation.version,
         waits=waiting_time(annotation.assignment.changed_at, at),
@@ -167,7 +168,7 @@ def queue_row(annotation: Annotation, benchmark: Benchmark, at: datetime, langua
             sheet_of(annotation.sheet_version).fields, Localiser(language, shown.target_name), annotation.answers
         ),
         picture=shown.images[0] if shown.images else None,
-        about=_item_texts(shown, layout.show, annotation.assignment.unit.item.concept),
+        about=_item_texts(shown, layout.show, recipe_name(annotation.assignment.unit.item.concept)),
     )
 
 
@@ -183,7 +184,7 @@ def sheet_for(
     given_up = answer.live and answer.counted and assignment.state == Assignment.State.RETURNED
     return ReviewSheet(
         annotation_id=answer.pk,
-        work=assignment.campaign.name,
+        work=recipe_name(assignment.campaign.name),
         cohort=answer.cohort.name if answer.cohort else "",
         author=benchmark.pseudonym(answer.rater_id),
         waits=waiting_time(assignment.changed_at, at),

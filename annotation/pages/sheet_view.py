@@ -22,6 +22,7 @@ from annotation.models import Annotation, Assignment, CampaignCohort, Draft
 from annotation.pages.decisions import DecisionView
 from annotation.pages.disputes import Dispute, dispute_of
 from annotation.pages.field_rendering import SheetInput, from_draft, render_empty_fields, render_filled_fields, rules_of
+from annotation.pages.recipe_names import recipe_name
 from annotation.pages.reviews import return_note
 from annotation.pages.status_text import NoWorkText, format_moment, no_work_text, time_zone_for
 from annotation.queries.progress import Progress, progress_of
@@ -217,7 +218,7 @@ def build_work_page(
     scripts, styles = files_of(place)
     return WorkPage(
         campaign_id=place.campaign_id,
-        name=place.campaign.name,
+        name=recipe_name(place.campaign.name),
         cohort_name=place.cohort.name,
         team_id=place.cohort.team_id,
         progress=progress_of([place.pk])[place.pk],

@@ -11,6 +11,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Campaign, CampaignCohort
+from annotation.queries.board_counts import opened_for_models
 from annotation.queries.progress import Progress, progress_of
 from annotation.queries.sql import fetch
 from people.models import Cohort, CohortMember
@@ -140,9 +141,20 @@ def _state(member: CohortMember, last_seen_at: datetime | None, at: datetime) ->
 
 
 def cohort_campaigns(cohort: Cohort) -> list[tuple[CampaignCohort, Progress]]:
-    """The campaigns that ask this cohort now, and how far it is in each."""
+    """The campaigns that ask this cohort now, and how far it is in each. What is open for models alone asks nobody."""
     states = (Campaign.State.OPEN, Campaign.State.PAUSED)
-    rows = CampaignCohort.objects.filter(cohort=cohort, campaign__state__in=states).select_related("campaign__stage")
-    places = list(rows.order_by("-campaign__opened_at", "pk"))
+    rows = CampaignCohort.objects.filter(cohort=cohort, campaign__state__in=states).select_related(
+        "campaign__stage__benchmark"
+    )
+    rows = rows.order_by("-campaign__opened_at", "pk")
+    unasked = _for_models_alone([place.campaign for place in rows])
+    places = [place for place in rows if place.campaign_id not in unasked]
     done = progress_of(place.pk for place in places)
     return [(place, done[place.pk]) for place in places]
+
+
+def _for_models_alone(campaigns: Sequence[Campaign]) -> set[int]:
+    by_scope: dict[str, list[Campaign]] = {}
+    for campaign in campaigns:
+        by_scope.setdefault(campaign.stage.benchmark.scope, []).append(campaign)
+    return {pk for scope, rows in by_scope.items() for pk in opened_for_models(rows, scope)}

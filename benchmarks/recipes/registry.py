@@ -14,6 +14,7 @@ RECIPES: list[Recipe] = []  # in the order of registration; filled by `register_
 WORDS: dict[str, Mapping[str, str]] = {
     file.stem: json.loads(file.read_text("utf-8")) for file in sorted(Path(__file__).with_name("words").glob("*.json"))
 }
+_plugin_words: dict[str, dict[str, str]] = {}  # of registered recipes, besides those of the site
 
 
 def register_recipe(recipe: Recipe, words: Mapping[str, Mapping[str, str]] | None = None) -> None:
@@ -25,6 +26,8 @@ def register_recipe(recipe: Recipe, words: Mapping[str, Mapping[str, str]] | Non
         raise RecipeError(f"recipe {recipe.key!r}: citation: is empty")
     if find(recipe.key) is not None:
         raise RecipeError(f"recipe {recipe.key!r}: the key is taken by another recipe")
+    for language, more in (words or {}).items():
+        _plugin_words.setdefault(language, {}).update(more)
     known = {language: {**WORDS.get(language, {}), **more} for language, more in (words or {}).items()}
     RECIPES.append(_translate(recipe, {**WORDS, **known}))
 
@@ -40,6 +43,16 @@ def _translate(part: Any, words: Mapping[str, Mapping[str, str]]) -> Any:
             return {**texts, **part}
         return {key: _translate(value, words) for key, value in part.items()}
     return type(part)(_translate(member, words) for member in part) if isinstance(part, (list, tuple)) else part
+
+
+def translate_name(name: str, language: str) -> str:
+    """A name that a recipe writes in English only (of a stage, a concept, a facet) in a language, else as it is."""
+    for code in (language, language.split("-")[0]):
+        for words in (WORDS, _plugin_words):
+            known = words.get(code, {})
+            if translation := known.get(name) or known.get(name.lower()):
+                return translation
+    return name
 
 
 class UnknownRecipe(KeyError):

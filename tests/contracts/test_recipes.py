@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.recipes import contract
 from benchmarks.recipes.contract import Recipe, RecipeError, ReportTable, problems
-from benchmarks.recipes.registry import RECIPES, UnknownRecipe, find, recipe
+from benchmarks.recipes.registry import RECIPES, WORDS, UnknownRecipe, find, recipe, translate_name
 from papers.caire import recipe as caire
 
 FOLDER = Path(contract.__file__).parent
@@ -74,6 +74,14 @@ def test_sheet_texts_exist_in_four_languages(entry):
     assert not lacking, "\n".join(lacking)
     empty = [where for where, text in texts if not all(value.strip() for value in text.values())]
     assert not empty
+
+
+@every
+@pytest.mark.parametrize("language", sorted(LANGUAGES - {"en"}))
+def test_its_stages_and_concepts_have_names_in_every_language(entry, language):
+    names = [*(stage.name for stage in entry.stages), *entry.concepts]
+    assert [name for name in names if name not in WORDS[language]] == []
+    assert translate_name("dance", language) != "dance" and translate_name("Dance", "en") == "Dance"
 
 
 @every

@@ -10,6 +10,8 @@ from annotation.models import Assignment, Campaign, Draft, Participation
 from annotation.queries.roster import RosterRow, roster
 from annotation.services.answers import drafts, submit
 from annotation.services.answers.submit import Submission
+from annotation.services.campaigns import lifecycle
+from annotation.services.files.campaigns import open_for_imports
 from annotation.services.queue import recount
 from annotation.services.queue.next_work import Work, get_or_claim_work
 from people.models import Cohort, CohortMember, User
@@ -122,3 +124,10 @@ def test_a_rest_for_all_gives_nothing_new_and_lets_people_finish(world: World, c
     assert nothing and nothing.reason == "cohort_paused"
     world.client(world.manager).post(url, {"do": "resume"})
     assert open_work(world, campaign, world.tarek).current
+
+
+def test_a_campaign_for_models_alone_is_not_listed(world: World, campaign: Campaign) -> None:
+    for_models = lifecycle.create(world.stage, "For a judge", world.owner, {world.egypt: 1})
+    open_for_imports(for_models, world.owner, timezone.now())
+    html = page_of(world, world.manager)
+    assert "For a judge" not in html and "Relevance, all pictures" in html
