@@ -1,22 +1,50 @@
-from django.urls import path, re_path
+from django.urls import path, re_path, register_converter
+from django.urls.converters import IntConverter
 from drf_spectacular.views import SpectacularJSONAPIView
 
-from api.views import docs, numbers, rows
+from api.views import benchmarks, docs, numbers, rows, runs
+from predictions.services.runs import answer_runs
 from releases.rows.registry import KINDS
 
+
+class RowNumber(IntConverter):
+    """Of a row: no more digits than the database can hold."""
+
+    regex = "[0-9]{1,18}"
+
+
+register_converter(RowNumber, "row")
 B = "v1/benchmarks/<slug:slug>/"
+RUN = f"{B}runs/<row:run_id>/"
 app_name = "api"
 urlpatterns = [
     path("schema/", SpectacularJSONAPIView.as_view(), name="schema"),
     path("docs/", docs.page, name="docs"),
-    path("v1/benchmarks/", numbers.BenchmarkList.as_view(), name="benchmarks"),
+    path("v1/benchmarks/", benchmarks.BenchmarkList.as_view(), name="benchmarks"),
+    path(B, benchmarks.BenchmarkDetail.as_view(), name="benchmark"),
     path(f"{B}agreement/", numbers.AgreementView.as_view(), name="agreement"),
     path(f"{B}tables/", numbers.TableList.as_view(), name="tables"),
     path(f"{B}tables/<slug:key>/", numbers.TableView.as_view(), name="table"),
+    path(f"{B}runs/", runs.RunList.as_view(), name="runs"),
+    path(f"{B}runs:plan/", runs.RunPlanView.as_view(), name="run_plan"),
+    path(RUN, runs.RunDetail.as_view(), name="run"),
+    path(f"{RUN}calls/", runs.CallList.as_view(), name="run_calls"),
+    path(f"{RUN}cost/", runs.RunCostView.as_view(), name="run_cost"),
+    *[
+        path(f"{RUN}{name}/", runs.action_view(name, summary, act, needs_key=name == "start"), name=f"run_{name}")
+        for name, summary, act in (
+            ("start", "Start a run that waits", answer_runs.resume),
+            ("pause", "Send no more requests", answer_runs.pause),
+            ("resume", "Go on where the run stopped", answer_runs.resume),
+            ("stop", "End a run; its answers stay and count", answer_runs.stop),
+            ("withdraw", "Keep a run and count it nowhere", answer_runs.withdraw),
+            ("restore", "Count a withdrawn run again", answer_runs.restore),
+        )
+    ],
     *[path(f"{B}{kind.key}/", rows.list_view(kind), name=kind.key) for kind in KINDS],
     *[path(f"{B}{kind.key}/count/", rows.count_view(kind), name=f"{kind.key}_count") for kind in KINDS],
     *[
-        path(f"{B}{kind.key}/<int:row_id>/", rows.detail_view(kind), name=kind.key.removesuffix("s"))
+        path(f"{B}{kind.key}/<row:row_id>/", rows.detail_view(kind), name=kind.key.removesuffix("s"))
         for kind in KINDS
         if len(kind.order) == 1
     ],

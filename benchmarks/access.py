@@ -49,6 +49,11 @@ def visible_benchmarks(user: User | AnonymousUser) -> QuerySet[Benchmark]:
     return _permitted_benchmarks(user, "see")
 
 
+def visible_choices(user: User) -> list[tuple[int, str]]:
+    """Number and name of each of these, for a form."""
+    return list(visible_benchmarks(user).order_by("name").values_list("pk", "name"))
+
+
 def benchmarks_to_work_on(user: User) -> QuerySet[Benchmark]:
     """Those whose stages this person may read whole and write."""
     return _permitted_benchmarks(user, "work_on")

@@ -8,11 +8,13 @@ class BenchmarksConfig(AppConfig):
     def ready(self) -> None:
         from PIL import Image
 
+        from benchmarks.access import visible_choices
         from benchmarks.pages import job_scope, label_set_uses, next_actions
         from benchmarks.services.imports import IMPORT
         from benchmarks.services.intake.judge_job import JUDGE
         from jobs import access
         from jobs.services import kinds
+        from people.services import tokens
 
         Image.MAX_IMAGE_PIXELS = settings.IMAGE_MAX_PIXELS  # Pillow's own second line: it refuses twice this many
         kinds.register(IMPORT)
@@ -20,3 +22,4 @@ class BenchmarksConfig(AppConfig):
         kinds.register(JUDGE)
         label_set_uses.register(label_set_uses.stages_with)
         access.register_scope("benchmark", job_scope.job_scope)
+        tokens.register_offered(visible_choices)

@@ -11,7 +11,7 @@ from django.views.defaults import server_error as ordinary_server_error
 from psycopg.errors import DiskFull
 
 from config.database_guard import is_database_away, unavailable
-from config.middleware import refusal
+from config.middleware import API, refusal
 
 LITTLE_BYTES = 100 * 1024 * 1024  # less than this free is nearly full
 FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -38,6 +38,8 @@ def server_error(request: HttpRequest) -> HttpResponse:
         return insufficient_storage(request)
     if is_database_away(error):
         return unavailable(request)
+    if request.path_info.startswith(API):
+        return refusal(request, "", 500)  # no detail: the log has it under the number of the request
     return ordinary_server_error(request)
 
 

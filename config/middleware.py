@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
 from django.shortcuts import render
 from django.template.defaultfilters import filesizeformat
+from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 
@@ -16,6 +17,7 @@ from config.deadline import KEY as BODY_KEY
 from config.deadline import RETRY_SECONDS, SMALL_BYTES, RequestBody
 
 UNREADABLE = "?"
+API = "/api/v1/"
 FILES = ("/import/", "/predictions/collection/", "/predictions/run/")  # files of up to IMPORT_MAX_BYTES
 PICTURES = ("/picture", "/submit")  # without a script, a picture comes with the sheet
 
@@ -82,6 +84,16 @@ def _busy_response(request: HttpRequest) -> HttpResponse | None:
     return response
 
 
+def _has_token(request: HttpRequest) -> bool:
+    """Whether a program shows a valid token. Asked only of bodies, and before they are read."""
+    from people.services.tokens import find_token
+
+    kind, _space, text = request.headers.get("Authorization", "").partition(" ")
+    if not request.path_info.startswith(API) or kind.lower() != "bearer" or _length(request) <= SMALL_BYTES:
+        return False
+    return find_token(text.strip(), timezone.now()) is not None
+
+
 def _is_sheet_of_visitor(request: HttpRequest) -> bool:
     return not request.user.is_authenticated and request.headers.get("X-Requested-With") == "emic"
 
@@ -89,9 +101,11 @@ def _is_sheet_of_visitor(request: HttpRequest) -> bool:
 def _max_bytes(request: HttpRequest) -> int:
     """Bytes. Only who is of a team imports; the form says the same of the file alone."""
     least = settings.BODY_MAX_BYTES
-    if not request.user.is_authenticated:
+    if not request.user.is_authenticated and not _has_token(request):
         return min(SMALL_BYTES, least)
     if _length(request) <= least:
+        return least
+    if not request.user.is_authenticated:
         return least
     if request.path_info.endswith(FILES) and request.user.team_memberships.exists():
         return settings.IMPORT_MAX_BYTES + least
@@ -99,7 +113,11 @@ def _max_bytes(request: HttpRequest) -> int:
 
 
 def refusal(request: HttpRequest, words: str, status: int) -> HttpResponse:
-    """A page for who reads one; scripts and programs take the words alone."""
+    """A page for who reads one, a problem document for a program; scripts take the words alone."""
+    if request.path_info.startswith(API):
+        from api.protocol.problems import plain_response
+
+        return plain_response(status, words)
     if "text/html" not in request.headers.get("Accept", ""):
         return HttpResponse(words, "text/plain; charset=utf-8", status)
     referer = request.headers.get("Referer", "")

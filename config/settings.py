@@ -34,6 +34,7 @@ INSTALLED_APPS = [
     "releases",
     "papers",
     "papers.valueground",
+    "api",
     "demo",
     "config.apps.EmicAdmin",
     "django.contrib.auth",
@@ -134,6 +135,7 @@ CELERY_BEAT_SCHEDULE = {
     "sweep-uploads": {"task": "jobs.sweep_uploads", "schedule": 3600.0},
     "show-that-it-beats": {"task": "evaluation.beat", "schedule": 60.0},
     "clean-up-accounts": {"task": "people.clean_up", "schedule": crontab(minute="10")},
+    "forget-api-requests": {"task": "api.forget_requests", "schedule": crontab(minute="40")},
     "send-mail": {"task": "people.send_mail", "schedule": 5.0, "options": {"expires": 60}},
 }
 CELERY_TASK_ALWAYS_EAGER = False
@@ -187,7 +189,7 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
-# The REST door. Nothing of it is an installed app: there is no browsable page, so there are no assets of it either.
+# REST. Of its framework nothing is an installed app: there is no browsable page, so there are no assets of it either.
 API_RATE = env.str("EMIC_API_RATE", "120/min")  # requests of one person, per process of the site
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
@@ -207,7 +209,7 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Emic",
-    "DESCRIPTION": "Items, answers, agreement and tables of your benchmarks, read only, with the numbers of the pages.",
+    "DESCRIPTION": "What the pages of your benchmarks do, for programs, by the same rules and with the same numbers.",
     "VERSION": "1",
     "OAS_VERSION": "3.1.0",
     "SCHEMA_PATH_PREFIX": "/api/v1",

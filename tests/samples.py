@@ -251,6 +251,7 @@ def build(world: World) -> Mapping[str, Any]:
         "plan_set_id": PlanSet.objects.create(benchmark=world.benchmark, budget=1).pk,
         "predictions:images_action stage_id": plan_images(world, call.run.endpoint_id),
         **{f"predictions:{name} run_id": call.run_id for name in ANSWER_ROUTES},
+        **{f"api:{name} run_id": call.run_id for name in API_RUN_ROUTES},
         **{f"predictions:{name} slug": world.team.slug for name in ENDPOINT_ROUTES},
         **{f"people:{name} slug": world.team.slug for name in TEAM_ROUTES},
         **{f"benchmarks:{name} slug": world.team.slug for name in TARGET_ROUTES},
@@ -390,4 +391,8 @@ TEAM_ROUTES = (
 TARGET_ROUTES = ("targets", "target_new", "target_sample", "target_set", "target_cohorts")
 RECIPE_ROUTES = ("recipes", "saved_recipe", "saved_recipe_file")
 ENDPOINT_ROUTES = ("endpoints", "endpoint_new", "endpoint", "endpoint_prices", "endpoint_action", "model_details")
+API_RUN_ROUTES = (
+    *("run", "run_calls", "run_cost", "run_start", "run_pause", "run_resume", "run_stop", "run_withdraw"),
+    "run_restore",
+)
 ANSWER_ROUTES = ("answer_run", "answer_run_live", "answer_run_action", "call", "calls_file")

@@ -5,6 +5,7 @@ from typing import Any
 from django.core.cache import cache
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
 from rest_framework.exceptions import APIException, AuthenticationFailed, Throttled
@@ -70,17 +71,32 @@ class ScopeMissing(APIException):
         self.needs = needs
 
 
+class TokenLimited(APIException):
+    """The token is for chosen benchmarks, and this is of none."""
+
+    status_code = 403
+    default_code = "token-limited"
+    default_detail = _lazy("This token is for chosen benchmarks only. Use one for all of them.")
+
+
 class HasScope(BasePermission):
-    """The scope that a view names. A person in a browser has all of them."""
+    """The scope that an operation names. A person in a browser has all of them."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
-        if not has_scope(request, view.scope):
-            raise ScopeMissing(view.scope)
+        scope = view.scope_of(request)
+        if scope and not has_scope(request, scope):
+            raise ScopeMissing(scope)
         return True
 
 
 def has_scope(request: Request, scope: str) -> bool:
     return not isinstance(request.auth, ApiToken) or is_allowed(request.auth, scope)
+
+
+def allowed_benchmarks(request: Request) -> set[int] | None:
+    """The benchmarks that the token was made for; None: all that its person may see."""
+    chosen = request.auth.benchmark_ids if isinstance(request.auth, ApiToken) else []
+    return set(chosen) or None
 
 
 class Throttle(UserRateThrottle):

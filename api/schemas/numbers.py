@@ -3,34 +3,6 @@
 from rest_framework import serializers as s
 
 
-class ProblemSerializer(s.Serializer):
-    type = s.CharField()
-    title = s.CharField()
-    status = s.IntegerField()
-    detail = s.CharField(allow_blank=True)
-    code = s.CharField(help_text="The kind of problem; `type` is where it is described.")
-    instance = s.CharField(help_text="Of this request, as in X-Request-Id and the site's log.")
-    parameter = s.CharField(required=False, help_text="Which parameter of the address is wrong.")
-    needs = s.CharField(required=False, help_text="The scope that the token lacks.")
-
-
-class BenchmarkLine(s.Serializer):
-    slug = s.CharField()
-    name = s.CharField()
-    recipe = s.CharField(allow_blank=True, help_text="The paper's recipe it was made from.")
-    agreement = s.CharField(help_text="Address of its agreement.")
-    tables = s.CharField(help_text="Address of its tables.")
-    items = s.CharField(help_text="Address of its items.")
-    annotations = s.CharField(help_text="Address of its answers.")
-    ratings = s.CharField(help_text="Address of the codes of its answers.")
-    outcomes = s.CharField(help_text="Address of what rules decided.")
-    reviews = s.CharField(help_text="Address of what reviewers decided.")
-
-
-class Benchmarks(s.Serializer):
-    benchmarks = BenchmarkLine(many=True)
-
-
 class BenchmarkName(s.Serializer):
     slug = s.CharField()
     name = s.CharField()

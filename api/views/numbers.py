@@ -13,11 +13,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.pages.status_text import time_zone_for
-from api.protocol.problems import KIND, NoData, document, not_found_response
+from api.protocol.operations import query_parameter
+from api.protocol.problems import NoData, not_found_response, plain_response
 from api.schemas import numbers as schemas
-from api.views.base import PROBLEMS, REFUSED, SLUG, ReadOnlyView, query_parameter
-from benchmarks.access import benchmark_for, visible_benchmarks
-from benchmarks.models import Benchmark
+from api.views.base import PROBLEMS, REFUSED, SLUG, ReadOnlyView
+from benchmarks.access import benchmark_for
 from evaluation.reports.agreement_formats import to_json
 from evaluation.reports.alpha_check import check_json
 from evaluation.reports.stored_agreement import load_report
@@ -26,7 +26,6 @@ from evaluation.selections.selection import select
 from evaluation.tables.registry import table_of, tables_of
 from evaluation.tables.spec import TableSpec
 from evaluation.tables.table_builder import build_or_load, missing_data
-from releases.rows.registry import KINDS
 
 NARROWING = [
     query_parameter("cohort", "Id of a cohort; may be repeated.", many=True),
@@ -45,24 +44,7 @@ FRESH = query_parameter("fresh", "1 makes a table of large data anew, where answ
 
 def not_found(request: HttpRequest) -> JsonResponse:
     """Every other address: a program gets a problem document there, too."""
-    return JsonResponse(document(404, *not_found_response()), status=404, content_type=KIND)
-
-
-class BenchmarkList(ReadOnlyView):
-    @extend_schema(
-        operation_id="benchmarks", summary="Your benchmarks", responses={200: schemas.Benchmarks, **PROBLEMS}
-    )
-    def get(self, request: Request) -> Response:
-        benchmarks = visible_benchmarks(request.user).order_by("slug")
-        return Response({"benchmarks": [_line(benchmark) for benchmark in benchmarks]})
-
-
-LINKS = ("agreement", "tables", *(kind.key for kind in KINDS))
-
-
-def _line(benchmark: Benchmark) -> dict[str, str]:
-    addresses = {name: reverse(f"api:{name}", args=[benchmark.slug]) for name in LINKS}
-    return {"slug": benchmark.slug, "name": benchmark.name, "recipe": benchmark.recipe, **addresses}
+    return plain_response(404, not_found_response()[1])
 
 
 class AgreementView(ReadOnlyView):
@@ -80,6 +62,7 @@ class AgreementView(ReadOnlyView):
             query_parameter("second", "1 adds second_opinion: each alpha once more, by the package krippendorff."),
         ],
         responses={200: schemas.AgreementSerializer, **REFUSED, **PROBLEMS},
+        extensions={"x-emic-scope": "read"},
     )
     def get(self, request: Request, slug: str) -> Response:
         catalogue = catalogue_of(benchmark_for(request.user, slug))
@@ -96,6 +79,7 @@ class TableList(ReadOnlyView):
         summary="The benchmark's tables, and what each lacks",
         parameters=[SLUG],
         responses={200: schemas.Tables, **PROBLEMS},
+        extensions={"x-emic-scope": "read"},
     )
     def get(self, request: Request, slug: str) -> Response:
         benchmark = benchmark_for(request.user, slug)
@@ -128,6 +112,7 @@ class TableView(ReadOnlyView):
         description="Its options (see the list of tables) go into the address, too.",
         parameters=[SLUG, OpenApiParameter("key", OpenApiTypes.STR, OpenApiParameter.PATH), *NARROWING, FRESH],
         responses={200: schemas.TableSerializer, **REFUSED, **PROBLEMS},
+        extensions={"x-emic-scope": "read"},
     )
     def get(self, request: Request, slug: str, key: str) -> Response:
         benchmark = benchmark_for(request.user, slug)

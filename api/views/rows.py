@@ -1,6 +1,5 @@
 """Rows for programs, page by page or as one stream: the columns, the order and the access rules of the export."""
 
-import hashlib
 import json
 from typing import Any
 
@@ -16,13 +15,15 @@ from rest_framework.response import Response
 from annotation.queries.answers import watermark
 from api.protocol.authentication import has_scope
 from api.protocol.cursors import fingerprint, read_cursor, write_cursor
+from api.protocol.operations import PAGE_SIZE, query_parameter
+from api.protocol.paging import PAGING, page_size
+from api.protocol.preconditions import with_etag
 from api.protocol.problems import InvalidParameter
 from api.protocol.streams import MEDIA_TYPE, SLOTS, RowStream, stream_response
 from api.schemas.rows import RowCount, page_serializer, row_serializer
-from api.views.base import INVALID, PROBLEMS, SLUG, ReadOnlyView, query_parameter
+from api.views.base import INVALID, PROBLEMS, SLUG, ReadOnlyView
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark
-from jobs.formats.numbers import parse_int
 from releases.rows.annotations import raters_of
 from releases.rows.columns import Row
 from releases.rows.filters import Condition, conditions_of
@@ -30,9 +31,6 @@ from releases.rows.kinds import RowKind, RowScope, Window
 from releases.rows.registry import benchmark_scope
 from releases.rows.snapshot import SnapshotRows
 from releases.services.exports import record_reading
-
-DEFAULT_SIZE, MAX_SIZE = 100, 1000
-PAGING = ("cursor", "page_size")
 
 
 class StreamRenderer(BaseRenderer):
@@ -97,7 +95,7 @@ class RowList(RowsOfKind):
         return stream_response(stream, headers, compressed=compressed)
 
     def _page(self, request: Request, scope: RowScope, conditions: list[Condition]) -> Response:
-        size = _page_size(request)
+        size = page_size(request)
         filters = {name: values for name, values in request.query_params.lists() if name not in PAGING}
         rows = fingerprint(self.kind.key, scope.benchmark.pk, filters)
         window = Window(limit=size + 1)
@@ -127,14 +125,6 @@ def rows_link(request: Request, rows: str, page: list[Row], *, before: bool = Fa
     return str(request.build_absolute_uri(f"{request.path}?{query.urlencode()}"))
 
 
-def _page_size(request: Request) -> int:
-    text = request.query_params.get("page_size", str(DEFAULT_SIZE))
-    size = parse_int(text, default=None, minimum=1, maximum=MAX_SIZE)
-    if size is None:
-        raise InvalidParameter("page_size", _("A page has 1 to %(most)s rows.") % {"most": MAX_SIZE})
-    return size
-
-
 class RowCountView(RowsOfKind):
     def get(self, request: Request, slug: str) -> Response:
         _benchmark, scope, conditions = self.parts(request, slug)
@@ -152,20 +142,11 @@ class RowDetail(RowsOfKind):
         return with_etag(request, {name: row[name] for name in self.names(request)})
 
 
-def with_etag(request: Request, data: dict[str, Any]) -> Response:
-    """The data, or 304 if the client has them already."""
-    tag = f'"{hashlib.sha256(json.dumps(data, sort_keys=True, default=str).encode()).hexdigest()[:32]}"'
-    known = [entry.strip().removeprefix("W/") for entry in request.headers.get("If-None-Match", "").split(",")]
-    if tag in known or known == ["*"]:
-        return Response(status=304, headers={"ETag": tag})
-    return Response(data, headers={"ETag": tag})
-
-
 def list_view(kind: RowKind) -> Any:
     filters = [query_parameter(name, f.meaning, many=f.type != "bool") for name, f in kind.filters.items()]
     paging = [
         query_parameter("cursor", "From `next` or `previous` of a page."),
-        OpenApiParameter("page_size", OpenApiTypes.INT, description=f"1 to {MAX_SIZE}; {DEFAULT_SIZE} without it."),
+        PAGE_SIZE,
     ]
     described = extend_schema(
         operation_id=kind.key,

@@ -8,8 +8,10 @@ from django.utils.translation import gettext_lazy as _
 from benchmarks.models import Benchmark, SavedRecipe
 from benchmarks.queries.saved_recipes import offered_recipes
 from benchmarks.recipes.registry import RECIPES
+from benchmarks.services.benchmarks import create_blank, create_from_recipe
+from benchmarks.services.recipes.saved_recipes import create_from_saved
 from people.forms.base import StyledFormMixin
-from people.models import Team
+from people.models import Team, User
 
 BLANK = "blank"
 SAVED = "saved:"
@@ -51,6 +53,15 @@ class CreateForm(StyledFormMixin, forms.Form):
     def saved_recipe(self) -> SavedRecipe | None:
         """The team's own recipe that was chosen."""
         return self.saved.get(str(self.cleaned_data.get("recipe", "")))
+
+    def create(self, user: User) -> Benchmark:
+        """Of a valid form. Raises SlugTaken, RecipeFileError."""
+        data = self.cleaned_data
+        if data["recipe"] == BLANK:
+            return create_blank(data["team"], data["name"], data["slug"], user, question=data["question"])
+        if self.saved_recipe is not None:
+            return create_from_saved(self.saved_recipe, data["name"], data["slug"], user)
+        return create_from_recipe(data["team"], data["recipe"], data["name"], data["slug"], user)
 
     def clean_team(self) -> Team:
         team: Team = self.cleaned_data["team"]

@@ -11,6 +11,11 @@ from people.models import User
 SETTING_NAMES = ("name", "purpose", "citation", "licence")
 
 
+def lock(benchmark: Benchmark) -> Benchmark:
+    """The benchmark as it is now, its row held until the end of the transaction."""
+    return Benchmark.objects.select_for_update(of=("self",)).select_related("team").get(pk=benchmark.pk)
+
+
 def change(benchmark: Benchmark, values: Mapping[str, str], actor: User) -> list[str]:
     """Write the settings and return the names of those that changed; records an event if any did. Locks the row."""
     with transaction.atomic():

@@ -6,7 +6,6 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from benchmarks.access import benchmark_for, is_permitted, visible_benchmarks
 from benchmarks.forms.benchmarks import BLANK, TAKEN, CreateForm
-from benchmarks.models import Benchmark
 from benchmarks.pages import panels
 from benchmarks.pages.board import board_of
 from benchmarks.pages.next_actions import next_action
@@ -15,10 +14,8 @@ from benchmarks.queries import overview
 from benchmarks.queries.recipe_additions import recipe_additions
 from benchmarks.queries.recipe_cohorts import recipe_cohorts
 from benchmarks.recipes.registry import RECIPES
-from benchmarks.services.benchmarks import SlugTaken, create_blank, create_from_recipe
-from benchmarks.services.recipes.saved_recipes import create_from_saved
+from benchmarks.services.benchmarks import SlugTaken
 from people.access import visible_teams
-from people.models import User
 from people.pages import tabs as people_tabs
 from people.pages.job_scope import team_job_progress
 from people.views.request_helpers import current_user
@@ -50,7 +47,7 @@ def create(request: HttpRequest) -> HttpResponse:
         form.initial.update(recipe=request.GET["recipe"], team=chosen.team_id)
     if request.method == "POST" and form.is_valid():
         try:
-            return redirect("benchmarks:detail", _make(form, user).slug)
+            return redirect("benchmarks:detail", form.create(user).slug)
         except SlugTaken:
             form.add_error("slug", TAKEN)
     context = {"form": form, "recipes": RECIPES, "blank": BLANK, "nav": people_tabs.tabs_for(user, "benchmarks")}
@@ -82,12 +79,3 @@ def detail(request: HttpRequest, slug: str) -> HttpResponse:
         "who_place": benchmark.name,
     }
     return render(request, "benchmarks/detail.html", context)
-
-
-def _make(form: CreateForm, user: User) -> Benchmark:
-    data = form.cleaned_data
-    if data["recipe"] == BLANK:
-        return create_blank(data["team"], data["name"], data["slug"], user, question=data["question"])
-    if form.saved_recipe is not None:
-        return create_from_saved(form.saved_recipe, data["name"], data["slug"], user)
-    return create_from_recipe(data["team"], data["recipe"], data["name"], data["slug"], user)

@@ -62,8 +62,11 @@ class Benchmarks:
         return list(self)
 
     def __iter__(self) -> Iterator[Benchmark]:
-        for data in self._connection.get("/api/v1/benchmarks/")["benchmarks"]:
-            yield Benchmark(self._connection, data)
+        address = "/api/v1/benchmarks/"
+        while address:
+            page = self._connection.get(address)
+            yield from (Benchmark(self._connection, data) for data in page["results"])
+            address = page["next"]
 
     def get(self, slug: str) -> Benchmark:
         """By the last part of its address, /b/<slug>/. Raises NotFound."""

@@ -10,11 +10,17 @@ class ApiToken(models.Model):
     class Scope(models.TextChoices):
         READ = "read", _("Read structure, agreement and tables")
         EXPORT = "export", _("Read items and answers, under pseudonyms")
+        WRITE = "write", _("Create and change benchmarks, items, campaigns and runs")
+        ADMIN = "admin", _("Change members, cohorts, invitations and endpoints; publish releases")
+        ANSWER = "answer", _("Answer items as you, where a benchmark allows answers by programs")
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="api_tokens")
     name = models.CharField(max_length=80)
     prefix = models.CharField(max_length=12)
     scopes = ArrayField(models.CharField(max_length=10), default=list, help_text="Values of Scope, at least one.")
+    benchmark_ids = ArrayField(
+        models.BigIntegerField(), default=list, blank=True, help_text="Empty: all that its person may see."
+    )
     digest = models.CharField(max_length=64, unique=True)
     created_at = models.DateTimeField(auto_now_add=True)
     last_used_at = models.DateTimeField(null=True, blank=True)

@@ -2,7 +2,7 @@
 
 import hashlib
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 from django.db.models import F, Q, QuerySet
@@ -18,7 +18,25 @@ SEEN_EVERY = timedelta(minutes=1)  # a busy program writes its last use once in 
 
 
 Scope = ApiToken.Scope
-IMPLIED: dict[str, set[str]] = {Scope.READ: set(), Scope.EXPORT: {Scope.READ}}
+IMPLIED: dict[str, set[str]] = {
+    Scope.READ: set(),
+    Scope.EXPORT: {Scope.READ},
+    Scope.WRITE: {Scope.READ},
+    Scope.ADMIN: {Scope.WRITE, Scope.READ},
+    Scope.ANSWER: set(),
+}
+Offered = Callable[[User], list[tuple[int, str]]]
+OFFERED: list[Offered] = []
+"""What a token can be made for: benchmarks, which the app above registers."""
+
+
+def register_offered(offered: Offered) -> None:
+    OFFERED.append(offered)
+
+
+def offered_benchmarks(user: User) -> list[tuple[int, str]]:
+    """Number and name of each benchmark that the person may make a token for."""
+    return [row for offered in OFFERED for row in offered(user)]
 
 
 class TooManyTokens(Exception):
@@ -26,7 +44,12 @@ class TooManyTokens(Exception):
 
 
 def create_token(
-    user: User, name: str, at: datetime, days: int = DEFAULT_DAYS, scopes: Sequence[str] = (Scope.READ,)
+    user: User,
+    name: str,
+    at: datetime,
+    days: int = DEFAULT_DAYS,
+    scopes: Sequence[str] = (Scope.READ,),
+    benchmark_ids: Sequence[int] = (),
 ) -> tuple[ApiToken, str]:
     """A token for so many days, and its text, which nobody can read again. Raises TooManyTokens."""
     if not 1 <= days <= MAX_DAYS:
@@ -38,8 +61,9 @@ def create_token(
     text = START + secrets.token_urlsafe(32)
     expires_at = at + timedelta(days=days)
     token = ApiToken.objects.create(
-        user=user, name=name, prefix=text[:SHOWN], scopes=sorted({*scopes}), digest=_digest(text), expires_at=expires_at
-    )
+        user=user, name=name, prefix=text[:SHOWN], scopes=sorted({*scopes}), digest=_digest(text),
+        expires_at=expires_at, benchmark_ids=sorted({*benchmark_ids}),
+    )  # fmt: skip
     record(user, "token.made", target=f"token:{token.pk}", name=name, days=days, scopes=token.scopes)
     return token, text
 

@@ -1,5 +1,8 @@
 """Tokens for programs: each person's own."""
 
+from datetime import datetime
+from typing import Any
+
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -13,6 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from people.access import token_for
 from people.forms.base import StyledFormMixin
+from people.models import ApiToken, User
 from people.pages.tabs import tabs_for
 from people.services import tokens as service
 from people.views.one_time_link import OneTimeLink, clear_link, one_time_context, show_once
@@ -32,14 +36,35 @@ class TokenForm(StyledFormMixin, forms.Form):
         initial=service.DEFAULT_DAYS,
         help_text=gettext_lazy("At most 366. Then the program needs a new one."),
     )
-    answers = forms.BooleanField(
-        label=gettext_lazy("The program may read items and answers"),
+    scopes = forms.MultipleChoiceField(
+        label=gettext_lazy("What the program may do"),
+        choices=ApiToken.Scope.choices,
+        initial=["read"],
         required=False,
-        help_text=gettext_lazy("Raters appear under pseudonyms. Without this it reads agreement and tables only."),
+        widget=forms.CheckboxSelectMultiple,
+        help_text=gettext_lazy("Never more than you may do yourself. None selected: read only."),
+    )
+    benchmarks = forms.TypedMultipleChoiceField(
+        label=gettext_lazy("Only these benchmarks (optional)"),
+        coerce=int,
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=gettext_lazy("None selected: all that you may see."),
     )
 
-    def scopes(self) -> list[str]:
-        return ["export", "read"] if self.cleaned_data["answers"] else ["read"]
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        offered = service.offered_benchmarks(user)
+        if offered:
+            self.fields["benchmarks"].choices = offered  # type: ignore[attr-defined]
+        else:
+            self.fields.pop("benchmarks")
+
+    def create(self, user: User, at: datetime) -> tuple[ApiToken, str]:
+        """Of a valid form. Raises TooManyTokens."""
+        data = self.cleaned_data
+        scopes = data["scopes"] or [ApiToken.Scope.READ]
+        return service.create_token(user, data["name"], at, data["days"], scopes, data.get("benchmarks", ()))
 
 
 @login_required
@@ -47,11 +72,10 @@ class TokenForm(StyledFormMixin, forms.Form):
 def tokens(request: HttpRequest) -> HttpResponse:
     """Make one, see which there are. A new one's text is shown once, after a redirect."""
     user, page, at = current_user(request), reverse("people:tokens"), timezone.now()
-    form = TokenForm(request.POST or None)
+    form = TokenForm(request.POST or None, user=user)
     if request.method == "POST" and form.is_valid():
         try:
-            name, days = form.cleaned_data["name"], form.cleaned_data["days"]
-            token, text = service.create_token(user, name, at, days, form.scopes())
+            token, text = form.create(user, at)
             return show_once(request, page, OneTimeLink(url=text, kind="token", pk=token.pk))
         except service.TooManyTokens:
             form.add_error(None, _("You have %(n)s tokens. Revoke one that you no longer need.") % {"n": service.MOST})

@@ -16,6 +16,7 @@ from benchmarks.models import Benchmark, Item
 from benchmarks.queries.model_conditions import is_judging
 from people.forms.base import StyledFormMixin
 from people.forms.teams import validate_single_line
+from predictions.backends.contract import Decoding
 from predictions.forms.asked_about import AskedAboutMixin
 from predictions.models import Endpoint, KnowledgeBase, Run
 from predictions.prompts.contract import Prompt, PromptOption
@@ -24,6 +25,7 @@ from predictions.queries.example_items import choose_example_items
 from predictions.requests.preprocessing import LONGEST, MOST
 from predictions.services.knowledge.linking import METHODS
 from predictions.services.runs.asked_about import COHORTS, GOLD, SET
+from predictions.services.runs.plans import RunPlan
 from predictions.services.runs.unit_selection import ANSWERED_FIRST, ANY
 from predictions.texts.call_reasons import WAYS, option_problem_text
 
@@ -192,6 +194,21 @@ class PlanForm(AskedAboutMixin, RunStartForm):
         names = ("conditions", "targets", "concepts", "sample")
         draw = {"draw": self.cleaned_data["draw"] or ANSWERED_FIRST} if self.cleaned_data["sample"] else {}
         return {name: self.cleaned_data[name] for name in names} | draw | self.asked_about()
+
+    def plan(self) -> RunPlan:
+        """Of a valid form."""
+        data = self.cleaned_data
+        decoding = Decoding(
+            temperature=data["temperature"], top_p=data["top_p"], seed=data["decoding_seed"],
+            max_tokens=data["max_tokens"], ways=tuple(data["ways"]),
+        )  # fmt: skip
+        return RunPlan(
+            campaign=data["campaign"], endpoint=data["endpoint"], model=data["model"],
+            revision=data["revision"].strip(), prompt=self.chosen, options=self.options(), decoding=decoding,
+            selection=self.selection(), repeats=data["repeats"], seed=data["seed"], budget=data["budget"],
+            name=data["name"].strip(), setting=data["setting"].strip(), longest=self.sent_size(),
+            fresh=data["fresh"], follows=data["follows"],
+        )  # fmt: skip
 
     def parts(self) -> dict[str, list[Any]]:
         """The bound fields, as the page groups them."""

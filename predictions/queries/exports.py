@@ -1,12 +1,12 @@
 """A collection and a run as files, line by line, in the form their imports take."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
 import numpy as np
-from django.db.models import Func, IntegerField, Max
+from django.db.models import Func, IntegerField, Max, QuerySet
 
 from predictions.models import Attempt, Call, Collection, Embedding, Entry, Query, Ranking, Reply, Run
 from predictions.queries.results import vectors_of
@@ -54,18 +54,27 @@ def _line(row: Mapping[str, Any]) -> bytes:
 
 def call_lines(run: Run) -> Iterator[bytes]:
     """Every call of a run with its attempts, its replies and the answer, in the order they were made."""
-    calls = Call.objects.filter(run=run).select_related("item", "unit__label_set", "annotation", "run").order_by("pk")
-    rows = calls.iterator(chunk_size=200)
+    rows = calls_of(run).order_by("pk").iterator(chunk_size=200)
     while batch := list(islice(rows, 200)):
-        attempts: dict[int, list[dict[str, Any]]] = {call.pk: [] for call in batch}
-        went = Attempt.objects.filter(call__in=attempts).select_related("prices").order_by("call", "number")
-        for row in went:
-            if row.call_id is not None:
-                attempts[row.call_id].append(_attempt(row))
-        wanted = {number for call in batch for number in call.replies}
-        replies = dict(Reply.objects.filter(pk__in=wanted).values_list("pk", "body"))
-        for call in batch:
-            yield _line(_call(call, attempts[call.pk], [replies[reply] for reply in call.replies if reply in replies]))
+        yield from (_line(record) for record in call_records(batch))
+
+
+def calls_of(run: Run) -> "QuerySet[Call]":
+    """With what `call_records` reads of them."""
+    return Call.objects.filter(run=run).select_related("item", "unit__label_set", "annotation", "run")
+
+
+def call_records(calls: Sequence[Call]) -> list[dict[str, Any]]:
+    """Each of these calls of one run with its attempts, its replies and the answer. Two queries."""
+    attempts: dict[int, list[dict[str, Any]]] = {call.pk: [] for call in calls}
+    for row in Attempt.objects.filter(call__in=attempts).select_related("prices").order_by("call", "number"):
+        if row.call_id is not None:
+            attempts[row.call_id].append(_attempt(row))
+    wanted = {number for call in calls for number in call.replies}
+    replies = dict(Reply.objects.filter(pk__in=wanted).values_list("pk", "body"))
+    return [
+        _call(call, attempts[call.pk], [replies[reply] for reply in call.replies if reply in replies]) for call in calls
+    ]
 
 
 def _call(call: Call, attempts: list[dict[str, Any]], replies: list[Any]) -> dict[str, Any]:

@@ -16,7 +16,6 @@ from benchmarks.models import Benchmark
 from jobs.formats.numbers import parse_id
 from people.views.request_helpers import current_user
 from predictions.access import answer_run_for
-from predictions.backends.contract import Decoding
 from predictions.forms.answer_runs import OPTION, PlanForm, RunStartForm, campaigns_of, prompt_id, raw_form_data
 from predictions.models import Endpoint, Run
 from predictions.pages.plans import form_data_of, plan_summary, set_rows
@@ -45,7 +44,7 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
     form, fits = _form(benchmark, data, checked=checked and request.method == "POST")
     if not form.is_bound or not form.is_valid() or not isinstance(form, PlanForm):
         return _plan_page(request, benchmark, form, fits)
-    plan, refused = _plan(form), ""
+    plan, refused = form.plan(), ""
     try:
         if data.get("do") == "start":
             confirmed = parse_id(data.get("confirmed"))
@@ -88,21 +87,6 @@ def _kinds(benchmark: Benchmark, data: Any) -> Collection[str]:
     """Of endpoints that are worth offering: all, before a campaign is chosen or where nothing fits it."""
     campaign = campaigns_of(benchmark).filter(pk=parse_id(data.get("campaign"))).first()
     return usable_endpoint_kinds(campaign) or Endpoint.Kind.values if campaign else Endpoint.Kind.values
-
-
-def _plan(form: PlanForm) -> RunPlan:
-    data = form.cleaned_data
-    decoding = Decoding(
-        temperature=data["temperature"], top_p=data["top_p"], seed=data["decoding_seed"],
-        max_tokens=data["max_tokens"], ways=tuple(data["ways"]),
-    )  # fmt: skip
-    return RunPlan(
-        campaign=data["campaign"], endpoint=data["endpoint"], model=data["model"], revision=data["revision"].strip(),
-        prompt=form.chosen, options=form.options(), decoding=decoding, selection=form.selection(),
-        repeats=data["repeats"], seed=data["seed"], budget=data["budget"],
-        name=data["name"].strip(), setting=data["setting"].strip(),
-        longest=form.sent_size(), fresh=data["fresh"], follows=data["follows"],
-    )  # fmt: skip
 
 
 def _plan_page(

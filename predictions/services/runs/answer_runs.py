@@ -151,9 +151,17 @@ def _check_input(plan: RunPlan, spots: Sequence[ItemTarget], confirmed: int) -> 
         raise Unconfirmed(text % {"n": f"{missing.n:,}", "units": f"{len(spots):,}"})
 
 
-def open_run(plan: RunPlan, actor: User, at: datetime, confirmed: int = 0, plan_set: PlanSet | None = None) -> Run:
-    """Start asking. `confirmed`: how many units cannot be asked, as the one who starts it was shown. Raises RunRefused;
-    Unconfirmed where that is another number."""
+def open_run(
+    plan: RunPlan,
+    actor: User,
+    at: datetime,
+    confirmed: int = 0,
+    plan_set: PlanSet | None = None,
+    *,
+    starts: bool = True,
+) -> Run:
+    """Start asking; without `starts` all is made but the job that asks. `confirmed`: how many units cannot be asked, as
+    the one who starts it was shown. Raises RunRefused; Unconfirmed where that is another number."""
     _check(plan, at)
     benchmark = plan.campaign.stage.benchmark
     spots = select_item_targets(plan.campaign, plan.selection, plan.seed)
@@ -168,7 +176,11 @@ def open_run(plan: RunPlan, actor: User, at: datetime, confirmed: int = 0, plan_
         record_event(
             run, actor, "run.opened", model=plan.model, prompt=plan.prompt.key, calls=calls, repeats=plan.repeats
         )
-        start_job(run, actor)
+        if starts:
+            start_job(run, actor)
+        else:
+            Run.objects.filter(pk=run.pk).update(state=State.DRAFT, started_at=None)
+            run.state, run.started_at = State.DRAFT, None
     return run
 
 
@@ -286,18 +298,20 @@ def _cancel(run: Run, actor: User) -> None:
 
 
 def resume(run: Run, actor: User, at: datetime) -> None:
-    """Also where a run was left without a job. Raises RunRefused."""
+    """Also where a run was left without a job, or has not begun. Raises RunRefused."""
     with transaction.atomic():
         locked_run = lock_run(run)
         live = locked_run.job is not None and locked_run.job.state in Job.LIVE and not locked_run.job.cancel_asked
         if locked_run.withdrawn_at or locked_run.endpoint_id is None or (
-            locked_run.state != State.PAUSED and not (locked_run.state == State.RUNNING and not live)
+            locked_run.state not in (State.PAUSED, State.DRAFT) and not (locked_run.state == State.RUNNING and not live)
         ):  # fmt: skip
             raise RunRefused(_("There is nothing to resume here."))
         _checked_endpoint(locked_run)
         calls = Call.objects.filter(run=locked_run)
         if locked_run.stopped_because == "budget" and not calls.filter(state__in=("pending", "running")).exists():
             raise RunRefused(_("What is left of the budget is too small for the next request. Raise it to go on."))
+        if locked_run.state == State.DRAFT:
+            Run.objects.filter(pk=run.pk).update(started_at=at)
         record_event(locked_run, actor, "run.resumed")
         start_job(locked_run, actor)
 

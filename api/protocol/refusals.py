@@ -1,0 +1,26 @@
+"""What services refuse, as statuses of HTTP: their sentences are those of the pages."""
+
+from django.utils.translation import gettext_lazy as _
+
+from benchmarks.imports.recipe_file import RecipeFileError
+from benchmarks.recipes.registry import UnknownRecipe
+from benchmarks.services.benchmarks import SlugTaken
+from predictions.services.runs.answer_runs import RunRefused
+
+CONFLICT, REFUSED = 409, 422
+REFUSALS: dict[type[Exception], tuple[int, str, object]] = {
+    SlugTaken: (CONFLICT, "slug-taken", _("This address cannot be used. Choose another.")),
+    UnknownRecipe: (REFUSED, "unknown-recipe", _("There is no such recipe.")),
+    RecipeFileError: (REFUSED, "recipe-refused", ""),
+    RunRefused: (REFUSED, "run-refused", ""),
+}
+"""By class: status, code, and a sentence where the error has none of its own."""
+
+
+def refusal_of(error: Exception) -> tuple[int, str, str] | None:
+    """Status, code and sentence of what a service raised; None of anything else."""
+    for kind in type(error).__mro__:
+        if kind in REFUSALS:
+            status, code, words = REFUSALS[kind]
+            return status, code, str(words or getattr(error, "message", "") or error)
+    return None
