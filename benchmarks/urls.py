@@ -3,6 +3,7 @@ from django.urls import path
 from benchmarks.views import (
     filters,
     images,
+    import_tables,
     imports,
     items,
     pages,
@@ -21,6 +22,7 @@ urlpatterns = [
     path("b/<slug:slug>/items/", items.items, name="items"),
     path("b/<slug:slug>/items/<int:item_id>/", items.item, name="item"),
     path("b/<slug:slug>/import/", imports.import_items, name="import"),
+    path("b/<slug:slug>/import/table/", import_tables.import_table, name="import_table"),
     path("b/<slug:slug>/import/manifest.csv", imports.example_manifest, name="sample"),
     path("b/<slug:slug>/cohorts/", recipe_cohorts.cohorts, name="cohorts"),
     path("b/<slug:slug>/stages/<int:stage_id>/filters/", filters.page, name="filters"),

@@ -24,7 +24,11 @@ class ImportForm(StyledFormMixin, forms.Form):
         help_text=_("JPEG, PNG, WebP, GIF or AVIF. The zip may hold its own manifest.csv or manifest.jsonl."),
     )
     manifest = forms.FileField(
-        label=_("Manifest"), required=False, help_text=_("Only if it is not inside the zip. CSV or JSON Lines.")
+        label=_("Manifest"),
+        required=False,
+        help_text=_(
+            "Only if it is not in the zip. CSV, JSON, Parquet or .xlsx; what columns of your own mean is asked next."
+        ),
     )
     condition = forms.CharField(label=_("Condition"), max_length=60, required=False)
     source = forms.CharField(label=_("Source"), max_length=500, required=False)
@@ -46,9 +50,14 @@ class ImportForm(StyledFormMixin, forms.Form):
         benchmark = stage.benchmark
         if stage.pictures == "none":
             del self.fields["archive"]
-            self.fields["manifest"].help_text = _("CSV or JSON Lines. Items of this stage have no picture.")
+            self.fields["manifest"].help_text = _(
+                "CSV, JSON, Parquet or .xlsx; what columns of your own mean is asked next. Items of this stage have no"
+                " picture."
+            )
         elif stage.pictures == "optional":
-            self.fields["manifest"].help_text = _("CSV or JSON Lines. It may come without a zip.")
+            self.fields["manifest"].help_text = _(
+                "CSV, JSON, Parquet or .xlsx; what columns of your own mean is asked next. It may come without a zip."
+            )
         recipe = recipe_of(benchmark)
         if recipe and recipe.conditions:
             known = [(condition.key, localise(condition.name)) for condition in recipe.conditions]
@@ -59,7 +68,7 @@ class ImportForm(StyledFormMixin, forms.Form):
             self.order_fields(["archive", "manifest", "condition", "source", "licence", "complete", "correct_facts"])
         if "archive" in self.fields:
             self.fields["archive"].widget.attrs["accept"] = ".zip,application/zip"
-        self.fields["manifest"].widget.attrs["accept"] = ".csv,.tsv,.jsonl,.ndjson"
+        self.fields["manifest"].widget.attrs["accept"] = ".csv,.tsv,.txt,.jsonl,.ndjson,.json,.parquet,.xlsx"
 
     def clean(self) -> dict[str, Any]:
         """Items without pictures come as a manifest alone."""

@@ -9,7 +9,7 @@ _CODES = {name.casefold(): code for code, name in NAMES.items()} | ALIASES
 
 def code_of(text: str) -> str | None:
     """The code for a code or a name, however it is written; None if it is no country."""
-    text = " ".join(text.split())
+    text = " ".join(text.replace("\u2019", "'").split())
     return text.upper() if text.upper() in NAMES else _CODES.get(text.casefold().removeprefix("the "))
 
 

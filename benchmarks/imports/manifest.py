@@ -41,6 +41,31 @@ def read_rows(file: BinaryIO, pulse: Callable[[], None] = no_progress) -> Iterat
     return _json_lines(file, pulse) if start.startswith(b"{") else _csv(file, pulse)
 
 
+def has_known_columns(file: BinaryIO) -> bool:
+    """Whether `read_rows` knows what the rows mean: UTF-8 text whose first line names a file or a key.
+
+    >>> has_known_columns(io.BytesIO(b"file;concept")), has_known_columns(io.BytesIO(b'{"key": "a"}'))
+    (True, True)
+    >>> has_known_columns(io.BytesIO(b"img_file,Image ID")), has_known_columns(io.BytesIO(b"file,image"))
+    (False, False)
+    """
+    file.seek(0)
+    line = file.readline(LONGEST_LINE).removeprefix(b"\xef\xbb\xbf").strip()
+    file.seek(0)
+    if b"\0" in line or line.startswith((b"[", b"PK", b"PAR1")):
+        return False
+    text = line.decode("utf-8", "replace")
+    if text.startswith("{"):
+        try:
+            row = json.loads(text)
+        except (ValueError, RecursionError):
+            return True  # rows are read one by one, and each says what is wrong with it
+        head = [_column(str(name)) for name in row] if isinstance(row, dict) else []
+    else:
+        head = [_column(name) for name in next(csv.reader([text], delimiter=max(",;\t", key=text.count)), [])]
+    return len(set(head)) == len(head) and ("file" in head or "key" in head)
+
+
 def _csv(file: BinaryIO, pulse: Callable[[], None]) -> Iterator[Row]:
     # Bytes that are not UTF-8 become lone surrogates here, so that one bad row does not end the reading.
     text = io.TextIOWrapper(file, "utf-8-sig", errors="surrogateescape", newline="")

@@ -15,6 +15,7 @@ from benchmarks.imports import manifest
 from benchmarks.imports.archive import NESTED, Archive, normalise_path
 from benchmarks.imports.problems import RowProblem, SourceProblem
 from benchmarks.imports.records import Defaults, Row, from_manifest, from_path
+from benchmarks.imports.tables.mapping import MappedTable
 from benchmarks.imports.vocabulary import Vocabulary
 
 # Without a manifest only these become rows; the sounds and notes that lie beside pictures are passed over and counted.
@@ -108,7 +109,8 @@ class NoFiles:
 
 
 class Source:
-    """Rows in a fixed order, so that a count of them is a place to go on from."""
+    """Rows in a fixed order, so that a count of them is a place to go on from. `table`: how `separate` is read, where
+    it has columns of its own."""
 
     def __init__(
         self,
@@ -117,12 +119,14 @@ class Source:
         defaults: Defaults,
         separate: BinaryIO | None = None,
         pulse: Callable[[], None] = manifest.no_progress,
+        table: MappedTable | None = None,
     ) -> None:
         self._files = files
         self._words = words
         self._defaults = defaults
         self._separate = separate
         self._pulse = pulse
+        self._table = table
         self._inner = None if separate else self._find_manifest()
         self._base = self._inner.rpartition("/")[0] if self._inner else ""
 
@@ -158,7 +162,10 @@ class Source:
             return
         try:
             with self._manifest() as file:
-                yield from manifest.read_rows(file, self._pulse)
+                if self._table:
+                    yield from self._table.item_rows(file, self._pulse)
+                else:
+                    yield from manifest.read_rows(file, self._pulse)
         except RowProblem as problem:
             raise SourceProblem(problem.message) from problem
         except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, struct.error) as error:

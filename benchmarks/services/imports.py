@@ -5,9 +5,9 @@ from __future__ import annotations
 import errno
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -25,6 +25,7 @@ from benchmarks.images.perceptual_hash import TooManyPictures
 from benchmarks.imports.problems import RowProblem, SourceProblem
 from benchmarks.imports.records import Defaults, Record, Row
 from benchmarks.imports.sources import FolderFiles, NoFiles, Source, ZipFiles
+from benchmarks.imports.tables.mapping import MappedTable
 from benchmarks.imports.vocabulary import vocabulary_of
 from benchmarks.models import Stage
 from benchmarks.services import storage
@@ -46,6 +47,19 @@ TEXT_STEP_ROWS = 500
 STEP_SECONDS = 2.0
 
 
+@dataclass(frozen=True)
+class StoredImport:
+    """Files of an import that are kept: `archive` and `manifest` name them in the storage, `name` is for people."""
+
+    name: str
+    manifest_name: str
+    archive: str
+    manifest: str
+    defaults: dict[str, str]
+    complete: bool = False
+    correct_facts: bool = False
+
+
 def start_upload(
     stage: Stage, actor: User, *, archive: File[bytes] | None, manifest: File[bytes] | None, defaults: Defaults,
     complete: bool = False, correct_facts: bool = False,
@@ -54,17 +68,40 @@ def start_upload(
 
     `complete`: fill in what known items lack. `correct_facts`: a fact that differs replaces the earlier one.
     """
+    return start_stored(
+        stage, actor, store_files(archive, manifest, defaults, complete=complete, correct_facts=correct_facts)
+    )
+
+
+def store_files(
+    archive: File[bytes] | None, manifest: File[bytes] | None, defaults: Defaults, *,
+    complete: bool = False, correct_facts: bool = False,
+) -> StoredImport:  # fmt: skip
+    """Keep the files of an import that may begin later, once its columns are known."""
     named = archive or manifest
     assert named is not None
-    params = {
-        "archive": _store_upload(archive) if archive else "",
-        "manifest": _store_upload(manifest) if manifest else "",
-        "defaults": asdict(defaults),
-        "complete": complete,
-        "correct_facts": correct_facts,
-    }
-    title = _("Import of %(file)s") % {"file": named.name}
-    return _start(stage, actor, title, params, inline=False)
+    return StoredImport(
+        name=str(named.name),
+        manifest_name=str(manifest.name) if manifest else "",
+        archive=_store_upload(archive) if archive else "",
+        manifest=_store_upload(manifest) if manifest else "",
+        defaults=asdict(defaults),
+        complete=complete,
+        correct_facts=correct_facts,
+    )
+
+
+def start_stored(stage: Stage, actor: User, files: StoredImport, table: MappedTable | None = None) -> Job:
+    """Queue the import of files that are kept. `table`: what the columns of the manifest are, if they are not ours."""
+    params = {name: value for name, value in asdict(files).items() if name not in ("name", "manifest_name")}
+    params |= table.to_params() if table else {}
+    return _start(stage, actor, _("Import of %(file)s") % {"file": files.name}, params, inline=False)
+
+
+def earlier_mapping(stage: Stage, columns: Sequence[str]) -> dict[str, Any] | None:
+    """The mapping that a table with the same columns was last imported with, in this benchmark."""
+    rows = Job.objects.filter(kind=KIND, scope=stage.benchmark.scope, params__columns=list(columns))
+    return rows.order_by("-pk").values_list("params__mapping", flat=True).first()
 
 
 def start_path(
@@ -171,7 +208,8 @@ def _source(work: JobContext, stage: Stage) -> Iterator[Source]:
             manifest = stack.enter_context(Path(params["manifest_path"]).open("rb"))
         elif params.get("manifest"):
             manifest = stack.enter_context(storage.open_binary(params["manifest"]))
-        yield Source(files, vocabulary_of(stage), Defaults(**params["defaults"]), manifest, _count_with_heartbeat(work))
+        defaults, beat = Defaults(**params["defaults"]), _count_with_heartbeat(work)
+        yield Source(files, vocabulary_of(stage), defaults, manifest, beat, MappedTable.from_params(params))
 
 
 def _count_with_heartbeat(work: JobContext) -> Callable[[], None]:

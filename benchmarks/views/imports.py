@@ -15,6 +15,7 @@ from benchmarks.models import Stage
 from benchmarks.pages.plugin_pages import pages_of
 from benchmarks.pages.tabs import tabs_for
 from benchmarks.services import imports
+from benchmarks.views.import_tables import mapping_address, needs_mapping
 from jobs.formats.csv_safety import csv_lines
 from jobs.models import Job
 from jobs.queries import job_reports
@@ -36,7 +37,7 @@ def import_items(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("jobs:job", _start_written(request, stage, written).pk)
     form = ImportForm(*(() if written else (request.POST or None, request.FILES or None)), stage=stage)
     if request.method == "POST" and not written and form.is_valid():
-        return redirect("jobs:job", _start_upload(request, stage, form).pk)
+        return _take_upload(request, stage, form)
     context = {
         "benchmark": benchmark,
         "form": form,
@@ -54,14 +55,17 @@ def import_items(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "benchmarks/import.html", context)
 
 
-def _start_upload(request: HttpRequest, stage: Stage, form: ImportForm) -> Job:
-    """Import the files of the valid form."""
+def _take_upload(request: HttpRequest, stage: Stage, form: ImportForm) -> HttpResponse:
+    """Import the files of the valid form; a table with columns of its own once they are matched."""
     data = form.cleaned_data
-    return imports.start_upload(
-        stage, current_user(request), archive=data.get("archive"), manifest=data["manifest"],
-        defaults=form.defaults(), complete=data["complete"],
+    has_own_columns = needs_mapping(data["manifest"])
+    files = imports.store_files(
+        data.get("archive"), data["manifest"], form.defaults(), complete=data["complete"],
         correct_facts=data["correct_facts"],
     )  # fmt: skip
+    if has_own_columns:
+        return redirect(mapping_address(stage, files))
+    return redirect("jobs:job", imports.start_stored(stage, current_user(request), files).pk)
 
 
 def _start_written(request: HttpRequest, stage: Stage, form: CrossingForm | TypedRowsForm) -> Job:

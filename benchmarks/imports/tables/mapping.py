@@ -1,0 +1,161 @@
+"""Which column of a table is what, as it is stored with the job, and the rows of a manifest made by it."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, BinaryIO
+
+from django.utils.translation import gettext as _
+
+from benchmarks.imports.problems import RowProblem
+from benchmarks.imports.tables.objects import NumberedRow
+from benchmarks.imports.tables.roles import MISSING
+from benchmarks.imports.tables.table import TableFormat, read_table
+
+TEXT_ROLES = ("text",)
+ITEM_ROLES = ("file", "key", "role", "concept", "country", "origin", "condition", "source", "licence", "alt", "text")
+"""Columns of a manifest that one column of the table gives."""
+OTHER_ROLES = ("rater", "target", "cohort", "time")
+ManifestRow = tuple[int, Mapping[str, Any] | RowProblem]
+
+
+class MappingError(ValueError):
+    """A mapping that is no mapping, or one of other columns. `name`: the member that is wrong."""
+
+    def __init__(self, name: str, message: str) -> None:
+        super().__init__(message)
+        self.name, self.message = name, message
+
+
+@dataclass(frozen=True)
+class ColumnMapping:
+    """`columns`: role to column. `context`: columns that stay with the item; None: all that have no role. `facts`
+    and `answers`: name of the fact, or key of the question, to column."""
+
+    columns: Mapping[str, str]
+    context: tuple[str, ...] | None = None
+    facts: Mapping[str, str] = field(default_factory=dict)
+    answers: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def from_json(cls, data: Any) -> "ColumnMapping":
+        """Raises MappingError.
+
+        >>> ColumnMapping.from_json({"file": "img_file", "context": ["País"]}).to_json()
+        {'file': 'img_file', 'context': ['País']}
+        >>> ColumnMapping.from_json({"colour": "x"})
+        Traceback (most recent call last):
+        ...
+        benchmarks.imports.tables.mapping.MappingError: There is no role “colour”.
+        """
+        if not isinstance(data, Mapping):
+            raise MappingError("", _("A mapping is an object: role to column."))
+        columns: dict[str, str] = {}
+        for role, value in data.items():
+            if role in ("context", "facts", "answers"):
+                continue
+            if role not in ITEM_ROLES + OTHER_ROLES:
+                raise MappingError(str(role), _("There is no role “%(name)s”.") % {"name": role})
+            if not isinstance(value, str) or not value:
+                raise MappingError(role, _("The role “%(name)s” needs the name of a column.") % {"name": role})
+            columns[role] = value
+        context = data.get("context")
+        if context is not None and not _are_texts(context):
+            raise MappingError("context", _("“context” is a list of columns."))
+        pairs = {name: data.get(name) or {} for name in ("facts", "answers")}
+        for name, entries in pairs.items():
+            if not isinstance(entries, Mapping) or not _are_texts([*entries, *entries.values()]):
+                raise MappingError(name, _("“%(name)s” is an object: name to column.") % {"name": name})
+        return cls(columns, None if context is None else tuple(context), **pairs)
+
+    def to_json(self) -> dict[str, Any]:
+        data: dict[str, Any] = dict(self.columns)
+        if self.context is not None:
+            data["context"] = list(self.context)
+        for name, entries in (("facts", self.facts), ("answers", self.answers)):
+            if entries:
+                data[name] = dict(entries)
+        return data
+
+    @property
+    def used(self) -> set[str]:
+        """Every column that has a role."""
+        return {*self.columns.values(), *self.facts.values(), *self.answers.values()}
+
+    def check(self, columns: tuple[str, ...]) -> None:
+        """Raises MappingError for a column that the table lacks."""
+        for role, column in [*self.columns.items(), *self.facts.items(), *self.answers.items()]:
+            if column not in columns:
+                raise MappingError(role, _missing(column, columns))
+        for column in self.context or ():
+            if column not in columns:
+                raise MappingError("context", _missing(column, columns))
+
+
+def _missing(column: str, columns: tuple[str, ...]) -> str:
+    text = _("The table has no column “%(name)s”. There are: %(known)s.")
+    return text % {"name": column, "known": ", ".join(columns)[:500]}
+
+
+def _are_texts(values: Any) -> bool:
+    return isinstance(values, list | tuple) and all(isinstance(value, str) for value in values)
+
+
+@dataclass(frozen=True)
+class MappedTable:
+    """How a table is read and what its columns are, as a job keeps it."""
+
+    format: TableFormat
+    mapping: ColumnMapping
+    columns: tuple[str, ...]
+
+    def to_params(self) -> dict[str, Any]:
+        return {"table": asdict(self.format), "mapping": self.mapping.to_json(), "columns": list(self.columns)}
+
+    @classmethod
+    def from_params(cls, params: Mapping[str, Any]) -> "MappedTable | None":
+        """None of a job whose manifest has our own columns."""
+        if not params.get("mapping"):
+            return None
+        mapping = ColumnMapping.from_json(params["mapping"])
+        return cls(TableFormat(**params["table"]), mapping, tuple(params["columns"]))
+
+    def item_rows(self, file: BinaryIO, pulse: Callable[[], None]) -> Iterator[ManifestRow]:
+        """The rows of a manifest, from the start of the file."""
+        return item_rows(read_table(file, self.format, pulse), self.mapping)
+
+
+def item_rows(rows: Iterator[NumberedRow], mapping: ColumnMapping) -> Iterator[ManifestRow]:
+    """The rows of a manifest. Where each answer has a row, the first row of a key is its item.
+
+    >>> mapping = ColumnMapping.from_json({"key": "Image ID", "file": "img", "rater": "who"})
+    >>> rows = [(2, {"Image ID": "1", "img": "a.png", "who": "x", "n": "3"}), (3, {"Image ID": "1", "who": "y"})]
+    >>> list(item_rows(iter(rows), mapping))
+    [(2, {'file': 'a.png', 'key': '1', 'n': '3'})]
+    """
+    keys: set[str] = set()
+    by_answer = "rater" in mapping.columns and "key" in mapping.columns
+    for number, row in rows:
+        if isinstance(row, RowProblem):
+            yield number, row
+            continue
+        if by_answer:
+            key = row.get(mapping.columns["key"], "").strip()
+            if key in keys:
+                continue
+            keys.add(key)
+        yield number, _item_row(row, mapping)
+
+
+def _item_row(row: Mapping[str, str], mapping: ColumnMapping) -> dict[str, Any]:
+    item: dict[str, Any] = {}
+    for role in ITEM_ROLES:
+        if role in mapping.columns:
+            value = row.get(mapping.columns[role], "")
+            item[role] = "" if role not in TEXT_ROLES and value.strip() in MISSING else value
+    for name, column in mapping.facts.items():
+        value = row.get(column, "")
+        item[f"fact.{name}"] = "" if value.strip() in MISSING else value
+    context = [name for name in row if name not in mapping.used] if mapping.context is None else mapping.context
+    for name in context:
+        item[name if name not in ITEM_ROLES else f"{name}_"] = row.get(name, "")
+    return item
