@@ -1,8 +1,14 @@
 from django.urls import path
 
-from releases.views import export
+from releases.views import export, releases
 
 app_name = "releases"
 urlpatterns = [
     path("b/<slug:slug>/export/", export.page, name="export"),
+    path("b/<slug:slug>/releases/", releases.index, name="list"),
+    path("b/<slug:slug>/releases/new/", releases.new, name="new"),
+    path("b/<slug:slug>/releases/<int:release_id>/", releases.detail, name="release"),
+    path("b/<slug:slug>/releases/<int:release_id>/action/", releases.action, name="action"),
+    path("b/<slug:slug>/releases/<int:release_id>/files/<int:file_id>/", releases.file, name="file"),
+    path("b/<slug:slug>/releases/<int:release_id>/archive/", releases.whole, name="archive"),
 ]

@@ -4,6 +4,7 @@ A new route with a new parameter: add a line to `build`, under the parameter's n
 else there, under "namespace:route parameter". It must be an id that somebody in the world may open.
 """
 
+import hashlib
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
@@ -35,6 +36,7 @@ from benchmarks.models import Benchmark, Item, ItemReturn, Stage
 from benchmarks.models.items import RETURNED
 from benchmarks.pages import plugin_pages
 from benchmarks.pages.plugin_pages import PluginPage
+from benchmarks.services import storage
 from benchmarks.services.label_sets import create_typed
 from benchmarks.services.recipes.saved_recipes import keep_recipe, recipe_content
 from evaluation.tables import registry
@@ -42,6 +44,7 @@ from jobs.models import Job
 from people.models import Cohort, Rater, User
 from people.services import links, messages, tokens
 from predictions.models import Call, Collection, Endpoint, FactRequest, ImagePlan, PlanSet, Run
+from releases.models import Release, ReleaseFile, ReleaseSelection
 from tests.annotation.chain.factories import RULE
 from tests.evaluation.sample_tables import SMALL
 from tests.personas import SHEET, World
@@ -259,6 +262,7 @@ def build(world: World) -> Mapping[str, Any]:
         "saved_recipe_id": keep_recipe(world.team, recipe_content(world.benchmark, "Kept", ""), world.mara)[0].pk,
         "label_set_id": create_typed(world.team, "Lands", f"{world.egypt.label}\nPeru", world.mara)[0].pk,
         **knowledge.samples(world),
+        **release_samples(world),
         **TABLES,
         **FIGURES,
         **EXAMPLES,
@@ -267,6 +271,21 @@ def build(world: World) -> Mapping[str, Any]:
         "object_id": world.nour.pk,
         "id": world.nour.pk,
     }
+
+
+def release_samples(world: World) -> dict[str, Any]:
+    """A release that is built, with a file."""
+    selection = ReleaseSelection((world.stage.pk,), ()).to_json()
+    version = f"1.{world.benchmark.releases.count()}.0"
+    release = Release.objects.create(
+        benchmark=world.benchmark, version=version, selection=selection, state=Release.State.READY,
+        frozen_at=timezone.now(), built_at=timezone.now(), facts={"rows": {}},
+    )  # fmt: skip
+    content = b"1"
+    sha256 = hashlib.sha256(content).hexdigest()
+    file = ReleaseFile.objects.create(release=release, path="MANIFEST.json", sha256=sha256, bytes=1)
+    storage.store(file.stored_name, content)
+    return {"release_id": release.pk, "file_id": file.pk}
 
 
 def plan_images(world: World, endpoint: int) -> int:
@@ -348,6 +367,8 @@ POSTS: Mapping[str, Mapping[str, str]] = {
     "evaluation:person": {"do": "exclude", "reason": "x"},
     "people:cohort_invite": {"note": "x"},
     "predictions:answer_run_action": {"do": "withdraw"},
+    "releases:new": {"version": "9.0.0", "formats": "csv"},
+    "releases:action": {"do": "build"},
     "predictions:plan_set_action": {"do": "stop"},
     "predictions:conditions": {"do": "remove", "condition": "relevance"},
     "predictions:condition_edit": {"prompt": "sheet", "name": "Again", "stage": "relevance", "setting": "again"},

@@ -80,7 +80,14 @@ TABS = (
             Page("disagreement", _("Disagreement"), "evaluation:items"),
         ),
     ),
-    MainTab("releases", _("Releases"), (Page("export", _("Export"), "releases:export", "work_on"),)),
+    MainTab(
+        "releases",
+        _("Releases"),
+        (
+            Page("releases", _("All releases"), "releases:list"),
+            Page("export", _("Export"), "releases:export", "work_on"),
+        ),
+    ),
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import uuid
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -21,20 +22,36 @@ def store(name: str, data: bytes) -> None:
     The storage moves a file that has a path, which on one file system is an atomic rename; object stores
     write whole objects anyway. Two makers at once leave one file: the loser's copy is removed.
     """
-    if default_storage.exists(name):
-        return
+    if not default_storage.exists(name):
+        _store_pieces(name, [data])
+
+
+def replace(name: str, pieces: Iterable[bytes]) -> int:
+    """Store what comes in pieces under exactly this name, in place of what is there, and return its size.
+
+    Nothing is stored where the pieces end with an exception. Only one worker may write a name.
+    """
+    return _store_pieces(name, pieces, in_place=True)
+
+
+def _store_pieces(name: str, pieces: Iterable[bytes], *, in_place: bool = False) -> int:
     handle, path = tempfile.mkstemp(dir=_staging_folder())
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
+            for piece in pieces:
+                file.write(piece)
             file.flush()
             os.fsync(file.fileno())
+            size = file.tell()
+        if in_place:
+            default_storage.delete(name)
         with Path(path).open("rb") as file:
-            stored = default_storage.save(name, _MovedUpload(file, path, len(data)))
+            stored = default_storage.save(name, _MovedUpload(file, path, size))
         if stored != name:
             default_storage.delete(stored)
     finally:
         Path(path).unlink(missing_ok=True)
+    return size
 
 
 def keep_upload(upload: File[Any], folder: str = "uploads") -> str:

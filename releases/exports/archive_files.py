@@ -11,7 +11,7 @@ from releases.formats.archive import FileSummary, csv_lines, json_lines
 from releases.rows.annotations import ANNOTATIONS, LIVE, NOT_LIVE, VERSIONS
 from releases.rows.columns import Row, RowColumn
 from releases.rows.decisions import OUTCOMES, REVIEWS
-from releases.rows.filters import conditions_of
+from releases.rows.filters import Condition, conditions_of
 from releases.rows.items import ITEMS
 from releases.rows.kinds import RowKind, RowScope
 
@@ -39,29 +39,46 @@ class ArchiveFile:
         return json_lines(self.rows, names, self.written)
 
 
+@dataclass(frozen=True)
+class StageTable:
+    """A kind of rows of one stage that has a file of its own. `cells`: the sheets' own columns, name to type."""
+
+    key: str
+    kind: RowKind
+    conditions: Sequence[Condition] = ()
+    cells: Mapping[str, str] = field(default_factory=dict)
+
+    def archive_file(self, rows: Iterator[Row]) -> ArchiveFile:
+        return ArchiveFile(self.key, self.kind.meaning, self.kind.written, rows, self.cells)
+
+
+def stage_tables(stage: Stage, sheets: Sequence[Sheet], *, versions: bool) -> list[StageTable]:
+    """The ratings first. What decides on answers is there where the stage has it, though nothing be decided yet."""
+    cells = _cells(sheets)
+    tables = [StageTable("ratings", ANNOTATIONS, conditions_of(ANNOTATIONS.filters, LIVE), cells)]
+    if versions:
+        earlier = conditions_of(VERSIONS.filters, NOT_LIVE)
+        tables.append(StageTable(VERSIONS.key, VERSIONS, earlier, cells))
+    if stage.acceptance == Stage.Acceptance.BY_RULE:
+        tables.append(StageTable(OUTCOMES.key, OUTCOMES))
+    if stage.acceptance == Stage.Acceptance.BY_REVIEW:
+        tables.append(StageTable(REVIEWS.key, REVIEWS))
+    return [*tables, StageTable(ITEMS.key, ITEMS)]
+
+
+def stage_scope(stage: Stage, campaigns: Sequence[Campaign]) -> RowScope:
+    return RowScope(stage.benchmark, tuple(campaign.pk for campaign in campaigns), (stage.pk,))
+
+
 def archive_files(
     stage: Stage, campaigns: Sequence[Campaign], sheets: Sequence[Sheet], *, versions: bool
 ) -> list[ArchiveFile]:
-    """The ratings first. What decides on answers is there where the stage has it, though nothing be decided yet."""
-    scope = RowScope(stage.benchmark, tuple(campaign.pk for campaign in campaigns), (stage.pk,))
-    cells = _cells(sheets)
-    live = conditions_of(ANNOTATIONS.filters, LIVE)
-
-    def whole(kind: RowKind) -> ArchiveFile:
-        return ArchiveFile(kind.key, kind.meaning, kind.written, kind.rows(scope))
-
-    answers = ANNOTATIONS.rows(scope, live)
-    files = [ArchiveFile("ratings", ANNOTATIONS.meaning, ANNOTATIONS.written, answers, cells)]
-    if versions:
-        earlier = VERSIONS.rows(scope, conditions_of(VERSIONS.filters, NOT_LIVE))
-        files.append(ArchiveFile(VERSIONS.key, VERSIONS.meaning, VERSIONS.written, earlier, cells))
-    if stage.acceptance == Stage.Acceptance.BY_RULE:
-        files.append(whole(OUTCOMES))
-    if stage.acceptance == Stage.Acceptance.BY_REVIEW:
-        files.append(whole(REVIEWS))
-    files.append(whole(ITEMS))
+    """The tables of the stage, then the records of its paper."""
+    scope = stage_scope(stage, campaigns)
+    tables = stage_tables(stage, sheets, versions=versions)
+    files = [table.archive_file(table.kind.rows(scope, table.conditions)) for table in tables]
     for record in record_files(stage.benchmark.recipe, stage.key):
-        records = record.records(ANNOTATIONS.rows(scope, live))
+        records = record.records(ANNOTATIONS.rows(scope, tables[0].conditions))
         files.append(ArchiveFile(f"records-{record.key}", record.meaning, record.columns, records))
     return files
 

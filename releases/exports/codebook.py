@@ -171,7 +171,7 @@ def _campaign(campaign: Campaign) -> dict[str, Any]:
         "rule_version": campaign.rule_version.number if campaign.rule_version else None,
         "opened_at": _iso(campaign.opened_at),
         "closed_at": _iso(campaign.closed_at),
-        "target_answers": {row.cohort.label: row.target_answers for row in campaign.cohorts.all()},
+        "target_answers": dict(sorted((row.cohort.label, row.target_answers) for row in campaign.cohorts.all())),
     }
 
 
@@ -222,7 +222,7 @@ def sheets_of(campaigns: Sequence[Campaign]) -> dict[int, tuple[SheetVersion, Sh
 def _instructions(campaigns: Sequence[Campaign]) -> list[dict[str, Any]]:
     """Every version, its texts with the cohort each is for (null: for all) and what goes with it: pairs of do and
     don't, materials, quiz, and how many right answers pass."""
-    versions = InstructionVersion.objects.filter(campaign__in=campaigns).order_by("campaign", "number")
+    versions = InstructionVersion.objects.filter(campaign__in=campaigns).order_by("campaign_id", "number")
     return [
         {
             "campaign": version.campaign_id,

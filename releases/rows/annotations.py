@@ -261,7 +261,7 @@ def _params(scope: RowScope) -> list[Any]:
 
 def _finish(scope: RowScope) -> Finish:
     named = cached_pseudonyms(scope.benchmark.pseudonym)
-    consents, sheets = _consents(scope), sheets_of(scope)
+    consents, sheets = consents_of(scope), sheets_of(scope)
 
     def finish(row: Row) -> Row:
         if row["consent"] == "":
@@ -289,6 +289,7 @@ ANNOTATIONS = RowKind(
             "Key of a question that has a code.",
         ),
     },
+    state="CASE WHEN a.counted THEN 'counted' ELSE a.uncounted_because END",
 )  # fmt: skip
 VERSIONS = replace(
     ANNOTATIONS,
@@ -312,7 +313,7 @@ def sheets_of(scope: RowScope) -> dict[int, Sheet]:
     return {version.pk: Sheet.from_json(version.definition, stored=True) for version in versions}
 
 
-def _consents(scope: RowScope) -> dict[int, str]:
+def consents_of(scope: RowScope) -> dict[int, str]:
     """The state of consent of everybody who was given work in these campaigns, by the rater's id."""
     people = Rater.objects.filter(participations__cohort__campaign__in=scope.campaigns, user__isnull=False)
     users = dict(people.values_list("pk", "user_id").distinct())

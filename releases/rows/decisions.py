@@ -149,6 +149,7 @@ OUTCOMES = RowKind(
     source=_OUTCOMES,
     order=("o.id",),
     params=lambda scope: [list(scope.campaigns)],
+    state="o.state",
     filters=_filters(
         *("stage", "item", "key", "target", "origin", "condition", "concept"),
         campaign=RowFilter("o.campaign_id = ANY(%s)", "id", "Number of the campaign."),
@@ -165,6 +166,7 @@ REVIEWS = RowKind(
     order=("d.id", "d.round"),
     params=_review_params,
     finish=_finish_review,
+    state="CASE WHEN d.undone_at IS NULL THEN d.decision ELSE 'undone' END",
     filters=_filters(
         *("stage", "campaign", "item", "key", "target", "origin", "condition", "concept"),
         decision=RowFilter("d.decision = ANY(%s)", "text", "What was decided."),

@@ -70,4 +70,5 @@ ITEMS = RowKind(
         "condition": RowFilter("i.condition = ANY(%s)", "text", "Condition of the item."),
         "withdrawn": RowFilter("(i.withdrawn_at IS NOT NULL) = %s", "bool", "true, false or all (default).", "all"),
     },
+    state="CASE WHEN i.withdrawn_at IS NULL THEN '' ELSE 'withdrawn' END",
 )

@@ -48,6 +48,7 @@ class RowKind:
         params: of `source`, for a scope.
         finish: makes, for a scope, what completes each row: pseudonyms, cells. Queries are made before the rows come.
         filters: what may narrow the rows.
+        state: SQL of what a release remembers of a row beside its checksum, such as whether it counts.
     """
 
     key: str
@@ -58,6 +59,7 @@ class RowKind:
     params: Callable[[RowScope], list[Any]]
     finish: Callable[[RowScope], Finish] = lambda scope: lambda row: row
     filters: Mapping[str, RowFilter] = field(default_factory=dict)
+    state: str = "''"
 
     @property
     def written(self) -> list[RowColumn]:
@@ -82,18 +84,19 @@ class RowKind:
             yield {**finish(row), "_key": key}
 
     def count(self, scope: RowScope, conditions: Sequence[Condition] = ()) -> int:
-        source, params = self._conditional(scope, conditions)
+        source, params = self.conditional(scope, conditions)
         with connection.cursor() as cursor:
             cursor.execute(f"SELECT count(*) {source}", params)
             [number] = cursor.fetchone()
         return int(number)
 
-    def _conditional(self, scope: RowScope, conditions: Sequence[Condition]) -> tuple[str, list[Any]]:
+    def conditional(self, scope: RowScope, conditions: Sequence[Condition]) -> tuple[str, list[Any]]:
+        """SQL from FROM on, with its parameters."""
         parts = [self.source, *(f"AND {condition.sql}" for condition in conditions)]
         return "\n".join(parts), [*self.params(scope), *(value for c in conditions for value in c.params)]
 
     def _narrowed(self, scope: RowScope, conditions: Sequence[Condition], window: Window) -> tuple[str, list[Any]]:
-        source, params = self._conditional(scope, conditions)
+        source, params = self.conditional(scope, conditions)
         key = ", ".join(self.order)
         for bound, sign in ((window.after, ">"), (window.before, "<")):
             if bound is not None:

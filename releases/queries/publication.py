@@ -1,0 +1,74 @@
+"""What stands against publishing a release, and what has happened to its answers since it was frozen."""
+
+from dataclasses import dataclass
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from annotation.models import Annotation, Campaign
+from benchmarks.models import ItemImage
+from people.models import Consent
+from releases.models import Release, ReleaseRow
+
+
+@dataclass(frozen=True)
+class WithdrawnSince:
+    """Answers in a release whose authors have withdrawn their consent since. Does not say who."""
+
+    people: int = 0
+    answers: int = 0
+
+    @property
+    def words(self) -> str:
+        people = ngettext("%(n)s person", "%(n)s people", self.people) % {"n": self.people}
+        answers = ngettext("%(n)s answer", "%(n)s answers", self.answers) % {"n": self.answers}
+        text = _("Consent withdrawn since this release was frozen: %(people)s, %(answers)s.")
+        return text % {"people": people, "answers": answers}
+
+
+def withdrawn_since(release: Release) -> WithdrawnSince:
+    if release.frozen_at is None:
+        return WithdrawnSince()
+    withdrew = Consent.objects.filter(version__team=release.benchmark.team_id, withdrawn_at__gte=release.frozen_at)
+    answers = Annotation.objects.filter(
+        rater__user__in=withdrew.values("user"), assignment__campaign__in=release.chosen.campaigns
+    )
+    authors = dict(answers.values_list("pk", "rater"))
+    if not authors:
+        return WithdrawnSince()
+    frozen = ReleaseRow.objects.filter(release=release, number__in=authors)
+    of_answers = frozen.filter(table__endswith="/ratings") | frozen.filter(table__endswith="/versions")
+    kept = set(of_answers.values_list("number", flat=True))
+    return WithdrawnSince(len({authors[number] for number in kept}), len(kept))
+
+
+def publication_errors(release: Release) -> list[str]:
+    """What must be put right first."""
+    errors = []
+    if not release.benchmark.licence.strip():
+        errors.append(_("The data has no licence. Add one to the settings of the benchmark."))
+    since = withdrawn_since(release)
+    if since.answers:
+        errors.append(since.words + " " + _("Build the release again, so that it leaves them out."))
+    return errors
+
+
+def publication_warnings(release: Release) -> list[str]:
+    """What whoever publishes must have seen."""
+    warnings = []
+    chosen = release.chosen
+    pictures = ItemImage.objects.filter(item__stage__in=chosen.stages)
+    unlicensed, total = pictures.filter(licence="").count(), pictures.count()
+    if unlicensed:
+        text = ngettext(
+            "%(n)s of %(total)s pictures has no licence. The release names it without one.",
+            "%(n)s of %(total)s pictures have no licence. The release names them without one.",
+            unlicensed,
+        )
+        warnings.append(text % {"n": unlicensed, "total": total})
+    campaigns = Campaign.objects.filter(pk__in=chosen.campaigns, state__in=(Campaign.State.OPEN, Campaign.State.PAUSED))
+    names = list(campaigns.order_by("pk").values_list("name", flat=True))
+    if names:
+        quoted = ", ".join(f"“{name}”" for name in names)
+        warnings.append(_("Not closed yet: %(campaigns)s. Later answers are not in it.") % {"campaigns": quoted})
+    return warnings

@@ -1,0 +1,52 @@
+"""Reading the files of a release. Whoever does leaves an event."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import BinaryIO
+
+from django.utils import timezone
+
+from benchmarks.services import storage
+from jobs.models import Event, record
+from people.models import User
+from releases.formats.archive import FileSummary, archive
+from releases.models import Release, ReleaseFile
+
+READ = "release.read"
+DATED = datetime(1980, 1, 1, tzinfo=UTC)  # the first day that an archive knows: the same bytes whenever it is made
+_BLOCK = 256 * 1024
+
+
+def is_available(release: Release) -> bool:
+    """Whether it is built and not withdrawn."""
+    return release.state in (Release.State.READY, Release.State.PUBLISHED)
+
+
+def open_file(file: ReleaseFile, actor: User) -> BinaryIO:
+    _record(file.release, actor)
+    return storage.open_binary(file.stored_name)
+
+
+def open_archive(release: Release, actor: User) -> tuple[str, Iterator[bytes]]:
+    """A file name, and the archive in pieces: the same bytes each time."""
+    _record(release, actor)
+    name = f"{release.benchmark.slug}-{release.version}"
+    files = list(release.files.order_by("path"))
+    for file in files:
+        file.release = release
+    members = ((f"{name}/{file.path}", _blocks(file), FileSummary()) for file in files)
+    return f"{name}.zip", archive(members, DATED)
+
+
+def _blocks(file: ReleaseFile) -> Iterator[bytes]:
+    with storage.open_binary(file.stored_name) as stored:
+        while block := stored.read(_BLOCK):
+            yield block
+
+
+def _record(release: Release, actor: User) -> None:
+    """Once in ten minutes: a program that takes file by file would otherwise write an event for each."""
+    target, since = f"release:{release.pk}", timezone.now() - timedelta(minutes=10)
+    recent = Event.objects.filter(scope=release.benchmark.scope, verb=READ, actor=actor, target=target)
+    if not recent.filter(at__gte=since).exists():
+        record(actor, READ, scope=release.benchmark.scope, target=target, version=release.version)

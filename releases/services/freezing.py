@@ -1,0 +1,91 @@
+"""Freezing a release: which rows it has, their states and checksums, all of one moment."""
+
+import json
+from typing import Any
+
+from django.db import connection, transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from annotation.queries.answers import watermark
+from jobs.services.job_context import JobContext, JobFailed
+from jobs.services.lease_keeper import kept_lease
+from releases.contents.tables import RATINGS, ReleaseTable, release_tables
+from releases.models import Release, ReleaseFile, ReleaseRow
+from releases.rows.annotations import consents_of
+from releases.rows.frozen import RowsChanged, digest_query
+from releases.rows.snapshot import repeatable_read
+
+
+def lock_for_build(release_id: int, job_id: int) -> Release:
+    """The release, locked, if this job builds it. Needs a transaction. Raises JobFailed."""
+    release = Release.objects.select_for_update(of=("self",)).select_related("benchmark__team").get(pk=release_id)
+    if release.job_id != job_id:
+        raise JobFailed(_("Another job builds this release now."))
+    if release.state not in (Release.State.DRAFT, Release.State.READY):
+        raise JobFailed(_("This release is published. Its files do not change any more."))
+    return release
+
+
+def freeze(work: JobContext, release_id: int) -> Release:
+    """Write the rows of the selection into the release, in one transaction that sees one moment.
+
+    A worker that dies in it leaves nothing, and the next one freezes a later moment. Raises JobFailed.
+    """
+    with kept_lease(work), repeatable_read():
+        release = lock_for_build(release_id, work.job.pk)
+        ReleaseFile.objects.filter(release=release).delete()
+        ReleaseRow.objects.filter(release=release)._raw_delete(using="default")
+        tables = release_tables(release)
+        counts = {table.name: _freeze_table(release, table) for table in tables}
+        release.state, release.built_at, release.manifest_sha256 = Release.State.DRAFT, None, ""
+        release.frozen_at = timezone.now()
+        release.watermark = watermark(release.benchmark)
+        release.facts = {"rows": counts, **_facts(tables)}
+        release.save()
+    release.refresh_from_db(fields=["facts"])
+    return release
+
+
+def thaw(release: Release) -> None:
+    """The next build freezes its rows anew."""
+    with transaction.atomic():
+        Release.objects.filter(pk=release.pk, published_at=None).update(frozen_at=None, state=Release.State.DRAFT)
+
+
+def check_surroundings(release: Release, tables: list[ReleaseTable]) -> None:
+    """What is put into files beside the rows must be as it was: states of consent, and columns of sheets.
+
+    Raises RowsChanged.
+    """
+    for table in tables:
+        if table.table.key == RATINGS:
+            current = {str(rater): state for rater, state in consents_of(table.scope).items()}
+            for rater, state in release.facts["consents"][table.stage.key].items():
+                if current.get(rater) != state:
+                    raise RowsChanged
+        if sorted(table.table.cells) != release.facts["columns"][table.name]:
+            raise RowsChanged
+
+
+def _facts(tables: list[ReleaseTable]) -> dict[str, Any]:
+    """A codebook is kept as text, so that its members keep their order."""
+    ratings = [table for table in tables if table.table.key == RATINGS]
+    return {
+        "columns": {table.name: sorted(table.table.cells) for table in tables},
+        "consents": {table.stage.key: consents_of(table.scope) for table in ratings},
+        "codebooks": {table.stage.key: json.dumps(table.codebook(), ensure_ascii=False) for table in ratings},
+    }
+
+
+def _freeze_table(release: Release, table: ReleaseTable) -> int:
+    query, params = digest_query(table.table.kind, table.scope, table.table.conditions)
+    rows: Any = ReleaseRow._meta.db_table
+    sql = (
+        f'INSERT INTO {rows} (release_id, "table", place, number, part, state, digest)'  # noqa: S608
+        " SELECT %s, %s, row_number() OVER (ORDER BY x.number, x.part), x.number, x.part, x.state, x.digest"
+        f" FROM ({query}) x"
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(sql, [release.pk, table.name, *params])
+        return int(cursor.rowcount)

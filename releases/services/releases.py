@@ -1,0 +1,162 @@
+"""A release from beginning to end: created, built, published, withdrawn; or deleted before it was published."""
+
+import re
+import shutil
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+from django.core.files.storage import default_storage
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from benchmarks.models import Benchmark
+from jobs.models import Job, record
+from jobs.services import lifecycle as jobs
+from people.models import User
+from releases.models import Release, ReleaseFile, ReleaseRow, ReleaseSelection
+from releases.queries.publication import publication_errors, publication_warnings
+from releases.services.building import KIND
+
+VERSION = re.compile(r"(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})")
+
+
+class ReleaseRefused(Exception):
+    """What was asked for cannot be done; the message says what to do."""
+
+
+def version_parts(version: str) -> tuple[int, int, int] | None:
+    """Major, minor and patch; None if it is no version."""
+    match = VERSION.fullmatch(version)
+    return (int(match[1]), int(match[2]), int(match[3])) if match else None
+
+
+def newest_release(benchmark: Benchmark) -> Release | None:
+    """The one with the highest version."""
+    releases = benchmark.releases.all()
+    return max(releases, key=lambda release: version_parts(release.version) or (0, 0, 0), default=None)
+
+
+def proposed_version(benchmark: Benchmark) -> str:
+    newest = newest_release(benchmark)
+    major, minor, _patch = (newest and version_parts(newest.version)) or (0, 9, 0)
+    return f"{major}.{minor + 1}.0" if newest else "1.0.0"
+
+
+def create(benchmark: Benchmark, actor: User, *, version: str, notes: str, selection: ReleaseSelection) -> Release:
+    """Create a release and queue its build. Raises ReleaseRefused."""
+    parts = version_parts(version)
+    if parts is None:
+        raise ReleaseRefused(_("A version has three numbers, such as 1.0.0."))
+    with transaction.atomic():
+        Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
+        newest = newest_release(benchmark)
+        if newest and parts <= (version_parts(newest.version) or (0, 0, 0)):
+            text = _("Version %(version)s exists. Choose a higher one, such as %(proposed)s.")
+            raise ReleaseRefused(text % {"version": newest.version, "proposed": proposed_version(benchmark)})
+        try:
+            release = Release.objects.create(
+                benchmark=benchmark, version=version, notes=notes, selection=selection.to_json(), created_by=actor,
+                parent=_previous(benchmark),
+            )  # fmt: skip
+        except IntegrityError as error:
+            raise ReleaseRefused(_("This version exists already. Choose a higher one.")) from error
+        record(actor, "release.created", scope=benchmark.scope, target=f"release:{release.pk}", version=version)
+        _start(release, actor)
+    return release
+
+
+def build(release: Release, actor: User) -> Job:
+    """Freeze the rows as they are now and write the files anew. Raises ReleaseRefused."""
+    with transaction.atomic():
+        locked = _locked(release)
+        if locked.published_at:
+            raise ReleaseRefused(_("This release is published. Create the next version instead."))
+        if locked.job and locked.job.state in Job.LIVE:
+            raise ReleaseRefused(_("This release is being built now. Wait for it, or stop it."))
+        Release.objects.filter(pk=locked.pk).update(frozen_at=None, state=Release.State.DRAFT)
+        return _start(locked, actor)
+
+
+def publish(release: Release, actor: User, *, confirmed: bool) -> None:
+    """Make it final. Warnings must be confirmed. Raises ReleaseRefused."""
+    with transaction.atomic():
+        locked = _locked(release)
+        if locked.state != Release.State.READY:
+            raise ReleaseRefused(_("Only a release that is built and not yet published can be published."))
+        if errors := publication_errors(locked):
+            raise ReleaseRefused(" ".join(errors))
+        warnings = publication_warnings(locked)
+        if warnings and not confirmed:
+            raise ReleaseRefused(_("Confirm the warnings first."))
+        Release.objects.filter(pk=locked.pk).update(state=Release.State.PUBLISHED, published_at=timezone.now())
+        _record(locked, actor, "release.published", confirmed=warnings)
+
+
+def withdraw(release: Release, actor: User, *, reason: str) -> None:
+    """Its page and its manifest stay, its files are deleted. Raises ReleaseRefused."""
+    if not reason.strip():
+        raise ReleaseRefused(_("Write why it is withdrawn. The reason stays on its page."))
+    with transaction.atomic():
+        locked = _locked(release)
+        if locked.state != Release.State.PUBLISHED:
+            raise ReleaseRefused(_("Only a published release can be withdrawn. Delete one that was never published."))
+        values = {"withdrawn_at": timezone.now(), "withdrawn_because": reason.strip()}
+        Release.objects.filter(pk=locked.pk).update(state=Release.State.WITHDRAWN, **values)
+        _record(locked, actor, "release.withdrawn", reason=reason.strip())
+        transaction.on_commit(lambda: _delete_files(locked))
+
+
+def delete(release: Release, actor: User) -> None:
+    """One that was never published, with its files. Its version can be used again. Raises ReleaseRefused."""
+    with transaction.atomic():
+        locked = _locked(release)
+        if locked.published_at:
+            raise ReleaseRefused(_("A published release cannot be deleted. Withdraw it instead."))
+        if locked.job and locked.job.state in Job.LIVE:
+            raise ReleaseRefused(_("This release is being built now. Stop the build first."))
+        if locked.children.exists():
+            raise ReleaseRefused(_("A later release names this one as its predecessor. Delete that one first."))
+        _record(locked, actor, "release.deleted")
+        names = [file.stored_name for file in locked.files.select_related("release")]
+        ReleaseFile.objects.filter(release=locked).delete()
+        ReleaseRow.objects.filter(release=locked)._raw_delete(using="default")
+        folder = locked.folder
+        locked.delete()
+        transaction.on_commit(lambda: _delete_stored(folder, names))
+
+
+def _previous(benchmark: Benchmark) -> Release | None:
+    """The last that was published: what a reader of the new one has. A withdrawn one counts, for people may have it."""
+    published = benchmark.releases.filter(published_at__isnull=False)
+    return max(published, key=lambda release: version_parts(release.version) or (0, 0, 0), default=None)
+
+
+def _locked(release: Release) -> Release:
+    rows = Release.objects.select_for_update(of=("self",)).select_related("benchmark__team", "job")
+    return rows.get(pk=release.pk)
+
+
+def _start(release: Release, actor: User) -> Job:
+    title = _("Release %(version)s") % {"version": release.version}
+    params = {"release": release.pk}
+    job = jobs.start(KIND, title, scope=release.benchmark.scope, actor=actor, params=params)
+    Release.objects.filter(pk=release.pk).update(job=job)
+    return job
+
+
+def _record(release: Release, actor: User, verb: str, **data: Any) -> None:
+    scope, target = release.benchmark.scope, f"release:{release.pk}"
+    record(actor, verb, scope=scope, target=target, version=release.version, **data)
+
+
+def _delete_files(release: Release) -> None:
+    _delete_stored(release.folder, [file.stored_name for file in release.files.select_related("release")])
+
+
+def _delete_stored(folder: str, names: Sequence[str]) -> None:
+    for name in names:
+        default_storage.delete(name)
+    with suppress(NotImplementedError, OSError):  # folders are only where files lie on a disk
+        shutil.rmtree(default_storage.path(folder), ignore_errors=True)
