@@ -15,6 +15,7 @@ from predictions.models import Collection, Endpoint, KnowledgeIndex, Query, Run
 from predictions.models.facts import BASE_SIMILARITY, OBJECTS, SCORE, TEXT_VECTOR
 from predictions.queries.knowledge import indexes_of
 from predictions.services.collections import builder
+from predictions.services.collections.written_queries import has_model_texts
 from predictions.services.encoders import encoder_runs
 from predictions.services.encoders.fact_requests import NEEDS, FactPlan
 
@@ -111,6 +112,7 @@ class CollectionBuildForm(StyledFormMixin, forms.Form):
     what = forms.ChoiceField(
         label=_("What is searched"),
         choices=[("images", _("Pictures of the items")), ("texts", _("Texts of the items"))],
+        help_text=_("A text that people wrote better, in a question “better” of the stage, goes first."),
     )
     queries = forms.MultipleChoiceField(
         label=_("Queries"),
@@ -143,6 +145,10 @@ class CollectionBuildForm(StyledFormMixin, forms.Form):
         label=_("Queries written in"), queryset=Stage.objects.none(), required=False,
         help_text=_("Each question is a query set: the forced choice between three, in accepted words of the country."),
     )  # fmt: skip
+    queries_by_models = forms.BooleanField(
+        label=_("Also queries that models wrote"), required=False,
+        help_text=_("Each model's are query sets of their own, which bear its name."),
+    )  # fmt: skip
     languages = forms.CharField(
         label=_("Languages of countries"), required=False, widget=forms.Textarea(attrs={**LINES, "rows": 3}),
         help_text=_("One to a line, such as: Japan = ja. Cohorts of the team are known already."),
@@ -162,6 +168,8 @@ class CollectionBuildForm(StyledFormMixin, forms.Form):
             self.fields[name].queryset = benchmark.stages.all()  # type: ignore[attr-defined]
         self.fields["stage"].initial = _searched_stage(benchmark)
         self.fields["queries"].initial = _recipe_queries(benchmark)
+        if not has_model_texts(benchmark):
+            del self.fields["queries_by_models"]
 
     def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
         """The fields of every collection, then those that go with queries in languages, and with trials. A group with

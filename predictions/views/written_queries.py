@@ -47,7 +47,7 @@ def page(request: HttpRequest, slug: str, collection_id: int) -> HttpResponse:
         rows=set_rows(sets),
         taken=sum(written.stored for written in sets),
         has_trials=written_queries.has_trials(collection),
-        stages=written_queries.writing_stages(collection),
+        stages=written_queries.writing_stages(benchmark),
     )
     return render(request, "predictions/encoding/written_queries.html", context, status=status)
 
@@ -60,7 +60,9 @@ def _change(request: HttpRequest, collection: Collection, form: WrittenQueriesFo
         return True
     if not form.is_valid():
         return False
-    count = written_queries.take_queries(collection, form.cleaned_data["stage"], current_user(request))
+    data = form.cleaned_data
+    by_models = bool(data.get("by_models"))
+    count = written_queries.take_queries(collection, data["stage"], current_user(request), by_models=by_models)
     text = ngettext("%(n)s query was taken.", "%(n)s queries were taken.", count)
     messages.info(request, text % {"n": count})
     return True

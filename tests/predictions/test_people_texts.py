@@ -80,10 +80,10 @@ class Scene:
                 return
             submit.skip(sheet.pk, person, "unknown", "", timezone.now())
 
-    def create(self) -> Collection:
+    def create(self, **more: Any) -> Collection:
         stages = {"stage": self.unique, "labels_from": self.labels, "renamed_by": self.merges, "names_from": self.names}
         data: dict[str, Any] = {name: stage.pk for name, stage in stages.items()}
-        data |= {"name": "Set", "version": "1", "what": "images", "seed": 5, "queries": ["three"]}
+        data |= {"name": "Set", "version": "1", "what": "images", "seed": 5, "queries": ["three"], **more}
         reply = self.client().post(reverse("predictions:collection_make", args=[self.world.benchmark.slug]), data)
         assert reply.status_code == 302, reply.content.decode()[:3000]
         return Collection.objects.get()
@@ -150,3 +150,27 @@ def test_stages_of_another_benchmark_are_not_offered(world: World) -> None:
     }
     reply = scene.client().post(reverse("predictions:collection_make", args=[world.benchmark.slug]), data)
     assert reply.status_code == 400 and not Collection.objects.exists()
+
+
+def test_a_text_that_people_wrote_better_is_searched_in_place_of_the_items_own(world: World) -> None:
+    sheet = {"fields": [{**a_field("better", "text"), "required": False}]}
+    captions = a_stage(world.benchmark, "captions", sheet, display="words", pictures="none")
+    Item.objects.bulk_create(Item(stage=captions, key=f"c{n}", text=f"Caption {n}", origin="Brazil") for n in range(4))
+    campaign = create_open_campaign(captions, world.brazil, target=3)
+    written = {"c0": ("", "", ""), "c1": ("Better", "Better", "Another"), "c2": ("Better", "", "")}
+    for place in range(3):
+        person = a_willing_person(world.brazil)
+        while sheet_shown := claim_sheet(person, campaign, world.brazil):
+            key = sheet_shown.unit.item.key
+            answer(sheet_shown, better=written.get(key, ("Own",) * 3)[place])
+    data: dict[str, Any] = {"stage": captions.pk, "name": "Texts", "version": "1", "what": "texts", "seed": 5}
+    client = world.client(world.mara)
+    url = reverse("predictions:collection_make", args=[world.benchmark.slug])
+    assert client.post(url, data).status_code == 302
+    entries = {entry.key: entry for entry in Collection.objects.get().entries.all()}
+    assert {key: entry.text for key, entry in entries.items()} == {
+        "c0": "Caption 0", "c1": "Better", "c2": "Caption 2", "c3": "Own",
+    }  # fmt: skip
+    about = entries["c1"].about
+    assert (about["text"], about["text_as_found"], about["text_from"]) == ("Better", "Caption 1", "people")
+    assert "text_as_found" not in entries["c0"].about

@@ -8,11 +8,16 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.models import Annotation, Review
+from annotation.fields.contract import Shown
+from annotation.models import Annotation, Review, Unit
+from annotation.services.answers import model_answers
+from annotation.services.answers.model_answers import AnswerDestination, ModelAnswer
 from annotation.services.review import reviews
+from annotation.services.sheets.sheet_versions import sheet_of
 from benchmarks.models import Item
+from people.models import Rater
 from predictions.models import Collection, Query
-from predictions.services.collections import written_queries
+from predictions.services.collections import builder, written_queries
 from predictions.services.runs.result_runs import FileRunRefused
 from tests.annotation.chain.disputed_scene import a_willing_person
 from tests.annotation.chain.factories import a_field, a_stage, answer, claim_sheet, create_open_campaign
@@ -21,7 +26,7 @@ from tests.predictions.file_helpers import a_run, jsonl
 from tests.predictions.test_people_texts import CONCEPTS, Scene
 
 pytestmark = pytest.mark.django_db
-SHEET = {"fields": [a_field("task", "text"), a_field("casual", "text")]}
+SHEET = {"fields": [{**a_field(key, "text"), "required": False} for key in ("task", "casual")]}
 
 
 class Study:
@@ -55,11 +60,22 @@ class Study:
     def accept(self, *keys: str) -> list[Review]:
         return [reviews.decide(self.of(key).pk, self.world.reviewer, "accept", timezone.now()) for key in keys]
 
+    def write_as(self, model: str, setting: str, countries: tuple[str, ...] = ("Brazil", "Egypt")) -> Rater:
+        """A model answers the question of its setting, as the engine writes it."""
+        rater = Rater.objects.create(kind="model", team=self.world.team, name=model, setting=setting)
+        sheet, now, answers = sheet_of(self.campaign.sheet_version), timezone.now(), []
+        for item in self.stage.items.filter(origin__in=countries):
+            unit, _new = Unit.objects.get_or_create(item=item, target="")
+            parsed = sheet.parse({setting: f"{item.concept} by {model}"}, Shown(item.pk))
+            answers.append(ModelAnswer(unit.pk, item.pk, 0, f"run:1:{unit.pk}0:", parsed, now, now, 1))
+        model_answers.write(AnswerDestination.of(self.campaign, rater), answers, now)
+        return rater
+
     def page(self, collection: Collection) -> str:
         return reverse("predictions:collection_queries", args=[self.world.benchmark.slug, collection.pk])
 
-    def take(self, collection: Collection) -> str:
-        reply = self.client.post(self.page(collection), {"stage": self.stage.pk}, follow=True)
+    def take(self, collection: Collection, **more: str) -> str:
+        reply = self.client.post(self.page(collection), {"stage": self.stage.pk, **more}, follow=True)
         assert reply.status_code == 200
         return reply.content.decode()
 
@@ -148,3 +164,35 @@ def test_only_trials_of_this_benchmark_take_queries_and_only_researchers_do(worl
     for visitor in (world.stranger, world.bia):
         assert world.client(visitor).get(study.page(collection)).status_code == 404
     assert study.client.post(study.page(collection), {"stage": study.scene.unique.pk}).status_code == 400
+
+
+def test_queries_of_models_are_sets_that_bear_their_names(world: World) -> None:
+    study = Study(world)
+    collection = study.scene.create()
+    assert "Also queries that models wrote" not in study.client.get(study.page(collection)).content.decode()
+    heron = study.write_as("Heron v1", "task")
+    study.write_as("Heron v1", "casual", ("Brazil",))
+    assert "Also queries that models wrote" in study.client.get(study.page(collection)).content.decode()
+    study.take(collection)
+    assert not texts(collection, "task-model-heron-v1"), "nobody asked for them"
+    study.client.post(study.page(collection), {"remove": "1"})
+    page = study.take(collection, by_models="on")
+    assert "18 queries were taken." in page and "Heron v1" in page, page[-3500:]
+    assert "Follows what the model answered" in page
+    assert texts(collection, "task-model-heron-v1")["Egypt-tea-0"] == "tea by Heron v1"
+    assert len(texts(collection, "casual-model-heron-v1")) == 6 and not texts(collection, "task")
+    rows = Annotation.objects.filter(rater=heron, assignment__unit__item__concept="tea")
+    rows.update(counted=False, uncounted_because="withdrawn")
+    assert written_queries.follow_written_queries() == 4 and len(texts(collection, "task-model-heron-v1")) == 8
+    Annotation.objects.filter(rater=heron).update(counted=False, uncounted_because="withdrawn")
+    assert written_queries.follow_written_queries() == 8 and not texts(collection, "task-model-heron-v1")
+
+
+def test_the_next_version_keeps_the_queries_of_models(world: World) -> None:
+    study = Study(world)
+    study.write_as("Heron v1", "task")
+    collection = study.scene.create(queries_from=study.stage.pk, queries_by_models="on")
+    assert len(texts(collection, "task-model-heron-v1")) == 12
+    plan = builder.plan_from(collection, "2")
+    second = builder.build_collection(plan, world.mara).collection
+    assert texts(second, "task-model-heron-v1") == texts(collection, "task-model-heron-v1")

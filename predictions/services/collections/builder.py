@@ -25,8 +25,14 @@ from predictions.models import Collection, Entry, Query
 from predictions.queries.look_alikes import waiting_for_comparison
 from predictions.retrieval import trials
 from predictions.retrieval.trials import TrialPicture, TrialSet
-from predictions.services.collections.people_texts import load_labels, native_names, with_names_that_stay
-from predictions.services.collections.written_queries import PLAIN, accepted_texts, reworded
+from predictions.services.collections.people_texts import (
+    PEOPLE,
+    better_texts,
+    load_labels,
+    native_names,
+    with_names_that_stay,
+)
+from predictions.services.collections.written_queries import BY_MODELS, PLAIN, reworded, written_texts
 from predictions.services.runs.result_runs import FileRunRefused
 
 UNIVERSALS, NATIVE, THREE, SIX = "universals", "native", "three", "six"
@@ -46,7 +52,8 @@ class CollectionPlan:
     (concept, country or "", language) to text. `asked_by`: a stage whose pictures are queries (image to text).
     `labels_from`: a stage in which people correct labels; `renamed_by`: one whose accepted pairs merge concepts;
     `names_from`: one in which cohorts say what a concept is called in their language; `queries_from`: one in which they
-    write queries, each question a query set with the trials of THREE."""
+    write queries, each question a query set with the trials of THREE; `queries_by_models`: those that models wrote
+    there, too, each model's a set of its own. Texts that people wrote better in `stage` go before those of items."""
 
     stage: Stage
     name: str
@@ -62,6 +69,7 @@ class CollectionPlan:
     renamed_by: Stage | None = None
     names_from: Stage | None = None
     queries_from: Stage | None = None
+    queries_by_models: bool = False
     other_language: bool = False
     seed: int = 0
 
@@ -185,6 +193,7 @@ def params_of(plan: CollectionPlan) -> dict[str, Any]:
         "languages": dict(plan.languages),
         "words": [[*key, text] for key, text in plan.words.items()],
         **{name: stage.key if (stage := getattr(plan, name)) else "" for name in STAGES},
+        BY_MODELS: plan.queries_by_models,
         "other_language": plan.other_language,
     }
 
@@ -199,7 +208,7 @@ def plan_from(collection: Collection, version: str) -> CollectionPlan:
         what=params["what"], queries=tuple(params["queries"]), languages=params["languages"],
         words={(concept, country, language): text for concept, country, language, text in params["words"]},
         **{name: stage.benchmark.stages.filter(key=params.get(name, "")).first() for name in STAGES},
-        other_language=params["other_language"], seed=collection.seed,
+        queries_by_models=bool(params.get(BY_MODELS)), other_language=params["other_language"], seed=collection.seed,
     )  # fmt: skip
 
 
@@ -234,9 +243,10 @@ def _entries(
     collection: Collection, plan: CollectionPlan, items: Sequence[Item], languages: Mapping[str, str]
 ) -> list[Entry]:
     if plan.what == "texts":
-        text_entries = [Entry(collection=collection, key=item.key[:MOST_KEY], text=item.text,
-                      about={**_text_language(item, languages), **_entry_about(item), "text": item.text})
-                for item in items if item.text]  # fmt: skip
+        better = better_texts(plan.stage, items)
+        text_entries = [
+            _text_entry(collection, item, better.get(item.pk, ""), languages) for item in items if item.text
+        ]
         if not text_entries:
             raise FileRunRefused(_("No item of this stage has a text."))
         return text_entries
@@ -258,6 +268,14 @@ def _entries(
     if not picture_entries:
         raise FileRunRefused(_("No item of this stage has a picture."))
     return picture_entries
+
+
+def _text_entry(collection: Collection, item: Item, better: str, languages: Mapping[str, str]) -> Entry:
+    """`better`: what people wrote in place of its text, which stays beside that; empty where nobody did."""
+    about = {**_text_language(item, languages), **_entry_about(item), "text": better or item.text}
+    if better:
+        about |= {"text_as_found": item.text, "text_from": PEOPLE}
+    return Entry(collection=collection, key=item.key[:MOST_KEY], text=better or item.text, about=about)
 
 
 Sets = dict[str, list[Query]]
@@ -301,8 +319,9 @@ def _queries(
             _trial_queries(drawn, about, described=True),
         )
     if plan.queries_from is not None:
-        for name, texts in accepted_texts(plan.queries_from, plan.renamed_by).items():
-            sets[name] = reworded(sets.get(PLAIN, []), texts)
+        written = written_texts(plan.queries_from, plan.renamed_by, by_models=plan.queries_by_models)
+        for name, texts in written.items():
+            sets[name] = reworded(sets.get(PLAIN, []), texts.words)
             left_out[name] = {"no_query": without} if (without := len(sets.get(PLAIN, [])) - len(sets[name])) else {}
     if plan.asked_by is not None:
         words = plan.asked_by.pictures == Stage.Pictures.NONE

@@ -1,4 +1,4 @@
-"""What people said elsewhere about the items of a collection: corrected labels, names that stay, names in languages."""
+"""What people said about the items of a collection: corrected labels and texts, names that stay, names in languages."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from benchmarks.models import Item, Stage
 from benchmarks.rules.derivations.proposals import ROLE
 from benchmarks.rules.derivations.renaming import Rename
 
-LABELS, OTHERS, NATIVE_NAME = "labels", "others", "native_name"
-"""Keys of questions: labels that are chosen, further ones as words with commas, and a name in a language."""
+LABELS, OTHERS, NATIVE_NAME, BETTER = "labels", "others", "native_name", "better"
+"""Keys of questions: labels that are chosen, further ones as words with commas, a name in a language, and how the text
+of an item should read."""
 PEOPLE, MODEL, IMPORT = "people", "model", "import"
 SEPARATORS = re.compile(r"[|,\n]")
 Words = Mapping[tuple[str, str, str], str]
@@ -53,6 +54,19 @@ def load_labels(stage: Stage, items: Sequence[Item]) -> dict[int, EntryLabels]:
         labels = (*split_labels(result.answers.get(LABELS)), *split_labels(result.answers.get(OTHERS)))
         labels_by_item[made_of[result.item.id]] = EntryLabels(tuple(dict.fromkeys(labels)), PEOPLE)
     return {pk: entry_labels for pk, entry_labels in labels_by_item.items() if entry_labels.labels}
+
+
+def better_texts(stage: Stage, items: Sequence[Item]) -> dict[int, str]:
+    """By item, the text that people wrote in place of its own, in accepted answers of this stage. Most people's; an
+    answer without one is for the item's own text, which wins a tie, and of others the first by alphabet."""
+    if BETTER not in {field.get("key") for field in stage.sheet.get("fields", ())}:
+        return {}
+    own = {item.pk: item.text for item in items}
+    votes: dict[int, Counter[str]] = defaultdict(Counter)
+    for result in results_of(stage, items=own.keys()):
+        votes[result.item.id][str(result.answers.get(BETTER) or "").strip() or own[result.item.id]] += 1
+    chosen = {pk: min(texts, key=lambda text: (-texts[text], text != own[pk], text)) for pk, texts in votes.items()}
+    return {pk: text for pk, text in chosen.items() if text != own[pk]}
 
 
 def with_names_that_stay(items: Sequence[Item], merges: Stage) -> list[Item]:
