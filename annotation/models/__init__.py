@@ -11,6 +11,7 @@ from annotation.models.campaigns import (
 )
 from annotation.models.outcomes import (
     Due,
+    ItemAcceptance,
     ItemContributor,
     ItemSource,
     Outcome,
@@ -36,6 +37,7 @@ __all__ = [
     "Exclusion",
     "InstructionText",
     "InstructionVersion",
+    "ItemAcceptance",
     "ItemContributor",
     "ItemSource",
     "Outcome",

@@ -70,6 +70,26 @@ class Outcome(models.Model):
         return f"{self.state} of unit {self.unit_id}"
 
 
+class ItemAcceptance(models.Model):
+    """A person's decision that an item goes on as it is, whatever the rule says of the answers to it."""
+
+    item = models.ForeignKey("benchmarks.Item", models.PROTECT, related_name="acceptances")
+    reason = models.TextField()
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+    at = models.DateTimeField()
+    undone_at = models.DateTimeField(null=True)
+    undone_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["item"], condition=Q(undone_at=None), name="item_acceptance_live_once"),
+            models.CheckConstraint(name="item_acceptance_says_why", condition=~Q(reason="")),
+        ]
+
+    def __str__(self) -> str:
+        return f"item {self.item_id} accepted as it is"
+
+
 class ItemSource(models.Model):
     """What a derived item is made of: an item of an earlier stage, and the accepted answer, if one was used."""
 

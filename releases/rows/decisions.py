@@ -32,7 +32,8 @@ _OUTCOME_COLUMNS = (
         "o.numbers::text",
         "json",
         "What it was decided on: sheets, their means by name, the score; where the"
-        " majority decides also how many sheets passed and failed, and how many failed each clause.",
+        " majority decides also how many sheets passed and failed, and how many failed each clause; by_person: it is"
+        " accepted by a person, whatever the rule says.",
     ),
     RowColumn("decided_on", "o.answers", "int4", "How many answers it was decided on."),
     RowColumn("rule_version", "v.number", "int4", "Number of the rule it was decided by; see rules."),

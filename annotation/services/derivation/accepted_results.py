@@ -13,7 +13,8 @@ from annotation.queries.unit_completion import complete_units
 from annotation.services.answers.model_answers import REPEAT
 from annotation.services.derivation.run_choice import RunChoice
 from annotation.services.derivation.unanswered_calls import UnansweredCall, unanswered_calls
-from annotation.services.review.outcomes import facts_of, judge_unit
+from annotation.services.review.item_acceptance import accepted_as_they_are
+from annotation.services.review.outcomes import BY_PERSON, facts_of, judge_unit
 from benchmarks.models import Benchmark, Image, Item, Stage
 from benchmarks.queries.availability import is_kept, kept_without
 from benchmarks.rules.derivations import Derivation, DerivationSource, PictureRef, Result
@@ -78,7 +79,8 @@ def results_of(
     """The accepted results of a stage, or of some of its items. `of` items or kept: these as such.
 
     On submit every counted answer is accepted; by review those that a reviewer accepted; by rule those of units whose
-    newest outcome is accepted. Those to items that are withdrawn, dropped by a filter or wait for a fact are none.
+    newest outcome is accepted, and of items that a person accepted as they are, which are a result also without any
+    answer. Those to items that are withdrawn, dropped by a filter or wait for a fact are none.
     `without`: a filter that is not asked. Answers of models are none without `runs`; with it those of the runs chosen
     are results, whatever the stage's acceptance, and results say what kinds need that read all raters. `filtered`
     false: as if no filter dropped anything or waited.
@@ -97,11 +99,13 @@ def results_of(
         return [Result(sources[pk]) for pk in sorted(sources)]
     answers = _answers(stage, live)
     outcomes = _outcomes(stage, live, filtered) if stage.acceptance == Stage.Acceptance.BY_RULE else None
+    accepted_items: set[int] = set()
     if outcomes is not None:
         accepted_units = {(outcome.campaign_id, unit) for unit, outcome in outcomes.items()}
         answers = [
             answer for answer in answers if (answer.assignment.campaign_id, answer.assignment.unit_id) in accepted_units
         ]
+        accepted_items = _without_answers(accepted_as_they_are(live.values("pk")), answers)
     if runs is not None:
         answers += _model_answers(stage, live, runs)
     sources = _sources(Item.objects.filter(pk__in={answer.assignment.unit.item_id for answer in answers}), stage.key)
@@ -117,9 +121,16 @@ def results_of(
         results = _with_raters(results, answers)
     if resolved:
         results = _with_resolutions(results, answers)
+    if accepted_items:
+        accepted = _sources(Item.objects.filter(pk__in=accepted_items), stage.key)
+        results += [Result(accepted[pk]) for pk in sorted(accepted)]
     if unanswered and runs is not None:
         results += _unanswered(stage, live, runs)
     return results
+
+
+def _without_answers(items: set[int], answers: Iterable[Annotation]) -> set[int]:
+    return items - {answer.assignment.unit.item_id for answer in answers}
 
 
 def _unanswered(stage: Stage, items: QuerySet[Item], runs: RunChoice) -> list[Result]:
@@ -292,7 +303,8 @@ def _result(
     outcome = outcomes[unit.pk] if outcomes is not None and of_person else None
     passes = True
     if outcome is not None:
-        passes = judge_unit(outcome.rule_version, [answer], facts.get(unit.item_id, {})).state == "accepted"
+        verdict = judge_unit(outcome.rule_version, [answer], facts.get(unit.item_id, {}))
+        passes = verdict.state == "accepted" or bool(outcome.numbers.get(BY_PERSON))
     return Result(
         item=sources[unit.item_id],
         target=unit.target,

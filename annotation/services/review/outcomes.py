@@ -1,18 +1,20 @@
 """What the rule says of a unit, once it has the answers it needs: see docs/explanation/acceptance.md.
 
 Judged from the outbox and under the lock of the stage, so that two answers that come at once are both seen. What reads
-a fact of the item that is missing waits for it, and so does what was said of an item whose own filters wait.
+a fact of the item that is missing waits for it, and so does what was said of an item whose own filters wait. What a
+person accepted as it is, is accepted, also without answers; the rule's numbers and failed clauses stay beside that.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from annotation.fields.contract import FactGate, Shown
-from annotation.models import Annotation, Outcome, RuleVersion
+from annotation.models import Annotation, Outcome, RuleVersion, Slot
 from annotation.queries.unit_completion import CampaignUnit, has_enough_answers, wanted_counts
+from annotation.services.review.item_acceptance import accepted_as_they_are
 from annotation.services.sheets.rule_versions import rule_of
 from annotation.services.sheets.sheet_versions import sheet_of
 from benchmarks.models import ItemFact
@@ -21,6 +23,7 @@ from benchmarks.rules.acceptance import FACTS, Verdict, judge
 from people.models import Rater
 
 State = Outcome.State
+BY_PERSON = "by_person"  # among the numbers of an outcome that a person decided
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,7 @@ class ItemState:
 
 
 def judge_items(item_ids: Iterable[int], at: datetime) -> None:
-    """Make the outcomes of these items' units anew. A unit that lacks answers has none."""
+    """Make the outcomes of these items' units anew. A unit that lacks answers has none, unless a person accepted it."""
     ids = list(item_ids)
     answers: dict[CampaignUnit, list[Annotation]] = defaultdict(list)
     for answer in counted_answers(ids).filter(assignment__campaign__rule_version__isnull=False):
@@ -41,14 +44,26 @@ def judge_items(item_ids: Iterable[int], at: datetime) -> None:
         CampaignUnit(outcome.campaign_id, outcome.unit_id): outcome
         for outcome in Outcome.objects.filter(unit__item__in=ids)
     }
+    accepted = _accepted_units(accepted_as_they_are(ids))
     wanted, facts, waits = wanted_counts(answers), facts_of(ids), filter_waits(ids)
     for place, unit_answers in answers.items():
+        if place in accepted:
+            continue
         old = before.pop(place, None)
         if has_enough_answers(unit_answers, wanted[place]):
             item = unit_answers[0].assignment.unit.item_id
-            _write(place, unit_answers, ItemState(facts.get(item, {}), waits.get(item, ())), old, at)
+            state = ItemState(facts.get(item, {}), waits.get(item, ()))
+            version = unit_answers[0].assignment.campaign.rule_version
+            assert version is not None
+            _write(place, version, unit_answers, _outcome_values(version, unit_answers, state), old, at)
         elif old is not None:
             old.delete()
+    for place, (version, item) in accepted.items():
+        unit_answers = answers.get(place, [])
+        values = _NOT_JUDGED
+        if unit_answers and has_enough_answers(unit_answers, wanted[place]):
+            values = _outcome_values(version, unit_answers, ItemState(facts.get(item, {}), waits.get(item, ())))
+        _write(place, version, unit_answers, _accepted_values(values), before.pop(place, None), at)
     for gone in before.values():
         gone.delete()
 
@@ -106,14 +121,36 @@ def _outcome_values(version: RuleVersion, answers: Sequence[Annotation], item: I
     return {"state": str(verdict.state), "failed": list(verdict.failed), "waits_for": [], "numbers": numbers}
 
 
+_NOT_JUDGED: Mapping[str, Any] = {"state": str(State.UNDECIDED), "failed": [], "waits_for": [], "numbers": {}}
+
+
+def _accepted_units(item_ids: Collection[int]) -> dict[CampaignUnit, tuple[RuleVersion, int]]:
+    """Of the campaigns that ask about these items, with the rule and the item of each."""
+    if not item_ids:
+        return {}
+    slots = Slot.objects.filter(unit__item__in=item_ids, cohort__campaign__rule_version__isnull=False)
+    rows = slots.select_related("unit", "cohort__campaign__rule_version").order_by("pk")
+    units = {}
+    for slot in rows:
+        campaign = slot.cohort.campaign
+        assert campaign.rule_version is not None
+        units[CampaignUnit(campaign.pk, slot.unit_id)] = (campaign.rule_version, slot.unit.item_id)
+    return units
+
+
+def _accepted_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """What the rule says, and that it does not decide."""
+    numbers = {**values["numbers"], BY_PERSON: True}
+    return {**values, "state": str(State.ACCEPTED), "waits_for": [], "numbers": numbers}
+
+
 def _write(
-    place: CampaignUnit, answers: Sequence[Annotation], item: ItemState, old: Outcome | None, at: datetime
-) -> None:
+    place: CampaignUnit, version: RuleVersion, answers: Sequence[Annotation], values: Mapping[str, Any],
+    old: Outcome | None, at: datetime,
+) -> None:  # fmt: skip
     """A new moment only where something changed."""
-    version = answers[0].assignment.campaign.rule_version
-    assert version is not None
     outcome = old or Outcome(campaign_id=place.campaign_id, unit_id=place.unit_id)
-    new = {"rule_version_id": version.pk, "answers": len(answers), **_outcome_values(version, answers, item)}
+    new = {"rule_version_id": version.pk, "answers": len(answers), **values}
     if old is None or any(getattr(old, name) != value for name, value in new.items()):
         for name, value in new.items():
             setattr(outcome, name, value)

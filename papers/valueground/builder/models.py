@@ -90,7 +90,7 @@ class Build(models.Model):
     A worker holds it by `lease_until` and proves it by `holder`. `code_a`, `code_b`, `option_a` and `option_b` are of
     the pair that was confirmed when the build was planned. `plan_round` and `edit_round` count from 0. `cost`: the sum
     of its steps, `unaccounted` what lost requests may have cost besides. `item`: the pair under review. `decision`:
-    what a person decided whatever its state is.
+    what a person decided whatever its state is: that it goes to review, past review, or nowhere.
     """
 
     class State(models.TextChoices):
@@ -115,7 +115,8 @@ class Build(models.Model):
         PLAN = "plan", _("Both: plan again")
 
     class Decision(models.TextChoices):
-        ACCEPTED = "accepted", _("Accepted as it is")
+        ACCEPTED = "accepted", _("Put under review by a person")
+        AS_IT_IS = "as_it_is", _("Accepted as it is")
         GIVEN_UP = "given_up", _("Given up")
 
     plan = models.ForeignKey(BuildPlan, models.PROTECT, related_name="builds", db_index=False)

@@ -33,6 +33,7 @@ from evaluation.tables.table import MissingData, Table, TableOption
 from evaluation.tables.table_inputs import TableInputs
 from evaluation.tables.targets import LabelRow, not_asked, table_rows
 from papers.valueground.printed_values import PRINTED, printed
+from papers.valueground.tables.accepted_pairs import accepted_pairs_note
 from papers.valueground.tables.answers import Instances, inclusion_sentences, known_answers, load_instances
 from papers.valueground.tables.raters import CHOICE
 
@@ -169,6 +170,7 @@ def build_countries(inputs: TableInputs) -> Table:
     columns: list[Words] = [*(row.text for row in label_rows), _("All")]
     words: list[Words] = [*inclusion_sentences(of), *set_text, _("In percent. Intervals over questions (jackknife).")]
     rows = _country_rows(of, models, by_country(of, label_rows), inputs)
+    words += accepted_pairs_note(inputs)
     return inputs.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 
 
@@ -230,6 +232,7 @@ def build_settings(inputs: TableInputs) -> Table:
         _("In percent. The last three over the same instances: answered in both settings, with the pictures matched."),
         _("Intervals over questions (jackknife)."),
     ]
+    words += accepted_pairs_note(inputs)
     return inputs.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 
 
@@ -287,4 +290,5 @@ def build_bands(inputs: TableInputs) -> Table:
         ),
     ]
     columns: list[Words] = [_("Accuracy"), _("Rank")]
+    words += accepted_pairs_note(inputs)
     return inputs.table(corner=_("Model"), columns=columns, rows=rows, words=words)

@@ -27,6 +27,7 @@ from papers.valueground.builder.models import Build
 from papers.valueground.builder.queries import known_costs
 from papers.valueground.builder.states import CONFIGURATION_NAMES, ENDED
 from papers.valueground.printed_values import printed, rows
+from papers.valueground.tables.accepted_pairs import accepted_pairs_note
 from predictions.models import Attempt
 
 STAGE = "pair-review"
@@ -87,6 +88,7 @@ def build_costs(inputs: TableInputs) -> Table:
         _("Pairs whose cost is not known are left out: %(n)s of %(all)s.")
         % {"n": len(pairs) - len(known), "all": len(pairs)},
     ]
+    words += accepted_pairs_note(inputs)
     return inputs.table(corner=_("How it was made"), columns=[_("Mean cost")], rows=table_rows, words=words)
 
 

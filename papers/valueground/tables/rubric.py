@@ -35,6 +35,7 @@ from evaluation.tables.table import MissingData, Table, TableOption
 from evaluation.tables.table_inputs import TableInputs
 from papers.valueground.printed_values import printed
 from papers.valueground.recipe import RULE
+from papers.valueground.tables.accepted_pairs import accepted_pairs_note
 from papers.valueground.tables.costs import COSTS, backend_and_configuration, paper_order
 from people.models import Rater
 
@@ -150,6 +151,7 @@ def build_scores(inputs: TableInputs) -> Table:
         _total_words(),
     ]
     columns = [NAMES[field] for field in (*FIELDS, TOTAL)]
+    words += accepted_pairs_note(inputs)
     return inputs.table(corner=_("How it was made"), columns=columns, rows=table_rows, words=words)
 
 
@@ -195,6 +197,7 @@ def build_judge(inputs: TableInputs) -> Table:
         _("Over the pairs that both judged. Intervals: other pairs and other people."),
         _total_words(),
     ]  # fmt: skip
+    words += accepted_pairs_note(inputs)
     return inputs.table(corner=_("Question"), columns=columns, rows=table_rows, words=words)
 
 

@@ -8,14 +8,17 @@ from decimal import Decimal
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from annotation.models import Annotation
+from annotation.pages.rule_results import RuleResult, rule_results
 from benchmarks.models import Image, ItemReturn
 from papers.valueground.builder.image_comparison import compare
 from papers.valueground.builder.models import Build, BuildStep
 from papers.valueground.builder.prompts import alternative_text
 from papers.valueground.builder.states import SIDES
 from papers.valueground.builder.texts import OVERRIDES, REASONS
+from people.models import Rater
 from predictions.services.sending.pool import original_bytes
 from predictions.texts.call_reasons import reason_text
 
@@ -48,7 +51,8 @@ class RoundVerdict:
 @dataclass
 class Round:
     """One attempt under a plan. `plan`: the planner's output, in the round that it was made for. `instructions` and
-    `removed` by side; `shares`: what part of the pixels changed, as text; `cost` None where a price is unknown."""
+    `removed` by side; `shares`: what part of the pixels changed, as text; `refusals`: what services and models
+    said where they gave nothing; `cost` None where a price is unknown."""
 
     plan_round: int
     edit_round: int
@@ -59,6 +63,7 @@ class Round:
     instructions: list[tuple[str, str]] = field(default_factory=list)
     shares: list[tuple[str, str]] = field(default_factory=list)
     verdicts: list[RoundVerdict] = field(default_factory=list)
+    refusals: list[str] = field(default_factory=list)
 
     @property
     def number(self) -> tuple[int, int]:
@@ -93,9 +98,29 @@ class Round:
 
 
 @dataclass(frozen=True)
+class RoundTab:
+    """The pair as it was after a round. `left` and `right`: steps of its pictures."""
+
+    name: str
+    left: int
+    right: int
+    is_current: bool
+
+
+@dataclass(frozen=True)
+class PeopleVerdict:
+    """What people's review says of the pair. `result` None: it waits for answers. `points`: each point of the rubric
+    with the mean and the most there is. `answers`: how many there are so far."""
+
+    result: RuleResult | None
+    answers: int
+    points: Sequence[tuple[str, float, int]]
+
+
+@dataclass(frozen=True)
 class PairLog:
-    """`shown`: the two pictures side by side. `pictures`: all of them, to choose from, of all revisions. `difference`:
-    in words what part of the two changed, where that is asked."""
+    """`shown`: the two pictures side by side. `pictures`: all of them, to choose from, of all revisions. `tabs`: the
+    rounds that left a pair. `difference`: in words what part of the two changed, where that is asked."""
 
     build: Build
     revisions: Sequence[Build]
@@ -105,6 +130,8 @@ class PairLog:
     comments: Sequence[str]
     returned: Sequence[ItemReturn]
     reason: str
+    tabs: Sequence[RoundTab]
+    people: PeopleVerdict | None
     difference: str = ""
 
     @property
@@ -132,8 +159,41 @@ def pair_log(build: Build, left: str = "", right: str = "", *, compared: bool = 
                                      _chosen(drawn, right) or _newest(until, "b")) if picture]  # fmt: skip
     return PairLog(
         build, revisions, rounds.get(build.pk, []), drawn, shown, _comments(build), _returns(build), _reason(build),
+        _tabs(rounds.get(build.pk, []), shown), _people(build),
         _difference(shown) if compared and len(shown) > 1 else "",
     )  # fmt: skip
+
+
+def _tabs(rounds: Iterable[Round], shown: Sequence[DrawnPicture]) -> list[RoundTab]:
+    """One for each round of this revision that drew something, and has both pictures then."""
+    newest: dict[str, int] = {}
+    tabs: list[RoundTab] = []
+    current = [picture.step.pk for picture in shown]
+    rounds = list(rounds)
+    has_plans = len({each.plan_round for each in rounds}) > 1
+    for each in rounds:
+        sides = {picture.side: picture.step.pk for picture in each.pictures}
+        newest |= {side: step for side, step in sides.items() if side in SIDES}
+        if not sides.keys() & set(SIDES) or len(newest) < len(SIDES):
+            continue
+        name = _("Plan %(plan)s, round %(round)s") if has_plans else _("Round %(round)s")
+        values = {"plan": each.plan_round + 1, "round": each.edit_round + 1}
+        pair = [newest[side] for side in SIDES]
+        tabs.append(RoundTab(name % values, pair[0], pair[1], pair == current))
+    return tabs
+
+
+def _people(build: Build) -> PeopleVerdict | None:
+    """None where people do not review the pair."""
+    if build.item is None:
+        return None
+    answers = Annotation.objects.filter(
+        live=True, counted=True, assignment__unit__item=build.item, rater__kind=Rater.Kind.PERSON
+    ).count()
+    result = next(iter(rule_results(build.item) or ()), None)
+    means = result.outcome.numbers.get("values", {}) if result is not None else {}
+    points = [(str(POINTS[key][0]), float(means[key]), POINTS[key][1]) for key in POINTS if key in means]
+    return PeopleVerdict(result, answers, points)
 
 
 def _difference(shown: Sequence[DrawnPicture]) -> str:
@@ -198,6 +258,8 @@ def _add(each: Round, step: BuildStep, statements: dict[str, str]) -> None:
     """Put a step into its round. `statements`: those of the newest plan, for the texts of its pictures."""
     each.steps.append(step)
     output = step.output
+    if step.state in FRUITLESS and output.get("message"):
+        each.refusals.append(f"{step.get_kind_display()}: {output['message']}")
     if step.kind == BuildStep.Kind.PLAN and step.state == BuildStep.State.DONE:
         each.plan = output
         statements |= {side: str(output.get("semantic_statement", {}).get(side, "")) for side in SIDES}
@@ -212,6 +274,12 @@ def _add(each: Round, step: BuildStep, statements: dict[str, str]) -> None:
         each.verdicts.append(_verdict(step, each))
 
 
+FRUITLESS = (BuildStep.State.REFUSED, BuildStep.State.DECLINED, BuildStep.State.FAILED)
+POINTS: Mapping[str, tuple[Any, int]] = {
+    "match_a": (gettext_lazy("Match A"), 2), "match_b": (gettext_lazy("Match B"), 2),
+    "pair_match": (gettext_lazy("Pair match"), 2), "no_cue": (gettext_lazy("No cue"), 1),
+}  # fmt: skip
+"""Of the rubric, with the most that each can have."""
 SHARES = {
     "a_b": lambda: _("A and B"), "base_a": lambda: _("base picture and A"), "base_b": lambda: _("base picture and B"),
 }  # fmt: skip

@@ -16,11 +16,15 @@ from papers.valueground.builder.states import ENDED, RESUMABLE, SIDES, WORKING
 from papers.valueground.survey.models import SurveyQuestion
 
 State = Build.State
+Decision = Build.Decision
 CHIPS: Mapping[str, str] = {
     State.ACCEPTED: "ok", State.BEST_EFFORT: "back", State.REFUSED: "no", State.FAILED: "no",
-    State.OVER_BUDGET: "back", State.STOPPED: "hollow", Build.Decision.GIVEN_UP: "no",
+    State.OVER_BUDGET: "back", State.STOPPED: "hollow", Decision.GIVEN_UP: "no",
+    Decision.AS_IT_IS: "ok",
 }  # fmt: skip
 STATE_GROUPS: Mapping[str, Collection[str]] = {"working": WORKING, "interrupted": RESUMABLE}
+FINAL = (Decision.AS_IT_IS, Decision.GIVEN_UP)
+"""Decisions after which the state of a build says nothing of what becomes of its pair."""
 PICTURE_KINDS = ("base", "edit")
 
 
@@ -40,6 +44,11 @@ class PairCell:
     @property
     def label(self) -> str:
         return label_of(self.build)
+
+    @property
+    def note(self) -> str:
+        """Why a person decided so, or what a service said."""
+        return self.build.decision_reason or self.build.message
 
     @property
     def rounds(self) -> int:
@@ -99,8 +108,8 @@ class PairMatrix:
 
 
 def shown_state(build: Build) -> str:
-    """What a person decided, else how far it is."""
-    return build.decision or build.state
+    """What a person decided that the pair is, else how far it is."""
+    return build.decision if build.decision in FINAL else build.state
 
 
 def chip_of(build: Build) -> str:
@@ -108,7 +117,7 @@ def chip_of(build: Build) -> str:
 
 
 def label_of(build: Build) -> str:
-    return str(build.get_decision_display() or build.get_state_display())
+    return str(build.get_decision_display() if build.decision in FINAL else build.get_state_display())
 
 
 def newest_builds(benchmark: Benchmark) -> QuerySet[Build]:
@@ -123,7 +132,7 @@ def pair_matrix(benchmark: Benchmark, *, state: str = "", source: str = "", text
     """A fixed number of queries, whatever there is, but for the pictures: those of the rows are loaded with them."""
     builds = list(newest_builds(benchmark))
     counts = Counter(map(shown_state, builds))
-    named = [*State.choices, (Build.Decision.GIVEN_UP, Build.Decision.GIVEN_UP.label)]
+    named = [*State.choices, *((decision, Decision(decision).label) for decision in FINAL)]
     states = [(str(value), str(label), counts[value]) for value, label in named if counts[value]]
     chosen = [build for build in builds if _fits(build, state, source, text)]
     sources = sorted({build.source.key for build in builds})

@@ -30,6 +30,7 @@ from papers.valueground.builder.forms import BuildPlanForm
 from papers.valueground.builder.models import Build, BuildPlan
 from papers.valueground.builder.pages.pair_log import PairLog, pair_log
 from papers.valueground.builder.pages.pair_matrix import STATE_GROUPS, chip_of, label_of, newest_builds, pair_matrix
+from papers.valueground.builder.pages.revision_forecast import revision_forecast
 from papers.valueground.builder.services import decisions, plans
 from papers.valueground.builder.services.plans import BuildRefused
 from papers.valueground.builder.services.review_items import send_back_with_comment
@@ -155,24 +156,37 @@ def _send_back(request: HttpRequest, build: Build, user: User) -> str:
     return _("The pair was sent back with your comment.")
 
 
-def _accept(_request: HttpRequest, build: Build, user: User) -> str:
-    decisions.accept(build, user, timezone.now())
-    return _("The pair was put under review as it is.")
+def _put_under_review(_request: HttpRequest, build: Build, user: User) -> str:
+    decisions.put_under_review(build, user, timezone.now())
+    return _("The pair was put under review.")
+
+
+def _accept_as_it_is(request: HttpRequest, build: Build, user: User) -> str:
+    decisions.accept_as_it_is(build, _reason(request), user, timezone.now())
+    return _("The pair was accepted as it is. It goes on to the later stages.")
 
 
 def _give_up(request: HttpRequest, build: Build, user: User) -> str:
-    decisions.give_up(build, request.POST.get("reason", "").replace("\x00", ""), user, timezone.now())
+    decisions.give_up(build, _reason(request), user, timezone.now())
     return _("The pair was given up.")
 
 
 def _take_back(_request: HttpRequest, build: Build, user: User) -> str:
+    was_given_up = build.decision == Build.Decision.GIVEN_UP
     decisions.take_back(build, user, timezone.now())
-    return _("The pair is not given up any more.")
+    if was_given_up:
+        return _("The pair is not given up any more.")
+    return _("The pair is not accepted as it is any more. The rule of its review decides.")
+
+
+def _reason(request: HttpRequest) -> str:
+    return request.POST.get("reason", "").replace("\x00", "")
 
 
 PLAN_ACTIONS: dict[str, Any] = {"stop": _stop, "resume": _resume, "budget": _raise_budget}
 BUILD_ACTIONS: dict[str, Any] = {
-    "restart": _restart, "send_back": _send_back, "accept": _accept, "give_up": _give_up, "take_back": _take_back,
+    "restart": _restart, "send_back": _send_back, "review": _put_under_review, "accept": _accept_as_it_is,
+    "give_up": _give_up, "take_back": _take_back,
 }  # fmt: skip
 GROUP_TEXTS = {"working": gettext_lazy("In progress"), "interrupted": gettext_lazy("Can be resumed")}
 
@@ -189,9 +203,11 @@ def _pair(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
     shown = [("pair", build.pk), *zip(("left", "right"), (picture.step.pk for picture in log.shown), strict=False)]
     context = _context(
         request, benchmark, log=log, build=build, can_return=_can_return(request, benchmark, build),
-        targets=Build.CommentTarget.choices, can_resume=build.state in states.RESUMABLE and not build.decision,
-        can_accept=decisions.can_accept(build), can_give_up=decisions.can_give_up(build), chip=chip_of(build),
-        label=label_of(build), shown_query=urlencode(shown), **_neighbours(benchmark, log),
+        targets=_targets(build), can_resume=build.state in states.RESUMABLE and not build.decision,
+        can_review=decisions.can_put_under_review(build), can_accept=decisions.can_accept_as_it_is(build),
+        forecast=revision_forecast(build), is_working=build.state in states.WORKING,
+        is_accepted_as_it_is=build.decision == Build.Decision.AS_IT_IS, can_give_up=decisions.can_give_up(build),
+        chip=chip_of(build), label=label_of(build), shown_query=urlencode(shown), **_neighbours(benchmark, log),
     )  # fmt: skip
     return render(request, "papers/valueground/pair.html", context)
 
@@ -206,12 +222,23 @@ def _can_return(request: HttpRequest, benchmark: Benchmark, build: Build) -> boo
     item = build.item
     if build.decision == Build.Decision.GIVEN_UP or not is_permitted(request.user, benchmark, "review"):
         return False
-    if item is None:  # the rounds are used up, and nobody reviews what came of them
-        return build.state == Build.State.BEST_EFFORT and not Build.objects.filter(replaces=build).exists()
+    if item is None:  # rounds used up or refused by a model, and nobody reviews what came of it
+        return (
+            build.state in (Build.State.BEST_EFFORT, Build.State.REFUSED)
+            and not Build.objects.filter(replaces=build).exists()
+        )
     if item.withdrawn_at is not None:
         return False
     maker = maker_of(item)
     return maker is not None and maker.key != BY_IMPORT
+
+
+def _targets(build: Build) -> list[tuple[str, str, bool]]:
+    """What a comment may be about, and which of it is chosen at first: where no pair was drawn, only the plan."""
+    target = Build.CommentTarget
+    has_pair = build.item_id is not None or build.state == Build.State.BEST_EFFORT
+    offered = [target.A, target.B, target.BOTH, target.PLAN] if has_pair else [target.PLAN]
+    return [(str(each.value), str(each.label), each == (target.BOTH if has_pair else target.PLAN)) for each in offered]
 
 
 def _neighbours(benchmark: Benchmark, log: PairLog) -> dict[str, int | None]:

@@ -1,7 +1,9 @@
-"""What a person decides about a pair besides a comment: accept it as it is, give it up, or take that back.
+"""What a person decides about a pair besides a comment: put it under review, accept it as it is, give it up; or take
+that back.
 
-Neither overrides what people say of a pair: an accepted one goes to their review, and one that is given up leaves it.
-A build at work is left alone; stop its plan first.
+One that is put under review goes to people although the critic has not accepted it. One that is accepted as it is goes
+on to the later stages whatever critic and people say of it; people may still review it. One that is given up leaves
+review. A build at work is left alone; stop its plan first.
 
 Locks: the stage of the pairs, then the plan, then the build.
 """
@@ -9,11 +11,15 @@ Locks: the stage of the pairs, then the plan, then the build.
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from annotation.services.derivation import outbox
+from annotation.services.review import item_acceptance
+from annotation.services.review.item_acceptance import AcceptanceRefused
 from annotation.services.revisions.returns import follow_withdrawal
 from benchmarks.models import Item, Stage
 from benchmarks.services.intake.judging import lock_stage
@@ -28,13 +34,25 @@ from people.models import User
 Decision = Build.Decision
 BECAUSE = "given_up"  # why its item is withdrawn
 LONGEST_REASON = 500
+NOT_ACCEPTED: dict[str, Any] = {
+    "own": gettext_lazy("You had a part in this pair. Ask somebody else to decide."),
+    "no_rule": gettext_lazy("Pairs are not accepted by a rule here. Decide in review."),
+    "none": gettext_lazy("The pair was changed meanwhile. Look at it again."),
+}
 
 
-def can_accept(build: Build) -> bool:
+def can_put_under_review(build: Build) -> bool:
     """Whether the best pair so far can go to review: the critic has not accepted it, and nobody reviews it yet."""
     open_states = (Build.State.BEST_EFFORT, Build.State.REFUSED, *states.RESUMABLE)
     is_open = build.state in open_states and not build.decision and build.item_id is None
     return is_open and not _is_replaced(build) and progress_of(build).pair is not None
+
+
+def can_accept_as_it_is(build: Build) -> bool:
+    """Whether the pair can go on whatever is said of it: it is under review, or could be put there."""
+    if build.decision in (Decision.AS_IT_IS, Decision.GIVEN_UP) or _is_replaced(build):
+        return False
+    return can_put_under_review(build) or (build.item is not None and build.item.withdrawn_at is None)
 
 
 def can_give_up(build: Build) -> bool:
@@ -43,19 +61,50 @@ def can_give_up(build: Build) -> bool:
     return has_rested and build.decision != Decision.GIVEN_UP and not _is_replaced(build)
 
 
-def accept(build: Build, actor: User, at: datetime) -> None:
-    """Put the newest complete pair under review. Raises BuildRefused."""
+def put_under_review(build: Build, actor: User, at: datetime) -> None:
+    """Let people judge the newest complete pair. Raises BuildRefused."""
     with transaction.atomic():
         stage, locked = _lock(build)
-        if stage is None:
-            raise BuildRefused(_("This benchmark has no stage in which people review pairs."))
-        if not can_accept(locked):
+        if not can_put_under_review(locked):
             raise BuildRefused(
-                _("This pair cannot be accepted as it is: it is under review, at work, or not complete.")
+                _("This pair cannot be put under review: it is there already, at work, or not complete.")
             )
-        _save(locked, Decision.ACCEPTED, "", actor, at)
-        record(actor, "build.accepted", scope=stage.benchmark.scope, target=f"build:{build.pk}")
-        review_items.publish_build(stage, build.pk)
+        _publish(_review_stage(stage), locked, actor, at)
+
+
+def accept_as_it_is(build: Build, reason: str, actor: User, at: datetime) -> None:
+    """Let the pair go on to the later stages whatever critic and people say, with a reason. Raises BuildRefused."""
+    reason = reason.strip()[:LONGEST_REASON]
+    if not reason:
+        raise BuildRefused(_("Say why the pair is accepted as it is."))
+    with transaction.atomic():
+        stage, locked = _lock(build)
+        review = _review_stage(stage)
+        if not can_accept_as_it_is(locked):
+            raise BuildRefused(
+                _("This pair cannot be accepted as it is: it is at work, not complete, replaced, or done.")
+            )
+        if locked.item_id is None:
+            _publish(review, locked, actor, at)
+            locked = Build.objects.select_related("plan__benchmark").get(pk=locked.pk)
+        assert locked.item_id is not None
+        try:
+            item_acceptance.accept_as_it_is(locked.item_id, actor, reason, at)
+        except AcceptanceRefused as refused:
+            raise BuildRefused(str(NOT_ACCEPTED.get(refused.reason, NOT_ACCEPTED["none"]))) from None
+        _save(locked, Decision.AS_IT_IS, reason, actor, at)
+
+
+def _review_stage(stage: Stage | None) -> Stage:
+    if stage is None:
+        raise BuildRefused(_("This benchmark has no stage in which people review pairs."))
+    return stage
+
+
+def _publish(stage: Stage, locked: Build, actor: User, at: datetime) -> None:
+    _save(locked, Decision.ACCEPTED, "", actor, at)
+    record(actor, "build.accepted", scope=stage.benchmark.scope, target=f"build:{locked.pk}")
+    review_items.publish_build(stage, locked.pk)
 
 
 def give_up(build: Build, reason: str, actor: User, at: datetime) -> None:
@@ -75,16 +124,28 @@ def give_up(build: Build, reason: str, actor: User, at: datetime) -> None:
 
 
 def take_back(build: Build, actor: User, at: datetime) -> None:
-    """The pair is not given up any more: it is under review again, if it was. Raises BuildRefused."""
+    """Take the last decision back: a pair that was given up is under review again, if it was; one that was accepted as
+    it is, is left to the rule of review again. Raises BuildRefused."""
     with transaction.atomic():
         stage, locked = _lock(build)
-        if locked.decision != Decision.GIVEN_UP:
-            raise BuildRefused(_("This pair is not given up."))
-        if stage is not None and locked.item is not None and locked.item.withdrawn_because == BECAUSE:
+        if locked.decision == Decision.AS_IT_IS and locked.item_id is not None:
+            item_acceptance.undo_acceptance(locked.item_id, actor, at)
+        elif locked.decision != Decision.GIVEN_UP:
+            raise BuildRefused(_("This pair is neither given up nor accepted as it is."))
+        elif stage is not None and locked.item is not None and locked.item.withdrawn_because == BECAUSE:
             _set_withdrawn(stage, locked.item, actor, None)
-        was_accepted = locked.item_id is not None and locked.state not in review_items.reviewed_states(locked.plan)
-        _save(locked, Decision.ACCEPTED if was_accepted else "", "", actor, at)
+        _save_former(locked, actor, at)
         record(actor, "build.taken_back", scope=locked.plan.benchmark.scope, target=f"build:{build.pk}")
+
+
+def _save_former(build: Build, actor: User, at: datetime) -> None:
+    """What was decided before the last decision."""
+    acceptance = item_acceptance.acceptance_of(build.item_id) if build.item_id is not None else None
+    if acceptance is not None:
+        _save(build, Decision.AS_IT_IS, acceptance.reason, acceptance.by, acceptance.at)
+        return
+    was_published = build.item_id is not None and build.state not in review_items.reviewed_states(build.plan)
+    _save(build, Decision.ACCEPTED if was_published else "", "", actor, at)
 
 
 def _lock(build: Build) -> tuple[Stage | None, Build]:

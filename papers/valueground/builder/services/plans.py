@@ -340,7 +340,7 @@ def order_revision(build: Build, comment: str, actor: User | None, target: str =
         return ordered
     if current.decision == Build.Decision.GIVEN_UP:
         raise BuildRefused(_("The pair was given up. Take it back first."))
-    is_finished = current.state in (Build.State.ACCEPTED, Build.State.BEST_EFFORT) or current.decision
+    is_finished = current.state in states.ENDED or current.decision
     if not is_finished:
         raise BuildRefused(_("Only a pair that is finished can be sent back."))
     comment = comment.strip()[:MOST_COMMENT]

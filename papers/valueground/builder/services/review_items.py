@@ -26,13 +26,14 @@ from people.models import User
 
 STAGE = "pair-review"
 State = Build.State
+Decision = Build.Decision
 
 
 def reviewed_builds(plan: BuildPlan) -> QuerySet[Build]:
     """Builds whose pair people review: those that the critic or a person accepted, best effort where the plan says so
     or there is no critic; but none that was given up."""
-    wanted = Q(state__in=reviewed_states(plan)) | Q(decision=Build.Decision.ACCEPTED)
-    return Build.objects.filter(wanted, plan=plan).exclude(decision=Build.Decision.GIVEN_UP)
+    wanted = Q(state__in=reviewed_states(plan)) | Q(decision__in=(Decision.ACCEPTED, Decision.AS_IT_IS))
+    return Build.objects.filter(wanted, plan=plan).exclude(decision=Decision.GIVEN_UP)
 
 
 def reviewed_states(plan: BuildPlan) -> list[str]:
