@@ -11,6 +11,7 @@ from annotation.models import Campaign, CampaignCohort
 from annotation.queries.board_counts import ChainCounts, CohortCounts, chain_counts
 from benchmarks.models import Stage
 from benchmarks.pages.board import ALL_COHORTS, Cell, Note, Reading, Row, Rows, address
+from benchmarks.pages.plugin_pages import page_filling
 from benchmarks.rules.forecast import Forecast, forecast
 from people.models import Cohort
 
@@ -120,8 +121,13 @@ def _waits(reading: Reading, stage: Stage, counts: CohortCounts, cohort: Cohort 
 
 
 def _fact_waits(reading: Reading, stage: Stage, n: int) -> list[Note]:
-    text = ngettext("%(n)s waits for a fact", "%(n)s wait for a fact", n) % {"n": _number(n)}
-    return [Note(text, _filters_url(reading, stage, "waiting"), "wait")] if n else []
+    """In a stage whose items a page of the recipe makes, people decide on that page what the filters wait for."""
+    page, text = page_filling(stage), ngettext("%(n)s waits for a fact", "%(n)s wait for a fact", n)
+    url = _filters_url(reading, stage, "waiting")
+    if page is not None:
+        text = ngettext("%(n)s waits for a decision", "%(n)s wait for a decision", n)
+        url = address("benchmarks:plugin_page", reading.benchmark, page.key) if reading.works else ""
+    return [Note(text % {"n": _number(n)}, url, "wait")] if n else []
 
 
 def _filters_url(reading: Reading, stage: Stage, show: str) -> str:

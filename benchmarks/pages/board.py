@@ -181,7 +181,7 @@ def register_side(source: SideSource) -> None:
         _SIDES.append(source)
 
 
-def address(name: str, benchmark: Benchmark, *args: int, **query: str | int) -> str:
+def address(name: str, benchmark: Benchmark, *args: int | str, **query: str | int) -> str:
     return reverse(name, args=[benchmark.slug, *args], query=query or None)
 
 

@@ -33,6 +33,7 @@ NO = "I cannot say anything about people in pictures."
 SLOW_SECONDS = 1.0
 PAIR_ANSWERS = PairAnswers()
 LETTER = "Answer with A or B"  # how a prompt asks for one of two
+MATCH = '"image_1"'  # how a prompt asks which of two pictures shows which answer
 LEVEL = re.compile(r"^(\d{1,2}): ", re.MULTILINE)  # a level of a scale that a prompt explains in words
 RATING = "rating=X"  # how a prompt says that the chosen level is to be stated
 LENGTH = re.compile(r"^At (least|most) (\d+) characters\.", re.MULTILINE)  # how a sheet asks for a text
@@ -150,6 +151,9 @@ def completion_text(asked: dict[str, Any], dice: Random) -> str:
     text = prompt_text(asked)
     if LETTER in text:
         return f"{choose_upper_middle(['A', 'B'], dice)}. A practice model does not look closer."
+    if MATCH in text:
+        letters = dice.choice(["AB", "AB", "BA"])
+        return json.dumps({"image_1": letters[0], "image_2": letters[1]})
     if word := WORD.search(text):
         return f"I would like to see a picture of {word[1]} that somebody took, please."
     if limits := dict(LENGTH.findall(text)):

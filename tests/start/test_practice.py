@@ -61,6 +61,13 @@ def test_it_writes_a_text_as_long_as_the_sheet_asks_and_a_query_with_its_word() 
     assert queries and all("pão de queijo" in (text or "") for text in queries)
 
 
+def test_it_says_which_of_two_pictures_shows_which_answer() -> None:
+    form = 'Reply with JSON only, in this form:\n{"image_1": "A or B", "image_2": "A or B"}'
+    asked = [{"messages": [{"role": "user", "content": f"{number}\n{form}"}]} for number in range(60)]
+    replies = {text for body in asked if (text := reply_text(body)) not in (None, CHATTER)}
+    assert replies == {'{"image_1": "A", "image_2": "B"}', '{"image_1": "B", "image_2": "A"}'}
+
+
 def test_now_and_then_it_chats_or_declines() -> None:
     answers = [reply_text(chat_request(number)) for number in range(500)]
     assert 5 <= answers.count(CHATTER) <= 40 and 2 <= answers.count(None) <= 30

@@ -105,7 +105,7 @@ def results_of(
         answers = [
             answer for answer in answers if (answer.assignment.campaign_id, answer.assignment.unit_id) in accepted_units
         ]
-        accepted_items = _without_answers(accepted_as_they_are(live.values("pk")), answers)
+        accepted_items = _without_answers(accepted_as_they_are(live.values_list("pk", flat=True)), answers)
     if runs is not None:
         answers += _model_answers(stage, live, runs)
     sources = _sources(Item.objects.filter(pk__in={answer.assignment.unit.item_id for answer in answers}), stage.key)

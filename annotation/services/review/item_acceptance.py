@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from typing import Any
 
 from annotation.models import ItemAcceptance, ItemContributor
 from annotation.services.derivation import outbox
@@ -78,6 +79,6 @@ def _lock(item_id: int) -> Item:
     return Item.objects.select_related("stage__benchmark").get(pk=item_id)
 
 
-def _follow(item: Item, actor: User, verb: str, **data: str) -> None:
+def _follow(item: Item, actor: User, verb: str, **data: Any) -> None:
     outbox.mark_items_due([item.pk])
     record(actor, verb, scope=item.stage.benchmark.scope, target=f"item:{item.pk}", **data)

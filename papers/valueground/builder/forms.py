@@ -59,13 +59,13 @@ class BuildPlanForm(StyledFormMixin, forms.Form):
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         self.benchmark = benchmark
         super().__init__(*args, **kwargs)
-        endpoints = Endpoint.objects.filter(team=benchmark.team, retired_at=None, kind=Endpoint.Kind.OPENAI)
+        self.endpoints = Endpoint.objects.filter(team=benchmark.team, retired_at=None, kind=Endpoint.Kind.OPENAI)
         for row in SOURCE_ROWS:
             fields: dict[str, forms.Field] = {
                 "key": _line(_("Key"), _("Becomes the source of the pairs, such as source1."), 60),
-                "chat_endpoint": _endpoint_field(_("Endpoint of planner and critic"), endpoints),
+                "chat_endpoint": _endpoint_field(_("Endpoint of planner and critic"), self.endpoints),
                 "chat_model": _line(_("Their model")),
-                "image_endpoint": _endpoint_field(_("Endpoint of pictures"), endpoints),
+                "image_endpoint": _endpoint_field(_("Endpoint of pictures"), self.endpoints),
                 "image_model": _line(_("Model of pictures")),
                 "size": _line(_("Size (optional)"), _("Such as 1024x1024."), 20),
             }

@@ -170,7 +170,7 @@ def build_countries(inputs: TableInputs) -> Table:
     columns: list[Words] = [*(row.text for row in label_rows), _("All")]
     words: list[Words] = [*inclusion_sentences(of), *set_text, _("In percent. Intervals over questions (jackknife).")]
     rows = _country_rows(of, models, by_country(of, label_rows), inputs)
-    words += accepted_pairs_note(inputs)
+    words += accepted_pairs_note(inputs, CHOICE)
     return inputs.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 
 
@@ -232,7 +232,7 @@ def build_settings(inputs: TableInputs) -> Table:
         _("In percent. The last three over the same instances: answered in both settings, with the pictures matched."),
         _("Intervals over questions (jackknife)."),
     ]
-    words += accepted_pairs_note(inputs)
+    words += accepted_pairs_note(inputs, CHOICE)
     return inputs.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 
 
@@ -290,5 +290,5 @@ def build_bands(inputs: TableInputs) -> Table:
         ),
     ]
     columns: list[Words] = [_("Accuracy"), _("Rank")]
-    words += accepted_pairs_note(inputs)
+    words += accepted_pairs_note(inputs, CHOICE)
     return inputs.table(corner=_("Model"), columns=columns, rows=rows, words=words)

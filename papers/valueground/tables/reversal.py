@@ -76,7 +76,7 @@ def build_reversals(inputs: TableInputs) -> Table:
         SAME_INSTANCES,
         _("Intervals over questions (jackknife)."),
     ]
-    words += accepted_pairs_note(inputs)
+    words += accepted_pairs_note(inputs, CHOICE)
     return inputs.table(corner=_("Model"), columns=REVERSAL_COLUMNS, rows=rows, words=words)
 
 
@@ -118,7 +118,7 @@ def build_reversals_by_country(inputs: TableInputs) -> Table:
         *inclusion_sentences(of), *_missing_notes(of), *set_text, SAME_INSTANCES,
         _("Intervals over questions (jackknife), for these models and countries."),
     ]  # fmt: skip
-    words += accepted_pairs_note(inputs)
+    words += accepted_pairs_note(inputs, CHOICE)
     return inputs.table(corner=_("Country"), columns=REVERSAL_COLUMNS, rows=rows, words=words)
 
 
@@ -180,7 +180,7 @@ def build_reversals_by_margin(inputs: TableInputs) -> Table:
         _("Mean outside the two options: %(count)s pairs of question and country.") % {"count": outside},
         _("In percent, models and sources pooled. Intervals over questions (jackknife)."),
     ]  # fmt: skip
-    words += accepted_pairs_note(inputs)
+    words += accepted_pairs_note(inputs, CHOICE)
     return inputs.table(corner=_("Bin"), columns=columns, rows=rows, words=words)
 
 
@@ -232,7 +232,7 @@ def build_transfer(inputs: TableInputs) -> Table:
             "out each country; its difference is each country's mean over models, averaged over countries."
         ),
     ]
-    words += accepted_pairs_note(inputs)
+    words += accepted_pairs_note(inputs, CHOICE)
     return inputs.table(corner=_("Model"), columns=columns, rows=rows, words=words)
 
 

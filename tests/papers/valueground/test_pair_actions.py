@@ -80,6 +80,12 @@ def test_pairs_are_built_reviewed_and_sent_back(
     assert "A calmer face." in client.get(f"{address}?pair={second.pk}").content.decode()
 
 
+def test_without_an_endpoint_the_form_leads_to_one(client: Client, benchmark: Benchmark) -> None:
+    page = client.get(f"{page_of(benchmark, 'pairs')}?new=1").content.decode()
+    assert "no endpoint that answers chats and draws pictures" in page and "s1-key" not in page
+    assert f"/teams/{benchmark.team.slug}/models/" in page
+
+
 def test_the_forecast_names_endpoints_without_a_seed(world: World, client: Client, benchmark: Benchmark) -> None:
     address = f"{page_of(benchmark, 'pairs')}?new=1"
     for offers, is_named in ((["images", "schema", "seed"], False), (["images"], True)):

@@ -149,7 +149,8 @@ def test_a_pair_that_a_model_refused_is_read_and_planned_again(
     build = builds["refused"]
     StepLog(build).add("base", state="refused", output={"message": "No picture of a door."})
     page = client.get(f"{page_of(benchmark, 'pairs')}?pair={build.pk}").content.decode()
-    assert "Draw: No picture of a door." in text_of(page) and "Not this picture." in page
+    assert "No picture of a door." in text_of(page) and "Not this picture." in page
+    assert "No picture was drawn." in page
     assert "Not this picture." in client.get(f"{page_of(benchmark, 'pairs')}?state=refused").content.decode()
     assert "Plan again" in page and '<option value="a"' not in page, "there is no pair to change"
     act(client, benchmark, build, "send_back", comment="Show a window.", target="plan")
@@ -243,4 +244,4 @@ def test_the_page_shows_what_changed_between_any_two_pictures(
     same = client.get(f"{address}?pair={build.pk}&left={first_b}&right={first_b}&changed=1").content.decode()
     assert "The two pictures are the same." in same
     empty = client.get(f"{address}?pair={builds['refused'].pk}&changed=1").content.decode()
-    assert "Nothing is drawn yet." in empty and "differ" not in empty
+    assert "No picture was drawn." in empty and "differ" not in empty

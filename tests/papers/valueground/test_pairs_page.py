@@ -122,7 +122,7 @@ def test_what_went_wrong_is_told(world: World, client: Client, benchmark: Benchm
     builds = add_pairs(benchmark, world.owner)
     page = text_of(pairs(client, benchmark, f"pair={builds['refused'].pk}"))
     assert "The image service refused three pictures." in page and "Not this picture." in page
-    assert "Nothing is drawn yet." in page and "No step was taken yet." in page
+    assert "No picture was drawn." in page and "No step was taken yet." in page
     page = text_of(pairs(client, benchmark, f"pair={builds['best_effort'].pk}"))
     assert "The edit rounds are used up. The newest pair is kept." in page
     Build.objects.filter(pk=builds["accepted"].pk).update(unaccounted=Decimal("0.04"))

@@ -98,7 +98,8 @@ def test_the_overview_leads_to_the_survey(client: Client, benchmark: Benchmark, 
     assert "7 questions wait for a decision." in text_of(page) and page_of(benchmark) in page
     press(client, benchmark, "confirm", "Q2")
     page = text_of(client.get(f"/b/{benchmark.slug}/").content.decode())
-    assert "wait for a decision" not in page, "what is confirmed can go on"
+    assert "questions wait for a decision" not in page, "what is confirmed can go on"
+    assert "6 wait for a decision" in page and "wait for a fact" not in page, "people decide on the page of the survey"
 
 
 def add_pairs(benchmark: Benchmark, *names: str) -> list[Item]:

@@ -75,6 +75,12 @@ class Round:
         return None if None in costs else sum((cost for cost in costs if cost is not None), Decimal(0))
 
     @property
+    def untold_refusals(self) -> list[str]:
+        """What services said, as far as no decision of the round names it."""
+        notes = [note for verdict in self.verdicts for note in verdict.notes]
+        return [refusal for refusal in self.refusals if not any(refusal in note for note in notes)]
+
+    @property
     def seeds(self) -> list[int]:
         return [step.seed for step in self.steps if step.seed is not None]
 
@@ -137,6 +143,12 @@ class PairLog:
     @property
     def cost(self) -> Decimal:
         return self.build.cost + self.build.unaccounted
+
+    @property
+    def captions(self) -> list[tuple[DrawnPicture, str]]:
+        """The pictures side by side, each with the answer that it stands for; a base picture with none."""
+        options = {"a": self.build.option_a, "b": self.build.option_b}
+        return [(picture, options.get(picture.side, "")) for picture in self.shown]
 
 
 def pair_log(build: Build, left: str = "", right: str = "", *, compared: bool = False) -> PairLog:
@@ -259,7 +271,7 @@ def _add(each: Round, step: BuildStep, statements: dict[str, str]) -> None:
     each.steps.append(step)
     output = step.output
     if step.state in FRUITLESS and output.get("message"):
-        each.refusals.append(f"{step.get_kind_display()}: {output['message']}")
+        each.refusals.append(str(output["message"]))
     if step.kind == BuildStep.Kind.PLAN and step.state == BuildStep.State.DONE:
         each.plan = output
         statements |= {side: str(output.get("semantic_statement", {}).get(side, "")) for side in SIDES}
@@ -313,7 +325,8 @@ def _verdict(step: BuildStep, each: Round) -> RoundVerdict:
         for axis, text in output.get("issues", {}).get(side, {}).items()
         if text and axis in AXES
     ]
-    override = str(OVERRIDES.get(step.override, step.override)) if step.override else ""
+    is_last_refusal = step.override == "image_refused" and output.get("route") == "refused"
+    override = str(OVERRIDES.get(step.override, step.override)) if step.override and not is_last_refusal else ""
     notes = [str(note) for note in output.get("notes", ())] if not issues else []
     return RoundVerdict(
         _route(output.get("asked", "")), _route(output.get("route", "")), issues, override,

@@ -77,7 +77,10 @@ def pairs_page(request: HttpRequest, benchmark: Benchmark) -> HttpResponse:
 
 
 def _form(request: HttpRequest, benchmark: Benchmark, form: BuildPlanForm, **more: Any) -> HttpResponse:
-    context = _context(request, benchmark, form=form, confirmed=len(plans.confirmed_questions(benchmark)), **more)
+    confirmed = len(plans.confirmed_questions(benchmark))
+    context = _context(
+        request, benchmark, form=form, confirmed=confirmed, endpoints=form.endpoints.exists(), **more
+    )  # fmt: skip
     return render(request, "papers/valueground/pair_plan.html", context, status=400 if form.errors else 200)
 
 

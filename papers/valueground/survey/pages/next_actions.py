@@ -39,5 +39,8 @@ def import_survey(benchmark: Benchmark, user: User) -> NextAction | None:
 def undecided(stage: Stage, n: int) -> FactWait:
     """Questions wait for a decision."""
     text = ngettext("%(n)s question waits for a decision.", "%(n)s questions wait for a decision.", n) % {"n": n}
-    detail = _("Confirm its pair of options, or exclude it with a reason.")
+    detail = ngettext(
+        "Confirm its pair of options, or exclude it with a reason.",
+        "Confirm their pairs of options, or exclude them with a reason.", n,
+    )  # fmt: skip
     return FactWait(stage, n, text, detail, _("View the survey"), _page(stage.benchmark, "survey"))
