@@ -68,13 +68,14 @@ def _page(
     refusals: list[StageRefusal] | None = None,
 ) -> HttpResponse:
     cohorts = list(form.team_cohorts)
-    missing = [row for row in recipe_cohorts(benchmark) if row.cohort is None]
+    named = recipe_cohorts(benchmark)
     context = {
         "benchmark": benchmark,
         "form": form,
         "rows": chain_rows(form, states, cohorts),
         "cohorts": cohorts,
-        "missing": missing,
+        "missing": [row for row in named if row.cohort is None],
+        "own_cohorts": not named,
         "parts": [(part.template, part_form) for part, part_form in parts],
         "may_create": may_create_cohorts(request.user, benchmark),
         "work": chain_work(states, form.openings()) if not form.errors else None,

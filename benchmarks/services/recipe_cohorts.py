@@ -1,6 +1,6 @@
-"""Create the cohorts that a recipe names, each with an invitation link."""
+"""Create the cohorts of a benchmark, those that its recipe names or others, each with invitation links."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -10,40 +10,54 @@ from benchmarks.models import Benchmark
 from benchmarks.queries.saved_recipes import recipe_of
 from benchmarks.recipes.contract import CohortSpec
 from people.access import may_name_managers
-from people.models import Cohort, Invitation, Team, User
+from people.models import Cohort, Team, User
 from people.services import links, memberships
 from people.services.cohorts import CohortData, create_cohort
 
 
 @dataclass(frozen=True)
 class CreatedCohort:
-    """A new cohort. `url` holds the token of its invitation, which is not stored."""
+    """A new cohort. `urls` hold the tokens of its invitations, which are not stored."""
 
     cohort: Cohort
-    invitation: Invitation
-    url: str
+    urls: tuple[str, ...]
 
 
-@transaction.atomic
 def create_recipe_cohorts(
     benchmark: Benchmark, labels: Collection[str], actor: User, link: Callable[[str], str], at: datetime
 ) -> list[CreatedCohort]:
     """Create those of the recipe's cohorts that are named in `labels` and that the team lacks.
 
+    As `create_cohorts`, with one link each.
+    """
+    recipe = recipe_of(benchmark)
+    specs = recipe.cohorts if recipe is not None else ()
+    return create_cohorts(benchmark, [_data_of(spec) for spec in specs if spec.label in labels], 1, actor, link, at)
+
+
+@transaction.atomic
+def create_cohorts(
+    benchmark: Benchmark,
+    wanted: Sequence[CohortData],
+    invitations: int,
+    actor: User,
+    link: Callable[[str], str],
+    at: datetime,
+) -> list[CreatedCohort]:
+    """Create those of these cohorts that the team lacks, each with so many invitations.
+
     A cohort of the same label is left alone, so a second call creates nothing. `link` turns a token into an address.
     An actor who does not administer the team becomes a manager of the new cohorts, to invite more people.
     """
-    recipe = recipe_of(benchmark)
-    if recipe is None:
+    if not wanted:
         return []
     team = Team.objects.select_for_update().get(pk=benchmark.team_id)  # two requests at once create each label once
     existing = set(team.cohorts.values_list("label", flat=True))
-    missing = [spec for spec in recipe.cohorts if spec.label in labels and spec.label not in existing]
-    cohorts = [create_cohort(team, _data_of(spec), actor) for spec in missing]
+    cohorts = [create_cohort(team, data, actor) for data in wanted if data["label"] not in existing]
     if not may_name_managers(actor, team):
         for cohort in cohorts:
             memberships.add_manager(cohort, actor, actor)
-    return [_invite(team, cohort, actor, link, at) for cohort in cohorts]
+    return [CreatedCohort(cohort, _invite(team, cohort, invitations, actor, link, at)) for cohort in cohorts]
 
 
 def _data_of(spec: CohortSpec) -> CohortData:
@@ -59,6 +73,8 @@ def _data_of(spec: CohortSpec) -> CohortData:
     )
 
 
-def _invite(team: Team, cohort: Cohort, actor: User, link: Callable[[str], str], at: datetime) -> CreatedCohort:
-    invitation, token = links.invite(team, actor, at, cohort=cohort)
-    return CreatedCohort(cohort, invitation, link(token))
+def _invite(
+    team: Team, cohort: Cohort, invitations: int, actor: User, link: Callable[[str], str], at: datetime
+) -> tuple[str, ...]:
+    tokens = [links.invite(team, actor, at, cohort=cohort)[1] for _number in range(invitations)]
+    return tuple(map(link, tokens))

@@ -117,6 +117,54 @@ def test_researchers_create_cohorts_only_where_the_team_allows_it(world: World, 
     assert mara.post(PAGE, {"labels": ["China"]}).status_code == 404
 
 
+def own_cohorts(*rows: tuple[str, str, str], count: int = 2, **more: str) -> dict[str, str]:
+    """What a browser sends of the form of a benchmark whose recipe names no cohort."""
+    fields = {
+        f"cohorts-{at}-{name}": value
+        for at, row in enumerate(rows)
+        for name, value in zip(("label", "country", "languages"), row, strict=True)
+    }
+    return (
+        {"cohorts-TOTAL_FORMS": str(max(2, len(rows))), "cohorts-INITIAL_FORMS": "0", "count": str(count)}
+        | fields
+        | more
+    )
+
+
+def test_several_cohorts_of_an_own_benchmark_are_created_in_one_form_that_leads_to_the_chain(world: World) -> None:
+    admin, path = world.client(world.team_admin), f"/b/{world.benchmark.slug}/cohorts/"
+    world.benchmark.roles.create(user=world.team_admin, name="researcher")
+    html = page(admin, path)
+    assert html.count('name="cohorts-0-label"') == html.count('name="cohorts-1-label"') == 1
+    more = admin.post(path, own_cohorts(("Kenya", "KE", "sw en"), ("", "", ""), more="1")).content.decode()
+    assert 'name="cohorts-2-label"' in more and 'value="Kenya"' in more, "a row more, and nothing is lost"
+    assert not Cohort.objects.filter(label="Kenya").exists()
+    reply = admin.post(path, own_cohorts(("Kenya", "KE", "sw en"), ("Diaspora", "", "ar"), ("", "", ""), count=3))
+    html = reply.content.decode()
+    assert "2 cohorts created" in html and len(set(links_in(html))) == 6
+    assert "Open the whole chain" in html, "the way back"
+    kenya, diaspora = Cohort.objects.get(label="Kenya"), Cohort.objects.get(label="Diaspora")
+    assert (kenya.country, kenya.languages, kenya.direction) == ("KE", ["sw", "en"], "ltr")
+    assert (diaspora.country, diaspora.direction) == ("", "rtl")
+    assert "Kenya" in page(admin, path) and not links_in(page(admin, path))
+
+
+def test_rows_that_cannot_be_cohorts_are_named_and_nothing_is_created(world: World) -> None:
+    admin, path = world.client(world.team_admin), f"/b/{world.benchmark.slug}/cohorts/"
+    wrong = {
+        "at least one cohort": own_cohorts(("", "", ""), ("", "", "")),
+        "is written twice": own_cohorts(("Kenya", "KE", "sw"), ("Kenya", "", "")),
+        "with this label": own_cohorts(("Kenya", "KE", "sw"), ("Egypt", "", "")),
+        "is not a language code": own_cohorts(("Kenya", "KE", "Swahili!"), ("", "", "")),
+    }
+    for words, form in wrong.items():
+        reply = admin.post(path, form)
+        assert reply.status_code == 400 and words in reply.content.decode(), words
+    assert not Cohort.objects.filter(label="Kenya").exists() and not Invitation.objects.exists()
+    assert world.client(world.mara).post(path, own_cohorts(("Kenya", "KE", "sw"))).status_code == 404
+    assert "These people can create the cohorts" in page(world.client(world.mara), path)
+
+
 def test_a_reviewer_reads_who_can_create_them_and_strangers_learn_nothing(world: World, benchmark: Benchmark) -> None:
     world.team.researchers_make_cohorts = True
     world.team.save()
@@ -129,11 +177,6 @@ def test_a_reviewer_reads_who_can_create_them_and_strangers_learn_nothing(world:
         client = world.client(person)
         assert client.get(PAGE).status_code == client.post(PAGE, {"labels": ["India"]}).status_code == 404
     assert not Cohort.objects.filter(label="India").exists()
-
-
-def test_a_benchmark_without_a_recipe_leads_to_the_team(world: World) -> None:
-    html = page(world.client(world.owner), f"/b/{world.benchmark.slug}/cohorts/")
-    assert "no recipe that names cohorts" in html and f'href="/teams/{world.team.slug}/"' in html
 
 
 def test_the_invitations_end_after_fourteen_days(world: World, benchmark: Benchmark) -> None:

@@ -1,0 +1,73 @@
+"""Several cohorts at once, a row for each: what most cohorts need. The rest can be changed on a cohort's own page."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from benchmarks.rules.label_sets.countries import NAMES
+from people.forms.base import StyledFormMixin
+from people.forms.teams import CohortForm
+from people.models import Cohort, Team
+from people.services.cohorts import CohortData
+
+ROWS, MOST_ROWS = 2, 30
+MOST_LINKS = 50
+RIGHT_TO_LEFT = frozenset({"ar", "arc", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"})
+
+
+class OwnCohortForm(CohortForm):
+    """One row. An empty row is no cohort."""
+
+    def __init__(self, *args: Any, team: Team, **kwargs: Any) -> None:
+        super().__init__(*args, team=team, naming=True, **kwargs)
+        for name in ("names", "direction", "time_zone"):
+            del self.fields[name]
+        self.fields["label"].help_text = ""
+        countries = sorted(NAMES.items(), key=lambda row: row[1])
+        self.fields["country"] = forms.ChoiceField(
+            label=_("Country (optional)"), required=False, choices=[("", _("No country")), *countries]
+        )
+        self.fields["country"].widget.attrs["class"] = "in"
+        self.fields["languages"].help_text = _("For example “ar en”.")
+
+    @property
+    def data_for_service(self) -> CohortData:
+        data = self.cleaned_data
+        direction = Cohort.Direction.RTL if set(data["languages"][:1]) & RIGHT_TO_LEFT else Cohort.Direction.LTR
+        return CohortData(
+            label=data["label"], names={}, country=data["country"], languages=data["languages"],
+            direction=direction, time_zone="UTC",
+        )  # fmt: skip
+
+
+class _OwnCohorts(forms.BaseFormSet):  # type: ignore[type-arg]
+    def clean(self) -> None:
+        labels = [form.cleaned_data["label"] for form in self.filled if form.cleaned_data.get("label")]
+        for label in labels:
+            if labels.count(label) > 1:
+                raise forms.ValidationError(_("“%(label)s” is written twice."), params={"label": label})
+        if not any(self.errors) and not self.filled:
+            raise forms.ValidationError(_("Write the name of at least one cohort."))
+
+    @property
+    def filled(self) -> list[OwnCohortForm]:
+        return [form for form in self.forms if form.has_changed()]
+
+    @property
+    def cohorts(self) -> list[CohortData]:
+        return [form.data_for_service for form in self.filled]
+
+
+OwnCohorts = forms.formset_factory(
+    OwnCohortForm, formset=_OwnCohorts, extra=ROWS, max_num=MOST_ROWS, absolute_max=MOST_ROWS, validate_max=True
+)
+
+
+class LinksForm(StyledFormMixin, forms.Form):
+    """How many people each of the new cohorts begins with."""
+
+    count = forms.IntegerField(
+        label=_("Invitation links for each cohort"), min_value=1, max_value=MOST_LINKS, initial=3,
+        help_text=_("One link lets one person join. More can be made later."),
+    )  # fmt: skip
