@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from annotation.forms.recipes import RecipeFileForm, SaveRecipeForm
+from annotation.forms.recipes import RecipeFileForm, SaveRecipeForm, condition_rows, conditions_of
 from annotation.pages.recipes import content_view, stages_with_drafts
 from benchmarks.access import benchmark_for, may_remove_recipe, saved_recipe_for, team_for_recipes
 from benchmarks.imports.recipe_file import FileProblem, RecipeFileError, parse_content
@@ -19,7 +19,14 @@ from benchmarks.models import Benchmark, SavedRecipe
 from benchmarks.pages.tabs import tabs_for
 from benchmarks.queries.saved_recipes import offered_recipes, recipe_of
 from benchmarks.recipes.recipe_json import file_text
-from benchmarks.services.recipes.saved_recipes import checked_content, keep_recipe, recipe_content, set_removed
+from benchmarks.services.recipes.saved_recipes import (
+    ItemVocabulary,
+    checked_content,
+    item_vocabulary,
+    keep_recipe,
+    recipe_content,
+    set_removed,
+)
 from people.models import Team
 from people.pages.tabs import tabs_for as site_tabs
 from people.views.request_helpers import current_user
@@ -31,11 +38,19 @@ from people.views.request_helpers import current_user
 def save_recipe(request: HttpRequest, slug: str) -> HttpResponse:
     """What a recipe of the benchmark holds, before it is downloaded or kept for the team."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
-    form = SaveRecipeForm(request.POST or None, initial=_usual_texts(benchmark))
-    texts = form.cleaned_data if request.method == "POST" and form.is_valid() else _usual_texts(benchmark)
-    content = recipe_content(benchmark, texts["name"], texts["summary"])
+    usual, posted = item_vocabulary(benchmark), request.POST or None
+    initial = {**_usual_texts(benchmark), "concepts": "\n".join(usual.concepts)}
+    form = SaveRecipeForm(posted, initial=initial)
+    rows = condition_rows(posted if posted and "conditions-TOTAL_FORMS" in posted else None, usual.conditions)
+    is_valid = request.method == "POST" and all([form.is_valid(), not rows.is_bound or rows.is_valid()])
+    texts, vocabulary = _usual_texts(benchmark), usual
+    if is_valid:
+        texts = form.cleaned_data
+        conditions = conditions_of(rows, usual.conditions) if rows.is_bound else usual.conditions
+        vocabulary = ItemVocabulary(texts["concepts"] if "concepts" in request.POST else usual.concepts, conditions)
+    content = recipe_content(benchmark, texts["name"], texts["summary"], vocabulary)
     problems = _problems(content)
-    if request.method == "POST" and form.is_valid() and not problems:
+    if is_valid and not problems:
         if request.POST.get("do") == "download":
             return _download(content, 1)
         row, is_new = keep_recipe(benchmark.team, content, current_user(request))
@@ -44,7 +59,8 @@ def save_recipe(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("annotation:saved_recipe", benchmark.team.slug, row.pk)
     context = {
         "benchmark": benchmark, "nav": tabs_for(request.user, benchmark, "stages"), "who_place": benchmark.name,
-        "form": form, "problems": problems, "view": None if problems else content_view(parse_content(content)),
+        "form": form, "rows": rows, "problems": problems,
+        "view": None if problems else content_view(parse_content(content)),
         "drafts": stages_with_drafts(benchmark),
     }  # fmt: skip
     status = 400 if request.method == "POST" else 200

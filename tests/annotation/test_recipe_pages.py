@@ -252,3 +252,29 @@ def test_a_hostile_file_is_refused_and_nothing_is_kept(world: World, data: bytes
     reply = load(world.client(world.mara), LIST, data)
     assert reply.status_code == 400 and words in words_of(reply)
     assert not SavedRecipe.objects.exists()
+
+
+def test_concepts_and_picture_conditions_have_a_form_and_are_kept(world: World, composed: Benchmark) -> None:
+    mara = world.client(world.mara)
+    form = {"name": "Sea", "summary": "", "do": "keep", "concepts": "River\n\n Sea \nRiver",
+            "conditions-TOTAL_FORMS": "2", "conditions-INITIAL_FORMS": "0",
+            "conditions-0-key": "natural", "conditions-0-name": "Photographs"}  # fmt: skip
+    half = mara.post(save_url(composed), {**form, "conditions-1-key": "generated"})
+    assert half.status_code == 400 and "Write a key and a name" in half.content.decode()
+    twice = mara.post(save_url(composed), {**form, "conditions-1-key": "natural", "conditions-1-name": "Again"})
+    assert twice.status_code == 400 and "occurs twice" in twice.content.decode()
+    assert not SavedRecipe.objects.exists()
+    assert (
+        mara.post(save_url(composed), {**form, "conditions-1-key": "made", "conditions-1-name": "Made"}).status_code
+        == 302
+    )
+    row = SavedRecipe.objects.get()
+    assert row.content["concepts"] == ["River", "Sea"]
+    assert [(one["key"], one["name"]["en"]) for one in row.content["conditions"]] == [
+        ("natural", "Photographs"), ("made", "Made")
+    ]  # fmt: skip
+    again = create(mara, row, "again")
+    page = mara.get(save_url(again)).content.decode()
+    assert "River\nSea</textarea>" in page and 'value="Photographs"' in page, "the next version begins with them"
+    mara.post(save_url(again), {"name": "Sea", "summary": again.purpose, "do": "keep"})
+    assert SavedRecipe.objects.count() == 1, "what is not sent stays"

@@ -1,7 +1,7 @@
 """Save a benchmark as a recipe, keep recipes for a team, read recipe files, and make benchmarks of them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -20,7 +20,7 @@ from benchmarks.models import Benchmark, SavedRecipe, Stage
 from benchmarks.queries.label_sets import find_offered, find_set, spec_of
 from benchmarks.queries.model_conditions import conditions_to_save
 from benchmarks.queries.saved_recipes import recipe_of
-from benchmarks.recipes.contract import CohortSpec, Recipe, StageSpec, slug
+from benchmarks.recipes.contract import CohortSpec, ConditionSpec, Recipe, StageSpec, slug
 from benchmarks.recipes.recipe_json import content_digest, parts_to_json, recipe_to_json, to_json
 from benchmarks.recipes.registry import find
 from benchmarks.rules.coverage import SET_PREFIX, CoverageError, CoverageSpec
@@ -40,14 +40,39 @@ NOT_OF_STAGES = ("own_vocabulary", "sample", "asked_about")
 # ---- a benchmark as a recipe -----------------------------------------------------------------------------------------
 
 
-def recipe_content(benchmark: Benchmark, name: str, summary: str) -> Content:
+@dataclass(frozen=True)
+class ItemVocabulary:
+    """What the items of a recipe are about, and where their pictures come from."""
+
+    concepts: tuple[str, ...] = ()
+    conditions: tuple[ConditionSpec, ...] = ()
+
+
+def item_vocabulary(benchmark: Benchmark) -> ItemVocabulary:
+    """That of the recipe which the benchmark follows."""
+    base = recipe_of(benchmark)
+    return ItemVocabulary(base.concepts, base.conditions) if base else ItemVocabulary()
+
+
+def recipe_content(benchmark: Benchmark, name: str, summary: str, vocabulary: ItemVocabulary | None = None) -> Content:
     """What a file of the benchmark holds: how it is made, and nothing of its items, people and answers. Whether it can
-    be loaded again is for `checked_content` to say."""
+    be loaded again is for `checked_content` to say. `vocabulary`: None takes that of the recipe it follows."""
     parts = _recipe_parts(benchmark, name, summary)
+    if vocabulary is not None:
+        parts |= {"concepts": vocabulary.concepts, "conditions": vocabulary.conditions}
+        if recipe_of(benchmark) is None:
+            parts["stages"] = _with_vocabulary(parts["stages"], vocabulary)
     published = {"published": benchmark.recipe} if benchmark.recipe else {}
     rows = {part.key: part.collect(benchmark) for part in PARTS}
     rows[LABEL_SETS] = _label_sets(benchmark, parts["stages"], parts["label_set"])
     return {**parts_to_json(parts), **published, **{key: value for key, value in rows.items() if value}}
+
+
+def _with_vocabulary(stages: tuple[StageSpec, ...], vocabulary: ItemVocabulary) -> tuple[StageSpec, ...]:
+    """The first stage has an item for each concept, culture and condition, where these are named."""
+    if not stages or not (vocabulary.concepts and vocabulary.conditions):
+        return stages
+    return (replace(stages[0], own_vocabulary=False), *stages[1:])
 
 
 def _recipe_parts(benchmark: Benchmark, name: str, summary: str) -> dict[str, Any]:
