@@ -67,6 +67,7 @@ def serve(home: DataFolder, supervisor: Supervisor, host: str, port: int, hosts:
     if demo:
         load_demo(home, env)
     env = environment(home, hosts)
+    choose_practice_port(home, host)
     if practice := home.facts().get("practice"):
         env = {**env, "EMIC_PRACTICE": practice_address(practice)}
     with console.print_step("Starting the web server and the worker"):
@@ -109,8 +110,16 @@ def practice_address(port: int) -> str:
     return f"http://127.0.0.1:{port}/v1"
 
 
+def choose_practice_port(home: DataFolder, host: str) -> None:
+    """Also without the demo a team may try things on the practice model, on a machine of one's own: no site that others
+    reach by a name has one."""
+    is_own = is_local(host) and not os.environ.get("DATABASE_URL") and not os.environ.get("EMIC_HOSTS")
+    if is_own and not home.facts().get("practice"):
+        home.remember(practice=free_port("127.0.0.1", 0))
+
+
 def start_practice(home: DataFolder, supervisor: Supervisor, env: dict[str, str]) -> None:
-    """The demo's model answers at the port it was given once; where that is taken now, the demo goes without."""
+    """It answers at the port that it was given once; where that is taken now, the site goes without."""
     port = home.facts().get("practice")
     if not port:
         return

@@ -42,6 +42,9 @@ class ModelRowForm(StyledFormMixin, forms.Form):
     ) -> None:
         super().__init__(*args, **kwargs)
         self.fields["endpoint"].queryset = endpoints  # type: ignore[attr-defined]
+        known = list(endpoints[:2])
+        if len(known) == 1:
+            self.fields["endpoint"].initial = known[0].pk
         choices = [(offer.condition.key, offer.condition.key) for offer in ready]
         self.fields["conditions"].choices = choices  # type: ignore[attr-defined]
 
@@ -61,7 +64,8 @@ class AskModelsForm(StyledFormMixin, forms.Form):
     )
     asked_about = forms.ChoiceField(
         label=_("Models are asked about"),
-        choices=[("", _("Choose")), (COHORTS, _("The cohorts of the campaign"))],
+        initial=COHORTS,
+        choices=[(COHORTS, _("The cohorts of the campaign"))],
         help_text=_("Only for stages whose recipe says nothing. For a label set, plan a single run."),
     )
 

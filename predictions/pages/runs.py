@@ -310,6 +310,8 @@ def failure_text(call: Call) -> str:
     """A sentence, for a call without a value, and for one without a readable answer to some question."""
     if call.reason == INCOMPLETE:
         return call_reasons.incomplete(call.notes.get("incomplete"))
+    if call.reason == "sheet":
+        return call_reasons.unfit(call.notes.get("sheet"))
     tied = _tied_codes(call.notes.get("distribution")) if call.reason == "two_verdicts" else []
     return call_reasons.tie_text(tied) if tied else call_reasons.reason_text(call.reason) if call.reason else ""
 

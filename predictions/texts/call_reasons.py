@@ -154,6 +154,17 @@ def incomplete(fields: Any) -> str:
     return str(_("Without a readable answer: %(fields)s. The others count.")) % {"fields": parts}
 
 
+def unfit(problems: Any) -> str:
+    """Which rules of the sheet a reply breaks. `problems`: codes by question."""
+    if not isinstance(problems, Mapping) or not problems:
+        return reason_text("sheet")
+    rules = "; ".join(
+        f"{field}: {', '.join(field_reason(str(code)).rstrip('.') for code in codes)}"
+        for field, codes in problems.items()
+    )
+    return str(_("The reply was read, and the sheet does not take it: %(rules)s.")) % {"rules": rules}
+
+
 def no_input_reason(units: int, missing: Mapping[str, int]) -> str:
     """Why a plan cannot start, where none of its units can be asked or a linking run has to be chosen; else empty.
     `missing`: units that cannot be asked, by the code of what they lack."""

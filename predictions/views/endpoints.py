@@ -14,6 +14,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from benchmarks.access import is_permitted
+from benchmarks.models import Benchmark
 from people.access import is_team_admin, team_for
 from people.models import Team
 from people.pages.tabs import tabs_for
@@ -54,10 +56,21 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
         except endpoints.EndpointRefused as refused:
             form.add_error(None, str(refused))
         else:
-            messages.info(request, _("Endpoint saved. Check the connection now."))
-            return redirect("predictions:endpoint", team.slug, new_endpoint.pk)
+            return _added(request, new_endpoint)
     status = 400 if form.errors or key.errors else 200
     return render(request, "predictions/endpoint_new.html", _context(request, team, form=form, key=key), status=status)
+
+
+def _added(request: HttpRequest, endpoint: Endpoint) -> HttpResponse:
+    """Back to the models of the benchmark that led here. The practice model is checked at once: its names are known."""
+    if endpoint.base_url and endpoint.base_url == settings.PRACTICE_MODEL:
+        endpoints.check(endpoint, current_user(request), timezone.now(), "")
+    benchmark = Benchmark.objects.filter(team=endpoint.team, slug=request.GET.get("benchmark", "")).first()
+    if benchmark is not None and is_permitted(request.user, benchmark, "work_on"):
+        messages.info(request, _("Endpoint saved."))
+        return redirect("predictions:ask_models", benchmark.slug)
+    messages.info(request, _("Endpoint saved. Check the connection now."))
+    return redirect("predictions:endpoint", endpoint.team.slug, endpoint.pk)
 
 
 def _new_form(posted: QueryDict | None, *, practice: bool = False) -> EndpointForm:

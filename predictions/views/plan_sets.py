@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import BadRequest, ValidationError
@@ -15,6 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark
 from jobs.formats.numbers import parse_id
+from people.access import is_team_admin
 from people.views.request_helpers import current_user
 from predictions.access import plan_set_for
 from predictions.forms.ask_models import MOST_MODELS, AskModelsForm, ModelRows, planned_runs
@@ -126,6 +128,8 @@ class _AskPage:
             "problem": problem,
             "checked": checked,
             "may_add": len(self.rows.forms) < MOST_MODELS,
+            "practice": settings.PRACTICE_MODEL,
+            "manages": is_team_admin(current_user(request), self.benchmark.team),
         }
         page = page_context(request, self.benchmark, **context)
         return render(request, "predictions/ask_models.html", page, status=400 if wrong else 200)

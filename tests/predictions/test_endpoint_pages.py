@@ -7,7 +7,9 @@ from django.utils import timezone
 
 from jobs.models import Event
 from predictions.models import Endpoint
+from predictions.queries.endpoints import models_of
 from predictions.services.endpoints import endpoints
+from tests.annotation.chain.factories import create_open_campaign
 from tests.forms import inputs_of
 from tests.personas import World
 from tests.predictions.model_server import Server
@@ -57,6 +59,28 @@ def test_a_team_without_an_endpoint_is_offered_the_practice_model_of_this_machin
     assert offered in page(world, world.team_admin, home(world))
     assert 'value="http://127.0.0.1:4321/v1"' in page(world, world.team_admin, offered)
     assert offered not in page(world, world.mara, home(world)), "an admin adds endpoints"
+
+
+def test_from_ask_models_the_practice_model_is_one_form_away_and_leads_back(
+    world: World, settings: Any, scripted_server: Server
+) -> None:
+    world.add_items(1)
+    create_open_campaign(world.stage, world.egypt)
+    ask = f"/b/{world.benchmark.slug}/predictions/ask/"
+    world.benchmark.roles.create(user=world.team_admin, name="researcher")
+    add = f'href="{home(world)}new/?practice=1&amp;benchmark={world.benchmark.slug}"'
+    assert add not in page(world, world.team_admin, ask), "none answers here"
+    settings.PRACTICE_MODEL = scripted_server.base_url
+    assert add in page(world, world.team_admin, ask)
+    assert "An admin of the team adds one." in page(world, world.mara, ask)
+    form = {"kind": "openai", "shown_kind": "openai", "name": "Practice model", "base_url": scripted_server.base_url,
+            "most_in_flight": "4", "timeout_seconds": "30"}  # fmt: skip
+    path = f"{home(world)}new/?practice=1&benchmark={world.benchmark.slug}"
+    reply = world.client(world.team_admin).post(path, form)
+    assert reply.status_code == 302 and reply.headers["Location"] == ask
+    text = page(world, world.team_admin, ask)
+    assert "<datalist" in text and all(f'<option value="{name}">' in text for name in models_of(Endpoint.objects.get()))
+    assert models_of(Endpoint.objects.get()), "it was checked at once"
 
 
 def test_a_refused_form_keeps_what_was_typed_except_the_key(world: World) -> None:

@@ -9,7 +9,7 @@ from jobs.services import runner
 from predictions.models import Call, Endpoint, Run
 from predictions.services.runs import answer_runs
 from predictions.services.runs.engine import retries
-from predictions.texts.call_reasons import MISSING_INPUT
+from predictions.texts.call_reasons import MISSING_INPUT, unfit
 from tests.personas import World, draw_image
 from tests.predictions import model_server
 from tests.predictions.model_server import Act, Rule, Server
@@ -136,3 +136,9 @@ def test_every_missing_input_has_its_sentence() -> None:
     code = [path.read_text() for app in ("predictions", "papers") for path in (root / app).rglob("*.py")]
     codes = {name for text in code for name in re.findall(r'MissingInput\("([a-z_]+)"\)', text)}
     assert codes and codes <= set(MISSING_INPUT), codes - set(MISSING_INPUT)
+
+
+def test_a_reply_that_the_sheet_does_not_take_names_the_question_and_the_rule() -> None:
+    text = unfit({"which_proverb": ["too_short"], "why": ["required"]})
+    assert "which_proverb: " in text and "short" in text and "why: " in text
+    assert unfit(None) == unfit({}) and "does not take it" in unfit({})
