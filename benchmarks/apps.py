@@ -18,6 +18,7 @@ class BenchmarksConfig(AppConfig):
 
         Image.MAX_IMAGE_PIXELS = settings.IMAGE_MAX_PIXELS  # Pillow's own second line: it refuses twice this many
         kinds.register(IMPORT)
+        next_actions.register(next_actions.Rank.BEGIN, next_actions.add_stage)
         next_actions.register(next_actions.Rank.IMPORT, next_actions.import_items)
         kinds.register(JUDGE)
         label_set_uses.register(label_set_uses.stages_with)

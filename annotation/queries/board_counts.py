@@ -148,11 +148,15 @@ def chain_counts(stages: Sequence[Stage], at: datetime) -> ChainCounts:
 
 @dataclass(frozen=True)
 class ChainProgress:
-    """Answers given and wanted where some are missing; and the stages that ask people and were never opened."""
+    """Answers given and wanted where some are missing; and the stages that ask people and were never opened.
+
+    `unanswered`: the first open stage that has items and no answer yet, though some are wanted, with how many.
+    """
 
     answered: int
     wanted: int
     unopened: Sequence[Stage]
+    unanswered: tuple[Stage, int] | None = None
 
     @property
     def is_complete(self) -> bool:
@@ -174,12 +178,23 @@ def chain_progress(benchmark: Benchmark) -> ChainProgress:
     }
     _read_progress(stages, of_row)
     lacking = [counts for counts in of_row.values() if counts.missing]
+    of_stage: dict[int, list[CohortCounts]] = {}
+    for row, counts in of_row.items():
+        of_stage.setdefault(rows_by_id[row].campaign.stage_id, []).append(counts)
     opened = {row.campaign.stage_id for row in rows_by_id.values()}
     return ChainProgress(
         sum(counts.answered for counts in lacking),
         sum(counts.wanted for counts in lacking),
         [stage for stage in stages if stage.target_answers and stage.pk not in opened],
+        next(filter(None, (_unanswered(stage, of_stage.get(stage.pk, ())) for stage in stages)), None),
     )
+
+
+def _unanswered(stage: Stage, rows: Iterable[CohortCounts]) -> tuple[Stage, int] | None:
+    """The stage with its wanted answers, where there are items for some and nobody answered any."""
+    counts = list(rows)
+    wanted = sum(row.wanted for row in counts)
+    return (stage, wanted) if wanted and not sum(row.answered for row in counts) else None
 
 
 def opened_for_models(campaigns: Iterable[Campaign], scope: str) -> frozenset[int]:

@@ -79,7 +79,7 @@ def create(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug, can="work_on")
     stages = list(benchmark.stages.all())
     if not stages:
-        raise Http404
+        return redirect("annotation:stages", slug)  # a campaign opens a stage
     stage = next((s for s in stages if s.key == request.GET.get("stage")), stages[0])
     form = CampaignForm(request.POST or None, benchmark=benchmark, stage=stage)
     if request.method == "POST" and form.is_valid():

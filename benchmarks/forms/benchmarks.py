@@ -19,15 +19,18 @@ TAKEN = _("This address cannot be used. Choose another.")
 
 
 class CreateForm(StyledFormMixin, forms.Form):
-    """A recipe, or a question of one's own."""
+    """A recipe, or stages of one's own, perhaps beginning with a question."""
 
     recipe = forms.ChoiceField(label=_("Start from"), widget=forms.RadioSelect)
     name = forms.CharField(label=_("Name"), max_length=120)
     question = forms.CharField(
-        label=_("Your question"),
+        label=_("First question (optional)"),
         max_length=300,
         required=False,
-        help_text=_("Only for a blank benchmark. Write {target} where the name of the cohort belongs."),
+        help_text=_(
+            "Only for a blank benchmark: a first stage asks it on five points. Write {target} where the name of the "
+            "cohort belongs. Empty: you add the stages yourself."
+        ),
     )
     slug = forms.SlugField(
         label=_("Address"),
@@ -45,6 +48,8 @@ class CreateForm(StyledFormMixin, forms.Form):
         choices = [*((recipe.key, recipe.name) for recipe in RECIPES), *own, (BLANK, _("A blank benchmark"))]
         self.fields["recipe"].choices = choices  # type: ignore[attr-defined]
         self.fields["slug"].widget.attrs |= {"dir": "ltr", "autocapitalize": "none"}
+        newest = teams.order_by("-pk").first()
+        self.fields["team"].initial = newest.pk if newest else None
         if len(teams) == 1:
             self.fields["team"].widget = forms.HiddenInput()
             self.fields["team"].initial = teams[0].pk
@@ -81,10 +86,7 @@ class CreateForm(StyledFormMixin, forms.Form):
         return slug or _free_slug(slugify(self.cleaned_data.get("name", ""))[:40] or "benchmark")
 
     def clean_question(self) -> str:
-        question: str = self.cleaned_data["question"].strip()
-        if self.cleaned_data.get("recipe") == BLANK and not question:
-            raise forms.ValidationError(_("Write the question that people will answer."))
-        return question
+        return str(self.cleaned_data["question"]).strip()
 
 
 def _is_free(slug: str) -> bool:

@@ -69,6 +69,18 @@ def next_action(benchmark: Benchmark, user: User) -> NextAction:
     )
 
 
+def add_stage(benchmark: Benchmark, user: User) -> NextAction | None:
+    """A blank benchmark has no stage yet."""
+    if not is_permitted(user, benchmark, "work_on") or benchmark.stages.exists():
+        return None
+    return NextAction(
+        _("No stage yet."),
+        _("Add a stage"),
+        reverse("annotation:stages", args=[benchmark.slug]),
+        _("Stages are the steps of a benchmark: people answer one, and its answers can be the items of the next."),
+    )
+
+
 def import_items(benchmark: Benchmark, user: User) -> NextAction | None:
     """No stage has an item: the first that takes items from outside needs some."""
     items = Item.objects.filter(stage__benchmark=benchmark, withdrawn_at=None)
@@ -86,4 +98,5 @@ def import_items(benchmark: Benchmark, user: User) -> NextAction | None:
         _("Import items"),
         f"{reverse('benchmarks:import', args=[benchmark.slug])}?{urlencode({'stage': stage.key})}",
         details.get(stage.pictures, _("Import pictures as a zip, with a manifest that says what they show.")),
+        None if benchmark.recipe else (_("Add a stage"), reverse("annotation:stages", args=[benchmark.slug])),
     )

@@ -50,7 +50,12 @@ def create_from_recipe(team: Team, recipe_key: str, name: str, slug: str, actor:
 def create_blank(
     team: Team, name: str, slug: str, actor: User | None, *, question: str, purpose: str = "", target_answers: int = 3
 ) -> Benchmark:
-    """A benchmark with one stage that asks one question on five points. Raises SlugTaken."""
+    """A benchmark with one stage that asks one question on five points; without a question it has no stage yet.
+
+    Raises SlugTaken.
+    """
+    if not question:
+        return create_from_specs(team, name, slug, actor, (), {"purpose": purpose})
     rating = {
         "key": "answer",
         "kind": "rating",

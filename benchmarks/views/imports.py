@@ -16,6 +16,7 @@ from benchmarks.pages.plugin_pages import pages_of
 from benchmarks.pages.tabs import tabs_for
 from benchmarks.services import imports
 from benchmarks.views.import_tables import mapping_address, needs_mapping
+from benchmarks.views.items import without_stage
 from jobs.formats.csv_safety import csv_lines
 from jobs.models import Job
 from jobs.queries import job_reports
@@ -28,6 +29,8 @@ def import_items(request: HttpRequest, slug: str) -> HttpResponse:
     """Upload a zip. The work itself is a job; its page follows it."""
     benchmark = benchmark_for(request.user, slug, can="work_on")
     stages = list(benchmark.stages.all())
+    if not stages:
+        return without_stage(request, benchmark, "import")
     stage = _selected_stage(stages, key=request.GET.get("stage", ""), number=request.POST.get("stage", ""))
     do = request.POST.get("do", "") if request.method == "POST" else ""
     crossing = CrossingForm(*((request.POST,) if do == "cross" else ()), stage=stage)

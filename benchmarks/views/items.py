@@ -19,6 +19,8 @@ from jobs.formats.numbers import parse_id
 @require_safe
 def items(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug)
+    if not request.GET.get("stage") and not benchmark.stages.exists():
+        return without_stage(request, benchmark, "items")
     stage = _stage(benchmark, clean(request.GET.get("stage")))
     chosen = {name: clean(request.GET.get(name)) for name in item_queries.FACETS}
     offered = panels.available_filters(stage, request.GET.dict())
@@ -69,6 +71,15 @@ def item(request: HttpRequest, slug: str, item_id: int) -> HttpResponse:
         "who_place": benchmark.name,
     }
     return render(request, "benchmarks/item.html", context)
+
+
+def without_stage(request: HttpRequest, benchmark: Benchmark, tab: str) -> HttpResponse:
+    """What a page about items says while the benchmark has no stage."""
+    context = {
+        "benchmark": benchmark, "works": is_permitted(request.user, benchmark, "work_on"),
+        "nav": tabs_for(request.user, benchmark, tab), "who_place": benchmark.name,
+    }  # fmt: skip
+    return render(request, "benchmarks/no_stage.html", context)
 
 
 def _stage(benchmark: Benchmark, key: str) -> Stage:

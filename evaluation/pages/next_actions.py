@@ -26,7 +26,10 @@ def use_answers(benchmark: Benchmark, user: User) -> NextAction | None:
     if not _has_answers(benchmark):
         return None
     progress = chain_progress(benchmark)
-    if not progress.is_complete or not is_permitted(user, benchmark, "work_on"):
+    works = is_permitted(user, benchmark, "work_on")
+    if works and progress.unanswered is not None:
+        return _wait_for_stage(benchmark, *progress.unanswered)
+    if not progress.is_complete or not works:
         return _view_tables(benchmark, progress)
     return _open_the_rest(benchmark, progress.unopened) if progress.unopened else _export(benchmark)
 
@@ -40,6 +43,20 @@ def _view_tables(benchmark: Benchmark, progress: ChainProgress) -> NextAction:
         reverse("evaluation:tables", args=[benchmark.slug]),
         _("%(n)s of %(wanted)s answers are there; the tables follow new ones.") % words if wanted else "",
         (_("View agreement"), reverse("evaluation:agreement", args=[benchmark.slug])),
+    )
+
+
+def _wait_for_stage(benchmark: Benchmark, stage: Stage, wanted: int) -> NextAction:
+    """A stage that follows has items, and nobody has answered there."""
+    text = ngettext(
+        "“%(stage)s” has no answer yet; %(n)s is wanted.", "“%(stage)s” has no answer yet; %(n)s are wanted.", wanted
+    )
+    return NextAction(
+        text % {"stage": stage.name, "n": number_format(wanted, use_l10n=True)},
+        _("View coverage"),
+        reverse("annotation:coverage", args=[benchmark.slug]),
+        _("People have the work on their pages. The tables show the stages that have answers."),
+        (_("View the tables"), reverse("evaluation:tables", args=[benchmark.slug])),
     )
 
 

@@ -8,7 +8,10 @@ from evaluation.metrics.estimate import REASONS, Estimate
 
 Words = str | Promise
 NO_VALUE: dict[str, tuple[Words, Words]] = {
-    "free_text": (_("Free text."), _("No agreement by default. Choose a measure under “Measure”.")),
+    "free_text": (
+        _("Free text."),
+        _("No agreement by default. Choose a measure on the page “Agreement”, under “Measure”."),
+    ),
     "not_comparable": (_("Not compared."), _("Each person uploads a picture of their own.")),
     "not_asked": (_("Not asked."), _("Nobody was asked about this label.")),
     "no_ratings": (_("No ratings yet."), ""),

@@ -6,6 +6,7 @@ from django import forms
 from django.conf import settings
 from django.utils.translation import gettext_lazy as _
 
+DASHES, CHOOSE, NONE = "---------", _("Choose"), _("None")
 UNSTYLED = (forms.CheckboxInput, forms.RadioSelect, forms.HiddenInput)
 
 
@@ -21,6 +22,8 @@ class StyledFormMixin(forms.BaseForm):
                 field.widget.attrs.setdefault("dir", "auto")
             if isinstance(field.widget, forms.EmailInput):
                 field.widget.attrs["dir"] = "ltr"
+            if isinstance(field, forms.ModelChoiceField) and field.empty_label == DASHES:
+                field.empty_label = CHOOSE if field.required else NONE
 
 
 def language_choices() -> list[tuple[str, str]]:

@@ -50,6 +50,21 @@ def open_first(world: World, *cohorts: Cohort, target: int = 1, stage: Stage | N
     return campaign
 
 
+def test_a_blank_benchmark_is_led_to_its_stages_and_every_page_of_it_opens(world: World) -> None:
+    form = {"recipe": "blank", "name": "Own", "slug": "own", "team": world.team.pk, "question": ""}
+    assert world.client(world.mara).post("/benchmarks/new/", form).headers["Location"] == "/b/own/"
+    own = Benchmark.objects.get(slug="own")
+    assert not own.stages.exists()
+    assert "No stage yet." in shown(world, world.mara, own) and "Add a stage" in shown(world, world.mara, own)
+    links = set(re.findall(r'href="(/b/own/[^"?#]*)"', visit(world, world.mara, own).page))
+    assert "/b/own/items/" in links and "/b/own/stages/" in links
+    for path in sorted({*links, "/b/own/import/", "/b/own/cohorts/", "/b/own/chain/open/"}):
+        assert world.client(world.mara).get(path).status_code in (200, 302), path
+    world.client(world.mara).post("/b/own/stages/", {"name": "Topics", "like": ""})
+    sentence = shown(world, world.mara, own)
+    assert "“Topics” has no items yet." in sentence and "Add a stage" in sentence, "several are possible"
+
+
 def add_stage(world: World, name: str) -> Stage:
     """One more stage, like the first."""
     like = world.stage
@@ -195,6 +210,18 @@ def test_answers_lead_to_the_tables_and_the_last_one_to_the_export(world: World)
     visitor.follow("Export")
     assert visitor.path.endswith("/export/")
     assert "The tables are ready." in shown(world, world.reviewer), "who may not export is led to the tables"
+
+
+def test_a_stage_with_items_and_no_answer_is_named_before_the_tables(world: World) -> None:
+    world.add_items(1)
+    first = open_first(world)
+    later = add_stage(world, "Second look")
+    make_items(later, 2)
+    open_first(world, stage=later, target=2)
+    answer_all(world, first, world.nour)
+    action = shown(world, world.mara)
+    assert "“Second look” has no answer yet; 4 are wanted." in action and "The tables are ready" not in action
+    assert "The tables are ready." in shown(world, world.reviewer), "who does not plan work is led to the tables"
 
 
 def test_stages_that_were_never_opened_come_before_the_export(world: World) -> None:

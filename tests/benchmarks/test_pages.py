@@ -3,7 +3,7 @@
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from benchmarks.models import Benchmark, Item, ItemImage, Role
+from benchmarks.models import Benchmark, Item, ItemImage, Role, Stage
 from benchmarks.services.roles import set_role
 from jobs.models import Event, Job
 from jobs.services import runner
@@ -60,10 +60,11 @@ def _stage_of(slug: str) -> int:
     return Benchmark.objects.get(slug=slug).stages.get(key="relevance").pk
 
 
-def test_a_blank_one_needs_a_question_and_a_free_address(world):
+def test_a_blank_one_needs_a_free_address_and_may_begin_with_a_question(world):
     client = world.client(world.mara)
     data = {"recipe": "blank", "name": "شاي", "team": world.team.pk}
-    assert "Write the question" in client.post("/benchmarks/new/", data).content.decode()
+    client.post("/benchmarks/new/", data | {"slug": "no-question"})
+    assert not Benchmark.objects.get(slug="no-question").stages.exists()
     data["question"] = "Is this tea from {target}?"
     other = world.other_benchmark.slug
     taken = client.post("/benchmarks/new/", data | {"slug": other}).content.decode()
@@ -75,6 +76,15 @@ def test_a_blank_one_needs_a_question_and_a_free_address(world):
     assert "Is this tea from this culture?" in page(client, "/b/benchmark/")
     elsewhere = client.post("/benchmarks/new/", data | {"team": world.other_team.pk, "name": "X"})
     assert elsewhere.status_code == 200 and not Benchmark.objects.filter(name="X").exists()
+
+
+def test_items_of_words_show_their_words_and_no_empty_picture(world):
+    Stage.objects.filter(pk=world.stage.pk).update(pictures="none", display="words")
+    item = world.add_items(1)[0]
+    item.images.all().delete()
+    Item.objects.filter(pk=item.pk).update(text="A cup of tea")
+    html = page(world.client(world.mara), f"/b/{world.benchmark.slug}/items/")
+    assert "A cup of tea" in html and "No picture" not in html
 
 
 def test_items_come_in_pages_by_key(world):

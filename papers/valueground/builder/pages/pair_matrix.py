@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from django.db.models import Avg, Count, F, Max, Q, QuerySet, Sum
+from django.db.models import Avg, Count, Exists, F, Max, OuterRef, Q, QuerySet, Sum
 
 from benchmarks.models import Benchmark, Image
 from papers.valueground.builder.models import Build, BuildPlan, BuildStep
@@ -76,13 +76,15 @@ class PairRow:
 
 @dataclass(frozen=True)
 class PlanSummary:
-    """A plan with what it has spent. `left`: builds at work; `forecast`: what all will have cost, None if unknown."""
+    """A plan with what it has spent. `left`: builds at work; `forecast`: what all will have cost, None if unknown.
+    `unpriced`: some request has no price, so that nobody knows what was spent."""
 
     plan: BuildPlan
     builds: int
     left: int
     spent: Decimal
     forecast: Decimal | None
+    unpriced: bool = False
 
     @property
     def step(self) -> int:
@@ -190,6 +192,7 @@ def plan_summaries(benchmark: Benchmark) -> list[PlanSummary]:
             spent=Sum(F("builds__cost") + F("builds__unaccounted")),
             left=Count("builds", filter=Q(builds__state__in=WORKING)),
             mean=Avg("builds__cost", filter=ended),
+            unpriced=Exists(BuildStep.objects.filter(build__plan=OuterRef("pk"), cost=None)),
         )
         .order_by("-pk")
     )
@@ -200,4 +203,4 @@ def _summary(plan: BuildPlan) -> PlanSummary:
     values = vars(plan)
     spent, mean, left = values["spent"] or Decimal(0), values["mean"], values["left"]
     forecast = None if mean is None else spent + Decimal(mean) * left
-    return PlanSummary(plan, values["n"], left, spent, forecast)
+    return PlanSummary(plan, values["n"], left, spent, forecast, values["unpriced"])
