@@ -10,6 +10,7 @@ from annotation.composer.draw_settings import can_leave_out_filter, tidy_draw
 from annotation.composer.form_parser import MAP, object_to_rows, rows_to_object, unique_name
 from annotation.composer.key_references import follow_keys
 from annotation.composer.near_pairs import near_rows
+from annotation.composer.pair_settings import tidy_pair
 from annotation.composer.paths import get_value, join, list_and_index, parse_path
 from annotation.composer.promotion_settings import tidy_join
 from annotation.composer.reference_settings import tidy_references
@@ -63,7 +64,8 @@ def _field(content: Content, key: str) -> str:
     except UnknownKind:
         raise UnknownAction(key[:80]) from None
     fields = content.setdefault("sheet", {}).setdefault("fields", [])
-    config = copy.deepcopy(dict(new_kind.start or new_kind.spec.examples.config))
+    start = new_kind.start_of_pairs if content.get("display") in PAIRED_DISPLAYS else {}
+    config = copy.deepcopy(dict(start or new_kind.start or new_kind.spec.examples.config))
     fields.append({"key": "", "kind": new_kind.key, "label": {}, "required": True, "config": config})
     return f"sheet.fields[{len(fields) - 1}]"
 
@@ -266,6 +268,8 @@ def _tidy_derivation(content: Content) -> None:
         content["derivation"].pop("without", None)
     params = get_value(content, "derivation.params")
     if isinstance(params, dict):
+        if content["derivation"].get("kind") == "pair":
+            tidy_pair(params)
         if content["derivation"].get("kind") == "pair" and isinstance(params.get("near"), list):
             params["near"] = near_rows(params["near"])
         if isinstance(params.get("similar"), dict) and not params["similar"].get("fact"):

@@ -67,6 +67,8 @@ class Control:
     """Languages that would be older than the English, if it is not `previous_value`."""
     rows: Sequence[Row] = field(default_factory=list)
     controls: "Sequence[Control]" = ()
+    chosen_inside: int = 0
+    """Of a fold: how many of its settings are not as they begin."""
 
     @property
     def id(self) -> str:
@@ -81,16 +83,31 @@ def build_controls(settings: Sequence[Setting], value: Any, path: str, languages
     """A control for each setting, and one more with whatever none of them names."""
     known = value if isinstance(value, Mapping) else {}
     drawn = [
-        build_control(
+        _fold(setting, known, path, languages)
+        if setting.input == "fold"
+        else build_control(
             setting, known.get(setting.key) if setting.key else value, child_path(path, setting.key), languages
         )
         for setting in settings
     ]
-    names = {setting.key for setting in settings}
+    names = {inner.key for setting in settings for inner in _unfolded(setting)}
     rest = {key: rest_value for key, rest_value in known.items() if key not in names}
     if rest and "" not in names:
         drawn.append(json_control(rest, path))
     return drawn
+
+
+def _unfolded(setting: Setting) -> Sequence[Setting]:
+    return setting.row if setting.input == "fold" else (setting,)
+
+
+def _fold(setting: Setting, known: Mapping[str, Any], path: str, languages: Languages) -> Control:
+    inner = {one.key: known[one.key] for one in setting.row if one.key in known}
+    chosen = [one for one in setting.row if inner.get(one.key) not in (None, "", [], {}, one.start)]
+    return Control(
+        setting, "fold", path, "", controls=build_controls(setting.row, inner, path, languages),
+        chosen_inside=len(chosen),
+    )  # fmt: skip
 
 
 def json_control(rest: Mapping[str, Any], path: str) -> Control:

@@ -79,6 +79,8 @@ NAMES: dict[str, Any] = {
     "value": gettext_lazy("Source stage"),
     "n": gettext_lazy("Items to take"),
     "by": gettext_lazy("Groups"),
+    "shows": gettext_lazy("Each side shows"),
+    "near": gettext_lazy("Only these pairs"),
     "between": gettext_lazy("Answers that are compared"),
     "measure": gettext_lazy("They disagree by"),
     "under": gettext_lazy("Lower limit"),

@@ -26,17 +26,25 @@ MEMBERS = (
 def promotion_settings(answers: Choices, of_items: Choices) -> tuple[Setting, ...]:
     """`answers`: the questions of the earlier stages. `of_items`: the paths that their items have, in words."""
     pictures = [("item", _("the item's own pictures")), *answers]
+    concept, origin, condition = _members(of_items, answers)
     return (
         Setting(
             "text", "select", _("Text"), choices=[("", _("the item's own text")), *answers, *of_items[1:]], start=""
         ),
         Setting("image", "select", _("Picture"), choices=pictures, start="item"),
-        *_members(of_items, answers),
-        Setting("per", "select", _("A new item for"), choices=PER, start=""),
-        _context([*of_items, *answers]),
-        _roles(_("A question that a picture is given to, or item.<role> for a picture of the item.")),
-        *_by_stage(answers),
-    )
+        origin,
+        Setting(
+            "brings", "fold", _("What an item brings along"),
+            row=(
+                concept,
+                condition,
+                Setting("per", "select", _("A new item for"), choices=PER, start=""),
+                _context([*of_items, *answers]),
+                _roles(_("A question that a picture is given to, or item.<role> for a picture of the item.")),
+                *_by_stage(answers),
+            ),
+        ),
+    )  # fmt: skip
 
 
 def _by_stage(answers: Choices) -> tuple[Setting, ...]:

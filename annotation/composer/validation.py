@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from annotation.composer.form_parser import MAP, unreadable_paths
 from annotation.composer.labels import path_label, reason_text
@@ -16,7 +17,7 @@ from annotation.sheets.sheet import Sheet, SheetError
 from benchmarks.models import Stage
 from benchmarks.rules.acceptance import Rule, RuleError
 from benchmarks.rules.coverage import CoverageSpec
-from benchmarks.rules.derivations import Derivation
+from benchmarks.rules.derivations import Derivation, pair
 from benchmarks.rules.derivations.disagree import DECISION, REASON
 from benchmarks.rules.derivations.registry import KINDS
 
@@ -163,8 +164,26 @@ def _derivation(derivation: Mapping[str, Any], earlier: Mapping[str, Any]) -> It
             words = _("There is no stage “%(key)s” before this one. Choose another.") % {"key": named}
             yield StageProblem(f"derivation.{path}", words)
     if sources:
-        for one in _reader_problems(derivation, "derivation", "derivation", Derivation.from_json):
+        wrong = list(_reader_problems(derivation, "derivation", "derivation", Derivation.from_json))
+        for one in wrong:
             yield replace(one, path=_in_rows(one.path, get_value(derivation, "params.context")))
+        if not wrong and derivation.get("kind") == "pair":
+            yield from _repeated_text(derivation.get("params") or {})
+
+
+REPEATED_TEXT = {
+    "side": gettext_lazy("Both sides show the text of the same side. Take one text from A and the other from B."),
+    "shared": gettext_lazy("Both sides show what they must share, which is the same text. Choose something else."),
+    "item": gettext_lazy(
+        "Two answers to one item would show its text twice. Choose an answer under “Each side shows”, or pair items."
+    ),
+}
+
+
+def _repeated_text(params: Mapping[str, Any]) -> Iterator[StageProblem]:
+    reason = pair.repeated_text(params)
+    if reason:
+        yield StageProblem("derivation.params.shows", str(REPEATED_TEXT[reason]), blocks=False)
 
 
 def _dispute(content: Mapping[str, Any]) -> Iterator[StageProblem]:

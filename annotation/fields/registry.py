@@ -51,6 +51,8 @@ class Kind:
     """The composer's form of its config; what is not among them is edited as JSON."""
     start: Mapping[str, Any] = field(default_factory=dict)
     """The config that a new field begins with."""
+    start_of_pairs: Mapping[str, Any] = field(default_factory=dict)
+    """The same on a sheet that shows A and B; empty where it is no other."""
 
     @property
     def key(self) -> str:
@@ -59,7 +61,14 @@ class Kind:
 
 KINDS: tuple[Kind, ...] = (
     Kind(rating_spec.SPEC, rating_form.FORM, _("Rating on a scale"), rating_settings.SETTINGS, rating_settings.START),
-    Kind(choice_spec.SPEC, choice_form.FORM, _("Choice"), choice_settings.SETTINGS, choice_settings.START),
+    Kind(
+        choice_spec.SPEC,
+        choice_form.FORM,
+        _("Choice"),
+        choice_settings.SETTINGS,
+        choice_settings.START,
+        choice_settings.START_OF_PAIRS,
+    ),
     Kind(text_spec.SPEC, text_form.FORM, _("Text"), text_settings.SETTINGS, text_settings.START),
     Kind(box_spec.SPEC, box_form.FORM, _("Boxes on the picture"), box_settings.SETTINGS, box_settings.START),
     Kind(

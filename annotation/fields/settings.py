@@ -22,6 +22,7 @@ Input = Literal[
     "rows",  # a list of objects with the settings of `row`; with one setting without a key, a list of those
     "map",  # names to values, as rows
     "object",  # an object with the settings of `row`
+    "fold",  # the settings of `row`, which belong to the object around them, under a heading that opens
     "json",  # whatever has no form of its own
 ]
 

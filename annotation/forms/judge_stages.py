@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from annotation.composer.stage_settings import question_title
+from annotation.composer.stage_context import question_title
 from annotation.forms.campaigns import LARGEST_TARGET
 from annotation.services.sheets.judge_stages import JudgeStage
 from benchmarks.models import Benchmark

@@ -1,8 +1,9 @@
 """What the composer's pages show."""
 
 import json
+import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.conf import settings
@@ -12,10 +13,12 @@ from django.utils.translation import gettext_lazy, ngettext
 from annotation.composer.actions import DROPPED
 from annotation.composer.controls import Control, Languages
 from annotation.composer.labels import NAMES
+from annotation.composer.pair_settings import pair_sentence
+from annotation.composer.source_settings import source_names
+from annotation.composer.stage_context import StageContext
 from annotation.composer.stage_settings import (
     QuestionSection,
     Section,
-    StageContext,
     header_section,
     questions,
     sections,
@@ -25,7 +28,14 @@ from annotation.composer.validation import StageProblem, readable_sheet
 from annotation.fields.registry import KINDS
 from annotation.models import Campaign, StageDraft
 from annotation.pages.status_text import format_moment, time_zone_for
-from annotation.services.derivation.derived_counts import MOST_ITEMS, context_names, count_derived, example_values
+from annotation.services.derivation.derived_counts import (
+    MOST_ITEMS,
+    DerivedCount,
+    context_names,
+    example_values,
+    item_choices,
+    preview_derived,
+)
 from annotation.services.derivation.run_choice import prompt_variants
 from annotation.services.sheets import sheet_versions, stages
 from benchmarks.models import Benchmark, Stage
@@ -109,17 +119,19 @@ def stage_form(
 def stage_context_of(stage: Stage, content: Mapping[str, Any], languages: Languages) -> StageContext:
     derivation = content.get("derivation") or {}
     kind, named = derivation.get("kind"), list(stage.benchmark.stages.filter(key__in=derivation.get("from") or ()))
-    return StageContext(
+    around = StageContext(
         languages,
         stages.earlier_stages(stage),
         {source.key: context_names(source) for source in named},
-        derived_words(stage, derivation),
+        (),
         {source.key: fact_keys(source) for source in named} if kind in ("pair", "sample") else {},
         {source.key: filter_choices(source) for source in named if source.filters},
         example_values(named),
         prompt_variants(named) if kind == "verdicts" else (),
+        item_choices(named) if kind == "pair" else (),
         label_set_choices(stage),
     )
+    return replace(around, derived=derived_lines(stage, derivation, source_names(derivation, around)))
 
 
 def label_set_choices(stage: Stage) -> list[tuple[str, str]]:
@@ -135,19 +147,38 @@ def filter_choices(stage: Stage) -> list[tuple[str, str]]:
     return [(rule.key, f"{filter_name(rule)}: {rule_text(rule)}") for rule in rules]
 
 
-def derived_words(stage: Stage, derivation: Mapping[str, Any]) -> str:
-    """How many items would be made of what is accepted now. Empty where none are derived, or they cannot be counted."""
+def derived_lines(stage: Stage, derivation: Mapping[str, Any], names: Mapping[str, str]) -> list[str]:
+    """What would be made of what is accepted now, in sentences; of pairs also what is paired, with one of them."""
     if not derivation.get("from"):
-        return ""
-    number = count_derived(stage, derivation)
-    if number is None:
-        return _("The number of items is not computed: the settings are incomplete, or the sources are too many.")
-    if number > MOST_ITEMS:
-        return _("More than %(most)s items result. Set a limit.") % {"most": f"{MOST_ITEMS:,}"}
-    words = ngettext(
-        "%(n)s item results from what is accepted now.", "%(n)s items result from what is accepted now.", number
-    )
-    return words % {"n": number}
+        return []
+    count = preview_derived(stage, derivation)
+    if count is None:
+        return [_("The number of items is not computed: the settings are incomplete, or the sources are too many.")]
+    if count.items > MOST_ITEMS:
+        number = _("More than %(most)s items result. Set a limit.") % {"most": f"{MOST_ITEMS:,}"}
+    else:
+        number = ngettext(
+            "%(n)s item results from what is accepted now.", "%(n)s items result from what is accepted now.",
+            count.items,
+        ) % {"n": count.items}  # fmt: skip
+    if derivation.get("kind") != "pair":
+        return [number]
+    return [pair_sentence(derivation.get("params") or {}, names), *_of_pairs(count), number]
+
+
+def _of_pairs(count: DerivedCount) -> list[str]:
+    """The first pair, and a warning of those that show one text twice."""
+    lines = []
+    if count.example is not None:
+        first, second = (textwrap.shorten(text, 80, placeholder="…") for text in count.example)
+        lines.append(_("For example “%(first)s” next to “%(second)s”.") % {"first": first, "second": second})
+    if count.repeated:
+        words = ngettext(
+            "%(n)s of %(read)s pair shows the same text on both sides.",
+            "%(n)s of %(read)s pairs show the same text on both sides.", count.read,
+        )  # fmt: skip
+        lines.append(words % {"n": count.repeated, "read": count.read})
+    return lines
 
 
 def languages_of(stage: Stage) -> dict[str, str]:

@@ -7,7 +7,8 @@ from typing import Any
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
-from annotation.composer.stage_settings import DERIVED, question_title
+from annotation.composer.source_settings import DERIVED
+from annotation.composer.stage_context import question_title
 from annotation.models import StageDraft
 from annotation.sheets.sheet import localise
 from benchmarks.imports.recipe_file import RecipeFile

@@ -17,6 +17,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.composer.actions import DROPPED, UnknownAction, apply_action, fill_keys, follow_display
 from annotation.composer.form_parser import parse_form as content_posted
+from annotation.composer.pair_settings import follow_side
 from annotation.models import StageVersion
 from annotation.pages.composer import conflict_text, stage_form, stage_rows, template_choices, template_content
 from annotation.queries.results_used import results_used
@@ -115,9 +116,9 @@ def edit_stage(request: HttpRequest, slug: str, stage_id: int) -> HttpResponse:
     action, base_version = request.POST.get("act", "save"), request.POST.get("seen", "")
     if "beside" in request.POST:
         request.session[SECOND_LANGUAGE] = request.POST["beside"][:12]
-    content = follow_display(
-        fill_keys(content_posted(request.POST)), _restorable(request, stage), services.earlier_pictures(stage)
-    )
+    before = _restorable(request, stage)
+    content = follow_display(fill_keys(content_posted(request.POST)), before, services.earlier_pictures(stage))
+    content = follow_side(content, before)
     try:
         opened = "" if action in PLAIN else apply_action(content, action)
     except UnknownAction:
@@ -144,7 +145,11 @@ def _restorable(request: HttpRequest, stage: Stage) -> dict[str, Any]:
     return {key: value for key, value in content.items() if key != DROPPED or "at" in request.GET}
 
 
-COMPOSER_PARTS = {"state": "annotation/composer/state.html", "mend": "annotation/composer/problem_list.html"}
+COMPOSER_PARTS = {
+    "state": "annotation/composer/state.html",
+    "mend": "annotation/composer/problem_list.html",
+    "derived": "annotation/composer/derived.html",
+}
 
 
 def _respond_to_save(
@@ -152,8 +157,10 @@ def _respond_to_save(
 ) -> HttpResponse:
     if is_script_request(request) and action == "draft":
         page = _page(request, stage, content)
+        lines = next(section.lines for section in page.sections if section.key == "items")
         html_parts = {
-            part: render_to_string(template, {"page": page}, request) for part, template in COMPOSER_PARTS.items()
+            part: render_to_string(template, {"page": page, "lines": lines}, request)
+            for part, template in COMPOSER_PARTS.items()
         }
         wrong = [[one.path, one.words] for one in page.problems]
         return JsonResponse({"seen": page.seen, "saved": page.saved, "wrong": wrong, **html_parts})

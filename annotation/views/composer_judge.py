@@ -23,9 +23,8 @@ def add_judge(request: HttpRequest, slug: str) -> HttpResponse:
     form = JudgeStageForm(request.POST or None, benchmark=benchmark)
     if request.method == "POST" and form.is_valid():
         stage = create_judge_stage(form.choice(), current_user(request))
-        messages.success(
-            request, _("The stage “%(name)s” is made. Models judge once it is open.") % {"name": stage.name}
-        )
+        text = _("The stage “%(name)s” is made and published. Models judge once it is open; nothing has to be changed.")
+        messages.success(request, text % {"name": stage.name})
         return redirect("annotation:compose", slug, stage.pk)
     context = {
         "benchmark": benchmark, "nav": tabs_for(request.user, benchmark, "stages"), "who_place": benchmark.name,

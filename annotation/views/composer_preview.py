@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.composer.actions import fill_keys
 from annotation.composer.form_parser import parse_form as content_posted
+from annotation.composer.paths import get_value
 from annotation.composer.validation import readable_sheet
 from annotation.displays import DISPLAYS, Display
 from annotation.displays.contract import required
@@ -25,6 +26,7 @@ from annotation.sheets.sheet import localise
 from annotation.views.composer import get_stage
 from benchmarks.images.image_urls import PLACEHOLDER
 from benchmarks.models import Image, Item, ItemImage, Stage
+from benchmarks.rules.derivations.pair import NOTHING
 from jobs.formats.numbers import parse_int
 from people.models import Cohort, Rater, User
 from people.views.request_helpers import current_user
@@ -102,18 +104,18 @@ def _cohort(stage: Stage) -> Cohort:
 def _item(stage: Stage) -> Item:
     """The first that was not withdrawn; else a drawn one that has all that the display needs."""
     live = Item.objects.filter(stage_id=stage.pk, withdrawn_at=None).prefetch_related("images__image", "facts")
-    return live.order_by("pk").first() or _example_item(
-        next(one for one in DISPLAYS if one.key == stage.display), stage.pictures
-    )
+    has_text = get_value(stage.derivation, "params.text") != NOTHING
+    display = next(one for one in DISPLAYS if one.key == stage.display)
+    return live.order_by("pk").first() or _example_item(display, stage.pictures, has_text)
 
 
-def _example_item(how: Display, pictures: str) -> Item:
+def _example_item(how: Display, pictures: str, has_text: bool) -> Item:
     parts = required(how, pictures)
     context: dict[str, Any] = {key: _("An example of “%(name)s”") % {"name": key} for key in parts.context}
     item = Item(
         pk=0,
         key="sample",
-        text=_("The item's own text appears here.") if how.needs_text else "",
+        text=_("The item's own text appears here.") if how.needs_text and has_text else "",
         context=context,
     )
     image = Image(pk=0, sha256=PLACEHOLDER, width=960, height=720, format="svg", bytes=0)

@@ -43,7 +43,8 @@ def save_recipe(request: HttpRequest, slug: str) -> HttpResponse:
     form = SaveRecipeForm(posted, initial=initial)
     rows = condition_rows(posted if posted and "conditions-TOTAL_FORMS" in posted else None, usual.conditions)
     is_valid = request.method == "POST" and all([form.is_valid(), not rows.is_bound or rows.is_valid()])
-    texts, vocabulary = _usual_texts(benchmark), usual
+    texts: dict[str, Any] = _usual_texts(benchmark)
+    vocabulary = usual
     if is_valid:
         texts = form.cleaned_data
         conditions = conditions_of(rows, usual.conditions) if rows.is_bound else usual.conditions
@@ -67,7 +68,7 @@ def save_recipe(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "annotation/recipes/save.html", context, status=status)
 
 
-def _usual_texts(benchmark: Benchmark) -> dict[str, str]:
+def _usual_texts(benchmark: Benchmark) -> dict[str, Any]:
     recipe = recipe_of(benchmark) if benchmark.saved_recipe else None
     return {"name": recipe.name if recipe else benchmark.name, "summary": benchmark.purpose}
 

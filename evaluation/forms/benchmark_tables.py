@@ -9,7 +9,8 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from annotation.composer.stage_settings import codes_of, question_title
+from annotation.composer.stage_context import question_title
+from annotation.composer.stage_settings import codes_of
 from annotation.services.derivation.derived_counts import context_names
 from annotation.sheets.sheet import Sheet, SheetError
 from benchmarks.models import Benchmark, Stage

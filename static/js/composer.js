@@ -113,6 +113,7 @@ async function save() {
     form().elements.seen.value = said.seen;
     saySaved(said.saved);
     renew(document.getElementById("state"), said.state);
+    renew(document.getElementById("derived"), said.derived);
     renew(document.getElementById("mend"), said.mend);
     mended(said.wrong);
   } catch {

@@ -23,7 +23,7 @@ def compose(page: Page, slug: str) -> None:
         page.get_by_role("button", name=kind, exact=True).click()
         page.locator(f"[name='w:sheet.fields[{at}].label.en']").fill(words)
     page.get_by_text("When an answer is accepted").click()
-    page.get_by_label("An answer is accepted if", exact=True).select_option("by_review")
+    page.get_by_label("How an answer is accepted", exact=True).select_option("by_review")
     expect(page.get_by_text("Reasons to return or reject")).to_be_visible()
     publish(page, 2)
 

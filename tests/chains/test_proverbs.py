@@ -72,6 +72,13 @@ class Composer:
         expect(label).to_be_visible()
         label.fill(question)
 
+    def name_options(self, *codes: str) -> None:
+        """Of the first question: a choice between two sides begins with A and B."""
+        for at, code in enumerate(codes):
+            option = f"sheet.fields[0].config.options[{at}]"
+            self.page.locator(f"[name='w:{option}.label.en']").fill(code.title())
+            self.page.locator(f"[name='s:{option}.code']").fill(code)
+
     def publish(self) -> None:
         self.page.get_by_role("button", name="Publish").click()
         expect(self.page.get_by_text("is published.").first).to_be_visible(timeout=30_000)
@@ -145,8 +152,8 @@ def study(world: World, scripted_server: Server, media: None, open_as: Callable[
 
 
 def test_proverbs_from_an_empty_team_to_its_tables(study: Study) -> None:
-    create_cohorts(study)
     compose(study)
+    create_cohorts(study)
     open_chain(study)
     give_proverbs(study)
     review_proverbs(study)
@@ -158,17 +165,18 @@ def test_proverbs_from_an_empty_team_to_its_tables(study: Study) -> None:
 
 
 def create_cohorts(study: Study) -> None:
-    researcher = study.researcher
-    for label, country in COHORTS.items():
-        researcher.open(f"/teams/{study.team.slug}/")
-        researcher.follow("New cohort")
-        researcher.submit("Save", {"label": label, "country": country, "languages": "en"})
-        researcher.follow("Invite people")
-        researcher.submit("Create links", {"count": len(NAMES)})
-        links = LINK_FIELD.findall(researcher.page)
-        study.people[label] = [
-            Annotator(f"{name} {label}", label, link) for name, link in zip(NAMES, links, strict=True)
-        ]
+    """Both in one form, with a link for each of their people; the next press opens the chain."""
+    study.researcher.go("Create cohorts")
+    rows = {
+        f"cohorts-{at}-{name}": value
+        for at, (label, country) in enumerate(COHORTS.items())
+        for name, value in (("label", label), ("country", country), ("languages", "en"))
+    }
+    study.researcher.submit("Create cohorts", {**rows, "count": len(NAMES)})
+    links = LINK_FIELD.findall(study.researcher.page)
+    for label in COHORTS:
+        study.people[label] = [Annotator(f"{name} {label}", label, links.pop(0)) for name in NAMES]
+    assert not links
 
 
 def compose(study: Study) -> None:
@@ -176,11 +184,9 @@ def compose(study: Study) -> None:
     researcher, composer = study.researcher, study.composer
     researcher.open("/benchmarks/")
     researcher.follow("Create benchmark")
-    question = "How common is this topic in {target}?"
-    researcher.submit("Create benchmark", {
-        "recipe": "blank", "name": "Proverbs", "team": study.team.pk, "question": question,
-    })  # fmt: skip
+    researcher.submit("Create benchmark", {"recipe": "blank", "name": "Proverbs", "team": study.team.pk})
     researcher.home = researcher.path
+    researcher.follow("Add a stage")
     compose_topics(study)
     compose_how_common(study)
     compose_same_meaning(study)
@@ -191,21 +197,19 @@ def compose(study: Study) -> None:
     researcher.go("Import items")
     researcher.submit("Add items", {"rows-rows": "\n".join(WORDS)})
     do_waiting_work()
-    assert study.items("rating") == len(WORDS)
-    assert [stage.key for stage in study.benchmark.stages.all()] == ["rating", "how-common", "same-meaning", "judge"]
+    assert study.items("topics") == len(WORDS)
+    assert [stage.key for stage in study.benchmark.stages.all()] == ["topics", "how-common", "same-meaning", "judge"]
     assert composer.page.locator("text=as JSON").count() == 0
 
 
 def compose_topics(study: Study) -> None:
-    study.researcher.go("Stages", "Rating")
-    composer = study.composer
-    composer.field("Name").fill("Topics")
-    composer.choose("What is shown", "Text without a picture")
+    composer = new_stage(study, "Topics", "Text without a picture")
+    composer.ask("Rating on a scale", "How common is this topic in {target}?")
     composer.ask("Text", "Which proverb of {target} speaks of this?")
     composer.section("Who answers, and how often")
     composer.field("Answers for each item and cohort").fill("1")
     composer.section("When an answer is accepted")
-    composer.choose("An answer is accepted if", "Accepted by a reviewer")
+    composer.choose("How an answer is accepted", "Accepted by a reviewer")
     composer.publish()
 
 
@@ -234,15 +238,13 @@ def compose_how_common(study: Study) -> None:
 def compose_same_meaning(study: Study) -> None:
     composer = new_stage(study, "Same meaning", "Two pictures or texts side by side")
     composer.ask("Choice", "Do they mean the same?")
+    composer.name_options("yes", "no")
     composer.ask("Text", "Why?")
     composer.section("Source of items")
     composer.choose("Its items", "Accepted items are paired")
     composer.tick("Topics")
-    composer.choose("Each side is", "each answer")
+    composer.choose("Each side shows", "Which proverb of")
     composer.choose("Sides must differ in", "the cohort of who answered")
-    for number, side in enumerate("AB"):
-        select = composer.page.locator(f"[name='s:derivation.params.context~map[{number}].value']")
-        select.select_option(f"{side.lower()}.{PROVERB}")
     composer.section("Who answers, and how often")
     composer.tick("Ask each cohort about its own culture (name the target in {target})", checked=False)
     composer.tick("These answers are wanted in all, not of each cohort")
@@ -254,7 +256,7 @@ def compose_same_meaning(study: Study) -> None:
 
 def open_chain(study: Study) -> None:
     researcher = study.researcher
-    researcher.go("Open the whole chain")
+    researcher.follow("Open the whole chain")
     researcher.submit("Open the chain")
     assert "4 stages are open." in text_of(researcher.page)
     do_waiting_work()
@@ -268,11 +270,11 @@ def give_proverbs(study: Study) -> None:
 
         def give(text: str, label: str = label) -> Mapping[str, str]:
             asked = LAST_ANSWER.sub("", text)
-            return {"answer": "3", PROVERB: f"{label} on {next(word for word in WORDS if word in asked)}"}
+            return {RATED: "3", PROVERB: f"{label} on {next(word for word in WORDS if word in asked)}"}
 
         assert study.first_sheets.answer(first, "Topics", give) == len(WORDS)
         assert not any(person.answer("Topics", give) for person in others)
-    assert study.answers("rating") == 8
+    assert study.answers("topics") == 8
 
 
 def decide(study: Study, decision: str, reason: str | None = None) -> None:
@@ -292,7 +294,7 @@ def review_proverbs(study: Study) -> None:
 def rate_and_compare(study: Study) -> None:
     """Nobody is asked about a proverb of their own: what each may answer is all that there is for them."""
     own: dict[str, set[str]] = {}
-    for annotation in Annotation.objects.filter(assignment__campaign__stage__key="rating").select_related(
+    for annotation in Annotation.objects.filter(assignment__campaign__stage__key="topics").select_related(
         "rater__user"
     ):
         own.setdefault(annotation.rater.user.email, set()).add(annotation.answers[PROVERB])

@@ -20,3 +20,7 @@ START = {
     "many": False,
     "options": [{"code": "yes", "label": {"en": "Yes"}}, {"code": "no", "label": {"en": "No"}}],
 }
+START_OF_PAIRS = {
+    "many": False,
+    "options": [{"code": "a", "label": {"en": "A"}}, {"code": "b", "label": {"en": "B"}}],
+}

@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -13,13 +14,32 @@ from annotation.services.derivation.run_choice import run_choice
 from annotation.services.review.outcomes import facts_of
 from benchmarks.models import Item, Stage
 from benchmarks.rules.derivations import Derivation, DerivationError, pair
+from benchmarks.rules.derivations.contract import Result
 
 MOST_SOURCES = 5_000
 MOST_ITEMS = 100_000
+MOST_READ = 1_000
+"""Pairs whose texts are read, to find those that say the same twice."""
+
+
+@dataclass(frozen=True)
+class DerivedCount:
+    """Items that a derivation makes; of pairs with texts also the first, and how many of those read repeat a text."""
+
+    items: int
+    example: tuple[str, str] | None = None
+    repeated: int = 0
+    read: int = 0
 
 
 def count_derived(stage: Stage, derivation: Mapping[str, Any], most: int = MOST_ITEMS) -> int | None:
-    """Items that would be made of what is accepted now, up to one more than `most`.
+    """Items that would be made of what is accepted now, up to one more than `most`; None as in `preview_derived`."""
+    count = preview_derived(stage, derivation, most)
+    return None if count is None else count.items
+
+
+def preview_derived(stage: Stage, derivation: Mapping[str, Any], most: int = MOST_ITEMS) -> DerivedCount | None:
+    """What would be made of what is accepted now, up to one item more than `most`.
 
     None where the derivation cannot be read, or more than MOST_SOURCES items and answers would have to be.
     """
@@ -37,8 +57,19 @@ def count_derived(stage: Stage, derivation: Mapping[str, Any], most: int = MOST_
     runs = run_choice(stage, parsed.params) if parsed.rules.all_raters else None
     results = results_for(stage, parsed, earlier, runs)
     if parsed.kind == "pair":
-        return sum(1 for _pair in islice(pair.choose_pairs(results, parsed.params, parsed.seed), most + 1))
-    return len(merge_drafts(parsed.derive(results, load_proposals(stage, parsed, results))))
+        return _count_pairs(results, parsed, most)
+    return DerivedCount(len(merge_drafts(parsed.derive(results, load_proposals(stage, parsed, results)))))
+
+
+def _count_pairs(results: Sequence[Result], parsed: Derivation, most: int) -> DerivedCount:
+    items, texts = 0, list[tuple[str, str]]()
+    for two in islice(pair.choose_pairs(results, parsed.params, parsed.seed), most + 1):
+        items += 1
+        if items <= MOST_READ:
+            texts.append(pair.side_texts(two, parsed.params, parsed.seed))
+    repeated = sum(bool(first) and first == second for first, second in texts)
+    example = next((two for two in texts if all(two) and two[0] != two[1]), next(filter(all, texts), None))
+    return DerivedCount(items, example, repeated, len(texts))
 
 
 def _sources(earlier: list[Stage], of: str) -> int:
@@ -71,3 +102,13 @@ def example_values(earlier: Sequence[Stage], most: int = 40) -> dict[str, str]:
         values |= {"unit.cohort": answer.cohort.label if answer.cohort else "", **answer.answers}
     shown = {where: value for where, value in values.items() if isinstance(value, str | int | float) and value != ""}
     return {where: textwrap.shorten(str(value), most, placeholder="…") for where, value in shown.items()}
+
+
+def item_choices(earlier: Sequence[Stage], most: int = 200) -> list[tuple[str, str]]:
+    """Keys of the items of these stages, each with its text; empty where there are more than `most`."""
+    items = Item.objects.filter(stage__in=earlier, withdrawn_at=None).order_by("key")
+    rows = list(items.values_list("key", "text", "concept")[: most + 1]) if earlier else []
+    if len(rows) > most:
+        return []
+    words = ((key, text or concept) for key, text, concept in rows)
+    return [(key, f"{textwrap.shorten(text, 60, placeholder='…')} ({key})" if text else key) for key, text in words]

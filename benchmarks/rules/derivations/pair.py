@@ -1,9 +1,10 @@
 """Two at a time, side by side. Pure.
 
-params: per ("item": each item and target once; "answer": each answer), by (only within what they share), sides (only
-where this differs), near ([[key, key, similarity], ...]: only these), similar ({"fact": key, "least": cosine}: only
-those that a model finds so alike, by a fact that is a vector), most (pairs in each group); text, concept, origin,
-condition and context are "a.<where>" or "b.<where>", or "none". Which of the two is `a` is drawn with the seed.
+params: per ("item": each item and target once; "answer": each answer), by (only within what they share: a field, or a
+list of fields that must all be the same), sides (only where this differs), near ([[key, key, similarity], ...]: only
+these), similar ({"fact": key, "least": cosine}: only those that a model finds so alike, by a fact that is a vector),
+most (pairs in each group); text, concept, origin, condition and context are "a.<where>" or "b.<where>", or "none".
+Which of the two is `a` is drawn with the seed.
 
 No item is paired with itself, and two items are one pair, in whatever order they come. Two answers to one item are a
 pair only where each answer is a side and `sides` says in what they differ.
@@ -20,9 +21,11 @@ from benchmarks.rules.derivations.contract import (
     ItemDraft,
     Result,
     answer_key,
+    check_groups,
     first_picture,
     group_by_item,
-    group_by_value,
+    group_by_values,
+    grouping_fields,
     of_unit,
     read_path,
     require_path,
@@ -35,6 +38,8 @@ from benchmarks.rules.derivations.likeness import Likeness, check_similar, simil
 
 OWN = frozenset({"by", "sides", "near", "similar", "most"})
 NOTHING = "none"
+SIDE_TEXTS = ("option_a", "option_b")
+"""Names in the context of what stands on each side."""
 
 
 @dataclass(frozen=True)
@@ -53,9 +58,9 @@ Pair = tuple[Side, Side]
 
 
 def check(params: Mapping[str, Any]) -> None:
-    for key in ("by", "sides"):
-        if key in params:
-            require_path(params[key], f"params.{key}")
+    check_groups(params.get("by", ()))
+    if "sides" in params:
+        require_path(params["sides"], "params.sides")
     if not isinstance(params.get("most", 1), int) or params.get("most", 1) < 1:
         raise DerivationError("params.most", "must be a number from 1")
     _check_near(params.get("near", []))
@@ -78,10 +83,11 @@ def check(params: Mapping[str, Any]) -> None:
 def _check_near(near: Any) -> None:
     rows = near if isinstance(near, (list, tuple)) else [near]
     for number, row in enumerate(rows, start=1):
-        is_pair = isinstance(row, (list, tuple)) and len(row) in (2, 3) and all(isinstance(key, str) for key in row[:2])
+        is_pair = isinstance(row, (list, tuple)) and len(row) in (2, 3)
+        is_pair = is_pair and all(isinstance(key, str) and key for key in row[:2])
         numeric = is_pair and all(isinstance(value, (int, float)) or value is None for value in row[2:])
         if not numeric or row[0] == row[1]:
-            raise DerivationError("params.near", f"line {number} must name two items, and may give a similarity")
+            raise DerivationError("params.near", f"number {number} must name two items, and may give a similarity")
 
 
 def derive(results: Sequence[Result], params: Mapping[str, Any], seed: int) -> list[ItemDraft]:
@@ -99,13 +105,13 @@ def _likeness(results: Sequence[Result], params: Mapping[str, Any]) -> Likeness 
     """The items that may be paired, with their similarity; None: all of them."""
     listed = {frozenset(row[:2]): row[2] if len(row) > 2 else None for row in params.get("near", ())}
     if "similar" not in params:
-        return listed if "near" in params else None
+        return listed or None
     similar = similar_items(results, params["similar"])
-    return {pair: similar[pair] for pair in listed if pair in similar} if "near" in params else similar
+    return {pair: similar[pair] for pair in listed if pair in similar} if listed else similar
 
 
 def _choose(results: Sequence[Result], params: Mapping[str, Any], seed: int, alike: Likeness | None) -> Iterator[Pair]:
-    for _value, group in sorted(group_by_value(results, params.get("by", "")).items()):
+    for _values, group in sorted(group_by_values(results, grouping_fields(params)).items()):
         pairs = _pairs(_sides(group, params), params, alike)
         if "most" in params:
             yield from sorted(pairs, key=lambda two: seeded_random(seed, _name(two)))[: params["most"]]
@@ -155,11 +161,50 @@ def _name(pair: Pair) -> str:
     return "+".join(sorted(side.name for side in pair))
 
 
+def _in_drawn_order(pair: Pair, seed: int) -> Pair:
+    first, second = sorted(pair, key=lambda side: seeded_random(seed, f"{_name(pair)}:{side.name}"))
+    return first, second
+
+
+def _value_at(where: str, a: Side, b: Side) -> Any:
+    return None if where == NOTHING else read_path(where[2:], a.first if where.startswith("a.") else b.first)
+
+
+def side_texts(pair: Pair, params: Mapping[str, Any], seed: int) -> tuple[str, str]:
+    """The text of each side as the sheet shows them; empty where a side has none."""
+    a, b = _in_drawn_order(pair, seed)
+    context = params.get("context", {})
+    first, second = (value_text(_value_at(str(context.get(name, NOTHING)), a, b)) for name in SIDE_TEXTS)
+    return first, second
+
+
+def repeated_text(params: Mapping[str, Any]) -> str:
+    """Why both sides of a pair would show the same text: "side", "shared" or "item"; empty where they need not.
+
+    "side": both are read from the same side. "shared": what is shown is what both must share. "item": two answers to
+    one item are a pair, and both show what the item says.
+    """
+    context = params.get("context", {})
+    texts = [str(context.get(name, NOTHING)) for name in SIDE_TEXTS] if isinstance(context, Mapping) else [NOTHING]
+    if NOTHING in texts:
+        return ""
+    if texts[0] == texts[1]:
+        return "side"
+    shown = {text.partition(".")[2] for text in texts}
+    if len(shown) > 1:
+        return ""
+    if shown <= set(grouping_fields(params)):
+        return "shared"
+    pairs_answers = params.get("per") == "answer" and bool(params.get("sides"))
+    of_item = all(where.startswith("item.") for where in shown)
+    return "item" if pairs_answers and of_item and str(params.get("sides")) not in shown else ""
+
+
 def _draft(pair: Pair, params: Mapping[str, Any], seed: int, alike: Likeness) -> ItemDraft:
-    a, b = sorted(pair, key=lambda side: seeded_random(seed, f"{_name(pair)}:{side.name}"))
+    a, b = _in_drawn_order(pair, seed)
 
     def value_at(where: str) -> Any:
-        return None if where == NOTHING else read_path(where[2:], a.first if where.startswith("a.") else b.first)
+        return _value_at(where, a, b)
 
     members: dict[str, Any] = {key: value_text(value_at(params.get(key, f"a.item.{key}"))) for key in promote.MEMBERS}
     context = {name: value_at(where) for name, where in params.get("context", {}).items() if where != NOTHING}

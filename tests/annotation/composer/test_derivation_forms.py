@@ -11,7 +11,8 @@ from django.template.loader import render_to_string
 from annotation.composer.actions import fill_keys
 from annotation.composer.controls import Control, Languages
 from annotation.composer.form_parser import parse_form
-from annotation.composer.stage_settings import StageContext, sections
+from annotation.composer.stage_context import StageContext
+from annotation.composer.stage_settings import sections
 from benchmarks.recipes.contract import Recipe, StageSpec
 from benchmarks.recipes.registry import RECIPES
 from tests.forms import inputs_of

@@ -11,7 +11,8 @@ from annotation.composer.actions import UnknownAction, apply_action, fill_keys
 from annotation.composer.controls import Languages, build_control
 from annotation.composer.form_parser import parse_form
 from annotation.composer.paths import get_value, join, parse_path
-from annotation.composer.stage_settings import StageContext, header_section, questions, sections
+from annotation.composer.stage_context import StageContext
+from annotation.composer.stage_settings import header_section, questions, sections
 from annotation.composer.stale_translations import previous_texts
 from annotation.composer.validation import stage_problems
 from annotation.fields.registry import KINDS, kind

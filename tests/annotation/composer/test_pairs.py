@@ -15,6 +15,7 @@ from tests.annotation.chain.factories import (
     process_derivations,
 )
 from tests.annotation.composer.test_pages import post_form
+from tests.forms import inputs_of
 from tests.importing import upload
 from tests.personas import World
 from tests.samples import rater
@@ -122,14 +123,30 @@ def test_pairs_of_pictures_keep_their_pictures(world: World, texts: Stage) -> No
     assert pictures_of(stage) == "named"
 
 
+NEAR = "derivation.params.near"
+
+
+def near_rows(*pairs: tuple[str, str, str]) -> dict[str, str]:
+    """What a browser sends of these pairs."""
+    return {
+        name: value
+        for at, (a, b, similarity) in enumerate(pairs)
+        for name, value in (
+            (f"s:{NEAR}[{at}].a", a), (f"s:{NEAR}[{at}].b", b), (f"i:{NEAR}[{at}].similarity", similarity),
+        )
+    }  # fmt: skip
+
+
 def test_a_stage_of_pairs_is_bound_to_listed_pairs_by_its_form(world: World, texts: Stage) -> None:
     client = world.client(world.mara)
     stage, url = pair_stage(world, client)
-    lines = "t0 | t1 | 0.5\nt2\tt3\n\nt4 | t5 | 0,25"
-    post_form(client, url, "save", change={"l:derivation.params.near": lines})
+    post_form(client, url, f"more:{NEAR}")
+    page = client.get(url).content.decode()
+    assert '<option value="t0">Proverb 0 (t0)</option>' in page, "items are chosen by what they say"
+    post_form(client, url, "save", change=near_rows(("t0", "t1", "0.5"), ("t2", "t3", ""), ("t4", "t5", "0,25")))
     page = client.get(url).content.decode()
     assert "3 items result from what is accepted now." in page
-    assert "t0 | t1 | 0.5\nt2 | t3\nt4 | t5 | 0.25</textarea>" in page
+    assert '<option value="t4" selected>' in page and 'value="0.25"' in page
     assert post_form(client, url, "publish").status_code == 302
     stage.refresh_from_db()
     assert stage.derivation["params"]["near"] == [["t0", "t1", 0.5], ["t2", "t3"], ["t4", "t5", 0.25]]
@@ -137,19 +154,109 @@ def test_a_stage_of_pairs_is_bound_to_listed_pairs_by_its_form(world: World, tex
     assert {item.key: item.context.get("similarity") for item in stage.items.all()} == {
         "t0+t1": 0.5, "t2+t3": None, "t4+t5": 0.25,
     }  # fmt: skip
-    post_form(client, url, "save", change={"l:derivation.params.near": ""})
+    for _pair in range(3):
+        post_form(client, url, f"drop:{NEAR}[0]")
     assert "28 items result from what is accepted now." in client.get(url).content.decode()
 
 
-@pytest.mark.parametrize("line", ["t0", "t0 | ", "t0 | t1 | alike", "t0 | t0", "a | b | 1 | 2"])
-def test_a_line_that_names_no_pair_is_kept_and_named(world: World, texts: Stage, line: str) -> None:
+def test_many_listed_pairs_are_written_as_lines_and_stay(world: World, texts: Stage) -> None:
+    client = world.client(world.mara)
+    stage, url = pair_stage(world, client)
+    listed = [["t0", "t1", 0.5], ["t2", "t3"], *([f"x{number}", f"y{number}"] for number in range(60))]
+    draft = StageDraft.objects.get(stage=stage)
+    StageDraft.objects.filter(pk=draft.pk).update(
+        content=draft.content | {"derivation": {**draft.content["derivation"], "params": {"near": listed}}}
+    )
+    page = client.get(url).content.decode()
+    assert "t0 | t1 | 0.5\nt2 | t3\nx0 | y0" in page
+    post_form(client, url, "save")
+    assert StageDraft.objects.get(stage=stage).content["derivation"]["params"]["near"] == listed
+    post_form(client, url, "save", change={f"l:{NEAR}": "t0 | t1 | 0.5\nt2\tt3"})
+    params = StageDraft.objects.get(stage=stage).content["derivation"]["params"]
+    assert params["near"] == [["t0", "t1", 0.5], ["t2", "t3"]]
+
+
+@pytest.mark.parametrize("row", [("t0", "", ""), ("t0", "t1", "alike"), ("t0", "t0", "")])
+def test_a_row_that_names_no_pair_is_kept_and_named(world: World, texts: Stage, row: tuple[str, str, str]) -> None:
     client = world.client(world.mara)
     _stage, url = pair_stage(world, client)
-    post_form(client, url, "save", change={"l:derivation.params.near": f"t1 | t2\n{line}"})
+    post_form(client, url, "save", change=near_rows(("t1", "t2", ""), row))
     reply = post_form(client, url, "publish")
     html = reply.content.decode()
     assert reply.status_code == 422
-    assert line.strip() in html and 'data-to="derivation.params.near"' in html and "2" in html
+    assert f'data-to="{NEAR}"' in html and "Number 2 must name two items" in html
+    assert all(f'value="{value}"' in html for value in row)
+
+
+def test_three_settings_of_a_pair_are_in_view_and_say_what_they_make(world: World, texts: Stage) -> None:
+    client = world.client(world.mara)
+    stage, url = pair_stage(world, client)
+    page = client.get(url).content.decode()
+    source = page[page.index('id="s-items"') : page.index('id="s-people"')]
+    in_view = source[: source.index("Which of these pairs")]
+    for label in ("Each side shows", "Sides must differ in", "Both must share"):
+        assert label in in_view
+    for label in ("Only these pairs", "By the fact", "Names that people merged", "What a model proposes", "Concept<"):
+        assert label not in in_view and label in source
+    assert "A pair is two items." in page and "Each side shows the item&#x27;s own text." in page
+    post_form(client, url, "save", change={"s:derivation.params.shows": "answer"})
+    page = client.get(url).content.decode()
+    assert "A pair is two answers to two items." in page, "sides that show answers are answers"
+    post_form(client, url, "save", change={"s:derivation.params.sides": "unit.cohort"})
+    page = client.get(url).content.decode()
+    assert "A pair is two answers, to two items or to the same item." in page and "0 items result" in page
+    params = StageDraft.objects.get(stage=stage).content["derivation"]["params"]
+    assert params["context"] == {"option_a": "a.answer", "option_b": "b.answer"} and params["per"] == "answer"
+
+
+def test_sides_that_would_show_one_text_twice_are_named_before_publishing(world: World, texts: Stage) -> None:
+    client = world.client(world.mara)
+    _stage, url = pair_stage(world, client)
+    warning = "would show its text twice"
+    assert warning not in client.get(url).content.decode()
+    change = {"s:derivation.params.per": "answer", "s:derivation.params.sides": "answer"}
+    post_form(client, url, "save", change=change)
+    assert warning in client.get(url).content.decode()
+    post_form(client, url, "save", change={"s:derivation.params.shows": "answer"})
+    page = client.get(url).content.decode()
+    assert warning not in page
+    post_form(client, url, "save", change={"s:derivation.params.sides": ""})
+    page = client.get(url).content.decode()
+    assert "112 of 112 pairs show the same text on both sides." in page, "all answered the same"
+    post_form(client, url, "save", change={"m:derivation.params.by": "answer"})
+    assert "Both sides show what they must share" in client.get(url).content.decode()
+
+
+def test_both_sides_may_have_to_share_several_values(world: World, texts: Stage) -> None:
+    client = world.client(world.mara)
+    stage, url = pair_stage(world, client)
+    for number, item in enumerate(texts.items.order_by("key")):
+        item.concept, item.origin = ("a" if number < 4 else "b"), ("x" if number % 2 else "y")
+        item.save()
+    shared = "m:derivation.params.by"
+    post_form(client, url, "save", change={shared: "item.concept"})
+    assert "12 items result" in client.get(url).content.decode()
+    posted: dict[str, list[str]] = {}
+    for name, value in inputs_of(client.get(url).content.decode()):
+        posted.setdefault(name, []).append(value)
+    posted[shared] = ["item.concept", "item.origin"]
+    client.post(url, {**posted, "act": "publish"})
+    stage.refresh_from_db()
+    assert stage.derivation["params"]["by"] == ["item.concept", "item.origin"]
+    process_derivations()
+    assert stage.items.count() == 4
+
+
+def test_a_choice_on_a_sheet_of_pairs_begins_with_a_and_b(world: World, texts: Stage) -> None:
+    client = world.client(world.mara)
+    stage, url = pair_stage(world, client)
+    post_form(client, url, "field:choice")
+    options = StageDraft.objects.get(stage=stage).content["sheet"]["fields"][-1]["config"]["options"]
+    assert [option["label"]["en"] for option in options] == ["A", "B"]
+    post_form(client, url, "save", change={"s:display": "words"})
+    post_form(client, url, "field:choice")
+    options = StageDraft.objects.get(stage=stage).content["sheet"]["fields"][-1]["config"]["options"]
+    assert [option["label"]["en"] for option in options] == ["Yes", "No"]
 
 
 def test_a_stage_of_pairs_takes_those_that_a_model_finds_alike(world: World, texts: Stage) -> None:
