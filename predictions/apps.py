@@ -41,6 +41,7 @@ class PredictionsConfig(AppConfig):
         register(Rank.REST, next_actions.compute_other_facts)
         register(Rank.PLAN, next_actions.plan_runs)
         register(Rank.JUDGE, next_actions.run_judge)
+        register(Rank.JUDGE, next_actions.choose_runs)
         register(Rank.PLAN, search_actions.search_set)
         label_set_uses.register(runs_with)
         item_changes.register(fact_requests.follow)

@@ -1,6 +1,6 @@
 """The rows of cohorts on the board of a benchmark: done of wanted, what waits for whom, what is stuck and why."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import date, datetime
 
 from django.utils.formats import date_format, number_format
@@ -9,6 +9,7 @@ from django.utils.translation import ngettext
 
 from annotation.models import Campaign, CampaignCohort
 from annotation.queries.board_counts import ChainCounts, CohortCounts, chain_counts
+from annotation.services.derivation.run_choice import stages_without_choice
 from benchmarks.models import Stage
 from benchmarks.pages.board import ALL_COHORTS, Cell, Note, Reading, Row, Rows, address
 from benchmarks.pages.plugin_pages import page_filling
@@ -21,7 +22,8 @@ IDLE_DAYS = 5  # without work, or without a decision, while something waits: the
 def cohort_rows(reading: Reading) -> Rows:
     """A row for each cohort that was asked, and one for all of them together."""
     counts = chain_counts(reading.stages, reading.at)
-    rows = [_row(reading, counts, cohort) for cohort in counts.cohorts]
+    unchosen = {stage.pk for stage in stages_without_choice(reading.stages)}
+    rows = [_row(reading, counts, cohort, unchosen) for cohort in counts.cohorts]
     totals = ((stage.pk, _total_cell(reading, stage, counts)) for stage in reading.stages)
     cells = {stage: cell for stage, cell in totals if cell is not None}
     people = sum(counts.members.values())
@@ -31,12 +33,15 @@ def cohort_rows(reading: Reading) -> Rows:
     return Rows(rows or [Row(_("No cohort is asked yet"), {})], "", total)
 
 
-def _row(reading: Reading, counts: ChainCounts, cohort: Cohort) -> Row:
+def _row(reading: Reading, counts: ChainCounts, cohort: Cohort, unchosen: Collection[int]) -> Row:
+    """`unchosen`: stages for which nobody has chosen a run whose answers they take."""
     cells, asked = {}, []
     for stage in reading.stages:
         of_cell = counts.cells.get((stage.pk, cohort.pk))
         if of_cell is not None:
-            cells[stage.pk] = _cell(reading, stage, cohort, of_cell, counts.members.get(cohort.pk, 0))
+            is_empty = not of_cell.wanted and not of_cell.answered
+            empty = _empty_cell(reading, stage, of_cell, unchosen) if is_empty else None
+            cells[stage.pk] = empty or _cell(reading, stage, cohort, of_cell, counts.members.get(cohort.pk, 0))
             asked.append(of_cell)
         elif n := reading.items[stage.pk].of_origin[cohort.label] if not stage.target_answers else 0:
             cells[stage.pk] = Cell(n, None, reading.items_url(stage, origin=cohort.label))
@@ -45,9 +50,12 @@ def _row(reading: Reading, counts: ChainCounts, cohort: Cohort) -> Row:
     return Row(cohort.name, cells, note, _end(asked, reading.at.date()), key=cohort.pk)
 
 
+def _empty_cell(reading: Reading, stage: Stage, counts: CohortCounts, unchosen: Collection[int]) -> Cell:
+    text = _("Follows the choice of runs") if stage.pk in unchosen else _empty_text(reading, stage, counts)
+    return Cell(0, None, "", [Note(text)])
+
+
 def _cell(reading: Reading, stage: Stage, cohort: Cohort, counts: CohortCounts, people: int) -> Cell:
-    if not counts.wanted and not counts.answered:
-        return Cell(0, None, "", [Note(_empty_text(reading, stage, counts))])
     waits = _waits(reading, stage, counts, cohort)
     if stage.own_items_only:
         waits += _fact_waits(reading, stage, reading.items[stage.pk].waiting[cohort.label])

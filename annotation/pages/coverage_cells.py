@@ -46,7 +46,7 @@ GAPS: Mapping[GapReason, tuple[Any, Any]] = {
         gettext_lazy("Nobody active"),
         gettext_lazy("Nobody of this cohort submitted an answer in the last seven days."),
     ),
-    "in_work": (gettext_lazy("In progress"), gettext_lazy("People of this cohort are working on it.")),
+    "in_work": (gettext_lazy("In progress"), gettext_lazy("People of this cohort have it on their pages.")),
     "candidates_used_up": (
         gettext_lazy("Items used up"),
         gettext_lazy("Every item of this cell was decided, and too few were accepted."),

@@ -19,6 +19,10 @@ NOTHING: dict[str, tuple[Any, Any]] = {
         gettext_lazy("You have answered everything here."),
         gettext_lazy("Thank you. Other people answer the rest. New work appears on your work page."),
     ),
+    "for_others": (
+        gettext_lazy("The items here are for other people."),
+        gettext_lazy("New work appears on your work page."),
+    ),
     "nothing_yet": (
         gettext_lazy("There is nothing to answer here yet."),
         gettext_lazy("New work appears on your work page."),

@@ -80,12 +80,12 @@ WITH parts AS (
 SELECT c.name, c.part, c.counted, c.accepted, c.in_work, c.left_over, c.waiting, c.retired, c.rejected, r.reasons
 FROM counts c LEFT JOIN reasons r ON r.name = c.name AND r.part = c.part
 """
-# Which cohorts may answer now, and whether somebody of them did in the last week.
+# Which cohorts may answer now, and whether somebody of them did in the last week, or has not yet had a week for it.
 COHORTS = """
 SELECT cc.cohort_id,
   bool_or(c.state = 'open' AND NOT cc.paused AND co.paused_at IS NULL
     AND coalesce(c.opens_on <= %(today)s, true) AND coalesce(c.closes_on >= %(today)s, true)),
-  bool_or(EXISTS (SELECT FROM annotation_participation p
+  bool_or(c.opened_at >= %(since)s OR EXISTS (SELECT FROM annotation_participation p
       JOIN annotation_assignment a ON a.participation_id = p.id
         AND a.state IN ('submitted', 'returned', 'accepted', 'rejected')
       JOIN annotation_annotation an ON an.assignment_id = a.id AND an.submitted_at >= %(since)s
@@ -157,7 +157,8 @@ class CellCounts:
 
 @dataclass(frozen=True)
 class CohortState:
-    """`is_open`: its people may answer now. `is_active`: somebody of it submitted in the last seven days."""
+    """`is_open`: its people may answer now. `is_active`: somebody of it submitted in the last seven days, or it is
+    asked since then only."""
 
     cohort: Cohort
     is_open: bool = False

@@ -8,8 +8,8 @@ from annotation.queries.sql import fetch
 from people.locales.time_zones import zone_named
 
 Reason = Literal[
-    "all_done", "all_reserved", "cohort_paused", "campaign_paused", "campaign_closed", "not_started", "ended",
-    "no_consent", "not_a_member", "excluded", "cohort_full",
+    "all_done", "for_others", "all_reserved", "cohort_paused", "campaign_paused", "campaign_closed", "not_started",
+    "ended", "no_consent", "not_a_member", "excluded", "cohort_full",
     "own_share_done", "day_done", "not_ready", "nothing_yet",
 ]  # fmt: skip
 

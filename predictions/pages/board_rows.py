@@ -13,6 +13,8 @@ from annotation.models import Annotation
 from annotation.queries.sql import fetch
 from benchmarks.models import Stage
 from benchmarks.pages.board import Cell, Note, Reading, Row, Rows, address
+from benchmarks.queries.model_conditions import model_conditions
+from benchmarks.templatetags.texts import localise
 from people.models import Rater
 from predictions.models import Call, Run
 from predictions.models.calls import INCOMPLETE
@@ -20,10 +22,12 @@ from predictions.models.calls import INCOMPLETE
 State = Call.State
 # Calls of a run about items that are not withdrawn, the first repeat only: a model has one answer to a unit.
 CALLS = """
-SELECT k.run_id, k.state, k.reason = 'incomplete', count(*)
+SELECT k.run_id, CASE WHEN k.reason = 'incomplete' THEN 'incomplete'
+    WHEN k.state = 'failed' AND k.attempts_made = 0 THEN 'not_asked' ELSE k.state END, count(*)
 FROM predictions_call k JOIN benchmarks_item i ON i.id = k.item_id
-WHERE k.run_id = ANY(%s) AND k.repeat = 0 AND i.withdrawn_at IS NULL GROUP BY 1, 2, 3
+WHERE k.run_id = ANY(%s) AND k.repeat = 0 AND i.withdrawn_at IS NULL GROUP BY 1, 2
 """
+NOT_ASKED = "not_asked"  # the item lacked something, or was an example of the prompt
 
 
 @dataclass
@@ -35,20 +39,37 @@ class RunCounts:
 
 
 def model_rows(reading: Reading) -> Rows:
-    """A row for each model and way of asking it. Four queries."""
+    """A row for each model and way of asking it. Five queries."""
     runs = Run.objects.filter(benchmark=reading.benchmark, withdrawn_at=None, task=Run.Task.ANSWERS)
     counts = {run.pk: RunCounts(run) for run in runs.select_related("campaign").order_by("pk")}
-    for pk, state, incomplete, n in fetch(CALLS, [list(counts)]) if counts else ():
-        counts[pk].states[INCOMPLETE if incomplete else state] += n
+    for pk, state, n in fetch(CALLS, [list(counts)]) if counts else ():
+        counts[pk].states[state] += n
     cells: dict[int, dict[int, Cell]] = {}
     for (rater, stage), n in _answers_from_files(reading.stages).items():
         cells.setdefault(rater, {})[stage] = Cell(n)
     for of_run in counts.values():
         if of_run.states and of_run.run.campaign is not None:
             cells.setdefault(of_run.run.rater_id, {})[of_run.run.campaign.stage_id] = _cell(reading, of_run)
-    raters = Rater.objects.in_bulk(cells)
-    rows = [Row(raters[pk].name, of_rater, raters[pk].setting) for pk, of_rater in cells.items()]
+    raters, names = Rater.objects.in_bulk(cells), _setting_names(reading)
+    rows = [
+        Row(raters[pk].name, of_rater, _setting_name(reading, names, raters[pk].setting, of_rater))
+        for pk, of_rater in cells.items()
+    ]
     return Rows(sorted(rows, key=lambda row: (row.name, row.note)), _("Models and judges"))
+
+
+def _setting_names(reading: Reading) -> dict[tuple[str, str], str]:
+    """What the ways of asking models are called, by stage and prompt variant. One query."""
+    conditions = model_conditions(reading.benchmark, reading.stages)
+    return {(condition.stage, condition.setting): localise(condition.name) for condition in conditions}
+
+
+def _setting_name(
+    reading: Reading, names: Mapping[tuple[str, str], str], setting: str, cells: Mapping[int, Cell]
+) -> str:
+    """The way of asking of this row; a variant that no way has, as it is stored."""
+    keys = (stage.key for stage in reading.stages if stage.pk in cells)
+    return next((names[key, setting] for key in keys if setting and (key, setting) in names), setting)
 
 
 def _answers_from_files(stages: Sequence[Stage]) -> dict[tuple[int, int], int]:
@@ -74,7 +95,7 @@ def _cell(reading: Reading, counts: RunCounts) -> Cell:
 def _problems(run: Run, states: Mapping[str, int]) -> list[Note]:
     """What has no value, and what stands still."""
     unreadable, refused = states[State.UNPARSEABLE] + states[State.OUT_OF_RANGE], states[State.REFUSED]
-    unanswered, failed = states[State.NO_RESPONSE], states[State.FAILED]
+    unanswered, failed, not_asked = states[State.NO_RESPONSE], states[State.FAILED], states[NOT_ASKED]
     texts = (
         (unreadable, ngettext("%(n)s unreadable", "%(n)s unreadable", unreadable)),
         (refused, ngettext("%(n)s refused", "%(n)s refused", refused)),
@@ -82,6 +103,9 @@ def _problems(run: Run, states: Mapping[str, int]) -> list[Note]:
         (failed, ngettext("%(n)s failed", "%(n)s failed", failed)),
     )
     notes = [Note(text % {"n": _number(n)}, "", "wait") for n, text in texts if n]
+    if not_asked:
+        text = ngettext("%(n)s not asked", "%(n)s not asked", not_asked)
+        notes.append(Note(text % {"n": _number(not_asked)}))
     left = states[State.PENDING] + states[State.RUNNING] + states[State.OVER_BUDGET]
     if run.state == Run.State.FAILED:
         notes.append(Note(_("Stuck: no call gave an answer"), "", "late"))

@@ -7,14 +7,15 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.models import Campaign, Outcome
+from annotation.models import Annotation, Campaign, Outcome
 from annotation.queries.waiting_outcomes import outcome_waits
+from annotation.services.derivation.run_choice import stages_without_choice
 from benchmarks.access import is_permitted
 from benchmarks.models import Benchmark, Item, Stage
 from benchmarks.pages.next_actions import NextAction
 from benchmarks.queries.model_conditions import model_conditions, named_conditions
 from benchmarks.queries.saved_recipes import recipe_of
-from people.models import User
+from people.models import Rater, User
 from predictions.models import FactRequest, Run
 from predictions.pages.fact_requests import FactWait, fact_waits, facts_page
 from predictions.queries.fact_requests import facts_without_request
@@ -164,3 +165,26 @@ def run_judge(benchmark: Benchmark, user: User) -> NextAction | None:
         _("Run a judge"),
         reverse("predictions:ask_models", args=[benchmark.slug]),
     )
+
+
+def choose_runs(benchmark: Benchmark, user: User) -> NextAction | None:
+    """Models have answered, and an open stage whose items are answers of chosen runs has no run yet."""
+    if not is_permitted(user, benchmark, "work_on"):
+        return None
+    for stage in stages_without_choice(_open_stages(benchmark)):
+        earlier = Stage.objects.filter(benchmark=benchmark, key__in=stage.derivation.get("from", ()))
+        answers = Annotation.objects.filter(
+            assignment__campaign__stage__in=earlier, rater__kind=Rater.Kind.MODEL, live=True, counted=True
+        )
+        if answers.exists():
+            return NextAction(
+                _("“%(stage)s” waits for you to choose the runs whose answers it takes.") % {"stage": stage.name},
+                _("Choose runs"),
+                reverse("predictions:stage_inputs", args=[benchmark.slug, stage.pk]),
+            )
+    return None
+
+
+def _open_stages(benchmark: Benchmark) -> list[Stage]:
+    opened = Campaign.objects.filter(stage__benchmark=benchmark, state=Campaign.State.OPEN)
+    return list(Stage.objects.filter(pk__in=opened.values("stage")))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from annotation.models import Campaign, CampaignCohort
 from annotation.services.derivation.run_choice import run_choice
 from benchmarks.models import Stage
 from benchmarks.rules.derivations import Derivation, DerivationError
@@ -67,6 +68,9 @@ class StageInputs:
         if self.people and self.people.waiting:
             text = _("Answers of people are judged where at least %(n)s people answered the question.")
             sentences.append(text % {"n": self.least})
+            if 0 < self.references < self.least:
+                text = _("The campaign wants %(n)s of each, so none is judged: change one of the two numbers.")
+                sentences.append(text % {"n": self.references})
         if self.total.renewed:
             sentences.append(_renewed_text(self.total.renewed))
         return sentences
@@ -121,10 +125,13 @@ def stage_inputs(stage: Stage) -> StageInputs | None:
 
 
 def _references(derivation: Derivation, earlier: Sequence[Stage]) -> int:
-    """What the form of the stage wants, or what its earlier stage asks of each cohort."""
+    """What open campaigns of the earlier stages want of each cohort; where none is open, what the stages want."""
     if derivation.params.get("when", "complete") == "now":
         return 0
-    return max((stage.target_answers for stage in earlier), default=0)
+    running = (Campaign.State.OPEN, Campaign.State.PAUSED)
+    asked = CampaignCohort.objects.filter(campaign__stage__in=earlier, campaign__state__in=running)
+    wanted = list(asked.values_list("target_answers", flat=True)) or [stage.target_answers for stage in earlier]
+    return max(wanted, default=0)
 
 
 def _sum(counts: Iterable[InputCounts]) -> InputCounts:

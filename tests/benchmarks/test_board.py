@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotation.models import Assignment, Campaign, CampaignCohort, Participation, ProblemReport, Slot
 from annotation.services.campaigns import lifecycle
 from annotation.services.campaigns.chain_opening import StageOpening, open_chain
-from benchmarks.models import Item, Stage
+from benchmarks.models import BenchmarkCondition, Item, Stage
 from benchmarks.pages.board import board_of
 from people.models import Cohort, CohortMember, Rater, User
 from predictions.models import Call, Run
@@ -160,6 +160,22 @@ def test_a_model_has_a_row_with_what_it_answered_and_what_was_lost(world: World)
     assert f"/predictions/run/{run.pk}/" not in page_of(world, world.reviewer), "runs are for those who work on it"
     Run.objects.filter(pk=run.pk).update(withdrawn_at=timezone.now())
     assert "Model" not in board(world)
+
+
+def test_a_way_of_asking_has_its_name_and_what_was_not_asked_did_not_fail(world: World) -> None:
+    world.add_items(3)
+    campaign = open_first(world)
+    name = {"en": "From the picture"}
+    BenchmarkCondition.objects.create(
+        benchmark=world.benchmark, key="seen", name=name, stage=world.stage.key, prompt="sheet", setting="vlm"
+    )
+    model = Rater.objects.create(kind="model", team=world.team, name="Model", setting="vlm")
+    run = Run.objects.create(benchmark=world.benchmark, rater=model, campaign=campaign, task=Run.Task.ANSWERS)
+    states = (("answered", "", 1), ("failed", "is_an_example", 0), ("failed", "connection", 1))
+    for item, (state, reason, attempts) in zip(world.items, states, strict=True):
+        Call.objects.create(run=run, item=item, state=state, reason=reason, attempts_made=attempts)
+    assert board(world)["Model"][world.stage.key] == "1 of 3 1 failed 1 not asked"
+    assert "From the picture" in page_of(world)
 
 
 def test_a_forecast_needs_three_days_of_work(world: World) -> None:

@@ -13,6 +13,7 @@ from people.models import Rater
 from predictions.models import Call, Run
 from tests.annotation.chain.factories import answer, claim_sheet, create_open_campaign, live_items, process_derivations
 from tests.annotation.chain.judged_scene import Scene
+from tests.chains.link_client import text_of
 from tests.personas import World
 
 pytestmark = pytest.mark.django_db
@@ -117,6 +118,32 @@ def test_items_that_wait_for_references_and_items_that_changed_are_counted(world
     page = world.client(world.mara).get(path(world, scene)).content.decode()
     assert "2 items changed because a reference changed" in page
     assert "New runs with these prompt variants are chosen automatically: vlm." in page
+
+
+def test_answers_of_fewer_people_than_a_judge_needs_are_named(world: World) -> None:
+    """The stage wants three, its campaign two: what the campaign wants is what people give."""
+    Stage.objects.filter(benchmark=world.benchmark).delete()
+    scene = Scene(target=2, benchmark=world.benchmark, people="leave_one_out", least=3)
+    scene.people_answer(2)
+    a_run(scene, "A")
+    page = world.client(world.mara).get(path(world, scene)).content.decode()
+    assert "judged where at least 3 people answered the question. The campaign wants 2 of each" in text_of(page)
+
+
+def test_a_stage_of_chosen_runs_asks_for_the_choice(world: World) -> None:
+    """On the board and as the next action, from the first answer of a model on until a run is chosen."""
+    Stage.objects.filter(benchmark=world.benchmark).delete()
+    scene = Scene(benchmark=world.benchmark)
+    create_open_campaign(scene.judge, scene.cohort)
+    board, text = f"/b/{world.benchmark.slug}/", "waits for you to choose the runs"
+    scene.people_answer(3)
+    assert text not in world.client(world.mara).get(board).content.decode()
+    run = a_run(scene, "A")
+    page = world.client(world.mara).get(board).content.decode()
+    assert text in page and "Follows the choice of runs" in page and path(world, scene) in page
+    assert text not in world.client(world.reviewer).get(board).content.decode()
+    world.client(world.mara).post(path(world, scene), {"run": [f"{run.rater_id}-{run.pk}"]})
+    assert text not in world.client(world.mara).get(board).content.decode()
 
 
 def test_only_runs_of_the_page_can_be_chosen(world: World, scene: Scene) -> None:

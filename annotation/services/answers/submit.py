@@ -111,7 +111,13 @@ def submit(which: Assignment | int, rater: Rater, submission: Submission, at: da
 
 def _claim_waiting(work: Work, assignment: Assignment, rater: Rater, at: datetime) -> Work:
     """Holding a slot, a claim must not wait for others' slots. Now it may: before "nothing" is said, it does."""
-    if work.no_work is None or work.no_work.reason not in ("all_done", "all_reserved", "cohort_full", "nothing_yet"):
+    if work.no_work is None or work.no_work.reason not in (
+        "all_done",
+        "for_others",
+        "all_reserved",
+        "cohort_full",
+        "nothing_yet",
+    ):
         return work
     return get_or_claim_work(rater, _participation(assignment).cohort, at)
 

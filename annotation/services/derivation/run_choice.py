@@ -1,6 +1,6 @@
 """Which runs of models a derivation reads: those chosen on the stage's page, or all with some prompt variants."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +8,7 @@ from django.db.models import Q
 
 from annotation.models import Annotation, StageInput
 from benchmarks.models import Stage
-from benchmarks.queries.model_conditions import named_conditions
+from benchmarks.queries.model_conditions import is_judging, named_conditions
 from people.models import Rater
 
 ModelRun = tuple[int, int]
@@ -49,6 +49,22 @@ def run_choice(stage: Stage, params: Mapping[str, Any]) -> RunChoice:
         left_out=frozenset((rater, run) for rater, run, state in rows if state == StageInput.State.LEFT_OUT),
         settings=frozenset(runs["settings"]) if isinstance(runs, Mapping) else None,
     )
+
+
+def stages_without_choice(stages: Iterable[Stage]) -> list[Stage]:
+    """Of these stages those whose items come of answers of chosen runs, and for which no run is chosen yet; those that
+    people's answers reach need none."""
+    wanting = [stage for stage in stages if _needs_choice(stage)]
+    rows = StageInput.objects.filter(stage__in=wanting, state=StageInput.State.CHOSEN) if wanting else ()
+    chosen = {row.stage_id for row in rows}
+    return [stage for stage in wanting if stage.pk not in chosen]
+
+
+def _needs_choice(stage: Stage) -> bool:
+    if not is_judging(stage):
+        return False
+    params = stage.derivation.get("params", {})
+    return bool(params.get("runs", "chosen") == "chosen" and params.get("people", "none") == "none")
 
 
 def prompt_variants(earlier: Sequence[Stage]) -> list[str]:

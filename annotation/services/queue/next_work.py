@@ -140,10 +140,12 @@ def _explain_no_work(seat: LockedParticipation) -> NoWork:
     )  # fmt: skip
     if until is not None:
         return NoWork("all_reserved", until)
-    [(empty, full)] = fetch(
+    [(empty, full, begun)] = fetch(
         """SELECT NOT EXISTS (SELECT FROM annotation_slot WHERE cohort_id = %(cohort)s),
-            coalesce(sum(submitted) >= nullif(sum(wanted), 0), false)
+            coalesce(sum(submitted) >= nullif(sum(wanted), 0), false),
+            EXISTS (SELECT FROM annotation_participation p JOIN annotation_assignment a ON a.participation_id = p.id
+              WHERE p.cohort_id = %(cohort)s AND p.rater_id = %(rater)s)
           FROM annotation_tally WHERE cohort_id = %(cohort)s""",
-        {"cohort": seat.cohort_id},
+        {"cohort": seat.cohort_id, "rater": seat.rater_id},
     )
-    return NoWork("nothing_yet" if empty else "cohort_full" if full else "all_done")
+    return NoWork("nothing_yet" if empty else "cohort_full" if full else "all_done" if begun else "for_others")

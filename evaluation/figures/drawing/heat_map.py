@@ -75,9 +75,9 @@ def _fitting(data: HeatMap, width: float) -> int:
 
 
 def _head(columns: tuple[str, ...], left: float, each: int, width: float) -> ColumnHeads:
-    """Level where every name fits in three lines; else slanted where the last has room, else upright."""
+    """Level where every name fits in five lines; else slanted where the last has room, else upright."""
     column = min((width - left - 4) / each, WIDEST)
-    names = distinct_names(columns, 13, column - 6, most=3)
+    names = distinct_names(columns, 13, column - 6, most=5)
     if not any(name.full for name in names):
         return ColumnHeads(names, max((len(name.lines) for name in names), default=1) * 13 * LEADING + 10)
     names = distinct_names(columns, 13, LONGEST, most=1)

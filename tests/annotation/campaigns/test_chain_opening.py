@@ -63,6 +63,11 @@ def send(client: Client, changes: dict[str, Any] | None = None, status: int = 20
     return reply.content.decode()
 
 
+def test_stages_that_ask_nobody_need_no_instructions(world: World, benchmark: Benchmark) -> None:
+    page = world.client(world.mara).get(PAGE).content.decode()
+    assert page.count("Not needed") == benchmark.stages.filter(target_answers=0).count() == 2
+
+
 def test_one_press_opens_every_stage_for_the_cohorts_of_the_recipe(world: World, benchmark: Benchmark) -> None:
     add_pictures(benchmark, Brazil=3, India=2, Egypt=4)
     page = send(world.client(world.mara))

@@ -12,6 +12,7 @@ from annotation.services.answers import exclusions, submit
 from annotation.services.campaigns import lifecycle
 from annotation.services.derivation import derived_items
 from annotation.services.queue import leases, recount, slot_creation
+from annotation.services.queue.next_work import no_work_reason
 from benchmarks.models import Item, Stage
 from people.models import Cohort, User
 from tests.annotation.chain.factories import (
@@ -174,6 +175,8 @@ def test_a_box_is_drawn_by_its_finder_alone_and_checked_by_anybody_else() -> Non
     answer(claim_sheet(finder, create_open_campaign(ask, cohort), cohort), question="What?", answer="Tea")
     process_derivations()
     assert claim_sheet(other, replies, cohort) is None
+    nothing = no_work_reason(other, replies.cohorts.get(), timezone.now())
+    assert nothing and nothing.reason == "for_others", "they have answered nothing here"
     assert claim_sheet(finder, replies, cohort) is not None
 
 

@@ -88,6 +88,8 @@ def test_each_gap_has_one_reason_and_a_full_cell_has_none(world: World, stage: S
     }  # fmt: skip
     assert list(gaps) == list(GAPS)
     keys = {row.label.text: row.key for row in rows_of(stage)}
+    assert cell_of(stage, keys["Indonesia"], "busy").gap == "in_work", "it is asked since a moment ago"
+    Campaign.objects.update(opened_at=timezone.now() - timedelta(days=8))
     for gap, (row, column) in gaps.items():
         assert cell_of(stage, keys[row.title()], column).gap == gap
     assert cell_of(stage, keys["Egypt"], "full").gap is None
