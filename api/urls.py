@@ -2,7 +2,7 @@ from django.urls import path, re_path, register_converter
 from django.urls.converters import IntConverter
 from drf_spectacular.views import SpectacularJSONAPIView
 
-from api.views import benchmarks, docs, numbers, rows, runs
+from api.views import benchmarks, campaigns, docs, numbers, people, rows, runs
 from predictions.services.runs import answer_runs
 from releases.rows.registry import KINDS
 
@@ -15,6 +15,8 @@ class RowNumber(IntConverter):
 
 register_converter(RowNumber, "row")
 B = "v1/benchmarks/<slug:slug>/"
+T = "v1/teams/<slug:team>/"
+CAMPAIGN = f"{B}campaigns/<row:campaign_id>/"
 RUN = f"{B}runs/<row:run_id>/"
 app_name = "api"
 urlpatterns = [
@@ -40,6 +42,23 @@ urlpatterns = [
             ("withdraw", "Keep a run and count it nowhere", answer_runs.withdraw),
             ("restore", "Count a withdrawn run again", answer_runs.restore),
         )
+    ],
+    path("v1/me/", people.MeView.as_view(), name="me"),
+    path("v1/teams/", people.TeamList.as_view(), name="teams"),
+    path(f"{T}cohorts/", people.CohortList.as_view(), name="cohorts"),
+    path(f"{T}cohorts/<row:cohort_id>/", people.CohortDetail.as_view(), name="cohort"),
+    path(f"{T}cohorts/<row:cohort_id>/members/", people.MemberList.as_view(), name="cohort_members"),
+    path(f"{T}cohorts/<row:cohort_id>/members/<row:member_id>/", people.MemberDetail.as_view(), name="cohort_member"),
+    path(f"{T}invitations/", people.InvitationList.as_view(), name="invitations"),
+    path(f"{B}campaigns/", campaigns.CampaignList.as_view(), name="campaigns"),
+    path(CAMPAIGN, campaigns.CampaignDetail.as_view(), name="campaign"),
+    path(f"{CAMPAIGN}progress/", campaigns.ProgressView.as_view(), name="campaign_progress"),
+    path(f"{CAMPAIGN}coverage/", campaigns.CoverageView.as_view(), name="campaign_coverage"),
+    path(f"{CAMPAIGN}cohorts/", campaigns.CampaignCohortList.as_view(), name="campaign_cohorts"),
+    path(f"{CAMPAIGN}cohorts/<row:cohort_id>/", campaigns.CampaignCohortDetail.as_view(), name="campaign_cohort"),
+    *[
+        path(f"{CAMPAIGN}{name}/", campaigns.action_view(name, summary, act), name=f"campaign_{name}")
+        for name, summary, act in campaigns.ACTIONS
     ],
     *[path(f"{B}{kind.key}/", rows.list_view(kind), name=kind.key) for kind in KINDS],
     *[path(f"{B}{kind.key}/count/", rows.count_view(kind), name=f"{kind.key}_count") for kind in KINDS],

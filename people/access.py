@@ -50,6 +50,12 @@ def team_for(user: Person, slug: str, *, admin: bool = False) -> Team:
     raise Http404
 
 
+def team_for_inviting(user: Person, slug: str) -> Team:
+    """A team for those who invite people to some cohort of it: its admins, and who manages a cohort."""
+    managed = Team.objects.filter(slug=slug, cohorts__managers__user_id=user.pk).first() if user.is_active else None
+    return managed or team_for(user, slug, admin=True)
+
+
 def cohort_for(user: Person, cohort_id: int, *, manage: bool = False) -> Cohort:
     """A cohort for its managers and its team's members; with `manage`, for its managers and the team's admins."""
     if not user.is_authenticated or not user.is_active:

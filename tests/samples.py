@@ -255,6 +255,7 @@ def build(world: World) -> Mapping[str, Any]:
         "predictions:images_action stage_id": plan_images(world, call.run.endpoint_id),
         **{f"predictions:{name} run_id": call.run_id for name in ANSWER_ROUTES},
         **{f"api:{name} run_id": call.run_id for name in API_RUN_ROUTES},
+        "team": world.team.slug,
         **{f"predictions:{name} slug": world.team.slug for name in ENDPOINT_ROUTES},
         **{f"people:{name} slug": world.team.slug for name in TEAM_ROUTES},
         **{f"benchmarks:{name} slug": world.team.slug for name in TARGET_ROUTES},

@@ -61,6 +61,8 @@ OWN = {
     "benchmarks:list",
     "benchmarks:create",
     "api:benchmarks",
+    "api:me",
+    "api:teams",
     "api:docs",
     "api:schema",
     "evaluation:own",

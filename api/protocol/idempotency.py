@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 from datetime import timedelta
 from typing import Any
 
-from django.db import OperationalError, connection, transaction
+from django.db import OperationalError, connection
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from psycopg.errors import LockNotAvailable
@@ -19,6 +19,7 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation.services.transactions import in_transaction
 from api.models import ApiRequest
 from api.protocol.problems import ApiProblem
 
@@ -55,7 +56,9 @@ def run_once(
     """`act` in one transaction, or the stored reply of the same request. `secrets`: members of the reply, at any depth,
     that are sent once and never stored. Raises KeyRequired, KeyInvalid, KeyReused and InProgress."""
     key = _key(request)
-    with transaction.atomic():
+
+    @in_transaction
+    def run() -> Response:
         if not key:
             response = act()
             if needs_key:  # said last, and undone: who may not see the thing is told nothing else
@@ -67,6 +70,8 @@ def run_once(
         response = act()
         _store(row, response, secrets)
         return response
+
+    return run()
 
 
 def forget_old(at: Any) -> int:

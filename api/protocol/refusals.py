@@ -2,9 +2,14 @@
 
 from django.utils.translation import gettext_lazy as _
 
+from annotation.pages.campaigns import REFUSALS as CAMPAIGN_TEXTS
+from annotation.services.campaigns.lifecycle import CampaignRefused
 from benchmarks.imports.recipe_file import RecipeFileError
 from benchmarks.recipes.registry import UnknownRecipe
 from benchmarks.services.benchmarks import SlugTaken
+from benchmarks.services.roles import LastOwner, NotATeamMember
+from people.services.links import LinkRefused
+from people.services.teams import LastAdmin, LastTeamOwner
 from predictions.services.runs.answer_runs import RunRefused
 
 CONFLICT, REFUSED = 409, 422
@@ -13,6 +18,12 @@ REFUSALS: dict[type[Exception], tuple[int, str, object]] = {
     UnknownRecipe: (REFUSED, "unknown-recipe", _("There is no such recipe.")),
     RecipeFileError: (REFUSED, "recipe-refused", ""),
     RunRefused: (REFUSED, "run-refused", ""),
+    CampaignRefused: (REFUSED, "campaign-refused", ""),
+    LastAdmin: (REFUSED, "last-admin", _("A team keeps at least one admin.")),
+    LastTeamOwner: (REFUSED, "last-owner", ""),
+    LastOwner: (REFUSED, "last-owner", _("A benchmark keeps at least one owner. Name another first.")),
+    NotATeamMember: (REFUSED, "not-a-team-member", _("Only members of the team can have a role.")),
+    LinkRefused: (REFUSED, "link-refused", ""),
 }
 """By class: status, code, and a sentence where the error has none of its own."""
 
@@ -22,5 +33,7 @@ def refusal_of(error: Exception) -> tuple[int, str, str] | None:
     for kind in type(error).__mro__:
         if kind in REFUSALS:
             status, code, words = REFUSALS[kind]
+            if isinstance(error, CampaignRefused):
+                words = " ".join(str(CAMPAIGN_TEXTS.get(reason, reason)) for reason in error.reasons)
             return status, code, str(words or getattr(error, "message", "") or error)
     return None

@@ -18,6 +18,7 @@ class BenchmarkLine(s.Serializer):
     created_at = s.DateTimeField()
     agreement = s.CharField(help_text="Address of its agreement.")
     tables = s.CharField(help_text="Address of its tables.")
+    campaigns = s.CharField(help_text="Address of its campaigns.")
     runs = s.CharField(help_text="Address of its runs.")
     items = s.CharField(help_text="Address of its items.")
     annotations = s.CharField(help_text="Address of its answers.")

@@ -1,10 +1,12 @@
 """How a page of a list looks, whatever its rows are."""
 
+from functools import cache
 from typing import Any
 
 from rest_framework import serializers as s
 
 
+@cache
 def page_of_shape(row: type[s.Serializer[Any]]) -> type[s.Serializer[Any]]:
     fields = {
         "results": row(many=True),

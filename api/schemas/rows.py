@@ -19,12 +19,19 @@ _FIELDS: dict[str, type[s.Field]] = {
 }
 
 
+ROWS: dict[str, type[s.Serializer]] = {}
+
+
 class RowCount(s.Serializer):
     count = s.IntegerField()
 
 
 def row_serializer(kind: RowKind) -> type[s.Serializer]:
-    return type(f"{_name(kind)}Row", (s.Serializer,), {column.name: _field(column) for column in kind.written})
+    """One class for each kind, so that the description has each once."""
+    if kind.key not in ROWS:
+        fields = {column.name: _field(column) for column in kind.written}
+        ROWS[kind.key] = type(f"{_name(kind)}Row", (s.Serializer,), fields)
+    return ROWS[kind.key]
 
 
 def page_serializer(kind: RowKind) -> type[s.Serializer]:

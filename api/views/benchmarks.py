@@ -28,7 +28,7 @@ from people.access import team_for, visible_teams
 from people.models import User
 from releases.rows.registry import KINDS
 
-LINKS = ("agreement", "tables", "runs", *(kind.key for kind in KINDS))
+LINKS = ("agreement", "tables", "campaigns", "runs", *(kind.key for kind in KINDS))
 ORIGINS = ("recipe", "saved_recipe", "file", "question")
 
 

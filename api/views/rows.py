@@ -182,7 +182,11 @@ def detail_view(kind: RowKind) -> Any:
     return _view(RowDetail, kind, described)
 
 
-def _view(base: type[RowsOfKind], kind: RowKind, described: Any) -> Any:
+def _view(base: Any, kind: RowKind, described: Any) -> Any:
     """A view of one kind of rows, with its description."""
-    view = type(f"{kind.key.capitalize()}{base.__name__}", (base,), {"kind": kind, "scope": kind.scope})
-    return described(view).as_view()
+
+    def get(self: Any, request: Request, *args: Any, **kwargs: Any) -> Any:
+        return base.get(self, request, *args, **kwargs)
+
+    facts = {"kind": kind, "scope": kind.scope, "get": described(get)}
+    return type(f"{kind.key.capitalize()}{base.__name__}", (base,), facts).as_view()  # type: ignore[attr-defined]

@@ -76,6 +76,12 @@ def parse_list(text: str, cohort: Cohort, at: datetime) -> InviteList:
     return InviteList(lines)
 
 
+def check_people(people: Sequence[tuple[str, str]], cohort: Cohort, at: datetime) -> list[InviteRow]:
+    """E-mails with notes as the rows of a list, numbered from 0. Each wrong one says why."""
+    known, lines_by_email = _existing_people(cohort, at), dict[str, int]()
+    return [_line(place, row, {"email": 0, "note": 1}, known, lines_by_email) for place, row in enumerate(people)]
+
+
 def _rows(text: str) -> list[tuple[int, list[str]]]:
     """The rows that are not empty, with their line numbers; separated by comma, semicolon or tab of any script."""
     first = next((line for line in text.splitlines() if line.strip()), "")

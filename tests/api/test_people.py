@@ -1,0 +1,73 @@
+"""Teams, cohorts, members and invitations by REST, for those who manage them."""
+
+from people.models import Cohort, Invitation
+from tests.api.clients import program
+from tests.api.test_protocol import problem, send
+from tests.personas import World
+
+T = "/api/v1/teams/nile-lab/"
+
+
+def test_a_token_says_what_it_is(world: World) -> None:
+    data = program(world.mara, "answer").get("/api/v1/me/").json()
+    assert (data["name"], data["token"]["scopes"], data["token"]["benchmarks"]) == ("Mara", ["answer"], [])
+    assert world.client(world.mara).get("/api/v1/me/").json()["token"] is None
+
+
+def test_a_cohort_is_created_changed_and_paused_by_an_admin(world: World) -> None:
+    client = program(world.team_admin, "admin")
+    assert [team["slug"] for team in client.get("/api/v1/teams/").json()["results"]] == ["nile-lab"]
+    new = {
+        "label": "Peru",
+        "names": {"pt": "Peru"},
+        "country": "PE",
+        "languages": ["es", "qu"],
+        "time_zone": "America/Lima",
+    }
+    created = send(client, "POST", f"{T}cohorts/", new)
+    assert created.status_code == 201, created.content
+    assert {name: created.json()[name] for name in new} == new
+    change = {"label": "Andes", "paused": True}
+    changed = send(client, "PATCH", created["Location"], change, if_match=created["ETag"]).json()
+    assert (changed["label"], changed["languages"], changed["paused"]) == ("Andes", ["es", "qu"], True)
+    assert [row["label"] for row in client.get(f"{T}cohorts/").json()["results"]] == ["Egypt", "Brazil", "Andes"]
+    wrong = send(client, "POST", f"{T}cohorts/", {"label": "Egypt", "time_zone": "Mars/Base"})
+    assert {error["pointer"] for error in problem(wrong, 422, "refused")["errors"]} == {"/label", "/time_zone"}
+    problem(send(program(world.mara, "admin"), "POST", f"{T}cohorts/", new), 404, "not-found")
+
+
+def test_members_are_seen_and_ended_by_who_manages_the_cohort(world: World) -> None:
+    url = f"{T}cohorts/{world.egypt.pk}/members/"
+    client = program(world.manager, "admin")
+    rows = client.get(url).json()["results"]
+    assert [row["name"] for row in rows] == ["Nour", "Tarek"]
+    one_member = f"{url}{rows[0]['id']}/"
+    problem(send(client, "DELETE", one_member), 428, "precondition-required")
+    ended = send(client, "DELETE", one_member, if_match=client.get(one_member)["ETag"])
+    assert ended.json()["left_at"] and world.nour.cohort_memberships.get().left_at
+    for user in (world.mara, world.nour, world.rival):
+        problem(program(user, "admin").get(url), 404, "not-found")
+    foreign = f"/api/v1/teams/other-lab/cohorts/{world.egypt.pk}/members/"
+    problem(program(world.team_admin, "admin").get(foreign), 404, "not-found")
+
+
+def test_links_of_invitations_are_sent_once_with_a_result_for_each_row(world: World) -> None:
+    client = program(world.manager, "admin")
+    people = [
+        {"email": "amina@example.org"},
+        {"email": "no address"},
+        {"note": "Link 1"},
+        {"email": "amina@example.org"},
+    ]
+    content = {"cohort": world.egypt.pk, "people": people}
+    problem(send(client, "POST", f"{T}invitations/", content), 400, "idempotency-key-required")
+    assert not Invitation.objects.exists()
+    first, second = (send(client, "POST", f"{T}invitations/", content, idempotency_key="i").json() for _n in range(2))
+    assert [row["status"] for row in first["results"]] == [201, 422, 201, 422]
+    assert Invitation.objects.count() == 2
+    link = first["results"][0]["link"]
+    assert world.client().get(link).status_code == 200
+    assert [row.get("link") for row in second["results"]] == [None] * 4, "a link is sent once"
+    assert [row.get("id") for row in second["results"]] == [row.get("id") for row in first["results"]]
+    other = {**content, "cohort": Cohort.objects.get(label="Brazil").pk}
+    problem(send(client, "POST", f"{T}invitations/", other, idempotency_key="j"), 404, "not-found")

@@ -1,0 +1,92 @@
+"""Within v1 nothing is removed; and every operation keeps out whom it must."""
+
+import copy
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.test import Client
+from django.utils import timezone
+
+from people.models import ApiToken, User
+from people.services import tokens
+from tests.contracts import openapi
+from tests.personas import World
+
+ALL = tuple(ApiToken.Scope.values)
+OWN = {"/api/v1/benchmarks/", "/api/v1/me/", "/api/v1/teams/"}  # show each person only their own
+NOT_FOUND_FOR_ALL = (401, 403, 404)
+
+
+def test_nothing_of_the_stored_description_is_gone() -> None:
+    stored = json.loads(openapi.STORED.read_text(encoding="utf-8"))
+    gone = list(openapi.removed(stored, openapi.current()))
+    assert not gone, "\n".join(gone)
+
+
+@pytest.mark.parametrize("place", ["path", "member", "parameter", "enum", "status", "required"])
+def test_what_is_removed_is_noticed(place: str) -> None:
+    stored = json.loads(openapi.STORED.read_text(encoding="utf-8"))
+    now = copy.deepcopy(stored)
+    operation = now["paths"]["/api/v1/benchmarks/"]["get"]
+    if place == "path":
+        del now["paths"]["/api/v1/benchmarks/"]
+    elif place == "member":
+        del now["components"]["schemas"]["BenchmarkLine"]["properties"]["name"]
+    elif place == "parameter":
+        del operation["parameters"][0]
+    elif place == "enum":
+        now["components"]["schemas"]["DirectionEnum"]["enum"].remove("rtl")
+    elif place == "status":
+        del operation["responses"]["200"]
+    else:
+        operation["parameters"][0]["required"] = True
+    assert len(list(openapi.removed(stored, now))) == 1
+    assert not list(openapi.removed(stored, {**stored, "more": 1})), "additions are allowed"
+
+
+def bearer(user: User, *scopes: str, ended: bool = False) -> Client:
+    token, text = tokens.create_token(user, "walk", timezone.now(), scopes=scopes)
+    if ended:
+        ApiToken.objects.filter(pk=token.pk).update(expires_at=timezone.now() - timedelta(seconds=1))
+    return Client(headers={"authorization": f"Bearer {text}"})
+
+
+def operations(world: World) -> list[tuple[str, str, Any]]:
+    """Each with its method and an address in the benchmark and the team of the world."""
+    values = {"slug": world.benchmark.slug, "team": world.team.slug, "key": "small"}
+    rows = []
+    for path, methods in openapi.current()["paths"].items():
+        for method, described in methods.items():
+            names = [p["name"] for p in described.get("parameters", ()) if p["in"] == "path"]
+            address = path.format(**{name: values.get(name, world.egypt.pk) for name in names})
+            rows.append((method.upper(), address, described))
+    return rows
+
+
+def status(client: Client, method: str, address: str) -> int:
+    cache.clear()  # requests are counted
+    headers = {"idempotency-key": "walk", "if-match": "*"}
+    return int(client.generic(method, address, "{}", "application/json", headers=headers).status_code)
+
+
+def test_every_operation_keeps_out_whom_it_must(world: World) -> None:
+    """A visitor and an expired token 401, a token without the scope 403, a stranger with every scope 404."""
+    lacking = {
+        "read": bearer(world.owner, "answer"), "export": bearer(world.owner, "read"),
+        "write": bearer(world.owner, "export"), "admin": bearer(world.owner, "write"),
+        "answer": bearer(world.owner, "admin"),
+    }  # fmt: skip
+    visitor, expired, stranger = Client(), bearer(world.owner, *ALL, ended=True), bearer(world.stranger, *ALL)
+    wrong = []
+    for method, address, described in operations(world):
+        scope = described["x-emic-scope"]
+        expected = {401: [visitor, expired], 404: [] if address in OWN else [stranger]}
+        expected[403] = [] if scope == "any" else [lacking[scope]]
+        for code, clients in expected.items():
+            answers = {status(client, method, address) for client in clients}
+            if answers - {code}:
+                wrong.append(f"{method} {address} answers {answers}, not {code}")
+    assert not wrong, "\n".join(wrong)
