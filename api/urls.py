@@ -2,7 +2,7 @@ from django.urls import path, re_path, register_converter
 from django.urls.converters import IntConverter
 from drf_spectacular.views import SpectacularJSONAPIView
 
-from api.views import benchmarks, campaigns, docs, numbers, people, rows, runs
+from api.views import benchmarks, campaigns, docs, events, numbers, people, rows, runs
 from predictions.services.runs import answer_runs
 from releases.rows.registry import KINDS
 
@@ -44,6 +44,7 @@ urlpatterns = [
         )
     ],
     path("v1/me/", people.MeView.as_view(), name="me"),
+    path("v1/events/", events.EventsView.as_view(), name="events"),
     path("v1/teams/", people.TeamList.as_view(), name="teams"),
     path(f"{T}cohorts/", people.CohortList.as_view(), name="cohorts"),
     path(f"{T}cohorts/<row:cohort_id>/", people.CohortDetail.as_view(), name="cohort"),

@@ -62,6 +62,7 @@ OWN = {
     "benchmarks:create",
     "api:benchmarks",
     "api:me",
+    "api:events",
     "api:teams",
     "api:docs",
     "api:schema",

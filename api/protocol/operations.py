@@ -62,6 +62,7 @@ def operation(
     secrets: Sequence[str] = (),
     matched: bool = True,
     description: str = "",
+    more_problems: Sequence[int] = (),
     tags: Sequence[str] | None = None,
 ) -> Callable[[Callable[..., Response]], Callable[..., Response]]:
     """Describe a method of a view and keep it to that. `scope`: what a token needs, "" for any token. `needs_key`: an
@@ -72,11 +73,8 @@ def operation(
         verb = method.__name__
         needs_match = matched and verb in MATCHED
         codes = (READ_PROBLEMS if verb in READS else WRITE_PROBLEMS) + (MATCH_PROBLEMS if needs_match else ())
-        if reply is not None and verb in READS:
-            replies: dict[Any, Any] = {status: reply}
-        else:
-            replies = {status: reply}
-        replies |= {(code, KIND): ProblemSerializer for code in codes}
+        replies: dict[Any, Any] = {status: reply}
+        replies |= {(code, KIND): ProblemSerializer for code in (*codes, *more_problems)}
 
         @functools.wraps(method)
         def run(view: Any, request: Any, *args: Any, **kwargs: Any) -> Response:

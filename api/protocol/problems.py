@@ -136,6 +136,7 @@ def _title(status: int) -> str:
         405: _("Method not available"),
         406: _("Only JSON is available"),
         409: _("Not possible at present"),
+        410: _("No longer available"),
         412: _("Changed since it was read"),
         413: _("Too large"),
         415: _("Only JSON is accepted"),

@@ -57,6 +57,19 @@ class Database:
         """All or nothing, into an empty database."""
         self.tool("psql", "-qX", "-v", "ON_ERROR_STOP=1", "-d", self.url, "-c", "DROP SCHEMA IF EXISTS public CASCADE")
         self.tool("pg_restore", "--no-owner", "--no-privileges", "--single-transaction", "-d", self.url, str(file))
+        self.tool("psql", "-qX", "-v", "ON_ERROR_STOP=1", "-d", self.url, "-c", RESTART_FEED)
+
+
+RESTART_FEED = """
+DO $$ BEGIN
+  IF EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('jobs_event') AND attname = 'xact') THEN
+    ALTER TABLE jobs_event DISABLE TRIGGER jobs_event_append_only;
+    UPDATE jobs_event SET xact = '0';
+    ALTER TABLE jobs_event ENABLE TRIGGER jobs_event_append_only;
+  END IF;
+END $$
+"""
+"""A database that was restored counts transactions from a lower number: old events would stay out of the feed."""
 
 
 class Snapshot:

@@ -16,7 +16,7 @@ from tests.contracts import openapi
 from tests.personas import World
 
 ALL = tuple(ApiToken.Scope.values)
-OWN = {"/api/v1/benchmarks/", "/api/v1/me/", "/api/v1/teams/"}  # show each person only their own
+OWN = {"/api/v1/benchmarks/", "/api/v1/me/", "/api/v1/teams/", "/api/v1/events/"}  # show each person only their own
 NOT_FOUND_FOR_ALL = (401, 403, 404)
 
 
