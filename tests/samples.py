@@ -368,7 +368,7 @@ POSTS: Mapping[str, Mapping[str, str]] = {
     "evaluation:person": {"do": "exclude", "reason": "x"},
     "people:cohort_invite": {"note": "x"},
     "predictions:answer_run_action": {"do": "withdraw"},
-    "releases:new": {"version": "9.0.0", "formats": "csv"},
+    "releases:new": {"version": "9.0.0", "formats": "csv", "pictures": "names"},
     "releases:action": {"do": "build"},
     "predictions:plan_set_action": {"do": "stop"},
     "predictions:conditions": {"do": "remove", "condition": "relevance"},

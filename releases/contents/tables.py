@@ -8,6 +8,7 @@ from annotation.models import Campaign
 from benchmarks.models import Stage
 from releases.exports.archive_files import ArchiveFile, StageTable, stage_scope, stage_tables
 from releases.exports.codebook import codebook, sheets_of
+from releases.exports.record_files import record_files
 from releases.models import Release, ReleaseRow
 from releases.rows.columns import Row
 from releases.rows.frozen import FrozenKey, read_frozen
@@ -32,6 +33,10 @@ class ReleaseTable:
         return f"{self.stage.key}/{self.table.key}"
 
     @property
+    def recipe(self) -> str:
+        return self.release.benchmark.recipe
+
+    @property
     def scope(self) -> RowScope:
         return stage_scope(self.stage, self.campaigns)
 
@@ -51,6 +56,8 @@ class ReleaseTable:
     def codebook(self) -> dict[str, Any]:
         """Of the stage, without names and checksums of files."""
         members = [table.archive_file(iter(())) for table in self.tables]
+        for record in record_files(self.recipe, self.stage.key):
+            members.append(ArchiveFile(f"records-{record.key}", record.meaning, record.columns, iter(())))
         return codebook(self.stage, self.campaigns, members, self.release.created_at)
 
 

@@ -6,13 +6,14 @@ import json
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from jobs.formats import csv_safety
 from releases.rows.columns import Row
 
 _BLOCK = 64 * 1024
+DATED = datetime(1980, 1, 1, tzinfo=UTC)  # the first day that an archive knows: the same bytes whenever it is made
 
 
 @dataclass
@@ -56,7 +57,7 @@ def json_document(content: Mapping[str, Any]) -> Iterator[bytes]:
         yield piece.encode()
 
 
-class _ZipStream(io.RawIOBase):
+class ZipStream(io.RawIOBase):
     """What was written since it was last asked. Cannot seek, so the archive is written straight on."""
 
     def __init__(self) -> None:
@@ -81,7 +82,7 @@ def archive(members: Iterable[tuple[str, Iterable[bytes], FileSummary]], at: dat
 
     Each member's checksum stands in its `written` when it is through.
     """
-    pipe = _ZipStream()
+    pipe = ZipStream()
     with zipfile.ZipFile(pipe, "w", zipfile.ZIP_DEFLATED) as zip_file:
         for name, chunks, written in members:
             info = zipfile.ZipInfo(name, at.timetuple()[:6])

@@ -40,6 +40,17 @@ class ReleaseForm(forms.Form):
         initial=list(FORMATS),
         error_messages={"required": _("Choose at least one format.")},
     )
+    pictures = forms.ChoiceField(
+        label=_("Pictures"),
+        widget=forms.RadioSelect,
+        choices=[
+            ("licensed", _("Files of pictures that have a licence")),
+            ("names", _("Names and checksums only")),
+            ("all", _("Files of all pictures")),
+        ],
+        initial="licensed",
+        help_text=_("Files lose what cameras and programs wrote into them, such as place and device. Pixels stay."),
+    )
     versions = forms.BooleanField(
         label=_("Include replaced and withdrawn answers"),
         required=False,
@@ -66,4 +77,5 @@ class ReleaseForm(forms.Form):
         opened = Campaign.objects.filter(stage__in=stages).exclude(opened_at=None).order_by("pk")
         formats = [form for form in FORMATS if form in self.cleaned_data["formats"]]
         campaigns = tuple(opened.values_list("pk", flat=True))
-        return ReleaseSelection(tuple(stages), campaigns, tuple(formats), self.cleaned_data["versions"])
+        data = self.cleaned_data
+        return ReleaseSelection(tuple(stages), campaigns, tuple(formats), data["versions"], data["pictures"])

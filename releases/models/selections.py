@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 FORMATS = ("csv", "jsonl", "parquet")
+PICTURES = ("licensed", "names", "all")
 
 
 @dataclass(frozen=True)
@@ -15,6 +16,7 @@ class ReleaseSelection:
 
     Attributes:
         formats: of the files of rows; some of FORMATS.
+        pictures: "names" and checksums alone, or the files as well: of "licensed" pictures, or of "all".
         versions: whether answers that were replaced or withdrawn have a file of their own.
     """
 
@@ -22,6 +24,7 @@ class ReleaseSelection:
     campaigns: tuple[int, ...]
     formats: tuple[str, ...] = FORMATS
     versions: bool = False
+    pictures: str = "names"
 
     def to_json(self) -> dict[str, Any]:
         return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
@@ -33,4 +36,5 @@ class ReleaseSelection:
             campaigns=tuple(stored["campaigns"]),
             formats=tuple(stored.get("formats", FORMATS)),
             versions=bool(stored.get("versions")),
+            pictures=stored.get("pictures", "names"),
         )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from annotation.models import Campaign
 from benchmarks.access import is_permitted
@@ -16,6 +17,7 @@ from jobs.pages.progress import progress_context
 from people.models import User
 from releases.access import visible_releases
 from releases.models import Release, ReleaseFile
+from releases.queries.differences import stored_differences
 from releases.queries.publication import publication_errors, publication_warnings, withdrawn_since
 from releases.services.releases import version_parts
 
@@ -24,6 +26,12 @@ CHIPS = {
     Release.State.READY: "back",
     Release.State.PUBLISHED: "ok",
     Release.State.WITHDRAWN: "no",
+}
+
+PICTURES = {
+    "names": gettext_lazy("Names and checksums only"),
+    "licensed": gettext_lazy("Files of pictures that have a licence"),
+    "all": gettext_lazy("Files of all pictures"),
 }
 
 
@@ -101,6 +109,8 @@ def release_context(user: User, release: Release) -> dict[str, Any]:
         "can_download": release.state in (Release.State.READY, Release.State.PUBLISHED),
         "errors": publication_errors(release) if is_ready else [],
         "warnings": publication_warnings(release) if is_ready else [],
+        "differences": stored_differences(release),
+        "pictures": PICTURES[release.chosen.pictures],
         "since": withdrawn_since(release) if release.published_at else None,
         "entries": sorted_entries(user, benchmark),
         "stages": Stage.objects.filter(pk__in=release.chosen.stages).order_by("position", "pk"),

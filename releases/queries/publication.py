@@ -8,7 +8,7 @@ from django.utils.translation import ngettext
 from annotation.models import Annotation, Campaign
 from benchmarks.models import ItemImage
 from people.models import Consent
-from releases.models import Release, ReleaseRow
+from releases.models import Release, ReleaseRow, ReleaseSelection
 
 
 @dataclass(frozen=True)
@@ -55,20 +55,27 @@ def publication_errors(release: Release) -> list[str]:
 
 def publication_warnings(release: Release) -> list[str]:
     """What whoever publishes must have seen."""
-    warnings = []
     chosen = release.chosen
-    pictures = ItemImage.objects.filter(item__stage__in=chosen.stages)
-    unlicensed, total = pictures.filter(licence="").count(), pictures.count()
-    if unlicensed:
-        text = ngettext(
-            "%(n)s of %(total)s pictures has no licence. The release names it without one.",
-            "%(n)s of %(total)s pictures have no licence. The release names them without one.",
-            unlicensed,
-        )
-        warnings.append(text % {"n": unlicensed, "total": total})
+    warnings = _unlicensed_pictures(chosen)
     campaigns = Campaign.objects.filter(pk__in=chosen.campaigns, state__in=(Campaign.State.OPEN, Campaign.State.PAUSED))
     names = list(campaigns.order_by("pk").values_list("name", flat=True))
     if names:
         quoted = ", ".join(f"“{name}”" for name in names)
         warnings.append(_("Not closed yet: %(campaigns)s. Later answers are not in it.") % {"campaigns": quoted})
     return warnings
+
+
+def _unlicensed_pictures(chosen: ReleaseSelection) -> list[str]:
+    pictures = ItemImage.objects.filter(item__stage__in=chosen.stages)
+    unlicensed, total = pictures.filter(licence="").count(), pictures.count()
+    if not unlicensed:
+        return []
+    text = ngettext(
+        "%(n)s of %(total)s pictures has no licence.", "%(n)s of %(total)s pictures have no licence.", unlicensed
+    )
+    consequences = {
+        "names": _("The release names them, without files."),
+        "licensed": _("Their files are left out."),
+        "all": _("Their files are in the release. Readers may not be allowed to use them."),
+    }
+    return [text % {"n": unlicensed, "total": total} + " " + consequences[chosen.pictures]]

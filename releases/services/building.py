@@ -17,6 +17,7 @@ from benchmarks.services import storage
 from jobs.models import Job, record
 from jobs.services.job_context import JobContext, JobFailed, SiteFailure, TimeSlice
 from jobs.services.kinds import JobKind, NextLink
+from releases.contents.pictures import PictureMissing
 from releases.contents.planned_files import CHECKSUMS, MANIFEST, PlannedFile, planned_files
 from releases.contents.tables import release_tables
 from releases.formats.archive import FileSummary
@@ -41,6 +42,9 @@ def run(work: JobContext) -> None:
         thaw(release)
         text = _("The data changed while the release was being built. Build again: the rows are frozen anew.")
         raise JobFailed(text) from change
+    except PictureMissing as problem:
+        text = _("The picture of item “%(item)s” cannot be read. Restore the files from a backup, then resume.")
+        raise SiteFailure(text % {"item": str(problem)[:100]}) from problem
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise SiteFailure(_("The disk is full. Free some space, then resume.")) from error

@@ -1,7 +1,7 @@
 """Reading the files of a release. Whoever does leaves an event."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import BinaryIO
 
 from django.utils import timezone
@@ -9,11 +9,10 @@ from django.utils import timezone
 from benchmarks.services import storage
 from jobs.models import Event, record
 from people.models import User
-from releases.formats.archive import FileSummary, archive
+from releases.formats.archive import DATED, FileSummary, archive
 from releases.models import Release, ReleaseFile
 
 READ = "release.read"
-DATED = datetime(1980, 1, 1, tzinfo=UTC)  # the first day that an archive knows: the same bytes whenever it is made
 _BLOCK = 256 * 1024
 
 

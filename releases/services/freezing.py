@@ -1,6 +1,7 @@
 """Freezing a release: which rows it has, their states and checksums, all of one moment."""
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 from django.db import connection, transaction
@@ -8,10 +9,13 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.queries.answers import watermark
+from benchmarks.models import Benchmark
 from jobs.services.job_context import JobContext, JobFailed
 from jobs.services.lease_keeper import kept_lease
 from releases.contents.tables import RATINGS, ReleaseTable, release_tables
+from releases.exports.document_files import document_members
 from releases.models import Release, ReleaseFile, ReleaseRow
+from releases.queries.differences import differences
 from releases.rows.annotations import consents_of
 from releases.rows.frozen import RowsChanged, digest_query
 from releases.rows.snapshot import repeatable_read
@@ -41,7 +45,9 @@ def freeze(work: JobContext, release_id: int) -> Release:
         release.state, release.built_at, release.manifest_sha256 = Release.State.DRAFT, None, ""
         release.frozen_at = timezone.now()
         release.watermark = watermark(release.benchmark)
-        release.facts = {"rows": counts, **_facts(tables)}
+        release.facts = {"rows": counts, **_facts(tables), "documents": _documents(release.benchmark, tables)}
+        if release.parent:
+            release.facts["differences"] = [asdict(table) for table in differences(release, release.parent)]
         release.save()
     release.refresh_from_db(fields=["facts"])
     return release
@@ -76,6 +82,18 @@ def _facts(tables: list[ReleaseTable]) -> dict[str, Any]:
         "consents": {table.stage.key: consents_of(table.scope) for table in ratings},
         "codebooks": {table.stage.key: json.dumps(table.codebook(), ensure_ascii=False) for table in ratings},
     }
+
+
+def _documents(benchmark: Benchmark, tables: list[ReleaseTable]) -> dict[str, str]:
+    """Documents of the paper, such as a COCO file, made of the same moment. They are small, and kept as text."""
+    documents = {}
+    for table in tables:
+        if table.table.key == RATINGS:
+            campaigns = [campaign.pk for campaign in table.campaigns]
+            for member in document_members(benchmark, table.stage.key, campaigns):
+                content = b"".join(member.lines()).decode()
+                documents[f"{table.stage.key}-{member.file.key}"] = content
+    return documents
 
 
 def _freeze_table(release: Release, table: ReleaseTable) -> int:

@@ -17,6 +17,7 @@ def create(world: World, **values: Any) -> Release:
         "version": "1.0.0",
         "stages": [stage.pk for stage in world.benchmark.stages.filter(items__isnull=False).distinct()],
         "formats": ["csv", "jsonl", "parquet"],
+        "pictures": "names",
     }
     reply = world.client(world.mara).post(f"/b/{world.benchmark.slug}/releases/new/", data | values)
     assert reply.status_code == 302, reply.content.decode()

@@ -117,7 +117,7 @@ def test_a_missing_licence_blocks_and_warnings_must_be_confirmed(world: World, c
     Benchmark.objects.filter(pk=world.benchmark.pk).update(licence="CC-BY-4.0")
     page = act(world, release, "publish")
     assert "Confirm the warnings first." in page
-    assert "8 of 8 pictures have no licence" in page
+    assert "8 of 8 pictures have no licence. The release names them, without files." in page
     assert "Not closed yet: “" in page
     act(world, release, "publish", sure="1")
     assert Release.objects.get().state == "published"
@@ -154,7 +154,7 @@ def test_versions_grow_and_a_deleted_one_can_be_used_again(world: World, campaig
     release = built(world)
     client, new = world.client(world.mara), f"/b/{world.benchmark.slug}/releases/new/"
     assert 'value="1.1.0"' in client.get(new).content.decode()
-    form = {"stages": [world.stage.pk], "formats": ["csv"]}
+    form = {"stages": [world.stage.pk], "formats": ["csv"], "pictures": "names"}
     for version, message in (("1.0.0", "Version 1.0.0 exists."), ("0.9.0", "exists."), ("two", "three numbers")):
         reply = client.post(new, form | {"version": version})
         assert (reply.status_code, message in reply.content.decode()) == (400, True), version
@@ -168,7 +168,7 @@ def test_the_form_takes_only_stages_of_the_benchmark(world: World, campaign: Cam
     make_items(foreign, 1)
     client, new = world.client(world.mara), f"/b/{world.benchmark.slug}/releases/new/"
     for stages in ([], [foreign.pk], ["x"]):
-        reply = client.post(new, {"version": "1.0.0", "stages": stages, "formats": ["csv"]})
+        reply = client.post(new, {"version": "1.0.0", "stages": stages, "formats": ["csv"], "pictures": "names"})
         assert reply.status_code == 400, stages
     assert not Release.objects.exists()
 

@@ -1,0 +1,45 @@
+"""What changed between two releases, by the rows that were frozen in each."""
+
+from dataclasses import dataclass
+
+from django.db import connection
+
+from releases.models import Release
+
+_SQL = """
+  SELECT coalesce(n."table", o."table"),
+    count(*) FILTER (WHERE o.id IS NULL), count(*) FILTER (WHERE n.id IS NULL),
+    count(*) FILTER (WHERE n.state <> o.state),
+    count(*) FILTER (WHERE n.state = o.state AND n.digest <> o.digest),
+    count(n.id), count(o.id)
+  FROM (SELECT * FROM releases_releaserow WHERE release_id = %s) n
+  FULL JOIN (SELECT * FROM releases_releaserow WHERE release_id = %s) o
+    ON o."table" = n."table" AND o.number = n.number AND o.part = n.part
+  GROUP BY 1 ORDER BY 1
+"""
+
+
+@dataclass(frozen=True)
+class TableDifference:
+    """Counts of rows: `restated` have another state, such as counted; `changed` another content and the same state."""
+
+    table: str
+    added: int
+    removed: int
+    restated: int
+    changed: int
+    now: int
+    before: int
+
+
+def stored_differences(release: Release) -> list[TableDifference]:
+    """As they were when the release was frozen."""
+    return [TableDifference(**difference) for difference in release.facts.get("differences", ())]
+
+
+def differences(release: Release, earlier: Release) -> list[TableDifference]:
+    """For each table of either release, from their frozen rows."""
+    with connection.cursor() as cursor:
+        cursor.execute(_SQL, [release.pk, earlier.pk])
+        rows = cursor.fetchall()
+    return [TableDifference(*row) for row in rows]

@@ -1,0 +1,171 @@
+"""What else a release has: pictures without metadata, records of the paper, and what changed since the last one."""
+
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+
+import pytest
+from PIL import Image as Pillow
+from PIL.PngImagePlugin import PngInfo
+
+from annotation.models import Annotation, Campaign
+from benchmarks.models import Benchmark, ItemImage
+from benchmarks.services.images import store_image
+from releases.contents.pictures import file_name
+from releases.exports import document_files, record_files
+from releases.exports.document_files import DocumentFile
+from releases.exports.record_files import RecordFile
+from releases.formats.picture_metadata import Unreadable, strip_metadata
+from releases.models import Release
+from releases.rows.columns import Row, RowColumn
+from tests.evaluation.data import an_open_campaign, of_condition, table
+from tests.personas import World
+from tests.pictures import noise
+from tests.releases.release_steps import act, address, build, built, csv_rows, files_of, json_rows
+
+SECRET = b"Seen-by-nobody"
+
+
+@pytest.fixture
+def campaign(world: World) -> Campaign:
+    world.add_items(8)
+    campaign = an_open_campaign(world)
+    table(campaign, world.egypt, of_condition(world.items, "natural"), {world.nour: "1234", world.tarek: "12.5"})
+    return campaign
+
+
+def tagged(form: str, orientation: int = 6) -> bytes:
+    """A picture with secrets in each place that its format has for them, and behind its end."""
+    exif = Pillow.Exif()
+    exif[0x0112], exif[0x010F], exif[0x8825] = orientation, SECRET.decode(), {1: "N", 2: (30.0, 2.0, 3.0)}
+    options: dict[str, object] = {"exif": exif, "xmp": b"<x>" + SECRET + b"</x>", "icc_profile": b"profile" * 20}
+    if form == "PNG":
+        options["pnginfo"] = PngInfo()
+        options["pnginfo"].add_text("Author", SECRET.decode())  # type: ignore[attr-defined]
+    if form == "JPEG":
+        options |= {"comment": SECRET, "progressive": True}
+    out, picture = io.BytesIO(), noise(120, 90)
+    if form == "GIF":
+        frames = [noise(40, 30, seed) for seed in (1, 2, 3)]
+        frames[0].save(out, form, save_all=True, append_images=frames[1:], loop=0, comment=SECRET, duration=50)
+    else:
+        picture.save(out, form, **options)
+    return out.getvalue() + SECRET
+
+
+def pixels(data: bytes) -> list[bytes]:
+    with Pillow.open(io.BytesIO(data)) as picture:
+        frames = []
+        for number in range(getattr(picture, "n_frames", 1)):
+            picture.seek(number)
+            frames.append(picture.convert("RGB").tobytes())
+        return frames
+
+
+@pytest.mark.parametrize("form", ["JPEG", "PNG", "WEBP", "GIF", "AVIF"])
+def test_pixels_profile_and_orientation_stay_and_all_else_goes(form: str) -> None:
+    data = tagged(form)
+    stripped = strip_metadata(data, form.lower(), 1 if form in ("GIF", "AVIF") else 6)
+    assert SECRET in data
+    assert SECRET not in stripped
+    with Pillow.open(io.BytesIO(data)) as before, Pillow.open(io.BytesIO(stripped)) as after:
+        assert after.info.get("icc_profile") == before.info.get("icc_profile")
+        assert dict(after.getexif()) == ({} if form in ("GIF", "AVIF") else {0x0112: 6})
+    if form == "AVIF":  # encoded again, upright
+        assert Pillow.open(io.BytesIO(stripped)).size == (90, 120)
+    else:
+        assert pixels(stripped) == pixels(data)
+    again = strip_metadata(stripped, form.lower(), 1 if form in ("GIF", "AVIF") else 6)
+    assert again == stripped or form == "AVIF"
+
+
+@pytest.mark.parametrize("form", ["JPEG", "PNG", "WEBP", "GIF", "AVIF"])
+def test_a_picture_that_is_cut_is_unreadable_and_never_a_crash(form: str) -> None:
+    data = tagged(form)
+    for length in range(0, 400, 3):
+        with pytest.raises(Unreadable):
+            strip_metadata(data[:length], form.lower())
+
+
+def test_files_have_names_that_any_file_system_takes() -> None:
+    keys = ("plain-1.a", "../../etc/passwd", "a/b", "a b", "", ".hidden", "=cmd", "\u202eabc", "x" * 300, "CON\n")
+    names = [file_name("relevance", key, "image", "jpeg") for key in keys]
+    assert names[0] == "images/relevance/plain-1.a.jpg"
+    assert len(set(names)) == len(keys)
+    for name in names[1:]:
+        assert name.startswith("images/relevance/") and name.count("/") == 2, name
+        assert name.isascii() and ".." not in name and " " not in name, name
+
+
+def with_picture(world: World, number: int, data: bytes, **values: str) -> None:
+    image, _made = store_image(world.team, data, name="camera.jpg")
+    ItemImage.objects.filter(item=world.items[number]).update(image=image, **values)
+
+
+def test_files_of_licensed_pictures_are_stripped_and_named(world: World, campaign: Campaign) -> None:
+    with_picture(world, 0, tagged("JPEG"), licence="CC-BY-4.0", file_name="Ägypten/IMG 1.jpg", source="A museum")
+    with_picture(world, 1, tagged("JPEG"), licence="CC-BY-4.0")
+    with_picture(world, 2, tagged("PNG"))
+    release = built(world, pictures="licensed")
+    files = files_of(world, release)
+    rows = {row["item"]: row for row in json_rows(files["jsonl/pictures.jsonl"])}
+    keys = [item.key for item in world.items]
+    assert len(rows) == 8
+    assert rows[keys[0]]["imported_file"] == "Ägypten/IMG 1.jpg", "names are kept as imported"
+    assert rows[keys[0]]["file"] == rows[keys[1]]["file"] == f"images/relevance/{keys[0]}.jpg", "bytes are there once"
+    assert rows[keys[2]]["file"] is None and rows[keys[3]]["file"] is None
+    assert {row["item"] for row in csv_rows(files["csv/pictures.csv"])} == rows.keys()
+    with zipfile.ZipFile(io.BytesIO(files["images.zip"])) as archive:
+        shipped = archive.read(rows[keys[0]]["file"])
+        sums = archive.read("images/SHA256SUMS").decode()
+        assert sorted(archive.namelist()) == ["images/SHA256SUMS", rows[keys[0]]["file"]]
+    assert SECRET not in shipped
+    assert pixels(shipped) == pixels(tagged("JPEG"))
+    assert sums == f"{hashlib.sha256(shipped).hexdigest()}  relevance/{keys[0]}.jpg\n"
+    assert rows[keys[0]]["source_sha256"] == hashlib.sha256(tagged("JPEG")).hexdigest()
+    assert "6 of 8 pictures have no licence. Their files are left out." in act(world, release, "nothing")
+    assert "images.zip" not in files_of(world, built(world, version="1.1.0", pictures="names"))
+
+
+def records(rows: Iterator[Row]) -> Iterator[Row]:
+    for row in rows:
+        if row["counted"]:
+            yield {"picture": row["item"], "level": int(row["codes"]["relevance"])}
+
+
+def test_records_and_documents_of_the_paper_are_made_of_the_frozen_rows(
+    world: World, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    columns = (RowColumn("picture", "", "text", "Key."), RowColumn("level", "", "int4", "1 to 5."))
+    record = RecordFile("levels", "relevance", "One record for each answer.", columns, records)
+    document = DocumentFile("sum", "relevance", "All.", lambda _b, ids: ({"campaigns": list(ids)}, 1))
+    monkeypatch.setitem(record_files.BY_RECIPE, "of.tests", (record,))
+    monkeypatch.setitem(document_files.BY_RECIPE, "of.tests", (document,))
+    Benchmark.objects.filter(pk=world.benchmark.pk).update(recipe="of.tests")
+    files = files_of(world, built(world))
+    levels = [row["level"] for row in json_rows(files["jsonl/relevance/records-levels.jsonl"])]
+    assert levels == [int(code) for code in Annotation.objects.order_by("pk").values_list("ratings__code", flat=True)]
+    assert json.loads(files["documents/relevance-sum.json"]) == {"campaigns": [campaign.pk]}
+    book = json.loads(files["codebook/relevance.json"])["further"]["records-levels"]
+    assert [column["name"] for column in book["columns"]] == ["picture", "level"]
+    assert {file["rows"] for file in book["files"]} == {len(levels)}
+
+
+def test_a_release_says_what_changed_since_the_last_one(world: World, campaign: Campaign) -> None:
+    Benchmark.objects.filter(pk=world.benchmark.pk).update(licence="CC-BY-4.0")
+    first = built(world)
+    assert "Nothing was published before" in files_of(world, first)["CHANGES.md"].decode()
+    act(world, first, "publish", sure="1")
+    changed, gone, uncounted = Annotation.objects.order_by("pk")[:3]
+    changed.ratings.update(code="5")
+    Annotation.objects.filter(pk=gone.pk).update(live=False, counted=False, uncounted_because="withdrawn")
+    Annotation.objects.filter(pk=uncounted.pk).update(counted=False, uncounted_because="excluded")
+    table(campaign, world.brazil, of_condition(world.items, "natural"), {world.bia: "1234"})
+    second = build(Release.objects.get(pk=built(world, version="1.1.0").pk))
+    line = "| relevance/ratings | 7 | 10 | 4 | 1 | 1 | 1 |"
+    assert line in files_of(world, second)["CHANGES.md"].decode()
+    page = world.client(world.mara).get(address(second)).content.decode()
+    assert "What changed since 1.0.0" in page
+    assert second.parent == first
