@@ -8,16 +8,18 @@ from typing import Any
 import pytest
 from django.db import OperationalError, connection, transaction
 from django.db.backends.postgresql.creation import DatabaseCreation
+from django.template import Context, Template
 from django.test import Client, TransactionTestCase
+from django.test.utils import _TestState, instrumented_test_render
 from hypothesis import settings
 from playwright.sync_api import Browser, sync_playwright
 from psycopg.errors import DeadlockDetected
 
 from jobs.connections import broker
 from people.models import User
-from tests import servers
+from tests import kept_world, servers, warm_connections
 from tests.mailing import MailServer, mail_serving
-from tests.personas import World, make_world
+from tests.personas import World
 from tests.predictions.model_server import Server, serving
 
 settings.load_profile("ci")  # the same examples each time, and no failure because a machine is slow
@@ -42,10 +44,38 @@ def django_db_modify_db_settings(
         yield
 
 
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
+    """The world is written once, and copied for each test that asks for it."""
+    with django_db_blocker.unblock():
+        kept_world.keep()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def connections_kept_warm() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        warm_connections.keep(patch)
+        yield
+    warm_connections.close_all()
+
+
 @pytest.fixture(autouse=True)
 def broker_answered(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test sends less because another one's broker was silent."""
     monkeypatch.setattr(broker, "_silent_until", 0.0)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def contexts_of_whole_pages(django_test_environment: None) -> Iterator[None]:
+    """What a page was given is copied for `response.context`; what its hundreds of parts were given is not."""
+    plain = _TestState.saved_data.template_render
+
+    def render(template: Template, context: Context) -> Any:
+        return (instrumented_test_render if context.template is template else plain)(template, context)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Template, "_render", render)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -86,7 +116,7 @@ def delete_rows_once() -> None:
 
 @pytest.fixture
 def world(db: Any) -> World:
-    return make_world()
+    return kept_world.copy_world()
 
 
 @pytest.fixture
