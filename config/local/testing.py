@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,13 @@ BROWSERS = (BROWSER, "chromium", "chromium-browser", "google-chrome", "google-ch
 PACKAGES = (BROWSER, "libatomic1", "fonts-noto-core", "fonts-noto-cjk", "fonts-noto-color-emoji")
 BIN = setup.VENV / "bin"
 TRANSLATIONS = "Translations"
+# The two longest come first. That tests are collected fills Python's cache, where each of the processes that run them
+# would else compile every file for itself.
 CHECKS = {
+    "Types": [BIN / "mypy", "--no-error-summary", "."],
+    "Tests are collected": [setup.PYTHON, "-m", "pytest", "-n", "0", "-q", "--collect-only"],
     "Lint": [BIN / "ruff", "check", "--quiet", "."],
     "Format": [BIN / "ruff", "format", "--check", "--quiet", "."],
-    "Types": [BIN / "mypy", "--no-error-summary", "."],
     "Migrations are complete": [setup.PYTHON, "manage.py", "makemigrations", "--check", "--dry-run"],
     TRANSLATIONS: [setup.PYTHON, "-m", "tests.translations"],
 }
@@ -61,28 +65,34 @@ def test(arguments: list[str]) -> int:
 
 
 def run_checks(*, release: bool) -> tuple[int, list[str]]:
-    """Each check on its own, so that one run shows everything that is wrong."""
-    failed = []
-    for name, command in CHECKS.items():
-        command = [*command, "--release"] if release and name == TRANSLATIONS else command
-        done = run_step(name, [str(part) for part in command], test_environment())
-        if done.returncode:
-            failed.append(name)
-        if done.returncode or name == TRANSLATIONS:  # it lists what is missing, too
-            console.print_line((done.stdout + done.stderr).rstrip())
+    """Each check on its own, so that one run shows everything that is wrong; as many at once as there are cores."""
+    failed, env = [], test_environment()
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        running = {}
+        for name, command in CHECKS.items():
+            command = [*command, "--release"] if release and name == TRANSLATIONS else command
+            running[name] = threads.submit(run_step, [str(part) for part in command], env)
+        for name, step in running.items():
+            with console.print_step(name):
+                done = step.result()
+            if done.returncode:
+                failed.append(name)
+            if done.returncode or name == TRANSLATIONS:  # it lists what is missing, too
+                console.print_line((done.stdout + done.stderr).rstrip())
     return len(CHECKS) - len(failed), failed
 
 
-def run_step(name: str, command: list[str], env: dict[str, str]) -> "subprocess.CompletedProcess[str]":
-    with console.print_step(name):
-        return subprocess.run(
-            command, cwd=ROOT, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-        )
+def run_step(command: list[str], env: dict[str, str]) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        command, cwd=ROOT, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
 
 
 def test_environment() -> dict[str, str]:
     """The environment without what belongs to a real instance; tests bring their own database and folder."""
-    own = ("DATABASE_URL", "CELERY_BROKER_URL", "EMAIL_URL", "PYTHONHOME", "VIRTUAL_ENV")
+    own = {"DATABASE_URL", "CELERY_BROKER_URL", "EMAIL_URL", "PYTHONHOME", "VIRTUAL_ENV"}
+    # Tests start hundreds of processes: where compiled files are not kept, each would compile the whole program.
+    own.add("PYTHONDONTWRITEBYTECODE")
     known = (key for key in os.environ if key in FOR_TESTS or not key.startswith("EMIC_"))
     env = {key: os.environ[key] for key in known if key not in own}
     if os.environ.get("EMIC_TEST_DATABASE_URL"):
