@@ -34,6 +34,8 @@ WITHOUT_TEMPLATES = """(one) => {
 }"""
 """Of an element what can be seen: the next sheet waits in a template."""
 
+REPLACED = ("ERR_ABORTED", "interrupted by another navigation")
+"""What Chromium says of a page that another one took the place of while it loaded."""
 ARRIVED = "() => !window.pressed?.isConnected && document.readyState === 'complete'"
 
 
@@ -43,11 +45,14 @@ class BrowserPages(LinkClient):
     window: Page
 
     def open(self, path: str) -> None:
-        try:
-            self.window.goto(path)
-        except Error as error:  # the page of a job that ends loads itself anew, and takes the place of what was asked
-            if "ERR_ABORTED" not in error.message:
-                raise
+        for _time in range(3):
+            try:
+                self.window.goto(path)
+                break
+            except Error as error:  # the page of a job that ends loads itself anew, in place of what was asked
+                if not any(text in error.message for text in REPLACED):
+                    raise
+        else:
             self.window.goto(path)
         self._read()
 
