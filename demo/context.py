@@ -16,9 +16,10 @@ from django.core.files.base import ContentFile
 from annotation.services.campaigns import chain_opening
 from annotation.services.campaigns.chain_opening import StageOpening
 from benchmarks.imports.records import Defaults
-from benchmarks.models import Benchmark, Stage
+from benchmarks.models import Benchmark, Role, Stage
 from benchmarks.services import imports
 from benchmarks.services.benchmarks import create_from_recipe
+from benchmarks.services.roles import set_role
 from demo import pictures
 from demo.pictures import DemoPicture
 from jobs.models import Job
@@ -46,6 +47,8 @@ class Demo:
 
     Attributes:
         actor: the researcher who owns the benchmarks.
+        researchers: others who run every benchmark.
+        reviewers: two simulated people who review answers in every benchmark.
         raters: the simulated raters by the label of their cohort.
         report: shows progress, such as "people".
         practice_address: where the practice model answers; empty where there is none.
@@ -53,6 +56,8 @@ class Demo:
 
     team: Team
     actor: User
+    researchers: Sequence[User]
+    reviewers: Sequence[User]
     cohorts: Mapping[str, Cohort]
     raters: Mapping[str, Sequence[Rater]]
     now: datetime
@@ -60,7 +65,12 @@ class Demo:
     practice_address: str = ""
 
     def create_benchmark(self, recipe: str, name: str, slug: str = "") -> Benchmark:
-        return create_from_recipe(self.team, recipe, name=name, slug=slug or f"{recipe}-demo", actor=self.actor)
+        """With its people: the owner, and those who run it and review answers with them."""
+        benchmark = create_from_recipe(self.team, recipe, name=name, slug=slug or f"{recipe}-demo", actor=self.actor)
+        for role, users in ((Role.Name.RESEARCHER, self.researchers), (Role.Name.REVIEWER, self.reviewers)):
+            for user in users:
+                set_role(benchmark, user, role, self.actor)
+        return benchmark
 
     def import_items(self, stage: Stage, rows: Iterable[Row], *, complete: bool = False) -> None:
         """Import a manifest of items, with the pictures that its rows name. Raises DemoError."""

@@ -12,8 +12,6 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from benchmarks.models import Benchmark, Role
-from benchmarks.services.roles import set_role
 from demo import loading, people
 from demo.context import Report
 from demo.steps import run_step
@@ -36,12 +34,10 @@ def load(report: Report, *, now: datetime | None = None) -> tuple[str, Job]:
     password = f"{secrets.choice(WORDS)}-{secrets.randbelow(900000) + 100000}"
     with transaction.atomic():
         report("people")
-        demo, users = people.create_team(password, now, report)
+        demo, _users = people.create_team(password, now, report)
         for step in loading.FIRST:
             report(step.title)
             run_step(step, demo)
-        for benchmark in Benchmark.objects.filter(team=demo.team):
-            set_role(benchmark, users["admin"], Role.Name.RESEARCHER, demo.actor)
         job = loading.start(demo, os.environ.get("EMIC_PRACTICE", ""))
     lines = [f"  {user}@demo.emic   {sees}" for user, _, _, sees, _ in people.ACCOUNTS]
     return "\n".join([f"Demo accounts, all with the password  {password}", *lines]) + "\n", job

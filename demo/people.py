@@ -9,6 +9,7 @@ from people.services.cohorts import CohortData, create_cohort
 from people.services.raters import rater_of
 
 RATERS = 6
+REVIEWERS = 2
 PUBLISHED_BEFORE = timedelta(days=5)
 COHORTS = [
     CohortData(
@@ -59,23 +60,36 @@ def create_team(password: str, now: datetime, report: Report) -> tuple[Demo, dic
         if label and key != "salma":
             join(places[label], users[key], language)
     raters = {label: create_raters(cohort) for label, cohort in places.items()}
-    return Demo(team, users["mara"], places, raters, now, report), users
+    reviewers = [create_reviewer(team, number, users["admin"]) for number in range(1, REVIEWERS + 1)]
+    return Demo(team, users["mara"], [users["admin"]], reviewers, places, raters, now, report), users
 
 
 def find_demo(team: Team, now: datetime, report: Report, *, practice_address: str = "") -> Demo:
     """The demo as `create_team` made it; `now` is the time of that."""
-    actor = User.objects.get(email="mara@demo.emic")
+    actor, admin = (User.objects.get(email=f"{key}@demo.emic") for key in ("mara", "admin"))
+    reviewers = [User.objects.get(email=reviewer_address(number)) for number in range(1, REVIEWERS + 1)]
     cohorts = {cohort.label: cohort for cohort in Cohort.objects.filter(team=team).order_by("pk")}
     raters = {
         label: [rater_of(User.objects.get(email=address_of(label, number))) for number in range(1, RATERS + 1)]
         for label in cohorts
     }
-    return Demo(team, actor, cohorts, raters, now, report, practice_address)
+    return Demo(team, actor, [admin], reviewers, cohorts, raters, now, report, practice_address)
 
 
 def address_of(label: str, number: int) -> str:
     """The address of a simulated rater of a cohort."""
     return f"simulated-{label.lower()}-{number}@demo.emic"
+
+
+def reviewer_address(number: int) -> str:
+    return f"simulated-reviewer-{number}@demo.emic"
+
+
+def create_reviewer(team: Team, number: int, admin: User) -> User:
+    """A simulated member of the team who reviews answers, named so."""
+    user = accounts.create_account(reviewer_address(number), f"Simulated reviewer {number}", simulated=True)
+    teams.add_member(team, user, TeamMember.Role.MEMBER, admin)
+    return user
 
 
 def create_raters(cohort: Cohort) -> list[Rater]:

@@ -45,7 +45,7 @@ def demo_of(world: World) -> Demo:
         label: [rater_of(user) for user in world.add_annotators(cohort, 2, prefix=f"simulated-{label.lower()}")]
         for label, cohort in cohorts.items()
     }
-    return Demo(world.team, world.owner, cohorts, raters, timezone.now(), report=lambda _text: None)
+    return Demo(world.team, world.owner, [], [], cohorts, raters, timezone.now(), report=lambda _text: None)
 
 
 def rate(world: World, demo: Demo) -> None:

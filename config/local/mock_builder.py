@@ -1,8 +1,8 @@
 """What the practice model says to the pair builder of ValueGround: plans, instructions and verdicts as JSON.
 
 A request is known by the title of its schema. What becomes of a pair hangs on its question: of ten six are accepted at
-once, two after other instructions, one after a picture was drawn again, one after another plan. A word in the question
-forces a case, for all models or for those whose name contains the source:
+once, two after other instructions, one after a picture was drawn again, one after another plan. Weapons are never
+drawn. A word in the question forces a case, for all models or for those whose name contains the source:
 
     [practice: replan]   [practice: never source=wren]
 
@@ -38,6 +38,7 @@ ANSWER = re.compile(r"^Answer ([AB])(?: \(code (-?\d+)\))?: (.*)$", re.MULTILINE
 LEVEL = re.compile(r"^Plans made before this one: (\d+)", re.MULTILINE)
 TITLE = re.compile(r'"title": ?"(pair_\w+)"')
 SLOW = "slow"
+NOT_DRAWN = re.compile(r"\bweapons?\b", re.IGNORECASE)
 BY_DIGEST = ("accept",) * 6 + ("revise_edits",) * 2 + ("regenerate", "replan")
 AXES = ("semantic", "contrast", "shortcut")
 SCENES = (
@@ -94,6 +95,8 @@ def case_of(question: str, model: str) -> str:
     plain = WORD.sub("", question).strip()
     digest = hashlib.sha256(plain.encode()).digest()[0]
     otherwise = "accept" if is_slow(question, model) else BY_DIGEST[digest % len(BY_DIGEST)]
+    if NOT_DRAWN.search(plain):
+        otherwise = "refuse"
     return next(iter(of_source + of_all), otherwise)
 
 

@@ -33,13 +33,13 @@ from predictions.services.runs.answer_runs import RunPlan
 
 SLUG = "caire-demo"
 CONCEPTS = ("breakfast", "clothing", "dance", "drinks", "festival", "transport")
-WANTED = {"relevance": 5}
+WANTED = {"relevance": 5, "pick": 3}
 CHECKED_BY = "Brazil"  # generated pictures
 LEFT = "lunch"  # of which nothing is picked or checked yet
 RATED = 36  # pictures, by each of three people of a cohort
 SENTENCE = "A realistic photo of {concept} in {origin}"
 SETTINGS = {"": 1.0, "no_retrieval": 1.5}  # and how much more a model errs in each
-PRACTICE_MODEL, SAMPLE = "practice-wren", 30
+PRACTICE_MODEL = "practice-wren"
 
 
 def import_prompts(demo: Demo) -> None:
@@ -101,7 +101,13 @@ def _without_country(row: dict[str, Any]) -> dict[str, Any]:
 def keep_and_pick(demo: Demo) -> None:
     """Generated pictures are kept, photographs are picked; what is left waits for visitors."""
     answer_sheets(demo, campaign_of(SLUG, "generated"), lambda _sheet: {"keep": "keep"}, most=6)
-    answer_sheets(demo, campaign_of(SLUG, "pick"), lambda _sheet: {"picture": "1"}, most=2)
+
+    def pick(sheet: SimulatedSheet) -> dict[str, str]:
+        """Most people like the first picture best; the third one of a cohort now and then another."""
+        is_third = sheet.assignment.rater == demo.raters[sheet.label][2]
+        return {"picture": "2" if is_third and sheet.number % 3 == 1 else "1"}
+
+    answer_sheets(demo, campaign_of(SLUG, "pick"), pick, most=len(CONCEPTS))
     derive(demo)
 
 
@@ -168,7 +174,7 @@ def ask_practice_model(demo: Demo) -> None:
     endpoints.set_prices(endpoint, {"*": {"in": "0", "out": "0"}}, demo.actor, demo.now)
     plan = RunPlan(
         campaign=campaign_of(SLUG, "relevance"), endpoint=endpoint, model=PRACTICE_MODEL,
-        prompt=registry.prompt("sheet"), selection={"sample": SAMPLE}, seed=SEED, name="Practice Wren",
+        prompt=registry.prompt("sheet"), seed=SEED, name="Practice Wren",
     )  # fmt: skip
     answer_runs.open_run(plan, demo.actor, demo.now)
 

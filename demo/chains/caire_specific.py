@@ -3,7 +3,7 @@
 Names and links come as a linking run would find them, out of files, since the demo has no encoder.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -12,13 +12,13 @@ from typing import Any
 
 from django.core.files.base import ContentFile, File
 
-from annotation.models import Assignment
+from annotation.models import Annotation, Assignment
 from annotation.services.answers import uploads
-from annotation.services.review import reviews
 from benchmarks.models import Image, Item
 from benchmarks.services import label_sets
 from demo import pictures
 from demo.context import ANSWERED_BEFORE, SEED, Demo, finish, json_lines
+from demo.reviews import ACCEPT, Decision, review_answers
 from demo.simulation import (
     HERON,
     MODELS,
@@ -30,7 +30,6 @@ from demo.simulation import (
     derive,
     import_model_run,
     items_of,
-    people_answers,
     stage_of,
 )
 from jobs.models import Job
@@ -78,10 +77,14 @@ CONCEPTS = (
     RareConcept("Pagoda", RELIGIONS, ("Buddhism",), ("religion", "China"), "pagoda"),
     RareConcept("Mooncake", COUNTRIES, ("China", "Vietnam"), ("dessert", "China"), "mooncake"),
     RareConcept("Basbousa", COUNTRIES, ("Egypt",), ("dessert", "Egypt"), ""),
+    RareConcept("Bean stew", COUNTRIES, ("Brazil",), ("lunch", "Brazil"), "bean-stew"),
 )  # fmt: skip
-"""The picture of Qipao is one of the base, and the base has no entry for Basbousa."""
+"""The picture of Qipao is one of the base, and the base has no entry for Basbousa. Reviewers reject Bean stew."""
 BY_NAME = {concept.name: concept for concept in CONCEPTS}
 TO_CONFIRM, TO_FIND = "Mooncake", "Pagoda"  # which visitors confirm, and of which they bring a picture
+WRONG_LABELS = Decision("reject", "wrong_labels")
+DECISIONS = {"Bean stew": (WRONG_LABELS, WRONG_LABELS), "Tanoura": (ACCEPT, WRONG_LABELS), "Douli": (ACCEPT,)}
+"""Where they are not two acceptances: a visitor decides as a third person on one, and as a second one on another."""
 SETTINGS = {"": 0.9, "no_retrieval": 1.4, "gold_context": 0.6}  # and how much a model errs in each
 SECOND_METHOD = {"Koshari", "Pandeiro", "Douli", "Igreja", "Tanoura"}  # found by glosses, too
 
@@ -131,15 +134,18 @@ def import_links(demo: Demo, file_info: LinkFileInfo, links: list[dict[str, Any]
 
 
 def confirm_concepts(demo: Demo) -> None:
-    """People confirm the articles but one; a reviewer accepts all of these but one."""
+    """People confirm the articles but one; two reviewers accept most of them."""
 
     def confirm(sheet: SimulatedSheet) -> dict[str, str] | None:
         return None if sheet.item.concept == TO_CONFIRM else {"article": "same"}
 
     answer_sheets(demo, campaign_of(SLUG, "specific-concepts"), confirm, most=2)
-    for answer in people_answers(campaign_of(SLUG, "specific-concepts")):
-        reviews.decide(answer.pk, demo.actor, "accept", demo.now)
+    review_answers(demo, campaign_of(SLUG, "specific-concepts"), decide)
     derive(demo)
+
+
+def decide(answer: Annotation, _number: int) -> Sequence[Decision]:
+    return DECISIONS.get(answer.assignment.unit.item.concept, (ACCEPT, ACCEPT))
 
 
 def bring_pictures(demo: Demo) -> None:

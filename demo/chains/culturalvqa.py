@@ -1,17 +1,18 @@
 """CulturalVQA half-way: pictures, questions, reviews, answers, two models in five ways, a judge, ratings of answers."""
 
 from collections import Counter
+from collections.abc import Sequence
 from random import Random
 from typing import Any
 
 from annotation.models import Annotation
 from annotation.services.derivation import stage_inputs
-from annotation.services.review import reviews
 from benchmarks.models import Item
 from benchmarks.rules.filters import parse_filters
 from benchmarks.services.intake import judging
 from demo import pictures
 from demo.context import SEED, Demo, DemoError, finish, picture_row, scene_row
+from demo.reviews import ACCEPT, Decision, review_answers
 from demo.simulation import (
     HERON,
     JUDGE,
@@ -25,7 +26,6 @@ from demo.simulation import (
     derive,
     import_model_run,
     items_of,
-    people_answers,
     stage_of,
 )
 from demo.steps import chain
@@ -34,8 +34,9 @@ from predictions.models import Run
 from predictions.services.encoders.filter_limits import use_as_limit
 
 SLUG = "culturalvqa-demo"
-LABELLED, WRITTEN, JUDGED = 4, 3, 6
+LABELLED, WRITTEN, JUDGED = 12, 3, 6
 """Sheets of each of three people: of pictures, of questions; and how many answers of models each of them rates."""
+WANTED = {"relevance-labels": 3, "sub-categories": 2, "stereotypes": 2}
 SCORE_LIMIT = 23.0
 # How much more a model errs where it sees less: the paper's five ways to ask.
 HARDER = {"vlm": 1.0, "vlm_few_shot": 0.8, "llm_entities": 1.3, "llm_country": 1.6, "llm_only": 2.4}
@@ -47,10 +48,12 @@ KIND = {
     "Egypt": ", of the kind “{concept}”, at home or in the street",
 }
 """How a question goes on: in some countries they are longer."""
+NEEDS_NO_CULTURE = Decision("reject", "no_culture_needed")
 SUB_CATEGORIES = {
     "food": "ingredients", "drink": "type_name", "clothing": "type_name", "traditions": "music_instruments",
     "rituals": "celebration",
 }  # fmt: skip
+STEREOTYPES = {"clothing": "gender", "rituals": "religion"}
 
 
 def import_candidates(demo: Demo) -> None:
@@ -81,7 +84,7 @@ def _candidates(concept: str, label: str) -> list[dict[str, Any]]:
 
 def open_chain(demo: Demo) -> None:
     derive(demo)
-    demo.open_chain(SLUG)
+    demo.open_chain(SLUG, WANTED)
 
 
 def label_pictures(demo: Demo) -> None:
@@ -118,27 +121,29 @@ def write_questions(demo: Demo) -> None:
 
 
 def review_questions(demo: Demo) -> None:
-    """Of each cohort one question is returned, one is rejected, one waits, and the others are accepted."""
-    by_label: Counter[str] = Counter()
-    for answer in people_answers(campaign_of(SLUG, "questions")):
-        label = answer.assignment.unit.item.origin
-        by_label[label] += 1
-        decide(demo, answer, by_label[label])
+    """Of each cohort one question is returned, one is rejected, one waits, and the others are accepted; the second
+    reviewer differs twice, and of these a visitor settles one."""
+    review_answers(demo, campaign_of(SLUG, "questions"), decide)
     derive(demo)
 
 
-def decide(demo: Demo, answer: Annotation, number: int) -> None:
-    match number:
-        case 1:
-            return
-        case 2:
-            reviews.decide(
-                answer.pk, demo.actor, "return", demo.now, reason="language", comment="Ask it in fewer words."
-            )
-        case 3:
-            reviews.decide(answer.pk, demo.actor, "reject", demo.now, reason="no_culture_needed")
+def decide(answer: Annotation, number: int) -> Sequence[Decision]:
+    country = answer.assignment.unit.item.origin
+    match number, country:
+        case 1, _:
+            return ()
+        case 2, _:
+            return (Decision("return", "language", "Ask it in fewer words."), Decision("return", "language"))
+        case 3, _:
+            return NEEDS_NO_CULTURE, NEEDS_NO_CULTURE
+        case 4, _:
+            return (ACCEPT,)  # waits for the second reviewer
+        case 5, "Brazil":
+            return ACCEPT, NEEDS_NO_CULTURE
+        case 5, "Egypt":
+            return ACCEPT, NEEDS_NO_CULTURE, ACCEPT
         case _:
-            reviews.decide(answer.pk, demo.actor, "accept", demo.now)
+            return ACCEPT, ACCEPT
 
 
 def answer_questions(demo: Demo) -> None:
@@ -162,22 +167,29 @@ def answer_questions(demo: Demo) -> None:
 
 
 def label_questions(demo: Demo) -> None:
-    """A model says what each question is about, and people correct it for some."""
+    """A model says what each question is about, and two people correct it for all but one."""
+    most = min(Counter(item.origin for item in items_of(SLUG, "sub-categories")).values()) - 1
     for key, setting, field in (
         ("sub-categories", "sub_category", "sub_category"), ("stereotypes", "stereotype", "stereotype")
     ):  # fmt: skip
         campaign = campaign_of(SLUG, key)
-        rows = [answer_of(item, {field: _label(field, item)}) for item in items_of(SLUG, key)]
+        rows = [answer_of(item, _label(field, item)) for item in items_of(SLUG, key)]
         import_model_run(demo, campaign, HERON, setting, rows)
 
         def correct(sheet: SimulatedSheet, field: str = field) -> dict[str, str]:
-            return {field: _label(field, sheet.item)}
+            return _label(field, sheet.item, sheet.rng.random())
 
-        answer_sheets(demo, campaign, correct, people=slice(0, 2), most=2)
+        answer_sheets(demo, campaign, correct, people=slice(0, 2), most=most)
 
 
-def _label(field: str, item: Item) -> str:
-    return SUB_CATEGORIES[item.context["facet"]] if field == "sub_category" else "neither"
+def _label(field: str, item: Item, chance: float = 1.0) -> dict[str, str]:
+    """`chance`: of a person, who sees it in another way now and then."""
+    facet = item.context["facet"]
+    if field == "sub_category":
+        return {field: "customs" if chance < 0.2 else SUB_CATEGORIES[facet]}
+    if facet not in STEREOTYPES:
+        return {field: "neither"}
+    return {field: "anti_stereotype" if chance < 0.2 else "stereotype", "about": STEREOTYPES[facet]}
 
 
 def ask_models(demo: Demo) -> None:
@@ -228,10 +240,24 @@ def rate_model_answers(demo: Demo) -> None:
     derive(demo)
 
     def rate(sheet: SimulatedSheet) -> dict[str, str]:
-        right = sheet.item.context["candidate"] == NAMES[sheet.label][sheet.item.concept]
-        return {"verdict": sheet.rng.choice("1113") if right else sheet.rng.choice("2455")}
+        return {"verdict": _verdict(sheet.item, sheet.rng)}
 
     answer_sheets(demo, campaign_of(SLUG, "model-answers"), rate, people=OTHERS, most=JUDGED)
+
+
+def _verdict(item: Item, rng: Random) -> str:
+    """How correct a model's answer is, "1" to "5"."""
+    return rng.choice("1113" if item.context["candidate"] == NAMES[item.origin][item.concept] else "2455")
+
+
+def judge_like_people(demo: Demo) -> None:
+    """The judge rates the same answers of models as people do, on the same scale."""
+    rng = Random(f"{SEED}/{JUDGE.name}/model-answers")
+    rows = [
+        answer_of(item, {"verdict": _verdict(item, rng)}, target=item.origin)
+        for item in items_of(SLUG, "model-answers")
+    ]
+    import_model_run(demo, campaign_of(SLUG, "model-answers"), JUDGE, "", rows)
 
 
 def import_word_lists(demo: Demo) -> None:
@@ -255,5 +281,6 @@ STEPS = chain(
     ("models", ask_models),
     ("judged answers", judge_answers),
     ("rated answers", rate_model_answers),
+    ("ratings of the judge", judge_like_people),
     ("lists of words", import_word_lists),
 )  # fmt: skip

@@ -53,8 +53,16 @@ QUALITY = {
     ("Q5", "studio"): {"match_a": "1"},
 }
 """What is not perfect in a pair; the first two are rejected."""
+SAFETY = {("Q8", "studio"): ["unsafe"], ("Q7", "painter"): ["person"], ("Q2", "painter"): ["person", "unsafe"]}
+COMMENTS = {
+    ("Q8", "studio"): ("Make it darker outside in picture B.", "Picture B could be the evening or the morning."),
+    ("Q7", "painter"): ("The clock in picture A gives the answer away.", "Leave out the clock in picture A."),
+    ("Q2", "painter"): ("Keep the colours of the house the same.", "Keep the colours of the house the same."),
+}
+"""What is wrong besides, and what two people would change."""
 SIDES = ("match_a", "match_b")
 SCORES = {"match_a": "2", "match_b": "2", "pair_match": "2", "no_cue": "1"}
+UNCLEAR = ("Q1", "Q3", "Q5")  # questions of which people do not always see which picture shows which answer
 RUBRIC_JUDGES = (JUDGE, HERON)
 REVIEWERS = 2  # of each pair in each cohort
 
@@ -131,8 +139,13 @@ def _known(number: int, source: str, cost: float) -> dict[str, Any]:
 def review_pairs(demo: Demo) -> None:
     """Two people of each cohort look at each pair, and two judges do; one pair is not good enough."""
 
-    def score(sheet: SimulatedSheet) -> dict[str, str]:
-        return _scores(sheet.item.concept, sheet.item.condition, sheet.rng)
+    def score(sheet: SimulatedSheet) -> dict[str, Any]:
+        pair = (sheet.item.concept, sheet.item.condition)
+        scores: dict[str, Any] = _scores(*pair, sheet.rng)
+        if pair in SAFETY:
+            place = demo.raters[sheet.label].index(sheet.assignment.rater) % REVIEWERS
+            scores |= {"safety": SAFETY[pair][: place + 1], "comment": COMMENTS[pair][place]}
+        return scores
 
     answer_sheets(demo, campaign_of(SLUG, "pair-review"), score, most=2 * JUDGED)
     for judge in RUBRIC_JUDGES:
@@ -182,11 +195,12 @@ def answer_as_people(demo: Demo) -> None:
         side = side_of(sheet.item.concept, sheet.label)
         return {"choice": side if sheet.rng.random() < 0.8 else {"a": "b", "b": "a"}[side]}
 
-    def align(_sheet: SimulatedSheet) -> Mapping[str, str]:
-        return {"alignment": "aligned"}
+    def align(sheet: SimulatedSheet) -> Mapping[str, str]:
+        is_unsure = sheet.item.concept in UNCLEAR and sheet.rng.random() < 0.7
+        return {"alignment": "both_a" if is_unsure else "aligned"}
 
-    answer_sheets(demo, campaign_of(SLUG, "choice"), choose, most=4)
-    answer_sheets(demo, campaign_of(SLUG, "alignment"), align, most=3)
+    for key, reply in (("choice", choose), ("alignment", align)):
+        answer_sheets(demo, campaign_of(SLUG, key), reply, most=len(items_of(SLUG, key)) - 2)
 
 
 def leave_work(demo: Demo) -> None:

@@ -1,12 +1,15 @@
-"""3XCM half-way: named concepts, a merge, pictures without look-alikes, labels, trials, captions, two models."""
+"""3XCM half-way: named concepts, a merge, queries, pictures without look-alikes, labels, trials, captions, models."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any
 
+from annotation.models import Annotation
 from annotation.services.campaigns.lifecycle import add_slots
 from demo import pictures
 from demo.context import SEED, Demo, picture_row
+from demo.reviews import ACCEPT, Decision, review_answers
 from demo.simulation import (
     HERON,
     MODELS,
@@ -45,10 +48,19 @@ NATIVE = {
         "festival": "节日", "transport": "交通",
     },
 }  # fmt: skip
-RARE = {"China": ("drinks", "festival", "transport")}
+SENTENCES = {
+    "Egypt": {"task": "صورة فيها {word} لدرس في المدرسة", "casual": "أريد صورة {word} من فضلك :)"},
+    "Brazil": {"task": "Uma foto de {word} para uma aula", "casual": "quero ver {word} :)"},
+    "China": {"task": "上课用的一张{word}图片", "casual": "想看看{word} :)"},
+}
+"""How people of a country ask for a picture of a word: for some work, and in a chat."""
+RARE = {
+    "Brazil": ("transport", "clothing"), "China": ("drinks", "festival", "transport"), "Egypt": ("festival", "drinks"),
+}  # fmt: skip
 """Words that not everybody of a cohort calls everyday ones."""
 CONCEPTS = tuple(concept for concept in NATIVE["Brazil"] if concept != SYNONYM)
 LOOK_ALIKES = "scenes-1"
+GIVES_AWAY = Decision("return", "culture_cue", "Leave out where it is from.")
 PREFERENCE = {
     "correct": 0.3, "language_biased": 0.26, "irrelevant": 0.1, "object_language_biased": 0.24, "object_relevant": 0.22,
     "descriptor_relevant": 0.2,
@@ -63,7 +75,7 @@ def import_concepts(demo: Demo) -> None:
     demo.import_items(benchmark.stages.get(key="concepts"), rows)
     demo.open_chain(
         SLUG,
-        {"concepts": 2, "merges": 3, "captions": 1},
+        {"concepts": 2, "merges": 3, "captions": 2},
         only={"look-alikes": SORTED_BY, "labels": SORTED_BY, "captions": SORTED_BY},
     )
 
@@ -91,6 +103,37 @@ def name_concepts(demo: Demo) -> None:
     derive(demo)
     answer_sheets(demo, campaign_of(SLUG, "merges"), merge, most=1)
     derive(demo)
+
+
+def write_queries(demo: Demo) -> None:
+    """People of each cohort write two queries for each of its words but one, and reviewers accept most of them."""
+    words = Counter(item.origin for item in items_of(SLUG, "queries"))
+    for label, number in words.items():
+        written: list[int] = []
+
+        def write(sheet: SimulatedSheet, written: list[int] = written, most: int = number - 1) -> dict[str, str] | None:
+            if len(written) == most:
+                return None
+            written.append(sheet.item.pk)
+            word = sheet.item.context["native"]
+            return {kind: sentence.format(word=word) for kind, sentence in SENTENCES[sheet.label].items()}
+
+        answer_sheets(demo, campaign_of(SLUG, "queries"), write, most=number, labels=[label])
+    review_answers(demo, campaign_of(SLUG, "queries"), decide)
+    derive(demo)
+
+
+def decide(answer: Annotation, number: int) -> Sequence[Decision]:
+    """Of each country one waits and one is returned; a visitor is the third person to decide on one."""
+    match number, answer.assignment.unit.item.origin:
+        case 1, _:
+            return ()
+        case 2, _:
+            return GIVES_AWAY, GIVES_AWAY
+        case 3, "China":
+            return ACCEPT, GIVES_AWAY
+        case _:
+            return ACCEPT, ACCEPT
 
 
 def import_pictures(demo: Demo) -> None:
@@ -160,13 +203,13 @@ def create_trials(demo: Demo) -> None:
     plan = CollectionPlan(
         stage=stage_of(SLUG, "unique"), name="Pictures", queries=(THREE, SIX), languages=LANGUAGES, words=words, seed=7,
         labels_from=stage_of(SLUG, "labels"), renamed_by=stage_of(SLUG, "merges"),
-        names_from=stage_of(SLUG, "concepts"),
+        names_from=stage_of(SLUG, "concepts"), queries_from=stage_of(SLUG, "queries"),
     )  # fmt: skip
     build_collection(plan, demo.actor)
 
 
 def import_captions(demo: Demo) -> None:
-    """Captions of the pictures in four languages, as a collection that pictures search."""
+    """Captions of the pictures in four languages, as a collection that pictures search; people read some of them."""
     rows = [
         {
             "key": f"{item.key}/{language}", "text": f"{name}, {item.origin}", "country": item.origin,
@@ -180,7 +223,14 @@ def import_captions(demo: Demo) -> None:
         stage=stage_of(SLUG, "captions"), name="Captions", of=KEPT, what="texts", asked_by=stage_of(SLUG, "unique")
     )
     build_collection(plan, demo.actor)
-    add_slots(campaign_of(SLUG, "captions"))
+
+    def read(sheet: SimulatedSheet) -> dict[str, str]:
+        """Now and then somebody words it better."""
+        if sheet.rng.random() < 0.8:
+            return {"natural": "yes"}
+        return {"natural": "no", "better": f"Foto: {sheet.item.text}"}
+
+    answer_sheets(demo, campaign_of(SLUG, "captions"), read, most=4)
 
 
 def _names(concept: str) -> dict[str, str]:
@@ -237,6 +287,7 @@ STEPS = chain(
     "3xcm", "3XCM",
     ("concepts", import_concepts),
     ("native names", name_concepts),
+    ("longer queries", write_queries),
     ("pictures", import_pictures),
     ("look-alikes", drop_look_alikes),
     ("labels", label_pictures),

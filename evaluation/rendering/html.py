@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 from evaluation.metrics.estimate import Estimate
 from evaluation.rendering.axis import Axis
 from evaluation.rendering.number_format import MINUS, format_interval, format_number
-from evaluation.rendering.reason_text import interval_sentence, not_counted_sentence, resampled_text
+from evaluation.rendering.reason_text import NOT_COMPARED, interval_sentence, not_counted_sentence, resampled_text
 from evaluation.rendering.report import Cell, Report, ReportColumn, Row, Words, number
 
 MARK_WORDS: Mapping[str, str | Promise] = {
@@ -161,5 +161,7 @@ def n_text(estimate: Estimate) -> str:
     return f"n = {estimate.n_units} × {estimate.n_raters}"
 
 
-def _no_value(cell: Cell) -> dict[str, Words]:
-    return {"title": cell.why_no_value.title, "reason": cell.why_no_value.sentence}
+def _no_value(cell: Cell) -> dict[str, Any]:
+    """`is_compared`: whether a number would be there with more answers."""
+    is_compared = cell.estimate is None or cell.estimate.reason not in NOT_COMPARED
+    return {"title": cell.why_no_value.title, "reason": cell.why_no_value.sentence, "is_compared": is_compared}

@@ -57,6 +57,7 @@ NO_VALUE: dict[str, tuple[Words, Words]] = {
         _("Each half of the answers needs five items that another person has rated too."),
     ),
 }
+NOT_COMPARED = ("free_text", "not_comparable")  # nothing is missing: such answers have no number by themselves
 NO_INTERVAL: dict[str, Words] = {
     "not_asked": "",
     "too_few_raters_for_interval": _("No interval: fewer than 3 raters"),

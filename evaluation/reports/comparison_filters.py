@@ -1,6 +1,6 @@
 """What the pages of models and of the judge share: the form above them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -28,12 +28,15 @@ def page_options(params: QueryDict, names: Sequence[str]) -> dict[str, str]:
     return {name: value for name in names if (value := params.get(name))}
 
 
-def comparison_filters(catalogue: Catalogue, selection: Selection, own: Own, language: str) -> dict[str, Any]:
-    """`own`: name, values and the chosen one of the page's own selects; shown where there is a choice."""
+def comparison_filters(
+    catalogue: Catalogue, selection: Selection, own: Own, language: str, offered: Collection[str] | None = None
+) -> dict[str, Any]:
+    """`own`: name, values and the chosen one of the page's own selects; shown where there is a choice. `offered`: as
+    of `task_selects`."""
     stage = next(s for s in catalogue.stages if s.key == selection.stage)
     campaigns = [c for c in stage.campaigns if c.id in selection.campaigns]
     selects = [build_select(name, str(OWN_LABELS[name]), dict(v), chosen) for name, v, chosen in own if len(v) > 1]
-    selects += task_selects(catalogue, stage, selection)
+    selects += task_selects(catalogue, stage, selection, offered)
     fields = {f.key: localise(f.label, language).replace("{target}", "…") for f in campaigns[0].fields}
     if len(fields) > 1:
         selects.append(build_select("field", _("Question"), fields, selection.field))

@@ -1,5 +1,6 @@
 """The form above a report: selects where there is something to choose, the rest of the address carried along."""
 
+from collections.abc import Collection
 from typing import Any
 
 from django.utils.text import capfirst
@@ -34,7 +35,8 @@ def filters(catalogue: Catalogue, selection: Selection, language: str) -> dict[s
     """`selects`, `dates` with what they hold, and `carried`: what the address asks for and no select shows."""
     stage = next(s for s in catalogue.stages if s.key == selection.stage)
     campaigns = [c for c in stage.campaigns if c.id in selection.campaigns]
-    selects = [*_of_measure(stage, campaigns, selection), *task_selects(catalogue, stage, selection)]
+    asked = catalogue.with_people or None
+    selects = [*_of_measure(stage, campaigns, selection), *task_selects(catalogue, stage, selection, asked)]
     fields = campaigns[0].sheet.fields
     if len(fields) > 1 and selection.by != "field":
         questions = {f.key: localise(f.label, language).replace("{target}", "…") for f in fields}
@@ -58,11 +60,14 @@ def _of_measure(stage: StageEntry, campaigns: list[CampaignEntry], selection: Se
     return selects
 
 
-def task_selects(catalogue: Catalogue, stage: StageEntry, selection: Selection) -> list[dict[str, Any]]:
-    """Stage and campaign."""
+def task_selects(
+    catalogue: Catalogue, stage: StageEntry, selection: Selection, offered: Collection[str] | None = None
+) -> list[dict[str, Any]]:
+    """Stage and campaign. `offered`: the keys of the stages to choose from, besides the chosen one; None for all."""
     selects = []
-    if len(catalogue.stages) > 1:
-        selects.append(build_select("stage", _("Stage"), {s.key: s.called for s in catalogue.stages}, selection.stage))
+    stages = {s.key: s.called for s in catalogue.stages if offered is None or s.key in {*offered, selection.stage}}
+    if len(stages) > 1:
+        selects.append(build_select("stage", _("Stage"), stages, selection.stage))
     if len(stage.campaigns) > 1:
         selects += all_or_one(selection, "campaign", _("Campaign"), {str(c.id): c.name for c in stage.campaigns})
     return selects

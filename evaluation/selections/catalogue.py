@@ -5,7 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from django.db.models import Max
+from django.db.models import Exists, Max, OuterRef
 from django.utils.translation import gettext as _
 
 from annotation.models import Annotation, Campaign, CampaignCohort, SheetVersion, Tally
@@ -16,6 +16,7 @@ from benchmarks.models import Benchmark, Item, Stage
 from evaluation.selections.measures import CODED
 from people.models import Cohort, Rater
 
+JUDGING = "verdicts"  # the derivation that makes items of answers
 POOLED = 0  # the id of all cohorts together, in place of a cohort's
 
 
@@ -58,6 +59,8 @@ class StageEntry:
     campaigns: tuple[CampaignEntry, ...]
     benchmark: Benchmark
     has_target: bool = True
+    judges: bool = False  # whether its items are answers that were given in another stage
+    asks_people: bool = True
 
     @property
     def called(self) -> str:
@@ -115,10 +118,25 @@ class Catalogue:
         there is one. The first of all stages while nobody has answered."""
         if len(self.stages) == 1:
             return self.stages[0]
-        rows = Tally.objects.filter(cohort__campaign__stage__in=[stage.id for stage in self.stages], submitted__gt=0)
-        wanted = dict(rows.values_list("cohort__campaign__stage").annotate(Max("cohort__target_answers")))
+        wanted = self.answered
         answered = [stage for stage in self.stages if stage.id in wanted and stage.current[0].fields]
         return next((stage for stage in answered if wanted[stage.id] > 1), next(iter(answered), self.stages[0]))
+
+    @cached_property
+    def answered(self) -> dict[int, int]:
+        """Stages in which people have answered, with the most answers that one cohort was asked for of an item."""
+        rows = Tally.objects.filter(cohort__campaign__stage__in=[stage.id for stage in self.stages], submitted__gt=0)
+        return dict(rows.values_list("cohort__campaign__stage").annotate(Max("cohort__target_answers")))
+
+    @cached_property
+    def with_people(self) -> frozenset[str]:
+        """Stages, by key, that ask people or have answers of theirs, also of a file."""
+        without = [stage.id for stage in self.stages if not stage.asks_people and stage.id not in self.answered]
+        of_people = Annotation.objects.filter(live=True, rater__kind=Rater.Kind.PERSON)
+        imported = of_people.filter(assignment__campaign__stage=OuterRef("pk"))
+        there = Stage.objects.filter(Exists(imported), pk__in=without).values_list("pk", flat=True) if without else ()
+        left_out = {*without} - {*there}
+        return frozenset(stage.key for stage in self.stages if stage.id not in left_out)
 
     @cached_property
     def withdrawn(self) -> Withdrawn:
@@ -144,7 +162,13 @@ def catalogue_of(benchmark: Benchmark) -> Catalogue:
     for campaign in campaigns:
         by_stage[campaign.stage_id].append(_entry(campaign, tuple(cohorts[campaign.pk])))
     stages = Stage.objects.filter(pk__in=by_stage).order_by("position", "pk")
-    entries = tuple(StageEntry(s.pk, s.key, s.name, tuple(by_stage[s.pk]), benchmark, s.has_target) for s in stages)
+    entries = tuple(
+        StageEntry(
+            s.pk, s.key, s.name, tuple(by_stage[s.pk]), benchmark, s.has_target,
+            judges=bool(s.derivation) and s.derivation.get("kind") == JUDGING, asks_people=s.target_answers > 0,
+        )
+        for s in stages
+    )  # fmt: skip
     return Catalogue(benchmark, entries, dict(sorted(people.items(), key=lambda pair: pair[1].name)))
 
 

@@ -28,7 +28,7 @@ CODED = ("nominal", *ORDERED)
 LEVEL_LABELS: dict[str, str | Promise] = {
     "nominal": _("Nominal"),
     "ordinal": _("Ordinal"),
-    "interval": _("Confidence interval"),
+    "interval": _("Interval"),
     "ratio": _("Ratio"),
     "set": _("Several options"),
     "box": _("Boxes"),

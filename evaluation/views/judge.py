@@ -30,7 +30,9 @@ def _judge_ids(request: HttpRequest) -> list[str]:
 
 
 def _report(catalogue: Catalogue, request: HttpRequest) -> JudgeReport:
-    return judge_report(catalogue, selection_with_models(catalogue, request), _judge_ids(request), timezone.now())
+    return judge_report(
+        catalogue, selection_with_models(catalogue, request, judging=True), _judge_ids(request), timezone.now()
+    )
 
 
 def _related_table(report: JudgeReport) -> TableSpec | None:
@@ -60,7 +62,8 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     language = get_language() or "en"
     judge = [("judge", chosen_of(report))] if _judge_ids(request) else []
     query = urlencode(report.selection.to_params() + judge)
-    context |= judge_context(report, language) | comparison_filters(catalogue, report.selection, own, language)
+    offered = [stage.key for stage in catalogue.stages if has_codes(stage)]
+    context |= judge_context(report, language) | comparison_filters(catalogue, report.selection, own, language, offered)
     context |= {"query": query, "report": report, "campaign": report.selection.campaigns[-1]}
     context["table"] = _related_table(report)
     return render(request, "evaluation/judge.html", context)

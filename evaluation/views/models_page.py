@@ -29,11 +29,12 @@ from evaluation.views.downloads import as_table, download
 OWN = ("statistic", "truth")
 
 
-def selection_with_models(catalogue: Catalogue, request: HttpRequest) -> Selection:
+def selection_with_models(catalogue: Catalogue, request: HttpRequest, *, judging: bool = False) -> Selection:
     """What the address selects, people and models alike; where it names neither stage nor campaign, the first stage in
-    which a model has answered, and of these one with a question that has codes. Raises SelectionError."""
+    which a model has answered, and of these one with a question that has codes. With `judging`, a stage in which
+    people and models judge answers goes before the others. Raises SelectionError."""
     assert request.user.is_authenticated
-    params = _params_with_stage(catalogue, request, has_codes)
+    params = _params_with_stage(catalogue, request, has_codes, judging=judging)
     return replace(select(catalogue, params, zone=time_zone_for(request.user)), raters=EVERYBODY)
 
 
@@ -42,20 +43,32 @@ def has_codes(stage: StageEntry) -> bool:
     return bool(stage.current[0].fields)
 
 
-def _params_with_stage(catalogue: Catalogue, request: HttpRequest, accepts: Callable[[StageEntry], bool]) -> QueryDict:
+def _params_with_stage(
+    catalogue: Catalogue, request: HttpRequest, accepts: Callable[[StageEntry], bool], *, judging: bool = False
+) -> QueryDict:
     asked = request.GET.copy()
+
+    def is_judged(stage: StageEntry) -> bool:
+        return judging and stage.judges and stage.id in catalogue.answered
+
     if not any(asked.getlist("stage") + asked.getlist("campaign")):
-        by_use = sorted(catalogue.stages, key=lambda stage: not stage.has_models)
+        by_use = sorted(catalogue.stages, key=lambda stage: (not stage.has_models, not is_judged(stage)))
         first = next((stage for stage in by_use if accepts(stage)), catalogue.stages[0])
         if first is not catalogue.shown_first or not first.current[0].fields:
             asked["stage"] = first.key
     return asked
 
 
-def _is_compared(stage: StageEntry) -> bool:
+def is_compared(stage: StageEntry) -> bool:
     """Whether a question of the stage can be compared: any but a text."""
     sheet = stage.current[0].sheet
     return any(sheet.level(field.key) not in ("text", "none") for field in sheet.fields)
+
+
+def _stage_of_texts(catalogue: Catalogue, request: HttpRequest) -> StageEntry | None:
+    """The stage that the address names, where none of its questions can be compared: a run there leads here too."""
+    asked = request.GET.get("stage", "")
+    return next((stage for stage in catalogue.stages if stage.key == asked and not is_compared(stage)), None)
 
 
 def _report(catalogue: Catalogue, request: HttpRequest) -> ModelsReport:
@@ -85,8 +98,10 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     context = page_context(request, benchmark)
     if not catalogue.stages:
         return render(request, "evaluation/models.html", context)
+    if stage := _stage_of_texts(catalogue, request):
+        return render(request, "evaluation/models.html", context | {"stage_of_texts": stage})
     try:
-        if boxes := boxes_response(request, catalogue, _params_with_stage(catalogue, request, _is_compared), context):
+        if boxes := boxes_response(request, catalogue, _params_with_stage(catalogue, request, is_compared), context):
             return boxes
         report = _report(catalogue, request)
     except SelectionError as error:
@@ -95,7 +110,8 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         ("statistic", {key: STATISTIC_LABELS[key] for key in report.statistics}, report.statistic),
         ("truth", {key: TRUTH_LABELS[key] for key in report.truths}, report.truth),
     ]
-    shown = comparison_filters(catalogue, report.selection, own, get_language() or "en")
+    offered = [stage.key for stage in catalogue.stages if is_compared(stage)]
+    shown = comparison_filters(catalogue, report.selection, own, get_language() or "en", offered)
     query = urlencode(report.selection.to_params() + list(page_options(request.GET, OWN).items()))
     campaign = report.selection.campaigns[-1]
     context |= (

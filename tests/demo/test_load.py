@@ -67,7 +67,7 @@ BUILT = Counter(
     (key, source, *ended)
     for source in ("painter", "studio")
     for key, *ended in (("Q13", 1, "accepted", 0), ("Q14", 1, "accepted", 1), ("Q15", 1, "best_effort", 0))
-) + Counter([("Q13", "painter", 2, "accepted", 1)])
+) + Counter([("Q13", "painter", 2, "accepted", 1), ("Q16", "painter", 1, "refused", 0)])
 """Pairs that the demo builds: by question, source and revision, the state and the edit round that they end in."""
 
 
@@ -96,8 +96,7 @@ def test_demo_opens_with_one_chain_and_a_job_loads_the_others(
     assert f"/jobs/{job.pk}/" not in nour.get("/benchmarks/").content.decode()
     assert mara.post(f"/jobs/{job.pk}/cancel/").status_code == 404, "only an admin of the team stops it"
 
-    runner.run(job.pk)
-    job.refresh_from_db()
+    loading.finish(job)
     assert (job.state, job.error, job.done, job.total) == ("done", "", len(loading.BEHIND), len(loading.BEHIND))
     assert set(job.rows.values_list("outcome", "message")) == {("created", "")}
     assert f"/jobs/{job.pk}/" not in mara.get("/benchmarks/").content.decode()
@@ -142,12 +141,14 @@ def look_at_built_pairs(mara: Client) -> None:
     """Pairs in several states, each with its pictures, its steps and what it cost; nobody else sees them."""
     assert built_pairs() == BUILT
     shown = mara.get(PAIRS).content.decode()
-    for state, n in (("accepted", 4), ("best_effort", 2)):
+    for state, n in (("accepted", 4), ("best_effort", 1), ("given_up", 1), ("refused", 1)):
         assert re.search(rf'\?state={state}">{n}<', shown), state
     assert "Revision 2" in shown and not EMPTY_PAIR.search(shown) and signed_in("nour").get(PAIRS).status_code == 404
     for build in Build.objects.all():
         page = mara.get(f"{PAIRS}?pair={build.pk}").content.decode()
-        assert not EMPTY_PAIR.search(page) and "<img" in page and build.cost > 0, build
+        if build.state != Build.State.REFUSED:  # which has no picture
+            assert not EMPTY_PAIR.search(page) and "<img" in page, build
+        assert build.cost > 0, build
         assert (escape(valueground_builds.COMMENT) in page) == (build.revision == 2 or hasattr(build, "replaced_by"))
 
 
@@ -168,8 +169,7 @@ def test_built_pairs_are_left_out_where_no_practice_model_answers(
     monkeypatch.setattr(loading, "BEHIND", tuple(step for step in loading.BEHIND if step.key in PAIR_STEPS[::2]))
     monkeypatch.setenv("EMIC_PRACTICE", address)
     _accounts, job = loader.load(lambda _text: None)
-    runner.run(job.pk)
-    job.refresh_from_db()
+    loading.finish(job)
     row = job.rows.get(outcome="error")
     assert (job.state, row.name) == ("done", "ValueGround: pairs that are built")
     assert row.message.startswith(f"No pair was built: {message}")
@@ -183,7 +183,7 @@ def test_built_pairs_are_the_same_after_a_kill(folder: Path, practice: str, monk
     killed_in(monkeypatch, job, 2)
     assert not BuildPlan.objects.exists() and not Endpoint.objects.exists()
     runner.requeue_stalled(timezone.now() + timedelta(minutes=5))
-    runner.run(job.pk)
+    loading.finish(job)
     assert built_pairs() == BUILT
 
 
@@ -194,7 +194,7 @@ def test_job_killed_within_a_step_is_resumed_to_the_same_counts(folder: Path, mo
     monkeypatch.setattr(loading, "BEHIND", steps)
     _accounts, job = loader.load(lambda _text: None)
     with transaction.atomic():
-        runner.run(job.pk)
+        loading.finish(job)
         undisturbed = counts()
         transaction.set_rollback(True)
     job.refresh_from_db()
@@ -205,8 +205,7 @@ def test_job_killed_within_a_step_is_resumed_to_the_same_counts(folder: Path, mo
         job.refresh_from_db()
         assert (job.state, job.done) == ("running", place)
         runner.requeue_stalled(timezone.now() + timedelta(minutes=5))
-    runner.run(job.pk)
-    job.refresh_from_db()
+    loading.finish(job)
     assert (job.state, job.done) == ("done", len(steps))
     assert counts() == undisturbed
 
@@ -236,8 +235,7 @@ def test_step_that_the_database_broke_off_is_done_again(folder: Path, monkeypatc
     monkeypatch.setattr(loading, "FIRST", ())
     monkeypatch.setattr(loading, "BEHIND", (Step("a/b", "A", break_off),))
     _accounts, job = loader.load(lambda _text: None)
-    runner.run(job.pk)
-    job.refresh_from_db()
+    loading.finish(job)
     assert (job.state, len(tries)) == ("done", loading.MOST_TRIES)
 
 

@@ -3,8 +3,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from demo import loader
-from jobs.services import runner
+from demo import loader, loading
 
 
 class Command(BaseCommand):
@@ -24,7 +23,7 @@ class Command(BaseCommand):
         loader.write_accounts(accounts)
         if options["all"]:
             self.report("the other benchmarks")
-            runner.run(job.pk)
+            loading.finish(job)
         self.stdout.write("The demo is ready.")
 
     def report(self, progress: str) -> None:
