@@ -40,7 +40,7 @@ def _row(reading: Reading, counts: ChainCounts, cohort: Cohort, unchosen: Collec
         of_cell = counts.cells.get((stage.pk, cohort.pk))
         if of_cell is not None:
             is_empty = not of_cell.wanted and not of_cell.answered
-            empty = _empty_cell(reading, stage, of_cell, unchosen) if is_empty else None
+            empty = _empty_cell(reading, stage, cohort, of_cell, unchosen) if is_empty else None
             cells[stage.pk] = empty or _cell(reading, stage, cohort, of_cell, counts.members.get(cohort.pk, 0))
             asked.append(of_cell)
         elif n := reading.items[stage.pk].of_origin[cohort.label] if not stage.target_answers else 0:
@@ -50,9 +50,12 @@ def _row(reading: Reading, counts: ChainCounts, cohort: Cohort, unchosen: Collec
     return Row(cohort.name, cells, note, _end(asked, reading.at.date()), key=cohort.pk)
 
 
-def _empty_cell(reading: Reading, stage: Stage, counts: CohortCounts, unchosen: Collection[int]) -> Cell:
+def _empty_cell(
+    reading: Reading, stage: Stage, cohort: Cohort, counts: CohortCounts, unchosen: Collection[int]
+) -> Cell:
+    """What returns to it is waited for; else it follows another stage."""
     text = _("Follows the choice of runs") if stage.pk in unchosen else _empty_text(reading, stage, counts)
-    return Cell(0, None, "", [Note(text)])
+    return Cell(0, None, "", _waits(reading, stage, counts, cohort) or [Note(text)])
 
 
 def _cell(reading: Reading, stage: Stage, cohort: Cohort, counts: CohortCounts, people: int) -> Cell:
@@ -74,6 +77,7 @@ def _total_cell(reading: Reading, stage: Stage, counts: ChainCounts) -> Cell | N
         if stage.target_answers and not total.rows:
             notes.append(Note(_("Not open")))
         n, url = sum(items.of_origin.values()), reading.items_url(stage)
+        notes += _waits(reading, stage, total, None)
         return Cell(n, None, url, notes + waits) if items.total or notes else None
     notes = [*_decided(reading, stage, total, None), *_waits(reading, stage, total, None), *waits]
     return Cell(total.answered, total.wanted, reading.items_url(stage), notes)
@@ -191,7 +195,7 @@ def _reason(
 def _pace(counts: CohortCounts, today: date) -> list[Note]:
     """Complete, or how many answers come in a day and when the last one will."""
     if not counts.missing:
-        return [Note(_("Complete"))]
+        return [] if counts.revisions else [Note(_("Complete"))]
     outlook = forecast(counts.per_day, counts.missing, today)
     if outlook.on is None or not outlook.per_day:
         return []

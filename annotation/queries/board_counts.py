@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 
-from django.db.models import Count, Max
+from django.db.models import Count, Max, QuerySet
 
 from annotation.models import Annotation, Campaign, CampaignCohort, Participation
 from annotation.queries.progress import progress_of
@@ -151,12 +151,14 @@ class ChainProgress:
     """Answers given and wanted where some are missing; and the stages that ask people and were never opened.
 
     `unanswered`: the first open stage that has items and no answer yet, though some are wanted, with how many.
+    `returned`: items that were returned to those who made them, and have no next revision yet.
     """
 
     answered: int
     wanted: int
     unopened: Sequence[Stage]
     unanswered: tuple[Stage, int] | None = None
+    returned: int = 0
 
     @property
     def is_complete(self) -> bool:
@@ -165,7 +167,7 @@ class ChainProgress:
 
 
 def chain_progress(benchmark: Benchmark) -> ChainProgress:
-    """Of campaigns that are open or paused; a closed one wants nothing more. Five queries."""
+    """Of campaigns that are open or paused; a closed one wants nothing more. Six queries."""
     stages = list(benchmark.stages.all())
     rows = CampaignCohort.objects.filter(campaign__stage__in=stages, campaign__opened_at__isnull=False)
     rows_by_id = {row.pk: row for row in rows.select_related("campaign")}
@@ -187,6 +189,7 @@ def chain_progress(benchmark: Benchmark) -> ChainProgress:
         sum(counts.wanted for counts in lacking),
         [stage for stage in stages if stage.target_answers and stage.pk not in opened],
         next(filter(None, (_unanswered(stage, of_stage.get(stage.pk, ())) for stage in stages)), None),
+        _open_returns(stages).count(),
     )
 
 
@@ -273,9 +276,12 @@ def _read_returns(
 ) -> None:
     """Items that were returned and have no next revision yet, by the cohort that they come from."""
     labels = {cohort.label: pk for pk, cohort in cohorts.items()}
-    rows = ItemReturn.objects.filter(item__stage__in=stages, undone_at=None, item__replaced_by=None).order_by()
-    for stage, origin, n in rows.values_list("item__stage", "item__origin").annotate(n=Count("pk")):
+    for stage, origin, n in _open_returns(stages).values_list("item__stage", "item__origin").annotate(n=Count("pk")):
         (cells.get((stage, labels.get(origin, 0))) or totals[stage]).revisions += n
+
+
+def _open_returns(stages: Sequence[Stage]) -> QuerySet[ItemReturn]:
+    return ItemReturn.objects.filter(item__stage__in=stages, undone_at=None, item__replaced_by=None).order_by()
 
 
 def _members(cohorts: Mapping[int, Cohort]) -> dict[int, int]:

@@ -21,8 +21,8 @@ def _has_answers(benchmark: Benchmark) -> bool:
 
 
 def use_answers(benchmark: Benchmark, user: User) -> NextAction | None:
-    """There are answers: their tables; for who works on the benchmark and misses none, the stages that are left, or the
-    export. How far the chain is, is read once."""
+    """There are answers: their tables; for who works on the benchmark and misses none, what was returned, the stages
+    that are left, or the export. How far the chain is, is read once."""
     if not _has_answers(benchmark):
         return None
     progress = chain_progress(benchmark)
@@ -31,7 +31,23 @@ def use_answers(benchmark: Benchmark, user: User) -> NextAction | None:
         return _wait_for_stage(benchmark, *progress.unanswered)
     if not progress.is_complete or not works:
         return _view_tables(benchmark, progress)
+    if progress.returned:
+        return _await_revisions(benchmark, progress.returned)
     return _open_the_rest(benchmark, progress.unopened) if progress.unopened else _export(benchmark)
+
+
+def _await_revisions(benchmark: Benchmark, n: int) -> NextAction:
+    text = ngettext(
+        "%(n)s item was returned to who made it, and waits for its next version.",
+        "%(n)s items were returned to those who made them, and wait for their next versions.",
+        n,
+    )
+    return NextAction(
+        text % {"n": number_format(n, use_l10n=True)},
+        _("View the tables"),
+        reverse("evaluation:tables", args=[benchmark.slug]),
+        second=(_("View items"), reverse("benchmarks:items", args=[benchmark.slug])),
+    )
 
 
 def _view_tables(benchmark: Benchmark, progress: ChainProgress) -> NextAction:

@@ -12,7 +12,7 @@ from annotation.models import Assignment, Campaign, Slot
 from annotation.services.campaigns import lifecycle
 from annotation.services.campaigns.chain_opening import StageOpening, open_chain
 from annotation.services.queue.slot_creation import create_missing_slots
-from benchmarks.models import Benchmark, Item, Stage
+from benchmarks.models import Benchmark, Item, ItemReturn, Stage
 from benchmarks.pages import next_actions
 from people.models import Cohort, CohortMember, Rater, User
 from predictions.models import Run
@@ -222,6 +222,15 @@ def test_a_stage_with_items_and_no_answer_is_named_before_the_tables(world: Worl
     action = shown(world, world.mara)
     assert "“Second look” has no answer yet; 4 are wanted." in action and "The tables are ready" not in action
     assert "The tables are ready." in shown(world, world.reviewer), "who does not plan work is led to the tables"
+
+
+def test_what_was_returned_comes_before_the_export(world: World) -> None:
+    world.add_items(2)
+    answer_all(world, open_first(world), world.nour)
+    ItemReturn.objects.create(item=world.items[0], comment="Too dark", maker="finder", at=timezone.now())
+    assert "1 item was returned to who made it" in shown(world, world.mara)
+    ItemReturn.objects.update(undone_at=timezone.now())
+    assert "All wanted answers are there." in shown(world, world.mara)
 
 
 def test_stages_that_were_never_opened_come_before_the_export(world: World) -> None:

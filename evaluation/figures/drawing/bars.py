@@ -68,10 +68,10 @@ def draw_stacks(data: Stacks, width: float) -> VectorScene:
 
 
 def _legend(canvas: Canvas, data: Stacks, width: float) -> float:
-    """Swatches with sign and name, in as many lines as they need. Returns where they end."""
+    """Swatches with name, a point of a scale with its number, in as many lines as they need. Returns where they end."""
     x, y = 0.0, 4.0
     for name, key, look in zip(data.parts, data.keys, data.looks, strict=True):
-        words = f"{key}: {name}" if key and key != name else name
+        words = f"{key}: {name}" if key.isdigit() and key != name else name
         room = min(width_of(clean(words), 12) + 1, width - 24)
         if x and x + 22 + room > width:
             x, y = 0.0, y + 20
