@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.composer.stage_context import question_title
 from annotation.forms.campaigns import LARGEST_TARGET
 from annotation.services.sheets.judge_stages import JudgeStage
-from benchmarks.models import Benchmark
+from benchmarks.models import Benchmark, Stage
 from people.forms.base import StyledFormMixin
 
 JUDGED = frozenset({"text", "choice", "rating", "box"})
@@ -19,6 +19,12 @@ SCALES = (
     ("three", _("Three points: no, partly, yes")),
     ("five", _("Five points, from not at all to very much")),
 )
+
+
+def _has_single_answers(stage: Stage) -> bool:
+    """Whether no question of the stage will have two answers of people: cohorts that are asked about themselves, or
+    that share what is wanted, answer apart."""
+    return stage.target_answers == 1 and (stage.has_target or stage.target_in_all)
 
 
 class JudgeStageForm(StyledFormMixin, forms.Form):
@@ -45,17 +51,26 @@ class JudgeStageForm(StyledFormMixin, forms.Form):
     def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.by_key = {stage.key: stage for stage in benchmark.stages.select_related("benchmark")}
-        self.fields["answers"].choices = [  # type: ignore[attr-defined]
+        choices = [
             (f"{stage.key}|{row['key']}", f"{stage.name}: {question_title(row)}")
             for stage in self.by_key.values()
             for row in stage.sheet.get("fields", [])
             if row.get("kind") in JUDGED and row.get("key")
         ]
+        self.fields["answers"].choices = choices  # type: ignore[attr-defined]
+        self.fields["answers"].initial = choices[-1][0] if choices else None  # what was composed last
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
         if not data.get("of_models") and not data.get("of_people"):
             self.add_error("of_models", _("Choose whose answers are judged: those of models, of people, or both."))
+        source = self.by_key.get(str(data.get("answers", "")).partition("|")[0])
+        if data.get("of_people") and source is not None and _has_single_answers(source):
+            text = _(
+                "“%(stage)s” wants one answer to each question, so there are no others to judge it against. Want two "
+                "or more there, or leave out those of people."
+            )
+            self.add_error("of_people", forms.ValidationError(text, params={"stage": source.name}))
         return data
 
     def choice(self) -> JudgeStage:

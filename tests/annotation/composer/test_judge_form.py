@@ -107,6 +107,15 @@ def test_a_wrong_value_is_refused_in_place(world: World, answers: Stage, change:
     assert not Stage.objects.filter(key="judge").exists()
 
 
+def test_single_answers_of_people_cannot_be_judged_against_others(world: World, answers: Stage) -> None:
+    mara, path = world.client(world.mara), f"/b/{world.benchmark.slug}/stages/judge/"
+    Stage.objects.filter(pk=answers.pk).update(target_answers=1, has_target=True)
+    refused = mara.post(path, {**DATA, "of_people": "on"})
+    assert refused.status_code == 400 and "no others to judge it against" in refused.content.decode()
+    Stage.objects.filter(pk=answers.pk).update(has_target=False)
+    assert mara.post(path, {**DATA, "of_people": "on"}).status_code == 302, "cohorts answer the same question"
+
+
 def test_only_who_works_on_the_benchmark_adds_a_judge(world: World, answers: Stage) -> None:
     url = f"/b/{world.benchmark.slug}/stages/judge/"
     for user in (world.reviewer, world.nour, world.rival, world.stranger):
