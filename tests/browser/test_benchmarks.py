@@ -105,7 +105,7 @@ def test_making_a_benchmark_by_hand(open_as: OpenAs, world: World) -> None:
     page = open_as(world.mara)
     page.goto("/benchmarks/")
     page.get_by_role("link", name="Create benchmark").click()
-    question = page.get_by_label("Your question")
+    question = page.get_by_label("First question (optional)")
     expect(question).to_be_hidden()
     page.locator(".opt", has_text="A blank benchmark").click()
     expect(page.get_by_role("radio", name="A blank benchmark")).to_be_checked()

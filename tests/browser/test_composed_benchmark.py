@@ -67,7 +67,7 @@ def test_a_benchmark_of_two_stages_is_composed_opened_and_answered(
     mara.goto("/benchmarks/new/")
     mara.locator("[name=recipe][value=blank]").check()
     mara.get_by_label("Name", exact=True).fill("Names of things")
-    mara.get_by_label("Your question").fill("How common is this in {target}?")
+    mara.get_by_label("First question (optional)").fill("How common is this in {target}?")
     mara.get_by_role("button", name="Create benchmark").click()
     mara.wait_for_url("**/b/names-of-things/")
     slug = Benchmark.objects.get(name="Names of things").slug
