@@ -21,12 +21,14 @@ class ContactPicture:
 
 @dataclass(frozen=True)
 class NearDuplicateGroup:
-    """`number` 0: pictures like no other. `low`, `high`: how alike two of the group are, over all known pairs."""
+    """`number` 0: pictures like no other, or where they were not compared (`is_compared`), all pictures. `low`, `high`:
+    how alike two of the group are, over all known pairs."""
 
     number: int
     pictures: Sequence[ContactPicture]
     low: str = ""
     high: str = ""
+    is_compared: bool = True
 
 
 class ContactDisplay(DisplayDefaults):
@@ -62,7 +64,9 @@ def build_contact_groups(shown: Shown) -> list[NearDuplicateGroup]:
         ends = (f"{min(alike):.2f}", f"{max(alike):.2f}") if alike else ("", "")
         groups.append(NearDuplicateGroup(at, [picture(name) for name in names], *ends))
     alone = [cluster[0] for cluster in clusters(shown) if len(cluster) == 1]
-    return [*groups, NearDuplicateGroup(0, [picture(name) for name in alone])] if alone else groups
+    if not alone:
+        return groups
+    return [*groups, NearDuplicateGroup(0, [picture(name) for name in alone], is_compared=bool(groups or near))]
 
 
 DISPLAY = ContactDisplay()

@@ -166,6 +166,8 @@ class CollectionBuildForm(StyledFormMixin, forms.Form):
         super().__init__(*args, **kwargs)
         for name in ("stage", *builder.STAGES):
             self.fields[name].queryset = benchmark.stages.all()  # type: ignore[attr-defined]
+        for name in builder.STAGES:
+            self.fields[name].empty_label = _("None")  # type: ignore[attr-defined]
         self.fields["stage"].initial = _searched_stage(benchmark)
         self.fields["queries"].initial = _recipe_queries(benchmark)
         if not has_model_texts(benchmark):
@@ -209,11 +211,17 @@ class CollectionBuildForm(StyledFormMixin, forms.Form):
 
 
 def _searched_stage(benchmark: Benchmark) -> int | None:
-    """The stage at which the recipe first asks models."""
+    """The stage at which the recipe first asks models; while it has no items, pictures that are there to be searched:
+    nobody is asked about them, and they are imported."""
     recipe = recipe_of(benchmark)
     tasks = [task.stage for task in recipe.prediction_tasks] if recipe else []
-    stages = dict(benchmark.stages.filter(key__in=tasks).values_list("key", "pk"))
-    return next((stages[key] for key in tasks if key in stages), None)
+    stages = {stage.key: stage for stage in benchmark.stages.order_by("position")}
+    asked = next((stages[key] for key in tasks if key in stages), None)
+    if asked is None or asked.items.filter(withdrawn_at=None).exists():
+        return asked.pk if asked else None
+    imported = [stage for stage in stages.values() if not stage.derivation and not stage.target_answers]
+    pictured = (stage for stage in imported if stage.pictures == Stage.Pictures.ONE)
+    return next((stage.pk for stage in pictured if stage.items.filter(withdrawn_at=None).exists()), asked.pk)
 
 
 def _recipe_queries(benchmark: Benchmark) -> list[str]:

@@ -1,14 +1,16 @@
 """Groupings: whatever comes in, being the same is transitive, and every picture is in one place."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from django.http import QueryDict
+from django.template.loader import render_to_string
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.displays.contact_sheet import build_contact_groups
+from annotation.displays.contact_sheet import DISPLAY, build_contact_groups
 from annotation.fields.contract import InvalidAnswer, Shown, ShownImage
 from annotation.fields.form import Localiser
 from annotation.fields.grouping.form import FORM
@@ -123,6 +125,16 @@ def test_a_group_says_how_alike_any_two_of_it_are() -> None:
     }
     group = build_contact_groups(shown_pictures(groups=[["p001", "p002", "p003"]], near=near))[0]
     assert (group.low, group.high) == ("0.32", "0.84")  # not the nearest of each, and nobody outside
+
+
+def test_pictures_that_nothing_compared_are_not_called_alone() -> None:
+    [group] = build_contact_groups(shown_pictures(groups=[["p001"], ["p002"]]))
+    assert (group.number, group.is_compared, len(group.pictures)) == (0, False, 7)
+    [group] = build_contact_groups(shown_pictures(groups=[["p001"]], near={"p001": [["p002", 0.2]]}))
+    assert group.is_compared
+    shown = replace(shown_pictures(groups=[["p001"], ["p002"]]), text="A dance in Egypt")
+    text = render_to_string(DISPLAY.template, {"shown": shown})
+    assert "A dance in Egypt" in text and "no similar picture found" not in text and "<h3>" not in text
 
 
 def test_roles_have_keys_that_the_sheet_has_not_taken() -> None:
