@@ -45,6 +45,7 @@ class AnnotationConfig(AppConfig):
         register(Rank.OPEN, next_actions.open_chain)
         register(Rank.REVIEW, next_actions.review)
         register(Rank.ADJUDICATE, next_actions.settle_disagreements)
+        register(Rank.FILL, next_actions.fill_stage)
         register(Rank.WAIT, next_actions.wait_for_people)
         makers.register(FinderMaker())
         makers.register(makers.ImportMaker())

@@ -15,8 +15,9 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from benchmarks.pages import plugin_pages
+from benchmarks.pages import plugin_pages, stage_sources
 from benchmarks.pages.plugin_pages import PluginPage
+from benchmarks.pages.stage_sources import FillingPage
 from benchmarks.recipes import registry as recipes
 from benchmarks.recipes.contract import Recipe
 from benchmarks.rules.derivations import registry as derivations
@@ -55,6 +56,7 @@ class BenchmarkPlugin:
     records: Mapping[str, tuple[RecordFile, ...]] = field(default_factory=dict)
     documents: Mapping[str, tuple[DocumentFile, ...]] = field(default_factory=dict)
     pages: Mapping[str, tuple[PluginPage, ...]] = field(default_factory=dict)
+    filling_pages: Mapping[str, Mapping[str, FillingPage]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ def register(plugin: BenchmarkPlugin) -> None:
     Raises what a registry raises for a key that is taken, and ValueError for parts of a recipe of another plugin.
     """
     own = {recipe.key for recipe in plugin.recipes}
-    for name in ("tables", "figures", "records", "documents", "pages"):
+    for name in ("tables", "figures", "records", "documents", "pages", "filling_pages"):
         if foreign := sorted(set(getattr(plugin, name)) - own):
             raise ValueError(f"{name} of {', '.join(foreign)}, which is no recipe of the plugin {plugin.key!r}")
     with _all_or_nothing():
@@ -98,6 +100,8 @@ def register(plugin: BenchmarkPlugin) -> None:
             document_files.register_documents(key, whole)
         for key, pages in plugin.pages.items():
             plugin_pages.register_pages(key, pages)
+        for key, filling in plugin.filling_pages.items():
+            stage_sources.register_filling_pages(key, filling)
         REGISTERED.append(plugin)
 
 
@@ -108,6 +112,7 @@ def _all_or_nothing() -> Iterator[None]:
     mappings: tuple[dict[str, Any], ...] = (
         *(derivations.KINDS, tables.BY_RECIPE, figures.BY_RECIPE, figure_spec.OWN_OPTIONS),
         *(record_files.BY_RECIPE, document_files.BY_RECIPE, plugin_pages.BY_RECIPE),
+        stage_sources.FILLING_PAGES,
     )
     before = [(listed, list(listed)) for listed in lists], [(mapping, dict(mapping)) for mapping in mappings]
     known_prompts = prompts.PROMPTS

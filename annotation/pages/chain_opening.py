@@ -16,6 +16,7 @@ from annotation.services.campaigns.chain_opening import RUNNING, StageOpening
 from annotation.services.campaigns.instructions import newest_version, texts_of
 from annotation.services.queue.slot_creation import count_items
 from benchmarks.models import Benchmark, Stage
+from benchmarks.pages.stage_sources import FillingPage, filling_page
 from benchmarks.queries.model_conditions import is_set, named_conditions
 from benchmarks.queries.recipe_cohorts import recipe_cohorts
 from people.locales.languages import native_name
@@ -62,6 +63,11 @@ class ChainRow:
     items: tuple[int, int] | None
     languages: list[str]
     unread: list[tuple[Cohort, str]]
+
+    @property
+    def filled_by(self) -> FillingPage | None:
+        """The page that makes the items of the stage."""
+        return filling_page(self.state.stage)
 
     @property
     def differs(self) -> bool:

@@ -13,7 +13,9 @@ from annotation.queries.review_queue import waiting_answers
 from benchmarks.access import is_permitted, may_create_cohorts
 from benchmarks.models import Benchmark
 from benchmarks.pages.next_actions import NextAction
+from benchmarks.pages.stage_sources import FILLING_PAGES, filling_page
 from benchmarks.pages.tabs import can_review
+from benchmarks.queries.availability import is_kept
 from benchmarks.queries.recipe_cohorts import recipe_cohorts
 from people.models import CohortMember, User
 
@@ -92,6 +94,26 @@ def settle_disagreements(benchmark: Benchmark, user: User) -> NextAction | None:
         f"{reverse('benchmarks:items', args=[benchmark.slug])}?{urlencode({'stage': rows[0].stage.key})}",
         _("People whose answers are not shown decide in “%(stage)s”.") % {"stage": rows[0].stage.name},
     )
+
+
+def fill_stage(benchmark: Benchmark, user: User) -> NextAction | None:
+    """An open stage of the recipe has no items, and there is what a page makes them of."""
+    if benchmark.recipe not in FILLING_PAGES or not is_permitted(user, benchmark, "work_on"):
+        return None
+    running = Campaign.objects.filter(state__in=(Campaign.State.OPEN, Campaign.State.PAUSED))
+    stages = benchmark.stages.filter(key__in=FILLING_PAGES[benchmark.recipe], pk__in=running.values("stage"))
+    for stage in stages.select_related("benchmark").order_by("position"):
+        page = filling_page(stage)
+        if page is None or not page.after or stage.items.filter(withdrawn_at=None).exists():
+            continue
+        source = benchmark.stages.filter(key=page.after).first()
+        if source is not None and source.items.filter(is_kept()).exists():
+            values = {"stage": stage.name, "page": page.label, "source": source.name}
+            return NextAction(
+                _("“%(stage)s” has no items yet.") % values, str(page.label), page.url(stage),
+                _("They are made of “%(source)s”, on the page “%(page)s”.") % values,
+            )  # fmt: skip
+    return None
 
 
 def wait_for_people(benchmark: Benchmark, user: User) -> NextAction | None:

@@ -16,7 +16,7 @@ from django.utils.translation import ngettext
 from benchmarks.access import is_permitted
 from benchmarks.models import Benchmark, Stage
 from benchmarks.pages.plugin_pages import page_filling
-from benchmarks.pages.stage_sources import source_text
+from benchmarks.pages.stage_sources import filling_page, source_text
 from benchmarks.queries.overview import StageItems, stage_items
 from people.models import User
 
@@ -210,12 +210,12 @@ def _column(reading: Reading, stage: Stage) -> BoardColumn:
     if items.total:
         note = ngettext("%(n)s item", "%(n)s items", items.total) % {"n": number_format(items.total, use_l10n=True)}
         return BoardColumn(stage, note, "", reading.items_url(stage))
-    page = page_filling(stage)
-    url = (
-        address("benchmarks:import", reading.benchmark, stage=stage.key)
-        if page is None
-        else reverse("benchmarks:plugin_page", args=[reading.benchmark.slug, page.key])
-    )
+    page, filled_by = page_filling(stage), filling_page(stage)
+    url = address("benchmarks:import", reading.benchmark, stage=stage.key)
+    if page is not None:
+        url = reverse("benchmarks:plugin_page", args=[reading.benchmark.slug, page.key])
+    elif filled_by is not None:
+        url = filled_by.url(stage)
     offered = url if reading.works and not stage.derivation else ""
     return BoardColumn(stage, _("No items yet"), source_text(stage, reading.stages), offered)
 

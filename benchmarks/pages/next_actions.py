@@ -27,6 +27,7 @@ class Rank(IntEnum):
     OPEN = 40  # no stage is open
     REVIEW = 50  # answers wait for review
     ADJUDICATE = 60  # disagreements wait for a decision
+    FILL = 65  # an open stage has no items, and a page makes them
     PLAN = 70  # no model was asked
     JUDGE = 80  # answers wait for a judge
     TABLES = 90  # answers are there: their tables, stages that are not open yet, or the export

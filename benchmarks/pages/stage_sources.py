@@ -1,8 +1,10 @@
-"""Where the items of a stage come from, in words."""
+"""Where the items of a stage come from, in words; and the pages that fill stages of a recipe."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -27,11 +29,39 @@ PAGE: Any = gettext_lazy("Items come from the page “%(page)s”.")
 ACCEPTED: Any = gettext_lazy("Items come from accepted answers of %(stages)s.")
 
 
+@dataclass(frozen=True)
+class FillingPage:
+    """A page of the platform that makes the items of a stage: its label and the name of its route. `after`: the stage
+    whose items it makes them of; empty where another step comes between."""
+
+    label: Any
+    route: str
+    after: str = ""
+
+    def url(self, stage: Stage) -> str:
+        return reverse(self.route, args=[stage.benchmark.slug])
+
+
+FILLING_PAGES: dict[str, Mapping[str, FillingPage]] = {}  # by recipe and stage, filled by `register_filling_pages` only
+
+
+def register_filling_pages(recipe: str, pages: Mapping[str, FillingPage]) -> None:
+    FILLING_PAGES[recipe] = pages
+
+
+def filling_page(stage: Stage) -> FillingPage | None:
+    """Which page fills a stage of a recipe that is not derived."""
+    return None if stage.derivation else FILLING_PAGES.get(stage.benchmark.recipe, {}).get(stage.key)
+
+
 def source_text(stage: Stage, stages: Sequence[Stage]) -> str:
     """How a stage without items gets some; the stages that it is made of are named."""
     derivation = stage.derivation or {}
     if not derivation and (page := page_filling(stage)) is not None:
         return str(PAGE) % {"page": page.label}
+    filled_by = filling_page(stage)
+    if filled_by is not None:
+        return str(PAGE) % {"page": filled_by.label}
     if not derivation:
         return str(IMPORTS.get(stage.pictures, PICTURES))
     names = {other.key: other.name for other in stages}

@@ -1,5 +1,8 @@
 """CAIRE as a plugin."""
 
+from django.utils.translation import gettext_lazy
+
+from benchmarks.pages.stage_sources import FillingPage
 from evaluation.tables.requirements import with_requirements
 from papers.caire.figures import FIGURES
 from papers.caire.prompts import levels, numbers
@@ -9,10 +12,17 @@ from papers.caire.tables.universal import TABLES
 from papers.plugins import BenchmarkPlugin
 
 KEY = UNIVERSAL.key
+FILLED = {
+    "pick": FillingPage(gettext_lazy("Contact sheets"), "predictions:pick_sheets", "prompts"),
+    "generated": FillingPage(gettext_lazy("Make images"), "predictions:image_stages", "prompts"),
+    "specific-concepts": FillingPage(gettext_lazy("Linked entities"), "predictions:linking"),
+    "link-check": FillingPage(gettext_lazy("Linked entities"), "predictions:linking"),
+}
 PLUGIN = BenchmarkPlugin(
     key="caire",
     recipes=(UNIVERSAL,),
     prompts=(*levels.PROMPTS, *numbers.PROMPTS),
     tables={KEY: with_requirements(TABLES[KEY], REQUIREMENTS)},
     figures={KEY: FIGURES},
+    filling_pages={KEY: FILLED},
 )

@@ -13,6 +13,7 @@ from predictions.models import ImageOrder, ImagePlan
 from predictions.services.endpoints import endpoints
 from predictions.services.images import plans
 from predictions.services.images.image_job import spent_on
+from predictions.services.knowledge.link_checks import OF_PICTURES
 from predictions.texts.call_reasons import pause_reason_text, reason_text
 
 SHOWN = 60
@@ -31,10 +32,14 @@ class ImageStageRow:
 
 def image_stages(benchmark: Benchmark) -> list[ImageStageRow]:
     """Stages with one picture an item whose items are not derived, after a stage of words; without those that only
-    collect imported pictures. Four queries."""
+    collect imported pictures, and where people check links. Four queries."""
     stages = list(benchmark.stages.order_by("position", "pk"))
     words = [stage.position for stage in stages if stage.pictures == Stage.Pictures.NONE]
-    fitting = [stage for stage in stages if takes_images(stage) and any(at < stage.position for at in words)]
+    fitting = [
+        stage
+        for stage in stages
+        if takes_images(stage) and stage.key != OF_PICTURES and any(at < stage.position for at in words)
+    ]
     rows = ImagePlan.objects.filter(stage__in=fitting).exclude(state=ImagePlan.State.CANCELLED)
     by_stage = {plan.stage_id: plan for plan in rows}
     imported = Item.objects.filter(stage__in=fitting, withdrawn_at=None, image_order=None).order_by()

@@ -103,6 +103,26 @@ def test_a_stage_of_words_asks_for_words_and_not_for_pictures(world: World) -> N
     assert "No items yet. Import a list of words or texts." in text_of(page)
 
 
+def test_an_open_stage_that_a_page_fills_leads_to_that_page(world: World) -> None:
+    benchmark = from_recipe(world, "caire-universal")
+    generated = benchmark.stages.get(key="generated")
+    open_chain(benchmark, [StageOpening(generated.pk, {world.egypt.pk: 1})], world.mara, timezone.now())
+    page = visit(world, world.mara, benchmark).page
+    assert "Items come from the page “Make images”." in page and "Items come from the page “Linked entities”." in page
+    assert "“Generated pictures” has no items" not in shown(world, world.mara, benchmark), "there is no sentence yet"
+    Item.objects.create(stage=benchmark.stages.get(key="prompts"), key="eg/dance", text="Dance in Egypt")
+    action = shown(world, world.mara, benchmark)
+    assert "“Generated pictures” has no items yet. They are made of “Prompts”, on the page “Make images”." in action
+    link = visit(world, world.mara, benchmark)
+    link.follow("Make images")
+    assert "Generated pictures" in link.page and "Link check" not in link.page, "links bring their pictures"
+    opening = world.client(world.mara).get(f"/b/{benchmark.slug}/chain/open/").content.decode()
+    assert "None yet: they come from the page “Contact sheets”" in opening
+    assert "has no items yet" not in shown(world, world.reviewer)
+    make_items(generated, 1)
+    assert "has no items yet" not in shown(world, world.mara, benchmark)
+
+
 def test_candidates_that_wait_for_a_fact_lead_to_the_encoder(world: World) -> None:
     world.add_items(3)
     world.stage.items.filter(pk__in=[item.pk for item in world.items[:2]]).update(intake="waiting")
