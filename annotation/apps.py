@@ -33,9 +33,8 @@ class AnnotationConfig(AppConfig):
         panels.register(PANEL)
         panels.register(item_revisions.WAITING)
         panels.register(open_disputes.PANEL)
-        panels.register_for_items(VERDICTS)
-        panels.register_for_items(missing_answers.PANEL)
-        panels.register_for_items(item_revisions.PANEL)
+        for panel in (VERDICTS, missing_answers.PANEL, item_revisions.PANEL):
+            panels.register_for_items(panel)
         panels.register_filter(FILTER)
         panels.register_filter(outside_items.FILTER)
         panels.register_filter(cohort_items.FILTER)

@@ -1,5 +1,7 @@
 """The conditions under which a benchmark asks models, with the campaigns and prompts that they need."""
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from annotation.models import Campaign
@@ -26,6 +28,17 @@ class OfferedCondition:
     def is_ready(self) -> bool:
         """Whether models can be asked under it now."""
         return self.campaign is not None and self.prompt is not None
+
+
+def condition_names(offers: Sequence[OfferedCondition]) -> dict[str, Mapping[str, str]]:
+    """By key and language; with the stage where several have one name."""
+    counts = Counter(offer.condition.name.get("en", "") for offer in offers)
+    return {
+        offer.condition.key: offer.condition.name
+        if counts[offer.condition.name.get("en", "")] < 2
+        else {language: f"{name} ({offer.stage.name})" for language, name in offer.condition.name.items()}
+        for offer in offers
+    }
 
 
 def offered_conditions(benchmark: Benchmark) -> list[OfferedCondition]:

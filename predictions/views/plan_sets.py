@@ -31,7 +31,7 @@ from predictions.pages.plan_sets import (
     undescribed_models,
 )
 from predictions.queries.endpoints import models_of
-from predictions.queries.model_conditions import OfferedCondition, offered_conditions
+from predictions.queries.model_conditions import OfferedCondition, condition_names, offered_conditions
 from predictions.services.runs import answer_runs, plan_sets
 from predictions.services.runs.plan_sets import PlannedRun, RunOutlook
 from predictions.views.amounts import posted_budget
@@ -120,7 +120,7 @@ class _AskPage:
             "form": self.form,
             "rows": self.rows,
             "conditions": condition_rows(self.offers),
-            "names": {offer.condition.key: offer.condition.name for offer in self.offers},
+            "names": condition_names(self.offers),
             "ready": bool(self.ready),
             "endpoints": self.endpoints,
             "models": sorted({name for endpoint in self.endpoints for name in models_of(endpoint)}),

@@ -5,8 +5,9 @@ import pytest
 from annotation.services.derivation.run_choice import prompt_variants
 from benchmarks.models import BenchmarkCondition, Stage
 from benchmarks.queries.model_conditions import model_conditions
+from benchmarks.recipes.contract import ModelCondition
 from benchmarks.services.recipes.saved_recipes import recipe_content
-from predictions.queries.model_conditions import offered_conditions
+from predictions.queries.model_conditions import OfferedCondition, condition_names, offered_conditions
 from tests.chains.link_client import text_of
 from tests.personas import SHEET, World
 from tests.samples import open_campaign
@@ -79,3 +80,20 @@ def test_only_those_who_work_on_the_benchmark_see_and_write_them(world: World, w
     assert client.post(edit, posted()).status_code == 404
     assert client.post(page, {"do": "remove", "condition": "relevance"}).status_code == 404
     assert not BenchmarkCondition.objects.exists()
+
+
+def test_ways_of_one_name_are_told_apart_by_their_stages() -> None:
+    digit, other = {"en": "The number alone", "ar": "الرقم وحده"}, {"en": "The nearest sentence"}
+    offers = [
+        OfferedCondition(ModelCondition(key, name, stage, "sheet"), Stage(key=stage, name=stage.title()), None, None)
+        for key, name, stage in (
+            ("r-digit", digit, "relevance"),
+            ("s-digit", digit, "specific"),
+            ("near", other, "relevance"),
+        )
+    ]
+    assert condition_names(offers) == {
+        "r-digit": {"en": "The number alone (Relevance)", "ar": "الرقم وحده (Relevance)"},
+        "s-digit": {"en": "The number alone (Specific)", "ar": "الرقم وحده (Specific)"},
+        "near": other,
+    }
