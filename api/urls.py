@@ -2,7 +2,20 @@ from django.urls import path, re_path, register_converter
 from django.urls.converters import IntConverter
 from drf_spectacular.views import SpectacularJSONAPIView
 
-from api.views import benchmarks, campaigns, docs, events, numbers, people, rows, runs
+from api.views import (
+    benchmarks,
+    campaigns,
+    docs,
+    events,
+    images,
+    imports,
+    jobs,
+    numbers,
+    people,
+    rows,
+    runs,
+    uploads,
+)
 from predictions.services.runs import answer_runs
 from releases.rows.registry import KINDS
 
@@ -61,6 +74,18 @@ urlpatterns = [
         path(f"{CAMPAIGN}{name}/", campaigns.action_view(name, summary, act), name=f"campaign_{name}")
         for name, summary, act in campaigns.ACTIONS
     ],
+    path("v1/jobs/", jobs.JobList.as_view(), name="jobs"),
+    path("v1/jobs/<row:job_id>/", jobs.JobDetail.as_view(), name="job"),
+    path("v1/jobs/<row:job_id>/rows/", jobs.JobRows.as_view(), name="job_rows"),
+    path("v1/jobs/<row:job_id>/cancel/", jobs.JobCancel.as_view(), name="job_cancel"),
+    path("v1/jobs/<row:job_id>/resume/", jobs.JobResume.as_view(), name="job_resume"),
+    path("v1/uploads/", uploads.UploadList.as_view(), name="uploads"),
+    path("v1/uploads/<slug:upload_key>/", uploads.UploadDetail.as_view(), name="upload"),
+    path(f"{B}images:missing/", images.ImagesMissing.as_view(), name="images_missing"),
+    path(f"{B}images/<slug:sha256>/", images.ImageBytes.as_view(), name="image"),
+    path(f"{B}imports/", imports.ImportList.as_view(), name="imports"),
+    path(f"{B}imports:preview/", imports.ImportPreviewView.as_view(), name="import_preview"),
+    path(f"{B}imports/<row:job_id>/withdraw/", imports.ImportWithdraw.as_view(), name="import_withdraw"),
     *[path(f"{B}{kind.key}/", rows.list_view(kind), name=kind.key) for kind in KINDS],
     *[path(f"{B}{kind.key}/count/", rows.count_view(kind), name=f"{kind.key}_count") for kind in KINDS],
     *[

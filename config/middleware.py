@@ -1,4 +1,5 @@
 import codecs
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,7 @@ from config.deadline import RETRY_SECONDS, SMALL_BYTES, RequestBody
 
 UNREADABLE = "?"
 API = "/api/v1/"
+BYTES_OF_PICTURE = re.compile(rf"^{API}benchmarks/[^/]+/images/[0-9a-f]{{64}}/$")
 FILES = ("/import/", "/predictions/collection/", "/predictions/run/")  # files of up to IMPORT_MAX_BYTES
 PICTURES = ("/picture", "/submit")  # without a script, a picture comes with the sheet
 
@@ -105,6 +107,8 @@ def _max_bytes(request: HttpRequest) -> int:
         return min(SMALL_BYTES, least)
     if _length(request) <= least:
         return least
+    if request.method == "PUT" and BYTES_OF_PICTURE.search(request.path_info):
+        return max(settings.IMAGE_MAX_BYTES, least)
     if not request.user.is_authenticated:
         return least
     if request.path_info.endswith(FILES) and request.user.team_memberships.exists():

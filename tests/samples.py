@@ -41,6 +41,7 @@ from benchmarks.services.label_sets import create_typed
 from benchmarks.services.recipes.saved_recipes import keep_recipe, recipe_content
 from evaluation.tables import registry
 from jobs.models import Job
+from jobs.services import upload_parts
 from people.models import Cohort, Rater, User
 from people.services import links, messages, tokens
 from predictions.models import Call, Collection, Endpoint, FactRequest, ImagePlan, PlanSet, Run
@@ -254,6 +255,9 @@ def build(world: World) -> Mapping[str, Any]:
         "plan_set_id": PlanSet.objects.create(benchmark=world.benchmark, budget=1).pk,
         "predictions:images_action stage_id": plan_images(world, call.run.endpoint_id),
         **{f"predictions:{name} run_id": call.run_id for name in ANSWER_ROUTES},
+        "upload_key": upload_parts.begin(world.mara.pk, 10).key,
+        "sha256": "0" * 64,
+        "api:import_withdraw job_id": answers_job(world, opened.campaign_id).pk,
         **{f"api:{name} run_id": call.run_id for name in API_RUN_ROUTES},
         "team": world.team.slug,
         **{f"predictions:{name} slug": world.team.slug for name in ENDPOINT_ROUTES},

@@ -64,12 +64,18 @@ OWN = {
     "api:me",
     "api:events",
     "api:teams",
+    "api:jobs",
+    "api:uploads",
     "api:docs",
     "api:schema",
     "evaluation:own",
 }
 # Routes whose parameter is a secret that no sample can hold; tests of their own show that the right one opens them.
-BY_SECRET = {"people:invitation", "people:confirm", "people:link", "people:password_new", "benchmarks:image"}
+# A picture is put by the hash of its bytes.
+BY_SECRET = {
+    *("people:invitation", "people:confirm", "people:link", "people:password_new", "benchmarks:image"),
+    "api:image",
+}
 
 
 @dataclass(frozen=True)

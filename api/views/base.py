@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from api.protocol.authentication import HasScope, TokenLimited, allowed_benchmarks
+from api.protocol.bytes_body import BytesParser
 from api.protocol.contents import check_parameters, read_content
 from api.protocol.operations import Operation
 from api.schemas.problems import KIND, ProblemSerializer
@@ -71,6 +72,22 @@ class ResourceView(APIView):
             response.headers["RateLimit-Policy"] = f'"person";q={most};w={seconds}'
             response.headers["RateLimit"] = f'"person";r={left};t={reset}'
         return response
+
+
+class BytesView(ResourceView):
+    """What is sent are bytes. Such requests are many for one thing, so they are not counted."""
+
+    parser_classes = [BytesParser]
+    throttle_classes: list[Any] = []
+
+    @property
+    def bytes_sent(self) -> bytes:
+        return self.request.data or b""
+
+    @cached_property
+    def content(self) -> dict[str, Any]:
+        """No JSON to check."""
+        return {}
 
 
 class ReadOnlyView(ResourceView):

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from benchmarks.imports.records import FACT
 from benchmarks.imports.tables.mapping import ITEM_ROLES, ColumnMapping
-from benchmarks.imports.tables.roles import ColumnRole, fold
+from benchmarks.imports.tables.roles import ColumnRole
 from benchmarks.imports.tables.table import TableLook
 from benchmarks.models import Stage
 from people.forms.base import StyledFormMixin
@@ -116,11 +116,6 @@ def roles_of(mapping: ColumnMapping, columns: tuple[str, ...]) -> dict[str, str]
     roles |= dict.fromkeys(mapping.facts.values(), AS_FACT) | dict.fromkeys(mapping.answers.values(), ANSWER)
     kept = set(columns) if mapping.context is None else set(mapping.context)
     return {column: roles.get(column, KEEP if column in kept else LEAVE_OUT) for column in columns}
-
-
-def question_keys(stage: Stage) -> list[str]:
-    """Keys of the sheet's questions."""
-    return [fold(str(field.get("key", ""))) for field in stage.sheet.get("fields", ()) if isinstance(field, Mapping)]
 
 
 def _choices(stage: Stage) -> list[tuple[str, Any]]:

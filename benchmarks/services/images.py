@@ -1,12 +1,17 @@
 """Taking a picture in: checked by content, kept as it came, known by its sha256."""
 
 import hashlib
+import json
+from collections.abc import Iterator
 from typing import BinaryIO
 
 from django.conf import settings
 from django.utils.translation import gettext as _
 
 from benchmarks.images import pictures
+from benchmarks.imports.archive import normalise_path
+from benchmarks.imports.problems import SourceProblem
+from benchmarks.imports.sources import missing_file_problem
 from benchmarks.models import Image
 from benchmarks.services import storage
 from people.models import Team
@@ -72,3 +77,43 @@ def _sentence(problem: pictures.NotAPicture, name: str) -> str:
         "unknown": _("This is not a JPEG, PNG, WebP, GIF or AVIF. Save the picture in one of these formats."),
         "damaged": _("The picture is damaged or ends early. Copy or export it again."),
     }[problem.code]
+
+
+class TeamPictures:
+    """Pictures that a team has already, by the paths that rows name: a JSON object, path to SHA-256."""
+
+    MOST_BYTES = 64 * 1024**2
+
+    def __init__(self, team: Team, listed: BinaryIO) -> None:
+        self._team = team
+        try:
+            data = json.loads(listed.read(self.MOST_BYTES))
+        except (ValueError, RecursionError):
+            data = None
+        if not isinstance(data, dict) or not all(isinstance(sha, str) for sha in data.values()):
+            raise SourceProblem(_("The list of pictures is not a JSON object from path to SHA-256."))
+        self._by_path = {normalise_path(str(path)): sha for path, sha in data.items()}
+
+    def names(self) -> Iterator[str]:
+        yield from self._by_path
+
+    def read(self, name: str, most: int) -> bytes:
+        sha = self._by_path.get(name) or self._by_base_name(name)
+        image = Image.objects.filter(team=self._team, sha256=sha).first() if sha else None
+        if image is None:
+            raise missing_file_problem(name, None)
+        try:
+            with storage.open_binary(image.original_name) as file:
+                return file.read(most + 1)
+        except FileNotFoundError as error:
+            raise missing_file_problem(name, None) from error
+
+    def _by_base_name(self, name: str) -> str | None:
+        """Of a path that names folders which the list does not have."""
+        return self._by_path.get(name.rpartition("/")[2])
+
+    def open(self, name: str) -> BinaryIO:
+        raise missing_file_problem(name, None)
+
+    def size(self, name: str) -> int:
+        raise missing_file_problem(name, None)

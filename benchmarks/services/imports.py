@@ -29,7 +29,7 @@ from benchmarks.imports.tables.mapping import MappedTable
 from benchmarks.imports.vocabulary import vocabulary_of
 from benchmarks.models import Stage
 from benchmarks.services import storage
-from benchmarks.services.images import ImageRefused, store_image
+from benchmarks.services.images import ImageRefused, TeamPictures, store_image
 from benchmarks.services.intake.picture_hashes import needs_hashes, store_hash
 from benchmarks.services.picture_arrangement import arrange
 from benchmarks.services.row_import import PreparedRow, import_batch
@@ -49,7 +49,9 @@ STEP_SECONDS = 2.0
 
 @dataclass(frozen=True)
 class StoredImport:
-    """Files of an import that are kept: `archive` and `manifest` name them in the storage, `name` is for people."""
+    """Files of an import that are kept: `archive` and `manifest` name them in the storage, `name` is for people.
+    `pictures` names a JSON object: path to SHA-256 of pictures that the team has.
+    """
 
     name: str
     manifest_name: str
@@ -58,6 +60,7 @@ class StoredImport:
     defaults: dict[str, str]
     complete: bool = False
     correct_facts: bool = False
+    pictures: str = ""
 
 
 def start_upload(
@@ -183,7 +186,7 @@ def _store_upload(upload: File[bytes]) -> str:
 
 
 def _delete_upload(job: Job) -> None:
-    for name in (job.params.get("archive"), job.params.get("manifest")):
+    for name in (job.params.get("archive"), job.params.get("manifest"), job.params.get("pictures")):
         if name:
             default_storage.delete(name)
 
@@ -192,10 +195,12 @@ def _delete_upload(job: Job) -> None:
 def _source(work: JobContext, stage: Stage) -> Iterator[Source]:
     params = work.params
     with ExitStack() as stack:
-        files: ZipFiles | FolderFiles | NoFiles
+        files: ZipFiles | FolderFiles | NoFiles | TeamPictures
         path = Path(params["path"]) if params.get("path") else None
         if path and path.is_dir():
             files = FolderFiles(path)
+        elif params.get("pictures"):
+            files = TeamPictures(stage.benchmark.team, stack.enter_context(storage.open_binary(params["pictures"])))
         elif not path and not params["archive"] and params.get("manifest"):
             files = NoFiles()
         elif not path and not params["archive"]:

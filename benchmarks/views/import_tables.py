@@ -16,15 +16,14 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from benchmarks.access import benchmark_for
-from benchmarks.forms.table_mapping import TableMappingForm, question_keys
-from benchmarks.imports import countries
+from benchmarks.forms.table_mapping import TableMappingForm
 from benchmarks.imports.manifest import has_known_columns
 from benchmarks.imports.problems import SourceProblem
 from benchmarks.imports.tables.mapping import MappedTable
-from benchmarks.imports.tables.roles import propose
 from benchmarks.imports.tables.table import NeedsAnswer, TableLook, look
 from benchmarks.models import Benchmark, Stage
 from benchmarks.pages.tabs import tabs_for
+from benchmarks.queries.table_columns import proposals_for
 from benchmarks.services import imports, storage
 from benchmarks.services.imports import StoredImport
 from people.views.request_helpers import current_user
@@ -80,10 +79,7 @@ def _stored(benchmark: Benchmark, signed: str) -> tuple[Stage, StoredImport]:
 
 
 def _form(request: HttpRequest, stage: Stage, beginning: TableLook) -> TableMappingForm:
-    proposed = propose(
-        beginning.columns, beginning.rows, countries=lambda text: countries.code_of(text) is not None,
-        questions=question_keys(stage),
-    )  # fmt: skip
+    proposed = proposals_for(stage, beginning)
     earlier = imports.earlier_mapping(stage, beginning.columns)
     posted = (request.POST,) if request.method == "POST" else ()
     return TableMappingForm(*posted, stage=stage, look=beginning, proposed=proposed, earlier=earlier)

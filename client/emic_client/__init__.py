@@ -24,6 +24,7 @@ from .errors import (
     Unreachable,
     WaitTimeout,
 )
+from .jobs import ImportRefused, Job, JobFailed, JobReportRow
 from .records import Annotation, Item, Outcome, Rating, Review
 
 __all__ = [
@@ -33,8 +34,12 @@ __all__ = [
     "Emic",
     "EmicError",
     "Forbidden",
+    "ImportRefused",
     "InvalidRequest",
     "Item",
+    "Job",
+    "JobFailed",
+    "JobReportRow",
     "NotFound",
     "Outcome",
     "Problem",

@@ -7,9 +7,11 @@ from typing import Any
 
 from .connection import Connection
 from .errors import NotFound, Problem
+from .jobs import Jobs
 from .numbers import AgreementReport, Tables
-from .records import Annotation, Item, Outcome, Rating, Review
+from .records import Annotation, Outcome, Rating, Review
 from .row_query import RowQuery
+from .uploads import Items
 
 
 class Benchmark:
@@ -26,12 +28,11 @@ class Benchmark:
         self.recipe: str = data.get("recipe") or ""
         self.path = f"/api/v1/benchmarks/{self.slug}/"
         self.tables = Tables(connection, f"{self.path}tables/")
+        self.items = Items(connection, self.path)
+        self.jobs = Jobs(connection, benchmark=self.slug)
 
     def __repr__(self) -> str:
         return f"<Benchmark {self.slug}>"
-
-    def items(self, **filters: Any) -> RowQuery[Item]:
-        return RowQuery(self._connection, f"{self.path}items/", Item, filters)
 
     def annotations(self, **filters: Any) -> RowQuery[Annotation]:
         """One row for each answered sheet."""
@@ -62,15 +63,17 @@ class Benchmarks:
         return list(self)
 
     def __iter__(self) -> Iterator[Benchmark]:
-        address = "/api/v1/benchmarks/"
-        while address:
-            page = self._connection.get(address)
-            yield from (Benchmark(self._connection, data) for data in page["results"])
-            address = page["next"]
+        for data in self._connection.pages("/api/v1/benchmarks/"):
+            yield Benchmark(self._connection, data)
 
     def get(self, slug: str) -> Benchmark:
         """By the last part of its address, /b/<slug>/. Raises NotFound."""
-        for benchmark in self:
-            if benchmark.slug == slug:
-                return benchmark
-        raise NotFound(f"There is no benchmark {slug!r} for this token.", Problem(status=404))
+        if not slug or not slug.replace("-", "").replace("_", "").isalnum():
+            raise NotFound(f"There is no benchmark {slug!r}.", Problem(status=404))
+        return Benchmark(self._connection, self._connection.get(f"/api/v1/benchmarks/{slug}/"))
+
+    def create(self, name: str, *, team: str, **options: Any) -> Benchmark:
+        """Make a benchmark of a team (its slug): `recipe="caire"`, `question="How old is it?"`, or `file` with the
+        content of a recipe file. The name becomes its address unless `slug` is given."""
+        body = {"name": name, "team": team, **options}
+        return Benchmark(self._connection, self._connection.post("/api/v1/benchmarks/", body))

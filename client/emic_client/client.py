@@ -6,6 +6,7 @@ from typing import Any
 
 from .benchmarks import Benchmarks
 from .connection import Connection
+from .jobs import Jobs
 
 
 class Emic:
@@ -17,6 +18,7 @@ class Emic:
     def __init__(self, url: str, token: str | None = None, *, timeout: float = 30.0, retries: int = 4) -> None:
         self._connection = Connection(url, token, timeout=timeout, retries=retries)
         self.benchmarks = Benchmarks(self._connection)
+        self.jobs = Jobs(self._connection)
 
     def __repr__(self) -> str:
         return f"Emic({self._connection.url!r})"

@@ -71,6 +71,21 @@ class Connection:
         reply = self.request("POST", path, query=query, json={} if body is None else body)
         return reply.json() if reply.content else None
 
+    def pages(self, path: str, query: Query | None = None) -> Iterator[Any]:
+        """The rows of a list, page by page. A page's address of the next may name another host: only what it asks for
+        is used."""
+        filters: Query = query or {}
+        while True:
+            page = self.get(path, filters)
+            yield from page["results"]
+            if not page["next"]:
+                return
+            pairs = httpx.URL(page["next"]).params.multi_items()
+            filters = {name: [value for key, value in pairs if key == name] for name, _value in pairs}
+
+    def pause(self, seconds: float) -> None:
+        self._sleep(seconds)
+
     def request(
         self,
         method: str,

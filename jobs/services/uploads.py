@@ -14,18 +14,24 @@ from django.db.models import Q
 from jobs.models import Job
 
 FOLDER = "uploads"
+PARTS = f"{FOLDER}/parts"  # of programs, which no job has used yet
 KEEP = timedelta(days=7)  # after a job failed or was cancelled, it can go on for so long
+KEEP_PARTS = timedelta(days=1)
 
 
 def sweep(at: datetime) -> int:
-    """Delete the uploads that are older than a week and that no job needs; returns how many."""
-    old = [name for name in _iter_stored(FOLDER) if _is_older(name, at - KEEP)]
+    """Delete the uploads that are older than a week, or a day in parts, and that no job needs; returns how many."""
+    old = [name for name in _iter_stored(FOLDER) if _is_older(name, at - _lifetime(name))]
     if not old:
         return 0
     deletable = set(old) - _needed_uploads(at - KEEP)
     for name in deletable:
         default_storage.delete(name)
     return len(deletable)
+
+
+def _lifetime(name: str) -> timedelta:
+    return KEEP_PARTS if name.startswith(f"{PARTS}/") else KEEP
 
 
 def _needed_uploads(since: datetime) -> set[str]:

@@ -1,14 +1,18 @@
 """A site that answers, a benchmark with answers, and a client with a token of its researcher."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
 from django.core.cache import cache
+from django.db import connection
 from django.utils import timezone
 
 from annotation.models import Campaign
 from emic_client import Emic
+from jobs.services import lifecycle, runner
 from people.models import User
 from people.services import tokens
 from tests.evaluation.data import an_open_campaign, give_ratings, of_condition, table
@@ -41,3 +45,37 @@ def campaign(world: World) -> Campaign:
     table(campaign, world.egypt, natural, {world.nour: "1234", world.tarek: "12.5"})
     give_ratings(campaign, world.brazil, world.bia, {natural[0]: "5"}, because="surplus")
     return campaign
+
+
+@pytest.fixture
+def media(settings: Any, tmp_path: Path) -> None:
+    """Files lie in a folder of the test's own."""
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "default": {
+            "BACKEND": "django.core.files.storage.FileSystemStorage",
+            "OPTIONS": {"location": tmp_path / "media"},
+        },
+    }
+
+
+@pytest.fixture
+def worker(media: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Does each job in a thread of its own, as it is sent."""
+    threads: list[Thread] = []
+
+    def work(job_id: int) -> None:
+        try:
+            runner.run(job_id)
+        finally:
+            connection.close()
+
+    def send(_task: str, job_id: int) -> bool:
+        threads.append(Thread(target=work, args=(job_id,)))
+        threads[-1].start()
+        return True
+
+    monkeypatch.setattr(lifecycle, "dispatch", send)
+    yield
+    for thread in threads:
+        thread.join()

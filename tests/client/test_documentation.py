@@ -8,6 +8,7 @@ import pytest
 
 from annotation.models import Campaign
 from people.services import tokens
+from tests.importing import draw_pictures
 from tests.personas import World
 from tests.test_docs import ROOT
 
@@ -18,15 +19,19 @@ PAGE = ROOT / "docs" / "how-to" / "use-the-client.md"
 def token(world: World) -> str:
     from django.utils import timezone
 
-    return tokens.create_token(world.mara, "notebook", timezone.now(), scopes=("read", "export"))[1]
+    return tokens.create_token(world.mara, "notebook", timezone.now(), scopes=("write", "export"))[1]
 
 
 def test_every_block_of_the_page_runs(
     world: World, campaign: Campaign, token: str, live_server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    capsys: pytest.CaptureFixture[str], worker: None,
 ) -> None:  # fmt: skip
     monkeypatch.setenv("EMIC_TOKEN", token)
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "pictures").mkdir()
+    for name, data in draw_pictures(["a.png", "b.png"]).items():
+        (tmp_path / "pictures" / name).write_bytes(data)
+    (tmp_path / "captions.csv").write_text("img_file,Image ID\na.png,0001\nb.png,0002\n")
     names: dict[str, Any] = {}
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
     for block in blocks:
@@ -37,4 +42,5 @@ def test_every_block_of_the_page_runs(
     names["emic"].close()
     printed = capsys.readouterr().out
     assert len(blocks) >= 5 and "item-00000 Egypt R-" in printed and "colour This parameter is unknown" in printed
+    assert "Import of captions.csv: done, 2 created" in printed and "Image ID is key" in printed
     assert (tmp_path / "answers.jsonl").read_text().count("\n") == 8

@@ -1,0 +1,73 @@
+"""Uploads, pictures and imports, as they are sent and taken."""
+
+from rest_framework import serializers as s
+
+SHA256 = r"^[0-9a-f]{64}$"
+BIG = 2**53
+
+
+class NewUpload(s.Serializer):
+    size = s.IntegerField(min_value=1, max_value=BIG, help_text="Bytes of the whole.")
+
+
+class UploadSerializer(s.Serializer):
+    """Parts are sent by PATCH; `offset` is how much is here."""
+
+    upload = s.CharField(help_text="Its name in addresses and imports.")
+    size = s.IntegerField()
+    offset = s.IntegerField()
+    part_bytes = s.IntegerField(help_text="The most that a part may have.")
+
+
+class MissingImages(s.Serializer):
+    sha256 = s.ListField(child=s.RegexField(SHA256), max_length=5000)
+
+
+class ImageSerializer(s.Serializer):
+    sha256 = s.CharField()
+    format = s.CharField()
+    bytes = s.IntegerField()
+    width = s.IntegerField()
+    height = s.IntegerField()
+
+
+class NewImport(s.Serializer):
+    """Files are names of finished uploads. `kind` items needs `table`, `archive` or both; answers need `table`."""
+
+    kind = s.ChoiceField(["items", "answers"], default="items")
+    stage = s.CharField(required=False, help_text="Key; the first stage whose items are not derived, without it.")
+    campaign = s.IntegerField(required=False, min_value=1, max_value=BIG, help_text="Of answers.")
+    table = s.CharField(required=False, help_text="Upload: a manifest, any table, or a file of answers.")
+    table_name = s.CharField(required=False, max_length=200, default="table")
+    archive = s.CharField(required=False, help_text="Upload: a zip with the pictures.")
+    pictures = s.CharField(
+        required=False, help_text="Upload: a JSON object, path to sha256, of pictures that the team has (`images`)."
+    )
+    mapping = s.DictField(required=False, help_text="Role to column, for a table with columns of its own.")
+    encoding = s.CharField(required=False, help_text="Needed where neither a mark nor UTF-8 says it.")
+    sheet = s.CharField(required=False, help_text="Of a workbook with several.")
+    condition = s.CharField(required=False, allow_blank=True, max_length=60)
+    source = s.CharField(required=False, allow_blank=True, max_length=500)
+    licence = s.CharField(required=False, allow_blank=True, max_length=120)
+    complete = s.BooleanField(required=False, help_text="Fill in what items that exist lack.")
+    correct_facts = s.BooleanField(required=False)
+    makes_items = s.BooleanField(required=False, help_text="Of answers: make the items that the stage lacks.")
+
+
+class ColumnProposal(s.Serializer):
+    column = s.CharField()
+    role = s.CharField(allow_blank=True, help_text="Empty: it stays with the item.")
+    reason = s.CharField()
+
+
+class ImportPreview(s.Serializer):
+    """How a table would be read. `mapping` can be sent with the import as it is."""
+
+    format = s.CharField(help_text="csv, lines, array, parquet or workbook.")
+    encoding = s.CharField(allow_blank=True)
+    separator = s.CharField(allow_blank=True)
+    sheet = s.CharField(allow_blank=True)
+    needs_mapping = s.BooleanField(help_text="Whether the columns are not those of a manifest.")
+    columns = ColumnProposal(many=True)
+    mapping = s.DictField()
+    rows = s.ListField(child=s.DictField(child=s.CharField(allow_blank=True)), help_text="The first 20.")

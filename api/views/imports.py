@@ -1,0 +1,213 @@
+"""Imports of items and answers: the same jobs as those of the pages, from uploads of a program."""
+
+from dataclasses import asdict
+from typing import Any
+
+from django.core.files.base import File
+from django.core.files.storage import default_storage
+from django.core.files.uploadedfile import UploadedFile
+from django.http import Http404
+from django.utils import timezone
+from django.utils.datastructures import MultiValueDict
+from django.utils.translation import gettext as _
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotation.access import campaign_for
+from annotation.forms.answer_files import AnswersForm
+from annotation.services.files import answer_files, withdrawals
+from annotation.services.files.campaigns import can_create_items
+from api.protocol.contents import check_form, form_data, problem
+from api.protocol.operations import PAGING, operation
+from api.protocol.paging import page_of
+from api.protocol.preconditions import with_etag
+from api.protocol.problems import Conflict, Refused
+from api.schemas.imports import ImportPreview, NewImport
+from api.schemas.jobs import JobSerializer
+from api.schemas.pages import page_of_shape
+from api.views.base import ResourceView
+from api.views.jobs import jobs_json
+from api.views.uploads import find_upload
+from benchmarks.access import benchmark_for
+from benchmarks.forms.imports import ImportForm
+from benchmarks.imports.manifest import has_known_columns
+from benchmarks.imports.problems import SourceProblem
+from benchmarks.imports.tables.mapping import ColumnMapping, MappedTable, MappingError
+from benchmarks.imports.tables.roles import ColumnRole
+from benchmarks.imports.tables.table import NeedsAnswer, TableLook, look
+from benchmarks.models import Benchmark, Stage
+from benchmarks.queries.table_columns import proposals_for
+from benchmarks.services import imports
+from benchmarks.services.imports import StoredImport
+from benchmarks.services.storage import open_binary
+from jobs.models import Job
+from people.models import User
+
+KINDS = (imports.KIND, answer_files.KIND)
+SHOWN_ROWS = 20
+FORM = ("condition", "source", "licence", "complete", "correct_facts")
+
+
+class ImportList(ResourceView):
+    @operation("imports", "Imports of items and answers", parameters=PAGING, reply=page_of_shape(JobSerializer))
+    def get(self, request: Request, slug: str) -> Response:
+        benchmark = benchmark_for(request.user, slug, can="work_on")
+        rows = Job.objects.filter(scope=benchmark.scope, kind__in=KINDS)
+        return page_of(request, rows, "imports", jobs_json, benchmark.pk)
+
+    @operation("import_create", "Import items or answers; the reply is the job", scope="write", body=NewImport,
+               reply=JobSerializer, status=201, needs_key=True)  # fmt: skip
+    def post(self, request: Request, slug: str) -> Response:
+        benchmark = benchmark_for(request.user, slug, can="work_on")
+        start = start_answers if self.content["kind"] == "answers" else start_items
+        return with_etag(request, jobs_json([start(benchmark, request.user, self.content)])[0], 201)
+
+
+class ImportPreviewView(ResourceView):
+    @operation("import_preview", "How a table would be read, and what its columns are likely to be", scope="write",
+               body=NewImport, reply=ImportPreview)  # fmt: skip
+    def post(self, request: Request, slug: str) -> Response:
+        benchmark = benchmark_for(request.user, slug, can="work_on")
+        stage, file = _stage(benchmark, self.content), _upload(request.user, self.content, "table")
+        if file is None:
+            raise _refused("table", _("Name the upload that holds the table."))
+        with open_binary(file.stored) as table:
+            return Response(preview_json(stage, _look(table, self.content), has_known_columns(table)))
+
+
+class ImportWithdraw(ResourceView):
+    @operation("import_withdraw", "Take back the answers of an import: kept, and not counted", scope="write",
+               reply=JobSerializer)  # fmt: skip
+    def post(self, request: Request, slug: str, job_id: int) -> Response:
+        benchmark = benchmark_for(request.user, slug, can="work_on")
+        job = Job.objects.filter(pk=job_id, scope=benchmark.scope, kind__in=KINDS).first()
+        if job is None:
+            raise Http404
+        if job.kind != answer_files.KIND:
+            raise Conflict(_("Items are withdrawn one by one, on their pages."))
+        if job.state in Job.LIVE:
+            raise Conflict(_("This import is under way. Stop it first, then withdraw its answers."))
+        withdrawals.withdraw(job, request.user, timezone.now())
+        return with_etag(request, jobs_json([job])[0])
+
+
+class StoredUpload(UploadedFile):  # type: ignore[type-arg]
+    """An upload that is whole, for the forms of the pages: they look at name and size. `stored`: in the storage."""
+
+    def __init__(self, stored: str, name: str, size: int) -> None:
+        super().__init__(None, name, "application/octet-stream", size)
+        self.stored = stored
+
+
+def _upload(user: User, content: dict[str, Any], member: str) -> StoredUpload | None:
+    """Raises Refused for what is not there or not whole."""
+    if not (key := content.get(member)):
+        return None
+    try:
+        upload = find_upload(user, key)
+    except Http404 as error:
+        raise _refused(member, _("There is no such upload. Uploads are kept for a day.")) from error
+    if not upload.is_whole:
+        text = _("The upload is not whole: %(n)s bytes are missing.")
+        raise _refused(member, text % {"n": upload.size - upload.offset})
+    name = content["table_name"] if member == "table" else f"{member}.zip"
+    return StoredUpload(upload.stored, name, upload.size)
+
+
+def _refused(member: str, text: str, **more: Any) -> Refused:
+    return Refused(text, errors=[problem(f"/{member}", "refused", text)], **more)
+
+
+def _stage(benchmark: Benchmark, content: dict[str, Any]) -> Stage:
+    """Raises Refused."""
+    stages = list(benchmark.stages.order_by("pk"))
+    key = content.get("stage")
+    named = [stage for stage in stages if (stage.key == key if key else not stage.derivation)]
+    if not named:
+        raise _refused("stage", _("There is no such stage."))
+    return named[0]
+
+
+def start_items(benchmark: Benchmark, user: User, content: dict[str, Any]) -> Job:
+    """Raises Refused."""
+    stage = _stage(benchmark, content)
+    table, archive, pictures = (_upload(user, content, name) for name in ("table", "archive", "pictures"))
+    files = {"manifest": table, "archive": archive or pictures}
+    form = ImportForm(form_data({name: content.get(name) for name in FORM}), _files(files), stage=stage)
+    data = check_form(form)
+    mapped = _mapped(table, content) if table else None
+    stored = StoredImport(
+        name=content["table_name"] if table else "pictures", manifest_name=content["table_name"],
+        archive=archive.stored if archive else "", manifest=table.stored if table else "",
+        defaults=asdict(form.defaults()), complete=data["complete"], correct_facts=data["correct_facts"],
+        pictures=pictures.stored if pictures else "",
+    )  # fmt: skip
+    return imports.start_stored(stage, user, stored, mapped)
+
+
+def _files(files: dict[str, StoredUpload | None]) -> Any:
+    return MultiValueDict({name: [file] for name, file in files.items() if file})
+
+
+def _mapped(table: StoredUpload, content: dict[str, Any]) -> MappedTable | None:
+    """What the columns are; None of a manifest with our own. Raises Refused."""
+    with open_binary(table.stored) as file:
+        if "mapping" not in content and has_known_columns(file):
+            return None
+        beginning = _look(file, content)
+    if "mapping" not in content:
+        text = _("The table has columns of its own: send a mapping. There are: %(names)s.")
+        raise _refused("mapping", text % {"names": ", ".join(beginning.columns)[:500]})
+    try:
+        mapping = ColumnMapping.from_json(content["mapping"])
+        mapping.check(beginning.columns)
+    except MappingError as error:
+        raise _refused(f"mapping/{error.name}".rstrip("/"), error.message) from error
+    return MappedTable(beginning.format, mapping, beginning.columns)
+
+
+def _look(file: Any, content: dict[str, Any]) -> TableLook:
+    """Raises Refused."""
+    try:
+        return look(file, encoding=content.get("encoding", ""), sheet=content.get("sheet", ""))
+    except NeedsAnswer as question:
+        text = _("The file does not say its %(what)s. Choose one of: %(names)s.")
+        names = ", ".join(question.choices)
+        raise _refused(question.name, text % {"what": question.name, "names": names}) from question
+    except SourceProblem as error:
+        raise _refused("table", str(error)) from error
+
+
+def start_answers(benchmark: Benchmark, user: User, content: dict[str, Any]) -> Job:
+    """Raises Refused, Conflict and Http404."""
+    file = _upload(user, content, "table")
+    if file is None or "campaign" not in content:
+        raise _refused("campaign" if file else "table", _("Answers need a campaign and the upload with their table."))
+    campaign = campaign_for(user, benchmark, content["campaign"])
+    if campaign.opened_at is None:
+        raise Conflict(_("The campaign has not been opened. Open it for imports first."))
+    form = AnswersForm(form_data({"makes_items": content.get("makes_items")}), _files({"file": file}))
+    data = check_form(form)
+    if data["makes_items"] and not can_create_items(campaign):
+        raise Conflict(_("The campaign is open, so people would be given these items. Pause it first."))
+    with default_storage.open(file.stored, "rb") as stored:
+        return answer_files.start(campaign, user, File(stored.file, file.name), makes_items=data["makes_items"])
+
+
+def preview_json(stage: Stage, beginning: TableLook, known: bool) -> dict[str, Any]:
+    proposed = proposals_for(stage, beginning)
+    format = beginning.format
+    return {
+        "format": format.kind, "encoding": format.encoding, "separator": format.separator, "sheet": format.sheet,
+        "needs_mapping": not known,
+        "columns": [{"column": entry.column, "role": entry.role, "reason": entry.reason} for entry in proposed],
+        "mapping": mapping_of(proposed).to_json(),
+        "rows": list(beginning.rows[:SHOWN_ROWS]),
+    }  # fmt: skip
+
+
+def mapping_of(proposed: list[ColumnRole]) -> ColumnMapping:
+    """The proposals as a mapping."""
+    answers = {entry.column: entry.column for entry in proposed if entry.role == "answer"}
+    columns = {entry.role: entry.column for entry in proposed if entry.role not in ("", "answer")}
+    return ColumnMapping(columns, tuple(entry.column for entry in proposed if not entry.role), answers=answers)
