@@ -33,7 +33,7 @@ from predictions.services.runs.answer_runs import RunPlan
 
 SLUG = "caire-demo"
 CONCEPTS = ("breakfast", "clothing", "dance", "drinks", "festival", "transport")
-WANTED = {"relevance": 5, "pick": 3}
+WANTED = {"relevance": 5}
 CHECKED_BY = "Brazil"  # generated pictures
 LEFT = "lunch"  # of which nothing is picked or checked yet
 RATED = 36  # pictures, by each of three people of a cohort
@@ -101,13 +101,7 @@ def _without_country(row: dict[str, Any]) -> dict[str, Any]:
 def keep_and_pick(demo: Demo) -> None:
     """Generated pictures are kept, photographs are picked; what is left waits for visitors."""
     answer_sheets(demo, campaign_of(SLUG, "generated"), lambda _sheet: {"keep": "keep"}, most=6)
-
-    def pick(sheet: SimulatedSheet) -> dict[str, str]:
-        """Most people like the first picture best; the third one of a cohort now and then another."""
-        is_third = sheet.assignment.rater == demo.raters[sheet.label][2]
-        return {"picture": "2" if is_third and sheet.number % 3 == 1 else "1"}
-
-    answer_sheets(demo, campaign_of(SLUG, "pick"), pick, most=len(CONCEPTS))
+    answer_sheets(demo, campaign_of(SLUG, "pick"), lambda _sheet: {"picture": "1"}, most=2)
     derive(demo)
 
 
