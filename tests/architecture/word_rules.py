@@ -23,7 +23,11 @@ LOCAL_NAMES = set(
 )
 WORDS = set("outfit bench desk hole asker anew mend beside came said".split())  # noqa: SIM905
 REPEATED_CLASS_NAMES = {"Row", "Cell", "Config", "Command", "Meta"}
-VAGUE = re.compile(rf"\b({'|'.join(sorted(LOCAL_NAMES))})\b")
+VAGUE = re.compile(rf"\b({'|'.join(sorted(LOCAL_NAMES))})\b( :?=|,| in |\)|:)")  # where a line may bind such a name
+# Parsing takes long, so files are parsed only where these patterns occur.
+OLD_WORD = re.compile("|".join(rf"((?<![A-Za-z]){word}|{word.title()})(?![a-z])" for word in sorted(WORDS)))
+CLASS = re.compile(rf"class _*({'|'.join(sorted(CLASS_NAMES))})\b")
+PUBLIC_CLASS = re.compile(r"^class ([A-Za-z]\w*)", re.MULTILINE)
 MODULES_THAT_STAY = {
     "annotation/displays/words.py",  # the stored key of the display
     "tests/architecture/test_words.py",
@@ -48,6 +52,8 @@ class Complaint:
 
 def class_names(path: str, text: str) -> Iterator[Complaint]:
     """A class is a noun, never a bare participle or verb."""
+    if not CLASS.search(text):
+        return
     for node in ast.walk(parse(text)):
         if isinstance(node, ast.ClassDef) and node.name.lstrip("_") in CLASS_NAMES:
             yield Complaint("class", node.name, f"{path}:{node.lineno}")
@@ -69,6 +75,8 @@ def words_of(name: str) -> set[str]:
 
 def identifiers(path: str, text: str) -> Iterator[Complaint]:
     """No identifier that a file binds has a word of the old dialect."""
+    if not OLD_WORD.search(text):
+        return
     for node in ast.walk(parse(text)):
         names: list[str] = []
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -186,9 +194,8 @@ def repeated_classes(files: Iterable[tuple[str, str]]) -> Iterator[Complaint]:
     for path, text in files:
         if path.startswith(("tests/", "client/")) or re.search(r"(^|/)models(/|\.py$)", path):
             continue
-        for node in parse(text).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                homes[node.name].append(f"{path}:{node.lineno}")
+        for match in PUBLIC_CLASS.finditer(text):
+            homes[match[1]].append(f"{path}:{text.count(chr(10), 0, match.start()) + 1}")
     for name, places in sorted(homes.items()):
         if name not in REPEATED_CLASS_NAMES:
             yield from (Complaint("repeated", name, place) for place in places[1:])
