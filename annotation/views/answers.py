@@ -83,7 +83,7 @@ def respond_with_next(
     work_page = build_work_page(
         current_user(request), place_of(assignment), work, at, undo=undo_offer(assignment, gave, at), notice=notice
     )
-    return render(request, "annotation/sheet/fragment.html", {"bench": work_page})
+    return render(request, "annotation/sheet/fragment.html", {"work_page": work_page})
 
 
 @own_assignment_required
@@ -143,7 +143,7 @@ def respond_with_errors(
 
 
 def render_errors(request: HttpRequest, place: CampaignCohort, work_page: WorkPage) -> HttpResponse:
-    context: dict[str, Any] = {"bench": work_page}
+    context: dict[str, Any] = {"work_page": work_page}
     if is_script_request(request):
         return render(request, "annotation/sheet/fragment.html", context, status=422)
     context |= {"instructions": instructions_of(place), "reasons": reasons_of(place)}

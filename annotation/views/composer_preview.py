@@ -72,7 +72,7 @@ def _render(stage: Stage, content: dict[str, Any], user: User) -> tuple[str, dic
     words = localise(content.get("instructions") or {}, sheet_view.language(), place.cohort.name)
     instructions = sheet_view.Instructions(number=1, body=words, language=sheet_view.language()) if words else None
     return "annotation/composer/preview.html", {
-        "bench": work_page, "instructions": instructions, "reasons": _reasons(place), "asked": "",
+        "work_page": work_page, "instructions": instructions, "reasons": _reasons(place), "asked": "",
     }  # fmt: skip
 
 

@@ -104,7 +104,7 @@ def _page(
         "brought": count_file_answers([campaign.pk]).get(campaign.pk),
         "holes": holes,
         "others": holes[:OTHERS],
-        "hole": _gap(request, campaign, choice, matrix, params),
+        "gap": _gap(request, campaign, choice, matrix, params),
         **more,
     }
     return render(request, "annotation/coverage/page.html", context, status=400 if more else 200)

@@ -59,7 +59,7 @@ def sheet(request: HttpRequest, campaign_id: int) -> HttpResponse:
     if changed is not None and not (claimed.no_work and claimed.no_work.reason in SHUTS_OUT):
         claimed = Work(changed, claimed.current if claimed.current != changed else claimed.prefetched, None)
     undo = previous_answer(user, campaign_id, request.GET.get("after", ""), at)
-    context: dict[str, Any] = {"bench": sheet_view.build_work_page(user, place, claimed, at, undo=undo)}
+    context: dict[str, Any] = {"work_page": sheet_view.build_work_page(user, place, claimed, at, undo=undo)}
     context["asked"] = request.GET.get("open", "")
     if is_script_request(request):
         return render(request, "annotation/sheet/fragment.html", context)

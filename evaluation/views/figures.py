@@ -74,7 +74,7 @@ def _iter_figures(ground: FigureData, context: dict[str, Any], language: str) ->
             else:
                 yield render_to_string(
                     "evaluation/figures/figure.html",
-                    context | {"one": page_figure, "figure": page_figure.figure, "shown": SHOWN_ROWS},
+                    context | {"placed": page_figure, "figure": page_figure.figure, "shown": SHOWN_ROWS},
                 )
         if missing:
             yield render_to_string("evaluation/figures/missing.html", context | {"figures": missing})

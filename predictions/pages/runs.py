@@ -104,7 +104,7 @@ def progress_context(run: Run, progress: RunProgress) -> dict[str, Any]:
         "live": live,
         "chip": "back" if progress.silence else "hollow" if waits_for_items(run) else RUN_CHIPS[run.state],
         "state": _("Waiting") if progress.silence else _state_label(run),
-        "said": _state_text(run, progress),
+        "state_text": _state_text(run, progress),
         "percent": min(100.0, 100 * progress.ended / progress.total) if progress.total else 0.0,
         "spent": _spent_percent(run, progress),
         "left": format_remaining(progress.seconds_left),

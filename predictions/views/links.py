@@ -83,7 +83,7 @@ def run(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
     only = only if only in REASONS or only == "linked" else ""
     lines, further = readers.links_of(linking_run, parse_id(request.GET.get("after")), only)
     context = _context(
-        request, benchmark, run=linking_run, said=_summary(linking_run),
+        request, benchmark, run=linking_run, linking=_summary(linking_run),
         lines=[(line, REASONS.get(line.link.reason)) for line in lines],
         further=further, only=only,
         reasons=[(key, REASONS.get(key, key), n) for key, n in sorted(readers.reasons_of(linking_run).items())],
@@ -102,7 +102,7 @@ def link(request: HttpRequest, slug: str, run_id: int, item_id: int) -> HttpResp
     linking_run = linking_for(benchmark, run_id)
     link = link_for(linking_run, item_id)
     context = _context(
-        request, benchmark, run=linking_run, said=_summary(linking_run), link=link, item=link.item,
+        request, benchmark, run=linking_run, linking=_summary(linking_run), link=link, item=link.item,
         picture=readers.item_pictures([link.item]).get(link.item_id), seen=readers.link_detail(linking_run, link),
         article=linking.article_for(linking_run, link.item), reason=REASONS.get(link.reason, link.reason),
         longest=linking.LONGEST_ARTICLE, frequency=linking_run.options["method"] == "frequency_vt",

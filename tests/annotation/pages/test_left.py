@@ -24,7 +24,7 @@ def home(client: Client) -> str:
 
 
 def finish(client: Client, campaign: Campaign, user: User) -> None:
-    while client.get(f"/work/{campaign.pk}/").context["bench"].hand:
+    while client.get(f"/work/{campaign.pk}/").context["work_page"].hand:
         rate(client, campaign, user)
 
 
