@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -10,6 +11,9 @@ from django.conf import settings
 from releases.contents import pictures
 from releases.contents.pictures import CHOICES, picture_archive, picture_rows
 from releases.contents.tables import RATINGS, ReleaseTable
+from releases.descriptions.card import card
+from releases.descriptions.citation import citation_file
+from releases.descriptions.croissant import columns_of, croissant, described
 from releases.exports.archive_files import ArchiveFile
 from releases.exports.record_files import RecordFile, record_files
 from releases.formats.archive import FileSummary
@@ -49,6 +53,9 @@ def planned_files(release: Release, tables: list[ReleaseTable]) -> list[PlannedF
         files.append(_picture_archive(release, tables))
     files += [_text_file(name, text, str.encode, media) for name, text, media in _documents(release)]
     files.append(_text_file("CHANGES.md", release, _changes, "text/markdown"))
+    files.append(_text_file("CITATION.cff", release, citation_file, "application/yaml"))
+    files.append(_text_file("croissant.json", release, partial(_croissant, tables), "application/ld+json"))
+    files.append(_text_file("README.md", release, card, "text/markdown"))
     books = [table for table in tables if table.table.key == RATINGS]
     files += [_text_file(f"codebook/{table.stage.key}.json", table, _codebook) for table in books]
     return [*files, _text_file(MANIFEST, release, _manifest), _text_file(CHECKSUMS, release, _checksums, "text/plain")]
@@ -152,6 +159,16 @@ def _changes(release: Release) -> bytes:
         counts = (table.before, table.now, table.added, table.removed, table.restated, table.changed)
         lines.append(f"| {table.table} | {' | '.join(map(str, counts))} |")
     return "\n".join([*lines, ""]).encode()
+
+
+def _croissant(tables: list[ReleaseTable], release: Release) -> bytes:
+    """Record sets read one format: the one with types, where it is there."""
+    form = next(form for form in ("parquet", "csv", "jsonl") if form in release.chosen.formats)
+    named = [(table.name, columns_of(table)) for table in tables]
+    named += [(f"{table.stage.key}/records-{record.key}", described(record.columns))
+              for table, record in records_of(tables)]  # fmt: skip
+    named.append(("pictures", described(pictures.COLUMNS)))
+    return to_json(croissant(release, [(name, table_path(name, form), columns) for name, columns in named]))
 
 
 def _described(file: ReleaseFile) -> dict[str, Any]:

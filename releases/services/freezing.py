@@ -16,6 +16,7 @@ from releases.contents.tables import RATINGS, ReleaseTable, release_tables
 from releases.exports.document_files import document_members
 from releases.models import Release, ReleaseFile, ReleaseRow
 from releases.queries.differences import differences
+from releases.queries.known_facts import known_facts
 from releases.rows.annotations import consents_of
 from releases.rows.frozen import RowsChanged, digest_query
 from releases.rows.snapshot import repeatable_read
@@ -46,6 +47,7 @@ def freeze(work: JobContext, release_id: int) -> Release:
         release.frozen_at = timezone.now()
         release.watermark = watermark(release.benchmark)
         release.facts = {"rows": counts, **_facts(tables), "documents": _documents(release.benchmark, tables)}
+        release.facts["known"] = known_facts(release.benchmark, release.chosen)
         if release.parent:
             release.facts["differences"] = [asdict(table) for table in differences(release, release.parent)]
         release.save()

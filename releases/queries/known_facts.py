@@ -1,0 +1,93 @@
+"""What a benchmark knows of the rows of a release: for its card, data statement and Croissant file.
+
+Everything is counted. People appear as counts of cohorts only.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db.models import Count, Max, Min
+
+from annotation.models import Annotation, Assignment, Campaign, CampaignCohort
+from annotation.queries.answers import withdrawn_of
+from annotation.queries.consent_withdrawal import NEVER_SELECTED
+from benchmarks.models import Benchmark, Item, ItemImage
+from people.models import Rater
+from releases.models import ReleaseSelection
+
+
+def known_facts(benchmark: Benchmark, chosen: ReleaseSelection) -> dict[str, Any]:
+    """JSON. A fixed number of queries."""
+    answers = Annotation.objects.filter(assignment__campaign__in=chosen.campaigns, live=True)
+    answers = answers.exclude(uncounted_because__in=NEVER_SELECTED)
+    times = answers.aggregate(first=Min("submitted_at"), last=Max("submitted_at"))
+    return {
+        "stages": [_stage(benchmark, pk, chosen) for pk in chosen.stages],
+        "cohorts": _cohorts(chosen.campaigns),
+        "answers": {
+            "people": answers.filter(rater__kind=Rater.Kind.PERSON).count(),
+            "models": answers.filter(rater__kind=Rater.Kind.MODEL).count(),
+            "not_counted": _counts(answers.filter(counted=False), "uncounted_because"),
+        },
+        "people": answers.filter(rater__kind=Rater.Kind.PERSON).values("rater").distinct().count(),
+        "models": _models(chosen.campaigns),
+        "skipped": _counts(
+            Assignment.objects.filter(campaign__in=chosen.campaigns, state=Assignment.State.SKIPPED), "skip_reason"
+        ),
+        "first": times["first"].date().isoformat() if times["first"] else None,
+        "last": times["last"].date().isoformat() if times["last"] else None,
+        "licences": _counts(ItemImage.objects.filter(item__stage__in=chosen.stages), "licence"),
+        "withdrawn": _withdrawn(benchmark, chosen.campaigns),
+    }
+
+
+def _stage(benchmark: Benchmark, stage_id: int, chosen: ReleaseSelection) -> dict[str, Any]:
+    stage = benchmark.stages.get(pk=stage_id)
+    items = Item.objects.filter(stage=stage, withdrawn_at=None)
+    return {
+        "key": stage.key,
+        "name": stage.name,
+        "acceptance": str(stage.acceptance),
+        "staffing": str(stage.staffing),
+        "target_answers": stage.target_answers,
+        "derived": stage.derivation.get("kind", "") if stage.derivation else "",
+        "items": items.count(),
+        "concepts": items.exclude(concept="").values("concept").distinct().count(),
+        "conditions": _counts(items, "condition"),
+        "origins": _counts(items, "origin"),
+        "campaigns": Campaign.objects.filter(stage=stage, pk__in=chosen.campaigns).count(),
+    }
+
+
+def _counts(rows: Any, column: str) -> dict[str, int]:
+    """Value to the number of rows that have it."""
+    return dict(rows.order_by(column).values_list(column).annotate(n=Count("pk")))
+
+
+def _cohorts(campaigns: Sequence[int]) -> list[dict[str, Any]]:
+    rows = CampaignCohort.objects.filter(campaign__in=campaigns).select_related("cohort").order_by("cohort__label")
+    cohorts = {row.cohort.label: row.cohort for row in rows}
+    people = Annotation.objects.filter(
+        assignment__campaign__in=campaigns, live=True, rater__kind=Rater.Kind.PERSON
+    ).exclude(uncounted_because__in=NEVER_SELECTED)
+    by_label = people.order_by("cohort__label").values_list("cohort__label")
+    counts = dict(by_label.annotate(n=Count("rater", distinct=True)))
+    return [
+        {
+            "label": label,
+            "languages": cohort.languages,
+            "people": counts.get(label, 0),
+        }
+        for label, cohort in cohorts.items()
+    ]
+
+
+def _models(campaigns: Sequence[int]) -> list[str]:
+    raters = Rater.objects.filter(kind=Rater.Kind.MODEL, annotations__assignment__campaign__in=campaigns).distinct()
+    names = raters.values_list("name", "setting")
+    return sorted({f"{name} ({setting})" if setting else name for name, setting in names})
+
+
+def _withdrawn(benchmark: Benchmark, campaigns: Sequence[int]) -> dict[str, int]:
+    withdrawn = withdrawn_of(benchmark, list(campaigns))
+    return {"people": withdrawn.people, "answers": withdrawn.answers}
