@@ -5,7 +5,7 @@ from typing import Any
 from django.core.cache import cache
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import gettext_lazy
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
 from rest_framework.exceptions import APIException, AuthenticationFailed, Throttled
@@ -76,7 +76,7 @@ class TokenLimited(APIException):
 
     status_code = 403
     default_code = "token-limited"
-    default_detail = _lazy("This token is for chosen benchmarks only. Use one for all of them.")
+    default_detail = gettext_lazy("This token is for chosen benchmarks only. Use one for all of them.")
 
 
 class HasScope(BasePermission):
