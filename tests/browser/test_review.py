@@ -107,7 +107,7 @@ def test_submit_return_correct_accept_and_on_to_another_person(
     other.goto(f"/work/{replies.pk}/")
     expect(other.locator("main")).to_contain_text("What is in the glass?")
     author.goto(f"/work/{replies.pk}/")
-    expect(author.locator("main")).to_contain_text("You have answered everything here.")
+    expect(author.locator("main")).to_contain_text("The items here are for other people.")
     reviewer.goto(f"/b/{world.benchmark.slug}/")
     expect(reviewer.locator(".sum [data-stage=ask]")).to_contain_text("1 accepted")
     shot(reviewer, "chain-desktop", full_page=True)

@@ -128,4 +128,4 @@ def test_judges_are_compared_on_a_stage_with_codes(world: World, campaign: Campa
     make_items(verdicts, 1)
     create_open_campaign(verdicts, world.egypt)
     both = page(world, "judge")
-    assert both.status_code == 200 and "No model has answered yet" in both.content.decode()
+    assert both.status_code == 200 and "No model has answered this stage" in both.content.decode()

@@ -140,12 +140,16 @@ def _explain_no_work(seat: LockedParticipation) -> NoWork:
     )  # fmt: skip
     if until is not None:
         return NoWork("all_reserved", until)
-    [(empty, full, begun)] = fetch(
+    [(empty, full, nothing_wanted, begun)] = fetch(
         """SELECT NOT EXISTS (SELECT FROM annotation_slot WHERE cohort_id = %(cohort)s),
-            coalesce(sum(submitted) >= nullif(sum(wanted), 0), false),
+            coalesce(sum(submitted) >= nullif(sum(wanted), 0), false), coalesce(sum(wanted), 0) = 0,
             EXISTS (SELECT FROM annotation_participation p JOIN annotation_assignment a ON a.participation_id = p.id
               WHERE p.cohort_id = %(cohort)s AND p.rater_id = %(rater)s)
           FROM annotation_tally WHERE cohort_id = %(cohort)s""",
         {"cohort": seat.cohort_id, "rater": seat.rater_id},
     )
-    return NoWork("nothing_yet" if empty else "cohort_full" if full else "all_done" if begun else "for_others")
+    if empty or full:
+        return NoWork("nothing_yet" if empty else "cohort_full")
+    if begun:
+        return NoWork("all_done")
+    return NoWork("cohort_full" if nothing_wanted else "for_others")
