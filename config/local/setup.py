@@ -1,4 +1,7 @@
-"""The `.venv`: made with the standard library, filled from hash-locked files by uv where it is there, else by pip."""
+"""The `.venv`: made with the standard library, filled from hash-locked files by uv where it is there, else by pip.
+
+`.venv-checks` is made in the same way, for the slow tests alone: programs that read a release elsewhere.
+"""
 
 import importlib.util
 import json
@@ -16,8 +19,10 @@ from .errors import EmicError
 
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
-STAMP = VENV / "emic.json"
+CHECKS_VENV = ROOT / ".venv-checks"
+STAMP = "emic.json"
 RUN, DEV = "run.txt", "dev.txt"  # dev.txt holds all of run.txt, in the same versions
+CHECKS = "checks.txt"
 NO_NETWORK = re.compile(
     r"name resolution|Name or service not known|NewConnectionError|Network is unreachable|Connection refused|"
     r"No route to host|dns error|error sending request|ConnectTimeout|Read timed out|Could not connect|ProxyError",
@@ -26,56 +31,66 @@ NO_NETWORK = re.compile(
 WRONG_HASH = re.compile(r"DO NOT MATCH THE HASHES|Hash mismatch", re.IGNORECASE)
 
 
-def ensure(wanted: str = RUN) -> None:
+def ensure(wanted: str = RUN, venv: Path = VENV) -> None:
     """Do nothing when the installed packages are the locked ones; otherwise make them so."""
-    if os.environ.get("EMIC_INSTALLED") or is_current(wanted):
+    if os.environ.get("EMIC_INSTALLED") or is_current(wanted, venv):
         return  # a container brings its packages, and cannot change them
     room = shutil.disk_usage(ROOT).free // (1024 * 1024)
     if room < 1500:
         raise EmicError(f"Only {room} MB are free on the disk of {ROOT}, and the packages need 1500. Free some room.")
-    STAMP.unlink(missing_ok=True)
-    if not _works():
-        with console.print_step("Making .venv"):
-            _make()
+    (venv / STAMP).unlink(missing_ok=True)
+    if not _works(venv):
+        with console.print_step(f"Making {venv.name}"):
+            _make(venv)
     with console.print_step(f"Installing packages ({'uv' if _uv() else 'pip'})"):
-        _install(ROOT / "requirements" / wanted)
-    STAMP.write_text(json.dumps({wanted: _fingerprint(wanted)}))
+        _install(ROOT / "requirements" / wanted, venv)
+    (venv / STAMP).write_text(json.dumps({wanted: _fingerprint(wanted, venv)}))
 
 
-def is_current(wanted: str) -> bool:
+def ensure_checks() -> None:
+    """The programs that the slow tests give a release to. They need an older jsonschema than Emic does."""
+    ensure(CHECKS, CHECKS_VENV)
+
+
+def is_current(wanted: str, venv: Path = VENV) -> bool:
     try:
-        stamp = json.loads(STAMP.read_text())
+        stamp = json.loads((venv / STAMP).read_text())
     except (OSError, ValueError):
         return False
-    return PYTHON.exists() and any(stamp.get(name) == _fingerprint(name) for name in {wanted, DEV})
+    names = {wanted} if wanted == CHECKS else {wanted, DEV}
+    return python_of(venv).exists() and any(stamp.get(name) == _fingerprint(name, venv) for name in names)
 
 
-def _fingerprint(name: str) -> str:
-    return f"{sha256(ROOT / 'requirements' / name)} {(VENV / 'pyvenv.cfg').stat().st_mtime_ns}"
+def python_of(venv: Path) -> Path:
+    return venv / "bin" / "python"
+
+
+def _fingerprint(name: str, venv: Path) -> str:
+    return f"{sha256(ROOT / 'requirements' / name)} {(venv / 'pyvenv.cfg').stat().st_mtime_ns}"
 
 
 def _uv() -> str | None:
     return shutil.which("uv")
 
 
-def _works() -> bool:
-    """Whether .venv has a Python that starts: the one it was made from may be gone, or too old for us."""
-    if not PYTHON.exists():
+def _works(venv: Path) -> bool:
+    """Whether it has a Python that starts: the one it was made from may be gone, or too old for us."""
+    if not python_of(venv).exists():
         return False
     asked = subprocess.run(
-        [PYTHON, "-c", "import sys; sys.exit(sys.version_info < (3, 11))"], capture_output=True, check=False
+        [python_of(venv), "-c", "import sys; sys.exit(sys.version_info < (3, 11))"], capture_output=True, check=False
     )
     return asked.returncode == 0
 
 
-def _make() -> None:
+def _make(venv: Path) -> None:
     uv = _uv()
     if uv:
-        run_quietly([uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(VENV)], "make .venv")
+        run_quietly([uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(venv)], f"make {venv.name}")
         return
     if importlib.util.find_spec("ensurepip") is None or importlib.util.find_spec("venv") is None:
         _add_venv(f"python{sys.version_info.major}.{sys.version_info.minor}-venv")
-    run_quietly([sys.executable, "-m", "venv", "--clear", str(VENV)], "make .venv")
+    run_quietly([sys.executable, "-m", "venv", "--clear", str(venv)], f"make {venv.name}")
 
 
 def _add_venv(package: str) -> None:
@@ -88,19 +103,20 @@ def _add_venv(package: str) -> None:
     packages.apt_install([package])
 
 
-def ensure_pip() -> None:
+def ensure_pip(venv: Path = VENV) -> None:
     """uv makes environments without pip."""
-    if subprocess.run([PYTHON, "-c", "import pip"], capture_output=True, check=False).returncode:
-        run_quietly([str(PYTHON), "-m", "ensurepip"], "add pip to .venv")
+    python = str(python_of(venv))
+    if subprocess.run([python, "-c", "import pip"], capture_output=True, check=False).returncode:
+        run_quietly([python, "-m", "ensurepip"], f"add pip to {venv.name}")
 
 
-def _install(lock: Path) -> None:
+def _install(lock: Path, venv: Path) -> None:
     uv = _uv()
     if uv:
-        command = [uv, "pip", "install", "--python", str(PYTHON), "--require-hashes", "-r", str(lock)]
+        command = [uv, "pip", "install", "--python", str(python_of(venv)), "--require-hashes", "-r", str(lock)]
     else:
-        ensure_pip()
-        command = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
+        ensure_pip(venv)
+        command = [str(python_of(venv)), "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
         command += ["--retries", "2", "--require-hashes", "-r", str(lock)]
     run_quietly(command, "install the packages")
 

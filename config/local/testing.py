@@ -50,6 +50,8 @@ def test(arguments: list[str]) -> int:
     ensure_browser()
     if slow and not models.works():
         raise EmicError("The slow tests need local models. Run ./emic models, then ./emic test --slow again.")
+    if slow:
+        setup.ensure_checks()
     passed, failed = (0, []) if chosen else run_checks(release=release)
     counts = run_pytest(chosen, slow)
     if slow and not chosen:

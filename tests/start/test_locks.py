@@ -17,7 +17,7 @@ def locked_versions(name: str) -> dict[tuple[str, str], str]:
     return {(package, marker): version for package, version, marker in lines}
 
 
-@pytest.mark.parametrize("name", LOCKS)
+@pytest.mark.parametrize("name", (*LOCKS, "checks.txt"))
 def test_every_package_has_a_hash_and_no_line_names_a_place(name: str) -> None:
     text = (ROOT / "requirements" / name).read_text()
     for block in re.split(r"\n(?=\S)", text.strip()):
@@ -38,6 +38,7 @@ def test_what_the_project_names_is_locked() -> None:
         "base.txt": project["project"]["dependencies"],
         "run.txt": project["project"]["optional-dependencies"]["verify"],
         "dev.txt": project["dependency-groups"]["dev"],
+        "checks.txt": project["dependency-groups"]["checks"],
     }
     for name, requirements in wanted.items():
         packages = {package for package, _ in locked_versions(name)}
