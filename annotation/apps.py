@@ -8,6 +8,7 @@ class AnnotationConfig(AppConfig):
         from annotation.pages import (
             cohort_items,
             item_revisions,
+            item_withdrawals,
             missing_answers,
             next_actions,
             open_disputes,
@@ -33,7 +34,7 @@ class AnnotationConfig(AppConfig):
         panels.register(PANEL)
         panels.register(item_revisions.WAITING)
         panels.register(open_disputes.PANEL)
-        for panel in (VERDICTS, missing_answers.PANEL, item_revisions.PANEL):
+        for panel in (VERDICTS, missing_answers.PANEL, item_revisions.PANEL, item_withdrawals.PANEL):
             panels.register_for_items(panel)
         panels.register_filter(FILTER)
         panels.register_filter(outside_items.FILTER)
@@ -49,9 +50,8 @@ class AnnotationConfig(AppConfig):
         makers.register(FinderMaker())
         makers.register(makers.ImportMaker())
         item_changes.register(intake_changes.follow)
-        item_changes.register_for_arrivals(intake_changes.judge_again)
-        item_changes.register_for_arrivals(intake_changes.follow_new_parts)
-        item_changes.register_for_arrivals(exclude_former_judges)
+        for listener in (intake_changes.judge_again, intake_changes.follow_new_parts, exclude_former_judges):
+            item_changes.register_for_arrivals(listener)
         number_facts.register(facts_read_as_numbers)
         recipe_parts.register_check(recipe_checks.stage_file_problems)
         recipe_parts.register_cohorts(recipe_checks.asked_cohorts)

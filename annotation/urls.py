@@ -15,6 +15,7 @@ from annotation.views import (
     history,
     instructions,
     item_returns,
+    item_withdrawals,
     kept_pictures,
     outside_items,
     pictures,
@@ -81,6 +82,8 @@ urlpatterns = [
     path("b/<slug:slug>/review/samples/<int:batch_id>/undo/", review_samples.undo, name="review_undo_batch"),
     # the revision loop
     path("b/<slug:slug>/items/<int:item_id>/return/", item_returns.return_item, name="return_item"),
+    path("b/<slug:slug>/items/<int:item_id>/withdraw/", item_withdrawals.withdraw_item, name="withdraw_item"),
+    path("b/<slug:slug>/items/<int:item_id>/restore/", item_withdrawals.restore_item, name="restore_item"),
     path("b/<slug:slug>/returns/<int:return_id>/undo/", item_returns.undo_item_return, name="undo_item_return"),
     # cohorts and their people, and annotators' work
     path("cohorts/<int:cohort_id>/", cohorts.cohort, name="cohort"),

@@ -9,6 +9,7 @@ from api.views import (
     events,
     images,
     imports,
+    items,
     jobs,
     numbers,
     people,
@@ -17,6 +18,7 @@ from api.views import (
     uploads,
 )
 from predictions.services.runs import answer_runs
+from releases.rows.items import ITEMS
 from releases.rows.registry import KINDS
 
 
@@ -86,10 +88,21 @@ urlpatterns = [
     path(f"{B}imports/", imports.ImportList.as_view(), name="imports"),
     path(f"{B}imports:preview/", imports.ImportPreviewView.as_view(), name="import_preview"),
     path(f"{B}imports/<row:job_id>/withdraw/", imports.ImportWithdraw.as_view(), name="import_withdraw"),
+    path(f"{B}items:batch/", items.ItemBatch.as_view(), name="items_batch"),
+    path(f"{B}items:facts/", items.FactBatch.as_view(), name="items_facts"),
+    path(f"{B}items/<row:item_id>/facts/", items.ItemFactsView.as_view(), name="item_facts"),
+    *[
+        path(f"{B}items/<row:row_id>/{name}/", items.action_view(name, summary, act), name=f"item_{name}")
+        for name, summary, act in items.ACTIONS
+    ],
     *[path(f"{B}{kind.key}/", rows.list_view(kind), name=kind.key) for kind in KINDS],
     *[path(f"{B}{kind.key}/count/", rows.count_view(kind), name=f"{kind.key}_count") for kind in KINDS],
     *[
-        path(f"{B}{kind.key}/<row:row_id>/", rows.detail_view(kind), name=kind.key.removesuffix("s"))
+        path(
+            f"{B}{kind.key}/<row:row_id>/",
+            rows.detail_view(kind, items.ItemDetail if kind is ITEMS else rows.RowDetail),
+            name=kind.key.removesuffix("s"),
+        )
         for kind in KINDS
         if len(kind.order) == 1
     ],

@@ -28,6 +28,8 @@ VERBS: Mapping[str, EventVerb] = {
     "answer.reopened": EventVerb("A person opened an answer again.", ("version",)),
     "assignment.skipped": EventVerb("A person skipped an item.", ("reason",)),
     "items.imported": EventVerb("Items were imported."),
+    "item.withdrawn": EventVerb("A person withdrew an item."),
+    "item.restored": EventVerb("A person brought an item back."),
     "answers.imported": EventVerb("Answers were imported from a file."),
     "answers.withdrawn": EventVerb("Imported answers were withdrawn."),
     "run.opened": EventVerb("A run of a model was created.", ("calls", "repeats")),

@@ -3,7 +3,9 @@
 from django.utils.translation import gettext_lazy as _
 
 from annotation.pages.campaigns import REFUSALS as CAMPAIGN_TEXTS
+from annotation.pages.item_withdrawals import REFUSED as WITHDRAWAL_TEXTS
 from annotation.services.campaigns.lifecycle import CampaignRefused
+from annotation.services.revisions.item_withdrawals import WithdrawalRefused
 from benchmarks.imports.recipe_file import RecipeFileError
 from benchmarks.recipes.registry import UnknownRecipe
 from benchmarks.services.benchmarks import SlugTaken
@@ -23,6 +25,7 @@ REFUSALS: dict[type[Exception], tuple[int, str, object]] = {
     LastTeamOwner: (REFUSED, "last-owner", ""),
     LastOwner: (REFUSED, "last-owner", _("A benchmark keeps at least one owner. Name another first.")),
     NotATeamMember: (REFUSED, "not-a-team-member", _("Only members of the team can have a role.")),
+    WithdrawalRefused: (CONFLICT, "withdrawal-refused", ""),
     LinkRefused: (REFUSED, "link-refused", ""),
 }
 """By class: status, code, and a sentence where the error has none of its own."""
@@ -35,5 +38,7 @@ def refusal_of(error: Exception) -> tuple[int, str, str] | None:
             status, code, words = REFUSALS[kind]
             if isinstance(error, CampaignRefused):
                 words = " ".join(str(CAMPAIGN_TEXTS.get(reason, reason)) for reason in error.reasons)
+            elif isinstance(error, WithdrawalRefused):
+                words = WITHDRAWAL_TEXTS[error.reason]
             return status, code, str(words or getattr(error, "message", "") or error)
     return None

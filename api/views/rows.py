@@ -134,12 +134,17 @@ class RowCountView(RowsOfKind):
 class RowDetail(RowsOfKind):
     def get(self, request: Request, slug: str, row_id: int) -> Response:
         benchmark = benchmark_for(request.user, slug, can="work_on")
+        row = self.row(request, benchmark, row_id)
+        record_reading(benchmark, self.kind.key, request.user, timezone.now())
+        return with_etag(request, row)
+
+    def row(self, request: Request, benchmark: Benchmark, row_id: int) -> dict[str, Any]:
+        """The columns that the token may read. Raises Http404."""
         same = Condition(f"{self.kind.order[0]} = %s", (row_id,))
         row = next(iter(list(self.kind.rows(benchmark_scope(benchmark), [same], Window(limit=1)))), None)
         if row is None:
             raise Http404
-        record_reading(benchmark, self.kind.key, request.user, timezone.now())
-        return with_etag(request, {name: row[name] for name in self.names(request)})
+        return {name: row[name] for name in self.names(request)}
 
 
 def list_view(kind: RowKind) -> Any:
@@ -171,7 +176,7 @@ def count_view(kind: RowKind) -> Any:
     return _view(RowCountView, kind, described)
 
 
-def detail_view(kind: RowKind) -> Any:
+def detail_view(kind: RowKind, base: type[RowDetail] = RowDetail) -> Any:
     described = extend_schema(
         operation_id=kind.key.removesuffix("s"),
         summary=f"One row of {kind.key}",
@@ -179,7 +184,7 @@ def detail_view(kind: RowKind) -> Any:
         responses={200: row_serializer(kind), **PROBLEMS},
         extensions={"x-emic-scope": kind.scope},
     )
-    return _view(RowDetail, kind, described)
+    return _view(base, kind, described)
 
 
 def _view(base: Any, kind: RowKind, described: Any) -> Any:

@@ -3,6 +3,8 @@ from django.utils.translation import gettext_lazy as _
 
 # Why an item is withdrawn: it was returned with a comment, and its next revision takes its place.
 RETURNED = "revision"
+# A person withdrew it; only a person brings it back.
+BY_HAND = "by_hand"
 
 
 class Item(models.Model):

@@ -65,6 +65,7 @@ def item(request: HttpRequest, slug: str, item_id: int) -> HttpResponse:
         "facts": item.facts.order_by("key", "source", "pk"),
         "panels": panels.item_panels(item),
         "may_review": is_permitted(request.user, benchmark, "review"),
+        "works": is_permitted(request.user, benchmark, "work_on"),
         "before": before,
         "after": after,
         "nav": tabs_for(request.user, benchmark, "items"),
