@@ -184,6 +184,10 @@ class Spec(ABC, Generic[ConfigT, AnswerT]):
         """At the level "set": the options that each person chose or not, where they are the same for every item."""
         return ()
 
+    def part_labels(self, config: ConfigT) -> "tuple[Option, ...]":
+        """The labels that each part of an answer, such as a box, may have, in the order of the sheet."""
+        return ()
+
     @abstractmethod
     def code(self, answer: AnswerT, config: ConfigT) -> CodedValue | None:
         """The comparable value, or None when answers of this kind are not compared by equality."""

@@ -11,6 +11,7 @@ WORDS: dict[str, tuple[Any, Any]] = {
     "required": (_("This is not answered yet."), _("Give your best guess, or skip.")),
     "required.text": (_("This is not answered yet."), _("Write an answer, or skip.")),  # code and kind of field
     "not_an_option": (_("This is not one of the options."), _("Choose one of those shown.")),
+    "not_an_option.box": (_("This is not one of the labels."), _("Choose one of those shown.")),
     "not_text": (_("This is not text."), _("Write the answer in words.")),
     "too_long": (_("This is %(length)s characters long."), _("Shorten it to %(most)s.")),
     "too_short": (_("This is %(length)s characters long."), _("Write at least %(least)s.")),
@@ -31,6 +32,8 @@ WORDS: dict[str, tuple[Any, Any]] = {
     "box_empty": (_("The box has no area."), _("Draw it round the whole thing.")),
     "too_few_boxes": (_("There are too few boxes."), _("Draw at least %(least)s.")),
     "too_many_boxes": (_("There are %(found)s boxes."), _("Keep at most %(most)s.")),
+    "box_without_label": (_("Box %(number)s has no label."), _("Choose a label for it.")),
+    "no_labels": (_("The boxes of this question have no labels."), _("Leave the label out.")),
     "box_too_large": (
         _("The box is too large."),
         _("Draw it closely around one thing. It must cover less than %(limit)s %% of the picture."),

@@ -8,13 +8,18 @@ from django.http import QueryDict
 from django.template.loader import render_to_string
 
 from annotation.fields.bound_field import answer_views, bind_fields
-from annotation.fields.box.spec import percent
+from annotation.fields.box.spec import label_keys, percent
 from annotation.fields.contract import ConfigError, Shown, ShownImage
 from annotation.fields.form import Localiser
 from annotation.sheets.sheet import ParsedSheet, Sheet
 
 PICTURE = ShownImage("image", 7, "a" * 64, 1000, 750)
 SPEECH = Localiser("en", "Egypt")
+LABELS = [
+    {"code": "lamp", "label": {"en": "Lamp", "ar": "مصباح"}},
+    {"code": "stall", "label": {"en": "Stall"}, "definition": {"en": "A shop in the street."}},
+]
+BARE = {"x0": 0.1, "y0": 0.1, "x1": 0.2, "y1": 0.2}
 
 
 def sheet(**config: Any) -> Sheet:
@@ -84,6 +89,13 @@ def test_a_fact_holds_only_when_it_is_known(facts: dict[str, Any], ok: bool) -> 
         ({"max_area": 0.1, "min_area": 0.2}, "config.min_area"),
         ({"facts": [{"key": "objects", "at_least": "3", "label": {"en": "x"}}]}, r"config.facts\[0\].at_least"),
         ({"facts": [{"key": "objects", "at_least": 3}]}, r"config.facts\[0\].label"),
+        ({"label_required": True}, "config.label_required"),
+        ({"labels": "lamp"}, "config.labels"),
+        ({"labels": [{"code": "lamp"}]}, r"config.labels\[0\].label"),
+        ({"labels": [*LABELS, LABELS[0]]}, r"config.labels\[2\].code"),
+        ({"labels": [{**LABELS[0], "key": "n"}]}, r"config.labels\[0\].key"),
+        ({"labels": [{**LABELS[0], "key": ["a"]}]}, r"config.labels\[0\].key"),
+        ({"labels": [{**one, "key": "a"} for one in LABELS]}, r"config.labels\[1\].key"),
     ],
 )
 def test_a_config_that_cannot_work_is_named(config: dict[str, Any], path: str) -> None:
@@ -113,3 +125,83 @@ def test_several_people_lie_over_the_picture_with_their_overlap() -> None:
     alone = render_to_string("annotation/fields/box/answer.html", {"data": rows[0]["data"], "picture": PICTURE})
     assert '<rect x="0.00" y="0.00" width="500.00"' in alone
     assert "<text " not in alone
+
+
+def test_a_sheet_without_labels_is_stored_as_it_was() -> None:
+    plain = sheet(most=2)
+    config = {"least": 1, "most": 2, "max_area": None, "min_area": None, "facts": []}
+    assert plain.to_json()["fields"][0]["config"] == config
+    parsed = plain.parse({"q": [[0.1, 0.1, 0.2, 0.2]]}, Shown(1))
+    assert (parsed.answers, parsed.codes) == ({"q": [BARE]}, [])
+    assert [column.suffix for column in plain.columns()] == ["q", "q_count", "q_area"]
+    assert plain.cells({"q": [BARE]}) == {"q": [BARE], "q_count": 1, "q_area": 0.01}
+    assert set(plain.rubric("q").schema["items"]["properties"]) == {"x0", "y0", "x1", "y1"}
+    html = render_to_string((field := bind_fields(plain.fields, SPEECH, {})[0]).input, {"field": field})
+    assert "<select" not in html
+
+
+def test_a_label_is_refused_where_the_sheet_has_none() -> None:
+    for raw in ([{**BARE, "label": "lamp"}], {**BARE, "label": "lamp"}):
+        assert [problem.code for problem in sheet().parse({"q": raw}, Shown(1)).errors["q"]] == ["no_labels"]
+    assert [problem.code for problem in sheet().parse({"q": [[*BARE.values(), "lamp"]]}, Shown(1)).errors["q"]] == [
+        "not_a_box"
+    ]
+    assert sheet().parse({"q": [{**BARE, "label": None}]}, Shown(1)).answers == {"q": [BARE]}
+
+
+def test_answers_from_before_there_were_labels_stay_valid() -> None:
+    for required in (False, True):
+        labelled = sheet(most=2, labels=LABELS, label_required=required)
+        assert labelled.cells({"q": [BARE]})["q_labels"] == ""
+        assert labelled.parse({"q": [BARE]}, Shown(1)).ok is not required
+
+
+def test_a_required_label_is_asked_for_by_the_number_of_the_box() -> None:
+    labelled = sheet(most=3, labels=LABELS, label_required=True)
+    rows = ("10", "10", "20", "20", "label:lamp", "30", "30", "40", "40", "label:", "", "", "", "", "label:stall")
+    raw, parsed = parse_typed(labelled, *rows)
+    assert raw == {"q": [[0.1, 0.1, 0.2, 0.2, "lamp"], [0.3, 0.3, 0.4, 0.4]]}
+    assert [problem.code for problem in parsed.errors["q"]] == ["box_without_label"]
+    field = bind_fields(labelled.fields, SPEECH, raw, parsed.errors)[0]
+    assert field.errors[0].title == "Box 2 has no label."
+    html = render_to_string(field.input, {"field": field})
+    assert html.count('<option value="label:lamp" selected>Lamp</option>') == 1
+    assert html.count("<select") == 3
+    assert labelled.parse({"q": [{**BARE, "label": "stall"}]}, Shown(1)).ok
+
+
+def test_the_columns_have_codes_and_english_texts_of_the_labels() -> None:
+    labelled = sheet(most=3, labels=LABELS)
+    raw = [{**BARE, "label": "stall"}, BARE, {**BARE, "label": "lamp"}]
+    cells = labelled.cells(labelled.parse({"q": raw}, Shown(1)).answers)
+    assert cells["q"] == raw
+    assert (cells["q_labels"], cells["q_label_texts"]) == ("stall||lamp", "Stall||Lamp")
+    assert [column.suffix for column in labelled.columns()][3:] == ["q_labels", "q_label_texts"]
+
+
+def test_a_label_has_its_own_key_or_that_of_its_position() -> None:
+    def keys(*labels: dict[str, Any]) -> list[str]:
+        return label_keys(sheet(labels=list(labels)).fields[0].config.labels)
+
+    assert keys(*LABELS) == ["1", "2"]
+    assert keys({**LABELS[0], "key": "2"}, LABELS[1]) == ["2", ""]
+    assert keys({**LABELS[0], "code": "3"}, {**LABELS[1], "code": "0"}) == ["3", "0"]
+    many = [{"code": f"c{number}", "label": {"en": "x"}} for number in range(12)]
+    assert keys(*many) == [*"1234567890", "", ""]
+
+
+@pytest.mark.parametrize("required", [False, True])
+def test_a_model_is_asked_for_one_of_the_codes(required: bool) -> None:
+    rubric = sheet(labels=LABELS, label_required=required).rubric("q")
+    one = {"type": "string", "enum": ["lamp", "stall"]}
+    assert rubric.schema["items"]["properties"]["label"] == (one if required else {"anyOf": [one, {"type": "null"}]})
+    assert rubric.schema["items"]["required"] == ["x0", "y0", "x1", "y1", "label"]
+    assert "stall: Stall. A shop in the street." in rubric.words
+    assert ("or null where none fits" in rubric.words) is not required
+
+
+def test_an_answer_is_read_with_its_label_in_the_language_of_the_page() -> None:
+    labelled = sheet(labels=LABELS)
+    for language, text in (("en", "Lamp"), ("ar", "مصباح")):
+        view = answer_views(labelled.fields, Localiser(language), {"q": [{**BARE, "label": "lamp"}]})[0]
+        assert text in render_to_string(view.template, {"data": view.data})

@@ -1,4 +1,7 @@
-"""Boxes as a web form: four numbers in percent for each, in whatever digits people type."""
+"""Boxes as a web form: four numbers in percent for each, in whatever digits people type, and its label.
+
+All inputs have one name. The input of a label follows its box's four numbers, and its values begin with `LABELLED`.
+"""
 
 import re
 import unicodedata
@@ -11,23 +14,50 @@ from typing import Any, Literal
 from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
-from annotation.fields.box.spec import SIDES, Answer, Box, Config, area, parse_box, percent
+from annotation.fields.box.spec import (
+    LABEL,
+    SIDES,
+    Answer,
+    Box,
+    BoxLabel,
+    Config,
+    area,
+    label_keys,
+    parse_box,
+    percent,
+)
 from annotation.fields.contract import AnswerProblem, InvalidAnswer, Shown
 from annotation.fields.form import Localiser, PostData
 from annotation.fields.messages import ProblemText, problem_text
 
 NUMBER = re.compile(r"-?(\d{1,12}(\.\d{0,12})?|\.\d{1,12})")
 FEW = "too_few_found"
+LABELLED = "label:"
 POINTS = str.maketrans({",": ".", "\u066b": ".", "\u060c": ".", "\u2212": "-", "%": "", "\u066a": ""})
 
 
 @dataclass(frozen=True)
 class BoxInputs:
-    """The four inputs of one box. `spare`: it is out of sight until it is needed."""
+    """The four inputs of one box, and the code of its label. `spare`: it is out of sight until it is needed."""
 
     number: int
     sides: Sequence[tuple[str, str]]
     spare: bool
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class LabelView:
+    """A label of a template: `value` is what a form posts for it."""
+
+    code: str
+    key: str
+    text: str
+    definition: str
+
+    @property
+    def value(self) -> str:
+        return f"{LABELLED}{self.code}"
 
 
 @dataclass(frozen=True)
@@ -56,13 +86,20 @@ class BoxForm:
     draws_item = True
 
     def read(self, posted: PostData, name: str) -> Any:
-        """Fractions; what is no number stays as it was typed. Rows left empty are no boxes."""
-        typed = [str(value).strip() for value in posted.getlist(name)]
-        rows = [typed[at : at + 4] for at in range(0, len(typed), 4)]
-        return [[_fraction(coordinate) for coordinate in row] for row in rows if any(row)] or None
+        """Fractions; what is no number stays as it was typed. Rows left empty are no boxes, whatever their label."""
+        rows: list[_Row] = []
+        for typed in (str(value).strip() for value in posted.getlist(name)):
+            if typed.startswith(LABELLED):
+                rows[-1:] = [_Row(row.sides, typed.removeprefix(LABELLED)) for row in rows[-1:]]
+            elif rows and len(rows[-1].sides) < len(SIDES):
+                rows[-1].sides.append(typed)
+            else:
+                rows.append(_Row([typed]))
+        return [[*map(_fraction, row.sides), *filter(None, [row.label])] for row in rows if any(row.sides)] or None
 
     def fill(self, raw: Any) -> list[str]:
-        return [side for row in _rows(raw) for side in row]
+        labels = [[f"{LABELLED}{row.label}"] if row.label else [] for row in _rows(raw)]
+        return [value for row, label in zip(_rows(raw), labels, strict=True) for value in (*row.sides, *label)]
 
     def context(self, config: Config, answer: Any, speech: Localiser, shown: Shown | None) -> Mapping[str, Any]:
         rows = _rows(answer)
@@ -77,8 +114,9 @@ class BoxForm:
             "rows": [
                 BoxInputs(
                     number=at + 1,
-                    sides=list(zip(names, rows[at] if at < len(rows) else empty, strict=False)),
+                    sides=list(zip(names, rows[at].sides if at < len(rows) else empty, strict=False)),
                     spare=at >= max(config.least, len(rows)),
+                    label=rows[at].label if at < len(rows) else "",
                 )
                 for at in range(max(config.most, len(rows)))
             ],
@@ -86,11 +124,13 @@ class BoxForm:
             "most": config.most,
             "largest": "" if config.max_area is None else str(config.max_area),
             "smallest": "" if config.min_area is None else str(config.min_area),
-            "gates": list(_gates(config, _boxes(answer), shown, speech)),
+            "labels": _label_views(config.labels, speech),
+            "gates": list(_gates(config, _boxes(answer, config), shown, speech)),
         }
 
     def answered(self, config: Config, answer: Answer, speech: Localiser) -> Mapping[str, Any]:
-        return {"boxes": [_describe_box(box) for box in answer], "answer": answer}
+        texts = {label.code: speech.say(label.label) for label in config.labels}
+        return {"boxes": [_describe_box(box, texts) for box in answer], "answer": answer}
 
 
 def _fraction(typed: str) -> float | str:
@@ -100,13 +140,29 @@ def _fraction(typed: str) -> float | str:
     return round(float(Decimal(plain) / 100), 6) if NUMBER.fullmatch(plain) else typed
 
 
-def _rows(raw: Any) -> list[list[str]]:
-    """Four texts for each box of an answer, of a draft, or of what was refused."""
+@dataclass(frozen=True)
+class _Row:
+    """The texts of one box's inputs."""
+
+    sides: list[str]
+    label: str = ""
+
+
+def _rows(raw: Any) -> list[_Row]:
+    """The texts of each box of an answer, of a draft, or of what was refused."""
     if not isinstance(raw, (list, tuple, Mapping)):
         return []
     rows = [raw] if isinstance(raw, Mapping) else raw
-    lists = [[row.get(key) for key in SIDES] if isinstance(row, Mapping) else row for row in rows]
-    return [[_posted_rows(side) for side in row] for row in lists if isinstance(row, (list, tuple))]
+    lists = [[row.get(key) for key in (*SIDES, LABEL)] if isinstance(row, Mapping) else row for row in rows]
+    return [
+        _Row([_posted_rows(side) for side in row[: len(SIDES)]], "".join(map(_label_text, row[len(SIDES) :][:1])))
+        for row in lists
+        if isinstance(row, (list, tuple))
+    ]
+
+
+def _label_text(raw: Any) -> str:
+    return str(raw).strip() if isinstance(raw, (str, int)) and not isinstance(raw, bool) else ""
 
 
 def _posted_rows(value: Any) -> str:
@@ -116,12 +172,12 @@ def _posted_rows(value: Any) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def _boxes(raw: Any) -> list[Box]:
+def _boxes(raw: Any, config: Config) -> list[Box]:
     """Of a draft, or of what was refused, those boxes that can be measured."""
     boxes = []
     for row in [raw] if isinstance(raw, Mapping) else raw if isinstance(raw, (list, tuple)) else []:
         with suppress(InvalidAnswer):
-            boxes.append(parse_box(row))
+            boxes.append(parse_box(row, config.labels))
     return boxes
 
 
@@ -158,9 +214,18 @@ def _size(key: Literal["max", "min"], label: str, measured: float | None, limit:
     return LimitView(key, label, None if measured is None else percent(measured), f"{limit * 100:g}", stops, words)
 
 
-def _describe_box(box: Box) -> Mapping[str, Any]:
-    """A box in percent, as words say it."""
-    return {**{name: _posted_rows(round(box[name], 3)) for name in SIDES}, "area": percent(area(box))}
+def _label_views(labels: Sequence[BoxLabel], speech: Localiser) -> list[LabelView]:
+    return [
+        LabelView(label.code, key, speech.say(label.label), speech.say(label.definition))
+        for label, key in zip(labels, label_keys(labels), strict=True)
+    ]
+
+
+def _describe_box(box: Box, texts: Mapping[str, str]) -> Mapping[str, Any]:
+    """A box in percent, as words say it, and the text of its label."""
+    code = box.get(LABEL, "")
+    sides: dict[str, str] = {name: _posted_rows(round(box[name], 3)) for name in SIDES}
+    return {**sides, "area": percent(area(box)), "label": texts.get(code, code)}
 
 
 FORM = BoxForm()

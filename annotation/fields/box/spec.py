@@ -1,9 +1,12 @@
-"""One or more boxes on a picture, as fractions of it upright: top-left and bottom-right corner. Pure."""
+"""One or more boxes on a picture, as fractions of it upright: top-left and bottom-right corner. Pure.
 
-from collections.abc import Iterable, Mapping
+Where the sheet has labels, each box may have one. A box without a label is stored as it was before there were labels.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import floor, isfinite
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Final, Literal, NotRequired, TypeAlias, TypedDict
 
 from annotation.fields.contract import (
     AnswerProblem,
@@ -16,20 +19,50 @@ from annotation.fields.contract import (
     FaultyExample,
     InvalidAnswer,
     Level,
+    Option,
     Rubric,
     Shown,
     Spec,
     ValidExample,
+    describe_options,
+    localise,
+    match_option,
     reject_unknown_keys,
     require,
+    require_options,
     require_text,
 )
 
-Box: TypeAlias = dict[str, float]
+Side = Literal["x0", "y0", "x1", "y1"]
+
+
+class Box(TypedDict):
+    """Corners as fractions of the picture, and the code of a label. A box without a label lacks the key."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    label: NotRequired[str]
+
+
 Answer: TypeAlias = list[Box]
-SIDES = ("x0", "y0", "x1", "y1")
+SIDES: tuple[Side, ...] = ("x0", "y0", "x1", "y1")
+LABEL: Final = "label"
 MOST = 20
+MOST_LABELS = 40
+LABEL_KEYS = frozenset("0123456789acdefghijklmopqvwy")  # the sheet and its displays use the other letters
 DIGITS = 6  # a millionth of a side: finer than half a pixel of any picture
+
+
+@dataclass(frozen=True)
+class BoxLabel(Option):
+    """A label of boxes. `key`: the key to press, where it is not the label's position."""
+
+    key: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        return {**super().to_json(), "key": self.key} if self.key else super().to_json()
 
 
 @dataclass(frozen=True)
@@ -41,6 +74,22 @@ class Config:
     max_area: float | None
     min_area: float | None
     facts: tuple[FactGate, ...]
+    labels: tuple[BoxLabel, ...] = ()
+    label_required: bool = False
+
+
+def label_keys(labels: Sequence[BoxLabel]) -> list[str]:
+    """The key of each label: its own; else its code, where all codes are digits; else its position up to 10.
+
+    A key that is another label's own is left to that label.
+    """
+    digits = all(len(label.code) == 1 and label.code in "0123456789" for label in labels)
+    own = {label.key for label in labels}
+    keys = []
+    for number, label in enumerate(labels, start=1):
+        usual = label.code if digits else str(number % 10) if number <= 10 else ""
+        keys.append(label.key or ("" if usual in own else usual))
+    return keys
 
 
 def area(box: Box) -> float:
@@ -60,6 +109,7 @@ class BoxSpec(Spec[Config, Answer]):
         {
             "not_a_box", "box_not_numbers", "box_incomplete", "box_outside", "box_empty",
             "too_few_boxes", "too_many_boxes", "box_too_large", "box_too_small", "too_few_found",
+            "not_an_option", "box_without_label", "no_labels",
         }
     )  # fmt: skip
     examples: ClassVar[Examples] = Examples(
@@ -69,6 +119,10 @@ class BoxSpec(Spec[Config, Answer]):
             "max_area": 0.3,
             "min_area": 0.0001,
             "facts": [{"key": "objects", "at_least": 3, "label": {"en": "Other things in the picture"}}],
+            "labels": [
+                {"code": "lamp", "label": {"en": "Lamp", "ar": "مصباح"}, "definition": {"en": "It gives light."}},
+                {"code": "stall", "label": {"en": "Stall"}, "key": "a"},
+            ],
         },
         valid=[
             ValidExample([[0.158, 0.205, 0.4, 0.718]], [{"x0": 0.158, "y0": 0.205, "x1": 0.4, "y1": 0.718}]),
@@ -80,6 +134,21 @@ class BoxSpec(Spec[Config, Answer]):
                     {"x0": 0.1, "y0": 0.1, "x1": 0.2, "y1": 0.2},
                     {"x0": 0.123456, "y0": 0.5, "x1": 1.0, "y1": 0.6},
                 ],
+            ),
+            ValidExample(
+                [[0.1, 0.1, 0.2, 0.2, "stall"], [0.3, 0.3, 0.4, 0.4]],
+                [
+                    {"x0": 0.1, "y0": 0.1, "x1": 0.2, "y1": 0.2, "label": "stall"},
+                    {"x0": 0.3, "y0": 0.3, "x1": 0.4, "y1": 0.4},
+                ],
+            ),
+            ValidExample(
+                [{"x0": 0.2, "y0": 0.2, "x1": 0.1, "y1": 0.1, "label": " lamp "}],
+                [{"x0": 0.1, "y0": 0.1, "x1": 0.2, "y1": 0.2, "label": "lamp"}],
+            ),
+            ValidExample(
+                [{"x0": 0.1, "y0": 0.1, "x1": 0.2, "y1": 0.2, "label": None}],
+                [{"x0": 0.1, "y0": 0.1, "x1": 0.2, "y1": 0.2}],
             ),
         ],
         invalid=[
@@ -95,13 +164,16 @@ class BoxSpec(Spec[Config, Answer]):
             FaultyExample([{"x0": 0.1, "y0": 0.1, "x1": 0.2}], "box_incomplete", json_only=True),
             FaultyExample([{"left": 0.1}], "not_a_box", json_only=True),
             FaultyExample("everywhere", "not_a_box", json_only=True),
-            FaultyExample([[0.1, 0.2, 0.3, 0.4, 0.5]], "not_a_box", json_only=True),
+            FaultyExample([[0.1, 0.1, 0.2, 0.2, "lantern"]], "not_an_option"),
+            FaultyExample([[0.1, 0.1, 0.2, 0.2, 0.5]], "not_an_option", json_only=True),
+            FaultyExample([[0.1, 0.1, 0.2, 0.2, "lamp", "stall"]], "not_a_box", json_only=True),
             FaultyExample([7], "not_a_box", json_only=True),
         ],
     )
 
     def config(self, data: Mapping[str, Any], path: str = "config") -> Config:
-        reject_unknown_keys(data, ("least", "most", "max_area", "min_area", "facts"), path)
+        known = ("least", "most", "max_area", "min_area", "facts", "labels", "label_required")
+        reject_unknown_keys(data, known, path)
         least, most = (require(data, key, int, path) if key in data else 1 for key in ("least", "most"))
         if not 1 <= most <= MOST:
             raise ConfigError(f"{path}.most", f"must be 1 to {MOST}, not {most}")
@@ -112,20 +184,28 @@ class BoxSpec(Spec[Config, Answer]):
             raise ConfigError(f"{path}.min_area", f"leaves no room below max_area ({largest:g})")
         rows = require(data, "facts", list, path) if "facts" in data else []
         gates = tuple(_fact_gate(row, f"{path}.facts[{number}]") for number, row in enumerate(rows))
-        return Config(least, most, largest, smallest, gates)
+        labels = _labels(data, path) if data.get("labels") else ()
+        required = require(data, "label_required", bool, path) if "label_required" in data else False
+        if required and not labels:
+            raise ConfigError(f"{path}.label_required", "needs labels")
+        return Config(least, most, largest, smallest, gates, labels, required)
 
     def config_json(self, config: Config) -> dict[str, Any]:
         facts = [{"key": fact.key, "at_least": fact.at_least, "label": dict(fact.label)} for fact in config.facts]
-        return {
+        data = {
             "least": config.least,
             "most": config.most,
             "max_area": config.max_area,
             "min_area": config.min_area,
             "facts": facts,
         }
+        if config.labels:
+            data |= {"labels": [label.to_json() for label in config.labels], "label_required": config.label_required}
+        return data
 
     def parse(self, raw: Any, config: Config, shown: Shown) -> Answer | None:
-        """Boxes as lists [x0, y0, x1, y1] or as objects; opposite corners may come in any order."""
+        """Boxes as lists [x0, y0, x1, y1, label] or as objects. Opposite corners may come in any order, and a label may
+        be left out."""
         if raw is None or raw == "" or raw == []:
             return None
         rows = [raw] if isinstance(raw, Mapping) else raw
@@ -133,10 +213,10 @@ class BoxSpec(Spec[Config, Answer]):
             raise InvalidAnswer("not_a_box")
         if len(rows) > config.most:
             raise InvalidAnswer("too_many_boxes", found=len(rows), most=config.most)
-        return [parse_box(row) for row in rows]
+        return [parse_box(row, config.labels) for row in rows]
 
     def checks(self, answer: Answer, config: Config, shown: Shown) -> list[Check]:
-        """The gates. All of them block."""
+        """The gates, and labels that are required. All of them block."""
         problems: list[AnswerProblem] = []
         areas = [area(box) for box in answer]
         if len(answer) < config.least:
@@ -151,6 +231,8 @@ class BoxSpec(Spec[Config, Answer]):
                 problems.append(
                     AnswerProblem("too_few_found", {"found": f"{measured:g}", "least": f"{gate.at_least:g}"})
                 )
+        if config.label_required and (bare := [at for at, box in enumerate(answer, start=1) if LABEL not in box]):
+            problems.append(AnswerProblem("box_without_label", {"number": bare[0], "count": len(bare)}))
         return [Check(problem, blocks=True) for problem in problems]
 
     def gates(self, config: Config) -> tuple[FactGate, ...]:
@@ -158,6 +240,9 @@ class BoxSpec(Spec[Config, Answer]):
 
     def level(self, config: Config) -> Level:
         return "box"
+
+    def part_labels(self, config: Config) -> tuple[Option, ...]:
+        return config.labels
 
     def code(self, answer: Answer, config: Config) -> CodedValue | None:
         """Boxes are compared by their overlap, never by equality."""
@@ -167,43 +252,67 @@ class BoxSpec(Spec[Config, Answer]):
         return {".area": max(map(area, answer)), ".count": float(len(answer))}
 
     def columns(self, config: Config) -> tuple[Column, ...]:
-        return (
-            Column("", "json", "boxes as x0, y0, x1, y1: fractions of the upright picture's width and height"),
+        meaning = "boxes as x0, y0, x1, y1: fractions of the upright picture's width and height"
+        columns = (
+            Column("", "json", f"{meaning}; label: code of the box's label" if config.labels else meaning),
             Column("_count", "integer", "number of boxes"),
             Column("_area", "number", "area of the largest box as a share of the picture, 0 to 1"),
         )
+        if not config.labels:
+            return columns
+        codes = 'codes of the labels, in the order of the boxes, joined by "|"; nothing for a box without a label'
+        return (
+            *columns,
+            Column("_labels", "string", codes),
+            Column("_label_texts", "string", "the same in English words"),
+        )
 
     def cells(self, answer: Answer, config: Config) -> dict[str, Any]:
-        return {"": answer, "_count": len(answer), "_area": round(max(map(area, answer)), DIGITS)}
+        cells = {"": answer, "_count": len(answer), "_area": round(max(map(area, answer)), DIGITS)}
+        if not config.labels:
+            return cells
+        codes = [box.get(LABEL, "") for box in answer]
+        texts = {label.code: localise(label.label, "en") for label in config.labels}
+        return {**cells, "_labels": "|".join(codes), "_label_texts": "|".join(texts.get(code, code) for code in codes)}
 
     def rubric(self, label: str, config: Config, language: str = "en") -> Rubric:
         side = {"type": "number", "minimum": 0, "maximum": 1}
-        box = {
-            "type": "object",
-            "properties": dict.fromkeys(SIDES, side),
-            "required": list(SIDES),
-            "additionalProperties": False,
-        }
+        members: dict[str, Any] = dict.fromkeys(SIDES, side)
         words = "Each box as x0, y0 (top-left corner) and x1, y1 (bottom-right corner), fractions of width and height."
+        if config.labels:
+            one_label = {"type": "string", "enum": [label.code for label in config.labels]}
+            members[LABEL] = one_label if config.label_required else {"anyOf": [one_label, {"type": "null"}]}
+            none = "" if config.label_required else ", or null where none fits"
+            words = f"{words}\nlabel: one of these codes{none}.\n{describe_options(config.labels, language)}"
+        box = {"type": "object", "properties": members, "required": list(members), "additionalProperties": False}
         schema = {"type": "array", "items": box, "minItems": config.least, "maxItems": config.most}
         return Rubric(f"{label}\n{words}", schema)
 
 
-def parse_box(row: Any) -> Box:
-    """One box out of [x0, y0, x1, y1] or an object, its corners put in order; InvalidAnswer when it is none."""
+def parse_box(row: Any, labels: Sequence[Option] = ()) -> Box:
+    """One box out of [x0, y0, x1, y1, label] or an object, its corners put in order; InvalidAnswer when it is none."""
+    label: Any = None
     if isinstance(row, Mapping):
-        if any(key not in SIDES for key in row):
+        if any(key not in (*SIDES, LABEL) for key in row):
             raise InvalidAnswer("not_a_box")
+        label = row.get(LABEL)
         row = [row.get(key, "") for key in SIDES]
+    elif isinstance(row, (list, tuple)) and labels and len(row) == len(SIDES) + 1:
+        *row, label = row
     if not isinstance(row, (list, tuple)) or len(row) > len(SIDES):
         raise InvalidAnswer("not_a_box")
     if len(row) < len(SIDES) or any(coordinate is None or coordinate == "" for coordinate in row):
         raise InvalidAnswer("box_incomplete")
-    return _upright(row)
+    box = _upright(row)
+    if label is None or label == "":
+        return box
+    if not labels:
+        raise InvalidAnswer("no_labels")
+    return {**box, "label": match_option(label, labels)}
 
 
 def _upright(row: Iterable[Any]) -> Box:
-    sides = []
+    sides: list[float] = []
     for coordinate in row:
         if isinstance(coordinate, bool) or not isinstance(coordinate, (int, float)) or not isfinite(coordinate):
             raise InvalidAnswer("box_not_numbers", given=str(coordinate)[:20])
@@ -238,6 +347,21 @@ def _fact_gate(row: Any, path: str) -> FactGate:
     if isinstance(at_least, bool) or not isinstance(at_least, (int, float)) or not isfinite(at_least):
         raise ConfigError(f"{path}.at_least", "must be a number")
     return FactGate(key, float(at_least), require_text(row, "label", path))
+
+
+def _labels(data: Mapping[str, Any], path: str) -> tuple[BoxLabel, ...]:
+    rows = require(data, "labels", list, path)
+    keys: list[str] = []
+    plain: list[Any] = []
+    for number, row in enumerate(rows):
+        key = (row.get("key") or "") if isinstance(row, Mapping) else ""
+        if key and (not isinstance(key, str) or key not in LABEL_KEYS or key in keys):
+            why = "is another label's" if key in keys else f"must be one of {' '.join(sorted(LABEL_KEYS))}"
+            raise ConfigError(f"{path}.labels[{number}].key", why)
+        keys.append(key)
+        plain.append({name: row[name] for name in row if name != "key"} if isinstance(row, Mapping) else row)
+    options = require_options({"labels": plain}, "labels", path, most=MOST_LABELS, least=1)
+    return tuple(BoxLabel(o.code, o.label, o.definition, key) for o, key in zip(options, keys, strict=True))
 
 
 SPEC = BoxSpec()

@@ -6,6 +6,7 @@ const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], Arrow
 const COARSE = matchMedia("(pointer: coarse)");
 const HANDLES = [[-1, -1], [0, -1], [1, -1], [1, 0], [1, 1], [0, 1], [-1, 1], [-1, 0]];
 const CURSORS = ["nwse-resize", "ns-resize", "nesw-resize", "ew-resize"];
+const UNLABELLED = "label:";
 const REDRAWN = 0.5; // a box over so much of the picture is drawn anew by a drag inside it: nothing else can be meant
 let fields = [], here = null; // here: the one that is drawn upon
 
@@ -45,7 +46,8 @@ class Boxes {
     this.view = bench.querySelector("#view");
     const spare = part.querySelector("[data-spare]");
     spare?.replaceWith(...spare.querySelectorAll("[data-row]"));
-    this.rows = [...part.querySelectorAll("[data-row]")].map((row) => [...row.querySelectorAll("input")]);
+    this.rows = [...part.querySelectorAll("[data-row]")].map((row) => [...row.querySelectorAll("[data-side]")]);
+    this.labels = this.rows.map((row) => row[0].closest("[data-row]").querySelector("[data-label]")); // null: no labels
     [this.most, this.least] = [Number(part.dataset.most), Number(part.dataset.least)];
     [this.chosen, this.steps, this.drag] = [0, [], null];
     this.build();
@@ -105,8 +107,13 @@ class Boxes {
     this.rows[index].forEach((input, at) => (input.value = sides ? percent(sides[at], this.size[at % 2]) : ""));
   }
 
+  /** What will be sent of each row: four sides, and its label. */
+  values() {
+    return this.rows.map((row, index) => [...row, this.labels[index]].map((input) => input?.value ?? ""));
+  }
+
   remember() {
-    const now = this.rows.map((row) => row.map((input) => input.value));
+    const now = this.values();
     if (JSON.stringify(now) !== JSON.stringify(this.steps.at(-1))) this.steps.push(now);
   }
 
@@ -246,7 +253,7 @@ class Boxes {
     if (index < 0) return announce(this.part.querySelector("[data-full]").textContent), true;
     const from = group && !anew ? boxes[index].map(Math.round) : null;
     const way = hand ? [Number(hand.dataset.x), Number(hand.dataset.y)] : [0, 0];
-    const before = this.rows.map((row) => row.map((input) => input.value));
+    const before = this.values();
     this.drag = { id: event.pointerId, index, from, way, before, start: this.at(event), touch: event.pointerType === "touch" };
     if (group) this.choose(on);
     return true;
@@ -281,7 +288,7 @@ class Boxes {
     const { index, before, moved } = this.drag;
     this.let();
     if (!moved) return this.focus();
-    const [box, now] = [this.boxes()[index], this.rows.map((row) => row.map((input) => input.value))];
+    const [box, now] = [this.boxes()[index], this.values()];
     const least = 4 * this.unit;
     if (!box || (box[2] - box[0] < least && box[3] - box[1] < least)) return this.restore(before);
     if (JSON.stringify(before) === JSON.stringify(now)) return;
@@ -304,7 +311,10 @@ class Boxes {
   }
 
   restore(values) {
-    this.rows.forEach((row, index) => row.forEach((input, at) => (input.value = values[index][at])));
+    this.rows.forEach((row, index) => {
+      row.forEach((input, at) => (input.value = values[index][at]));
+      if (this.labels[index]) this.labels[index].value = values[index][4];
+    });
     this.paint();
   }
 
@@ -360,16 +370,16 @@ class Boxes {
   clear() {
     if (!this.boxes()[this.chosen]) return;
     this.remember();
-    const values = this.rows.map((row) => row.map((input) => input.value));
+    const values = this.values();
     values.splice(this.chosen, 1);
-    values.push(["", "", "", ""]);
+    values.push(["", "", "", "", UNLABELLED]);
     this.restore(values);
     this.done(this.part.dataset.saidGone);
     this.focus();
   }
 
   back() {
-    const now = JSON.stringify(this.rows.map((row) => row.map((input) => input.value)));
+    const now = JSON.stringify(this.values());
     let step = this.steps.pop();
     while (step && JSON.stringify(step) === now) step = this.steps.pop();
     if (!step) return;
