@@ -1,0 +1,1 @@
+"""Files of other tools, read. Pure: nothing here knows the database."""
