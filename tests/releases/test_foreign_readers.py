@@ -356,9 +356,8 @@ def _parts(rows: Sequence[ForeignAnswer]) -> int:
                                   "label-studio/export.json", "argilla/records.json"])  # fmt: skip
 def test_rows_of_another_encoding_are_named_and_the_rest_is_read(path: str) -> None:
     text = content(path).decode().replace("نان", "pão")
-    if path.endswith("records.json"):  # its letters are escaped
-        text = re.sub(r"\\u[0-9a-f]{4}", "ã", text)
-    text = text.replace("naan", "pão")
+    escaped = path.endswith("records.json")
+    text = re.sub(r"\\u[0-9a-f]{4}", "ã", text) if escaped else text.replace("naan", "pão")
     data = text.encode("cp1252", "ignore")
     rows = records(as_files([(path.rpartition("/")[2], data)]))
     assert {problem.code for problem in problems(rows)} == {"encoding"}
