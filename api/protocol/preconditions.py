@@ -35,6 +35,22 @@ def with_etag(request: Request, data: dict[str, Any], status: int = 200, locatio
     return Response(data, status=status, headers=headers)
 
 
+def report_tag(*parts: Any) -> str:
+    """The ETag of a report: of its selection and watermark, or of its content. It is weak, for `computed_at` is when
+    the report was read."""
+    return "W/" + tag_of(parts)
+
+
+def is_known(request: Request, tag: str) -> bool:
+    """Whether the reader has what the tag is of."""
+    known = [entry.removeprefix("W/") for entry in _tags(request.headers.get("If-None-Match", ""))]
+    return tag.removeprefix("W/") in known
+
+
+def not_modified(tag: str) -> Response:
+    return Response(status=304, headers={"ETag": tag})
+
+
 def check_match(request: Request, data: Any) -> None:
     """Whether the writer has seen what is there now: `data` is what a GET answers with, read under the lock of the row.
     Raises PreconditionMissing and Stale."""

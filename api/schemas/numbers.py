@@ -149,3 +149,49 @@ class AgreementSerializer(s.Serializer):
     questions = s.ListField(child=s.DictField(), help_text="Every question of the sheet, by cohort.")
     rows = s.ListField(child=s.DictField())
     second_opinion = s.ListField(child=s.DictField(), required=False)
+
+
+class ReportLine(s.Serializer):
+    key = s.CharField()
+    title = s.CharField()
+    forms = s.ListField(child=s.CharField(), help_text="json, csv, tex: as suffixes of the address.")
+    address = s.CharField()
+
+
+class Reports(s.Serializer):
+    reports = ReportLine(many=True)
+
+
+class ReportSerializer(s.Serializer):
+    """The members differ by report; each has what its page gives as JSON."""
+
+    watermark = s.IntegerField(required=False)
+    computed_at = s.DateTimeField(required=False)
+
+
+class RefreshSerializer(s.Serializer):
+    requested = s.BooleanField(help_text="False: nothing is kept for this selection; it is computed at every request.")
+
+
+class FigureLine(s.Serializer):
+    key = s.CharField()
+    number = s.CharField(allow_blank=True, help_text="The paper's own.")
+    title = s.CharField()
+    needs = s.CharField()
+    address = s.CharField()
+
+
+class Figures(s.Serializer):
+    figures = FigureLine(many=True)
+
+
+class FigureSerializer(s.Serializer):
+    """The data that is drawn, whole and not rounded."""
+
+    key = s.CharField()
+    title = s.CharField()
+    alt = s.CharField(help_text="What is seen, with the main numbers.")
+    columns = s.ListField(child=s.CharField())
+    rows = s.ListField(child=s.ListField(), help_text="By columns: texts, numbers and null.")
+    words = s.ListField(child=s.CharField(), help_text="What was counted.")
+    watermark = s.IntegerField()

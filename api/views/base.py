@@ -21,6 +21,7 @@ PROBLEMS = {(status, KIND): ProblemSerializer for status in (401, 403, 404, 406,
 REFUSED = {(status, KIND): ProblemSerializer for status in (400, 409)}
 INVALID = {(400, KIND): ProblemSerializer}
 SLUG = OpenApiParameter("slug", OpenApiTypes.STR, OpenApiParameter.PATH, description="As in /b/<slug>/.")
+KEY = OpenApiParameter("key", OpenApiTypes.STR, OpenApiParameter.PATH)
 
 
 class ResourceView(APIView):

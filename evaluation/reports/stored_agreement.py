@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 from django.db.models import Count, Max
 
 from annotation.models import Assignment, Participation, Rating
+from annotation.queries.answers import watermark
 from benchmarks.models import Benchmark
 from evaluation.metrics.estimate import Estimate
 from evaluation.reports.agreement import AgreementReport, Cell, QuestionRow, Row, agreement, catalogue_for
@@ -20,6 +21,7 @@ from evaluation.services.snapshots import (
     key_of,
     needs_recompute,
     request_recompute,
+    stored_at,
 )
 
 REPORT = "agreement"
@@ -48,6 +50,12 @@ def load_report(catalogue: Catalogue, selection: Selection, at: datetime) -> tup
     if reports and not report_state.stored:
         return reports[0], report_state
     return from_data(report_state.data, catalogue, selection, report_state), report_state
+
+
+def version_of(catalogue: Catalogue, selection: Selection) -> list[object]:
+    """The same list means the same report: of the selection, the watermark, names, and what is kept."""
+    key = key_of(catalogue.benchmark, REPORT, selection)
+    return [key, watermark(catalogue.benchmark), catalogue.names, stored_at(catalogue.benchmark, REPORT, key)]
 
 
 def live_limit(selection: Selection) -> int:

@@ -112,6 +112,16 @@ class Catalogue:
         """With all cohorts together, which stand in tables as a cohort does."""
         return replace(self, cohorts={POOLED: Cohort(pk=POOLED, label=_("All cohorts")), **self.cohorts})
 
+    @property
+    def names(self) -> list[object]:
+        """What reports say of stages, campaigns and cohorts, besides their numbers."""
+        stages = [
+            (stage.key, stage.name, [(c.id, c.name, c.state, c.major) for c in stage.campaigns])
+            for stage in self.stages
+        ]
+        cohorts = [(pk, cohort.label, cohort.name, cohort.country) for pk, cohort in self.cohorts.items()]
+        return [self.benchmark.name, stages, cohorts]
+
     @cached_property
     def shown_first(self) -> StageEntry:
         """The first stage with answers of people to a question with codes: one that wants several of each item, where

@@ -60,6 +60,12 @@ def key_of(benchmark: Benchmark, report: str, selection: Selection) -> str:
     return hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()
 
 
+def stored_at(benchmark: Benchmark, report: str, key: str) -> str:
+    """When the kept report was made; empty where none is kept."""
+    rows = Snapshot.objects.filter(benchmark=benchmark, report=report, key=key)
+    return next((moment.isoformat() for moment in rows.values_list("computed_at", flat=True)), "")
+
+
 def size_of(benchmark: Benchmark) -> int:
     """How many answers a report would have to read, at most: from the tallies, so it is the same work always."""
     rows = Tally.objects.filter(cohort__campaign__stage__benchmark=benchmark)

@@ -47,11 +47,28 @@ def build_or_load(benchmark: Benchmark, spec: TableSpec, params: Params, at: dat
     asked = False
     if params.getlist("fresh") == ["1"] and snapshots.needs_recompute(look, at):
         if look.seconds > AT_ONCE:
-            query = urlencode([(name, one) for name in names_of(spec) for one in params.getlist(name)])
-            asked = snapshots.request_recompute(benchmark, report, key, query, str(zone), at, get_language() or "en")
+            asked = request_refresh(benchmark, spec, params, at, zone)
         elif found := snapshots.compute_if_unlocked(benchmark, report, key, compute, at):
             look = snapshots.report_state(found)
     return {**look.data, "stored": look.stored, "newer": look.newer, "changed": look.changed, "asked": asked}
+
+
+def request_refresh(benchmark: Benchmark, spec: TableSpec, params: Params, at: datetime, zone: tzinfo = UTC) -> bool:
+    """Have a kept table made anew by a worker. False where none is kept: it is made at every look."""
+    key, query = _key(benchmark, spec, params, zone), _query(spec, params)
+    language = get_language() or "en"
+    return snapshots.request_recompute(benchmark, report_of(spec), key, query, str(zone), at, language)
+
+
+def version_of(benchmark: Benchmark, spec: TableSpec, params: Params, zone: tzinfo = UTC) -> list[object]:
+    """The same list means the same table: of the selection, the watermark, names, and what is kept."""
+    key = _key(benchmark, spec, params, zone)
+    names = catalogue_of(benchmark).names
+    return [key, watermark(benchmark), names, snapshots.stored_at(benchmark, report_of(spec), key)]
+
+
+def _query(spec: TableSpec, params: Params) -> str:
+    return urlencode([(name, value) for name in names_of(spec) for value in params.getlist(name)])
 
 
 def report_of(spec: TableSpec) -> str:

@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -18,21 +18,19 @@ from annotation.pages.status_text import time_zone_for
 from annotation.queries.answers import watermark
 from benchmarks.access import benchmark_for, is_permitted
 from benchmarks.pages.tabs import tabs_for
-from evaluation.rendering.csv_file import to_csv
 from evaluation.reports import stored_agreement
 from evaluation.reports.agreement import AgreementReport
-from evaluation.reports.agreement_formats import questions_to_latex, to_json, to_latex
 from evaluation.reports.agreement_page import cached_state, client_state, report_context
-from evaluation.reports.agreement_tables import conditions_table, questions_table
-from evaluation.reports.alpha_check import check_context, check_json
+from evaluation.reports.alpha_check import check_context
 from evaluation.reports.filters import filters
 from evaluation.reports.linked_stages import linked_stages
+from evaluation.reports.report_requests import agreement_selection
 from evaluation.reports.stored_agreement import load_report
 from evaluation.selections.catalogue import Catalogue, catalogue_of
 from evaluation.selections.measures import CODED
-from evaluation.selections.selection import Selection, SelectionError, select
+from evaluation.selections.selection import Selection, SelectionError
 from evaluation.services.snapshots import ReportState, may_request
-from evaluation.views.downloads import as_table, download
+from evaluation.views.downloads import download
 from people.access import may_manage
 from people.views.request_helpers import current_user
 
@@ -43,8 +41,7 @@ def _language() -> str:
 
 def parse_selection(catalogue: Catalogue, request: HttpRequest) -> Selection:
     """By the days of who reads. Raises SelectionError."""
-    assert request.user.is_authenticated
-    return select(catalogue, request.GET, zone=time_zone_for(request.user), every_question=True)
+    return agreement_selection(catalogue, request.GET, time_zone_for(current_user(request)))
 
 
 def _report(catalogue: Catalogue, request: HttpRequest) -> tuple[AgreementReport, ReportState]:
@@ -147,51 +144,6 @@ def recompute(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_safe
 @never_cache
-def as_json(request: HttpRequest, slug: str) -> HttpResponse:
-    def write(made: tuple[AgreementReport, ReportState]) -> HttpResponse:
-        return JsonResponse(to_json(made[0], _language()) | check_json(made[0], request.GET))
-
-    return download(request, slug, _report, write)
-
-
-@login_required
-@require_safe
-@never_cache
-def as_csv(request: HttpRequest, slug: str) -> HttpResponse:
-    def write(made: tuple[AgreementReport, ReportState]) -> HttpResponse:
-        return as_table(to_csv(conditions_table(made[0], _language())), f"{slug}-agreement.csv")
-
-    return download(request, slug, _report, write)
-
-
-@login_required
-@require_safe
-@never_cache
-def as_latex(request: HttpRequest, slug: str) -> HttpResponse:
-    def write(made: tuple[AgreementReport, ReportState]) -> HttpResponse:
-        return HttpResponse(to_latex(made[0], _language()), content_type="text/x-tex; charset=utf-8")
-
-    return download(request, slug, _report, write)
-
-
-@login_required
-@require_safe
-@never_cache
-def questions_csv(request: HttpRequest, slug: str) -> HttpResponse:
-    """Every question of the sheet, one line for each cohort and measure."""
-
-    def write(made: tuple[AgreementReport, ReportState]) -> HttpResponse:
-        return as_table(to_csv(questions_table(made[0], _language())), f"{slug}-questions.csv")
-
-    return download(request, slug, _report, write)
-
-
-@login_required
-@require_safe
-@never_cache
-def questions_tex(request: HttpRequest, slug: str) -> HttpResponse:
-    def write(made: tuple[AgreementReport, ReportState]) -> HttpResponse:
-        text = questions_to_latex(made[0], _language())
-        return HttpResponse(text, content_type="text/x-tex; charset=utf-8")
-
-    return download(request, slug, _report, write)
+def as_file(request: HttpRequest, slug: str, key: str, form: str) -> HttpResponse:
+    """Agreement, or the line of every question, as a file."""
+    return download(request, slug, key, form)

@@ -1,7 +1,6 @@
 """Figures of a benchmark: all on one page, and each as SVG, PNG and CSV."""
 
 from collections.abc import Iterator
-from io import BytesIO
 from itertools import chain
 from typing import Any
 
@@ -13,12 +12,9 @@ from django.utils import timezone, translation
 from django.utils.translation import get_language
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
-from PIL import Image
 
 from benchmarks.access import benchmark_for
-from benchmarks.models import Benchmark
 from benchmarks.pages.tabs import tabs_for
-from evaluation.figures.figure import Figure
 from evaluation.figures.figure_builder import (
     SHOWN_ROWS,
     build_figure,
@@ -27,19 +23,15 @@ from evaluation.figures.figure_builder import (
     form_of,
     page_figures,
 )
+from evaluation.figures.figure_files import POLICY, TYPES, figure_file
 from evaluation.figures.pictures import data_address
 from evaluation.figures.registry import figure_of
 from evaluation.figures.spec import FigureData
-from evaluation.rendering.csv_file import to_csv
 from evaluation.selections.selection import SelectionError
 from evaluation.tables.table import MissingData
 from evaluation.views.tables import reader_zone
 
-# A drawing that is opened by itself may show the pictures inside it, and nothing else.
-POLICY = "default-src 'none'; img-src data:; sandbox"
-TYPES = {"svg": "image/svg+xml; charset=utf-8", "png": "image/png", "csv": "text/csv; charset=utf-8"}
 PLACE = "<!-- figures -->"  # where they come in the page
-PIXELS = 2.0  # of a PNG for one of the drawing
 
 
 @login_required
@@ -97,26 +89,10 @@ def download(request: HttpRequest, slug: str, key: str, form: str) -> HttpRespon
         return JsonResponse({"error": str(missing.message)}, status=409)
     except SelectionError as error:
         return JsonResponse({"error": error.message, "parameter": error.name}, status=400)
+    content = figure_file(figure, form, data_address(benchmark))
     headers = {
         "Content-Disposition": f'attachment; filename="{slug}-{key}.{form}"',
         "Content-Security-Policy": POLICY,
         "X-Content-Type-Options": "nosniff",
     }
-    return HttpResponse(_format_figure(benchmark, figure, form), content_type=TYPES[form], headers=headers)
-
-
-def _format_figure(benchmark: Benchmark, figure: Figure, form: str) -> str | bytes:
-    if form == "csv":
-        return "".join(to_csv(figure.report))
-    svg = figure.svg(href=data_address(benchmark))
-    return svg if form == "svg" else _png(svg)
-
-
-def _png(svg: str) -> bytes:
-    """In 256 colours, which drawings have enough of; those with pictures in them keep all of theirs."""
-    import vl_convert  # it brings a whole renderer along; only who asks for a PNG pays for it
-
-    drawn = Image.open(BytesIO(vl_convert.svg_to_png(svg, scale=PIXELS))).convert("RGB")
-    bytes_io = BytesIO()
-    (drawn if "<image" in svg else drawn.quantize(256, dither=Image.Dither.NONE)).save(bytes_io, "PNG", optimize=True)
-    return bytes_io.getvalue()
+    return HttpResponse(content, content_type=TYPES[form], headers=headers)

@@ -3,36 +3,27 @@
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import get_language
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from annotation.pages.status_text import time_zone_for
 from benchmarks.access import benchmark_for
-from evaluation.rendering.csv_file import to_csv
 from evaluation.reports.comparison_filters import comparison_filters
-from evaluation.reports.judge_page import chosen_of, judge_context, judge_table, judges_of, panel_table, to_json
-from evaluation.reports.judge_report import JudgeReport, judge_report
-from evaluation.selections.catalogue import Catalogue, catalogue_of
+from evaluation.reports.judge_page import chosen_of, judge_context, judges_of
+from evaluation.reports.judge_report import JudgeReport
+from evaluation.reports.report_requests import has_codes, judge_for, judge_ids
+from evaluation.selections.catalogue import catalogue_of
 from evaluation.selections.selection import SelectionError
 from evaluation.tables.registry import tables_of
 from evaluation.tables.spec import TableSpec
 from evaluation.tables.table_builder import missing_data
-from evaluation.views.downloads import as_table, download
-from evaluation.views.models_page import has_codes, page_context, selection_with_models
-
-
-def _judge_ids(request: HttpRequest) -> list[str]:
-    """Who is to judge: ids, each in a `judge` of its own, or joined by "+", which may have been read as a blank."""
-    return [one for value in request.GET.getlist("judge") for one in value.replace("+", " ").split()]
-
-
-def _report(catalogue: Catalogue, request: HttpRequest) -> JudgeReport:
-    return judge_report(
-        catalogue, selection_with_models(catalogue, request, judging=True), _judge_ids(request), timezone.now()
-    )
+from evaluation.views.downloads import download
+from evaluation.views.models_page import page_context
+from people.views.request_helpers import current_user
 
 
 def _related_table(report: JudgeReport) -> TableSpec | None:
@@ -55,12 +46,12 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     if not any(has_codes(stage) for stage in catalogue.stages):
         return render(request, "evaluation/judge.html", context | {"no_codes": bool(catalogue.stages)})
     try:
-        report = _report(catalogue, request)
+        report = judge_for(catalogue, request.GET, time_zone_for(current_user(request)), timezone.now())
     except SelectionError as error:
         return render(request, "evaluation/not_selectable.html", context | {"error": error}, status=400)
     own = [("judge", judges_of(report), chosen_of(report))]
     language = get_language() or "en"
-    judge = [("judge", chosen_of(report))] if _judge_ids(request) else []
+    judge = [("judge", chosen_of(report))] if judge_ids(request.GET) else []
     query = urlencode(report.selection.to_params() + judge)
     offered = [stage.key for stage in catalogue.stages if has_codes(stage)]
     context |= judge_context(report, language) | comparison_filters(catalogue, report.selection, own, language, offered)
@@ -72,15 +63,5 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_safe
 @never_cache
-def as_json(request: HttpRequest, slug: str) -> HttpResponse:
-    return download(request, slug, _report, lambda report: JsonResponse(to_json(report)))
-
-
-@login_required
-@require_safe
-@never_cache
-def as_csv(request: HttpRequest, slug: str) -> HttpResponse:
-    def write(report: JudgeReport) -> HttpResponse:
-        return as_table(to_csv(judge_table(report), panel_table(report)), f"{slug}-judge.csv")
-
-    return download(request, slug, _report, write)
+def as_file(request: HttpRequest, slug: str, form: str) -> HttpResponse:
+    return download(request, slug, "judge", form)

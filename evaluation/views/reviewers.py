@@ -8,16 +8,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from benchmarks.access import benchmark_for
-from benchmarks.models import Benchmark, Stage
 from benchmarks.pages.tabs import tabs_for
-from evaluation.rendering.csv_file import to_csv
 from evaluation.rendering.html import page_table
+from evaluation.reports.report_requests import reviewed_stages
 from evaluation.reports.reviewers import reviewer_agreement
-from evaluation.views.downloads import as_table
-
-
-def _stages(benchmark: Benchmark) -> list[Stage]:
-    return list(benchmark.stages.filter(acceptance=Stage.Acceptance.BY_REVIEW).order_by("position", "pk"))
+from evaluation.views.downloads import download
 
 
 @never_cache
@@ -26,7 +21,7 @@ def _stages(benchmark: Benchmark) -> list[Stage]:
 def page(request: HttpRequest, slug: str) -> HttpResponse:
     """For those who review."""
     benchmark = benchmark_for(request.user, slug, can="review")
-    stages = _stages(benchmark)
+    stages = reviewed_stages(benchmark)
     table = page_table(reviewer_agreement(stages), "reviewers", _("Agreement of reviewers, by stage"))
     nav = tabs_for(request.user, benchmark, "review")
     context = {"benchmark": benchmark, "nav": nav, "who_place": benchmark.name, "stages": stages, "table": table}
@@ -37,5 +32,4 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_safe
 def as_csv(request: HttpRequest, slug: str) -> HttpResponse:
-    benchmark = benchmark_for(request.user, slug, can="review")
-    return as_table(to_csv(reviewer_agreement(_stages(benchmark))), f"{slug}-reviewers.csv")
+    return download(request, slug, "reviewers", "csv")
