@@ -7,6 +7,7 @@ from api.views import (
     campaigns,
     docs,
     events,
+    exports,
     figures,
     images,
     imports,
@@ -14,6 +15,7 @@ from api.views import (
     jobs,
     numbers,
     people,
+    releases,
     rows,
     runs,
     uploads,
@@ -33,6 +35,7 @@ register_converter(RowNumber, "row")
 B = "v1/benchmarks/<slug:slug>/"
 T = "v1/teams/<slug:team>/"
 CAMPAIGN = f"{B}campaigns/<row:campaign_id>/"
+RELEASE = f"{B}releases/<row:release_id>/"
 RUN = f"{B}runs/<row:run_id>/"
 app_name = "api"
 urlpatterns = [
@@ -112,6 +115,18 @@ urlpatterns = [
         path(f"{B}items/<row:row_id>/{name}/", items.action_view(name, summary, act), name=f"item_{name}")
         for name, summary, act in items.ACTIONS
     ],
+    path(f"{B}exports/", exports.ExportList.as_view(), name="exports"),
+    path(f"{B}exports/<row:job_id>/", exports.ExportDetail.as_view(), name="export"),
+    path(f"{B}exports/<row:job_id>/file/", exports.ExportFileView.as_view(), name="export_file"),
+    path(f"{B}releases/", releases.ReleaseList.as_view(), name="releases"),
+    path(RELEASE, releases.ReleaseDetail.as_view(), name="release"),
+    path(f"{RELEASE}build/", releases.ReleaseBuild.as_view(), name="release_build"),
+    path(f"{RELEASE}publish/", releases.ReleasePublish.as_view(), name="release_publish"),
+    path(f"{RELEASE}withdraw/", releases.ReleaseWithdraw.as_view(), name="release_withdraw"),
+    path(f"{RELEASE}diff/", releases.ReleaseDiff.as_view(), name="release_diff"),
+    path(f"{RELEASE}files/", releases.ReleaseFileList.as_view(), name="release_files"),
+    path(f"{RELEASE}files/<path:file_path>", releases.ReleaseFileView.as_view(), name="release_file"),
+    path(f"{RELEASE}archive/", releases.ReleaseArchive.as_view(), name="release_archive"),
     *[path(f"{B}{kind.key}/", rows.list_view(kind), name=kind.key) for kind in KINDS],
     *[path(f"{B}{kind.key}/count/", rows.count_view(kind), name=f"{kind.key}_count") for kind in KINDS],
     *[

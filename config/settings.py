@@ -133,6 +133,7 @@ CELERY_BEAT_SCHEDULE = {
     "agreement-on-boards": {"task": "evaluation.renew_boards", "schedule": 60.0},
     "requeue-stalled-jobs": {"task": "jobs.requeue_stalled", "schedule": JOB_LEASE_SECONDS / 2},
     "sweep-uploads": {"task": "jobs.sweep_uploads", "schedule": 3600.0},
+    "delete-old-exports": {"task": "releases.delete_old_exports", "schedule": crontab(minute="20")},
     "show-that-it-beats": {"task": "evaluation.beat", "schedule": 60.0},
     "clean-up-accounts": {"task": "people.clean_up", "schedule": crontab(minute="10")},
     "forget-api-requests": {"task": "api.forget_requests", "schedule": crontab(minute="40")},
@@ -216,6 +217,7 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
     "SERVERS": [],
+    "ENUM_NAME_OVERRIDES": {"RowFormatEnum": ["csv", "jsonl", "parquet"]},
 }
 
 LANGUAGE_CODE = "en"

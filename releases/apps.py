@@ -7,5 +7,7 @@ class ReleasesConfig(AppConfig):
     def ready(self) -> None:
         from jobs.services import kinds
         from releases.services.building import BUILD
+        from releases.services.export_files import EXPORT
 
         kinds.register(BUILD)
+        kinds.register(EXPORT)

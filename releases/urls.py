@@ -5,6 +5,7 @@ from releases.views import export, releases
 app_name = "releases"
 urlpatterns = [
     path("b/<slug:slug>/export/", export.page, name="export"),
+    path("b/<slug:slug>/export/<int:job_id>/", export.file, name="export_file"),
     path("b/<slug:slug>/releases/", releases.index, name="list"),
     path("b/<slug:slug>/releases/new/", releases.new, name="new"),
     path("b/<slug:slug>/releases/<int:release_id>/", releases.detail, name="release"),

@@ -268,6 +268,7 @@ def build(world: World) -> Mapping[str, Any]:
         "label_set_id": create_typed(world.team, "Lands", f"{world.egypt.label}\nPeru", world.mara)[0].pk,
         **knowledge.samples(world),
         **release_samples(world),
+        **export_samples(world),
         **TABLES,
         **FIGURES,
         **EXAMPLES,
@@ -291,6 +292,20 @@ def release_samples(world: World) -> dict[str, Any]:
     file = ReleaseFile.objects.create(release=release, path="MANIFEST.json", sha256=sha256, bytes=1)
     storage.store(file.stored_name, content)
     return {"release_id": release.pk, "file_id": file.pk}
+
+
+def export_samples(world: World) -> dict[str, Any]:
+    """An export that is done, with its file."""
+    stored, at = f"exports/sample-{world.benchmark.pk}.zip", timezone.now()
+    storage.store(stored, b"1")
+    file = {"name": "export.zip", "stored": stored, "bytes": 1, "sha256": "0" * 64, "at": at.isoformat()}
+    params = {"stage": world.stage.pk, "key": world.stage.key, "campaigns": [], "form": "csv", "versions": False}
+    job = Job.objects.create(
+        kind="export_rows", title="Export", scope=world.benchmark.scope, state="done", finished_at=at, params=params,
+        result={"file": file},
+    )  # fmt: skip
+    names = ("api:export job_id", "api:export_file job_id", "releases:export_file job_id")
+    return {"file_path": "MANIFEST.json", **dict.fromkeys(names, job.pk)}
 
 
 def plan_images(world: World, endpoint: int) -> int:

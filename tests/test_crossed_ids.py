@@ -27,7 +27,7 @@ from tests.samples import build
 from tests.test_strangers import BY_SECRET, Route, ask, every_route, path_of
 
 # Parameters that name something every benchmark has: a table, a figure, a file format.
-NAMES = {"key", "form", "example_name"}
+NAMES = {"key", "form", "example_name", "file_path"}
 METHODS = ("get", "post")
 
 

@@ -64,16 +64,19 @@ def operation(
     description: str = "",
     more_problems: Sequence[int] = (),
     tags: Sequence[str] | None = None,
+    media_type: str = "",
 ) -> Callable[[Callable[..., Response]], Callable[..., Response]]:
     """Describe a method of a view and keep it to that. `scope`: what a token needs, "" for any token. `needs_key`: an
     Idempotency-Key is required. `secrets`: members of the reply that are sent once. `matched`: whether PATCH, PUT and
-    DELETE need If-Match, which the view checks by `check_match`."""
+    DELETE need If-Match, which the view checks by `check_match`. `media_type`: of a reply that is a file."""
 
     def decorate(method: Callable[..., Response]) -> Callable[..., Response]:
         verb = method.__name__
         needs_match = matched and verb in MATCHED
         codes = (READ_PROBLEMS if verb in READS else WRITE_PROBLEMS) + (MATCH_PROBLEMS if needs_match else ())
         replies: dict[Any, Any] = {status: reply}
+        if media_type:
+            replies = {(code, media_type): OpenApiTypes.BINARY for code in (200, 206)}
         replies |= {(code, KIND): ProblemSerializer for code in (*codes, *more_problems)}
 
         @functools.wraps(method)
@@ -110,6 +113,8 @@ def _path(method: Callable[..., Response]) -> list[OpenApiParameter]:
 def _kind(name: str) -> Any:
     if name.endswith("_id"):
         return {"type": "integer", "minimum": 1, "maximum": 10**18 - 1}
+    if name.endswith("_path"):
+        return {"type": "string"}
     return {"type": "string", "pattern": "^[-a-zA-Z0-9_]+$"}
 
 

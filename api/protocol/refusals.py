@@ -13,6 +13,7 @@ from benchmarks.services.roles import LastOwner, NotATeamMember
 from people.services.links import LinkRefused
 from people.services.teams import LastAdmin, LastTeamOwner
 from predictions.services.runs.answer_runs import RunRefused
+from releases.services.releases import ReleaseRefused
 
 CONFLICT, REFUSED = 409, 422
 REFUSALS: dict[type[Exception], tuple[int, str, object]] = {
@@ -21,6 +22,7 @@ REFUSALS: dict[type[Exception], tuple[int, str, object]] = {
     RecipeFileError: (REFUSED, "recipe-refused", ""),
     RunRefused: (REFUSED, "run-refused", ""),
     CampaignRefused: (REFUSED, "campaign-refused", ""),
+    ReleaseRefused: (REFUSED, "release-refused", ""),
     LastAdmin: (REFUSED, "last-admin", _("A team keeps at least one admin.")),
     LastTeamOwner: (REFUSED, "last-owner", ""),
     LastOwner: (REFUSED, "last-owner", _("A benchmark keeps at least one owner. Name another first.")),

@@ -77,6 +77,10 @@ class JobContext:
         notes = [*self.job.result.get("notes", []), sentence]
         self._write(result={**self.job.result, "notes": notes})
 
+    def remember(self, **values: Any) -> None:
+        """What those who read the result of this kind of job need."""
+        self._write(result={**self.job.result, **values})
+
     def step(self, *, done: int, cursor: dict[str, Any], rows: Iterable[JobRow] = ()) -> None:
         """Write progress, and report rows; the lease is renewed. Raises LeaseLost.
 

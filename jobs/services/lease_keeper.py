@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -9,33 +10,57 @@ from django.db import Error, connection
 from django.utils import timezone
 
 from jobs.models import Job
-from jobs.services.job_context import LEASE, JobContext
+from jobs.services.job_context import LEASE, JobCancelled, JobContext
 
+LOOK_SECONDS = 1.0
 log = logging.getLogger(__name__)
 
 
+class LeaseKeeper:
+    """Renews the lease of a job from a thread, and looks whether somebody asked to stop the job."""
+
+    def __init__(self, work: JobContext) -> None:
+        self._job_id, self._attempts = work.job.pk, work.job.attempts
+        self._over, self._cancelled = threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=self._renew, daemon=True)
+
+    def check(self) -> None:
+        """Raises JobCancelled, about a second after it was asked for."""
+        if self._cancelled.is_set():
+            raise JobCancelled
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _renew(self) -> None:
+        due = time.monotonic() + LEASE.total_seconds() / 4
+        running = Job.objects.filter(pk=self._job_id, state=Job.State.RUNNING, attempts=self._attempts)
+        try:
+            while not self._over.wait(LOOK_SECONDS):
+                if time.monotonic() >= due:
+                    running.update(lease_until=timezone.now() + LEASE)
+                    due = time.monotonic() + LEASE.total_seconds() / 4
+                if running.filter(cancel_asked=True).exists():
+                    self._cancelled.set()
+        except Error:  # the worker finds out by its own next step
+            log.exception("job %s: its lease could not be renewed", self._job_id)
+        finally:
+            connection.close()
+
+
 @contextmanager
-def kept_lease(work: JobContext) -> Iterator[None]:
+def kept_lease(work: JobContext) -> Iterator[LeaseKeeper]:
     """A thread with a connection of its own renews the lease, for a transaction that is open hides what it writes.
 
     The transaction must not write the job's row: it would wait for the thread, or fail.
     """
-    over = threading.Event()
-    thread = threading.Thread(target=_renew, args=(work.job.pk, work.job.attempts, over), daemon=True)
-    thread.start()
+    keeper = LeaseKeeper(work)
+    keeper.start()
     try:
-        yield
+        yield keeper
     finally:
-        over.set()
-        thread.join()
-
-
-def _renew(job_id: int, attempts: int, over: threading.Event) -> None:
-    try:
-        while not over.wait(LEASE.total_seconds() / 4):
-            running = Job.objects.filter(pk=job_id, state=Job.State.RUNNING, attempts=attempts)
-            running.update(lease_until=timezone.now() + LEASE)
-    except Error:  # the worker finds out by its own next step
-        log.exception("job %s: its lease could not be renewed", job_id)
-    finally:
-        connection.close()
+        keeper.stop()

@@ -18,6 +18,14 @@ _SQL = """
   GROUP BY 1 ORDER BY 1
 """
 
+_STATES = """
+  SELECT n."table", o.state, n.state, count(*)
+  FROM releases_releaserow n
+  JOIN releases_releaserow o ON o."table" = n."table" AND o.number = n.number AND o.part = n.part
+  WHERE n.release_id = %s AND o.release_id = %s AND n.state <> o.state
+  GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+"""
+
 
 @dataclass(frozen=True)
 class TableDifference:
@@ -43,3 +51,13 @@ def differences(release: Release, earlier: Release) -> list[TableDifference]:
         cursor.execute(_SQL, [release.pk, earlier.pk])
         rows = cursor.fetchall()
     return [TableDifference(*row) for row in rows]
+
+
+def state_changes(release: Release, earlier: Release) -> dict[str, list[tuple[str, str, int]]]:
+    """By table: state before, state now, and how many rows changed from the one to the other."""
+    changes: dict[str, list[tuple[str, str, int]]] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(_STATES, [release.pk, earlier.pk])
+        for table, before, now, rows in cursor.fetchall():
+            changes.setdefault(table, []).append((before, now, rows))
+    return changes

@@ -1,12 +1,15 @@
 """What stands against publishing a release, and what has happened to its answers since it was frozen."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.models import Annotation, Campaign
-from benchmarks.models import ItemImage
+from benchmarks.models import Benchmark, ItemImage
 from people.models import Consent
 from releases.models import Release, ReleaseRow, ReleaseSelection
 
@@ -29,10 +32,7 @@ class WithdrawnSince:
 def withdrawn_since(release: Release) -> WithdrawnSince:
     if release.frozen_at is None:
         return WithdrawnSince()
-    withdrew = Consent.objects.filter(version__team=release.benchmark.team_id, withdrawn_at__gte=release.frozen_at)
-    answers = Annotation.objects.filter(
-        rater__user__in=withdrew.values("user"), assignment__campaign__in=release.chosen.campaigns
-    )
+    answers = answers_withdrawn_since(release.benchmark, release.chosen.campaigns, release.frozen_at)
     authors = dict(answers.values_list("pk", "rater"))
     if not authors:
         return WithdrawnSince()
@@ -40,6 +40,12 @@ def withdrawn_since(release: Release) -> WithdrawnSince:
     of_answers = frozen.filter(table__endswith="/ratings") | frozen.filter(table__endswith="/versions")
     kept = set(of_answers.values_list("number", flat=True))
     return WithdrawnSince(len({authors[number] for number in kept}), len(kept))
+
+
+def answers_withdrawn_since(benchmark: Benchmark, campaigns: Iterable[int], at: datetime) -> QuerySet[Annotation]:
+    """All answers of people in these campaigns who have withdrawn a consent since."""
+    withdrew = Consent.objects.filter(version__team=benchmark.team_id, withdrawn_at__gte=at)
+    return Annotation.objects.filter(rater__user__in=withdrew.values("user"), assignment__campaign__in=campaigns)
 
 
 def publication_errors(release: Release) -> list[str]:

@@ -44,8 +44,10 @@ def proposed_version(benchmark: Benchmark) -> str:
     return f"{major}.{minor + 1}.0" if newest else "1.0.0"
 
 
-def create(benchmark: Benchmark, actor: User, *, version: str, notes: str, selection: ReleaseSelection) -> Release:
-    """Create a release and queue its build. Raises ReleaseRefused."""
+def create(
+    benchmark: Benchmark, actor: User, *, version: str, notes: str, selection: ReleaseSelection, starts: bool = True
+) -> Release:
+    """Create a release and queue its build, unless `starts` is off: then `build` does. Raises ReleaseRefused."""
     parts = version_parts(version)
     if parts is None:
         raise ReleaseRefused(_("A version has three numbers, such as 1.0.0."))
@@ -63,7 +65,8 @@ def create(benchmark: Benchmark, actor: User, *, version: str, notes: str, selec
         except IntegrityError as error:
             raise ReleaseRefused(_("This version exists already. Choose a higher one.")) from error
         record(actor, "release.created", scope=benchmark.scope, target=f"release:{release.pk}", version=version)
-        _start(release, actor)
+        if starts:
+            _start(release, actor)
     return release
 
 

@@ -1,0 +1,149 @@
+"""Releases and exports, as they are sent and taken."""
+
+from rest_framework import serializers as s
+
+BIG = 2**53
+FORMATS = ["csv", "jsonl", "parquet"]
+VERSION = r"^[0-9.]{1,20}$"
+
+
+class ReleaseSerializer(s.Serializer):
+    """A frozen version. `job` builds it."""
+
+    id = s.IntegerField()
+    version = s.CharField()
+    state = s.CharField(help_text="draft, ready, published or withdrawn.")
+    notes = s.CharField(allow_blank=True)
+    stages = s.ListField(child=s.CharField(), help_text="Keys.")
+    formats = s.ListField(child=s.CharField())
+    images = s.CharField(help_text="names, licensed or stripped.")
+    versions = s.BooleanField(help_text="Whether replaced and withdrawn answers are in it.")
+    parent = s.CharField(allow_null=True, help_text="Version of the published release before it.")
+    job = s.IntegerField(allow_null=True)
+    watermark = s.IntegerField(allow_null=True)
+    manifest_sha256 = s.CharField(allow_blank=True)
+    created_at = s.DateTimeField()
+    frozen_at = s.DateTimeField(allow_null=True)
+    built_at = s.DateTimeField(allow_null=True)
+    published_at = s.DateTimeField(allow_null=True)
+    withdrawn_at = s.DateTimeField(allow_null=True)
+    withdrawn_because = s.CharField(allow_blank=True)
+
+
+class WithdrawnSinceSerializer(s.Serializer):
+    people = s.IntegerField()
+    answers = s.IntegerField()
+
+
+class ReleaseDetailSerializer(ReleaseSerializer):
+    """`errors` must be put right and `warnings` confirmed before it is published."""
+
+    errors = s.ListField(child=s.CharField())
+    warnings = s.ListField(child=s.CharField())
+    withdrawn_since = WithdrawnSinceSerializer(
+        allow_null=True, help_text="Consent withdrawn since it was frozen; null before it is published."
+    )
+    rows = s.DictField(child=s.IntegerField(), help_text="By table.")
+    files = s.CharField(help_text="Address of its files.")
+
+
+class NewRelease(s.Serializer):
+    """A draft; `build` writes its files. As the form of the page."""
+
+    version = s.RegexField(VERSION, required=False, help_text="Three numbers; the proposed one without it.")
+    stages = s.ListField(child=s.CharField(max_length=60), required=False, help_text="Keys; all with items without it.")
+    formats = s.ListField(child=s.ChoiceField(FORMATS), required=False, help_text="All without it.")
+    images = s.ChoiceField(
+        ["names", "licensed", "stripped"],
+        required=False,
+        help_text="Names and checksums alone; or files without metadata of pictures that have a licence, which is the"
+        " default; or files without metadata of all.",
+    )
+    versions = s.BooleanField(required=False, help_text="With replaced and withdrawn answers, in a file of their own.")
+    notes = s.CharField(max_length=5000, required=False, allow_blank=True, help_text="What changed.")
+
+
+class ReleasePublication(s.Serializer):
+    confirmed = s.BooleanField(required=False, help_text="The warnings of the release were read.")
+
+
+class ReleaseWithdrawal(s.Serializer):
+    reason = s.CharField(max_length=2000, help_text="It stays on the page of the release.")
+
+
+class ReleaseFileSerializer(s.Serializer):
+    path = s.CharField()
+    sha256 = s.CharField()
+    bytes = s.IntegerField()
+    rows = s.IntegerField(allow_null=True, help_text="Of a file of rows.")
+    media_type = s.CharField()
+    address = s.CharField()
+
+
+class ReleaseFiles(s.Serializer):
+    files = ReleaseFileSerializer(many=True)
+
+
+class StateChangeSerializer(s.Serializer):
+    before = s.CharField(allow_blank=True)
+    now = s.CharField(allow_blank=True)
+    rows = s.IntegerField()
+
+
+class TableChanges(s.Serializer):
+    table = s.CharField()
+    before = s.IntegerField()
+    now = s.IntegerField()
+    added = s.IntegerField()
+    removed = s.IntegerField()
+    restated = s.IntegerField(help_text="Another state, such as counted.")
+    changed = s.IntegerField(help_text="The same state and another content.")
+    states = StateChangeSerializer(many=True)
+    columns_added = s.ListField(child=s.CharField())
+    columns_removed = s.ListField(child=s.CharField())
+
+
+class FileChanges(s.Serializer):
+    added = s.ListField(child=s.CharField())
+    removed = s.ListField(child=s.CharField())
+    changed = s.ListField(child=s.CharField())
+
+
+class ReleaseChanges(s.Serializer):
+    """From the frozen rows of both."""
+
+    before = s.CharField(help_text="Version.")
+    now = s.CharField(help_text="Version.")
+    tables = TableChanges(many=True)
+    files = FileChanges()
+
+
+class NewExport(s.Serializer):
+    """As the form of the page."""
+
+    stage = s.CharField(max_length=60, help_text="Key.")
+    campaign = s.IntegerField(min_value=1, max_value=BIG, required=False, help_text="All of the stage without it.")
+    format = s.ChoiceField(FORMATS, required=False, default="csv")
+    versions = s.BooleanField(required=False, help_text="With replaced and withdrawn answers, in a file of their own.")
+
+
+class ExportFileSerializer(s.Serializer):
+    name = s.CharField()
+    bytes = s.IntegerField()
+    sha256 = s.CharField()
+    available_until = s.DateTimeField()
+    address = s.CharField()
+
+
+class ExportSerializer(s.Serializer):
+    """A job, and its file once it is done; null before, and when it is no longer kept."""
+
+    id = s.IntegerField(help_text="Of the job, too.")
+    state = s.CharField(help_text="As of the job: queued, running, done, cancelled or failed.")
+    stage = s.CharField()
+    campaigns = s.ListField(child=s.IntegerField())
+    format = s.CharField()
+    versions = s.BooleanField()
+    created_at = s.DateTimeField()
+    error = s.CharField(allow_blank=True)
+    file = ExportFileSerializer(allow_null=True)
