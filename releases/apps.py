@@ -8,6 +8,7 @@ class ReleasesConfig(AppConfig):
         from jobs.services import kinds
         from releases.services.building import BUILD
         from releases.services.export_files import EXPORT
+        from releases.services.foreign_import import IMPORT
 
-        kinds.register(BUILD)
-        kinds.register(EXPORT)
+        for kind in (BUILD, EXPORT, IMPORT):
+            kinds.register(kind)

@@ -92,7 +92,7 @@ def _open_for_imports(request: HttpRequest, campaign: Campaign) -> HttpResponse:
 
 
 def imports_of(benchmark: Benchmark, campaign: Campaign) -> list[Job]:
-    rows = Job.objects.filter(kind=answer_files.KIND, scope=benchmark.scope, params__campaign=campaign.pk)
+    rows = Job.objects.filter(kind__in=withdrawals.KINDS, scope=benchmark.scope, params__campaign=campaign.pk)
     return list(rows.select_related("created_by").order_by("-pk")[:SHOWN])
 
 
@@ -101,7 +101,7 @@ def imports_of(benchmark: Benchmark, campaign: Campaign) -> list[Job]:
 def withdraw(request: HttpRequest, slug: str, campaign_id: int, job_id: int) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug, can="work_on")
     campaign = campaign_for(request.user, benchmark, campaign_id)
-    job = Job.objects.filter(pk=job_id, kind=answer_files.KIND, params__campaign=campaign.pk).first()
+    job = Job.objects.filter(pk=job_id, kind__in=withdrawals.KINDS, params__campaign=campaign.pk).first()
     if job is None:
         raise Http404
     if job.state in Job.LIVE:

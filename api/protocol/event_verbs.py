@@ -31,6 +31,7 @@ VERBS: Mapping[str, EventVerb] = {
     "item.withdrawn": EventVerb("A person withdrew an item."),
     "item.restored": EventVerb("A person brought an item back."),
     "answers.imported": EventVerb("Answers were imported from a file."),
+    "foreign.imported": EventVerb("Files of another tool were imported."),
     "answers.withdrawn": EventVerb("Imported answers were withdrawn."),
     "run.opened": EventVerb("A run of a model was created.", ("calls", "repeats")),
     "run.paused": EventVerb("A run sends no more requests."),

@@ -55,7 +55,7 @@ class ForeignBox:
 @dataclass(frozen=True)
 class ForeignItem:
     """`row`: its place in the file, as a person counts. `picture`: a path or an address. `columns`: role to the column
-    that the key, the picture and the text were taken from."""
+    that the key, the picture and the text were taken from. `content`: the picture, where it lies in the row."""
 
     file: str
     row: int
@@ -65,6 +65,7 @@ class ForeignItem:
     context: Mapping[str, Any] = field(default_factory=dict)
     size: tuple[int, int] | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
+    content: bytes | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)

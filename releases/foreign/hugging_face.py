@@ -3,7 +3,6 @@
 The columns mean what a person says: who answered, what the answers are.
 """
 
-import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -21,8 +20,6 @@ from releases.foreign.parquet_rows import class_names, is_parquet, parquet_names
 from releases.foreign.values import as_code, build_item, picture_column
 
 RATERS, ANSWERS, KEYS = (frozenset(NAMES[role]) for role in ("rater", "answer", "key"))
-INSIDE = "parquet:"
-"""Begins the path of a picture whose bytes lie in a row: file, row and column follow."""
 
 
 class HuggingFaceReader:
@@ -61,12 +58,13 @@ def _read_row(
     file: ForeignFile, number: int, row: Mapping[str, Any], mapping: ForeignMapping, rater: str,
     questions: Sequence[str], labels: Mapping[str, list[str]],
 ) -> Iterator[ForeignRecord]:  # fmt: skip
-    data = {name: _plain(file, number, name, value) for name, value in row.items()}
+    data = {name: _plain(number, name, value) for name, value in row.items()}
     data = {name: value for name, value in data.items() if name not in questions and name != rater}
-    inside = next((name for name, value in data.items() if str(value).startswith(INSIDE)), "")
+    inside = next((name for name, value in row.items() if _content(value)), "")
     key = mapping.key or next((name for name in data if fold(name) in KEYS), "")
     chosen = replace(mapping, key=key, picture=mapping.picture or picture_column(data) or inside)
     item = build_item(file, number, data, f"{file.base}-{number}", chosen)
+    item = replace(item, content=_content(row.get(item.columns.get("picture", ""))))
     yield item
     values = {name: _coded(row.get(name), labels.get(name)) for name in questions if row.get(name) is not None}
     if values:
@@ -74,13 +72,16 @@ def _read_row(
         yield ForeignAnswer(file.name, number, item.key, name, values)
 
 
-def _plain(file: ForeignFile, number: int, name: str, value: Any) -> Any:
-    """A picture becomes its path, or, where its bytes lie in the row, the place of these."""
+def _plain(number: int, name: str, value: Any) -> Any:
+    """A picture becomes its path, or a name of its own where it has none."""
     if isinstance(value, dict) and "bytes" in value:
-        if isinstance(value["bytes"], bytes):
-            return f"{INSIDE}{file.name}:{number}:{name}"
-        return value.get("path")
+        return value.get("path") or f"{name}-{number}"
     return None if isinstance(value, bytes) else value
+
+
+def _content(value: Any) -> bytes | None:
+    data = value.get("bytes") if isinstance(value, dict) else None
+    return data if isinstance(data, bytes) else None
 
 
 def _coded(value: Any, names: list[str] | None) -> Any:
@@ -93,12 +94,3 @@ def _coded_one(value: Any, names: list[str] | None) -> str:
     if names and isinstance(value, int) and 0 <= value < len(names):
         return names[value]
     return as_code(value)
-
-
-def picture_inside(file: ForeignFile, row_number: int, column: str) -> io.BytesIO | None:
-    """The bytes of a picture in a row."""
-    for number, row in read_parquet_rows(file):
-        if number == row_number:
-            value = row.get(column)
-            return io.BytesIO(value["bytes"]) if isinstance(value, dict) and value.get("bytes") else None
-    return None

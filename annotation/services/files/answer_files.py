@@ -49,8 +49,8 @@ def start(campaign: Campaign, actor: User, upload: File, *, makes_items: bool = 
 
 
 def run(work: JobContext) -> None:
-    _not_withdrawn(work)
-    place = _load_target(work)
+    check_not_withdrawn(work)
+    place = load_target(work)
     analyze()
     try:
         with _rows(work) as rows:
@@ -93,13 +93,14 @@ def _update_summary(work: JobContext, place: ImportTarget) -> None:
         work.note(text % counts)
 
 
-def _not_withdrawn(work: JobContext) -> None:
-    """What was withdrawn half-way would stay so, and the rest would count."""
+def check_not_withdrawn(work: JobContext) -> None:
+    """What was withdrawn half-way would stay so, and the rest would count. Raises JobFailed."""
     if Job.objects.filter(pk=work.job.pk, params__withdrawn=True).exists():
         raise JobFailed(_("The answers imported so far were withdrawn. Import the file again to import all of it."))
 
 
-def _load_target(work: JobContext) -> ImportTarget:
+def load_target(work: JobContext) -> ImportTarget:
+    """The campaign that the job's params name, with what its answers are read by."""
     campaign = Campaign.objects.select_related("stage__benchmark__team", "sheet_version", "rule_version").get(
         pk=work.params["campaign"]
     )
@@ -156,7 +157,7 @@ def _step(work: JobContext, place: ImportTarget, batch: Sequence[AnswerRowGroup]
     with transaction.atomic():
         # Imports into one campaign take turns, and so do those that make raters of one team.
         Team.objects.select_for_update(no_key=True).get(pk=place.team.pk)
-        _not_withdrawn(work)
+        check_not_withdrawn(work)
         place.campaign.refresh_from_db(fields=["state"])
         if place.creates_items and not can_create_items(place.campaign):
             text = _("The campaign is open now, so people would get the items created here. Pause it, then resume.")
@@ -174,13 +175,13 @@ def import_batch(place: ImportTarget, batch: Sequence[AnswerRowGroup], now: date
         try:
             ready.append(resolve_answer(place, group, known, now))
         except RowsRejected as refused:
-            report += _rejected_rows(group, refused.problems)
+            report += report_rejected(group, refused.problems)
     for taken, judged in zip(ready, write(place, ready, now), strict=True):
-        report += _imported_row(taken, *judged)
+        report += report_written(taken, *judged)
     return report
 
 
-def _rejected_rows(group: AnswerRowGroup, problems: Mapping[int, RowProblem]) -> Iterator[JobRow]:
+def report_rejected(group: AnswerRowGroup, problems: Mapping[int, RowProblem]) -> Iterator[JobRow]:
     """An answer is taken whole or not at all: its other rows say which row is to blame."""
     first = min(problems)
     text = _("Row %(n)s belongs to the same answer and was rejected. Correct that row, and import the file again.")
@@ -190,7 +191,7 @@ def _rejected_rows(group: AnswerRowGroup, problems: Mapping[int, RowProblem]) ->
         yield _line(number, group.row.get("item", ""), Outcome.ERROR, problem.code, problem.message)
 
 
-def _imported_row(answer: ParsedAnswer, outcome: str, reason: str, message: str) -> Iterator[JobRow]:
+def report_written(answer: ParsedAnswer, outcome: str, reason: str, message: str) -> Iterator[JobRow]:
     for number in answer.gathered.numbers:
         if number in answer.gathered.repeated and outcome in (Outcome.CREATED, Outcome.UPDATED):
             yield _line(

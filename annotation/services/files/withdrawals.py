@@ -13,6 +13,8 @@ from jobs.models import Job, record
 from people.models import Team, User
 
 WITHDRAWN = "withdrawn"
+KINDS = ("import_answers", "import_foreign")
+"""Of jobs that bring answers: with a file's digest and a campaign among their params."""
 
 
 def answers_of(job: Job) -> int:
@@ -49,6 +51,16 @@ def withdraw(job: Job, actor: User, at: datetime) -> int:
     released.update(state=Assignment.State.RELEASED, changed_at=at)
     for cohort in CampaignCohort.objects.filter(campaign=campaign).order_by("pk"):
         slots.update_tally(cohort.pk, 0)
+    _withdraw_skips(stopped, at)
     scope, target = campaign.stage.benchmark.scope, f"campaign:{campaign.pk}"
     record(actor, "answers.withdrawn", scope=scope, target=target, job=job.pk, answers=len(rows))
     return len(rows)
+
+
+def _withdraw_skips(job: Job, at: datetime) -> None:
+    """A skip of a file is known by the file's key in its note."""
+    key = client_key_prefix(job.params["digest"], job.params["campaign"])
+    rows = Assignment.objects.filter(campaign=job.params["campaign"], participation=None, skip_note__startswith=key)
+    rows.filter(state=Assignment.State.SKIPPED).update(
+        state=Assignment.State.RELEASED, changed_at=at, skip_reason="", skip_note=""
+    )
