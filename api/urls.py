@@ -5,22 +5,30 @@ from drf_spectacular.views import SpectacularJSONAPIView
 from api.views import (
     benchmarks,
     campaigns,
+    decisions,
     docs,
+    endpoints,
     events,
     exports,
     figures,
     images,
     imports,
+    intake,
     items,
     jobs,
+    label_sets,
+    memberships,
     numbers,
     people,
     releases,
     rows,
     runs,
+    stages,
+    table_specs,
     uploads,
 )
 from predictions.services.runs import answer_runs
+from releases.rows.decisions import REVIEWS
 from releases.rows.items import ITEMS
 from releases.rows.registry import KINDS
 
@@ -36,6 +44,7 @@ B = "v1/benchmarks/<slug:slug>/"
 T = "v1/teams/<slug:team>/"
 CAMPAIGN = f"{B}campaigns/<row:campaign_id>/"
 RELEASE = f"{B}releases/<row:release_id>/"
+STAGE = f"{B}stages/<slug:key>/"
 RUN = f"{B}runs/<row:run_id>/"
 app_name = "api"
 urlpatterns = [
@@ -62,6 +71,21 @@ urlpatterns = [
         path(f"{B}figures/<slug:key>.{form}", figures.figure_view(form), name=f"figure_{form}")
         for form in ("csv", "svg", "png")
     ],
+    path(f"{B}members/", memberships.RoleList.as_view(), name="members"),
+    path(f"{B}members/<row:role_id>/", memberships.RoleDetail.as_view(), name="member"),
+    path(f"{B}exclusions/", decisions.ExclusionList.as_view(), name="exclusions"),
+    path(f"{B}exclusions/<row:exclusion_id>/", decisions.ExclusionDetail.as_view(), name="exclusion"),
+    path(f"{B}resolutions/", decisions.ResolutionList.as_view(), name="resolutions"),
+    path(f"{B}collections/", label_sets.CollectionList.as_view(), name="collections"),
+    path(f"{B}table-specs/", table_specs.TableSpecList.as_view(), name="table_specs"),
+    path(f"{B}table-specs/<slug:key>/", table_specs.TableSpecDetail.as_view(), name="table_spec"),
+    path(f"{B}stages/", stages.StageList.as_view(), name="stages"),
+    path(STAGE, stages.StageDetail.as_view(), name="stage"),
+    path(f"{STAGE}draft/", stages.DraftView.as_view(), name="stage_draft"),
+    path(f"{STAGE}publish/", stages.PublishView.as_view(), name="stage_publish"),
+    path(f"{STAGE}versions/", stages.VersionList.as_view(), name="stage_versions"),
+    path(f"{STAGE}filters/", intake.FiltersView.as_view(), name="stage_filters"),
+    path(f"{STAGE}coverage/", intake.StageCoverageView.as_view(), name="stage_coverage"),
     path(f"{B}runs/", runs.RunList.as_view(), name="runs"),
     path(f"{B}runs:plan/", runs.RunPlanView.as_view(), name="run_plan"),
     path(RUN, runs.RunDetail.as_view(), name="run"),
@@ -85,6 +109,13 @@ urlpatterns = [
     path(f"{T}cohorts/<row:cohort_id>/", people.CohortDetail.as_view(), name="cohort"),
     path(f"{T}cohorts/<row:cohort_id>/members/", people.MemberList.as_view(), name="cohort_members"),
     path(f"{T}cohorts/<row:cohort_id>/members/<row:member_id>/", people.MemberDetail.as_view(), name="cohort_member"),
+    path(f"{T}members/", memberships.TeamMemberList.as_view(), name="team_members"),
+    path(f"{T}members/<row:member_id>/", memberships.TeamMemberDetail.as_view(), name="team_member"),
+    path(f"{T}endpoints/", endpoints.EndpointList.as_view(), name="endpoints"),
+    path(f"{T}endpoints/<row:endpoint_id>/", endpoints.EndpointDetail.as_view(), name="endpoint"),
+    path(f"{T}endpoints/<row:endpoint_id>/check/", endpoints.EndpointCheck.as_view(), name="endpoint_check"),
+    path(f"{T}label-sets/", label_sets.LabelSetList.as_view(), name="label_sets"),
+    path(f"{T}label-sets/<row:label_set_id>/", label_sets.LabelSetDetail.as_view(), name="label_set"),
     path(f"{T}invitations/", people.InvitationList.as_view(), name="invitations"),
     path(f"{B}campaigns/", campaigns.CampaignList.as_view(), name="campaigns"),
     path(CAMPAIGN, campaigns.CampaignDetail.as_view(), name="campaign"),
@@ -92,6 +123,7 @@ urlpatterns = [
     path(f"{CAMPAIGN}coverage/", campaigns.CoverageView.as_view(), name="campaign_coverage"),
     path(f"{CAMPAIGN}cohorts/", campaigns.CampaignCohortList.as_view(), name="campaign_cohorts"),
     path(f"{CAMPAIGN}cohorts/<row:cohort_id>/", campaigns.CampaignCohortDetail.as_view(), name="campaign_cohort"),
+    path(f"{CAMPAIGN}assignments/", campaigns.AssignmentList.as_view(), name="campaign_assignments"),
     *[
         path(f"{CAMPAIGN}{name}/", campaigns.action_view(name, summary, act), name=f"campaign_{name}")
         for name, summary, act in campaigns.ACTIONS
@@ -127,7 +159,14 @@ urlpatterns = [
     path(f"{RELEASE}files/", releases.ReleaseFileList.as_view(), name="release_files"),
     path(f"{RELEASE}files/<path:file_path>", releases.ReleaseFileView.as_view(), name="release_file"),
     path(f"{RELEASE}archive/", releases.ReleaseArchive.as_view(), name="release_archive"),
-    *[path(f"{B}{kind.key}/", rows.list_view(kind), name=kind.key) for kind in KINDS],
+    *[
+        path(
+            f"{B}{kind.key}/",
+            rows.list_view(kind, decisions.ReviewRows if kind is REVIEWS else rows.RowList),
+            name=kind.key,
+        )
+        for kind in KINDS
+    ],
     *[path(f"{B}{kind.key}/count/", rows.count_view(kind), name=f"{kind.key}_count") for kind in KINDS],
     *[
         path(

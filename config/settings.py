@@ -217,7 +217,15 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
     "SERVERS": [],
-    "ENUM_NAME_OVERRIDES": {"RowFormatEnum": ["csv", "jsonl", "parquet"]},
+    "ENUM_NAME_OVERRIDES": {
+        "RowFormatEnum": ["csv", "jsonl", "parquet"],
+        "KindEnum": ["items", "answers"],
+        "EndpointKindEnum": "api.schemas.endpoints.KINDS",
+        "LabelSetKindEnum": "api.schemas.label_sets.KINDS",
+        "TableKindEnum": "api.schemas.table_specs.KINDS",
+        "RoleEnum": "api.schemas.memberships.ROLES",
+        "TeamRoleEnum": "api.schemas.memberships.TEAM_ROLES",
+    },
 }
 
 LANGUAGE_CODE = "en"

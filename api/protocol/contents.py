@@ -1,5 +1,6 @@
 """What a request brings: the members of its JSON body and the parameters of its address, none of them unknown."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -37,6 +38,8 @@ def read_content(request: Request, shape: type[serializers.Serializer[Any]] | No
         raise BadContent([problem("", "not-an-object", _("The body has to be a JSON object."))])
     if pointer := next(_unstorable(data), None):
         raise BadContent([problem(pointer, "character", _("A NUL character or a lone surrogate cannot be stored."))])
+    if pointer := next(_unbounded(data), None):
+        raise BadContent([problem(pointer, "number", _("This number is beyond all bounds."))])
     serializer = (shape or serializers.Serializer)(data=data)
     errors = [*_unknown(serializer, data)]
     if not serializer.is_valid():
@@ -68,6 +71,15 @@ def _unstorable(value: Any, pointer: str = "") -> Iterator[str]:
     elif isinstance(value, list):
         for place, member in enumerate(value):
             yield from _unstorable(member, pointer + step(place))
+
+
+def _unbounded(value: Any, pointer: str = "") -> Iterator[str]:
+    """Where numbers are that JSON writes and cannot keep, such as 1e400."""
+    if isinstance(value, float) and not math.isfinite(value):
+        yield pointer
+    members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, member in members:
+        yield from _unbounded(member, pointer + step(name))
 
 
 def _unknown(serializer: Any, data: Any, pointer: str = "") -> Iterator[dict[str, str]]:

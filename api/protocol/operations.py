@@ -65,10 +65,12 @@ def operation(
     more_problems: Sequence[int] = (),
     tags: Sequence[str] | None = None,
     media_type: str = "",
+    asks_others: bool = False,
 ) -> Callable[[Callable[..., Response]], Callable[..., Response]]:
     """Describe a method of a view and keep it to that. `scope`: what a token needs, "" for any token. `needs_key`: an
     Idempotency-Key is required. `secrets`: members of the reply that are sent once. `matched`: whether PATCH, PUT and
-    DELETE need If-Match, which the view checks by `check_match`. `media_type`: of a reply that is a file."""
+    DELETE need If-Match, which the view checks by `check_match`. `media_type`: of a reply that is a file.
+    `asks_others`: it waits for another server, so it runs in no transaction and takes no Idempotency-Key."""
 
     def decorate(method: Callable[..., Response]) -> Callable[..., Response]:
         verb = method.__name__
@@ -86,14 +88,15 @@ def operation(
                 view.content  # noqa: B018  (a body that nothing has read may be wrong, too: then all is undone)
                 return response
 
-            if verb in READS:
+            if verb in READS or asks_others:
                 return method(view, request, *args, **kwargs)
             return run_once(request, act, needs_key=needs_key, secrets=secrets)
 
         run.operation = Operation(name, scope, body, names_of(parameters))  # type: ignore[attr-defined]
+        headers = _headers(verb, needs_key, needs_match)
         return extend_schema(
             operation_id=name, summary=summary, description=description, request=body, responses=replies,
-            parameters=[*_path(method), *(parameters or ()), *_headers(verb, needs_key, needs_match)],
+            parameters=[*_path(method), *(parameters or ()), *([] if asks_others else headers)],
             extensions={"x-emic-scope": scope or "any"}, tags=list(tags) if tags else None,
         )(run)  # fmt: skip
 

@@ -4,14 +4,20 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.pages.campaigns import REFUSALS as CAMPAIGN_TEXTS
 from annotation.pages.item_withdrawals import REFUSED as WITHDRAWAL_TEXTS
+from annotation.pages.review_reasons import REFUSED as REVIEW_TEXTS
+from annotation.pages.review_reasons import REFUSED_IN_LIST
 from annotation.services.campaigns.lifecycle import CampaignRefused
+from annotation.services.review.reviews import ReviewRefused
 from annotation.services.revisions.item_withdrawals import WithdrawalRefused
+from benchmarks.forms.targets import problem_text
 from benchmarks.imports.recipe_file import RecipeFileError
 from benchmarks.recipes.registry import UnknownRecipe
+from benchmarks.rules.label_sets.contract import LabelSetError
 from benchmarks.services.benchmarks import SlugTaken
 from benchmarks.services.roles import LastOwner, NotATeamMember
 from people.services.links import LinkRefused
 from people.services.teams import LastAdmin, LastTeamOwner
+from predictions.services.endpoints.endpoints import EndpointRefused
 from predictions.services.runs.answer_runs import RunRefused
 from releases.services.releases import ReleaseRefused
 
@@ -27,6 +33,9 @@ REFUSALS: dict[type[Exception], tuple[int, str, object]] = {
     LastTeamOwner: (REFUSED, "last-owner", ""),
     LastOwner: (REFUSED, "last-owner", _("A benchmark keeps at least one owner. Name another first.")),
     NotATeamMember: (REFUSED, "not-a-team-member", _("Only members of the team can have a role.")),
+    ReviewRefused: (CONFLICT, "review-refused", ""),
+    EndpointRefused: (REFUSED, "endpoint-refused", ""),
+    LabelSetError: (REFUSED, "label-set-refused", ""),
     WithdrawalRefused: (CONFLICT, "withdrawal-refused", ""),
     LinkRefused: (REFUSED, "link-refused", ""),
 }
@@ -42,5 +51,10 @@ def refusal_of(error: Exception) -> tuple[int, str, str] | None:
                 words = " ".join(str(CAMPAIGN_TEXTS.get(reason, reason)) for reason in error.reasons)
             elif isinstance(error, WithdrawalRefused):
                 words = WITHDRAWAL_TEXTS[error.reason]
+            elif isinstance(error, ReviewRefused):
+                words = REFUSED_IN_LIST.get(error.reason) or REVIEW_TEXTS[error.reason]
+                status = REFUSED if error.reason == "no_reason" else status
+            elif isinstance(error, LabelSetError):
+                words = problem_text(error)
             return status, code, str(words or getattr(error, "message", "") or error)
     return None

@@ -62,6 +62,21 @@ class CampaignCohortChange(s.Serializer):
     most_per_day = s.IntegerField(min_value=1, max_value=100_000, required=False, allow_null=True)
 
 
+class AssignmentLine(s.Serializer):
+    id = s.IntegerField()
+    state = s.CharField(help_text="reserved, submitted, returned, accepted, rejected, skipped or released.")
+    item = s.CharField(help_text="Key of the item.")
+    target = s.CharField(allow_blank=True)
+    cohort = s.CharField(allow_blank=True, help_text="Empty: a model, or a file.")
+    rater = s.CharField(help_text="Pseudonym; name of a model.")
+    repeat = s.IntegerField()
+    skip_reason = s.CharField(allow_blank=True)
+    reserved_at = s.DateTimeField()
+    shown_at = s.DateTimeField(allow_null=True)
+    changed_at = s.DateTimeField()
+    lease_until = s.DateTimeField(allow_null=True)
+
+
 class CohortProgressLine(s.Serializer):
     cohort = s.IntegerField()
     label = s.CharField()

@@ -92,10 +92,11 @@ class BytesView(ResourceView):
 
 
 class ReadOnlyView(ResourceView):
-    """Reads only. `scope` is what a token needs; the view looks at its parameters itself."""
+    """Reads. `scope` is what a token needs; the view looks at its parameters itself. What writes is an operation."""
 
     http_method_names = ["get", "head"]
     scope = "read"
 
     def scope_of(self, request: Request) -> str:
-        return self.scope
+        declared = self.operation_of(request)
+        return declared.scope if declared else self.scope

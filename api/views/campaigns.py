@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from annotation.access import campaign_for
 from annotation.forms.campaigns import CampaignForm
-from annotation.models import Campaign, CampaignCohort
+from annotation.models import Assignment, Campaign, CampaignCohort
 from annotation.queries.coverage import CoverageFilter, coverage_page
 from annotation.services.campaigns import lifecycle
 from api.protocol.contents import check_form, form_data, problem, step
@@ -27,7 +27,7 @@ from api.views.base import ResourceView
 from benchmarks.access import Can, benchmark_for
 from benchmarks.models import Benchmark, Stage
 from jobs.formats.numbers import parse_int
-from people.models import Cohort, User
+from people.models import Cohort, Rater, User
 
 TEXTS = ("name", "summary", "state", "conditions")
 TIMES = ("opens_on", "closes_on", "created_at", "opened_at", "closed_at")
@@ -201,6 +201,34 @@ class CampaignCohortDetail(CampaignView):
         if "wanted" in change:
             lifecycle.change_target(row, change["wanted"], user)
         return with_etag(request, cohort_json(self.row(request, slug, campaign_id, cohort_id)))
+
+
+class AssignmentList(CampaignView):
+    @operation("campaign_assignments", "Assignments of a campaign", scope="export", parameters=PAGING,
+               reply=page_of_shape(shapes.AssignmentLine))  # fmt: skip
+    def get(self, request: Request, slug: str, campaign_id: int) -> Response:
+        campaign = self.campaign(request, slug, campaign_id, "work_on")
+        rows = Assignment.objects.filter(campaign=campaign)
+        rows = rows.select_related("unit__item", "rater", "participation__cohort__cohort")
+        name = campaign.stage.benchmark.pseudonym
+        return page_of(
+            request, rows, "assignments", lambda page: [assignment_json(row, name) for row in page], campaign.pk
+        )
+
+
+def assignment_json(row: Assignment, pseudonym: Callable[[int], str]) -> dict[str, Any]:
+    seat, rater = row.participation, row.rater
+    return {
+        "id": row.pk, "state": row.state, "item": row.unit.item.key, "target": row.unit.target,
+        "cohort": seat.cohort.cohort.label if seat else "",
+        "rater": rater_name(rater, pseudonym), "repeat": row.repeat, "skip_reason": row.skip_reason,
+        **{name: getattr(row, name) for name in ("reserved_at", "shown_at", "changed_at", "lease_until")},
+    }  # fmt: skip
+
+
+def rater_name(rater: Rater, pseudonym: Callable[[int], str]) -> str:
+    """A model's name, or a person's pseudonym in the benchmark."""
+    return rater.name if rater.kind == Rater.Kind.MODEL and rater.name else pseudonym(rater.pk)
 
 
 Act = Callable[[Campaign, User, datetime], object]

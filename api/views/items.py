@@ -66,10 +66,6 @@ class ItemDetail(RowDetail):
     http_method_names = ["get", "head", "patch"]
     kind, scope = ITEMS, ITEMS.scope
 
-    def scope_of(self, request: Request) -> str:
-        declared = self.operation_of(request)
-        return declared.scope if declared else self.scope
-
     @operation(
         "item_update", "Fill in what an item lacks; a value that is there is never replaced", scope="write",
         body=shapes.ItemContent, reply=row_serializer(ITEMS),

@@ -147,7 +147,7 @@ class RowDetail(RowsOfKind):
         return {name: row[name] for name in self.names(request)}
 
 
-def list_view(kind: RowKind) -> Any:
+def list_view(kind: RowKind, base: type[RowList] = RowList) -> Any:
     filters = [query_parameter(name, f.meaning, many=f.type != "bool") for name, f in kind.filters.items()]
     paging = [
         query_parameter("cursor", "From `next` or `previous` of a page."),
@@ -161,7 +161,7 @@ def list_view(kind: RowKind) -> Any:
         responses={200: page_serializer(kind), **INVALID, **PROBLEMS},
         extensions={"x-emic-scope": kind.scope},
     )
-    return _view(RowList, kind, described)
+    return _view(base, kind, described)
 
 
 def count_view(kind: RowKind) -> Any:

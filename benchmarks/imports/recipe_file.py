@@ -5,7 +5,7 @@ Every problem says which stage, where in it, and what is wrong; nothing of a fil
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from types import SimpleNamespace
 from typing import Any
@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from benchmarks.recipes import contract
 from benchmarks.recipes.contract import CohortSpec, ConditionSpec, ModelCondition, PredictionTask, Recipe, ReportTable
-from benchmarks.recipes.recipe_json import FORMAT, FORMAT_VERSION, OUTSIDE, default_of
+from benchmarks.recipes.recipe_json import FORMAT, FORMAT_VERSION, OUTSIDE, default_of, to_json
 from benchmarks.rules.label_sets.contract import KINDS as SET_KINDS
 from benchmarks.rules.label_sets.contract import MOST_LETTERS, LabelSetSpec, LabelSpec
 
@@ -112,6 +112,21 @@ def parse_content(content: Mapping[str, Any], version: str = "1") -> RecipeFile:
     if problems:
         raise RecipeFileError(problems)
     return RecipeFile(Recipe(**values), published, label_sets, rows)
+
+
+def read_stage_members(content: Mapping[str, Any], names: Sequence[str]) -> tuple[dict[str, Any], list[FileProblem]]:
+    """Members of a stage as a program sends them, each of its type; a problem names the member."""
+    if not _is_storable(dict(content)):
+        return {}, [FileProblem(_("The content is nested too deep, or holds what cannot be kept."))]
+    values, problems = {}, []
+    for name in names:
+        if name not in content:
+            continue
+        try:
+            values[name] = to_json(MEMBERS[contract.StageSpec][name](content[name]))
+        except _Misfit as misfit:
+            problems.append(FileProblem(str(misfit), name))
+    return values, problems
 
 
 def _of_contract(problem: str, stages: tuple[contract.StageSpec, ...]) -> FileProblem:

@@ -56,12 +56,15 @@ def bearer(user: User, *scopes: str, ended: bool = False) -> Client:
 
 def operations(world: World) -> list[tuple[str, str, Any]]:
     """Each with its method and an address in the benchmark and the team of the world."""
-    values = {"slug": world.benchmark.slug, "team": world.team.slug, "key": "small"}
+    item = world.stage.items.first()
+    values = {"slug": world.benchmark.slug, "team": world.team.slug}
+    values |= dict.fromkeys(("item_id", "row_id"), item.pk if item else 1)
     rows = []
     for path, methods in openapi.current()["paths"].items():
         for method, described in methods.items():
             names = [p["name"] for p in described.get("parameters", ()) if p["in"] == "path"]
-            address = path.format(**{name: values.get(name, world.egypt.pk) for name in names})
+            known = {**values, "key": world.stage.key if "/stages/{key}/" in path else "small"}
+            address = path.format(**{name: known.get(name, world.egypt.pk) for name in names})
             rows.append((method.upper(), address, described))
     return rows
 

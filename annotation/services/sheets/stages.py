@@ -106,7 +106,7 @@ def publish(stage: Stage, revision_seen: str, actor: User, at: datetime) -> Stag
     if draft is None or revision_seen != revision(stage, draft):
         raise DraftOutdated(draft)
     content = {**content_of(stage), **{key: draft.content[key] for key in COLUMNS if key in draft.content}}
-    wrong = [problem for problem in content_problems(content, earlier_stages(stage)) if problem.blocks]
+    wrong = [problem for problem in draft_problems(stage, content) if problem.blocks]
     wrong += [*_used_by_campaigns(stage, content), *_too_many(stage, content), *_missing_label_set(stage, content)]
     if wrong:
         raise NotPublishable(wrong)
@@ -128,6 +128,11 @@ def publish(stage: Stage, revision_seen: str, actor: User, at: datetime) -> Stag
     if coverage_changed:
         outbox.mark_cells_due(stage.pk)
     return version
+
+
+def draft_problems(stage: Stage, content: Mapping[str, Any]) -> list[StageProblem]:
+    """What is wrong with the content itself, whatever items and campaigns the stage has."""
+    return content_problems(content, earlier_stages(stage))
 
 
 def _too_many(stage: Stage, content: Mapping[str, Any]) -> Iterator[StageProblem]:
