@@ -7,17 +7,18 @@ class AnnotationConfig(AppConfig):
     def ready(self) -> None:
         from annotation.pages import (
             cohort_items,
+            item_answers,
+            item_origin,
             item_revisions,
             item_withdrawals,
             missing_answers,
             next_actions,
             open_disputes,
             outside_items,
+            rule_results,
         )
         from annotation.pages.board_rows import cohort_rows
         from annotation.pages.problem_reports import PANEL
-        from annotation.pages.rule_results import FILTER
-        from annotation.pages.rule_results import PANEL as VERDICTS
         from annotation.services.derivation import intake_changes
         from annotation.services.derivation.judge_exclusion import exclude_former_judges
         from annotation.services.files.answer_files import IMPORT
@@ -27,18 +28,17 @@ class AnnotationConfig(AppConfig):
         from annotation.services.sheets.number_facts import facts_read_as_numbers
         from benchmarks.pages import board, panels
         from benchmarks.pages.next_actions import Rank, register
+        from benchmarks.queries import item_filters
         from benchmarks.services import item_changes, number_facts
         from benchmarks.services.recipes import recipe_parts
         from jobs.services import kinds
 
-        panels.register(PANEL)
-        panels.register(item_revisions.WAITING)
-        panels.register(open_disputes.PANEL)
-        for panel in (VERDICTS, missing_answers.PANEL, item_revisions.PANEL, item_withdrawals.PANEL):
-            panels.register_for_items(panel)
-        panels.register_filter(FILTER)
-        panels.register_filter(outside_items.FILTER)
-        panels.register_filter(cohort_items.FILTER)
+        for panel in (PANEL, item_revisions.WAITING, open_disputes.PANEL):
+            panels.register(panel)
+        for pages in (rule_results, missing_answers, item_revisions, item_withdrawals, item_origin, item_answers):
+            panels.register_for_items(pages.PANEL)
+        for item_filter in (rule_results.FILTER, outside_items.FILTER, cohort_items.FILTER):
+            item_filters.register_filter(item_filter)
         board.register(cohort_rows)
         kinds.register(IMPORT)
         register(Rank.COHORTS, next_actions.create_cohorts)

@@ -4,6 +4,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from annotation.models import Campaign
+from annotation.services import item_tallies
 from annotation.services.answers import consent
 from annotation.services.campaigns import lifecycle
 from annotation.services.derivation import derived_items
@@ -46,3 +47,9 @@ def derive_unnoticed() -> int:
 def follow_withdrawals() -> int:
     """Normally there are none: a withdrawal leaves the answers out at once."""
     return consent.follow_withdrawals()
+
+
+@shared_task(name="annotation.renew_item_tallies")
+def renew_item_tallies() -> int:
+    """How far the answers to each item differ, of stages with new answers."""
+    return item_tallies.renew_all(timezone.now())

@@ -9,7 +9,7 @@ class BenchmarksConfig(AppConfig):
         from PIL import Image
 
         from benchmarks.access import visible_choices
-        from benchmarks.pages import job_scope, label_set_uses, next_actions
+        from benchmarks.pages import item_decisions, job_scope, label_set_uses, next_actions, panels
         from benchmarks.services.imports import IMPORT
         from benchmarks.services.intake.judge_job import JUDGE
         from jobs import access
@@ -21,6 +21,7 @@ class BenchmarksConfig(AppConfig):
         next_actions.register(next_actions.Rank.BEGIN, next_actions.add_stage)
         next_actions.register(next_actions.Rank.IMPORT, next_actions.import_items)
         kinds.register(JUDGE)
+        panels.register_for_items(item_decisions.PANEL)
         label_set_uses.register(label_set_uses.stages_with)
         access.register_scope("benchmark", job_scope.job_scope)
         tokens.register_offered(visible_choices)

@@ -130,6 +130,7 @@ CELERY_BEAT_SCHEDULE = {
     "checks-of-withdrawn-pictures": {"task": "predictions.follow_linked_items", "schedule": 60.0},
     "queries-that-people-write": {"task": "predictions.follow_written_queries", "schedule": 60.0},
     "answers-after-withdrawals": {"task": "annotation.follow_withdrawals", "schedule": 600.0},
+    "disagreement-of-items": {"task": "annotation.renew_item_tallies", "schedule": 60.0},
     "agreement-on-boards": {"task": "evaluation.renew_boards", "schedule": 60.0},
     "requeue-stalled-jobs": {"task": "jobs.requeue_stalled", "schedule": JOB_LEASE_SECONDS / 2},
     "sweep-uploads": {"task": "jobs.sweep_uploads", "schedule": 3600.0},

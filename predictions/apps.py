@@ -13,7 +13,7 @@ class PredictionsConfig(AppConfig):
         from jobs import access
         from jobs.services import kinds
         from predictions.pages import fact_requests as fact_pages
-        from predictions.pages import next_actions, search_actions
+        from predictions.pages import item_calls, next_actions, search_actions
         from predictions.pages.board_rows import model_rows
         from predictions.pages.jobs import knowledge_place
         from predictions.pages.label_set_uses import runs_with
@@ -49,6 +49,7 @@ class PredictionsConfig(AppConfig):
         item_changes.register(following.items_arrived)
         item_changes.register_for_arrivals(following.items_arrived)
         panels.register_for_intake(fact_pages.PANEL)
+        panels.register_for_items(item_calls.PANEL)
         board.register(model_rows)
         self._register_opening()
 

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy
 
 from annotation.models import Assignment, Outcome, Slot
 from benchmarks.models import Item, Stage
-from benchmarks.pages.panels import Filter
+from benchmarks.queries.item_filters import Filter
 from jobs.formats.numbers import parse_id
 from people.models import Cohort, Rater
 

@@ -182,5 +182,7 @@ def waiting_items(benchmark: Benchmark) -> WaitingItems | None:
     return WaitingItems([WaitingRow(row, _problem(row)) for row in shown], rows.count())
 
 
-PANEL = Panel("annotation/item_revisions.html", item_revisions, wide=True)
+PANEL = Panel(
+    "annotation/item_revisions.html", item_revisions, wide=True, anchor="revisions", title=gettext_lazy("Revisions")
+)
 WAITING = Panel("annotation/waiting_revisions.html", waiting_items)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db.models import F
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.models import Campaign, Slot
 from benchmarks.models import Item
@@ -43,4 +43,7 @@ def _of_unit(slots: Sequence[Slot]) -> AwaitedAnswers:
     return AwaitedAnswers(slots[0].cohort.campaign, slots[0].unit.target, cohorts)
 
 
-PANEL = Panel("annotation/missing_answers.html", missing_answers)
+PANEL = Panel(
+    "annotation/missing_answers.html", missing_answers, anchor="missing-answers",
+    title=gettext_lazy("Answers that the rule waits for"),
+)  # fmt: skip

@@ -7,7 +7,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from annotation.services.derivation.outside_items import outside_items
 from benchmarks.models import Item, Stage
-from benchmarks.pages.panels import Filter
+from benchmarks.queries.item_filters import Filter
 
 OUTSIDE = "outside"
 

@@ -15,7 +15,8 @@ from annotation.services.sheets.rule_versions import rule_of
 from annotation.sheets.sheet import localise
 from benchmarks.models import Item, Stage
 from benchmarks.pages.filter_texts import WAITS
-from benchmarks.pages.panels import Filter, Panel
+from benchmarks.pages.panels import Panel
+from benchmarks.queries.item_filters import Filter
 from benchmarks.rules.acceptance import FACTS
 
 
@@ -91,4 +92,4 @@ def filter_by_result(items: QuerySet[Item], state: str) -> QuerySet[Item]:
 
 
 FILTER = Filter("verdict", gettext_lazy("What the rule says"), choices, filter_by_result)
-PANEL = Panel("annotation/verdict.html", rule_results)
+PANEL = Panel("annotation/verdict.html", rule_results, anchor="verdict", title=gettext_lazy("What the rule says"))

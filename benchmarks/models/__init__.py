@@ -6,6 +6,7 @@ from benchmarks.models.items import Item, ItemFact, ItemImage
 from benchmarks.models.label_sets import CohortLabel, Label, LabelSet
 from benchmarks.models.recipes import SavedRecipe
 from benchmarks.models.revisions import FormerJudge, ItemReturn
+from benchmarks.models.tallies import ItemTally, StageTally
 
 __all__ = [
     "Benchmark",
@@ -19,9 +20,11 @@ __all__ = [
     "ItemFact",
     "ItemImage",
     "ItemReturn",
+    "ItemTally",
     "Label",
     "LabelSet",
     "Role",
     "SavedRecipe",
     "Stage",
+    "StageTally",
 ]

@@ -11,7 +11,8 @@ class Item(models.Model):
     """One thing shown. `key` is its deterministic name in the stage: importing twice adds nothing.
 
     Several items may have the same picture. `concept`, `origin` (the prompt's country) and `condition` are what numbers
-    are cut by; the rest is `context`.
+    are cut by; the rest is `context`. The table has one more column, `search`, which no object loads: see
+    benchmarks.queries.item_words.
     """
 
     class Intake(models.TextChoices):
@@ -19,7 +20,7 @@ class Item(models.Model):
         DROPPED = "dropped", _("Dropped")
         WAITING = "waiting", _("Waiting")
 
-    stage = models.ForeignKey("benchmarks.Stage", models.PROTECT, related_name="items")
+    stage = models.ForeignKey("benchmarks.Stage", models.PROTECT, related_name="items", db_index=False)
     key = models.CharField(max_length=200)
     concept = models.CharField(max_length=120, blank=True)
     origin = models.CharField(max_length=120, blank=True)
@@ -63,7 +64,10 @@ class Item(models.Model):
             ),
         ]
         indexes = [
+            models.Index(fields=["stage", "id"], name="item_order"),
             models.Index(fields=["stage", "condition", "concept"], name="item_cut"),
+            models.Index(fields=["stage", "concept"], name="item_concept"),
+            models.Index(fields=["stage", "origin"], name="item_origin"),
             models.Index(
                 fields=["stage", "intake"], condition=models.Q(intake__in=["dropped", "waiting"]), name="item_intake"
             ),

@@ -1,11 +1,8 @@
-"""What apps above this one add in AppConfig.ready: panels of the overview, of items and of a stage's filters, and
-filters of the items page."""
+"""What apps above this one add in AppConfig.ready: panels of the overview, of items and of a stage's filters."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
-
-from django.db.models import QuerySet
 
 from benchmarks.models import Benchmark, Item, Stage
 
@@ -16,12 +13,16 @@ Of = TypeVar("Of")
 class Panel(Generic[Of]):
     """`data` are what the template shows, of constant work; None where there is nothing to show.
 
-    `wide`: on an item's page it stands below the picture, not beside it.
+    `wide`: on an item's page it stands below the picture, not beside it. `anchor` and `title`: of its section there.
+    `of_answers`: only for people who may read answers.
     """
 
     template: str
     data: Callable[[Of], Any]
     wide: bool = False
+    anchor: str = ""
+    title: Any = ""
+    of_answers: bool = False
 
 
 @dataclass(frozen=True)
@@ -29,31 +30,13 @@ class RenderedPanel:
     template: str
     facts: Any
     wide: bool = False
-
-
-@dataclass(frozen=True)
-class Filter:
-    """A further filter of the items page. `choices`: value and words, none where the stage has nothing to choose."""
-
-    name: str
-    label: Any
-    choices: Callable[[Stage], Sequence[tuple[str, str]]]
-    narrow: Callable[[QuerySet[Item], str], QuerySet[Item]]
-
-
-@dataclass(frozen=True)
-class FilterView:
-    """`chosen`: one of the values, or nothing."""
-
-    filter: Filter
-    choices: Sequence[tuple[str, str]]
-    chosen: str
+    anchor: str = ""
+    title: Any = ""
 
 
 _PANELS: list[Panel[Benchmark]] = []
 _OF_ITEMS: list[Panel[Item]] = []
 _OF_INTAKES: list[Panel[Stage]] = []
-_FILTERS: list[Filter] = []
 
 
 def register(panel: Panel[Benchmark]) -> None:
@@ -72,34 +55,13 @@ def register_for_intake(panel: Panel[Stage]) -> None:
         _OF_INTAKES.append(panel)
 
 
-def register_filter(new_filter: Filter) -> None:
-    if new_filter not in _FILTERS:
-        _FILTERS.append(new_filter)
-
-
-def available_filters(stage: Stage, asked: Mapping[str, str]) -> list[FilterView]:
-    """Those that the stage offers, with what was asked of them; what is not on offer is not chosen."""
-    offers = ((candidate, candidate.choices(stage), asked.get(candidate.name, "")) for candidate in _FILTERS)
-    return [
-        FilterView(candidate, choices, value if value in dict(choices) else "")
-        for candidate, choices, value in offers
-        if choices
-    ]
-
-
-def apply_filters(items: QuerySet[Item], offered: Iterable[FilterView]) -> QuerySet[Item]:
-    for view in offered:
-        if view.chosen:
-            items = view.filter.narrow(items, view.chosen)
-    return items
-
-
 def panels(benchmark: Benchmark) -> list[RenderedPanel]:
     return _render_panels(_PANELS, benchmark)
 
 
-def item_panels(item: Item) -> list[RenderedPanel]:
-    return _render_panels(_OF_ITEMS, item)
+def item_panels(item: Item, *, answers: bool) -> list[RenderedPanel]:
+    """`answers`: whether this person may read what people and models answered."""
+    return _render_panels([panel for panel in _OF_ITEMS if answers or not panel.of_answers], item)
 
 
 def intake_panels(stage: Stage) -> list[RenderedPanel]:
@@ -107,5 +69,5 @@ def intake_panels(stage: Stage) -> list[RenderedPanel]:
 
 
 def _render_panels(those: Iterable[Panel[Of]], of: Of) -> list[RenderedPanel]:
-    rendered = (RenderedPanel(panel.template, panel.data(of), panel.wide) for panel in those)
+    rendered = (RenderedPanel(panel.template, panel.data(of), panel.wide, panel.anchor, panel.title) for panel in those)
     return [panel for panel in rendered if panel.facts is not None]

@@ -1,42 +1,18 @@
-"""Items of a stage, for pages."""
+"""What is read of single items, for pages."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
-from django.db.models import Prefetch, Q, QuerySet
+from django.db.models import Prefetch
 
-from benchmarks.models import Item, ItemImage, Stage
-
-FACETS = ("concept", "origin", "condition")
-PAGE = 60
+from benchmarks.models import Item, ItemImage
 
 
-def filter_choices(stage: Stage) -> dict[str, list[str]]:
-    """What can be chosen in the filters: what is there."""
-    items = stage.items.order_by()
-    return {name: sorted(filter(None, items.values_list(name, flat=True).distinct())) for name in FACETS}
-
-
-def items(stage: Stage, chosen: Mapping[str, str]) -> QuerySet[Item]:
-    """`chosen` holds declared facets only; a name from a request never becomes a lookup."""
-    selection = stage.items.filter(withdrawn_at=None)
-    for name in FACETS:
-        if chosen.get(name):
-            selection = selection.filter(Q(**{name: chosen[name]}))
-    return selection.order_by("pk")
-
-
-def page(queryset: QuerySet[Item], after: int) -> tuple[list[Item], int | None]:
-    """One page by key, and the key to go on after; None at the end."""
+def load_items(ids: Sequence[int]) -> list[Item]:
+    """These items with their pictures, stage and tally, in this order. Two queries."""
     pictures = Prefetch("images", ItemImage.objects.select_related("image").order_by("role"))
-    rows = list(queryset.filter(pk__gt=after).prefetch_related(pictures)[: PAGE + 1])
-    return rows[:PAGE], rows[PAGE - 1].pk if len(rows) > PAGE else None
-
-
-def neighbours(item: Item) -> tuple[int | None, int | None]:
-    """The items before and after it in its stage."""
-    others = Item.objects.filter(stage=item.stage_id, withdrawn_at=None).values_list("pk", flat=True)
-    before = others.filter(pk__lt=item.pk).order_by("-pk").first()
-    return before, others.filter(pk__gt=item.pk).order_by("pk").first()
+    rows = Item.objects.filter(pk__in=ids).select_related("stage", "tally").prefetch_related(pictures)
+    by_id = {item.pk: item for item in rows}
+    return [by_id[pk] for pk in ids if pk in by_id]
 
 
 def context_texts(item: Item) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ from django.db.models import Count, Exists, F, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from benchmarks.models import Benchmark, Item, ItemImage, Role, Stage
-from benchmarks.queries.items import FACETS
+from benchmarks.queries.item_selection import FACETS
 from benchmarks.queries.saved_recipes import recipe_of
 from benchmarks.recipes.contract import Recipe
 from people.models import User

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import ngettext
 
 from annotation.displays import display
 from annotation.displays.layout import Layout, resolve_layout
 from annotation.displays.shown_item import build_shown
 from annotation.models import Annotation, Unit
+from annotation.pages.uncounted_reasons import WHY_UNCOUNTED
 from annotation.queries.consent_withdrawal import NEVER_SELECTED
 from annotation.services.sheets.sheet_versions import sheet_of
 from annotation.sheets.conditions import condition_name
@@ -33,16 +34,6 @@ from evaluation.reports.filters import build_select, dates, other_params, rater_
 from evaluation.selections.catalogue import Catalogue
 from evaluation.selections.measures import CODED
 from evaluation.selections.selection import COUNTED_LABELS, Selection
-
-WHY: dict[str, Any] = {
-    "surplus": gettext_lazy("extra answer"),
-    "excluded": gettext_lazy("the person is excluded"),
-    "rejected": gettext_lazy("rejected in review"),
-    "closed": gettext_lazy("the campaign was closed"),
-    "no_consent": gettext_lazy("no consent"),
-    "not_a_member": gettext_lazy("no longer in the cohort"),
-    "repeat": gettext_lazy("repeated model request"),
-}
 
 
 def list_context(
@@ -147,7 +138,7 @@ def answers_to(benchmark: Benchmark, unit: Unit, selection: Selection) -> list[U
             else benchmark.pseudonym(annotation.rater_id)
         )
         group = _("Models") if model else annotation.cohort.name if annotation.cohort else _("no cohort")
-        why = WHY.get(annotation.uncounted_because, annotation.uncounted_because)
+        why = WHY_UNCOUNTED.get(annotation.uncounted_because, annotation.uncounted_because)
         note = "" if annotation.counted else _("not counted: %(why)s") % {"why": why}
         rows.append(UnitAnswerRow(annotation, name, group, note))
     return sorted(

@@ -93,15 +93,15 @@ def test_items_come_in_pages_by_key(world):
     url, item_ids = f"/b/{world.benchmark.slug}/items/", []
     while url:
         answer = client.get(url)
-        item_ids += [item.pk for item in answer.context["items"]]
-        further = answer.context["further"]
+        item_ids += [item.pk for item in answer.context["list"].items]
+        further = answer.context["list"].later
         url = f"/b/{world.benchmark.slug}/items/?{further}" if further else ""
     assert item_ids == sorted(set(item_ids)) and len(item_ids) == 130
     assert client.get(f"/b/{world.benchmark.slug}/items/?after=x&stage__benchmark=1").status_code == 200
     assert client.get(f"/b/{world.benchmark.slug}/items/?stage=nothing").status_code == 404
     for name in ("stage", "concept", "origin", "condition", "after"):
         answer = client.get(f"/b/{world.benchmark.slug}/items/?{name}=%00")
-        assert (answer.status_code, answer.context["total"]) == (200, 130), name
+        assert (answer.status_code, answer.context["list"].total) == (200, 130), name
 
 
 def test_an_item_of_another_benchmark_is_not_found_here(world):

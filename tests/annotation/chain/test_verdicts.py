@@ -8,7 +8,7 @@ import pytest
 from annotation.models import Outcome, Unit
 from annotation.pages import missing_answers, rule_results
 from benchmarks.models import Item, Stage
-from benchmarks.queries import items as item_queries
+from benchmarks.queries import item_selection
 from people.models import User
 from tests.annotation.chain.disputed_scene import a_willing_person
 from tests.annotation.chain.factories import (
@@ -104,7 +104,7 @@ def by_rule(world: World) -> None:
 def listed_keys(world: World, user: User, **query: str) -> set[str]:
     reply = world.client(user).get(f"/b/{world.benchmark.slug}/items/", query)
     assert reply.status_code == 200
-    return {item.key for item in reply.context["items"]}
+    return {item.key for item in reply.context["list"].items}
 
 
 def test_items_are_filtered_by_rule_result(world: World) -> None:
@@ -125,12 +125,12 @@ def test_items_are_filtered_by_rule_result(world: World) -> None:
 
 def test_the_choice_goes_on_to_further_pages(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     by_rule(world)
-    monkeypatch.setattr(item_queries, "PAGE", 2)
+    monkeypatch.setattr(item_selection, "PAGE", 2)
     rows = world.add_items(4)
     store_verdicts(world, {rows[0]: "1", rows[1]: "0", rows[2]: "1", rows[3]: "1"})
     reply = world.client(world.mara).get(f"/b/{world.benchmark.slug}/items/", {"verdict": "accepted"})
     assert '<option value="accepted" selected>' in reply.content.decode()
-    further = dict(parse_qsl(reply.context["further"]))
+    further = dict(parse_qsl(reply.context["list"].later))
     assert further["verdict"] == "accepted" and listed_keys(world, world.mara, **further) == {rows[3].key}
 
 

@@ -1,0 +1,183 @@
+"""On an item's page: who was asked, what people and models answered, and what was decided on it. Only for those who
+work on the benchmark; people by their pseudonyms."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from django.utils import timezone
+from django.utils.translation import get_language, gettext, gettext_lazy
+
+from annotation.fields.bound_field import AnswerView, answer_views
+from annotation.models import (
+    Annotation,
+    Assignment,
+    ItemAcceptance,
+    ProblemReport,
+    Resolution,
+    Review,
+    Slot,
+)
+from annotation.pages.decisions import DecisionView, decision_view
+from annotation.pages.sheet_view import localiser_for, skip_options
+from annotation.pages.uncounted_reasons import WHY_UNCOUNTED
+from annotation.queries.consent_withdrawal import NEVER_SELECTED
+from annotation.services.sheets.sheet_versions import sheet_of
+from benchmarks.models import Item
+from benchmarks.pages.panels import Panel
+from people.models import Rater
+
+MOST = 200
+
+
+@dataclass(frozen=True)
+class AskedCohort:
+    """How far a cohort of a campaign is with one target of the item."""
+
+    slot: Slot
+
+    @property
+    def notes(self) -> list[str]:
+        flags = (
+            (self.slot.urgent, gettext("asked first")),
+            (self.slot.retired, gettext("retired after skips")),
+            (self.slot.cell_full, gettext("its cell is full")),
+        )
+        return [text for holds, text in flags if holds]
+
+
+@dataclass(frozen=True)
+class GivenAnswer:
+    """`why_not`: why it does not count. `decisions`: of reviewers; none while a second one is drawn and not made."""
+
+    annotation: Annotation
+    who: str
+    group: str
+    answers: Sequence[AnswerView]
+    why_not: str
+    decisions: Sequence[DecisionView]
+    waits_for_second: bool
+
+
+@dataclass(frozen=True)
+class SkippedUnit:
+    who: str
+    reason: str
+    note: str
+    at: datetime
+
+
+@dataclass(frozen=True)
+class ReportedProblem:
+    report: ProblemReport
+    who: str
+
+
+@dataclass(frozen=True)
+class SettledField:
+    resolution: Resolution
+    who: str
+
+
+@dataclass(frozen=True)
+class ItemAnswers:
+    """`is_cut`: there are more answers than are shown."""
+
+    asked: Sequence[AskedCohort]
+    answers: Sequence[GivenAnswer]
+    is_cut: bool
+    skips: Sequence[SkippedUnit]
+    problems: Sequence[ReportedProblem]
+    resolutions: Sequence[SettledField]
+    acceptances: Sequence[ItemAcceptance]
+
+
+def item_answers(item: Item) -> ItemAnswers | None:
+    """A fixed number of queries. None where nobody was asked."""
+    slots = Slot.objects.filter(unit__item=item).select_related("unit", "cohort__campaign", "cohort__cohort")
+    asked = [AskedCohort(slot) for slot in slots.order_by("-cohort__campaign", "cohort__cohort__label", "pk")[:MOST]]
+    answers = _answers(item)
+    acceptances = ItemAcceptance.objects.filter(item=item).select_related("by", "undone_by").order_by("-at")
+    page = ItemAnswers(
+        asked, answers[:MOST], len(answers) > MOST, _skips(item), _problems(item), _resolutions(item),
+        list(acceptances[:MOST]),
+    )  # fmt: skip
+    has_any = asked or answers or page.skips or page.problems or page.resolutions or page.acceptances
+    return page if has_any else None
+
+
+def _name(item: Item, rater: Rater) -> str:
+    """A person by the pseudonym that exports have too, a model by its name."""
+    if rater.kind == Rater.Kind.MODEL:
+        return " ".join(filter(None, [rater.name, rater.setting]))
+    return item.stage.benchmark.pseudonym(rater.pk)
+
+
+def _answers(item: Item) -> list[GivenAnswer]:
+    rows = Annotation.objects.filter(assignment__unit__item=item, live=True)
+    rows = rows.exclude(uncounted_because__in=NEVER_SELECTED).select_related(
+        "rater", "cohort", "sheet_version", "assignment__unit", "assignment__campaign"
+    )
+    annotations = list(rows.order_by("-rater__kind", "cohort__label", "submitted_at", "pk")[: MOST + 1])
+    decisions = _decisions([annotation.pk for annotation in annotations])
+    zone, language = ZoneInfo(timezone.get_current_timezone_name()), get_language() or "en"
+    views = []
+    for annotation in annotations:
+        reviews = decisions.get(annotation.pk, [])
+        waits = any(hasattr(review, "second") and not review.second.decision for review in reviews)
+        speech = localiser_for(annotation.cohort, annotation.assignment.unit.target)
+        is_model = annotation.rater.kind == Rater.Kind.MODEL
+        group = gettext("Models") if is_model else annotation.cohort.name if annotation.cohort else ""
+        because = annotation.uncounted_because
+        views.append(
+            GivenAnswer(
+                annotation,
+                _name(item, annotation.rater),
+                group,
+                answer_views(sheet_of(annotation.sheet_version).fields, speech, annotation.answers),
+                "" if annotation.counted else str(WHY_UNCOUNTED.get(because, because)),
+                [] if waits else [decision_view(review, item.stage, zone, language) for review in reviews],
+                waits,
+            )
+        )
+    return views
+
+
+def _decisions(annotations: Sequence[int]) -> Mapping[int, list[Review]]:
+    by_answer: dict[int, list[Review]] = {}
+    rows = Review.objects.filter(annotation__in=annotations).select_related("reviewer", "second").order_by("at", "pk")
+    for review in rows:
+        by_answer.setdefault(review.annotation_id, []).append(review)
+    return by_answer
+
+
+def _skips(item: Item) -> list[SkippedUnit]:
+    reasons = {option.code: option.label for option in skip_options(item.stage.skip_reasons)}
+    rows = Assignment.objects.filter(unit__item=item, state=Assignment.State.SKIPPED).select_related("rater")
+    speech = localiser_for(None)
+    return [
+        SkippedUnit(
+            _name(item, row.rater),
+            speech.say(reasons[row.skip_reason]) if row.skip_reason in reasons else row.skip_reason,
+            row.skip_note,
+            row.changed_at,
+        )
+        for row in rows.order_by("-changed_at")[:MOST]
+    ]
+
+
+def _problems(item: Item) -> list[ReportedProblem]:
+    rows = ProblemReport.objects.filter(assignment__unit__item=item).select_related("rater", "answered_by")
+    return [ReportedProblem(row, _name(item, row.rater)) for row in rows.order_by("-at")[:MOST]]
+
+
+def _resolutions(item: Item) -> list[SettledField]:
+    rows = Resolution.objects.filter(unit__item=item).select_related("by", "unit").order_by("-live", "-at")
+    return [SettledField(row, _name(item, row.by)) for row in rows[:MOST]]
+
+
+PANEL = Panel(
+    "annotation/item_answers.html", item_answers, wide=True, anchor="answers",
+    title=gettext_lazy("Answers and decisions"), of_answers=True,
+)  # fmt: skip
