@@ -1,6 +1,6 @@
 from django.urls import path
 
-from releases.views import export, releases
+from releases.views import description, export, releases
 
 app_name = "releases"
 urlpatterns = [
@@ -8,8 +8,11 @@ urlpatterns = [
     path("b/<slug:slug>/export/<int:job_id>/", export.file, name="export_file"),
     path("b/<slug:slug>/releases/", releases.index, name="list"),
     path("b/<slug:slug>/releases/new/", releases.new, name="new"),
+    path("b/<slug:slug>/releases/description/", description.page, name="description"),
+    path("b/<slug:slug>/releases/<int:release_id>/gaps/", description.fill, name="fill"),
     path("b/<slug:slug>/releases/<int:release_id>/", releases.detail, name="release"),
     path("b/<slug:slug>/releases/<int:release_id>/action/", releases.action, name="action"),
     path("b/<slug:slug>/releases/<int:release_id>/files/<int:file_id>/", releases.file, name="file"),
+    path("b/<slug:slug>/releases/<int:release_id>/withheld/<int:withheld_id>/", releases.withheld, name="withheld"),
     path("b/<slug:slug>/releases/<int:release_id>/archive/", releases.whole, name="archive"),
 ]

@@ -45,7 +45,7 @@ from jobs.services import upload_parts
 from people.models import Cohort, Rater, User
 from people.services import links, messages, tokens
 from predictions.models import Call, Collection, Endpoint, FactRequest, ImagePlan, PlanSet, Run
-from releases.models import Release, ReleaseFile, ReleaseSelection
+from releases.models import Release, ReleaseFile, ReleaseSelection, WithheldFile
 from tests.annotation.chain.factories import RULE
 from tests.evaluation.sample_tables import SMALL
 from tests.personas import SHEET, World
@@ -291,7 +291,9 @@ def release_samples(world: World) -> dict[str, Any]:
     sha256 = hashlib.sha256(content).hexdigest()
     file = ReleaseFile.objects.create(release=release, path="MANIFEST.json", sha256=sha256, bytes=1)
     storage.store(file.stored_name, content)
-    return {"release_id": release.pk, "file_id": file.pk}
+    withheld = WithheldFile.objects.create(release=release, path="withheld/answers.jsonl", sha256=sha256, bytes=1)
+    storage.store(withheld.stored_name, content)
+    return {"release_id": release.pk, "file_id": file.pk, "withheld_id": withheld.pk}
 
 
 def export_samples(world: World) -> dict[str, Any]:
@@ -389,6 +391,8 @@ POSTS: Mapping[str, Mapping[str, str]] = {
     "predictions:answer_run_action": {"do": "withdraw"},
     "releases:new": {"version": "9.0.0", "formats": "csv", "pictures": "names"},
     "releases:action": {"do": "build"},
+    "releases:description": {"doi": "10.5281/zenodo.1"},
+    "releases:fill": {"pay": "Not paid."},
     "predictions:plan_set_action": {"do": "stop"},
     "predictions:conditions": {"do": "remove", "condition": "relevance"},
     "predictions:condition_edit": {"prompt": "sheet", "name": "Again", "stage": "relevance", "setting": "again"},

@@ -20,6 +20,14 @@ class Benchmark(models.Model):
     )
     citation = models.TextField(blank=True)
     licence = models.CharField(max_length=120, blank=True)
+    card = models.JSONField(
+        default=dict, db_default=models.Value({}, models.JSONField()), blank=True,
+        help_text="{section: text} of releases: what nobody can count. See releases.descriptions.sections.",
+    )  # fmt: skip
+    authors = models.JSONField(
+        default=list, db_default=models.Value([], models.JSONField()), blank=True,
+        help_text="[{family, given} or {name}, with orcid and affiliation]: see releases.descriptions.authors.",
+    )  # fmt: skip
     pseudonym_key = models.CharField(max_length=64, editable=False, help_text="Secret; made when the benchmark is.")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)

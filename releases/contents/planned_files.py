@@ -9,16 +9,29 @@ from typing import Any
 from django.conf import settings
 
 from releases.contents import pictures
-from releases.contents.pictures import CHOICES, picture_archive, picture_rows
-from releases.contents.tables import RATINGS, ReleaseTable
+from releases.contents.parts import TablePart
+from releases.contents.pictures import (
+    CHOICES,
+    PictureFiles,
+    embedded_rows,
+    left_out_rows,
+    picture_archive,
+    picture_rows,
+)
+from releases.contents.tables import IMAGE, IMAGES, ITEMS, RATINGS, ReleaseTable
 from releases.descriptions.card import card
 from releases.descriptions.citation import citation_file
-from releases.descriptions.croissant import columns_of, croissant, described
+from releases.descriptions.croissant import RecordSet, columns_of, croissant, described
+from releases.descriptions.licences import data_licence_file, licence_file_name, picture_licence_file
+from releases.descriptions.sections import data_statement, datasheet
 from releases.exports.archive_files import ArchiveFile
 from releases.exports.record_files import RecordFile, record_files
 from releases.formats.archive import FileSummary
-from releases.models import Release, ReleaseFile
+from releases.models import Release, ReleaseFile, WithheldFile
+from releases.models.selections import WHOLE
 from releases.queries.differences import stored_differences
+from releases.rows.annotations import ANNOTATIONS
+from releases.rows.columns import Row, RowColumn
 
 Progress = Callable[[int], None]
 Content = tuple[Iterator[bytes], FileSummary]
@@ -29,6 +42,7 @@ MEDIA_TYPES = {
     "json": "application/json",
 }
 MANIFEST, CHECKSUMS = "MANIFEST.json", "SHA256SUMS"
+WITHHELD = "withheld/answers.jsonl"
 
 
 @dataclass(frozen=True)
@@ -41,24 +55,38 @@ class PlannedFile:
     has_rows: bool = False
     expected: int = 0
     """How many rows will be read for it."""
+    withheld: bool = False
+    """It stays on the server."""
 
 
 def planned_files(release: Release, tables: list[ReleaseTable]) -> list[PlannedFile]:
     """Rows in every format, then what describes them, then the checksums of all."""
     formats = release.chosen.formats
-    files = [_rows_file(release, table, form) for table in tables for form in formats]
+    files = [file for table in tables for form in formats for file in _rows_files(release, table, form)]
     files += [_record_file(release, table, record, form) for table, record in records_of(tables) for form in formats]
-    files += [_pictures_file(release, tables, form) for form in formats]
-    if CHOICES[release.chosen.pictures].files:
-        files.append(_picture_archive(release, tables))
+    files += _picture_files(release, tables)
+    if release.chosen.withheld:
+        files.append(_withheld_file(release, tables))
     files += [_text_file(name, text, str.encode, media) for name, text, media in _documents(release)]
-    files.append(_text_file("CHANGES.md", release, _changes, "text/markdown"))
-    files.append(_text_file("CITATION.cff", release, citation_file, "application/yaml"))
-    files.append(_text_file("croissant.json", release, partial(_croissant, tables), "application/ld+json"))
-    files.append(_text_file("README.md", release, card, "text/markdown"))
-    books = [table for table in tables if table.table.key == RATINGS]
-    files += [_text_file(f"codebook/{table.stage.key}.json", table, _codebook) for table in books]
+    files += _descriptions(release, tables)
+    books = [(table, tables) for table in tables if table.table.key == RATINGS]
+    files += [_text_file(f"codebook/{book[0].stage.key}.json", book, _codebook) for book in books]
     return [*files, _text_file(MANIFEST, release, _manifest), _text_file(CHECKSUMS, release, _checksums, "text/plain")]
+
+
+def _descriptions(release: Release, tables: list[ReleaseTable]) -> Iterator[PlannedFile]:
+    """What people and programs read about the release."""
+    known, markdown = release.facts["known"], "text/markdown"
+    yield _text_file("LICENSE", release.facts["described"]["written"]["licence"], data_licence_file, "text/plain")
+    licences = {name: uses for name, uses in known["licences"].items() if name.strip()}
+    for name, uses in licences.items() if release.chosen.pictures != "none" else ():
+        yield _text_file(licence_file_name(name), name, partial(picture_licence_file, uses=uses), "text/plain")
+    yield _text_file("CHANGES.md", release, _changes, markdown)
+    yield _text_file("CITATION.cff", release, citation_file, "application/yaml")
+    yield _text_file("DATA_STATEMENT.md", release, data_statement, markdown)
+    yield _text_file("DATASHEET.md", release, datasheet, markdown)
+    yield _text_file("croissant.json", release, partial(_croissant, tables), "application/ld+json")
+    yield _text_file("README.md", release, card, markdown)
 
 
 def records_of(tables: list[ReleaseTable]) -> list[tuple[ReleaseTable, RecordFile]]:
@@ -67,19 +95,51 @@ def records_of(tables: list[ReleaseTable]) -> list[tuple[ReleaseTable, RecordFil
     return [(table, record) for table in ratings for record in record_files(table.recipe, table.stage.key)]
 
 
-def table_path(name: str, form: str) -> str:
-    if form == "parquet":
-        return f"data/{name}/train-00000-of-00001.parquet"
-    return f"{form}/{name}.{form}"
+def table_path(name: str, form: str, part: str = f"{WHOLE}-00000-of-00001") -> str:
+    """Parquet has a folder for each table. `part`: the name of its file there."""
+    return f"data/{name}/{part}.parquet" if form == "parquet" else f"{form}/{name}.{form}"
 
 
-def _rows_file(release: Release, table: ReleaseTable, form: str) -> PlannedFile:
+def table_paths(table: ReleaseTable, form: str) -> list[str]:
+    """The files that hold the rows of a table."""
+    if form != "parquet":
+        return [table_path(table.name, form)]
+    return [table_path(table.name, form, part.name) for part in table.parts]
+
+
+def _rows_files(release: Release, table: ReleaseTable, form: str) -> Iterator[PlannedFile]:
+    """A Parquet file for each part of the table; a file with all of them in another format."""
+    if form != "parquet":
+        rows = _count(release, [table])
+        yield PlannedFile(table_path(table.name, form), MEDIA_TYPES[form], _opened(table, form, None), True, rows)
+        return
+    for part in table.parts:
+        path = table_path(table.name, form, part.name)
+        yield PlannedFile(path, MEDIA_TYPES[form], _opened(table, form, [part]), True, part.rows)
+
+
+def _opened(table: ReleaseTable, form: str, parts: list[TablePart] | None) -> Callable[[Progress], Content]:
     def begin(progress: Progress) -> Content:
-        archive_file = table.archive_file(progress)
+        archive_file = table.archive_file(progress, parts)
+        if form == "parquet" and table.embeds:
+            single = table.has_single_pictures
+            archive_file.columns = [*archive_file.columns, IMAGE if single else IMAGES]
+            archive_file.rows = embedded_rows(archive_file.rows, CHOICES[table.release.chosen.pictures], single=single)
         return archive_file.lines(form), archive_file.written
 
-    rows = _count(release, [table])
-    return PlannedFile(table_path(table.name, form), MEDIA_TYPES[form], begin, True, rows)
+    return begin
+
+
+def _withheld_file(release: Release, tables: list[ReleaseTable]) -> PlannedFile:
+    """The answers of the withheld split, of all stages."""
+
+    def begin(progress: Progress) -> Content:
+        rows = (row for table in tables if table.table.key == RATINGS for row in table.withheld_rows(progress))
+        answers = ArchiveFile(RATINGS, "", ANNOTATIONS.written, rows)
+        return answers.lines("jsonl"), answers.written
+
+    rows = release.facts["withheld_answers"]
+    return PlannedFile(WITHHELD, MEDIA_TYPES["jsonl"], begin, True, rows, withheld=True)
 
 
 def _record_file(release: Release, table: ReleaseTable, record: RecordFile, form: str) -> PlannedFile:
@@ -94,23 +154,49 @@ def _record_file(release: Release, table: ReleaseTable, record: RecordFile, form
     return PlannedFile(path, MEDIA_TYPES[form], begin, True, _count(release, [table]))
 
 
-def _pictures_file(release: Release, tables: list[ReleaseTable], form: str) -> PlannedFile:
+def _picture_files(release: Release, tables: list[ReleaseTable]) -> Iterator[PlannedFile]:
+    """The table of uses in each format, those that are left out, and the archives."""
+    chosen = release.chosen
+    if chosen.pictures == "none":
+        return
+    choice = CHOICES[chosen.pictures]
+    for form in chosen.formats:
+        begin = partial(_pictures_of, release, tables, pictures.COLUMNS, None, form)
+        yield _pictures_file(release, tables, table_path("pictures", form), form, begin)
+    if choice.files and not choice.unlicensed:
+        begin = partial(_pictures_of, release, tables, pictures.LEFT_OUT_COLUMNS, left_out_rows, "csv")
+        yield _pictures_file(release, tables, pictures.LEFT_OUT, "csv", begin)
+    if choice.files and not chosen.embed:
+        for name in pictures.archive_names(chosen.stages):
+            yield _picture_archive(release, tables, name)
+
+
+def _pictures_of(
+    release: Release, tables: list[ReleaseTable], columns: tuple[RowColumn, ...],
+    only: Callable[[Iterator[Row]], Iterator[Row]] | None, form: str, progress: Progress,
+) -> Content:  # fmt: skip
+    files = PictureFiles(CHOICES[release.chosen.pictures], embedded=release.chosen.embed)
+    rows = picture_rows(tables, files, progress)
+    uses = ArchiveFile("pictures", pictures.MEANING, columns, only(rows) if only else rows)
+    return uses.lines(form), uses.written
+
+
+def _pictures_file(
+    release: Release, tables: list[ReleaseTable], path: str, form: str, begin: Callable[[Progress], Content]
+) -> PlannedFile:
+    items = [table for table in tables if table.table.key == ITEMS]
+    return PlannedFile(path, MEDIA_TYPES[form], begin, True, _count(release, items))
+
+
+def _picture_archive(release: Release, tables: list[ReleaseTable], name: str) -> PlannedFile:
+    choice = CHOICES[release.chosen.pictures]
+
     def begin(progress: Progress) -> Content:
-        rows = picture_rows(tables, CHOICES[release.chosen.pictures], progress)
-        uses = ArchiveFile("pictures", pictures.MEANING, pictures.COLUMNS, rows)
-        return uses.lines(form), uses.written
+        rows = picture_rows(tables, PictureFiles(choice, embedded=False), progress)
+        return picture_archive(rows, name, choice), FileSummary()
 
-    items = [table for table in tables if table.table.key == "items"]
-    return PlannedFile(table_path("pictures", form), MEDIA_TYPES[form], begin, True, _count(release, items))
-
-
-def _picture_archive(release: Release, tables: list[ReleaseTable]) -> PlannedFile:
-    def begin(progress: Progress) -> Content:
-        rows = picture_rows(tables, CHOICES[release.chosen.pictures], progress)
-        return picture_archive(rows), FileSummary()
-
-    items = [table for table in tables if table.table.key == "items"]
-    return PlannedFile(pictures.ARCHIVE, "application/zip", begin, False, _count(release, items))
+    items = [table for table in tables if table.table.key == ITEMS]
+    return PlannedFile(name, "application/zip", begin, False, _count(release, items))
 
 
 def _count(release: Release, tables: list[ReleaseTable]) -> int:
@@ -134,14 +220,21 @@ def to_json(content: Mapping[str, Any]) -> bytes:
     return json.dumps(content, ensure_ascii=False, indent=2).encode() + b"\n"
 
 
-def _codebook(ratings: ReleaseTable) -> bytes:
+def _codebook(book_of: tuple[ReleaseTable, list[ReleaseTable]]) -> bytes:
     """As the codebook of an export, with the files of each table."""
+    ratings, tables = book_of
     book = json.loads(ratings.release.facts["codebooks"][ratings.stage.key])
     written = {file.path: file for file in ratings.release.files.all()}
+    named = {table.name: table for table in tables}
     files: dict[str, list[dict[str, Any]]] = {}
-    for table in (RATINGS, *book["further"]):
-        paths = [table_path(f"{ratings.stage.key}/{table}", form) for form in ratings.release.chosen.formats]
-        files[table] = [_described(written[path]) for path in paths]
+    for key in (RATINGS, *book["further"]):
+        table = named.get(f"{ratings.stage.key}/{key}")
+        paths = [
+            path
+            for form in ratings.release.chosen.formats
+            for path in (table_paths(table, form) if table else [table_path(f"{ratings.stage.key}/{key}", form)])
+        ]
+        files[key] = [_described(written[path]) for path in paths]
     further = {key: {**meaning, "files": files[key]} for key, meaning in book["further"].items()}
     return to_json({**book, "files": files[RATINGS], "further": further})
 
@@ -162,17 +255,39 @@ def _changes(release: Release) -> bytes:
 
 
 def _croissant(tables: list[ReleaseTable], release: Release) -> bytes:
-    """Record sets read one format: the one with types, where it is there."""
+    """Record sets read one format: the one with types, where it is there. A table in several Parquet files has a record
+    set for each."""
     form = next(form for form in ("parquet", "csv", "jsonl") if form in release.chosen.formats)
-    named = [(table.name, columns_of(table)) for table in tables]
-    named += [(f"{table.stage.key}/records-{record.key}", described(record.columns))
-              for table, record in records_of(tables)]  # fmt: skip
-    named.append(("pictures", described(pictures.COLUMNS)))
-    return to_json(croissant(release, [(name, table_path(name, form), columns) for name, columns in named]))
+    sets: list[RecordSet] = []
+    for table in tables:
+        paths = table_paths(table, form)
+        names = [table.name] if len(paths) == 1 else [f"{table.name}/{part.name}" for part in table.parts]
+        sets += [(name, path, columns_of(table)) for name, path in zip(names, paths, strict=True)]
+    further = [(f"{table.stage.key}/records-{record.key}", described(record.columns))
+               for table, record in records_of(tables)]  # fmt: skip
+    if release.chosen.pictures != "none":
+        further.append(("pictures", described(pictures.COLUMNS)))
+    sets += [(name, table_path(name, form), columns) for name, columns in further]
+    return to_json(croissant(release, sets))
 
 
-def _described(file: ReleaseFile) -> dict[str, Any]:
+def _described(file: ReleaseFile | WithheldFile) -> dict[str, Any]:
     return {"path": file.path, "sha256": file.sha256, "bytes": file.bytes, "rows": file.rows}
+
+
+def _splits(release: Release) -> dict[str, Any]:
+    """How the items were split, and what proves withheld answers later."""
+    chosen = release.chosen
+    if not chosen.splits:
+        return {}
+    return {
+        "shares": dict(chosen.splits),
+        "seed": chosen.seed,
+        "group_by": chosen.group_by,
+        "items": [{"stage": stage, "split": split, "items": n} for stage, split, n in release.facts["splits"]],
+        "withheld": chosen.withheld,
+        "withheld_files": [_described(file) for file in release.withheld_files.order_by("path")],
+    }
 
 
 def _manifest(release: Release) -> bytes:
@@ -187,6 +302,7 @@ def _manifest(release: Release) -> bytes:
             "notes": release.notes,
             "watermark": release.watermark,
             "selection": release.chosen.to_json(),
+            "splits": _splits(release),
             "rows": dict(sorted(release.facts["rows"].items())),
             "files": [
                 {**_described(file), "media_type": file.media_type} for file in release.files.order_by("path")

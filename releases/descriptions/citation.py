@@ -1,42 +1,92 @@
 """CITATION.cff of a release: https://citation-file-format.github.io, version 1.2.0."""
 
 import json
+import re
+from typing import Any
 
+from releases.descriptions.authors import Author, author_name
 from releases.descriptions.licences import spdx_identifier
 from releases.models import Release
 
+_DOI = re.compile(r"10\.\d{4,9}/[^\s\"]+")
+_AUTHOR_KEYS = (("family", "family-names"), ("given", "given-names"), ("name", "name"), ("orcid", "orcid"),
+                ("affiliation", "affiliation"))  # fmt: skip
+
+
+def authors_of(release: Release) -> list[Author]:
+    """Those that the team named; else the team itself."""
+    described: dict[str, Any] = release.facts["described"]
+    return described["authors"] or [{"name": described["team"]}]
+
+
+def doi_of(release: Release) -> str:
+    """The DOI that the team typed; "" if it is none."""
+    match = _DOI.search(release.facts["described"]["card"].get("doi", ""))
+    return match[0] if match else ""
+
 
 def citation_file(release: Release) -> bytes:
-    """Texts are written as JSON, which YAML reads. The team is the author."""
-    benchmark = release.benchmark
-    identifier = spdx_identifier(benchmark.licence)
+    """Texts are written as JSON, which YAML reads."""
+    written = release.facts["described"]["written"]
+    identifier = spdx_identifier(written["licence"])
     lines = [
         "cff-version: 1.2.0",
         "message: " + _quoted("If you use this data, please cite it as below."),
         "type: dataset",
-        "title: " + _quoted(benchmark.name),
+        "title: " + _quoted(written["name"]),
         "version: " + _quoted(release.version),
         f"date-released: {release.created_at:%Y-%m-%d}",
-        "authors:",
-        "  - name: " + _quoted(benchmark.team.name),
+        *_authors(authors_of(release), ""),
+        "keywords:",
+        "  - culture",
+        "  - benchmark",
     ]
-    if benchmark.purpose.strip():
-        lines.append("abstract: " + _quoted(benchmark.purpose.strip()))
+    if written["purpose"]:
+        lines.append("abstract: " + _quoted(written["purpose"]))
     if identifier:
         lines.append(f"license: {identifier}")
+    if doi := doi_of(release):
+        lines += ["identifiers:", "  - type: doi", "    value: " + _quoted(doi)]
+    if written["citation"]:
+        lines += ["preferred-citation:", "  type: article", "  title: " + _quoted(written["citation"])]
+        lines += _authors(authors_of(release), "  ")
     return "\n".join([*lines, ""]).encode()
 
 
 def bibtex(release: Release) -> str:
     """The same for BibTeX; braces of texts are left out, since an odd one would break the entry."""
-    benchmark = release.benchmark
-    title, team = (text.translate({123: None, 125: None, 92: None}) for text in (benchmark.name, benchmark.team.name))
+    title = _plain(release.facts["described"]["written"]["name"])
+    authors = " and ".join(_bibtex_name(author) for author in authors_of(release))
+    doi = f"  doi = {{{_plain(doi_of(release))}}},\n" if doi_of(release) else ""
     return (
-        f"@misc{{{benchmark.slug}-{release.version},\n"
+        f"@misc{{{release.benchmark.slug}-{release.version},\n"
         f"  title = {{{{{title}, release {release.version}}}}},\n"
-        f"  author = {{{{{team}}}}},\n"
+        f"  author = {{{authors}}},\n{doi}"
         f"  year = {{{release.created_at:%Y}}}\n}}"
     )
+
+
+def _bibtex_name(author: Author) -> str:
+    """The name of a group stands in braces of its own, so that it is no family name."""
+    if "name" in author:
+        return f"{{{_plain(author['name'])}}}"
+    return _plain(f"{author['family']}, {author['given']}")
+
+
+def _authors(authors: list[Author], indent: str) -> list[str]:
+    lines = [f"{indent}authors:"]
+    for author in authors:
+        fields = [f"{key}: {_quoted(author[name])}" for name, key in _AUTHOR_KEYS if author.get(name)]
+        lines += [f"{indent}  - {fields[0]}", *(f"{indent}    {field}" for field in fields[1:])]
+    return lines
+
+
+def cited_names(release: Release) -> str:
+    return ", ".join(map(author_name, authors_of(release)))
+
+
+def _plain(text: str) -> str:
+    return text.translate({123: None, 125: None, 92: None})
 
 
 def _quoted(text: str) -> str:

@@ -10,8 +10,11 @@ from django.conf import settings
 from django.urls import reverse
 
 from releases.contents.tables import ReleaseTable
+from releases.descriptions.authors import Author, author_name
 from releases.descriptions.card import languages
-from releases.descriptions.licences import spdx_identifier
+from releases.descriptions.citation import authors_of, cited_names
+from releases.descriptions.licences import EXTENSIONS, spdx_identifier
+from releases.descriptions.responsible import responsible
 from releases.models import Release, ReleaseFile
 from releases.rows.columns import RowColumn
 
@@ -40,33 +43,44 @@ _CELLS = {"number": "sc:Float", "integer": "sc:Integer"}
 
 Column = tuple[str, str, str]
 """Name, type and meaning."""
+RecordSet = tuple[str, str, Sequence[Column]]
+"""Name, the path of its file, and its columns."""
 
 
-def croissant(release: Release, sets: Sequence[tuple[str, str, Sequence[Column]]]) -> dict[str, Any]:
-    """`sets`: of each table its name, the path of its file, and its columns."""
-    benchmark, known = release.benchmark, release.facts["known"]
-    identifier = spdx_identifier(benchmark.licence)
-    licence = f"https://spdx.org/licenses/{identifier}.html" if identifier else benchmark.licence
+def croissant(release: Release, sets: Sequence[RecordSet]) -> dict[str, Any]:
+    benchmark, known, written = release.benchmark, release.facts["known"], release.facts["described"]["written"]
+    identifier = spdx_identifier(written["licence"])
+    licence = f"https://spdx.org/licenses/{identifier}.html" if identifier else written["licence"]
     return {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
-        "conformsTo": ["http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0"],
+        "conformsTo": ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"],
         "name": benchmark.slug,
-        "alternateName": benchmark.name,
-        "description": benchmark.purpose.strip() or benchmark.name,
+        "alternateName": written["name"],
+        "description": written["purpose"] or written["name"],
         **_address(release),
         "license": licence or "Not stated",
-        "creator": {"@type": "sc:Organization", "name": benchmark.team.name},
+        "creator": [_creator(author) for author in authors_of(release)],
         "datePublished": f"{release.created_at:%Y-%m-%d}",
         "version": release.version,
-        "citeAs": benchmark.citation.strip() or f"{benchmark.team.name}: {benchmark.name}, release {release.version}",
+        "citeAs": written["citation"] or f"{cited_names(release)}: {written['name']}, release {release.version}",
         "inLanguage": languages(known),
         "keywords": ["culture", "emic"],
         "isLiveDataset": False,
-        **_responsible(release),
+        **responsible(release),
         "distribution": list(_distribution(release, [path for _name, path, _columns in sets])),
         "recordSet": [_record_set(name, path, columns) for name, path, columns in sets],
     }
+
+
+def _creator(author: Author) -> dict[str, Any]:
+    kind = "sc:Organization" if "name" in author else "sc:Person"
+    creator: dict[str, Any] = {"@type": kind, "name": author_name(author)}
+    if "orcid" in author:
+        creator["sameAs"] = author["orcid"]
+    if "affiliation" in author:
+        creator["affiliation"] = {"@type": "sc:Organization", "name": author["affiliation"]}
+    return creator
 
 
 def _address(release: Release) -> dict[str, str]:
@@ -80,7 +94,7 @@ def _address(release: Release) -> dict[str, str]:
 
 def columns_of(table: ReleaseTable) -> list[Column]:
     """Fixed columns, then those of the sheets."""
-    fixed = described(table.table.kind.written)
+    fixed = described(table.columns)
     own = [(f"answer.{name}", _CELLS.get(kind, "sc:Text"), "Of the sheet; see the codebook.")
            for name, kind in table.table.cells.items()]  # fmt: skip
     return [*fixed, *own]
@@ -91,16 +105,33 @@ def described(columns: Sequence[RowColumn]) -> list[Column]:
 
 
 def _distribution(release: Release, paths: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The files that record sets read, then the archives with the pictures in them."""
     for file in ReleaseFile.objects.filter(release=release, path__in=paths).order_by("path"):
-        yield {
-            "@type": "cr:FileObject",
-            "@id": file.path,
-            "name": file.path,
-            "contentUrl": file.path,
-            "contentSize": f"{file.bytes} B",
-            "encodingFormat": _FORMATS[file.path.rpartition(".")[2]],
-            "sha256": file.sha256,
-        }
+        yield _file_object(file, _FORMATS[file.path.rpartition(".")[2]])
+    formats = release.facts["described"]["picture_formats"]
+    for file in ReleaseFile.objects.filter(release=release, media_type="application/zip").order_by("path"):
+        yield _file_object(file, "application/zip")
+        for form in sorted(formats):
+            yield {
+                "@type": "cr:FileSet",
+                "@id": f"{file.path.removesuffix('.zip')}-{form}",
+                "name": f"{file.path.removesuffix('.zip')}-{form}",
+                "containedIn": {"@id": file.path},
+                "encodingFormat": f"image/{form.lower()}",
+                "includes": f"images/*/*.{EXTENSIONS.get(form.lower(), form.lower())}",
+            }
+
+
+def _file_object(file: ReleaseFile, form: str) -> dict[str, Any]:
+    return {
+        "@type": "cr:FileObject",
+        "@id": file.path,
+        "name": file.path,
+        "contentUrl": file.path,
+        "contentSize": f"{file.bytes} B",
+        "encodingFormat": form,
+        "sha256": file.sha256,
+    }
 
 
 def _record_set(name: str, path: str, columns: Sequence[Column]) -> dict[str, Any]:
@@ -120,24 +151,3 @@ def _record_set(name: str, path: str, columns: Sequence[Column]) -> dict[str, An
             for column, kind, meaning in columns
         ],
     }
-
-
-def _responsible(release: Release) -> dict[str, Any]:
-    known = release.facts["known"]
-    skipped = ", ".join(f"{reason or 'no reason'}: {count}" for reason, count in known["skipped"].items())
-    protocol = "; ".join(
-        f"{stage['name']}: {stage['target_answers']} answers wanted of each item, {stage['acceptance']}"
-        for stage in known["stages"]
-    )
-    values = {
-        "dataCollection": "People of each cohort answer sheets in a browser, and models answer the same sheets.",
-        "dataCollectionType": ["Crowdsourcing"] if known["people"] else [],
-        "dataCollectionTimeframe": [date for date in (known["first"], known["last"]) if date],
-        "dataCollectionMissingData": f"Skipped, by reason: {skipped}" if skipped else "Nothing was skipped.",
-        "dataAnnotationProtocol": protocol,
-        "dataAnnotationPlatform": [f"Emic {settings.VERSION}"],
-        "annotatorDemographics": [f"{row['label']}: {row['people']} people" for row in known["cohorts"]],
-        "machineAnnotationTools": known["models"],
-        "dataImputationProtocol": "none",
-    }
-    return {f"rai:{name}": value for name, value in values.items() if value}

@@ -14,6 +14,7 @@ from releases.formats.archive import FileSummary
 from releases.rows.columns import Row, RowColumn
 
 ROWS = 5000  # of one group: memory holds no more of them
+PICTURE_BYTES = 16_000_000  # of the pictures of one group
 _ANSWERS: dict[str, Any] = {"string": "text", "json": "json", "number": "float8", "integer": "int8"}
 
 
@@ -23,15 +24,48 @@ def parquet_blocks(
     """A file in pieces. `answers`: the sheets' own columns, by name with their type; they follow as `answer.<name>`."""
     own = [RowColumn(name, "", _ANSWERS[kind], "") for name, kind in answers.items()]
     fields = [_field(column.name, column) for column in columns] + [_field(f"answer.{c.name}", c) for c in own]
-    schema, pipe, rows = arrow.schema(fields), _Pipe(), iter(rows)
+    pictures = [column.name for column in columns if column.type in ("picture", "pictures")]
+    schema, pipe = arrow.schema(fields, _features(columns, own) if pictures else None), _Pipe()
     with parquet.ParquetWriter(pipe, schema, compression="zstd") as writer:
-        while group := list(islice(rows, ROWS)):
+        for group in _groups(iter(rows), pictures):
             written.rows += len(group)
             arrays = [_array(column, (row[column.name] for row in group)) for column in columns]
             arrays += [_array(column, (row.get("cells", {}).get(column.name) for row in group)) for column in own]
             writer.write_batch(arrow.record_batch(arrays, schema=schema))
             yield pipe.take()
     yield pipe.take()
+
+
+def _groups(rows: Iterator[Row], pictures: Sequence[str]) -> Iterator[list[Row]]:
+    """Rows that are in memory together. Pictures make a group shorter."""
+    if not pictures:
+        while group := list(islice(rows, ROWS)):
+            yield group
+        return
+    group, size = [], 0
+    for row in rows:
+        group.append(row)
+        for value in (row[name] for name in pictures):
+            files = value if isinstance(value, list) else [value]
+            size += sum(len(file["bytes"]) for file in files if file)
+        if size >= PICTURE_BYTES or len(group) == ROWS:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
+
+
+def _features(columns: Sequence[RowColumn], own: Sequence[RowColumn]) -> dict[str, str]:
+    """What Hugging Face reads: without it a picture stays a struct of bytes and path. All columns must be named."""
+    features: dict[str, Any] = {}
+    for name, kind in [*((c.name, c.type) for c in columns), *((f"answer.{c.name}", c.type) for c in own)]:
+        if kind == "picture":
+            features[name] = {"_type": "Image"}
+        elif kind == "pictures":
+            features[name] = {"feature": {"_type": "Image"}, "_type": "List"}
+        else:
+            features[name] = {"dtype": _DTYPES.get(kind, "string"), "_type": "Value"}
+    return {"huggingface": json.dumps({"info": {"features": features}})}
 
 
 def _field(name: str, column: RowColumn) -> Any:
@@ -51,6 +85,12 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+def _pictures(value: Any) -> Any:
+    return value
+
+
+_PICTURE = arrow.struct([("bytes", arrow.binary()), ("path", arrow.string())])
+_DTYPES = {"int8": "int64", "int4": "int32", "float8": "float64", "bool": "bool", "time": "timestamp[us, tz=UTC]"}
 _TYPES: dict[str, tuple[Any, Callable[[Any], Any]]] = {
     "int8": (arrow.int64(), int),
     "int4": (arrow.int32(), int),
@@ -60,6 +100,8 @@ _TYPES: dict[str, tuple[Any, Callable[[Any], Any]]] = {
     "person": (arrow.string(), _text),
     "json": (arrow.string(), _json),
     "time": (arrow.timestamp("us", tz="UTC"), datetime.fromisoformat),
+    "picture": (_PICTURE, _pictures),
+    "pictures": (arrow.list_(_PICTURE), _pictures),
 }
 
 

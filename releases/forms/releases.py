@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.models import Campaign
 from benchmarks.models import Benchmark, Stage
 from releases.models import ReleaseSelection
-from releases.models.selections import FORMATS
+from releases.models.selections import FORMATS, SPLITS
 
 
 class StageChoices(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
@@ -45,16 +45,55 @@ class ReleaseForm(forms.Form):
         widget=forms.RadioSelect,
         choices=[
             ("licensed", _("Files of pictures that have a licence")),
-            ("names", _("Names and checksums only")),
             ("all", _("Files of all pictures")),
+            ("licensed_originals", _("Files as they came, of pictures that have a licence")),
+            ("originals", _("Files as they came, of all pictures")),
+            ("names", _("Names and checksums only")),
+            ("none", _("Nothing")),
         ],
         initial="licensed",
-        help_text=_("Files lose what cameras and programs wrote into them, such as place and device. Pixels stay."),
+        help_text=_(
+            "Files lose what cameras and programs wrote into them, such as place and device. Pixels stay. Files as they"
+            " came keep all of it."
+        ),
+    )
+    embed = forms.BooleanField(
+        label=_("Put the files into the Parquet files of items"),
+        required=False,
+        help_text=_("The column “image”, as Hugging Face reads it. Without this they are in images.zip."),
     )
     versions = forms.BooleanField(
         label=_("Include replaced and withdrawn answers"),
         required=False,
         help_text=_("In a file of their own, “versions”. None of them counts."),
+    )
+    train = forms.IntegerField(label=_("Training, percent"), required=False, min_value=0, max_value=100)
+    validation = forms.IntegerField(label=_("Validation, percent"), required=False, min_value=0, max_value=100)
+    test = forms.IntegerField(label=_("Test, percent"), required=False, min_value=0, max_value=100)
+    group_by = forms.ChoiceField(
+        label=_("Stays together in a split"),
+        required=False,
+        choices=[
+            ("item", _("Each item, with what was made of it")),
+            ("concept", _("Items of one concept")),
+            ("origin", _("Items of one culture")),
+            ("source", _("Items made of the same first item")),
+        ],
+    )
+    seed = forms.IntegerField(
+        label=_("Seed"),
+        required=False,
+        min_value=0,
+        max_value=2**31 - 1,
+        help_text=_("The same seed and shares put an item into the same split in every version."),
+    )
+    withhold = forms.BooleanField(
+        label=_("Withhold the answers of the test split"),
+        required=False,
+        help_text=_(
+            "Its items are released; its answers stay here, with a checksum in the manifest. Only owners can download"
+            " them. Documents of the paper and agreement are then left out, since they are made of all answers."
+        ),
     )
     notes = forms.CharField(
         label=_("What changed (optional)"),
@@ -69,8 +108,27 @@ class ReleaseForm(forms.Form):
         stages = benchmark.stages.filter(items__isnull=False).distinct()
         self.fields["stages"].queryset = stages  # type: ignore[attr-defined]
         self.fields["stages"].initial = [stage.pk for stage in stages]
-        for name in ("version", "notes"):
+        for name in ("version", "notes", *SPLITS, "seed", "group_by"):
             self.fields[name].widget.attrs |= {"class": "in", "dir": "auto"}
+
+    @property
+    def has_splits(self) -> bool:
+        """Whether the part of the form with splits is open at first."""
+        return any(self[name].value() or self[name].errors for name in (*SPLITS, "withhold"))
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or {}
+        shares = [data.get(name) or 0 for name in SPLITS]
+        if sum(shares) not in (0, 100):
+            text = _("The shares add up to %(sum)s percent. They must add up to 100, or all be empty.")
+            self.add_error("train", text % {"sum": sum(shares)})
+        if data.get("withhold") and (not data.get("test") or data["test"] == 100):
+            self.add_error("withhold", _("Give the test split a share, and another split the rest."))
+        if data.get("embed") and "parquet" not in data.get("formats", ()):
+            self.add_error("embed", _("This needs the format Parquet."))
+        if data.get("embed") and data.get("pictures") in ("names", "none"):
+            self.add_error("embed", _("This needs the files of pictures."))
+        return data
 
     def selection(self) -> ReleaseSelection:
         stages = [stage.pk for stage in self.cleaned_data["stages"]]
@@ -78,4 +136,9 @@ class ReleaseForm(forms.Form):
         formats = [form for form in FORMATS if form in self.cleaned_data["formats"]]
         campaigns = tuple(opened.values_list("pk", flat=True))
         data = self.cleaned_data
-        return ReleaseSelection(tuple(stages), campaigns, tuple(formats), data["versions"], data["pictures"])
+        splits = tuple((name, data[name]) for name in SPLITS if data.get(name))
+        return ReleaseSelection(
+            tuple(stages), campaigns, tuple(formats), data["versions"], data["pictures"],
+            splits=splits if len(splits) > 1 else (), withheld="test" if data["withhold"] else "",
+            group_by=data["group_by"] or "item", seed=data["seed"] or 0, embed=data["embed"],
+        )  # fmt: skip

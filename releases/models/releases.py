@@ -82,6 +82,43 @@ class ReleaseFile(models.Model):
         return f"{self.release.folder}/{self.path}"
 
 
+class WithheldFile(models.Model):
+    """A finished file that stays on the server: answers of a withheld split. Only owners can download it. It is no
+    ReleaseFile, so that nothing that lists the files of a release can ship it."""
+
+    release = models.ForeignKey(Release, models.PROTECT, related_name="withheld_files")
+    path = models.CharField(max_length=300)
+    sha256 = models.CharField(max_length=64)
+    bytes = models.PositiveBigIntegerField()
+    rows = models.PositiveBigIntegerField(null=True)
+    media_type = models.CharField(max_length=80)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["release", "path"], name="withheld_file_once")]
+
+    def __str__(self) -> str:
+        return self.path
+
+    @property
+    def stored_name(self) -> str:
+        return f"{self.release.folder}/{self.path}"
+
+
+class ReleaseItem(models.Model):
+    """The split of an item in a release that is split. `hides_text`: the item was made of withheld answers."""
+
+    release = models.ForeignKey(Release, models.PROTECT, related_name="items", db_index=False)
+    item = models.ForeignKey("benchmarks.Item", models.PROTECT, related_name="+", db_index=False)
+    split = models.CharField(max_length=20)
+    hides_text = models.BooleanField(default=False)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["release", "item"], name="release_item_once")]
+
+    def __str__(self) -> str:
+        return f"{self.item_id} in {self.split}"
+
+
 class ReleaseRow(models.Model):
     """A row of a release: which it is, its state, and a checksum of all that it says.
 
@@ -94,6 +131,7 @@ class ReleaseRow(models.Model):
     number = models.BigIntegerField()
     part = models.CharField(max_length=20, blank=True)
     state = models.CharField(max_length=40, blank=True)
+    split = models.CharField(max_length=20, db_default="train", default="train")
     digest = models.UUIDField(help_text="MD5 of the columns; finds changes, proves nothing.")
 
     class Meta:

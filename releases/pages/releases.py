@@ -32,6 +32,9 @@ PICTURES = {
     "names": gettext_lazy("Names and checksums only"),
     "licensed": gettext_lazy("Files of pictures that have a licence"),
     "all": gettext_lazy("Files of all pictures"),
+    "licensed_originals": gettext_lazy("Files as they came, of pictures that have a licence"),
+    "originals": gettext_lazy("Files as they came, of all pictures"),
+    "none": gettext_lazy("Nothing"),
 }
 
 

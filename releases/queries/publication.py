@@ -1,17 +1,23 @@
 """What stands against publishing a release, and what has happened to its answers since it was frozen."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import QuerySet
+from django.db.models.fields.json import KeyTextTransform
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from annotation.models import Annotation, Campaign
+from annotation.models import Annotation, Campaign, SheetVersion
+from annotation.sheets.sheet import Sheet
 from benchmarks.models import Benchmark, ItemImage
-from people.models import Consent
-from releases.models import Release, ReleaseRow, ReleaseSelection
+from people.models import Consent, ConsentVersion
+from releases.descriptions.sections import gaps
+from releases.models import Release, ReleaseItem, ReleaseRow, ReleaseSelection
+
+_PUBLICATION = re.compile(r"publi|releas|shared with others|open data", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -62,13 +68,76 @@ def publication_errors(release: Release) -> list[str]:
 def publication_warnings(release: Release) -> list[str]:
     """What whoever publishes must have seen."""
     chosen = release.chosen
-    warnings = _unlicensed_pictures(chosen)
+    warnings = [*_unlicensed_pictures(chosen), *_open_campaigns(chosen), *_descriptions(release), *_consent(release)]
+    if chosen.pictures in ("originals", "licensed_originals"):
+        warnings.append(_("Pictures keep what cameras wrote into them, such as place and device."))
+    if _has_free_text(release):
+        text = _("Answers in free text are in the release. Look them through for names and addresses.")
+        warnings.append(text)
+    return warnings + _newly_shipped(release)
+
+
+def _open_campaigns(chosen: ReleaseSelection) -> list[str]:
     campaigns = Campaign.objects.filter(pk__in=chosen.campaigns, state__in=(Campaign.State.OPEN, Campaign.State.PAUSED))
     names = list(campaigns.order_by("pk").values_list("name", flat=True))
-    if names:
-        quoted = ", ".join(f"“{name}”" for name in names)
-        warnings.append(_("Not closed yet: %(campaigns)s. Later answers are not in it.") % {"campaigns": quoted})
+    if not names:
+        return []
+    quoted = ", ".join(f"“{name}”" for name in names)
+    return [_("Not closed yet: %(campaigns)s. Later answers are not in it.") % {"campaigns": quoted}]
+
+
+def _descriptions(release: Release) -> list[str]:
+    """Gaps, and texts that were written since the build."""
+    missing = len(gaps(release))
+    warnings = []
+    if missing:
+        text = ngettext(
+            "%(n)s part of the descriptions is not stated.", "%(n)s parts of the descriptions are not stated.", missing
+        )
+        warnings.append(text % {"n": missing})
+    described, benchmark = release.facts.get("described"), release.benchmark
+    if described and (described["card"], described["authors"]) != (benchmark.card, benchmark.authors):
+        warnings.append(_("The description was changed since the build. Build again to print it."))
     return warnings
+
+
+def _consent(release: Release) -> list[str]:
+    """Whether people were told that answers are published, as far as words of the consent text say so."""
+    newest = ConsentVersion.objects.filter(team=release.benchmark.team_id).exclude(published_at=None)
+    version = newest.order_by("-number").first()
+    if version is None:
+        return [_("The team has no consent text, so nobody was asked whether answers may be published.")]
+    english = version.texts.filter(language__startswith="en")
+    if not english.exists() or any(_PUBLICATION.search(text.body) for text in english):
+        return []
+    return [_("The consent text does not say that answers are published.")]
+
+
+def _has_free_text(release: Release) -> bool:
+    versions = SheetVersion.objects.filter(stage__in=release.chosen.stages)
+    sheets = (Sheet.from_json(version.definition, stored=True) for version in versions)
+    return any(sheet.level(field.key) == "text" for sheet in sheets for field in sheet.fields)
+
+
+def _newly_shipped(release: Release) -> list[str]:
+    """Answers that an earlier release withheld: whoever was promised an unseen test must know."""
+    earlier = release.benchmark.releases.exclude(selection__withheld="").filter(selection__withheld__isnull=False)
+    withheld = ReleaseItem.objects.filter(
+        release__in=earlier.exclude(published_at=None), split=KeyTextTransform("withheld", "release__selection")
+    )
+    items = set(withheld.values_list("item", flat=True))
+    if not items:
+        return []
+    kept = ReleaseItem.objects.filter(release=release, split=release.chosen.withheld or "-", item__in=items)
+    shown = len(items) - kept.values("item").distinct().count()
+    if not shown:
+        return []
+    text = ngettext(
+        "The answers of %(n)s item were withheld in an earlier release and are in this one.",
+        "The answers of %(n)s items were withheld in an earlier release and are in this one.",
+        shown,
+    )
+    return [text % {"n": shown}]
 
 
 def _unlicensed_pictures(chosen: ReleaseSelection) -> list[str]:
@@ -83,5 +152,7 @@ def _unlicensed_pictures(chosen: ReleaseSelection) -> list[str]:
         "names": _("The release names them, without files."),
         "licensed": _("Their files are left out."),
         "all": _("Their files are in the release. Readers may not be allowed to use them."),
+        "none": _("The release does not name them."),
     }
+    consequences |= {"licensed_originals": consequences["licensed"], "originals": consequences["all"]}
     return [text % {"n": unlicensed, "total": total} + " " + consequences[chosen.pictures]]

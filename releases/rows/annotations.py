@@ -290,6 +290,7 @@ ANNOTATIONS = RowKind(
         ),
     },
     state="CASE WHEN a.counted THEN 'counted' ELSE a.uncounted_because END",
+    item="i.id",
 )  # fmt: skip
 VERSIONS = replace(
     ANNOTATIONS,

@@ -28,9 +28,9 @@ class FrozenKey:
 
 
 def digest_query(kind: RowKind, scope: RowScope, conditions: Sequence[Condition]) -> tuple[str, list[Any]]:
-    """All rows by their columns number, part, state and digest."""
+    """All rows by their columns number, part, state, item and digest."""
     inner, params = _inner(kind, scope, conditions)
-    return f"SELECT x.number, x.part, x.state, {_digest(kind)} AS digest FROM ({inner}) x", params  # noqa: S608
+    return f"SELECT x.number, x.part, x.state, x.item, {_digest(kind)} AS digest FROM ({inner}) x", params  # noqa: S608
 
 
 def read_frozen(
@@ -68,6 +68,7 @@ def _inner(kind: RowKind, scope: RowScope, conditions: Sequence[Condition]) -> t
     columns = ", ".join(f"{column.select} AS c{place}" for place, column in enumerate(kind.columns))
     part = f"({kind.order[1]})::text" if len(kind.order) > 1 else "''::text"
     key = f"{kind.order[0]} AS number, {part} AS part, ({kind.state})::text AS state"
+    key += f", ({kind.item or 'NULL'})::bigint AS item"
     return f"SELECT {columns}, {key} {source} OFFSET 0", params
 
 

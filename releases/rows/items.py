@@ -7,8 +7,9 @@ from releases.rows.filters import RowFilter
 from releases.rows.kinds import RowKind, RowScope
 
 _PICTURES = """
-  SELECT json_agg(json_build_object('role', p.role, 'sha256', g.sha256, 'format', g.format, 'width', g.width,
-    'height', g.height, 'file', p.file_name, 'alt', p.alt, 'source', p.source, 'licence', p.licence) ORDER BY p.role)
+  SELECT json_agg(json_build_object('role', p.role, 'sha256', g.sha256, 'format', g.format, 'bytes', g.bytes,
+    'width', g.width, 'height', g.height, 'file', p.file_name, 'alt', p.alt, 'source', p.source,
+    'licence', p.licence) ORDER BY p.role)
   FROM benchmarks_itemimage p JOIN benchmarks_image g ON g.id = p.image_id WHERE p.item_id = i.id
 """
 _DERIVED = """
@@ -28,8 +29,8 @@ _COLUMNS = (
         f"coalesce(({_PICTURES}), '[]')::text",
         "json",
         "Its pictures as a list of role, sha256 (of the file"
-        " as it came), format, width and height upright, file (its path in the import, empty where it came otherwise),"
-        " alt, source and licence.",
+        " as it came), format, bytes, width and height upright, file (its path in the import, empty where it came"
+        " otherwise), alt, source and licence.",
     ),
     RowColumn(
         "derived_from",
@@ -61,6 +62,7 @@ ITEMS = RowKind(
     columns=_COLUMNS,
     source=_FROM,
     order=("i.id",),
+    item="i.id",
     params=_params,
     filters={
         "stage": RowFilter("t.key = ANY(%s)", "text", "Key of the stage."),

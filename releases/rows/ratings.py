@@ -39,6 +39,7 @@ RATINGS = RowKind(
         "FROM annotation_rating f JOIN annotation_annotation a ON a.id = f.annotation_id",
     ),
     order=("f.id",),
+    item="i.id",
     params=ANNOTATIONS.params,
     finish=_finish,
     filters={

@@ -21,7 +21,7 @@ from releases.contents.pictures import PictureMissing
 from releases.contents.planned_files import CHECKSUMS, MANIFEST, PlannedFile, planned_files
 from releases.contents.tables import release_tables
 from releases.formats.archive import FileSummary
-from releases.models import Release, ReleaseFile
+from releases.models import Release, ReleaseFile, WithheldFile
 from releases.rows.frozen import RowsChanged
 from releases.services.freezing import check_surroundings, freeze, lock_for_build, thaw
 
@@ -35,7 +35,7 @@ def run(work: JobContext) -> None:
     try:
         with transaction.atomic():
             frozen_at = lock_for_build(release.pk, work.job.pk).frozen_at
-        if frozen_at is None:
+        if frozen_at is None or "described" not in release.facts:  # frozen by an older version
             release = freeze(work, release.pk)
         _write_files(work, release)
     except RowsChanged as change:
@@ -66,7 +66,7 @@ def _write_files(work: JobContext, release: Release) -> None:
     tables = release_tables(release)
     check_surroundings(release, tables)
     files = planned_files(release, tables)
-    written = set(release.files.values_list("path", flat=True))
+    written = {*release.files.values_list("path", flat=True), *release.withheld_files.values_list("path", flat=True)}
     work.expect(sum(file.expected + 1 for file in files))
     done, turn = sum(file.expected + 1 for file in files if file.path in written), TimeSlice(work)
     for file in files:
@@ -91,7 +91,8 @@ def _write_file(work: JobContext, release: Release, file: PlannedFile, done: int
 
     work.check()
     pieces, written = file.open(progress)
-    stored = ReleaseFile(release=release, path=file.path, media_type=file.media_type)
+    model = WithheldFile if file.withheld else ReleaseFile
+    stored = model(release=release, path=file.path, media_type=file.media_type)
     stored.bytes = storage.replace(stored.stored_name, _hashed(pieces, written))
     stored.sha256, stored.rows = written.sha.hexdigest(), written.rows if file.has_rows else None
     with transaction.atomic():

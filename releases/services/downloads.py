@@ -10,7 +10,7 @@ from benchmarks.services import storage
 from jobs.models import Event, record
 from people.models import User
 from releases.formats.archive import DATED, FileSummary, archive
-from releases.models import Release, ReleaseFile
+from releases.models import Release, ReleaseFile, WithheldFile
 
 READ = "release.read"
 _BLOCK = 256 * 1024
@@ -23,6 +23,11 @@ def is_available(release: Release) -> bool:
 
 def open_file(file: ReleaseFile, actor: User) -> BinaryIO:
     _record(file.release, actor)
+    return storage.open_binary(file.stored_name)
+
+
+def open_withheld(file: WithheldFile, actor: User) -> BinaryIO:
+    record(actor, "release.withheld_read", scope=file.release.benchmark.scope, target=f"release:{file.release_id}")
     return storage.open_binary(file.stored_name)
 
 

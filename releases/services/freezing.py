@@ -5,21 +5,24 @@ from dataclasses import asdict
 from typing import Any
 
 from django.db import connection, transaction
+from django.db.models import Count
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.queries.answers import watermark
-from benchmarks.models import Benchmark
 from jobs.services.job_context import JobContext, JobFailed
 from jobs.services.lease_keeper import kept_lease
+from releases.contents.parts import parts_of, shipped_parts
 from releases.contents.tables import RATINGS, ReleaseTable, release_tables
 from releases.exports.document_files import document_members
-from releases.models import Release, ReleaseFile, ReleaseRow
+from releases.models import Release, ReleaseFile, ReleaseItem, ReleaseRow, WithheldFile
+from releases.queries.description_facts import description_facts
 from releases.queries.differences import differences
 from releases.queries.known_facts import known_facts
 from releases.rows.annotations import consents_of
 from releases.rows.frozen import RowsChanged, digest_query
 from releases.rows.snapshot import repeatable_read
+from releases.services.splitting import assign_splits
 
 
 def lock_for_build(release_id: int, job_id: int) -> Release:
@@ -40,14 +43,18 @@ def freeze(work: JobContext, release_id: int) -> Release:
     with kept_lease(work), repeatable_read():
         release = lock_for_build(release_id, work.job.pk)
         ReleaseFile.objects.filter(release=release).delete()
+        WithheldFile.objects.filter(release=release).delete()
         ReleaseRow.objects.filter(release=release)._raw_delete(using="default")
+        assign_splits(release)
         tables = release_tables(release)
-        counts = {table.name: _freeze_table(release, table) for table in tables}
+        for table in tables:
+            _freeze_table(release, table)
         release.state, release.built_at, release.manifest_sha256 = Release.State.DRAFT, None, ""
         release.frozen_at = timezone.now()
         release.watermark = watermark(release.benchmark)
-        release.facts = {"rows": counts, **_facts(tables), "documents": _documents(release.benchmark, tables)}
+        release.facts = {**_parts(release, tables), **_facts(tables), "documents": _documents(release, tables)}
         release.facts["known"] = known_facts(release.benchmark, release.chosen)
+        release.facts["described"] = description_facts(release.benchmark, release.chosen)
         if release.parent:
             release.facts["differences"] = [asdict(table) for table in differences(release, release.parent)]
         release.save()
@@ -86,26 +93,54 @@ def _facts(tables: list[ReleaseTable]) -> dict[str, Any]:
     }
 
 
-def _documents(benchmark: Benchmark, tables: list[ReleaseTable]) -> dict[str, str]:
-    """Documents of the paper, such as a COCO file, made of the same moment. They are small, and kept as text."""
-    documents = {}
+def _parts(release: Release, tables: list[ReleaseTable]) -> dict[str, Any]:
+    """Where each file of rows begins and ends, and how many rows and items that makes."""
+    chosen = release.chosen
+    every = {
+        table.name: parts_of(release, table.name, embedded=chosen.embed and table.table.key == "items")
+        for table in tables
+    }
+    shipped = {name: shipped_parts(chosen, name, parts) for name, parts in every.items()}
+    withheld = [part for name, parts in every.items() for part in parts
+                if part.split == chosen.withheld and name.endswith(f"/{RATINGS}")]  # fmt: skip
+    splits = (
+        ReleaseItem.objects.filter(release=release).values_list("item__stage__key", "split").annotate(n=Count("pk"))
+    )
+    return {
+        "rows": {name: sum(part.rows for part in parts) for name, parts in shipped.items()},
+        "parts": {name: [part.to_json() for part in parts] for name, parts in shipped.items()},
+        "splits": [list(row) for row in splits.order_by("item__stage__position", "split")],
+        "withheld_answers": sum(part.rows for part in withheld),
+    }
+
+
+def _documents(release: Release, tables: list[ReleaseTable]) -> dict[str, str]:
+    """Documents of the paper, such as a COCO file, made of the same moment. They are small, and kept as text.
+
+    A document does not know of splits, so there is none where answers are withheld.
+    """
+    documents: dict[str, str] = {}
+    if release.chosen.withheld:
+        return documents
     for table in tables:
         if table.table.key == RATINGS:
             campaigns = [campaign.pk for campaign in table.campaigns]
-            for member in document_members(benchmark, table.stage.key, campaigns):
+            for member in document_members(release.benchmark, table.stage.key, campaigns):
                 content = b"".join(member.lines()).decode()
                 documents[f"{table.stage.key}-{member.file.key}"] = content
     return documents
 
 
-def _freeze_table(release: Release, table: ReleaseTable) -> int:
+def _freeze_table(release: Release, table: ReleaseTable) -> None:
+    """A row about no item is in the first split."""
     query, params = digest_query(table.table.kind, table.scope, table.table.conditions)
     rows: Any = ReleaseRow._meta.db_table
     sql = (
-        f'INSERT INTO {rows} (release_id, "table", place, number, part, state, digest)'  # noqa: S608
-        " SELECT %s, %s, row_number() OVER (ORDER BY x.number, x.part), x.number, x.part, x.state, x.digest"
-        f" FROM ({query}) x"
+        f'INSERT INTO {rows} (release_id, "table", place, number, part, state, split, digest)'  # noqa: S608
+        " SELECT %s, %s, row_number() OVER (ORDER BY x.number, x.part), x.number, x.part, x.state,"
+        f" coalesce(s.split, %s), x.digest FROM ({query}) x"
+        " LEFT JOIN releases_releaseitem s ON s.release_id = %s AND s.item_id = x.item"
     )
+    first = release.chosen.split_names[0]
     with connection.cursor() as cursor:
-        cursor.execute(sql, [release.pk, table.name, *params])
-        return int(cursor.rowcount)
+        cursor.execute(sql, [release.pk, table.name, first, *params, release.pk])

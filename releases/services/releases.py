@@ -15,7 +15,7 @@ from benchmarks.models import Benchmark
 from jobs.models import Job, record
 from jobs.services import lifecycle as jobs
 from people.models import User
-from releases.models import Release, ReleaseFile, ReleaseRow, ReleaseSelection
+from releases.models import Release, ReleaseFile, ReleaseItem, ReleaseRow, ReleaseSelection, WithheldFile
 from releases.queries.publication import publication_errors, publication_warnings
 from releases.services.building import KIND
 
@@ -82,8 +82,8 @@ def build(release: Release, actor: User) -> Job:
         return _start(locked, actor)
 
 
-def publish(release: Release, actor: User, *, confirmed: bool) -> None:
-    """Make it final. Warnings must be confirmed. Raises ReleaseRefused."""
+def publish(release: Release, actor: User, *, confirmed: bool, reason: str = "") -> None:
+    """Make it final. Warnings must be confirmed with a reason. Raises ReleaseRefused."""
     with transaction.atomic():
         locked = _locked(release)
         if locked.state != Release.State.READY:
@@ -93,8 +93,10 @@ def publish(release: Release, actor: User, *, confirmed: bool) -> None:
         warnings = publication_warnings(locked)
         if warnings and not confirmed:
             raise ReleaseRefused(_("Confirm the warnings first."))
+        if warnings and not reason.strip():
+            raise ReleaseRefused(_("Write why the release is published in spite of the warnings."))
         Release.objects.filter(pk=locked.pk).update(state=Release.State.PUBLISHED, published_at=timezone.now())
-        _record(locked, actor, "release.published", confirmed=warnings)
+        _record(locked, actor, "release.published", confirmed=warnings, reason=reason.strip())
 
 
 def withdraw(release: Release, actor: User, *, reason: str) -> None:
@@ -122,9 +124,11 @@ def delete(release: Release, actor: User) -> None:
         if locked.children.exists():
             raise ReleaseRefused(_("A later release names this one as its predecessor. Delete that one first."))
         _record(locked, actor, "release.deleted")
-        names = [file.stored_name for file in locked.files.select_related("release")]
+        names = _stored_names(locked)
         ReleaseFile.objects.filter(release=locked).delete()
+        WithheldFile.objects.filter(release=locked).delete()
         ReleaseRow.objects.filter(release=locked)._raw_delete(using="default")
+        ReleaseItem.objects.filter(release=locked)._raw_delete(using="default")
         folder = locked.folder
         locked.delete()
         transaction.on_commit(lambda: _delete_stored(folder, names))
@@ -155,7 +159,14 @@ def _record(release: Release, actor: User, verb: str, **data: Any) -> None:
 
 
 def _delete_files(release: Release) -> None:
-    _delete_stored(release.folder, [file.stored_name for file in release.files.select_related("release")])
+    _delete_stored(release.folder, _stored_names(release))
+
+
+def _stored_names(release: Release) -> list[str]:
+    """Of its files in the storage, also of those that are withheld."""
+    files: list[ReleaseFile | WithheldFile] = []
+    files += [*release.files.select_related("release"), *release.withheld_files.select_related("release")]
+    return [file.stored_name for file in files]
 
 
 def _delete_stored(folder: str, names: Sequence[str]) -> None:

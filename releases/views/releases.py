@@ -13,6 +13,7 @@ from releases.access import release_for
 from releases.forms.releases import ReleaseForm
 from releases.models import Release
 from releases.pages import releases as pages
+from releases.pages.description import statement_context
 from releases.services import downloads
 from releases.services import releases as services
 from releases.services.releases import ReleaseRefused
@@ -62,7 +63,9 @@ def _create(request: HttpRequest, benchmark: Benchmark, form: ReleaseForm) -> Re
 def detail(request: HttpRequest, slug: str, release_id: int) -> HttpResponse:
     release = release_for(request.user, slug, release_id)
     assert isinstance(request.user, User)
-    return render(request, "releases/release.html", pages.release_context(request.user, release))
+    context = pages.release_context(request.user, release)
+    context |= statement_context(release, works=context["works"])
+    return render(request, "releases/release.html", context)
 
 
 @login_required
@@ -76,7 +79,8 @@ def action(request: HttpRequest, slug: str, release_id: int) -> HttpResponse:
         if do == "build":
             services.build(release, request.user)
         elif do == "publish":
-            services.publish(release, request.user, confirmed=bool(request.POST.get("sure")))
+            reason = request.POST.get("why", "")[:2000]
+            services.publish(release, request.user, confirmed=bool(request.POST.get("sure")), reason=reason)
         elif do == "withdraw":
             services.withdraw(release, request.user, reason=request.POST.get("reason", "")[:2000])
         elif do == "delete":
@@ -100,6 +104,22 @@ def file(request: HttpRequest, slug: str, release_id: int, file_id: int) -> Http
     stored.release = release
     content = downloads.open_file(stored, request.user)
     name = stored.path.replace("/", "-")
+    return FileResponse(content, as_attachment=True, filename=name, content_type=stored.media_type)
+
+
+@login_required
+@require_safe
+@never_cache
+def withheld(request: HttpRequest, slug: str, release_id: int, withheld_id: int) -> HttpResponseBase:
+    """Answers of a withheld split: for owners alone."""
+    release = release_for(request.user, slug, release_id, can="own")
+    assert isinstance(request.user, User)
+    stored = get_object_or_404(release.withheld_files, pk=withheld_id)
+    if not downloads.is_available(release):
+        return render(request, "releases/gone.html", {"release": release}, status=410)
+    stored.release = release
+    content = downloads.open_withheld(stored, request.user)
+    name = f"{slug}-{release.version}-{stored.path.replace('/', '-')}"
     return FileResponse(content, as_attachment=True, filename=name, content_type=stored.media_type)
 
 

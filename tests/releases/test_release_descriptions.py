@@ -5,11 +5,12 @@ import json
 import yaml
 
 from annotation.models import Campaign
-from benchmarks.models import Benchmark
-from releases.descriptions.licences import spdx_identifier
+from benchmarks.models import Benchmark, ItemImage
+from jobs.models import Event
+from releases.descriptions.licences import may_be_shared, spdx_identifier
 from tests.evaluation.data import an_open_campaign, of_condition, table
 from tests.personas import World
-from tests.releases.release_steps import built, files_of
+from tests.releases.release_steps import act, address, build, built, files_of
 
 
 def study(world: World) -> Campaign:
@@ -32,11 +33,13 @@ def test_the_head_of_the_card_names_every_parquet_table(world: World) -> None:
     assert head["language"] == ["ar", "pt"]
     configs = {config["config_name"]: config["data_files"] for config in head["configs"]}
     assert configs.keys() == {"relevance-ratings", "relevance-items", "pictures"}
-    assert {path["path"] for paths in configs.values() for path in paths} == {p for p in files if p.endswith("parquet")}
+    assert {p for paths in configs.values() for path in paths for p in path["path"]} == {
+        p for p in files if p.endswith("parquet")
+    }
     assert "Answers: 7 of people, 0 of models. Given between 2026-03-01 and 2026-03-01." in text
-    assert "People by cohort: Brazil (0), Egypt (2)." in text
+    assert "People by cohort: Brazil (0), Egypt (fewer than 5)." in text
     assert "no licence known (8)" in text
-    assert "- limitations\n" in text and "- curation rationale" not in text
+    assert "- Known limits\n" in text and "- Curation rationale" not in text
     assert "configs:" not in files_of(world, built(world, version="1.1.0", formats=["csv"]))["README.md"].decode()
 
 
@@ -66,10 +69,69 @@ def test_croissant_names_files_with_checksums_and_every_column(world: World) -> 
     for name in ("name", "description", "license", "creator", "datePublished", "version", "citeAs", "inLanguage"):
         assert content[name], name
     assert content["license"] == "https://spdx.org/licenses/CC-BY-4.0.html"
-    assert content["rai:annotatorDemographics"] == ["Brazil: 0 people", "Egypt: 2 people"]
+    assert content["rai:annotatorDemographics"] == ["Brazil: 0 people", "Egypt: fewer than 5 people"]
 
 
 def test_licences_are_known_by_how_people_write_them() -> None:
     assert [spdx_identifier(text) for text in ("CC BY-SA 4.0", "cc-by-4.0 International", "mit", "ours", "")] == [
         "CC-BY-SA-4.0", "CC-BY-4.0", "MIT", "", "",
+    ]  # fmt: skip
+
+
+def test_sections_are_computed_or_written_or_named_as_gaps(world: World) -> None:
+    study(world)
+    description = f"/b/{world.benchmark.slug}/releases/description/"
+    release = built(world)
+    files = files_of(world, release)
+    sheet, statement = files["DATASHEET.md"].decode(), files["DATA_STATEMENT.md"].decode()
+    assert "### How they were paid\n\nNot stated.\n\nSource: gap" in sheet
+    assert "Answers were given between 2026-03-01 and 2026-03-01.\n\nSource: computed" in sheet
+    assert "## Pay\n\nNot stated." in statement
+    assert "Answers by language of the interface: en" in statement
+    assert "\n# {x}" not in statement, "what people wrote begins no heading"
+    page = world.client(world.mara).get(address(release)).content.decode()
+    assert "Gap: not stated" in page and 'name="pay"' in page
+    reply = world.client(world.mara).post(address(release, "gaps/"), {"pay": "12 EUR an hour", "purpose": "no gap"})
+    assert reply.status_code == 302
+    benchmark = Benchmark.objects.get(pk=world.benchmark.pk)
+    assert benchmark.card == {"pay": "12 EUR an hour"}, "only gaps have a box there"
+    assert "changed since the build" in act(world, release, "publish")
+    act(world, release, "build")
+    files = files_of(world, build(release))
+    assert "12 EUR an hour\n\nSource: written" in files["DATASHEET.md"].decode()
+    assert "12 EUR an hour" in files["README.md"].decode()
+    form = {"authors": "Doe, Jane; 0000-0002-1825-0097; Nile Lab\nThe Group", "doi": "https://doi.org/10.5281/z.1",
+            "pay": "12 EUR an hour", "limitations": "# Few people"}  # fmt: skip
+    assert world.client(world.mara).post(description, form).status_code == 302
+    act(world, release, "build")
+    files = files_of(world, build(release))
+    cff = yaml.safe_load(files["CITATION.cff"])
+    assert cff["authors"] == [
+        {"family-names": "Doe", "given-names": "Jane", "orcid": "https://orcid.org/0000-0002-1825-0097",
+         "affiliation": "Nile Lab"}, {"name": "The Group"},
+    ]  # fmt: skip
+    assert cff["identifiers"] == [{"type": "doi", "value": "10.5281/z.1"}]
+    assert "author = {Doe, Jane and {The Group}}" in files["README.md"].decode()
+    croissant = json.loads(files["croissant.json"])
+    assert [creator["name"] for creator in croissant["creator"]] == ["Jane Doe", "The Group"]
+    assert croissant["rai:dataLimitations"] == "# Few people"
+    reply = world.client(world.mara).post(description, form | {"authors": "Doe; 0000-0002-1825-0098"})
+    assert (reply.status_code, "Line 1: this ORCID has a wrong digit." in reply.content.decode()) == (400, True)
+    for user in (world.reviewer, world.nour, world.stranger, world.rival):
+        client = world.client(user)
+        assert client.get(description).status_code == client.post(description, form).status_code == 404, user
+        assert client.post(address(release, "gaps/"), {"pay": "x"}).status_code == 404, user
+    assert Event.objects.filter(verb="benchmark.described").count() == 2
+
+
+def test_every_licence_has_a_file(world: World) -> None:
+    study(world)
+    ItemImage.objects.filter(item__in=world.items[:3]).update(licence="CC BY 4.0")
+    ItemImage.objects.filter(item__in=world.items[3:5]).update(licence="../Ours, 2026")
+    files = files_of(world, built(world))
+    assert b"https://spdx.org/licenses/CC-BY-4.0.html" in files["LICENSE"]
+    [ours] = [path for path in files if path.startswith("LICENSES/Ours")]
+    assert b"under it: 3." in files["LICENSES/CC-BY-4.0.txt"] and b"Licence: ../Ours, 2026" in files[ours]
+    assert [may_be_shared(text) for text in ("CC0", "", " unknown", "© X. All rights reserved")] == [
+        True, False, False, False,
     ]  # fmt: skip

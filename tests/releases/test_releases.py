@@ -97,7 +97,7 @@ def test_only_who_works_on_it_builds_and_only_the_owner_publishes(world: World, 
         for do in ("build", "publish", "withdraw", "delete"):
             assert client.post(address(release, "action/"), {"do": do, "sure": "1"}).status_code == 404, (user, do)
     assert world.client(world.mara).get(file_path).status_code == 200
-    publish = {"do": "publish", "sure": "1"}
+    publish = {"do": "publish", "sure": "1", "why": "Looked through."}
     assert world.client(world.mara).post(address(release, "action/"), publish).status_code == 404
     assert world.client(world.owner).post(address(release, "action/"), publish).status_code == 302
     release.refresh_from_db()
@@ -119,10 +119,14 @@ def test_a_missing_licence_blocks_and_warnings_must_be_confirmed(world: World, c
     assert "Confirm the warnings first." in page
     assert "8 of 8 pictures have no licence. The release names them, without files." in page
     assert "Not closed yet: “" in page
-    act(world, release, "publish", sure="1")
+    assert "parts of the descriptions are not stated." in page
+    assert "The consent text does not say that answers are published." in page
+    assert "Write why the release is published" in act(world, release, "publish", sure="1", why=" ")
+    assert Release.objects.get().state == "ready"
+    act(world, release, "publish", sure="1", why="The pictures follow.")
     assert Release.objects.get().state == "published"
     [event] = Event.objects.filter(verb="release.published")
-    assert len(event.data["confirmed"]) == 2
+    assert (len(event.data["confirmed"]), event.data["reason"]) == (4, "The pictures follow.")
 
 
 def test_a_published_release_never_changes_and_can_be_withdrawn(world: World, campaign: Campaign) -> None:

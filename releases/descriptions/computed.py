@@ -1,0 +1,271 @@
+"""Sentences of a data statement and a datasheet, of what was counted when the rows of a release were frozen.
+
+Each function returns sentences, or none where nothing is known. People appear as counts of cohorts, and no group is
+smaller than MIN_CELL.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+
+MIN_CELL = 5
+_STAFFING = {
+    "anyone": "anyone in the cohort", "others": "people without a part in the item",
+    "contributors": "people with a part in the item", "not_own": "people whose question or answer it is not",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Known:
+    """The facts of a release."""
+
+    facts: Mapping[str, Any]
+    version: str
+    parent: str
+    selection: Mapping[str, Any]
+
+    @property
+    def counts(self) -> Mapping[str, Any]:
+        known: Mapping[str, Any] = self.facts["known"]
+        return known
+
+    @property
+    def described(self) -> Mapping[str, Any]:
+        described: Mapping[str, Any] = self.facts["described"]
+        return described
+
+
+Compute = Callable[[Known], list[str]]
+
+
+def one_line(text: str) -> str:
+    """One line that begins no other part of a page."""
+    return " ".join(text.split())
+
+
+def listed(counts: Mapping[str, int], empty: str = "none") -> str:
+    return ", ".join(f"{one_line(name) or empty} {count:,}" for name, count in counts.items())
+
+
+def group_size(people: int) -> str:
+    """A count of people. A small group is not counted exactly."""
+    return f"fewer than {MIN_CELL}" if 0 < people < MIN_CELL else f"{people:,}"
+
+
+def purpose(known: Known) -> list[str]:
+    return [known.described["written"]["purpose"]] if known.described["written"]["purpose"] else []
+
+
+def selection_of_items(known: Known) -> list[str]:
+    filters = known.described["filters"]
+    return [f"Results of filters: {listed(filters)}."] if filters else []
+
+
+def rationale(known: Known) -> list[str]:
+    recipe = known.described["recipe"]
+    design = [f"The design follows the recipe {recipe}."] if recipe else []
+    return [*purpose(known), *design, *selection_of_items(known)] if purpose(known) else []
+
+
+def languages(known: Known) -> list[str]:
+    spoken = sorted({language for cohort in known.counts["cohorts"] for language in cohort["languages"]})
+    sentences = [f"Languages of the cohorts (BCP 47): {', '.join(spoken)}."] if spoken else []
+    shown = known.described["answer_languages"]
+    return sentences + ([f"Answers by language of the interface: {listed(shown, 'not known')}."] if shown else [])
+
+
+def origins(known: Known) -> list[str]:
+    origin = {name: n for name, n in known.described["origins"].items() if name}
+    return [f"Items by the culture that they were made or found for: {listed(origin)}."] if origin else []
+
+
+def annotators(known: Known) -> list[str]:
+    cohorts = "; ".join(f"{one_line(row['label'])}: {group_size(row['people'])}" for row in known.counts["cohorts"])
+    if not cohorts:
+        return []
+    return [f"People who answered: {group_size(known.counts['people'])}. By cohort: {cohorts}."]
+
+
+def situation(known: Known) -> list[str]:
+    if not known.counts["first"]:
+        return []
+    sentences = [f"Written answers, given between {known.counts['first']} and {known.counts['last']}."]
+    if count := known.described["instructions"]:
+        spoken = ", ".join(known.described["instruction_languages"])
+        sentences.append(f"Versions of the instructions: {count}, in {spoken or 'no language'}.")
+    return sentences
+
+
+def items(known: Known) -> list[str]:
+    sentences = []
+    for stage in known.counts["stages"]:
+        conditions = {name: n for name, n in stage["conditions"].items() if name}
+        by_condition = f"; by condition: {listed(conditions)}" if conditions else ""
+        sentences.append(
+            f"{one_line(stage['name'])}: {stage['items']:,} items, {stage['concepts']:,} concepts{by_condition}."
+        )
+    texts = known.described["texts"]
+    if texts["n"]:
+        sentences.append(
+            f"Texts of items: {texts['n']:,}, of {texts['mean']:.0f} characters on average, {texts['longest']} at most."
+        )
+    return sentences
+
+
+def pictures(known: Known) -> list[str]:
+    formats, sizes = known.described["picture_formats"], known.described["picture_sizes"]
+    if not formats:
+        return ["The items have no pictures."]
+    return [
+        f"Pictures by format: {listed(formats)}.",
+        f"Width {sizes[0]:,} to {sizes[1]:,} pixels, height {sizes[2]:,} to {sizes[3]:,}.",
+    ]
+
+
+def picture_sources(known: Known) -> list[str]:
+    described = known.described
+    if not described["picture_uses"]:
+        return []
+    return [
+        f"Pictures name {described['picture_sources']:,} different sources;"
+        f" {described['without_source']:,} of {described['picture_uses']:,} name none."
+    ]
+
+
+def parents(known: Known) -> list[str]:
+    before = [f"The release before is {known.parent}."] if known.parent else []
+    return before + picture_sources(known)
+
+
+def answers(known: Known) -> list[str]:
+    counts = known.counts["answers"]
+    sentences = [f"Answers: {counts['people']:,} of people, {counts['models']:,} of models."]
+    rows = known.facts["rows"]
+    return [*sentences, "Rows by table: " + listed(rows) + "."] if rows else sentences
+
+
+def missing(known: Known) -> list[str]:
+    sentences = []
+    if known.counts["answers"]["not_counted"]:
+        sentences.append(f"Answers that are not counted, by reason: {listed(known.counts['answers']['not_counted'])}.")
+    sentences.append(
+        f"Skipped, by reason: {listed(known.counts['skipped'])}." if known.counts["skipped"] else "Nothing was skipped."
+    )
+    return sentences
+
+
+def left_out(known: Known) -> list[str]:
+    withdrawn = known.counts["withdrawn"]
+    if not withdrawn["answers"]:
+        return []
+    people = group_size(withdrawn["people"])
+    return [f"Left out: {withdrawn['answers']:,} answers of {people} people who withdrew their consent."]
+
+
+def splits(known: Known) -> list[str]:
+    chosen = known.selection
+    if not chosen.get("splits"):
+        return ["The release is not split."]
+    shares = ", ".join(f"{name} {share} %" for name, share in chosen["splits"])
+    sentences = [f"Splits by seed {chosen['seed']}, whole groups together (group: {chosen['group_by']}): {shares}."]
+    if chosen["withheld"]:
+        sentences.append(f"Answers of the split {chosen['withheld']} are withheld; the manifest has their checksum.")
+    return sentences
+
+
+def errors(known: Known) -> list[str]:
+    return [f"Items that were withdrawn: {known.described['withdrawn_items']:,}. They are marked."]
+
+
+def labels(known: Known) -> list[str]:
+    sheets = known.described["sheets"]
+    return (
+        [f"Sheets: {', '.join(map(one_line, sheets))}. The codebook explains every column and code."] if sheets else []
+    )
+
+
+def protocol(known: Known) -> list[str]:
+    return [
+        f"{one_line(stage['name'])}: {stage['target_answers']} answers wanted of each item and cohort, by "
+        f"{_STAFFING.get(stage['staffing'], stage['staffing'])}; acceptance: {stage['acceptance']}."
+        for stage in known.counts["stages"]
+    ]
+
+
+def models(known: Known) -> list[str]:
+    names = ", ".join(map(one_line, known.counts["models"]))
+    return [f"Models that answered: {names}."] if names else []
+
+
+def instances(known: Known) -> list[str]:
+    return [*items(known), *answers(known)]
+
+
+def identifiability(_known: Known) -> list[str]:
+    return [
+        "People appear under pseudonyms of this benchmark, which lead to nobody outside it. Names, addresses and"
+        " platform ids are not released. Answers in free text may say more; whoever publishes looks through them."
+    ]
+
+
+def consent(known: Known) -> list[str]:
+    described = known.described
+    if not described["consent_versions"]:
+        return []
+    return [
+        f"Versions of the consent text: {described['consent_versions']}. People who have agreed in the team:"
+        f" {group_size(described['consents'])}.",
+        "A person withdraws on the page of their profile; the next release leaves their answers out.",
+        *left_out(known),
+    ]
+
+
+def cleaning(known: Known) -> list[str]:
+    sentences = [f"Raters who were excluded with a reason: {known.described['excluded']:,}.", *missing(known)]
+    if known.described["reviews"]:
+        sentences.append(f"Decisions of reviewers: {listed(known.described['reviews'])}.")
+    files = known.selection.get("pictures", "")
+    if files in ("licensed", "all"):
+        sentences.append("Pictures lost what cameras and programs wrote into them; pixels are unchanged.")
+    return sentences
+
+
+def raw_data(_known: Known) -> list[str]:
+    return ["Yes. The team keeps every answer, also replaced ones, and every picture as it came."]
+
+
+def software(_known: Known) -> list[str]:
+    return [f"Emic {settings.VERSION}."]
+
+
+def licence(known: Known) -> list[str]:
+    text = known.described["written"]["licence"]
+    if not text:
+        return []
+    sentences = [f"Licence of the data: {one_line(text)}."]
+    if known.counts["licences"]:
+        sentences.append(f"Pictures, by licence: {listed(known.counts['licences'], 'no licence known')}.")
+    return sentences
+
+
+def team(known: Known) -> list[str]:
+    return [f"The team {one_line(known.described['team'])}."]
+
+
+def time_frame(known: Known) -> list[str]:
+    first, last = known.counts["first"], known.counts["last"]
+    return [f"Answers were given between {first} and {last}."] if first else ["There is no answer yet."]
+
+
+def versions(known: Known) -> list[str]:
+    before = f" The release before is {known.parent}; CHANGES.md has the differences." if known.parent else ""
+    return [
+        f"This is release {known.version}.{before} A published release never changes: a correction is the next one."
+    ]
+
+
+def citation(known: Known) -> list[str]:
+    text = known.described["written"]["citation"]
+    return [f"The work behind it: {one_line(text)}"] if text else []

@@ -1,0 +1,211 @@
+"""Splits: by a seed, whole groups together; and a split whose answers are withheld, with all that is made of them."""
+
+import hashlib
+import io
+import json
+import zipfile
+from typing import Any
+
+import pyarrow.parquet as parquet
+import pytest
+from PIL import Image as Pillow
+
+from annotation.models import Annotation, Campaign, ItemSource
+from benchmarks.models import Benchmark, Item, ItemImage
+from benchmarks.services.images import store_image
+from jobs.models import Event
+from releases.models import Release, ReleaseItem, WithheldFile
+from tests.evaluation.data import an_open_campaign, of_condition, table
+from tests.personas import World
+from tests.pictures import encode_picture, noise
+from tests.releases.release_steps import act, address, build, built, create, csv_rows, files_of, json_rows
+
+SPLIT = {"train": 50, "test": 50, "seed": 3, "group_by": "item"}
+
+
+@pytest.fixture
+def campaign(world: World) -> Campaign:
+    world.add_items(40)
+    campaign = an_open_campaign(world)
+    natural = of_condition(world.items, "natural")
+    table(campaign, world.egypt, natural, {world.nour: "1234" * 5, world.tarek: "12.5" * 5})
+    return campaign
+
+
+def split_of(release: Release) -> dict[int, str]:
+    return dict(ReleaseItem.objects.filter(release=release).values_list("item", "split"))
+
+
+def test_a_seed_gives_every_item_the_same_split_in_every_version(world: World, campaign: Campaign) -> None:
+    first, second = built(world, **SPLIT), built(world, version="1.1.0", **SPLIT | {"train": "50"})
+    other = built(world, version="1.2.0", **SPLIT | {"seed": 4})
+    assert split_of(first) == split_of(second) != split_of(other)
+    assert set(split_of(first).values()) == {"train", "test"}
+    assert 8 < list(split_of(first).values()).count("test") < 32
+    files = files_of(world, first)
+    rows = csv_rows(files["csv/relevance/items.csv"])
+    assert {int(row["id"]): row["split"] for row in rows} == split_of(first)
+    for split in ("train", "test"):
+        for kind in ("items", "ratings"):
+            data = parquet.read_table(io.BytesIO(files[f"data/relevance/{kind}/{split}-00000-of-00001.parquet"]))
+            keys = {row["key"] for row in rows if row["split"] == split}
+            assert set(data["key" if kind == "items" else "item"].to_pylist()) <= keys
+    manifest = json.loads(files["MANIFEST.json"])
+    assert manifest["splits"]["shares"] == {"train": 50, "test": 50}
+    assert sum(row["items"] for row in manifest["splits"]["items"]) == 40
+
+
+@pytest.mark.parametrize("group_by", ["concept", "origin"])
+def test_groups_stay_together(world: World, campaign: Campaign, group_by: str) -> None:
+    for number, item in enumerate(world.items):
+        Item.objects.filter(pk=item.pk).update(**{group_by: f"group {number % 6}"})
+    split = split_of(built(world, **SPLIT | {"group_by": group_by, "seed": 1}))
+    by_group: dict[str, set[str]] = {}
+    for pk, group in Item.objects.filter(pk__in=split).values_list("pk", group_by):
+        by_group.setdefault(group, set()).add(split[pk])
+    assert all(len(splits) == 1 for splits in by_group.values()) and len(by_group) == 6
+
+
+def withheld_study(world: World, campaign: Campaign) -> Release:
+    """Answers with texts of their own, and an item that was made of each of two of them."""
+    for annotation in Annotation.objects.all():
+        annotation.answers["why"] = f"Secret-text-{annotation.pk}"
+        Annotation.objects.filter(pk=annotation.pk).update(answers=annotation.answers)
+    release = built(world, **SPLIT, withhold="on")
+    split = split_of(release)
+    for name in ("test", "train"):
+        annotation = Annotation.objects.filter(assignment__unit__item__in=[pk for pk in split if split[pk] == name])[0]
+        made = Item.objects.create(stage=world.stage, key=f"made-{name}", text=annotation.answers["why"])
+        made.context = {"quoted": annotation.answers["why"]}
+        made.save()
+        source = annotation.assignment.unit.item
+        ItemSource.objects.create(item=made, source=source, annotation=annotation)
+        image = ItemImage.objects.filter(item=source)[0].image
+        ItemImage.objects.create(item=made, image=image, alt=annotation.answers["why"])
+    act(world, release, "build")
+    return build(release)
+
+
+def all_bytes(files: dict[str, bytes]) -> bytes:
+    """Parquet is compressed, so its values are written out."""
+    texts = [data for path, data in files.items() if not path.endswith(".parquet")]
+    tables = [parquet.read_table(io.BytesIO(data)) for path, data in files.items() if path.endswith(".parquet")]
+    return b"".join(texts) + json.dumps([read.to_pylist() for read in tables], default=str).encode()
+
+
+def test_no_answer_of_a_withheld_item_is_in_any_file(world: World, campaign: Campaign) -> None:
+    release = withheld_study(world, campaign)
+    split, files = split_of(release), files_of(world, release)
+    shipped = all_bytes(files)
+    made = {item.key: item for item in Item.objects.filter(key__startswith="made-")}
+    assert (split[made["made-test"].pk], split[made["made-train"].pk]) == ("test", "train")
+    withheld = Annotation.objects.filter(assignment__unit__item__in=[pk for pk in split if split[pk] == "test"])
+    others = Annotation.objects.exclude(pk__in=withheld)
+    assert withheld and others
+    assert not [a.pk for a in withheld if f'{a.answers["why"]}"'.encode() in shipped]
+    assert all(f'{a.answers["why"]}"'.encode() in shipped for a in others)
+    items = {row["key"]: row for row in json_rows(files["jsonl/relevance/items.jsonl"])}
+    assert (items["made-test"]["text"], items["made-test"]["context"]) == ("", {})
+    assert items["made-train"]["text"]
+    assert len(items) == 42, "the items themselves are shipped"
+
+
+def test_withheld_answers_stay_on_the_server_with_a_checksum(world: World, campaign: Campaign) -> None:
+    release = withheld_study(world, campaign)
+    [file] = WithheldFile.objects.filter(release=release)
+    files = files_of(world, release)
+    assert file.path not in files and file.path.encode() not in files["SHA256SUMS"]
+    [proof] = json.loads(files["MANIFEST.json"])["splits"]["withheld_files"]
+    assert (proof["path"], proof["sha256"], proof["rows"]) == ("withheld/answers.jsonl", file.sha256, file.rows)
+    path = address(release, f"withheld/{file.pk}/")
+    for user in (world.mara, world.reviewer, world.nour, world.stranger, world.rival):
+        assert world.client(user).get(path).status_code == 404, user
+    reply: Any = world.client(world.owner).get(path)
+    rows = json_rows(b"".join(reply.streaming_content))
+    split = {item.key: split_of(release)[item.pk] for item in Item.objects.filter(pk__in=split_of(release))}
+    assert rows and {split[row["item"]] for row in rows} == {"test"}
+    assert Event.objects.filter(verb="release.withheld_read", actor=world.owner).exists()
+    Benchmark.objects.filter(pk=world.benchmark.pk).update(licence="CC-BY-4.0")
+    act(world, release, "publish", sure="1", why="Looked through.")
+    act(world, release, "withdraw", reason="Names")
+    assert world.client(world.owner).get(path).status_code == 410
+
+
+def test_a_table_may_have_several_files_of_each_split(
+    world: World, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("releases.contents.parts.ROWS", 7)
+    release = built(world, **SPLIT)
+    files = files_of(world, release)
+    names = sorted(path for path in files if path.startswith("data/relevance/ratings/"))
+    assert len(names) > 3 and names[0].endswith(f"test-00000-of-{len([n for n in names if '/test-' in n]):05}.parquet")
+    numbers = [n for name in names for n in parquet.read_table(io.BytesIO(files[name]))["annotation"].to_pylist()]
+    assert sorted(numbers) == [row["annotation"] for row in json_rows(files["jsonl/relevance/ratings.jsonl"])]
+    sets = {record["name"] for record in json.loads(files["croissant.json"])["recordSet"]}
+    assert "relevance/ratings/train-00000-of-00003" in sets or any("/train-00000-of-" in name for name in sets)
+
+
+def give_pictures(world: World) -> None:
+    """Ten pictures, each used by four items."""
+    images = [
+        store_image(world.team, encode_picture(noise(60, 40, seed), "PNG"), name="a.png")[0] for seed in range(10)
+    ]
+    for number, item in enumerate(world.items):
+        ItemImage.objects.filter(item=item).update(image=images[number % 10])
+
+
+def test_pictures_are_inside_parquet_or_in_archives_and_never_both(
+    world: World, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    give_pictures(world)
+    ItemImage.objects.filter(item__in=world.items[:30]).update(licence="CC0")
+    ItemImage.objects.filter(item__in=world.items[30:35]).update(licence="All rights reserved", source="a shop")
+    release = built(world, **SPLIT, pictures="licensed", embed="on")
+    files = files_of(world, release)
+    assert "images.zip" not in files
+    parts = [data for path, data in files.items() if path.startswith("data/relevance/items/")]
+    rows = [row for data in parts for row in parquet.read_table(io.BytesIO(data)).to_pylist()]
+    assert len(rows) == 40 and sum(row["image"] is not None for row in rows) == 30
+    for row in rows:
+        if row["image"]:
+            [picture] = json.loads(row["pictures"])
+            with Pillow.open(io.BytesIO(row["image"]["bytes"])) as image:
+                assert image.size == (picture["width"], picture["height"])
+    metadata = json.loads(parquet.read_schema(io.BytesIO(parts[0])).metadata[b"huggingface"])
+    assert metadata["info"]["features"]["image"] == {"_type": "Image"}
+    left_out = csv_rows(files["images_left_out.csv"])
+    assert len(left_out) == 10 and {row["reason"] for row in left_out} == {"no licence known", "licence forbids it"}
+    assert [row["source"] for row in left_out].count("a shop") == 5
+    monkeypatch.setattr("releases.contents.pictures.ARCHIVE_BYTES", 20_000)
+    files = files_of(world, built(world, version="1.1.0", pictures="all"))
+    archives = [path for path in files if path.startswith("images") and path.endswith(".zip")]
+    names = [n for path in archives for n in zipfile.ZipFile(io.BytesIO(files[path])).namelist() if "SUMS" not in n]
+    uses = csv_rows(files["csv/pictures.csv"])
+    assert len(archives) > 1 and sorted(names) == sorted({row["file"] for row in uses})
+    assert {row["archive"] for row in uses} <= set(archives)
+
+
+def test_originals_are_the_bytes_that_came_and_none_names_nothing(world: World, campaign: Campaign) -> None:
+    give_pictures(world)
+    files = files_of(world, built(world, pictures="originals", formats=["csv"]))
+    with zipfile.ZipFile(io.BytesIO(files["images.zip"])) as archive:
+        for row in csv_rows(files["csv/pictures.csv"]):
+            assert hashlib.sha256(archive.read(row["file"])).hexdigest() == row["source_sha256"]
+    files = files_of(world, built(world, version="1.1.0", pictures="none", formats=["csv"]))
+    assert not [path for path in files if "pictures" in path or path.startswith("images")]
+    assert {row["pictures"] for row in csv_rows(files["csv/relevance/items.csv"])} == {"[]"}
+
+
+def test_the_form_refuses_shares_that_do_not_add_up(world: World, campaign: Campaign) -> None:
+    new, client = f"/b/{world.benchmark.slug}/releases/new/", world.client(world.mara)
+    form = {"version": "1.0.0", "stages": [world.stage.pk], "formats": ["csv"], "pictures": "names"}
+    for values, message in (
+        ({"train": 50, "test": 40}, "add up to 90 percent"),
+        ({"train": 100, "withhold": "on"}, "Give the test split a share"),
+        ({"test": 100, "withhold": "on"}, "Give the test split a share"),
+        ({"embed": "on"}, "This needs the format Parquet"),
+    ):
+        reply = client.post(new, form | values)
+        assert (reply.status_code, message in reply.content.decode()) == (400, True), values
+    assert not Release.objects.exists()
+    assert create(world, train=100).selection["splits"] == []
