@@ -13,15 +13,21 @@ from releases.forms.releases import ReleaseForm
 from releases.models import ReleaseSelection
 from releases.services.releases import proposed_version
 
-IMAGES = {"names": "names", "licensed": "licensed", "stripped": "all"}
-"""By the word of the API: the choice of the page. No choice leaves metadata in a file."""
+IMAGES = {
+    "none": "none", "names": "names", "licensed": "licensed", "stripped": "all",
+    "licensed_originals": "licensed_originals", "originals": "originals",
+}  # fmt: skip
+"""By the word of the API: the choice of the page. Only originals leave metadata in a file."""
+SAME = ("formats", "versions", "notes", "embed", "group_by", "seed", "withhold")
+"""Named by the API as by the page."""
 
 
 def release_of(benchmark: Benchmark, content: Mapping[str, Any]) -> tuple[str, str, ReleaseSelection]:
     """Version, notes and selection. Raises Refused."""
     blank = ReleaseForm(benchmark=benchmark)
     values = {name: field.initial for name, field in blank.fields.items()}
-    values |= {name: content[name] for name in ("formats", "versions", "notes") if name in content}
+    values |= {name: content[name] for name in SAME if name in content}
+    values |= content.get("splits", {})
     values["version"] = content.get("version") or proposed_version(benchmark)
     if "stages" in content:
         values["stages"] = [_stage(benchmark, key, f"/stages{step(n)}").pk for n, key in enumerate(content["stages"])]

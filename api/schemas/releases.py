@@ -16,7 +16,12 @@ class ReleaseSerializer(s.Serializer):
     notes = s.CharField(allow_blank=True)
     stages = s.ListField(child=s.CharField(), help_text="Keys.")
     formats = s.ListField(child=s.CharField())
-    images = s.CharField(help_text="names, licensed or stripped.")
+    images = s.CharField(help_text="none, names, licensed, stripped, licensed_originals or originals.")
+    embed = s.BooleanField(help_text="Whether the files of pictures are inside the Parquet files of items.")
+    splits = s.DictField(child=s.IntegerField(), help_text="Shares in percent; empty: one split, train.")
+    group_by = s.CharField(help_text="What stays together in a split: item, concept, origin or source.")
+    seed = s.IntegerField(help_text="Of the splits.")
+    withheld = s.CharField(allow_blank=True, help_text="The split whose answers are not in the files.")
     versions = s.BooleanField(help_text="Whether replaced and withdrawn answers are in it.")
     parent = s.CharField(allow_null=True, help_text="Version of the published release before it.")
     job = s.IntegerField(allow_null=True)
@@ -47,6 +52,14 @@ class ReleaseDetailSerializer(ReleaseSerializer):
     files = s.CharField(help_text="Address of its files.")
 
 
+class ReleaseShares(s.Serializer):
+    """In percent. They add up to 100."""
+
+    train = s.IntegerField(min_value=0, max_value=100, required=False)
+    validation = s.IntegerField(min_value=0, max_value=100, required=False)
+    test = s.IntegerField(min_value=0, max_value=100, required=False)
+
+
 class NewRelease(s.Serializer):
     """A draft; `build` writes its files. As the form of the page."""
 
@@ -54,17 +67,25 @@ class NewRelease(s.Serializer):
     stages = s.ListField(child=s.CharField(max_length=60), required=False, help_text="Keys; all with items without it.")
     formats = s.ListField(child=s.ChoiceField(FORMATS), required=False, help_text="All without it.")
     images = s.ChoiceField(
-        ["names", "licensed", "stripped"],
+        ["none", "names", "licensed", "stripped", "licensed_originals", "originals"],
         required=False,
-        help_text="Names and checksums alone; or files without metadata of pictures that have a licence, which is the"
-        " default; or files without metadata of all.",
+        help_text="Nothing; names and checksums alone; files without metadata of pictures that have a licence, which is"
+        " the default; files without metadata of all; or files as they came.",
     )
+    embed = s.BooleanField(required=False, help_text="Files of pictures as a column of the Parquet files of items.")
+    splits = ReleaseShares(required=False)
+    group_by = s.ChoiceField(["item", "concept", "origin", "source"], required=False, help_text="item without it.")
+    seed = s.IntegerField(min_value=0, max_value=2**31 - 1, required=False, help_text="Of the splits; 0 without it.")
+    withhold = s.BooleanField(required=False, help_text="Leave the answers of the split test out of the files.")
     versions = s.BooleanField(required=False, help_text="With replaced and withdrawn answers, in a file of their own.")
     notes = s.CharField(max_length=5000, required=False, allow_blank=True, help_text="What changed.")
 
 
 class ReleasePublication(s.Serializer):
     confirmed = s.BooleanField(required=False, help_text="The warnings of the release were read.")
+    reason = s.CharField(
+        max_length=2000, required=False, allow_blank=True, help_text="Why it is published in spite of its warnings."
+    )
 
 
 class ReleaseWithdrawal(s.Serializer):

@@ -84,7 +84,8 @@ class ReleasePublish(ResourceView):
                body=shapes.ReleasePublication, reply=shapes.ReleaseDetailSerializer)  # fmt: skip
     def post(self, request: Request, slug: str, release_id: int) -> Response:
         release = release_for(request.user, slug, release_id, can="own")
-        services.publish(release, request.user, confirmed=self.content.get("confirmed", False))
+        confirmed, reason = self.content.get("confirmed", False), self.content.get("reason", "")
+        services.publish(release, request.user, confirmed=confirmed, reason=reason)
         return with_etag(request, detail_json(request.user, release_for(request.user, slug, release_id)))
 
 
@@ -183,6 +184,11 @@ def _release_json(release: Release, keys: dict[int, str]) -> dict[str, Any]:
         "formats": list(chosen.formats),
         "images": images.get(chosen.pictures, chosen.pictures),
         "versions": chosen.versions,
+        "embed": chosen.embed,
+        "splits": dict(chosen.splits),
+        "group_by": chosen.group_by,
+        "seed": chosen.seed,
+        "withheld": chosen.withheld,
         "parent": release.parent.version if release.parent else None,
         "job": release.job_id,
         "watermark": release.watermark,

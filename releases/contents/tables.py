@@ -18,8 +18,8 @@ from releases.rows.kinds import RowScope
 CHUNK = 2000
 RATINGS, ITEMS = "ratings", "items"
 SPLIT = RowColumn("split", "", "text", "The split of the item in this release.")
-IMAGE = RowColumn("image", "", "picture", "The file of its picture; null: it is not in the release.")
-IMAGES = RowColumn("images", "", "pictures", "The files of its pictures, as pictures lists them.")
+IMAGE = RowColumn("image", "", "file", "The file of its picture; null: it is not in the release.")
+IMAGES = RowColumn("images", "", "files", "The files of its pictures, as pictures lists them.")
 Progress = Callable[[int], None]
 
 

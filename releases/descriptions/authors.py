@@ -48,10 +48,10 @@ def author_name(author: Author) -> str:
 
 
 def _named(number: int, text: str) -> Author:
-    family, comma, given = (part.strip() for part in text.partition(","))
+    family, comma, first_names = (part.strip() for part in text.partition(","))
     if not family:
         raise AuthorError(number, "name")
-    return {"family": family, "given": given} if comma and given else {"name": family}
+    return {"family": family, "given": first_names} if comma and first_names else {"name": family}
 
 
 def _is_checked(orcid: str) -> bool:

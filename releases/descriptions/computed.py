@@ -18,7 +18,7 @@ _STAFFING = {
 
 
 @dataclass(frozen=True)
-class Known:
+class ReleaseFacts:
     """The facts of a release."""
 
     facts: Mapping[str, Any]
@@ -37,7 +37,7 @@ class Known:
         return described
 
 
-Compute = Callable[[Known], list[str]]
+Compute = Callable[[ReleaseFacts], list[str]]
 
 
 def one_line(text: str) -> str:
@@ -54,41 +54,41 @@ def group_size(people: int) -> str:
     return f"fewer than {MIN_CELL}" if 0 < people < MIN_CELL else f"{people:,}"
 
 
-def purpose(known: Known) -> list[str]:
+def purpose(known: ReleaseFacts) -> list[str]:
     return [known.described["written"]["purpose"]] if known.described["written"]["purpose"] else []
 
 
-def selection_of_items(known: Known) -> list[str]:
+def selection_of_items(known: ReleaseFacts) -> list[str]:
     filters = known.described["filters"]
     return [f"Results of filters: {listed(filters)}."] if filters else []
 
 
-def rationale(known: Known) -> list[str]:
+def rationale(known: ReleaseFacts) -> list[str]:
     recipe = known.described["recipe"]
     design = [f"The design follows the recipe {recipe}."] if recipe else []
     return [*purpose(known), *design, *selection_of_items(known)] if purpose(known) else []
 
 
-def languages(known: Known) -> list[str]:
+def languages(known: ReleaseFacts) -> list[str]:
     spoken = sorted({language for cohort in known.counts["cohorts"] for language in cohort["languages"]})
     sentences = [f"Languages of the cohorts (BCP 47): {', '.join(spoken)}."] if spoken else []
     shown = known.described["answer_languages"]
     return sentences + ([f"Answers by language of the interface: {listed(shown, 'not known')}."] if shown else [])
 
 
-def origins(known: Known) -> list[str]:
+def origins(known: ReleaseFacts) -> list[str]:
     origin = {name: n for name, n in known.described["origins"].items() if name}
     return [f"Items by the culture that they were made or found for: {listed(origin)}."] if origin else []
 
 
-def annotators(known: Known) -> list[str]:
+def annotators(known: ReleaseFacts) -> list[str]:
     cohorts = "; ".join(f"{one_line(row['label'])}: {group_size(row['people'])}" for row in known.counts["cohorts"])
     if not cohorts:
         return []
     return [f"People who answered: {group_size(known.counts['people'])}. By cohort: {cohorts}."]
 
 
-def situation(known: Known) -> list[str]:
+def situation(known: ReleaseFacts) -> list[str]:
     if not known.counts["first"]:
         return []
     sentences = [f"Written answers, given between {known.counts['first']} and {known.counts['last']}."]
@@ -98,7 +98,7 @@ def situation(known: Known) -> list[str]:
     return sentences
 
 
-def items(known: Known) -> list[str]:
+def items(known: ReleaseFacts) -> list[str]:
     sentences = []
     for stage in known.counts["stages"]:
         conditions = {name: n for name, n in stage["conditions"].items() if name}
@@ -114,7 +114,7 @@ def items(known: Known) -> list[str]:
     return sentences
 
 
-def pictures(known: Known) -> list[str]:
+def pictures(known: ReleaseFacts) -> list[str]:
     formats, sizes = known.described["picture_formats"], known.described["picture_sizes"]
     if not formats:
         return ["The items have no pictures."]
@@ -124,7 +124,7 @@ def pictures(known: Known) -> list[str]:
     ]
 
 
-def picture_sources(known: Known) -> list[str]:
+def picture_sources(known: ReleaseFacts) -> list[str]:
     described = known.described
     if not described["picture_uses"]:
         return []
@@ -134,19 +134,19 @@ def picture_sources(known: Known) -> list[str]:
     ]
 
 
-def parents(known: Known) -> list[str]:
+def parents(known: ReleaseFacts) -> list[str]:
     before = [f"The release before is {known.parent}."] if known.parent else []
     return before + picture_sources(known)
 
 
-def answers(known: Known) -> list[str]:
+def answers(known: ReleaseFacts) -> list[str]:
     counts = known.counts["answers"]
     sentences = [f"Answers: {counts['people']:,} of people, {counts['models']:,} of models."]
     rows = known.facts["rows"]
     return [*sentences, "Rows by table: " + listed(rows) + "."] if rows else sentences
 
 
-def missing(known: Known) -> list[str]:
+def missing(known: ReleaseFacts) -> list[str]:
     sentences = []
     if known.counts["answers"]["not_counted"]:
         sentences.append(f"Answers that are not counted, by reason: {listed(known.counts['answers']['not_counted'])}.")
@@ -156,7 +156,7 @@ def missing(known: Known) -> list[str]:
     return sentences
 
 
-def left_out(known: Known) -> list[str]:
+def left_out(known: ReleaseFacts) -> list[str]:
     withdrawn = known.counts["withdrawn"]
     if not withdrawn["answers"]:
         return []
@@ -164,7 +164,7 @@ def left_out(known: Known) -> list[str]:
     return [f"Left out: {withdrawn['answers']:,} answers of {people} people who withdrew their consent."]
 
 
-def splits(known: Known) -> list[str]:
+def splits(known: ReleaseFacts) -> list[str]:
     chosen = known.selection
     if not chosen.get("splits"):
         return ["The release is not split."]
@@ -175,18 +175,18 @@ def splits(known: Known) -> list[str]:
     return sentences
 
 
-def errors(known: Known) -> list[str]:
+def errors(known: ReleaseFacts) -> list[str]:
     return [f"Items that were withdrawn: {known.described['withdrawn_items']:,}. They are marked."]
 
 
-def labels(known: Known) -> list[str]:
+def labels(known: ReleaseFacts) -> list[str]:
     sheets = known.described["sheets"]
     return (
         [f"Sheets: {', '.join(map(one_line, sheets))}. The codebook explains every column and code."] if sheets else []
     )
 
 
-def protocol(known: Known) -> list[str]:
+def protocol(known: ReleaseFacts) -> list[str]:
     return [
         f"{one_line(stage['name'])}: {stage['target_answers']} answers wanted of each item and cohort, by "
         f"{_STAFFING.get(stage['staffing'], stage['staffing'])}; acceptance: {stage['acceptance']}."
@@ -194,23 +194,23 @@ def protocol(known: Known) -> list[str]:
     ]
 
 
-def models(known: Known) -> list[str]:
+def models(known: ReleaseFacts) -> list[str]:
     names = ", ".join(map(one_line, known.counts["models"]))
     return [f"Models that answered: {names}."] if names else []
 
 
-def instances(known: Known) -> list[str]:
+def instances(known: ReleaseFacts) -> list[str]:
     return [*items(known), *answers(known)]
 
 
-def identifiability(_known: Known) -> list[str]:
+def identifiability(_known: ReleaseFacts) -> list[str]:
     return [
         "People appear under pseudonyms of this benchmark, which lead to nobody outside it. Names, addresses and"
         " platform ids are not released. Answers in free text may say more; whoever publishes looks through them."
     ]
 
 
-def consent(known: Known) -> list[str]:
+def consent(known: ReleaseFacts) -> list[str]:
     described = known.described
     if not described["consent_versions"]:
         return []
@@ -222,7 +222,7 @@ def consent(known: Known) -> list[str]:
     ]
 
 
-def cleaning(known: Known) -> list[str]:
+def cleaning(known: ReleaseFacts) -> list[str]:
     sentences = [f"Raters who were excluded with a reason: {known.described['excluded']:,}.", *missing(known)]
     if known.described["reviews"]:
         sentences.append(f"Decisions of reviewers: {listed(known.described['reviews'])}.")
@@ -232,15 +232,15 @@ def cleaning(known: Known) -> list[str]:
     return sentences
 
 
-def raw_data(_known: Known) -> list[str]:
+def raw_data(_known: ReleaseFacts) -> list[str]:
     return ["Yes. The team keeps every answer, also replaced ones, and every picture as it came."]
 
 
-def software(_known: Known) -> list[str]:
+def software(_known: ReleaseFacts) -> list[str]:
     return [f"Emic {settings.VERSION}."]
 
 
-def licence(known: Known) -> list[str]:
+def licence(known: ReleaseFacts) -> list[str]:
     text = known.described["written"]["licence"]
     if not text:
         return []
@@ -250,22 +250,22 @@ def licence(known: Known) -> list[str]:
     return sentences
 
 
-def team(known: Known) -> list[str]:
+def team(known: ReleaseFacts) -> list[str]:
     return [f"The team {one_line(known.described['team'])}."]
 
 
-def time_frame(known: Known) -> list[str]:
+def time_frame(known: ReleaseFacts) -> list[str]:
     first, last = known.counts["first"], known.counts["last"]
     return [f"Answers were given between {first} and {last}."] if first else ["There is no answer yet."]
 
 
-def versions(known: Known) -> list[str]:
+def versions(known: ReleaseFacts) -> list[str]:
     before = f" The release before is {known.parent}; CHANGES.md has the differences." if known.parent else ""
     return [
         f"This is release {known.version}.{before} A published release never changes: a correction is the next one."
     ]
 
 
-def citation(known: Known) -> list[str]:
+def citation(known: ReleaseFacts) -> list[str]:
     text = known.described["written"]["citation"]
     return [f"The work behind it: {one_line(text)}"] if text else []

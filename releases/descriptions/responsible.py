@@ -10,7 +10,7 @@ from typing import Any
 from django.conf import settings
 
 from releases.descriptions import computed
-from releases.descriptions.computed import Known
+from releases.descriptions.computed import ReleaseFacts
 from releases.descriptions.sections import known as known_facts
 from releases.models import Release
 
@@ -31,35 +31,35 @@ def responsible(release: Release) -> dict[str, Any]:
     return {f"rai:{name}": value for name, value in values.items() if value}
 
 
-def _joined(compute: computed.Compute) -> Callable[[Known], str]:
+def _joined(compute: computed.Compute) -> Callable[[ReleaseFacts], str]:
     return lambda known: " ".join(compute(known))
 
 
-def _collection_types(known: Known) -> list[str]:
+def _collection_types(known: ReleaseFacts) -> list[str]:
     answers = known.counts["answers"]
     types = ["Surveys", "Crowdsourcing"] if answers["people"] else []
     return types + (["Others"] if answers["models"] else [])
 
 
-def _demographics(known: Known) -> list[str]:
+def _demographics(known: ReleaseFacts) -> list[str]:
     return [f"{row['label']}: {computed.group_size(row['people'])} people" for row in known.counts["cohorts"]]
 
 
-def _per_item(known: Known) -> str:
+def _per_item(known: ReleaseFacts) -> str:
     return "; ".join(f"{stage['name']}: {stage['target_answers']} wanted" for stage in known.counts["stages"])
 
 
-def _manipulation(known: Known) -> str:
+def _manipulation(known: ReleaseFacts) -> str:
     derived = [stage for stage in known.counts["stages"] if stage["derived"]]
     return "; ".join(f"{stage['name']}: items made of earlier ones ({stage['derived']})" for stage in derived)
 
 
-def _personal(known: Known) -> list[str]:
+def _personal(known: ReleaseFacts) -> list[str]:
     written = known.described["card"].get("sensitive", "")
     return [*computed.identifiability(known), *([written] if written else [])]
 
 
-_COMPUTED: dict[str, Callable[[Known], Any]] = {
+_COMPUTED: dict[str, Callable[[ReleaseFacts], Any]] = {
     "dataCollection": lambda known: (
         "People of each cohort answer sheets in a browser, and models answer the same sheets."
     ),

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from releases.descriptions import computed
-from releases.descriptions.computed import Compute, Known
+from releases.descriptions.computed import Compute, ReleaseFacts
 from releases.models import Release
 
 NOT_STATED = "Not stated."
 
 
 @dataclass(frozen=True)
-class Section:
+class DescriptionSection:
     """`key` names the written text in `Benchmark.card`. `compute` of some sections knows nothing: only a person can."""
 
     key: str
@@ -27,7 +27,7 @@ class Section:
 class FilledSection:
     """`texts`: computed sentences, then what was written. `source`: computed, written or gap."""
 
-    section: Section
+    section: DescriptionSection
     computed: Sequence[str]
     written: str
 
@@ -40,124 +40,124 @@ class FilledSection:
         return "written" if self.written else "computed" if self.computed else "gap"
 
 
-STATEMENT: tuple[Section, ...] = (
-    Section("curation_rationale", "Curation rationale", computed.rationale),
-    Section("language_variety", "Language variety", computed.languages),
-    Section("speaker_demographic", "Demographic of those whose texts and cultures are shown", computed.origins),
-    Section("annotator_demographic", "Demographic of the annotators", computed.annotators),
-    Section("speech_situation", "Situation of writing", computed.situation),
-    Section("text_characteristics", "Characteristics of the items", computed.items),
-    Section("recording_quality", "Quality of pictures", computed.pictures),
-    Section("recruitment", "Who recruited the annotators, and how"),
-    Section("pay", "Pay"),
-    Section("provenance", "Provenance", computed.parents),
+STATEMENT: tuple[DescriptionSection, ...] = (
+    DescriptionSection("curation_rationale", "Curation rationale", computed.rationale),
+    DescriptionSection("language_variety", "Language variety", computed.languages),
+    DescriptionSection("speaker_demographic", "Demographic of those who are shown", computed.origins),
+    DescriptionSection("annotator_demographic", "Demographic of the annotators", computed.annotators),
+    DescriptionSection("speech_situation", "Situation of writing", computed.situation),
+    DescriptionSection("text_characteristics", "Characteristics of the items", computed.items),
+    DescriptionSection("recording_quality", "Quality of pictures", computed.pictures),
+    DescriptionSection("recruitment", "Who recruited the annotators, and how"),
+    DescriptionSection("pay", "Pay"),
+    DescriptionSection("provenance", "Provenance", computed.parents),
 )
 
-DATASHEET: tuple[tuple[str, tuple[Section, ...]], ...] = (
+DATASHEET: tuple[tuple[str, tuple[DescriptionSection, ...]], ...] = (
     (
         "Motivation",
         (
-            Section("purpose", "For what purpose it was made", computed.purpose),
-            Section("creators", "Who made it", computed.team),
-            Section("funding", "Who paid for it"),
-            Section("motivation_other", "Anything else on motivation", computed.citation),
+            DescriptionSection("purpose", "For what purpose it was made", computed.purpose),
+            DescriptionSection("creators", "Who made it", computed.team),
+            DescriptionSection("funding", "Who paid for it"),
+            DescriptionSection("motivation_other", "Anything else on motivation", computed.citation),
         ),
     ),
     (
         "Composition",
         (
-            Section("instances", "What the instances are", computed.items),
-            Section("instance_counts", "How many there are", computed.instances),
-            Section("sample", "Whether they are a sample, and of what", computed.selection_of_items),
-            Section("raw_or_features", "What an instance holds", computed.pictures),
-            Section("labels", "Labels of instances", computed.labels),
-            Section("missing", "What is missing, and why", computed.missing),
-            Section("relations", "Relations between instances",
+            DescriptionSection("instances", "What the instances are", computed.items),
+            DescriptionSection("instance_counts", "How many there are", computed.instances),
+            DescriptionSection("sample", "Whether they are a sample, and of what", computed.selection_of_items),
+            DescriptionSection("raw_or_features", "What an instance holds", computed.pictures),
+            DescriptionSection("labels", "Labels of instances", computed.labels),
+            DescriptionSection("missing", "What is missing, and why", computed.missing),
+            DescriptionSection("relations", "Relations between instances",
                     lambda known: ["Items name what they were made of under derived_from."]),
-            Section("splits", "Recommended splits", computed.splits),
-            Section("errors", "Errors, noise and redundancies", computed.errors),
-            Section("self_contained", "Whether it depends on other resources", computed.picture_sources),
-            Section("confidential", "Confidential content", computed.identifiability),
-            Section("offensive", "Content that may offend or frighten"),
-            Section("subpopulations", "Groups of people", computed.annotators),
-            Section("identifiable", "Whether people can be identified", computed.identifiability),
-            Section("sensitive", "Sensitive content"),
-            Section("composition_other", "Anything else on composition", computed.origins),
+            DescriptionSection("splits", "Recommended splits", computed.splits),
+            DescriptionSection("errors", "Errors, noise and redundancies", computed.errors),
+            DescriptionSection("self_contained", "Whether it depends on other resources", computed.picture_sources),
+            DescriptionSection("confidential", "Confidential content", computed.identifiability),
+            DescriptionSection("offensive", "Content that may offend or frighten"),
+            DescriptionSection("subpopulations", "Groups of people", computed.annotators),
+            DescriptionSection("identifiable", "Whether people can be identified", computed.identifiability),
+            DescriptionSection("sensitive", "Sensitive content"),
+            DescriptionSection("composition_other", "Anything else on composition", computed.origins),
         ),
     ),
     (
         "Collection",
         (
-            Section("acquired", "How the data was acquired", computed.protocol),
-            Section("mechanisms", "With which tools", computed.software),
-            Section("sampling", "Sampling strategy", computed.selection_of_items),
-            Section("recruitment", "Who was involved in the collection, and how"),
-            Section("pay", "How they were paid"),
-            Section("time_frame", "When it was collected", computed.time_frame),
-            Section("ethics", "Ethical review"),
-            Section("directly", "Whether data comes from the people themselves", computed.answers),
-            Section("notified", "How people were notified", computed.situation),
-            Section("consent", "Consent", computed.consent),
-            Section("revoke", "How consent is withdrawn", computed.consent),
-            Section("impact", "Analysis of the impact on people"),
-            Section("collection_other", "Anything else on collection", computed.models),
+            DescriptionSection("acquired", "How the data was acquired", computed.protocol),
+            DescriptionSection("mechanisms", "With which tools", computed.software),
+            DescriptionSection("sampling", "Sampling strategy", computed.selection_of_items),
+            DescriptionSection("recruitment", "Who was involved in the collection, and how"),
+            DescriptionSection("pay", "How they were paid"),
+            DescriptionSection("time_frame", "When it was collected", computed.time_frame),
+            DescriptionSection("ethics", "Ethical review"),
+            DescriptionSection("directly", "Whether data comes from the people themselves", computed.answers),
+            DescriptionSection("notified", "How people were notified", computed.situation),
+            DescriptionSection("consent", "Consent", computed.consent),
+            DescriptionSection("revoke", "How consent is withdrawn", computed.consent),
+            DescriptionSection("impact", "Analysis of the impact on people"),
+            DescriptionSection("collection_other", "Anything else on collection", computed.models),
         ),
     ),
     (
         "Preprocessing, cleaning and labelling",
         (
-            Section("cleaning", "What was done", computed.cleaning),
-            Section("raw_data", "Whether raw data is kept", computed.raw_data),
-            Section("software", "Software", computed.software),
+            DescriptionSection("cleaning", "What was done", computed.cleaning),
+            DescriptionSection("raw_data", "Whether raw data is kept", computed.raw_data),
+            DescriptionSection("software", "Software", computed.software),
         ),
     ),
     (
         "Uses",
         (
-            Section("used_for", "What it was used for"),
-            Section("repository", "Where uses are listed"),
-            Section("use_cases", "What it can be used for"),
-            Section("limitations", "Known limits"),
-            Section("biases", "Known biases"),
-            Section("social_impact", "Social impact"),
-            Section("should_not", "What it should not be used for"),
+            DescriptionSection("used_for", "What it was used for"),
+            DescriptionSection("repository", "Where uses are listed"),
+            DescriptionSection("use_cases", "What it can be used for"),
+            DescriptionSection("limitations", "ReleaseFacts limits"),
+            DescriptionSection("biases", "ReleaseFacts biases"),
+            DescriptionSection("social_impact", "Social impact"),
+            DescriptionSection("should_not", "What it should not be used for"),
         ),
     ),
     (
         "Distribution",
         (
-            Section("third_parties", "To whom it is given"),
-            Section("distribution", "How and when it is distributed", computed.versions),
-            Section("licence", "Licence", computed.licence),
-            Section("restrictions", "Restrictions by others or by law"),
+            DescriptionSection("third_parties", "To whom it is given"),
+            DescriptionSection("distribution", "How and when it is distributed", computed.versions),
+            DescriptionSection("licence", "Licence", computed.licence),
+            DescriptionSection("restrictions", "Restrictions by others or by law"),
         ),
     ),
     (
         "Maintenance",
         (
-            Section("maintainer", "Who maintains it", computed.team),
-            Section("contact", "How to reach them"),
-            Section("erratum", "Errata", computed.versions),
-            Section("maintenance", "Updates"),
-            Section("retention", "Limits on keeping data of people"),
-            Section("older_versions", "Older versions", computed.versions),
-            Section("contributions", "How others can contribute"),
+            DescriptionSection("maintainer", "Who maintains it", computed.team),
+            DescriptionSection("contact", "How to reach them"),
+            DescriptionSection("erratum", "Errata", computed.versions),
+            DescriptionSection("maintenance", "Updates"),
+            DescriptionSection("retention", "Limits on keeping data of people"),
+            DescriptionSection("older_versions", "Older versions", computed.versions),
+            DescriptionSection("contributions", "How others can contribute"),
         ),
     ),
 )  # fmt: skip
 
 
-def known(release: Release) -> Known:
+def known(release: Release) -> ReleaseFacts:
     parent = release.parent.version if release.parent else ""
-    return Known(release.facts, release.version, parent, release.selection)
+    return ReleaseFacts(release.facts, release.version, parent, release.selection)
 
 
-def filled(release: Release, sections: Sequence[Section]) -> list[FilledSection]:
+def filled(release: Release, sections: Sequence[DescriptionSection]) -> list[FilledSection]:
     facts, card = known(release), release.facts["described"]["card"]
     return [FilledSection(section, section.compute(facts), card.get(section.key, "")) for section in sections]
 
 
-def all_sections() -> Iterator[Section]:
+def all_sections() -> Iterator[DescriptionSection]:
     """Each key once, those of the data statement first."""
     keys = set()
     for section in (*STATEMENT, *(section for _group, sections in DATASHEET for section in sections)):
@@ -166,7 +166,7 @@ def all_sections() -> Iterator[Section]:
             yield section
 
 
-def gaps(release: Release) -> list[Section]:
+def gaps(release: Release) -> list[DescriptionSection]:
     """What nothing on the site says. A release that was frozen by an older version has none that are known."""
     if "described" not in release.facts:
         return []

@@ -24,7 +24,7 @@ def parquet_blocks(
     """A file in pieces. `answers`: the sheets' own columns, by name with their type; they follow as `answer.<name>`."""
     own = [RowColumn(name, "", _ANSWERS[kind], "") for name, kind in answers.items()]
     fields = [_field(column.name, column) for column in columns] + [_field(f"answer.{c.name}", c) for c in own]
-    pictures = [column.name for column in columns if column.type in ("picture", "pictures")]
+    pictures = [column.name for column in columns if column.type in ("file", "files")]
     schema, pipe = arrow.schema(fields, _features(columns, own) if pictures else None), _Pipe()
     with parquet.ParquetWriter(pipe, schema, compression="zstd") as writer:
         for group in _groups(iter(rows), pictures):
@@ -59,9 +59,9 @@ def _features(columns: Sequence[RowColumn], own: Sequence[RowColumn]) -> dict[st
     """What Hugging Face reads: without it a picture stays a struct of bytes and path. All columns must be named."""
     features: dict[str, Any] = {}
     for name, kind in [*((c.name, c.type) for c in columns), *((f"answer.{c.name}", c.type) for c in own)]:
-        if kind == "picture":
+        if kind == "file":
             features[name] = {"_type": "Image"}
-        elif kind == "pictures":
+        elif kind == "files":
             features[name] = {"feature": {"_type": "Image"}, "_type": "List"}
         else:
             features[name] = {"dtype": _DTYPES.get(kind, "string"), "_type": "Value"}
@@ -100,8 +100,8 @@ _TYPES: dict[str, tuple[Any, Callable[[Any], Any]]] = {
     "person": (arrow.string(), _text),
     "json": (arrow.string(), _json),
     "time": (arrow.timestamp("us", tz="UTC"), datetime.fromisoformat),
-    "picture": (_PICTURE, _pictures),
-    "pictures": (arrow.list_(_PICTURE), _pictures),
+    "file": (_PICTURE, _pictures),
+    "files": (arrow.list_(_PICTURE), _pictures),
 }
 
 

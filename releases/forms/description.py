@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy
 from benchmarks.models import Benchmark
 from people.forms.base import StyledFormMixin
 from releases.descriptions.authors import Author, AuthorError, author_lines, parse_authors
-from releases.descriptions.sections import Section, all_sections
+from releases.descriptions.sections import DescriptionSection, all_sections
 
 LONGEST = 5000
 
@@ -31,7 +31,11 @@ class DescriptionForm(StyledFormMixin, forms.Form):
     )
 
     def __init__(
-        self, data: Mapping[str, Any] | None, *, benchmark: Benchmark, sections: Collection[Section] | None = None
+        self,
+        data: Mapping[str, Any] | None,
+        *,
+        benchmark: Benchmark,
+        sections: Collection[DescriptionSection] | None = None,
     ) -> None:
         initial = {**benchmark.card, "authors": author_lines(benchmark.authors)}
         super().__init__(data, initial=initial)

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from benchmarks.models import Benchmark
 from people.models import User
-from releases.descriptions.sections import DATASHEET, STATEMENT, FilledSection, Section, filled, gaps
+from releases.descriptions.sections import DATASHEET, STATEMENT, DescriptionSection, FilledSection, filled, gaps
 from releases.forms.description import DescriptionForm
 from releases.models import Release
 from releases.pages.releases import base_context
@@ -65,6 +65,6 @@ def _groups(form: DescriptionForm, release: Release | None) -> list[BoxGroup]:
     return groups
 
 
-def _box(form: DescriptionForm, section: Section, release: Release | None) -> SectionBox:
+def _box(form: DescriptionForm, section: DescriptionSection, release: Release | None) -> SectionBox:
     computed = filled(release, [section])[0].computed if release else ()
     return SectionBox(form[section.key], tuple(computed))

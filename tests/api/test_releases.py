@@ -52,7 +52,8 @@ def build(world: World, url: str, key: str = "b1") -> Any:
 
 def publish(world: World, url: str) -> None:
     Benchmark.objects.update(licence="CC-BY-4.0")
-    reply = send(program(world.owner, "admin"), "POST", f"{url}publish/", {"confirmed": True})
+    publication = {"confirmed": True, "reason": "Looked through."}
+    reply = send(program(world.owner, "admin"), "POST", f"{url}publish/", publication)
     assert reply.json()["state"] == "published", reply.content
 
 
@@ -97,6 +98,11 @@ def test_what_is_left_out_is_as_the_form_proposes_it(world: World, campaign: Cam
     create(world, formats=["csv"], images="stripped", versions=True, notes="More.")
     later = Release.objects.get(version="1.1.0")
     assert (later.chosen.formats, later.chosen.pictures, later.notes) == (("csv",), "all", "More.")
+    split = {"splits": {"train": 80, "test": 20}, "withhold": True, "seed": 7, "group_by": "concept"}
+    create(world, version="1.5.0", **split)
+    assert Release.objects.get(version="1.5.0").chosen.withheld == "test"
+    bad = {"version": "1.6.0", "splits": {"train": 80, "test": 30}}
+    assert send(program(world.mara, "write"), "POST", RELEASES, bad).status_code == 422
 
 
 @pytest.mark.parametrize(
@@ -136,7 +142,9 @@ def test_warnings_are_listed_and_must_be_confirmed(world: World, campaign: Campa
     problem(send(program(world.mara, "admin"), "POST", f"{url}publish/"), 404, "not-found")
     owner = program(world.owner, "admin", "export")
     problem(send(owner, "POST", f"{url}publish/"), 422, "release-refused")
-    assert send(owner, "POST", f"{url}publish/", {"confirmed": True}).json()["state"] == "published"
+    problem(send(owner, "POST", f"{url}publish/", {"confirmed": True}), 422, "release-refused")
+    publication = {"confirmed": True, "reason": "Looked through."}
+    assert send(owner, "POST", f"{url}publish/", publication).json()["state"] == "published"
     withdraw_consent(world, world.nour)
     assert owner.get(url).json()["withdrawn_since"] == {"people": 1, "answers": 4}
     problem(send(owner, "POST", f"{url}withdraw/", {"reason": " "}), 400, "invalid-content")

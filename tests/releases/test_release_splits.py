@@ -75,13 +75,13 @@ def withheld_study(world: World, campaign: Campaign) -> Release:
     split = split_of(release)
     for name in ("test", "train"):
         annotation = Annotation.objects.filter(assignment__unit__item__in=[pk for pk in split if split[pk] == name])[0]
-        made = Item.objects.create(stage=world.stage, key=f"made-{name}", text=annotation.answers["why"])
-        made.context = {"quoted": annotation.answers["why"]}
-        made.save()
+        derived = Item.objects.create(stage=world.stage, key=f"made-{name}", text=annotation.answers["why"])
+        derived.context = {"quoted": annotation.answers["why"]}
+        derived.save()
         source = annotation.assignment.unit.item
-        ItemSource.objects.create(item=made, source=source, annotation=annotation)
+        ItemSource.objects.create(item=derived, source=source, annotation=annotation)
         image = ItemImage.objects.filter(item=source)[0].image
-        ItemImage.objects.create(item=made, image=image, alt=annotation.answers["why"])
+        ItemImage.objects.create(item=derived, image=image, alt=annotation.answers["why"])
     act(world, release, "build")
     return build(release)
 
@@ -97,8 +97,8 @@ def test_no_answer_of_a_withheld_item_is_in_any_file(world: World, campaign: Cam
     release = withheld_study(world, campaign)
     split, files = split_of(release), files_of(world, release)
     shipped = all_bytes(files)
-    made = {item.key: item for item in Item.objects.filter(key__startswith="made-")}
-    assert (split[made["made-test"].pk], split[made["made-train"].pk]) == ("test", "train")
+    derived = {item.key: item for item in Item.objects.filter(key__startswith="made-")}
+    assert (split[derived["made-test"].pk], split[derived["made-train"].pk]) == ("test", "train")
     withheld = Annotation.objects.filter(assignment__unit__item__in=[pk for pk in split if split[pk] == "test"])
     others = Annotation.objects.exclude(pk__in=withheld)
     assert withheld and others
@@ -185,7 +185,7 @@ def test_pictures_are_inside_parquet_or_in_archives_and_never_both(
     assert {row["archive"] for row in uses} <= set(archives)
 
 
-def test_originals_are_the_bytes_that_came_and_none_names_nothing(world: World, campaign: Campaign) -> None:
+def test_originals_keep_their_bytes_and_none_names_nothing(world: World, campaign: Campaign) -> None:
     give_pictures(world)
     files = files_of(world, built(world, pictures="originals", formats=["csv"]))
     with zipfile.ZipFile(io.BytesIO(files["images.zip"])) as archive:
