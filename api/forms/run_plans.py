@@ -6,22 +6,25 @@ from typing import Any
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
-from api.protocol.contents import check_form, form_data
+from annotation.models import Campaign
+from api.protocol.contents import check_form, form_data, problem
 from api.protocol.problems import Refused
 from benchmarks.access import label_set_for
 from benchmarks.models import Benchmark
 from jobs.formats.numbers import parse_id
-from predictions.forms.answer_runs import OPTION, PlanForm, RunStartForm, prompt_id
+from predictions.forms.answer_runs import OPTION, PlanForm, RunStartForm, campaigns_of, prompt_id
+from predictions.models import Endpoint
 from predictions.prompts.contract import Prompt
 from predictions.queries.compatible_prompts import CompatiblePrompts, find_compatible_prompts
 from predictions.queries.endpoints import models_of
 from predictions.services.runs.plans import RunPlan
 
-NOT_OF_THE_FORM = ("options", "prompt", "confirmed")
+NOT_OF_THE_FORM = ("options", "prompt", "confirmed", "stage", "endpoint_name")
 
 
 def plan_of(benchmark: Benchmark, content: Mapping[str, Any]) -> RunPlan:
     """Raises Refused, with the errors of the form, and Http404 for a label set of others."""
+    content = {**content, **_named(benchmark, content)}
     if label_set := parse_id(str(content.get("label_set", ""))):
         label_set_for(benchmark.team, label_set)
     chosen = check_form(RunStartForm(form_data(content), benchmark=benchmark))
@@ -39,6 +42,35 @@ def plan_of(benchmark: Benchmark, content: Mapping[str, Any]) -> RunPlan:
     form = PlanForm(_with_defaults(PlanForm(**about), values), **about)
     check_form(form)
     return form.plan()
+
+
+def _named(benchmark: Benchmark, content: Mapping[str, Any]) -> dict[str, int]:
+    """Numbers of the campaign and the endpoint that were named otherwise. Raises Refused."""
+    numbers = {}
+    if "campaign" not in content and "stage" in content:
+        campaigns = campaigns_of(benchmark).filter(stage__key=content["stage"])
+        campaign = campaigns.filter(state=Campaign.State.OPEN).first() or campaigns.first()
+        if campaign is None:
+            raise _refused("stage", _("No campaign of this stage has been opened."))
+        numbers["campaign"] = campaign.pk
+    if "endpoint" not in content and "endpoint_name" in content:
+        endpoints = Endpoint.objects.filter(team=benchmark.team, retired_at=None).order_by("name", "pk")
+        numbers["endpoint"] = _endpoint(list(endpoints), content["endpoint_name"]).pk
+    return numbers
+
+
+def _endpoint(endpoints: list[Endpoint], name: str) -> Endpoint:
+    """By its name, or by the first word of it where one endpoint alone has that. Raises Refused."""
+    named = [endpoint for endpoint in endpoints if endpoint.name.casefold() == name.casefold()]
+    longer = [endpoint for endpoint in endpoints if endpoint.name.casefold().startswith(f"{name.casefold()} ")]
+    if not named and len(longer) != 1:
+        names = ", ".join(endpoint.name for endpoint in endpoints[:20]) or "-"
+        raise _refused("endpoint_name", _("The team has no such endpoint. There are: %(names)s.") % {"names": names})
+    return (named or longer)[0]
+
+
+def _refused(member: str, words: str) -> Refused:
+    return Refused(words, errors=[problem(f"/{member}", "unknown", words)])
 
 
 def _prompt(fits: CompatiblePrompts, wanted: str) -> Prompt:

@@ -1,32 +1,27 @@
 """Files as replies: whole, or the part that a reader still lacks after a lost connection (RFC 9110, section 14)."""
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from django.http import FileResponse, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
-from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
+from api.protocol.file_forms import FileRenderer
 from api.protocol.problems import ApiProblem
 
 BLOCK = 256 * 1024
 RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
 
-class FileRenderer(BaseRenderer):
-    """For clients that ask for any type. It writes errors alone; a file is sent as it is."""
+class AnyTypeRenderer(FileRenderer):
+    """For clients that ask for any type."""
 
     media_type = "*/*"
     format = "file"
-    charset = None
-
-    def render(self, data: Any, *args: Any, **kwargs: Any) -> bytes:
-        return json.dumps(data, ensure_ascii=False, default=str).encode()
 
 
 class RangeInvalid(ApiProblem):

@@ -35,7 +35,10 @@ class NewImport(s.Serializer):
     """Files are names of finished uploads. `kind` items needs `table`, `archive` or both; answers need `table`."""
 
     kind = s.ChoiceField(["items", "answers"], default="items")
-    stage = s.CharField(required=False, help_text="Key; the first stage whose items are not derived, without it.")
+    stage = s.CharField(
+        required=False,
+        help_text="Key; without it the one with the items of the recipe's paper, else the first not derived.",
+    )
     campaign = s.IntegerField(required=False, min_value=1, max_value=BIG, help_text="Of answers.")
     table = s.CharField(required=False, help_text="Upload: a manifest, any table, or a file of answers.")
     table_name = s.CharField(required=False, max_length=200, default="table")

@@ -8,8 +8,12 @@ BIG = 2**53
 class NewRun(s.Serializer):
     """As the form of the page; what is left out is as the form proposes it."""
 
-    campaign = s.IntegerField(min_value=1, max_value=BIG)
-    endpoint = s.IntegerField(min_value=1, max_value=BIG)
+    campaign = s.IntegerField(min_value=1, max_value=BIG, required=False)
+    stage = s.CharField(max_length=60, required=False, help_text="In place of `campaign`: key; its latest campaign.")
+    endpoint = s.IntegerField(min_value=1, max_value=BIG, required=False)
+    endpoint_name = s.CharField(
+        max_length=80, required=False, help_text="In place of `endpoint`: as the team calls it, or its first word."
+    )
     model = s.CharField(max_length=200, required=False, help_text="May be left out where the endpoint has one model.")
     revision = s.CharField(max_length=100, required=False, allow_blank=True)
     prompt = s.CharField(max_length=120, required=False, help_text="Key; the first that fits without it.")

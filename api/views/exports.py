@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.forms.releases import export_of
-from api.protocol.file_replies import FileRenderer, Gone, ReplyFile, file_response
+from api.protocol.file_replies import AnyTypeRenderer, Gone, ReplyFile, file_response
 from api.protocol.operations import PAGING, operation
 from api.protocol.paging import page_of
 from api.protocol.preconditions import with_etag
@@ -50,7 +50,7 @@ class ExportDetail(ResourceView):
 
 
 class ExportFileView(ResourceView):
-    renderer_classes = [JSONRenderer, FileRenderer]
+    renderer_classes = [JSONRenderer, AnyTypeRenderer]
 
     @operation("export_file", "The archive; `Range` asks for a part of it", scope="export",
                media_type="application/zip", more_problems=(409, 410, 416))  # fmt: skip

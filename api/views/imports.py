@@ -36,6 +36,7 @@ from benchmarks.imports.tables.mapping import ColumnMapping, MappedTable, Mappin
 from benchmarks.imports.tables.roles import ColumnRole
 from benchmarks.imports.tables.table import NeedsAnswer, TableLook, look
 from benchmarks.models import Benchmark, Stage
+from benchmarks.queries.saved_recipes import recipe_of
 from benchmarks.queries.table_columns import proposals_for
 from benchmarks.services import imports
 from benchmarks.services.imports import StoredImport
@@ -120,9 +121,11 @@ def _refused(member: str, text: str, **more: Any) -> Refused:
 
 def _stage(benchmark: Benchmark, content: dict[str, Any]) -> Stage:
     """Raises Refused."""
-    stages = list(benchmark.stages.order_by("pk"))
-    key = content.get("stage")
-    named = [stage for stage in stages if (stage.key == key if key else not stage.derivation)]
+    stages, recipe = list(benchmark.stages.order_by("pk")), recipe_of(benchmark)
+    key = content.get("stage") or (recipe.expected_stage if recipe else "")
+    named = [stage for stage in stages if stage.key == key]
+    if not named and "stage" not in content:
+        named = [stage for stage in stages if not stage.derivation]
     if not named:
         raise _refused("stage", _("There is no such stage."))
     return named[0]
@@ -159,7 +162,7 @@ def _mapped(table: StoredUpload, content: dict[str, Any]) -> MappedTable | None:
         text = _("The table has columns of its own: send a mapping. There are: %(names)s.")
         raise _refused("mapping", text % {"names": ", ".join(beginning.columns)[:500]})
     try:
-        mapping = ColumnMapping.from_json(content["mapping"])
+        mapping = ColumnMapping.from_json(content["mapping"]).with_named_columns(beginning.columns)
         mapping.check(beginning.columns)
     except MappingError as error:
         raise _refused(f"mapping/{error.name}".rstrip("/"), error.message) from error

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.forms.releases import IMAGES, release_of
-from api.protocol.file_replies import FileRenderer, Gone, ReplyFile, file_response
+from api.protocol.file_replies import AnyTypeRenderer, Gone, ReplyFile, file_response
 from api.protocol.operations import PAGING, operation, query_parameter
 from api.protocol.paging import page_of
 from api.protocol.preconditions import check_match, with_etag
@@ -131,7 +131,7 @@ class ReleaseFileList(ResourceView):
 
 
 class ReleaseFileView(ResourceView):
-    renderer_classes = [JSONRenderer, FileRenderer]
+    renderer_classes = [JSONRenderer, AnyTypeRenderer]
 
     @operation("release_file", "One file; `Range` asks for a part of it", scope="export",
                media_type="application/octet-stream", more_problems=(409, 410, 416))  # fmt: skip
@@ -149,7 +149,7 @@ class ReleaseFileView(ResourceView):
 
 
 class ReleaseArchive(ResourceView):
-    renderer_classes = [JSONRenderer, FileRenderer]
+    renderer_classes = [JSONRenderer, AnyTypeRenderer]
 
     @operation("release_archive", "All files as one zip archive", scope="export", media_type="application/zip",
                more_problems=(409, 410))  # fmt: skip

@@ -7,12 +7,14 @@ for rating in emic.benchmarks.get("breads").ratings(field="relevance"):
     print(rating.item, rating.rater, rating.code)
 """
 
+from .campaigns import Campaign
 from .client import Emic
 from .errors import (
     BrokenStream,
     Conflict,
     EmicError,
     Forbidden,
+    Gone,
     InvalidRequest,
     NotFound,
     Problem,
@@ -26,14 +28,24 @@ from .errors import (
 )
 from .jobs import ImportRefused, Job, JobFailed, JobReportRow
 from .records import Annotation, Item, Outcome, Rating, Review
+from .releases import Export, Release
+from .resources import Cohort, CohortProgress, Event, ReleaseFile, RunCost, RunPlan
+from .runs import Run, RunFailed
+from .teams import Team
 
 __all__ = [
     "Annotation",
     "BrokenStream",
+    "Campaign",
+    "Cohort",
+    "CohortProgress",
     "Conflict",
     "Emic",
     "EmicError",
+    "Event",
+    "Export",
     "Forbidden",
+    "Gone",
     "ImportRefused",
     "InvalidRequest",
     "Item",
@@ -46,9 +58,16 @@ __all__ = [
     "RateLimited",
     "Rating",
     "Refused",
+    "Release",
+    "ReleaseFile",
     "Review",
+    "Run",
+    "RunCost",
+    "RunFailed",
+    "RunPlan",
     "ServerError",
     "Stale",
+    "Team",
     "Unauthorised",
     "Unreachable",
     "WaitTimeout",

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from .campaigns import Campaigns
 from .connection import Connection
 from .errors import NotFound, Problem
 from .jobs import Jobs
 from .numbers import AgreementReport, Tables
 from .records import Annotation, Outcome, Rating, Review
+from .releases import Exports, Releases
 from .row_query import RowQuery
+from .runs import Runs
 from .uploads import Items
 
 
@@ -30,6 +33,10 @@ class Benchmark:
         self.tables = Tables(connection, f"{self.path}tables/")
         self.items = Items(connection, self.path)
         self.jobs = Jobs(connection, benchmark=self.slug)
+        self.campaigns = Campaigns(connection, self.path)
+        self.runs = Runs(connection, self.path)
+        self.releases = Releases(connection, self.path)
+        self.exports = Exports(connection, self.path)
 
     def __repr__(self) -> str:
         return f"<Benchmark {self.slug}>"
@@ -63,6 +70,9 @@ class Benchmarks:
         return list(self)
 
     def __iter__(self) -> Iterator[Benchmark]:
+        return self.iter()
+
+    def iter(self) -> Iterator[Benchmark]:
         for data in self._connection.pages("/api/v1/benchmarks/"):
             yield Benchmark(self._connection, data)
 

@@ -6,7 +6,9 @@ from typing import Any
 
 from .benchmarks import Benchmarks
 from .connection import Connection
+from .events import Events
 from .jobs import Jobs
+from .teams import Teams
 
 
 class Emic:
@@ -19,6 +21,8 @@ class Emic:
         self._connection = Connection(url, token, timeout=timeout, retries=retries)
         self.benchmarks = Benchmarks(self._connection)
         self.jobs = Jobs(self._connection)
+        self.teams = Teams(self._connection)
+        self.events = Events(self._connection)
 
     def __repr__(self) -> str:
         return f"Emic({self._connection.url!r})"

@@ -82,6 +82,10 @@ class Conflict(EmicError):
     """409: the state of the site does not allow it, or there is nothing to compute from yet."""
 
 
+class Gone(EmicError):
+    """410: the file is no longer kept, or a position is from before a backup was restored."""
+
+
 class Stale(EmicError):
     """412: somebody else changed it since it was read. Read it again."""
 
@@ -116,6 +120,7 @@ BY_STATUS: Mapping[int, type[EmicError]] = {
     403: Forbidden,
     404: NotFound,
     409: Conflict,
+    410: Gone,
     412: Stale,
     422: Refused,
     428: Stale,

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, Literal, TypeVar
 
-ColumnShape = Literal["int", "float", "bool", "str", "datetime", "Any"]
+ColumnShape = Literal["int", "float", "bool", "str", "datetime", "date", "Any"]
 R = TypeVar("R", bound="RowRecord")
 
 
@@ -24,7 +24,8 @@ class RowRecord:
         >>> Rating.from_json({"item": "a", "code": "3", "submitted_at": "2026-03-01T12:00:00.000000Z", "new": 1}).code
         '3'
         """
-        return cls(**{name: read_value(data.get(name), shape) for name, shape in shapes_of(cls).items()})
+        shapes = shapes_of(cls)
+        return cls(**{name: read_value(data[name], shape) for name, shape in shapes.items() if name in data})
 
 
 _SHAPES: dict[type[RowRecord], Mapping[str, ColumnShape]] = {}
@@ -42,7 +43,11 @@ def shapes_of(kind: type[RowRecord]) -> Mapping[str, ColumnShape]:
 
 
 def read_value(value: Any, shape: ColumnShape) -> Any:
-    return read_time(value) if shape == "datetime" and isinstance(value, str) else value
+    if not isinstance(value, str):
+        return value
+    if shape == "datetime":
+        return read_time(value)
+    return date.fromisoformat(value) if shape == "date" else value
 
 
 def read_time(text: str) -> datetime:

@@ -1,5 +1,6 @@
 """Runs of models by REST: planned without a request, created, started, paused, and their calls read."""
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -55,6 +56,23 @@ def test_a_run_is_created_started_and_read(world: World, content: dict[str, Any]
     assert client.get(url).json()["state"] == "done"
     assert send(client, "POST", f"{url}withdraw/").json()["withdrawn_at"]
     assert send(client, "POST", f"{url}restore/").json()["withdrawn_at"] is None
+
+
+def test_a_stage_and_the_name_of_an_endpoint_say_the_same(world: World, content: dict[str, Any]) -> None:
+    client, plan = program(world.mara, "write"), f"{RUNS}:plan/"
+    numbers = send(client, "POST", plan, content).json()
+    named = {name: value for name, value in content.items() if name not in ("campaign", "endpoint")}
+    for words in ("Scripted", "scripted"):
+        reply = send(client, "POST", plan, {**named, "stage": "relevance", "endpoint_name": words})
+        assert reply.json() == numbers, reply.content
+    for change, pointer in (({"stage": "colour"}, "/stage"), ({"endpoint_name": "Script"}, "/endpoint_name")):
+        reply = send(client, "POST", plan, {**named, "stage": "relevance", "endpoint_name": "Scripted", **change})
+        assert [error["pointer"] for error in problem(reply, 422, "refused")["errors"]] == [pointer]
+    foreign = an_endpoint(replace(world, team=world.other_team), "http://localhost:1/v1", name="Secret")
+    reply = send(client, "POST", plan, {**named, "stage": "relevance", "endpoint_name": foreign.name})
+    assert "Secret" not in problem(reply, 422, "refused")["detail"]
+    lacking = problem(send(client, "POST", plan, named), 422, "refused")["errors"]
+    assert [error["pointer"] for error in lacking] == ["/campaign", "/endpoint"]
 
 
 def test_what_cannot_be_done_now_is_refused(world: World, content: dict[str, Any]) -> None:

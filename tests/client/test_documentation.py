@@ -8,8 +8,11 @@ import pytest
 
 from annotation.models import Campaign
 from people.services import tokens
+from tests.client.downloaded import check_sums
 from tests.importing import draw_pictures
 from tests.personas import World
+from tests.predictions.model_server import Server
+from tests.predictions.request_helpers import an_endpoint
 from tests.test_docs import ROOT
 
 PAGE = ROOT / "docs" / "how-to" / "use-the-client.md"
@@ -24,7 +27,7 @@ def token(world: World) -> str:
 
 def test_every_block_of_the_page_runs(
     world: World, campaign: Campaign, token: str, live_server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str], worker: None,
+    capsys: pytest.CaptureFixture[str], worker: None, scripted_server: Server,
 ) -> None:  # fmt: skip
     monkeypatch.setenv("EMIC_TOKEN", token)
     monkeypatch.chdir(tmp_path)
@@ -32,6 +35,7 @@ def test_every_block_of_the_page_runs(
     for name, data in draw_pictures(["a.png", "b.png"]).items():
         (tmp_path / "pictures" / name).write_bytes(data)
     (tmp_path / "captions.csv").write_text("img_file,Image ID\na.png,0001\nb.png,0002\n")
+    an_endpoint(world, scripted_server.base_url, {"scripted": {"in": "1", "out": "2"}}, name="Practice model")
     names: dict[str, Any] = {}
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
     for block in blocks:
@@ -43,4 +47,9 @@ def test_every_block_of_the_page_runs(
     printed = capsys.readouterr().out
     assert len(blocks) >= 5 and "item-00000 Egypt R-" in printed and "colour This parameter is unknown" in printed
     assert "Import of captions.csv: done, 2 created" in printed and "Image ID is key" in printed
+    assert "Brazil 0 of " in printed and "campaign.paused campaign:" in printed
+    assert re.search(r"^\d+ units, \d+ requests, \{'low'", printed, re.MULTILINE) and re.search(
+        r"^done 0\.\d+$", printed, re.MULTILINE
+    )
+    assert "ready {" in printed and check_sums(tmp_path / "breads-1.0.0") and list(tmp_path.glob("*.zip"))
     assert (tmp_path / "answers.jsonl").read_text().count("\n") == 8

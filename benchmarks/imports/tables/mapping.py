@@ -1,7 +1,7 @@
 """Which column of a table is what, as it is stored with the job, and the rows of a manifest made by it."""
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, BinaryIO
 
 from django.utils.translation import gettext as _
@@ -75,6 +75,20 @@ class ColumnMapping:
             if entries:
                 data[name] = dict(entries)
         return data
+
+    def with_named_columns(self, names: Iterable[str]) -> "ColumnMapping":
+        """The same, and columns that are named as those of a manifest are what they are called, unless the mapping says
+        what becomes of them.
+
+        >>> ColumnMapping.from_json({"file": "img"}).with_named_columns(["img", "country", "n"]).to_json()
+        {'file': 'img', 'country': 'country'}
+        >>> ColumnMapping.from_json({"country": "where"}).with_named_columns(["where", "country"]).to_json()
+        {'country': 'where'}
+        """
+        if self.context is not None:
+            return self
+        free = [name for name in names if name in ITEM_ROLES and name not in self.used and name not in self.columns]
+        return replace(self, columns={**self.columns, **{name: name for name in free}})
 
     @property
     def used(self) -> set[str]:

@@ -1,0 +1,92 @@
+"""Campaigns: created, opened, paused and closed, and how far their cohorts are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from .connection import Connection
+from .resources import CampaignRecord, CohortProgress
+
+
+class Campaign:
+    """A campaign as it was when it was last asked for: `data` has all that the site says of it."""
+
+    def __init__(self, connection: Connection, path: str, raw: Mapping[str, Any]) -> None:
+        self._connection = connection
+        self.data = CampaignRecord.from_json(raw)
+        self.path = f"{path}{self.data.id}/"
+
+    def __repr__(self) -> str:
+        return f"<Campaign {self.id} {self.data.name!r}: {self.state}>"
+
+    @property
+    def id(self) -> int:
+        return self.data.id
+
+    @property
+    def state(self) -> str:
+        """draft, open, paused or closed."""
+        return self.data.state
+
+    def refresh(self) -> Campaign:
+        """Ask again."""
+        self.data = CampaignRecord.from_json(self._connection.get(self.path))
+        return self
+
+    def open(self) -> Campaign:
+        """Begin to assign work. Raises Refused with every reason."""
+        return self._act("open")
+
+    def pause(self) -> Campaign:
+        """Assign no new work; what people have begun they may finish."""
+        return self._act("pause")
+
+    def resume(self) -> Campaign:
+        """Assign work again."""
+        return self._act("resume")
+
+    def close(self) -> Campaign:
+        """End it."""
+        return self._act("close")
+
+    def progress(self) -> list[CohortProgress]:
+        """How far each cohort is."""
+        return [CohortProgress.from_json(row) for row in self._connection.get(f"{self.path}progress/")["cohorts"]]
+
+    def add_cohort(self, cohort: int, wanted: int) -> Campaign:
+        """Ask one more cohort, by its number, for so many answers to each item."""
+        self._connection.post(f"{self.path}cohorts/", {"cohort": cohort, "wanted": wanted})
+        return self.refresh()
+
+    def _act(self, name: str) -> Campaign:
+        self.data = CampaignRecord.from_json(self._connection.post(f"{self.path}{name}/"))
+        return self
+
+
+class Campaigns:
+    """The campaigns of a benchmark."""
+
+    def __init__(self, connection: Connection, path: str) -> None:
+        self._connection = connection
+        self._path = f"{path}campaigns/"
+
+    def create(self, stage: str, *, cohorts: Mapping[str, int], **options: Any) -> Campaign:
+        """A draft of one stage, by its key. `cohorts`: label, and how many answers are wanted of each item. `options`:
+        name, summary, opens_on, closes_on, conditions, instructions (language to text)."""
+        body = {"stage": stage, "cohorts": {str(name): wanted for name, wanted in cohorts.items()}, **options}
+        return Campaign(self._connection, self._path, self._connection.post(self._path, body))
+
+    def get(self, campaign_id: int) -> Campaign:
+        return Campaign(self._connection, self._path, self._connection.get(f"{self._path}{int(campaign_id)}/"))
+
+    def iter(self) -> Iterator[Campaign]:
+        """Oldest first."""
+        for raw in self._connection.pages(self._path):
+            yield Campaign(self._connection, self._path, raw)
+
+    def __iter__(self) -> Iterator[Campaign]:
+        return self.iter()
+
+    def list(self) -> list[Campaign]:
+        return list(self.iter())
