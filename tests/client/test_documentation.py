@@ -10,7 +10,7 @@ from annotation.models import Campaign
 from people.services import tokens
 from tests.client.downloaded import check_sums
 from tests.importing import draw_pictures
-from tests.personas import World
+from tests.personas import World, draw_images
 from tests.predictions.model_server import Server
 from tests.predictions.request_helpers import an_endpoint
 from tests.test_docs import ROOT
@@ -35,6 +35,7 @@ def test_every_block_of_the_page_runs(
     for name, data in draw_pictures(["a.png", "b.png"]).items():
         (tmp_path / "pictures" / name).write_bytes(data)
     (tmp_path / "captions.csv").write_text("img_file,Image ID\na.png,0001\nb.png,0002\n")
+    draw_images(world.items)
     an_endpoint(world, scripted_server.base_url, {"scripted": {"in": "1", "out": "2"}}, name="Practice model")
     names: dict[str, Any] = {}
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
