@@ -57,10 +57,11 @@ class Release:
             job.wait(timeout, poll, strict=strict, clock=clock)
         return self.refresh()
 
-    def publish(self, *, confirmed: bool = False) -> Release:
-        """Make it final: nobody can change it afterwards. `confirmed`: you have read `data.warnings`. Raises Refused
-        with what stands against it. Needs the scope `admin`, and the role owner."""
-        return self._act("publish", {"confirmed": confirmed})
+    def publish(self, *, confirmed: bool = False, reason: str = "") -> Release:
+        """Make it final: nobody can change it afterwards. `confirmed`: you have read `data.warnings`; `reason`: why it
+        is published in spite of them. Raises Refused with what stands against it. Needs the scope `admin`, and the role
+        owner."""
+        return self._act("publish", {"confirmed": confirmed, "reason": reason})
 
     def withdraw(self, reason: str) -> Release:
         """Delete the files of a published release; its manifest and the reason stay."""
@@ -116,7 +117,8 @@ class Releases:
 
     def create(self, version: str | None = None, **options: Any) -> Release:
         """A draft: `.build()` writes its files. `version`: three numbers, or the proposed one. `options`: stages,
-        formats, images ("names", "licensed" or "stripped"), versions, notes."""
+        formats, images ("none", "names", "licensed", "stripped", "originals"), splits (shares in percent, such as
+        {"train": 80, "test": 20}), group_by, seed, withhold, embed, versions, notes."""
         body = {**({} if version is None else {"version": version}), **options}
         return self._release(self._connection.post(self._path, body))
 

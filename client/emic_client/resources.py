@@ -110,7 +110,8 @@ class RunCost(RowRecord):
 
 @dataclass(frozen=True)
 class ReleaseRecord(RowRecord):
-    """`errors` must be put right and `warnings` confirmed before it is published. `rows` are by table."""
+    """`errors` must be put right and `warnings` confirmed before it is published. `rows` are by table, `splits` in
+    percent; `withheld` is the split whose answers are not in the files."""
 
     id: int = 0
     version: str = ""
@@ -119,6 +120,11 @@ class ReleaseRecord(RowRecord):
     stages: list[str] = field(default_factory=list)
     formats: list[str] = field(default_factory=list)
     images: str = ""
+    embed: bool = False
+    splits: dict[str, int] = field(default_factory=dict)
+    group_by: str = ""
+    seed: int = 0
+    withheld: str = ""
     versions: bool = False
     parent: str | None = None
     job: int | None = None
