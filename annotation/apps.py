@@ -6,16 +6,9 @@ class AnnotationConfig(AppConfig):
 
     def ready(self) -> None:
         from annotation.pages import (
-            cohort_items,
-            item_answers,
-            item_origin,
             item_revisions,
-            item_withdrawals,
-            missing_answers,
             next_actions,
             open_disputes,
-            outside_items,
-            rule_results,
         )
         from annotation.pages.board_rows import cohort_rows
         from annotation.pages.problem_reports import PANEL
@@ -28,17 +21,12 @@ class AnnotationConfig(AppConfig):
         from annotation.services.sheets.number_facts import facts_read_as_numbers
         from benchmarks.pages import board, panels
         from benchmarks.pages.next_actions import Rank, register
-        from benchmarks.queries import item_filters
         from benchmarks.services import item_changes, number_facts
         from benchmarks.services.recipes import recipe_parts
         from jobs.services import kinds
 
         for panel in (PANEL, item_revisions.WAITING, open_disputes.PANEL):
             panels.register(panel)
-        for pages in (rule_results, missing_answers, item_revisions, item_withdrawals, item_origin, item_answers):
-            panels.register_for_items(pages.PANEL)
-        for item_filter in (rule_results.FILTER, outside_items.FILTER, cohort_items.FILTER):
-            item_filters.register_filter(item_filter)
         board.register(cohort_rows)
         kinds.register(IMPORT)
         register(Rank.COHORTS, next_actions.create_cohorts)
@@ -55,3 +43,29 @@ class AnnotationConfig(AppConfig):
         number_facts.register(facts_read_as_numbers)
         recipe_parts.register_check(recipe_checks.stage_file_problems)
         recipe_parts.register_cohorts(recipe_checks.asked_cohorts)
+        self._register_items()
+
+    def _register_items(self) -> None:
+        """What the explorer of items and the page of one item show and do besides."""
+        from annotation.pages import (
+            action_result,
+            cohort_items,
+            item_answers,
+            item_origin,
+            item_revisions,
+            item_withdrawals,
+            missing_answers,
+            outside_items,
+            rule_results,
+        )
+        from annotation.services import bulk_actions
+        from benchmarks.pages import item_results, panels
+        from benchmarks.queries import item_filters
+        from jobs.services import kinds
+
+        for pages in (rule_results, missing_answers, item_revisions, item_withdrawals, item_origin, item_answers):
+            panels.register_for_items(pages.PANEL)
+        for item_filter in (rule_results.FILTER, outside_items.FILTER, cohort_items.FILTER):
+            item_filters.register_filter(item_filter)
+        kinds.register(bulk_actions.BULK)
+        item_results.register("annotation/item_action_result.html", action_result.action_result)

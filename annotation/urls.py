@@ -14,6 +14,7 @@ from annotation.views import (
     coverage_cells,
     history,
     instructions,
+    item_actions,
     item_returns,
     item_withdrawals,
     kept_pictures,
@@ -81,6 +82,8 @@ urlpatterns = [
     path("b/<slug:slug>/review/samples/<int:batch_id>/accept/", review_samples.accept, name="review_accept_others"),
     path("b/<slug:slug>/review/samples/<int:batch_id>/undo/", review_samples.undo, name="review_undo_batch"),
     # the revision loop
+    path("b/<slug:slug>/items/action/", item_actions.perform, name="item_action"),
+    path("b/<slug:slug>/items/action/<int:job_id>/undo/", item_actions.undo, name="undo_item_action"),
     path("b/<slug:slug>/items/<int:item_id>/return/", item_returns.return_item, name="return_item"),
     path("b/<slug:slug>/items/<int:item_id>/withdraw/", item_withdrawals.withdraw_item, name="withdraw_item"),
     path("b/<slug:slug>/items/<int:item_id>/restore/", item_withdrawals.restore_item, name="restore_item"),

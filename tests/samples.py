@@ -138,6 +138,15 @@ def answers_job(world: World, campaign_id: int) -> Job:
     )
 
 
+def item_action_job(world: World) -> Job:
+    """An action on items that has ended, with nothing left to undo."""
+    params = {"benchmark": world.benchmark.pk, "action": "withdraw", "ids": [], "asked": {}, "last": 0}
+    return Job.objects.create(
+        kind="item_action", title="Withdraw: items", scope=world.benchmark.scope, state="done",
+        finished_at=timezone.now(), params=params, created_by=world.mara,
+    )  # fmt: skip
+
+
 def a_run(world: World) -> Run:
     """Of a model of the team over a collection of the benchmark."""
     before = Collection.objects.filter(benchmark=world.benchmark).count()
@@ -239,6 +248,7 @@ def build(world: World) -> Mapping[str, Any]:
         "job_id": job.pk,
         "run_id": run.pk,
         "collection_id": run.collection_id,
+        "annotation:undo_item_action job_id": item_action_job(world).pk,
         "annotation:answers_withdraw job_id": answers_job(world, opened.campaign_id).pk,
         "team_id": world.team.pk,
         "cohort_id": world.egypt.pk,

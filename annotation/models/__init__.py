@@ -9,6 +9,7 @@ from annotation.models.campaigns import (
     SheetVersion,
     Tally,
 )
+from annotation.models.item_changes import ItemChange
 from annotation.models.outcomes import (
     Due,
     ItemAcceptance,
@@ -38,6 +39,7 @@ __all__ = [
     "InstructionText",
     "InstructionVersion",
     "ItemAcceptance",
+    "ItemChange",
     "ItemContributor",
     "ItemSource",
     "Outcome",

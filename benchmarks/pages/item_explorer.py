@@ -8,28 +8,21 @@ from urllib.parse import urlencode
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from benchmarks.imports.records import clean
 from benchmarks.models import Benchmark, Item, Stage
 from benchmarks.queries import overview
+from benchmarks.queries.asked_items import ALL_STAGES, asked_items, offered_states, params_of
 from benchmarks.queries.item_choices import filter_choices
-from benchmarks.queries.item_filters import available_filters
 from benchmarks.queries.item_selection import (
     ANSWERED,
     EVERYTHING,
-    FACETS,
     IN_USE,
-    OLDEST,
-    SORTS,
-    STATES,
     UNANSWERED,
     UNKNOWN,
     WITHDRAWN,
     ItemSelection,
 )
-from benchmarks.queries.item_words import LONGEST
 from benchmarks.templatetags.texts import label_for
 
-ALL_STAGES = "*"
 VIEWS = ("grid", "list")
 FACET_LABELS: Mapping[str, Any] = {
     "concept": gettext_lazy("Concept"),
@@ -124,50 +117,16 @@ class ItemExplorer:
 
 
 def item_explorer(benchmark: Benchmark, asked: Mapping[str, str]) -> ItemExplorer | None:
-    """What was asked for; None for a stage that is not there. What is not on offer is not chosen. Three queries."""
-    stages = list(benchmark.stages.all())
-    key = clean(asked.get("stage"))
-    chosen = stages if key == ALL_STAGES else [stage for stage in stages if stage.key == key] if key else stages[:1]
-    if not chosen:
+    """What was asked for, and what can be chosen; None for a stage that is not there."""
+    selection = asked_items(benchmark, asked)
+    if selection is None:
         return None
-    single = chosen[0] if key != ALL_STAGES else None
-    offered = tuple(available_filters(single, asked)) if single is not None else ()
-    selection = ItemSelection(
-        tuple(chosen),
-        {name: clean(asked.get(name)) for name in FACETS},
-        _known(asked.get("state"), _states(chosen)),
-        _known(asked.get("disagreement"), DISAGREEMENT_LABELS),
-        clean(asked.get("text"))[:LONGEST],
-        offered,
-        SORTS.get(asked.get("order", ""), OLDEST),
-    )
-    selects = [_stage_select(stages, key or chosen[0].key), *_selects(benchmark, selection)]
+    stages = list(benchmark.stages.all())
+    single = None if selection.is_of_all_stages else selection.stages[0]
+    selects = [_stage_select(stages, single.key if single else ALL_STAGES), *_selects(benchmark, selection)]
     order = selection.sort.key
     sorts = FilterSelect("order", _("Order"), [(value, text, value == order) for value, text in SORT_LABELS.items()])
-    return ItemExplorer(selection, _params(selection, single), [one for one in selects if one], single, sorts)
-
-
-def _known(value: str | None, known: Mapping[str, Any] | Sequence[str]) -> str:
-    return value if value and value in known else ""
-
-
-def _states(stages: Sequence[Stage]) -> list[str]:
-    """Those of the filters only where a stage has filters."""
-    has_filters = any(stage.filters for stage in stages)
-    return [state for state in STATES if has_filters or state not in Item.Intake.values]
-
-
-def _params(selection: ItemSelection, stage: Stage | None) -> dict[str, str]:
-    chosen = {
-        "stage": stage.key if stage else ALL_STAGES,
-        "text": selection.text,
-        **selection.facets,
-        "state": selection.state,
-        "disagreement": selection.disagreement,
-        **{view.filter.name: view.chosen for view in selection.offered},
-        "order": selection.sort.key,
-    }
-    return {name: value for name, value in chosen.items() if value}
+    return ItemExplorer(selection, params_of(selection), [select for select in selects if select], single, sorts)
 
 
 def _stage_select(stages: Sequence[Stage], key: str) -> FilterSelect | None:
@@ -186,7 +145,7 @@ def _selects(benchmark: Benchmark, selection: ItemSelection) -> Iterator[FilterS
         if values:
             texts = [(value, label_for(value, names) if name == "condition" else value) for value in values]
             yield _select(name, FACET_LABELS[name], texts, chosen)
-    states = [(state, STATE_LABELS[state]) for state in _states(selection.stages) if state]
+    states = [(state, STATE_LABELS[state]) for state in offered_states(selection.stages) if state]
     yield _select("state", _("State"), states, selection.state, STATE_LABELS[IN_USE])
     yield _select("disagreement", _("Disagreement"), list(DISAGREEMENT_LABELS.items()), selection.disagreement)
     for view in selection.offered:

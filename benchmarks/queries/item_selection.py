@@ -78,6 +78,7 @@ class ItemSelection:
     text: str = ""
     offered: tuple[FilterView, ...] = ()
     sort: Sort = OLDEST
+    is_of_all_stages: bool = False
 
     def rows(self, stage: Stage | None = None) -> QuerySet[Item]:
         """All items of the selection, or those of one stage, in no order."""

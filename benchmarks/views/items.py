@@ -10,6 +10,7 @@ from benchmarks.models import Benchmark, Item
 from benchmarks.pages import panels
 from benchmarks.pages.item_explorer import VIEWS, item_explorer
 from benchmarks.pages.item_list import item_list
+from benchmarks.pages.item_results import list_notices
 from benchmarks.pages.tabs import tabs_for
 from benchmarks.queries import items as item_queries
 from benchmarks.queries import overview
@@ -34,6 +35,7 @@ def items(request: HttpRequest, slug: str) -> HttpResponse:
         "explorer": explorer,
         "list": item_list(explorer, after, before),
         "view": _view(request),
+        "notices": list_notices(benchmark, request.GET.dict()),
         "works": is_permitted(request.user, benchmark, "work_on"),
         "nav": tabs_for(request.user, benchmark, "items"),
         "who_place": benchmark.name,

@@ -69,3 +69,24 @@ document.addEventListener("keydown", (event) => {
     if (EXPLORES[key]?.()) event.preventDefault();
   } else if (key in GOES) follow(GOES[key]);
 });
+
+// How many items are selected; the whole page at once. Without this script the boxes and buttons work all the same.
+const bulk = document.getElementById("bulk");
+const boxes = () => [...(list?.querySelectorAll("input[name=item]") ?? [])];
+function count() {
+  const n = boxes().filter((box) => box.checked).length;
+  const sign = bulk.querySelector("[data-count]");
+  sign.textContent = n;
+  sign.hidden = !n;
+}
+if (bulk) {
+  const everything = bulk.querySelector("[data-select-all]");
+  everything.hidden = false;
+  everything.addEventListener("click", () => {
+    const all = boxes().every((box) => box.checked);
+    for (const box of boxes()) box.checked = !all;
+    count();
+  });
+  list?.addEventListener("change", count);
+  window.addEventListener("pageshow", count);
+}

@@ -1,6 +1,8 @@
 """Decisions of people about candidates: keep or drop, with a reason. They win over all filters and all versions."""
 
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 
@@ -41,6 +43,26 @@ def decide(item: Item, state: FilterState, reason: str, actor: User, at: datetim
     judge_items(stage, [item.pk])
     item_changes.notify(stage.pk, [item.pk])
     record(actor, VERBS[state], scope=stage.benchmark.scope, target=f"item:{item.pk}", reason=reason)
+
+
+def stored_decision(item: Item) -> dict[str, Any]:
+    """The decision on an item, for `restore_decision`; empty where there is none."""
+    row = FilterResult.objects.filter(item=item, key=BY_HAND).first()
+    if row is None or row.decided_at is None:
+        return {}
+    return {
+        "state": row.state, "reason": row.reason, "by": row.decided_by_id, "at": row.decided_at.isoformat(),
+    }  # fmt: skip
+
+
+@transaction.atomic
+def restore_decision(item: Item, earlier: Mapping[str, Any], actor: User) -> None:
+    """Put an earlier decision in the place of the present one, with its author and time; without one, remove it."""
+    if not earlier:
+        remove_decision(item, actor)
+        return
+    decide(item, FilterState(earlier["state"]), earlier["reason"], actor, datetime.fromisoformat(earlier["at"]))
+    FilterResult.objects.filter(item=item, key=BY_HAND).update(decided_by=earlier["by"])
 
 
 @transaction.atomic
