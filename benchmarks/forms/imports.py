@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from benchmarks.imports.manifest import MOST_BYTES
 from benchmarks.imports.records import Defaults
+from benchmarks.imports.web_addresses import may_name_addresses
 from benchmarks.models import Stage
 from benchmarks.queries.saved_recipes import recipe_of
 from benchmarks.templatetags.texts import localise
@@ -74,9 +75,10 @@ class ImportForm(StyledFormMixin, forms.Form):
         """Items without pictures come as a manifest alone."""
         data = super().clean() or self.cleaned_data
         if "archive" not in self.errors and not data.get("archive"):
-            if self.stage.pictures not in ("none", "optional"):
+            manifest = data.get("manifest")
+            if self.stage.pictures not in ("none", "optional") and not (manifest and may_name_addresses(manifest)):
                 self.add_error("archive", _("Choose a zip with the pictures."))
-            elif not data.get("manifest"):
+            elif not manifest:
                 self.add_error("manifest", _("Choose a manifest."))
         return data
 

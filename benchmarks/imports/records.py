@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from benchmarks.imports.archive import check_path, normalise_path
 from benchmarks.imports.problems import RowProblem
 from benchmarks.imports.vocabulary import Vocabulary, match_last
+from benchmarks.imports.web_addresses import LONGEST, is_web_address, path_of
 
 LENGTHS = {
     "file": 500,
@@ -109,11 +110,12 @@ def clean(value: Any) -> str:
 def _record(row: Mapping[str, Any], words: Vocabulary, defaults: Defaults) -> Record:
     values = {name: clean(row.get(name)) for name in LENGTHS}
     for name, most in LENGTHS.items():
-        if len(values[name]) > most:
+        if len(values[name]) > (LONGEST if name == "file" and is_web_address(values[name]) else most):
             message = _("“%(name)s” is longer than %(most)s characters. Shorten it.")
             raise RowProblem("too_long", message % {"name": name, "most": most})
     file = _file(values, words)
-    key = values["key"] or _key(file or normalise_path(values["file"]), words)
+    path = values["file"]
+    key = values["key"] or _key(path_of(path) if is_web_address(path) else file or normalise_path(path), words)
     if len(key) > LENGTHS["key"]:
         message = _("“%(name)s” is longer than %(most)s characters. Shorten it.")
         raise RowProblem("too_long", message % {"name": "key", "most": LENGTHS["key"]})
@@ -129,7 +131,7 @@ def _record(row: Mapping[str, Any], words: Vocabulary, defaults: Defaults) -> Re
         concept=words.concept(values["concept"]),
         origin=country,
         condition=words.condition(values["condition"] or defaults.condition),
-        source=values["source"] or defaults.source,
+        source=values["source"] or defaults.source or (file[: LENGTHS["source"]] if is_web_address(file) else ""),
         licence=values["licence"] or defaults.licence,
         alt=values["alt"],
         text=values["text"],
@@ -141,14 +143,15 @@ def _record(row: Mapping[str, Any], words: Vocabulary, defaults: Defaults) -> Re
 
 def _file(values: Mapping[str, str], words: Vocabulary) -> str:
     """The picture's path; empty where the item has none."""
-    file = normalise_path(values["file"])
+    file = values["file"] if is_web_address(values["file"]) else normalise_path(values["file"])
     if words.pictures in ("none", "optional") and not (file or values["key"]):
         raise RowProblem("no_key", _("The row has no key. Fill in the column “key”."))
     if words.pictures == "none" or (words.pictures == "optional" and not file):
         return ""
     if not file:
         raise _no_picture()
-    check_path(file)
+    if not is_web_address(file):
+        check_path(file)
     if words.pictures == "named" and not values["role"]:
         raise RowProblem("no_role", _("An item of this stage has several pictures. Say the role of each: “role”."))
     return file

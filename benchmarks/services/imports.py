@@ -27,15 +27,17 @@ from benchmarks.imports.records import Defaults, Record, Row
 from benchmarks.imports.sources import FolderFiles, NoFiles, Source, ZipFiles
 from benchmarks.imports.tables.mapping import MappedTable
 from benchmarks.imports.vocabulary import vocabulary_of
+from benchmarks.imports.web_addresses import is_web_address
 from benchmarks.models import Stage
 from benchmarks.services import storage
 from benchmarks.services.images import ImageRefused, TeamPictures, store_image
 from benchmarks.services.intake.picture_hashes import needs_hashes, store_hash
+from benchmarks.services.intake.web_pictures import WebPictures
 from benchmarks.services.picture_arrangement import arrange
 from benchmarks.services.row_import import PreparedRow, import_batch
 from jobs.models import Job, record
 from jobs.services import lifecycle as jobs
-from jobs.services.job_context import JobContext, JobFailed, SiteFailure
+from jobs.services.job_context import JobCancelled, JobContext, JobFailed, LeaseLost, SiteFailure, TimeSlice
 from jobs.services.kinds import JobKind, NextLink
 from people.models import Team, User
 
@@ -245,10 +247,11 @@ def _import_rows(work: JobContext, stage: Stage, source: Source) -> None:
     done = work.cursor.get("rows", 0)
     batch: list[PreparedRow] = []
     began, pictures = time.monotonic(), 0
-    hashes = needs_hashes(stage)
+    hashes, time_slice = needs_hashes(stage), TimeSlice(work)
+    web = WebPictures(stage, work.beat)
     for row in source.rows(skip=done):
         work.check()
-        prepared = _prepare(stage.benchmark.team, source, row)
+        prepared = _prepare(stage.benchmark.team, source, web, row)
         if hashes and prepared.image is not None:
             store_hash(prepared.image)
         batch.append(prepared)
@@ -256,6 +259,7 @@ def _import_rows(work: JobContext, stage: Stage, source: Source) -> None:
         full = len(batch) >= TEXT_STEP_ROWS or pictures >= STEP_ROWS
         if full or time.monotonic() - began > STEP_SECONDS:
             done, batch, began, pictures = _write(work, stage, batch, done), [], time.monotonic(), 0
+            time_slice.is_over()
     _write(work, stage, batch, done)
 
 
@@ -273,17 +277,19 @@ def _arrange_near_duplicates(work: JobContext, stage: Stage) -> None:
             work.note(text % {"key": item.key, "count": problem.count})
 
 
-def _prepare(team: Team, source: Source, row: Row) -> PreparedRow:
+def _prepare(team: Team, source: Source, web: WebPictures, row: Row) -> PreparedRow:
     if isinstance(row.found, RowProblem):
         return PreparedRow(row, problem=row.found)
     if not row.found.file:
         return PreparedRow(row)
     try:
+        if is_web_address(row.found.file):
+            return PreparedRow(row, web.load(row.found.file))
         data = source.read(row.found.file, settings.IMAGE_MAX_BYTES)
         image, _created = store_image(team, data, name=row.found.file.rpartition("/")[2])
     except (RowProblem, ImageRefused) as problem:
         return PreparedRow(row, problem=problem)
-    except (DatabaseFailure, OSError):
+    except (DatabaseFailure, OSError, JobCancelled, LeaseLost):
         raise  # of the house, not of the picture
     except Exception:
         log.exception("import: row %s could not be read", row.number)

@@ -377,7 +377,7 @@ def _add_picture(batch: Batch, known: Known, record: Record, image: Image | None
         text = _("Items of this stage have no picture. “%(file)s” was not used.") % {"file": record.unused_file}
         return RowResult(Outcome.CREATED, "picture_not_used", text)
     picture_values = {name: getattr(record, name) for name in OF_PICTURE}
-    use = ItemImage(item=known.item, image=image, role=role, file_name=record.file, **picture_values)
+    use = ItemImage(item=known.item, image=image, role=role, file_name=record.file[:500], **picture_values)
     known.images[role] = use
     batch.images.append(use)
     other = batch.user_of.setdefault(image.pk, record.key)

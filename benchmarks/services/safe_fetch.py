@@ -63,7 +63,7 @@ class FetchRefused(Exception):
 
     def __init__(self, code: str, **params: Any) -> None:
         super().__init__(code)
-        self.code = code
+        self.code, self.params = code, params
         self.message = str(WORDS[code]) % params if params else str(WORDS[code])
 
 

@@ -73,12 +73,12 @@ def test_a_cancellation_is_obeyed_within_a_step(words: Stage, world: World, monk
     monkeypatch.setattr(imports, "STEP_SECONDS", 1e9)
     monkeypatch.setattr(job_context.time, "monotonic", lambda: next(clock) / 20)
 
-    def preparing(team: Any, source: Any, row: Any) -> Any:
+    def preparing(team: Any, source: Any, web: Any, row: Any) -> Any:
         if row.number == 70:
             lifecycle.request_cancel(job, world.mara)
         if row.number > 70:
             after.append(row.number)
-        return real(team, source, row)
+        return real(team, source, web, row)
 
     monkeypatch.setattr(imports, "_prepare", preparing)
     runner.run(job.pk)

@@ -10,6 +10,8 @@ from itertools import pairwise
 
 from django.utils.translation import gettext as _
 
+from benchmarks.imports.web_addresses import is_web_address
+
 MISSING = frozenset({"NA", "N/A", "nan", "null", "None"})
 """In a column that is no text these mean that nothing is known, as an empty cell does."""
 NAMES: Mapping[str, tuple[str, ...]] = {
@@ -130,7 +132,7 @@ def _fits(role: str, values: Sequence[str], files: Collection[str], countries: C
     """Whether the content does not contradict the name."""
     filled = [value for value in values if value]
     if role == "file":
-        return not filled or looks_like_files(filled, files)
+        return not filled or looks_like_files(filled, files) or _share(filled, is_web_address) >= 0.9
     if role == "country":
         return _share(filled, countries) >= 0.9
     return role != "key" or all(values)
