@@ -6,6 +6,7 @@ It runs in a process of its own against a live site with a worker; so do the peo
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -135,10 +136,11 @@ def test_a_stranger_with_the_wheel_alone_runs_it(
 ) -> None:
     """From an empty environment: the wheel is built, installed with its extra `pandas`, and nothing else is there."""
     home = tmp_path_factory.mktemp("environment")
-    python = str(home / "env" / "bin" / "python")
+    python, source = str(home / "env" / "bin" / "python"), home / "client"
+    shutil.copytree(ROOT / "client", source, ignore=shutil.ignore_patterns("build", "*.egg-info", "__pycache__"))
     steps = (
         [sys.executable, "-m", "venv", str(home / "env")],
-        [python, "-m", "pip", "wheel", "--no-deps", "--wheel-dir", str(home), str(ROOT / "client")],
+        [python, "-m", "pip", "wheel", "--no-deps", "--wheel-dir", str(home), str(source)],
     )
     for step in steps:
         subprocess.run(step, check=True, capture_output=True)
