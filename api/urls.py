@@ -3,6 +3,7 @@ from django.urls.converters import IntConverter
 from drf_spectacular.views import SpectacularJSONAPIView
 
 from api.views import (
+    answers,
     benchmarks,
     campaigns,
     decisions,
@@ -123,6 +124,10 @@ urlpatterns = [
     path(f"{CAMPAIGN}coverage/", campaigns.CoverageView.as_view(), name="campaign_coverage"),
     path(f"{CAMPAIGN}cohorts/", campaigns.CampaignCohortList.as_view(), name="campaign_cohorts"),
     path(f"{CAMPAIGN}cohorts/<row:cohort_id>/", campaigns.CampaignCohortDetail.as_view(), name="campaign_cohort"),
+    path(f"{CAMPAIGN}claims/", answers.ClaimList.as_view(), name="campaign_claims"),
+    path("v1/assignments/<row:assignment_id>/", answers.AssignmentDetail.as_view(), name="assignment"),
+    path("v1/assignments/<row:assignment_id>/draft/", answers.AnswerDraft.as_view(), name="answer_draft"),
+    path("v1/assignments/<row:assignment_id>/submissions/", answers.SubmissionList.as_view(), name="submissions"),
     path(f"{CAMPAIGN}assignments/", campaigns.AssignmentList.as_view(), name="campaign_assignments"),
     *[
         path(f"{CAMPAIGN}{name}/", campaigns.action_view(name, summary, act), name=f"campaign_{name}")

@@ -15,6 +15,7 @@ class BenchmarkLine(s.Serializer):
     recipe_version = s.CharField(allow_blank=True)
     citation = s.CharField(allow_blank=True)
     licence = s.CharField(allow_blank=True)
+    answers_by_api = s.BooleanField(help_text="Whether people may answer by programs.")
     created_at = s.DateTimeField()
     agreement = s.CharField(help_text="Address of its agreement.")
     tables = s.CharField(help_text="Address of its tables.")
@@ -52,3 +53,4 @@ class BenchmarkChange(s.Serializer):
     purpose = s.CharField(max_length=2000, allow_blank=True, required=False)
     citation = s.CharField(max_length=2000, allow_blank=True, required=False)
     licence = s.CharField(max_length=120, allow_blank=True, required=False)
+    answers_by_api = s.BooleanField(required=False)

@@ -103,5 +103,7 @@ class BenchmarkDetail(ResourceView):
 
 def benchmark_json(benchmark: Benchmark) -> dict[str, Any]:
     addresses = {name: reverse(f"api:{name}", args=[benchmark.slug]) for name in LINKS}
-    names = ("slug", "name", "purpose", "recipe", "recipe_version", "citation", "licence", "created_at")
-    return {"id": benchmark.pk, "team": benchmark.team.slug, **{n: getattr(benchmark, n) for n in names}, **addresses}
+    names = ("slug", "name", "purpose", "recipe", "recipe_version", "citation", "licence")
+    more = {"answers_by_api": benchmark.answers_by_api, "created_at": benchmark.created_at}
+    facts = {name: getattr(benchmark, name) for name in names} | more
+    return {"id": benchmark.pk, "team": benchmark.team.slug, **facts, **addresses}

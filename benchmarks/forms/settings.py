@@ -30,3 +30,8 @@ class SettingsForm(StyledFormMixin, forms.Form):
         required=False,
         help_text=_("Licence of the data, such as CC BY 4.0."),
     )
+    answers_by_api = forms.BooleanField(
+        label=_("Answers by API"),
+        required=False,
+        help_text=_("People of the cohorts may answer with programs of their own. Their time cannot be measured."),
+    )

@@ -28,6 +28,9 @@ class Benchmark(models.Model):
         default=list, db_default=models.Value([], models.JSONField()), blank=True,
         help_text="[{family, given} or {name}, with orcid and affiliation]: see releases.descriptions.authors.",
     )  # fmt: skip
+    answers_by_api = models.BooleanField(
+        default=False, db_default=False, help_text="People may answer by programs, whose time cannot be measured."
+    )
     pseudonym_key = models.CharField(max_length=64, editable=False, help_text="Secret; made when the benchmark is.")
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)

@@ -1,6 +1,7 @@
 """What a benchmark says of itself."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from django.db import transaction
 
@@ -8,7 +9,7 @@ from benchmarks.models import Benchmark
 from jobs.models import record
 from people.models import User
 
-SETTING_NAMES = ("name", "purpose", "citation", "licence")
+SETTING_NAMES = ("name", "purpose", "citation", "licence", "answers_by_api")
 
 
 def lock(benchmark: Benchmark) -> Benchmark:
@@ -16,7 +17,7 @@ def lock(benchmark: Benchmark) -> Benchmark:
     return Benchmark.objects.select_for_update(of=("self",)).select_related("team").get(pk=benchmark.pk)
 
 
-def change(benchmark: Benchmark, values: Mapping[str, str], actor: User) -> list[str]:
+def change(benchmark: Benchmark, values: Mapping[str, Any], actor: User) -> list[str]:
     """Write the settings and return the names of those that changed; records an event if any did. Locks the row."""
     with transaction.atomic():
         row = Benchmark.objects.select_for_update().get(pk=benchmark.pk)
