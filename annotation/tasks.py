@@ -6,7 +6,7 @@ from django.utils import timezone
 from annotation.models import Campaign
 from annotation.services import item_tallies
 from annotation.services.answers import consent
-from annotation.services.campaigns import lifecycle
+from annotation.services.campaigns import completion, lifecycle
 from annotation.services.derivation import derived_items
 from annotation.services.queue import leases
 from annotation.services.revisions import filter_returns, returns
@@ -22,6 +22,11 @@ def fill_open_campaigns() -> int:
     """Slots for items that were imported while a campaign is open; none anew for those that were withdrawn."""
     open_ones = Campaign.objects.filter(state__in=(Campaign.State.OPEN, Campaign.State.PAUSED)).order_by("pk")
     return sum(lifecycle.add_slots(campaign) for campaign in open_ones.select_related("stage"))
+
+
+@shared_task(name="annotation.record_complete")
+def record_complete() -> int:
+    return completion.record_complete(timezone.now())
 
 
 @shared_task(name="annotation.derive")

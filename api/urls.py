@@ -27,6 +27,7 @@ from api.views import (
     stages,
     table_specs,
     uploads,
+    webhooks,
 )
 from predictions.services.runs import answer_runs
 from releases.rows.decisions import REVIEWS
@@ -47,6 +48,7 @@ CAMPAIGN = f"{B}campaigns/<row:campaign_id>/"
 RELEASE = f"{B}releases/<row:release_id>/"
 STAGE = f"{B}stages/<slug:key>/"
 RUN = f"{B}runs/<row:run_id>/"
+W = "v1/webhooks/<row:webhook_id>/"
 app_name = "api"
 urlpatterns = [
     path("schema/", SpectacularJSONAPIView.as_view(), name="schema"),
@@ -138,6 +140,13 @@ urlpatterns = [
     path("v1/jobs/<row:job_id>/rows/", jobs.JobRows.as_view(), name="job_rows"),
     path("v1/jobs/<row:job_id>/cancel/", jobs.JobCancel.as_view(), name="job_cancel"),
     path("v1/jobs/<row:job_id>/resume/", jobs.JobResume.as_view(), name="job_resume"),
+    path("v1/webhooks/", webhooks.WebhookList.as_view(), name="webhooks"),
+    path(W, webhooks.WebhookDetail.as_view(), name="webhook"),
+    path(f"{W}secret/", webhooks.WebhookSecret.as_view(), name="webhook_secret"),
+    path(f"{W}test/", webhooks.WebhookTest.as_view(), name="webhook_test"),
+    path(f"{W}deliveries/", webhooks.DeliveryList.as_view(), name="webhook_deliveries"),
+    path(f"{W}deliveries/<row:delivery_id>/", webhooks.DeliveryDetail.as_view(), name="webhook_delivery"),
+    path(f"{W}deliveries/<row:delivery_id>/redeliver/", webhooks.Redelivery.as_view(), name="webhook_redeliver"),
     path("v1/uploads/", uploads.UploadList.as_view(), name="uploads"),
     path("v1/uploads/<slug:upload_key>/", uploads.UploadDetail.as_view(), name="upload"),
     path(f"{B}images:missing/", images.ImagesMissing.as_view(), name="images_missing"),

@@ -123,6 +123,7 @@ JOB_LEASE_SECONDS = env.int("EMIC_JOB_LEASE", 60)  # after which the work of a w
 CELERY_BEAT_SCHEDULE = {
     "release-expired-leases": {"task": "annotation.release_expired", "schedule": 60.0},
     "slots-for-new-items": {"task": "annotation.fill_open_campaigns", "schedule": 60.0},
+    "complete-campaigns": {"task": "annotation.record_complete", "schedule": 60.0},
     "derived-items": {"task": "annotation.derive_unnoticed", "schedule": 60.0},
     "facts-of-new-items": {"task": "predictions.start_fact_jobs", "schedule": 60.0},
     "runs-that-follow": {"task": "predictions.follow_new_items", "schedule": 60.0},
@@ -138,6 +139,7 @@ CELERY_BEAT_SCHEDULE = {
     "show-that-it-beats": {"task": "evaluation.beat", "schedule": 60.0},
     "clean-up-accounts": {"task": "people.clean_up", "schedule": crontab(minute="10")},
     "forget-api-requests": {"task": "api.forget_requests", "schedule": crontab(minute="40")},
+    "send-webhooks": {"task": "api.send_webhooks", "schedule": 5.0, "options": {"expires": 60}},
     "send-mail": {"task": "people.send_mail", "schedule": 5.0, "options": {"expires": 60}},
 }
 CELERY_TASK_ALWAYS_EAGER = False

@@ -20,6 +20,7 @@ urlpatterns = [
     path("", include("predictions.urls")),
     path("", include("evaluation.urls")),
     path("", include("releases.urls")),
+    path("", include("api.views.webhook_urls")),
     path("api/", include("api.urls")),
     *old_addresses,
 ]

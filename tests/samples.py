@@ -32,6 +32,8 @@ from annotation.models import (
     Tally,
     Unit,
 )
+from api.models import WebhookDelivery
+from api.services import webhooks
 from benchmarks.models import Benchmark, Item, ItemReturn, Stage
 from benchmarks.models.items import RETURNED
 from benchmarks.pages import plugin_pages
@@ -198,6 +200,13 @@ def draw_sample(world: World, answer: Annotation) -> ReviewBatch:
     return batch
 
 
+def sample_delivery(world: World) -> WebhookDelivery:
+    """What was sent to a webhook of the benchmark."""
+    url, verbs = "https://receiver.example.org/hook", ["campaign.opened"]
+    webhook, _secret = webhooks.create(world.team, world.benchmark, url, verbs, world.mara)
+    return webhooks.send_test(webhook, timezone.now())
+
+
 def build(world: World) -> Mapping[str, Any]:
     """Everything of the world's first team. Nobody of the other team may open any of it."""
     world.add_items(3, images=True)
@@ -221,6 +230,7 @@ def build(world: World) -> Mapping[str, Any]:
     )
     run = a_run(world)
     call = an_answer_run(world, opened.campaign)
+    delivery = sample_delivery(world)
     for user in (world.stranger, world.rival):
         rater(user)
     registry.BY_RECIPE.setdefault(TABLES_OF, (SMALL,))
@@ -267,6 +277,12 @@ def build(world: World) -> Mapping[str, Any]:
         **{f"predictions:{name} run_id": call.run_id for name in ANSWER_ROUTES},
         "upload_key": upload_parts.begin(world.mara.pk, 10).key,
         "sha256": "0" * 64,
+        "webhook_id": delivery.webhook_id,
+        "delivery_id": delivery.pk,
+        "webhooks:team slug": world.team.slug,
+        **{f"api:{name} key": SMALL.key for name in ("table_csv", "table_tex", "table_refresh")},
+        **{f"api:{name} key": "agreement" for name in ("report", "report_csv", "report_tex")},
+        **{f"api:{name} key": "distribution" for name in ("figure", "figure_csv", "figure_svg", "figure_png")},
         "api:import_withdraw job_id": answers_job(world, opened.campaign_id).pk,
         **{f"api:{name} run_id": call.run_id for name in API_RUN_ROUTES},
         "team": world.team.slug,

@@ -66,6 +66,7 @@ OWN = {
     "api:teams",
     "api:jobs",
     "api:uploads",
+    "api:webhooks",
     "api:docs",
     "api:schema",
     "evaluation:own",

@@ -72,6 +72,7 @@ class CampaignCohort(models.Model):
     most_per_person = models.PositiveIntegerField(null=True, blank=True, help_text="Answers one person may give.")
     most_per_day = models.PositiveIntegerField(null=True, blank=True, help_text="On the cohort's calendar.")
     paused = models.BooleanField(default=False)
+    complete_at = models.DateTimeField(null=True, blank=True, help_text="When the last answer wanted came.")
 
     class Meta:
         constraints = [

@@ -1,5 +1,6 @@
 """What the API remembers of programs."""
 
 from api.models.requests import ApiRequest
+from api.models.webhooks import Webhook, WebhookAttempt, WebhookDelivery
 
-__all__ = ["ApiRequest"]
+__all__ = ["ApiRequest", "Webhook", "WebhookAttempt", "WebhookDelivery"]

@@ -8,6 +8,9 @@ from django.utils import timezone
 from jobs.connections.broker import dispatch
 from jobs.models import Job, record
 
+IMPORTS = "import_"
+"""How kinds of work begin that read a file of a person."""
+
 
 class CannotResume(Exception):
     """Only work that was stopped or failed can go on."""
@@ -30,11 +33,20 @@ def request_cancel(job: Job, actor: Any) -> None:
         current = Job.objects.select_for_update().get(pk=job.pk)
         if current.state == Job.State.QUEUED:
             current.state, current.finished_at = Job.State.CANCELLED, timezone.now()
+            record_end(job, current.state)
         elif current.state != Job.State.RUNNING or current.cancel_asked:
             return
         current.cancel_asked = True
         current.save(update_fields=["state", "finished_at", "cancel_asked"])
         record(actor, "job.cancel_asked", scope=job.scope, target=f"job:{job.pk}")
+
+
+def record_end(job: Job, state: str) -> None:
+    """That work has ended, and an import with it. Needs the transaction that writes the state."""
+    facts = {"scope": job.scope, "target": f"job:{job.pk}", "kind": job.kind, "state": str(state)}
+    record(None, "job.finished", implied=True, **facts)
+    if job.kind.startswith(IMPORTS):
+        record(None, "import.finished", implied=True, **facts)
 
 
 def resume(job: Job, actor: Any) -> None:

@@ -26,7 +26,7 @@ from jobs.services.job_context import (
     Requeue,
     SiteFailure,
 )
-from jobs.services.lifecycle import notify_workers
+from jobs.services.lifecycle import notify_workers, record_end
 
 log = logging.getLogger(__name__)
 
@@ -121,4 +121,6 @@ def _close(job: Job, state: Job.State, error: str = "", *, refused: bool = False
     """`refused`: it failed for a reason that the person who started it can act on."""
     running = Job.objects.filter(pk=job.pk, state=Job.State.RUNNING, attempts=job.attempts)
     result = {key: value for key, value in job.result.items() if key != REFUSED} | ({REFUSED: True} if refused else {})
-    running.update(state=state, error=error, finished_at=timezone.now(), lease_until=None, result=result)
+    with transaction.atomic():
+        if running.update(state=state, error=error, finished_at=timezone.now(), lease_until=None, result=result):
+            record_end(job, state)

@@ -28,6 +28,7 @@ class OutMail(models.Model):
         PASSWORD = "password", _("New password")
         MESSAGE = "message", _("Message to a cohort")
         TEST = "test", _("Test e-mail")
+        NOTICE = "notice", _("Notice about programs")
         NONE = "none", _("Nothing to send")
 
     PENDING = (State.QUEUED, State.SENDING, State.RETRY)

@@ -108,6 +108,16 @@ def mail_confirmation(confirmation: EmailConfirmation, url: str, at: datetime) -
     ).save()
 
 
+def mail_notice(user: User, subject: str, body: str, at: datetime, *, scope: str, target: str) -> None:
+    """A letter of the site about a token or a webhook. Call it in the transaction of its cause, in the reader's
+    language. An account without an address is left out."""
+    if user.email and user.is_active:
+        _letter(
+            Kind.NOTICE, user.email, at, user=user, language=user.language, subject=subject, body=body, scope=scope,
+            target=target,
+        ).save()  # fmt: skip
+
+
 def mail_test(user: User, at: datetime) -> OutMail:
     """A letter of an admin to themselves, to see what the mail server answers."""
     subject, body = _("A test e-mail from Emic"), _("This e-mail was sent to test the mail server.")

@@ -26,6 +26,11 @@ SECONDS = 60
 MADE_FOR: dict[str, Any] = {"invitation": Invitation, "member": CohortMember, "token": ApiToken}
 
 
+def register_made_for(kind: str, model: Any) -> None:
+    """Let an app above show something of its own once."""
+    MADE_FOR[kind] = model
+
+
 class OneTimeLink(TypedDict):
     url: str
     kind: str  # of MADE_FOR

@@ -40,14 +40,23 @@ def is_private(number: str) -> bool:
     return any(address in ip_network(one) for one in settings.PRIVATE_ENDPOINTS)
 
 
-def allowed_addresses(host: str, *, in_clear: bool, resolve: Resolve = resolve_name) -> Sequence[str]:
-    """The numbers that may be connected to. `unencrypted`: a secret would travel unencrypted. Raises AddressRefused."""
+def is_named(number: str) -> bool:
+    """Whether a deployment names the address (EMIC_FETCH_ALLOW), and it is none of the open internet."""
+    return is_allowed_address(number) and not ip_address(number.partition("%")[0]).is_global
+
+
+def allowed_addresses(
+    host: str, *, in_clear: bool, resolve: Resolve = resolve_name, private: bool = True
+) -> Sequence[str]:
+    """The numbers that may be connected to. `in_clear`: a secret would travel unencrypted. `private`: whether those of
+    the networks that endpoints may be in are allowed. Raises AddressRefused."""
+    is_near = is_private if private else is_named
     numbers = resolve(host)
     if not numbers:
         raise httpcore.ConnectError("no such name")
-    if not all(is_private(number) or is_allowed_address(number) for number in numbers):
+    if not all(is_near(number) or is_allowed_address(number) for number in numbers):
         raise AddressRefused("private")
-    if in_clear and not all(is_private(number) for number in numbers):
+    if in_clear and not all(is_near(number) for number in numbers):
         raise AddressRefused("in_clear")
     return numbers
 
@@ -99,8 +108,9 @@ class _DeadlineStream(httpcore.NetworkStream):
 
 
 class _CheckedNetwork(httpcore.NetworkBackend):
-    def __init__(self, in_clear: bool, resolve: Resolve) -> None:
+    def __init__(self, in_clear: bool, resolve: Resolve, *, private: bool) -> None:
         self.unencrypted, self.resolve, self.inner = in_clear, resolve, httpcore.SyncBackend()
+        self.private = private
 
     def connect_tcp(
         self,
@@ -111,7 +121,8 @@ class _CheckedNetwork(httpcore.NetworkBackend):
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
         broken: Exception = httpcore.ConnectError("no address")
-        for number in allowed_addresses(host, in_clear=self.unencrypted, resolve=self.resolve):
+        numbers = allowed_addresses(host, in_clear=self.unencrypted, resolve=self.resolve, private=self.private)
+        for number in numbers:
             try:
                 return _DeadlineStream(
                     self.inner.connect_tcp(number, port, _time_left(timeout), local_address, socket_options)
@@ -139,15 +150,15 @@ class _DeadlineBody(httpx.SyncByteStream):
 
 
 class Transport(httpx.BaseTransport):
-    """What an httpx client sends by. Failures stay httpcore's own. `unencrypted`: see `allowed_addresses`."""
+    """What an httpx client sends by. Failures stay httpcore's own. `in_clear`, `private`: see `allowed_addresses`."""
 
-    def __init__(self, *, in_clear: bool = False, resolve: Resolve = resolve_name) -> None:
+    def __init__(self, *, in_clear: bool = False, resolve: Resolve = resolve_name, private: bool = True) -> None:
         self.pool = httpcore.ConnectionPool(
             ssl_context=_certificates(),
             max_connections=None,
             max_keepalive_connections=None,
             keepalive_expiry=IDLE_SECONDS,
-            network_backend=_CheckedNetwork(in_clear, resolve),
+            network_backend=_CheckedNetwork(in_clear, resolve, private=private),
         )
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:

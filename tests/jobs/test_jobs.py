@@ -146,7 +146,7 @@ def test_stop_and_go_on(counting, sent, world, django_capture_on_commit_callback
     with pytest.raises(lifecycle.CannotResume):
         lifecycle.resume(job, world.mara)
     verbs = Event.objects.filter(target=f"job:{job.pk}").order_by("pk").values_list("verb", flat=True)
-    assert list(verbs) == ["job.started", "job.cancel_asked", "job.resumed"]
+    assert list(verbs) == ["job.started", "job.cancel_asked", "job.finished", "job.resumed", "job.finished"]
 
 
 def test_waiting_work_is_stopped_at_once(counting, world):

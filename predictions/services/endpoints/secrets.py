@@ -2,12 +2,21 @@
 
 import base64
 import binascii
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
+
+Rotation = Callable[[], tuple[int, list[int]]]
+ROTATIONS: dict[str, Rotation] = {}
+"""By what the secrets are of: encrypts them with the first key, and returns how many and those that no key opens."""
+
+
+def register_rotation(name: str, rotation: Rotation) -> None:
+    """Let an app above have its own secrets encrypted anew with those of endpoints."""
+    ROTATIONS[name] = rotation
 
 
 class MissingKey(Exception):
