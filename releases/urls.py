@@ -1,10 +1,13 @@
 from django.urls import path
 
-from releases.views import description, export, releases
+from releases.views import description, export, foreign, releases, tool_exports
 
 app_name = "releases"
 urlpatterns = [
+    path("b/<slug:slug>/import/other-tool/", foreign.choose, name="foreign"),
+    path("b/<slug:slug>/import/other-tool/preview/", foreign.preview, name="foreign_preview"),
     path("b/<slug:slug>/export/", export.page, name="export"),
+    path("b/<slug:slug>/export/tools/", tool_exports.page, name="tool_export"),
     path("b/<slug:slug>/export/<int:job_id>/", export.file, name="export_file"),
     path("b/<slug:slug>/releases/", releases.index, name="list"),
     path("b/<slug:slug>/releases/new/", releases.new, name="new"),

@@ -2,6 +2,8 @@
 
 from rest_framework import serializers as s
 
+from releases.foreign.registry import READERS
+
 SHA256 = r"^[0-9a-f]{64}$"
 BIG = 2**53
 
@@ -31,8 +33,16 @@ class ImageSerializer(s.Serializer):
     height = s.IntegerField()
 
 
+class ForeignUploadRow(s.Serializer):
+    """A file of another tool: a finished upload, and the name that it has there."""
+
+    upload = s.CharField()
+    name = s.CharField(max_length=200)
+
+
 class NewImport(s.Serializer):
-    """Files are names of finished uploads. `kind` items needs `table`, `archive` or both; answers need `table`."""
+    """Files are names of finished uploads. `kind` items needs `table`, `archive` or both; answers need `table`. With
+    `format` the files of another tool are imported: items, and answers where a campaign is named."""
 
     kind = s.ChoiceField(["items", "answers"], default="items")
     stage = s.CharField(
@@ -54,6 +64,9 @@ class NewImport(s.Serializer):
     licence = s.CharField(required=False, allow_blank=True, max_length=120)
     complete = s.BooleanField(required=False, help_text="Fill in what items that exist lack.")
     correct_facts = s.BooleanField(required=False)
+    format = s.ChoiceField([reader.key for reader in READERS], required=False, help_text="Of another tool's `files`.")
+    files = s.ListField(child=ForeignUploadRow(), max_length=50, required=False)
+    cohort = s.CharField(required=False, max_length=120, help_text="Of `format`: whose answers these are, by label.")
     makes_items = s.BooleanField(required=False, help_text="Of answers: make the items that the stage lacks.")
 
 
@@ -61,6 +74,19 @@ class ColumnProposal(s.Serializer):
     column = s.CharField()
     role = s.CharField(allow_blank=True, help_text="Empty: it stays with the item.")
     reason = s.CharField()
+
+
+class ForeignQuestion(s.Serializer):
+    question = s.CharField()
+    kind = s.CharField(help_text="single, several, scale, words or boxes.")
+    options = s.ListField(child=s.CharField())
+
+
+class ForeignRowProblem(s.Serializer):
+    file = s.CharField()
+    row = s.IntegerField()
+    code = s.CharField()
+    detail = s.CharField()
 
 
 class ImportPreview(s.Serializer):
@@ -74,3 +100,13 @@ class ImportPreview(s.Serializer):
     columns = ColumnProposal(many=True)
     mapping = s.DictField()
     rows = s.ListField(child=s.DictField(child=s.CharField(allow_blank=True)), help_text="The first 20.")
+    program = s.CharField(required=False, allow_blank=True, help_text="Of another tool: what wrote the files.")
+    items = s.IntegerField(required=False)
+    answers = s.IntegerField(required=False)
+    skips = s.IntegerField(required=False)
+    raters = s.DictField(child=s.IntegerField(), required=False, help_text="Name to number of answers.")
+    models = s.DictField(child=s.IntegerField(), required=False)
+    questions = ForeignQuestion(many=True, required=False)
+    left_out = s.DictField(child=s.IntegerField(), required=False, help_text="What has no place here, by kind.")
+    problems = ForeignRowProblem(many=True, required=False, help_text="The first 20.")
+    whole = s.BooleanField(required=False, help_text="False: only the first 20,000 entries were looked at.")

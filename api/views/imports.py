@@ -26,6 +26,7 @@ from api.schemas.imports import ImportPreview, NewImport
 from api.schemas.jobs import JobSerializer
 from api.schemas.pages import page_of_shape
 from api.views.base import ResourceView
+from api.views.foreign_imports import foreign_preview_json, start_foreign
 from api.views.jobs import jobs_json
 from api.views.uploads import find_upload
 from benchmarks.access import benchmark_for
@@ -43,8 +44,9 @@ from benchmarks.services.imports import StoredImport
 from benchmarks.services.storage import open_binary
 from jobs.models import Job
 from people.models import User
+from releases.services import foreign_import
 
-KINDS = (imports.KIND, answer_files.KIND)
+KINDS = (imports.KIND, answer_files.KIND, foreign_import.KIND)
 SHOWN_ROWS = 20
 FORM = ("condition", "source", "licence", "complete", "correct_facts")
 
@@ -56,19 +58,25 @@ class ImportList(ResourceView):
         rows = Job.objects.filter(scope=benchmark.scope, kind__in=KINDS)
         return page_of(request, rows, "imports", jobs_json, benchmark.pk)
 
-    @operation("import_create", "Import items or answers; the reply is the job", scope="write", body=NewImport,
-               reply=JobSerializer, status=201, needs_key=True)  # fmt: skip
+    @operation("import_create", "Import items, answers or the files of another tool; the reply is the job",
+               scope="write", body=NewImport, reply=JobSerializer, status=201, needs_key=True)  # fmt: skip
     def post(self, request: Request, slug: str) -> Response:
         benchmark = benchmark_for(request.user, slug, can="work_on")
-        start = start_answers if self.content["kind"] == "answers" else start_items
-        return with_etag(request, jobs_json([start(benchmark, request.user, self.content)])[0], 201)
+        if self.content.get("format"):
+            job = start_foreign(benchmark, _stage(benchmark, self.content), request.user, self.content)
+        else:
+            start = start_answers if self.content["kind"] == "answers" else start_items
+            job = start(benchmark, request.user, self.content)
+        return with_etag(request, jobs_json([job])[0], 201)
 
 
 class ImportPreviewView(ResourceView):
-    @operation("import_preview", "How a table would be read, and what its columns are likely to be", scope="write",
+    @operation("import_preview", "How a table or the files of another tool would be read", scope="write",
                body=NewImport, reply=ImportPreview)  # fmt: skip
     def post(self, request: Request, slug: str) -> Response:
         benchmark = benchmark_for(request.user, slug, can="work_on")
+        if self.content.get("format"):
+            return Response(foreign_preview_json(_stage(benchmark, self.content), request.user, self.content))
         stage, file = _stage(benchmark, self.content), _upload(request.user, self.content, "table")
         if file is None:
             raise _refused("table", _("Name the upload that holds the table."))
@@ -84,7 +92,7 @@ class ImportWithdraw(ResourceView):
         job = Job.objects.filter(pk=job_id, scope=benchmark.scope, kind__in=KINDS).first()
         if job is None:
             raise Http404
-        if job.kind != answer_files.KIND:
+        if job.kind not in withdrawals.KINDS or not job.params.get("campaign"):
             raise Conflict(_("Items are withdrawn one by one, on their pages."))
         if job.state in Job.LIVE:
             raise Conflict(_("This import is under way. Stop it first, then withdraw its answers."))

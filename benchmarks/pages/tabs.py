@@ -56,6 +56,7 @@ TABS = (
         (
             Page("items", _("All items"), "benchmarks:items"),
             Page("import", _("Import items"), "benchmarks:import", "work_on"),
+            Page("foreign", _("From another tool"), "releases:foreign", "work_on"),
             Page("coverage", _("Coverage"), "annotation:coverage", also="overview"),
         ),
     ),

@@ -21,6 +21,8 @@ from releases.foreign.parquet_rows import is_parquet, parquet_names, read_parque
 from releases.foreign.values import as_code, build_item, first_object, head_of, problem_of
 
 RESPONSES, SUGGESTION = ".responses", ".suggestion"
+WITHOUT_STATUS = "records.json"
+"""Of a file that does not say which answers were discarded."""
 DISCARDED = ("discarded", "draft")
 KINDS: Mapping[str, QuestionKind] = {
     "rating": "scale", "label_selection": "single", "multi_label_selection": "several", "text": "words",
@@ -36,7 +38,8 @@ class ArgillaReader:
         return max((0.95 if _form(file) in ("records", "flattened") else 0.0 for file in files), default=0.0)
 
     def program(self, files: Sequence[ForeignFile]) -> SourceProgram:
-        return SourceProgram("Argilla", sign="responses")
+        flattened = any(_form(file) == "flattened" for file in files)
+        return SourceProgram("Argilla", sign="responses" if flattened else WITHOUT_STATUS)
 
     def sheet(self, files: Sequence[ForeignFile]) -> list[ForeignField]:
         return [field for question in _questions(files) if (field := _field(question))]

@@ -293,7 +293,7 @@ def _read_flat(
         if item.key != before:
             yield item
             before = item.key
-        values, left_out = _flat_values({name: row[name] for name in questions if name in row}, names)
+        values, left_out = _flat_values({name: value for name, value in row.items() if name in questions}, names)
         yield ForeignAnswer(
             file.name, number, item.key, _rater(row.get("annotator")), values, at=str(row.get("created_at") or ""),
             lead_seconds=_seconds(row.get("lead_time")), left_out=left_out,

@@ -5,6 +5,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Campaign
 from benchmarks.models import Benchmark, Stage
+from releases.writers.registry import WRITERS
 
 
 class CampaignChoice(forms.ModelChoiceField):  # type: ignore[type-arg]
@@ -58,3 +59,15 @@ class ExportForm(forms.Form):
         of_stage = self.opened.filter(stage=self.cleaned_data["stage"]).order_by("pk")
         wanted = of_stage.filter(pk=picked.pk) if picked else of_stage
         return list(wanted.select_related("sheet_version", "rule_version").prefetch_related("cohorts__cohort"))
+
+
+class ToolExportForm(ExportForm):
+    """The same choice of answers, as the files of another tool."""
+
+    def __init__(self, *args: Any, benchmark: Benchmark, **kwargs: Any) -> None:
+        super().__init__(*args, benchmark=benchmark, **kwargs)
+        del self.fields["versions"]
+        choices = [(writer.key, writer.name) for writer in WRITERS]
+        self.fields["form"] = forms.ChoiceField(
+            label=_("Tool"), choices=choices, widget=forms.Select(attrs={"class": "in"})
+        )

@@ -1,5 +1,7 @@
 """Importing the files of another tool: a job that takes items and answers row by row, and can be stopped."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 import logging

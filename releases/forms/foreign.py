@@ -1,0 +1,235 @@
+"""Forms for the files of another tool: choose them, then say what they mean and where they go."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
+from django.utils.translation import gettext_lazy as _
+
+from annotation.models import Campaign
+from benchmarks.forms.imports import check_upload_size
+from benchmarks.models import Benchmark, Stage
+from people.forms.base import StyledFormMixin
+from people.models import Cohort
+from releases.foreign.contract import REFUSE, UPRIGHT, ForeignMapping
+from releases.foreign.registry import READERS
+from releases.foreign.scan import ROLES, Scan, ScannedColumn, ScannedQuestion
+
+MOST_FILES, MOST_RATERS = 50, 5000
+KEEP, LEAVE_OUT, NEW = "", "-", "new"
+MAIN_ROLES = ("key", "picture", "text")
+ROLE_LABELS: Mapping[str, Any] = {
+    "key": _("Key: the item's name"), "picture": _("Picture"), "text": _("Text that is shown"),
+    "country": _("Country"), "origin": _("Origin: any culture"), "concept": _("Concept"),
+    "condition": _("Condition"), "licence": _("Licence"), "source": _("Source"),
+}  # fmt: skip
+WITHOUT_RATER = ("coco", "cvat", "doccano", "hugging_face")
+WITH_MEMBER = ("coco", "hugging_face")
+
+
+class SeveralFilesInput(forms.ClearableFileInput):
+    allow_multiple_selected = True
+
+
+class SeveralFilesField(forms.FileField):
+    widget = SeveralFilesInput
+
+    def clean(self, data: Any, initial: Any = None) -> list[UploadedFile[Any]]:
+        files = data if isinstance(data, list | tuple) else [data] if data else []
+        checked = [super(SeveralFilesField, self).clean(file, initial) for file in files or [None]]
+        if len(checked) > MOST_FILES:
+            raise forms.ValidationError(_("These are more than %(n)s files. Pack them as a zip.") % {"n": MOST_FILES})
+        return [check_upload_size(file, settings.IMPORT_MAX_BYTES) for file in checked]
+
+
+class ForeignFilesForm(StyledFormMixin, forms.Form):
+    """The files of a tool, and what helps to read them."""
+
+    exports = SeveralFilesField(
+        label=_("Files of the tool"),
+        help_text=_("The export, as JSON, CSV, XML, Parquet or zip, and its configuration file if there is one."),
+    )
+    pictures = forms.FileField(
+        label=_("Pictures, as a zip"), required=False,
+        help_text=_("Matched by path, then by file name. Not needed for texts, or if the items are here already."),
+    )  # fmt: skip
+    raters = forms.FileField(
+        label=_("Names of raters"), required=False,
+        help_text=_("A CSV with the columns user, rater and, for models, model. Without it the tool's names are kept."),
+    )  # fmt: skip
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["pictures"].widget.attrs["accept"] = ".zip,application/zip"
+        self.fields["raters"].widget.attrs["accept"] = ".csv,text/csv"
+
+    def clean_pictures(self) -> UploadedFile[Any] | None:
+        pictures = self.cleaned_data["pictures"]
+        return check_upload_size(pictures, settings.IMPORT_MAX_BYTES) if pictures else None
+
+    def clean_raters(self) -> list[tuple[str, str, bool]]:
+        """User, rater, and whether a model."""
+        file = self.cleaned_data["raters"]
+        if not file:
+            return []
+        try:
+            text = file.read(1024 * 1024).decode("utf-8-sig")
+            rows = list(csv.DictReader(io.StringIO(text, newline="")))
+        except (UnicodeDecodeError, csv.Error) as error:
+            raise forms.ValidationError(_("This is no CSV in UTF-8.")) from error
+        if not rows or not {"user", "rater"} <= set(rows[0]):
+            raise forms.ValidationError(_("The first line must name the columns user and rater."))
+        if len(rows) > MOST_RATERS:
+            raise forms.ValidationError(_("These are more than %(n)s raters.") % {"n": MOST_RATERS})
+        return [((row["user"] or "").strip()[:200], (row["rater"] or "").strip()[:200], bool(row.get("model")))
+                for row in rows if row["user"] and row["rater"]]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ColumnControl:
+    column: ScannedColumn
+    control: forms.BoundField
+
+
+@dataclass(frozen=True)
+class QuestionControl:
+    question: ScannedQuestion
+    options: list[str]
+    control: forms.BoundField
+
+
+class ForeignMappingForm(StyledFormMixin, forms.Form):
+    """What the columns and questions are, whose answers they are, and where they go."""
+
+    tool = forms.ChoiceField(label=_("Tool"), choices=[(reader.key, reader.name) for reader in READERS])
+    stage = forms.ModelChoiceField(Stage.objects.none(), label=_("Stage for the items"), required=False)
+    campaign = forms.ChoiceField(label=_("Campaign for the answers"), required=False)
+    cohort = forms.ModelChoiceField(
+        Cohort.objects.none(), label=_("Cohort whose answers these are"), required=False,
+        help_text=_("Empty: the answers are of no cohort."),
+    )  # fmt: skip
+    rater = forms.CharField(
+        label=_("Who answered, where the file does not say it"), max_length=120, required=False
+    )  # fmt: skip
+    rater_member = forms.CharField(
+        label=_("Member or column that names who answered"), max_length=120, required=False
+    )  # fmt: skip
+    rotated = forms.ChoiceField(
+        label=_("Rotated boxes"), required=False, initial=REFUSE,
+        choices=[(REFUSE, _("Leave them out and list them")), (UPRIGHT, _("Upright box around each"))],
+    )  # fmt: skip
+    empty_is_answer = forms.BooleanField(label=_("An empty list of labels is an answer"), required=False)
+
+    def __init__(
+        self, *args: Any, benchmark: Benchmark, stage: Stage | None, scan: Scan, mapping: ForeignMapping, **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.scan, self.chosen_stage, self.base = scan, stage, mapping
+        stages = benchmark.stages.filter(derivation={}).order_by("position")
+        self.fields["stage"].queryset, self.fields["stage"].initial = stages, stage  # type: ignore[attr-defined]
+        cohorts = Cohort.objects.filter(team=benchmark.team_id).order_by("label")
+        self.fields["cohort"].queryset = cohorts  # type: ignore[attr-defined]
+        self.fields["cohort"].initial = cohorts.first() if cohorts.count() == 1 else None
+        self.campaigns = (
+            list(Campaign.objects.filter(stage=stage).exclude(opened_at=None).order_by("-pk")) if stage else []
+        )
+        existing = [(str(campaign.pk), campaign.name) for campaign in self.campaigns]
+        new = [(NEW, _("A new campaign for imports"))] if stage else []
+        self.fields["campaign"].choices = [*new, *existing, ("", _("Import no answers"))]  # type: ignore[attr-defined]
+        self.fields["campaign"].initial = existing[0][0] if existing else NEW if stage else ""
+        self._drop_unused(scan)
+        for name in ("tool", "rater", "rater_member", "rotated", "empty_is_answer"):
+            if name in self.fields:
+                self.fields[name].initial = getattr(mapping, name) or self.fields[name].initial
+        self._add_columns(mapping)
+        self._add_questions(mapping)
+
+    def _drop_unused(self, scan: Scan) -> None:
+        key = scan.reader.key
+        unused = {
+            "rater": key not in WITHOUT_RATER and "" not in scan.raters, "rater_member": key not in WITH_MEMBER,
+            "rotated": not scan.rotated, "empty_is_answer": key != "doccano",
+        }  # fmt: skip
+        for name, is_unused in unused.items():
+            if is_unused:
+                del self.fields[name]
+
+    def _add_columns(self, mapping: ForeignMapping) -> None:
+        main = {getattr(mapping, role): role for role in MAIN_ROLES if getattr(mapping, role)}
+        choices = [(KEEP, _("Keep with the item")), *ROLE_LABELS.items(), (LEAVE_OUT, _("Leave out"))]
+        for place, column in enumerate(self.scan.columns.values()):
+            role = main.get(column.name) or mapping.roles.get(column.name, "")
+            role = LEAVE_OUT if column.name in mapping.dropped else role
+            self.fields[f"column_{place}"] = _select(column.name, choices, role)
+
+    def _add_questions(self, mapping: ForeignMapping) -> None:
+        fields = self.chosen_stage.sheet.get("fields", []) if self.chosen_stage else []
+        keys = [str(field["key"]) for field in fields if isinstance(field, Mapping) and field.get("key")]
+        choices = [(LEAVE_OUT, _("Leave out")), *((key, key) for key in keys)]
+        for place, key in enumerate(self.scan.questions):
+            self.fields[f"question_{place}"] = _select(key, choices, (mapping.answers or {}).get(key, LEAVE_OUT))
+
+    def columns(self) -> list[ColumnControl]:
+        return [ColumnControl(column, self[f"column_{place}"])
+                for place, column in enumerate(self.scan.columns.values())]  # fmt: skip
+
+    def questions(self) -> list[QuestionControl]:
+        return [
+            QuestionControl(
+                question, [label or code for code, label in question.field.options], self[f"question_{place}"]
+            )
+            for place, question in enumerate(self.scan.questions.values())
+        ]
+
+    def settings_fields(self) -> list[forms.BoundField]:
+        names = ("rater", "rater_member", "rotated", "empty_is_answer")
+        return [self[name] for name in names if name in self.fields]
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        roles = [data.get(f"column_{place}") or KEEP for place in range(len(self.scan.columns))]
+        for place, role in enumerate(roles):
+            if role not in (KEEP, LEAVE_OUT) and role in roles[:place]:
+                self.add_error(f"column_{place}", _("Another column is this already. Choose one of them."))
+        targets = [data.get(f"question_{place}") for place in range(len(self.scan.questions))]
+        for place, target in enumerate(targets):
+            if target != LEAVE_OUT and target in targets[:place]:
+                self.add_error(f"question_{place}", _("Another question goes there already. Choose another."))
+        stage, cohort = data.get("stage"), data.get("cohort")
+        if data.get("campaign") == NEW and cohort is None:
+            self.add_error("cohort", _("A campaign needs a cohort. Choose one."))
+        if data.get("campaign") and stage and stage.has_target and cohort is None:
+            self.add_error("cohort", _("This stage asks about a culture. Choose the cohort whose answers these are."))
+        return data
+
+    def mapping(self) -> ForeignMapping:
+        """Of the valid form; raters as they were mapped."""
+        data, base = self.cleaned_data, self.base
+        roles, dropped, main = {}, [], dict.fromkeys(MAIN_ROLES, "")
+        for place, name in enumerate(self.scan.columns):
+            role = data.get(f"column_{place}") or KEEP
+            if role in MAIN_ROLES:
+                main[role] = name
+            elif role in ROLES:
+                roles[name] = role
+            elif role == LEAVE_OUT:
+                dropped.append(name)
+        chosen = ((key, data.get(f"question_{place}")) for place, key in enumerate(self.scan.questions))
+        answers = {key: str(target) for key, target in chosen if target and target != LEAVE_OUT}
+        return ForeignMapping(
+            tool=data["tool"], **main, roles=roles, dropped=dropped, answers=answers, rater=data.get("rater", ""),
+            rater_member=data.get("rater_member", ""), raters=base.raters, models=base.models,
+            empty_is_answer=bool(data.get("empty_is_answer")), rotated=data.get("rotated") or REFUSE,
+        )  # fmt: skip
+
+
+def _select(label: str, choices: Sequence[tuple[str, Any]], initial: str) -> forms.ChoiceField:
+    widget = forms.Select(attrs={"class": "in"})
+    return forms.ChoiceField(label=label, choices=choices, required=False, initial=initial, widget=widget)

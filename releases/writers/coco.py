@@ -1,0 +1,62 @@
+"""COCO instances, one file for each rater. Pure."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from releases.writers.contract import File, Row, TaskSource, picture_path, size_of, takes_boxes
+
+
+def write_coco(source: TaskSource) -> list[File]:
+    fields = [field for field in source.sheet.fields if takes_boxes(field)]
+    names: list[str] = []
+    for field in fields:
+        names += [label.code for label in field.spec.part_labels(field.config)] or [field.key]
+    categories = {name: number for number, name in enumerate(dict.fromkeys(names), start=1)}
+    return [(f"coco/{_file_name(rater)}.json", _file(source, rater, categories)) for rater in source.raters]
+
+
+def _file_name(rater: str) -> str:
+    return "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in rater)[:100]
+
+
+def _file(source: TaskSource, rater: str, categories: dict[str, int]) -> Iterator[bytes]:
+    rows = [{"id": number, "name": name, "supercategory": ""} for name, number in categories.items()]
+    head = {"info": {"description": "Emic", "emic_rater": rater}, "licenses": [], "categories": rows}
+    yield json.dumps(head, ensure_ascii=False)[:-1].encode() + b',"images":['
+    answered = ((item, row) for item, answers in source.tasks() for row in answers if row["rater"] == rater)
+    for place, (item, _row) in enumerate(answered):
+        size = size_of(item) or (0, 0)
+        image = {"id": item["id"], "file_name": picture_path(item), "width": size[0], "height": size[1]}
+        yield (b",\n" if place else b"\n") + json.dumps(image, ensure_ascii=False).encode()
+    yield b'\n],"annotations":['
+    yield from _annotations(source, rater, categories)
+    yield b"\n]}\n"
+
+
+def _annotations(source: TaskSource, rater: str, categories: dict[str, int]) -> Iterator[bytes]:
+    number = 0
+    for item, answers in source.tasks():
+        for row in answers:
+            for key, box in _boxes(source, row) if row["rater"] == rater else ():
+                number += 1
+                annotation = _annotation(number, item, row, categories[box.get("label") or key], box)
+                yield (b",\n" if number > 1 else b"\n") + json.dumps(annotation, ensure_ascii=False).encode()
+
+
+def _boxes(source: TaskSource, row: Row) -> Iterator[tuple[str, dict[str, Any]]]:
+    for field in source.sheet.fields:
+        if takes_boxes(field):
+            first = next((label.code for label in field.spec.part_labels(field.config)), field.key)
+            for box in row["answers"].get(field.key) or ():
+                yield first, box
+
+
+def _annotation(number: int, item: Row, row: Row, category: int, box: dict[str, Any]) -> dict[str, Any]:
+    across, down = size_of(item) or (1, 1)
+    width, height = (box["x1"] - box["x0"]) * across, (box["y1"] - box["y0"]) * down
+    return {
+        "id": number, "image_id": item["id"], "category_id": category, "iscrowd": 0, "segmentation": [],
+        "bbox": [box["x0"] * across, box["y0"] * down, width, height], "area": width * height,
+        "emic_annotation": row["annotation"], "emic_rater": row["rater"], "emic_cohort": row["cohort"],
+    }  # fmt: skip
