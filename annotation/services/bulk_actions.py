@@ -12,7 +12,7 @@ from typing import Any
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy, ngettext, pgettext_lazy
 
 from annotation.models import Campaign, ItemChange, Slot
 from annotation.services.queue import units
@@ -136,12 +136,12 @@ ACTIONS = {
     action.key: action
     for action in (
         ItemAction(
-            "withdraw", gettext_lazy("Withdraw"),
+            "withdraw", pgettext_lazy("items", "Withdraw"),
             lambda n: ngettext("%(n)s item was withdrawn.", "%(n)s items were withdrawn.", n),
             _withdraw, lambda item, before, performer: _void(_restore(item, performer)),
         ),
         ItemAction(
-            "restore", gettext_lazy("Restore"),
+            "restore", pgettext_lazy("items", "Restore"),
             lambda n: ngettext("%(n)s item was restored.", "%(n)s items were restored.", n),
             _restore, lambda item, before, performer: _void(_withdraw(item, performer)),
         ),
