@@ -8,7 +8,7 @@ from typing import Any
 
 from django.conf import settings
 
-from releases.contents import pictures
+from releases.contents import pictures, soft_labels
 from releases.contents.parts import TablePart
 from releases.contents.pictures import (
     CHOICES,
@@ -18,6 +18,7 @@ from releases.contents.pictures import (
     picture_archive,
     picture_rows,
 )
+from releases.contents.protocol_files import protocol_documents
 from releases.contents.tables import IMAGE, IMAGES, ITEMS, RATINGS, ReleaseTable
 from releases.descriptions.card import card
 from releases.descriptions.citation import citation_file
@@ -64,10 +65,12 @@ def planned_files(release: Release, tables: list[ReleaseTable]) -> list[PlannedF
     formats = release.chosen.formats
     files = [file for table in tables for form in formats for file in _rows_files(release, table, form)]
     files += [_record_file(release, table, record, form) for table, record in records_of(tables) for form in formats]
+    files += [_soft_labels(release, table, form) for table in tables if table.table.key == RATINGS for form in formats]
     files += _picture_files(release, tables)
     if release.chosen.withheld:
         files.append(_withheld_file(release, tables))
-    files += [_text_file(name, text, str.encode, media) for name, text, media in _documents(release)]
+    documents = [*_documents(release), *protocol_documents(release)]
+    files += [_text_file(name, text, str.encode, media) for name, text, media in documents]
     files += _descriptions(release, tables)
     books = [(table, tables) for table in tables if table.table.key == RATINGS]
     files += [_text_file(f"codebook/{book[0].stage.key}.json", book, _codebook) for book in books]
@@ -152,6 +155,16 @@ def _record_file(release: Release, table: ReleaseTable, record: RecordFile, form
 
     path = table_path(f"{table.stage.key}/records-{record.key}", form)
     return PlannedFile(path, MEDIA_TYPES[form], begin, True, _count(release, [table]))
+
+
+def _soft_labels(release: Release, ratings: ReleaseTable, form: str) -> PlannedFile:
+    def begin(_progress: Progress) -> Content:
+        rows = soft_labels.soft_labels(ratings)
+        labels = ArchiveFile(soft_labels.KEY, soft_labels.MEANING, soft_labels.COLUMNS, rows)
+        return labels.lines(form), labels.written
+
+    path = table_path(f"{ratings.stage.key}/{soft_labels.KEY}", form)
+    return PlannedFile(path, MEDIA_TYPES[form], begin, True)
 
 
 def _picture_files(release: Release, tables: list[ReleaseTable]) -> Iterator[PlannedFile]:
@@ -265,6 +278,8 @@ def _croissant(tables: list[ReleaseTable], release: Release) -> bytes:
         sets += [(name, path, columns_of(table)) for name, path in zip(names, paths, strict=True)]
     further = [(f"{table.stage.key}/records-{record.key}", described(record.columns))
                for table, record in records_of(tables)]  # fmt: skip
+    labels = described(soft_labels.COLUMNS)
+    further += [(f"{table.stage.key}/{soft_labels.KEY}", labels) for table in tables if table.table.key == RATINGS]
     if release.chosen.pictures != "none":
         further.append(("pictures", described(pictures.COLUMNS)))
     sets += [(name, table_path(name, form), columns) for name, columns in further]

@@ -266,6 +266,12 @@ def versions(known: ReleaseFacts) -> list[str]:
     ]
 
 
+def agreement(known: ReleaseFacts) -> list[str]:
+    """Of each question and cohort; none where it was not computed."""
+    lines: list[str] = known.facts.get("agreement", {}).get("lines", [])
+    return ["\n".join(f"- {one_line(line)}" for line in lines)] if lines else []
+
+
 def citation(known: ReleaseFacts) -> list[str]:
     text = known.described["written"]["citation"]
     return [f"The work behind it: {one_line(text)}"] if text else []

@@ -69,7 +69,7 @@ _COMPUTED: dict[str, Callable[[ReleaseFacts], Any]] = {
     "dataCollectionRawData": _joined(computed.raw_data),
     "dataAnnotationProtocol": _joined(computed.protocol),
     "dataAnnotationPlatform": lambda known: [f"Emic {settings.VERSION}"],
-    "dataAnnotationAnalysis": lambda known: known.facts.get("agreement_lines", []),
+    "dataAnnotationAnalysis": lambda known: known.facts.get("agreement", {}).get("lines", []),
     "annotationsPerItem": _per_item,
     "annotatorDemographics": _demographics,
     "machineAnnotationTools": lambda known: known.counts["models"],

@@ -50,6 +50,7 @@ STATEMENT: tuple[DescriptionSection, ...] = (
     DescriptionSection("recording_quality", "Quality of pictures", computed.pictures),
     DescriptionSection("recruitment", "Who recruited the annotators, and how"),
     DescriptionSection("pay", "Pay"),
+    DescriptionSection("agreement", "Agreement of the annotators", computed.agreement),
     DescriptionSection("provenance", "Provenance", computed.parents),
 )
 
@@ -117,8 +118,8 @@ DATASHEET: tuple[tuple[str, tuple[DescriptionSection, ...]], ...] = (
             DescriptionSection("used_for", "What it was used for"),
             DescriptionSection("repository", "Where uses are listed"),
             DescriptionSection("use_cases", "What it can be used for"),
-            DescriptionSection("limitations", "ReleaseFacts limits"),
-            DescriptionSection("biases", "ReleaseFacts biases"),
+            DescriptionSection("limitations", "Known limits"),
+            DescriptionSection("biases", "Known biases"),
             DescriptionSection("social_impact", "Social impact"),
             DescriptionSection("should_not", "What it should not be used for"),
         ),

@@ -12,6 +12,8 @@ from django.utils.translation import gettext as _
 from annotation.queries.answers import watermark
 from jobs.services.job_context import JobContext, JobFailed
 from jobs.services.lease_keeper import kept_lease
+from predictions.models import Run
+from releases.contents.agreement_files import agreement_facts
 from releases.contents.parts import parts_of, shipped_parts
 from releases.contents.tables import RATINGS, ReleaseTable, release_tables
 from releases.exports.document_files import document_members
@@ -55,6 +57,8 @@ def freeze(work: JobContext, release_id: int) -> Release:
         release.facts = {**_parts(release, tables), **_facts(tables), "documents": _documents(release, tables)}
         release.facts["known"] = known_facts(release.benchmark, release.chosen)
         release.facts["described"] = description_facts(release.benchmark, release.chosen)
+        release.facts["agreement"] = _agreement(release, tables)
+        release.facts["prompts"] = _prompts(release)
         if release.parent:
             release.facts["differences"] = [asdict(table) for table in differences(release, release.parent)]
         release.save()
@@ -112,6 +116,23 @@ def _parts(release: Release, tables: list[ReleaseTable]) -> dict[str, Any]:
         "splits": [list(row) for row in splits.order_by("item__stage__position", "split")],
         "withheld_answers": sum(part.rows for part in withheld),
     }
+
+
+def _agreement(release: Release, tables: list[ReleaseTable]) -> dict[str, Any]:
+    assert release.frozen_at is not None
+    stages = [(table.stage.key, table.campaigns) for table in tables if table.table.key == RATINGS]
+    return agreement_facts(release.benchmark, stages, release.frozen_at, withheld=bool(release.chosen.withheld))
+
+
+def _prompts(release: Release) -> list[dict[str, Any]]:
+    """What models were asked with, by run."""
+    runs = Run.objects.filter(campaign__in=release.chosen.campaigns, withdrawn_at=None).order_by("pk")
+    return [
+        {"run": run.pk, "campaign": run.campaign_id, "model": run.model, "revision": run.revision,
+         "setting": run.rater.setting, "prompt": run.prompt, "version": run.prompt_version,
+         "options": run.prompt_options, "decoding": run.decoding, "seed": run.seed, "repeats": run.repeats}
+        for run in runs.select_related("rater")
+    ]  # fmt: skip
 
 
 def _documents(release: Release, tables: list[ReleaseTable]) -> dict[str, str]:

@@ -86,7 +86,8 @@ def test_other_programs_read_a_release(world: World, campaign: Campaign, tmp_pat
         "Found the following 1 warning(s)", ""
     ), validated
     manifest = release.facts["rows"]
-    of_tables = {name: rows for name, rows in read["croissant"]["rows"].items() if name.startswith("relevance/")}
+    read_rows = read["croissant"]["rows"]
+    of_tables = {name: rows for name, rows in read_rows.items() if name.startswith(tuple(manifest))}
     by_table: dict[str, int] = {}
     for name, rows in of_tables.items():
         by_table["/".join(name.split("/")[:2])] = by_table.get("/".join(name.split("/")[:2]), 0) + rows

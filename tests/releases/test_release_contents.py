@@ -169,3 +169,32 @@ def test_a_release_says_what_changed_since_the_last_one(world: World, campaign: 
     page = world.client(world.mara).get(address(second)).content.decode()
     assert "What changed since 1.0.0" in page
     assert second.parent == first
+
+
+def test_soft_labels_and_agreement_are_those_of_the_frozen_answers(world: World, campaign: Campaign) -> None:
+    first = Annotation.objects.order_by("pk")[0]
+    files = files_of(world, built(world))
+    labels = json_rows(files["jsonl/relevance/soft_labels.jsonl"])
+    by_item: dict[str, dict[str, tuple[int, int, float, float]]] = {}
+    for row in labels:
+        assert (row["question"], row["cohort"]) == ("relevance", "Egypt")
+        values = (row["n"], row["answers"], row["share"], round(row["smoothed"], 4))
+        by_item.setdefault(row["item"], {})[row["code"]] = values
+    natural = [item.key for item in of_condition(world.items, "natural")]
+    # "1234" and "12.5", five options: (2 + 1/5) / 3, (1 + 1/5) / 2, (1 + 1/5) / 3
+    assert [by_item[key] for key in natural] == [
+        {"1": (2, 2, 1.0, 0.7333)}, {"2": (2, 2, 1.0, 0.7333)}, {"3": (1, 1, 1.0, 0.6)},
+        {"4": (1, 2, 0.5, 0.4), "5": (1, 2, 0.5, 0.4)},
+    ]  # fmt: skip
+    document = json.loads(files["agreement.json"])["relevance"]
+    [egypt] = [q for q in document["questions"] if q["cohort"]["label"] == "Egypt" and q["field"] == "relevance"]
+    alpha = egypt["estimates"]["alpha_ordinal"]
+    assert alpha["n_units"] == 3 and f"{alpha['shown']}".encode() in files["agreement/relevance.csv"]
+    assert f"alpha_ordinal {alpha['shown']}" in files["DATA_STATEMENT.md"].decode()
+    assert [path for path in files if path.startswith("instructions/relevance/")]
+    Annotation.objects.filter(pk=first.pk).update(counted=False, uncounted_because="surplus")
+    files = files_of(world, built(world, version="1.1.0", train=50, test=50, withhold="on"))
+    assert json.loads(files["agreement.json"]) == {"relevance": {"reason": "answers_withheld"}}
+    split = {row["key"]: row["split"] for row in json_rows(files["jsonl/relevance/items.jsonl"])}
+    shipped = {row["item"] for row in json_rows(files["jsonl/relevance/soft_labels.jsonl"])}
+    assert {split[key] for key in shipped} <= {"train"}

@@ -32,7 +32,7 @@ def test_the_head_of_the_card_names_every_parquet_table(world: World) -> None:
     assert head["pretty_name"].startswith('Bread: "a"\n---')
     assert head["language"] == ["ar", "pt"]
     configs = {config["config_name"]: config["data_files"] for config in head["configs"]}
-    assert configs.keys() == {"relevance-ratings", "relevance-items", "pictures"}
+    assert configs.keys() == {"relevance-ratings", "relevance-items", "relevance-soft_labels", "pictures"}
     assert {p for paths in configs.values() for path in paths for p in path["path"]} == {
         p for p in files if p.endswith("parquet")
     }
