@@ -119,9 +119,9 @@ def _parts(release: Release, tables: list[ReleaseTable]) -> dict[str, Any]:
 
 
 def _agreement(release: Release, tables: list[ReleaseTable]) -> dict[str, Any]:
-    assert release.frozen_at is not None
+    """Dated like the release, so that building it again makes the same bytes."""
     stages = [(table.stage.key, table.campaigns) for table in tables if table.table.key == RATINGS]
-    return agreement_facts(release.benchmark, stages, release.frozen_at, withheld=bool(release.chosen.withheld))
+    return agreement_facts(release.benchmark, stages, release.created_at, withheld=bool(release.chosen.withheld))
 
 
 def _prompts(release: Release) -> list[dict[str, Any]]:
