@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
+from django.views.decorators.csrf import csrf_exempt
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import Throttled
 from rest_framework.request import Request
@@ -57,8 +58,9 @@ MEASURES = [
 FRESH = query_parameter("fresh", "1 makes a table of large data anew, where answers came since.")
 
 
+@csrf_exempt
 def not_found(request: HttpRequest) -> JsonResponse:
-    """Every other address: a program gets a problem document there, too."""
+    """Every other address: a program gets a problem document there, too, whatever its method."""
     return plain_response(404, not_found_response()[1])
 
 

@@ -189,3 +189,9 @@ def test_the_page_makes_such_tokens_and_offers_no_benchmark_of_others(world: Wor
     assert client.post("/me/tokens", {**data, "benchmarks": [str(world.other_benchmark.pk)]}).status_code == 400
     assert client.post("/me/tokens", {**data, "days": "367"}).status_code == 400
     assert world.benchmark.name in client.get("/me/tokens").content.decode()
+
+
+def test_an_address_that_is_not_there_is_a_problem_document_for_every_method(world: World) -> None:
+    client = Client(enforce_csrf_checks=True)
+    for method in ("GET", "POST", "PUT", "PATCH", "DELETE"):
+        problem(client.generic(method, "/api/v1/benchmarks/a/runs/-1/start/"), 404, "not-found")
