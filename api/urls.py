@@ -21,6 +21,7 @@ from api.views import (
     memberships,
     numbers,
     people,
+    recipes,
     releases,
     rows,
     runs,
@@ -106,6 +107,8 @@ urlpatterns = [
         )
     ],
     path("v1/me/", people.MeView.as_view(), name="me"),
+    path("v1/me/token/", people.MyTokenView.as_view(), name="me_token"),
+    path("v1/recipes/", recipes.RecipeList.as_view(), name="recipes"),
     path("v1/events/", events.EventsView.as_view(), name="events"),
     path("v1/teams/", people.TeamList.as_view(), name="teams"),
     path(f"{T}cohorts/", people.CohortList.as_view(), name="cohorts"),

@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from people.models import OutMail
 from people.queries.mail_status import has_mail_server
-from people.services import cleaning, mail, outgoing
+from people.services import cleaning, mail, outgoing, token_notices
 
 log = logging.getLogger(__name__)
 SECONDS = 120  # of one round; the next one goes on
@@ -43,6 +43,7 @@ def send_mail() -> int:
 def clean_up() -> None:
     """Every hour, so that a machine that is off at night is cleaned as well."""
     log.info("Deleted: %s", cleaning.clean_up(timezone.now()))
+    token_notices.warn_expiring(timezone.now())
 
 
 class Sender:

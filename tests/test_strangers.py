@@ -62,6 +62,8 @@ OWN = {
     "benchmarks:create",
     "api:benchmarks",
     "api:me",
+    "api:me_token",
+    "api:recipes",
     "api:events",
     "api:teams",
     "api:jobs",

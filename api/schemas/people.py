@@ -13,6 +13,17 @@ class TokenSerializer(s.Serializer):
     expires_at = s.DateTimeField()
 
 
+class OwnTokenSerializer(TokenSerializer):
+    prefix = s.CharField(help_text="Its first letters.")
+    created_at = s.DateTimeField()
+    last_used_at = s.DateTimeField(allow_null=True)
+    requests_left = s.IntegerField(allow_null=True, help_text="In this minute, of all programs of the person.")
+
+
+class MyTokenSerializer(s.Serializer):
+    token = OwnTokenSerializer(allow_null=True, help_text="Null in a browser.")
+
+
 class MeSerializer(s.Serializer):
     name = s.CharField()
     language = s.CharField(allow_blank=True)

@@ -39,6 +39,21 @@ class MeView(ResourceView):
         return Response({"name": user.name, "language": user.language, "time_zone": user.time_zone, "token": shown})
 
 
+class MyTokenView(ResourceView):
+    spans = True
+
+    @operation("me_token", "The token that asks: its scopes, its end, and requests left", scope="",
+               reply=shapes.MyTokenSerializer)  # fmt: skip
+    def get(self, request: Request) -> Response:
+        token = request.auth
+        if not isinstance(token, ApiToken):
+            return Response({"token": None})
+        names = ("name", "prefix", "scopes", "created_at", "last_used_at", "expires_at")
+        limits = getattr(request, "rate_limit", None)
+        more = {"benchmarks": token.benchmark_ids, "requests_left": limits[2] if limits else None}
+        return Response({"token": {name: getattr(token, name) for name in names} | more})
+
+
 class TeamList(ResourceView):
     @operation("teams", "Your teams", parameters=PAGING, reply=page_of_shape(shapes.TeamSerializer))
     def get(self, request: Request) -> Response:

@@ -26,6 +26,7 @@ class ApiToken(models.Model):
     last_used_at = models.DateTimeField(null=True, blank=True)
     expires_at = models.DateTimeField()
     revoked_at = models.DateTimeField(null=True, blank=True)
+    warned_at = models.DateTimeField(null=True, blank=True, help_text="When its owner was told that it expires.")
 
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix}...)"

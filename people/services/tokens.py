@@ -74,6 +74,10 @@ def _valid(at: datetime) -> Q:
     return Q(revoked_at=None, expires_at__gt=at) & unchanged
 
 
+def valid_tokens(at: datetime) -> QuerySet[ApiToken]:
+    return ApiToken.objects.filter(_valid(at))
+
+
 def active_tokens(user: User, at: datetime) -> QuerySet[ApiToken]:
     return ApiToken.objects.filter(_valid(at), user=user).order_by("-pk")
 

@@ -14,6 +14,19 @@ def test_a_token_says_what_it_is(world: World) -> None:
     assert world.client(world.mara).get("/api/v1/me/").json()["token"] is None
 
 
+def test_a_token_says_when_it_ends_and_recipes_what_they_have(world: World) -> None:
+    client = program(world.stranger, "answer")
+    data = client.get("/api/v1/me/token/").json()["token"]
+    assert (data["scopes"], data["prefix"][:5]) == (["answer"], "emic_") and data["expires_at"]
+    assert 0 < data["requests_left"] < 120
+    assert world.client(world.mara).get("/api/v1/me/token/").json() == {"token": None}
+    problem(client.get("/api/v1/recipes/"), 403, "insufficient-scope")
+    rows = {row["key"]: row for row in program(world.stranger).get("/api/v1/recipes/").json()["results"]}
+    assert rows["caire-universal"]["version"] and rows["caire-universal"]["summary"]
+    assert all(row["stages"] and row["licence"] for row in rows.values())
+    problem(program(world.mara).get("/api/v1/recipes/?key=caire"), 400, "invalid-request")
+
+
 def test_a_cohort_is_created_changed_and_paused_by_an_admin(world: World) -> None:
     client = program(world.team_admin, "admin")
     assert [team["slug"] for team in client.get("/api/v1/teams/").json()["results"]] == ["nile-lab"]

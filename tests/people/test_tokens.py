@@ -13,8 +13,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from people.models import ApiToken, SignInLink
-from people.services import link_revocation, links, tokens
+from people.models import ApiToken, OutMail, SignInLink
+from people.services import link_revocation, links, token_notices, tokens
 from people.tasks import send_mail
 from tests.mailing import MailServer
 from tests.personas import PASSWORD, World
@@ -210,3 +210,16 @@ def test_a_sign_in_link_dies_with_an_admins_new_password_too(world: World, mail_
     url = reverse("admin:auth_user_password_change", args=[world.nour.pk])
     world.client(world.site_admin).post(url, {"usable_password": "true", "password1": NEW, "password2": NEW})
     assert world.client().get(reverse("people:link", args=[token])).status_code == 410
+
+
+def test_the_owner_is_mailed_once_seven_days_before_a_token_expires(world: World) -> None:
+    at = timezone.now()
+    token, _text = tokens.create_token(world.mara, "Notebook", at, 30)
+    tokens.create_token(world.mara, "One week", at, 7)
+    revoked, _text = tokens.create_token(world.owner, "Old", at, 30)
+    tokens.revoke(revoked, world.owner, at)
+    assert token_notices.warn_expiring(at + timedelta(days=22)) == 0
+    assert [token_notices.warn_expiring(at + timedelta(days=23, minutes=n)) for n in (1, 2)] == [1, 0]
+    letter = OutMail.objects.get(kind="notice")
+    assert (letter.to, letter.target) == (world.mara.email, f"token:{token.pk}") and "“Notebook”" in letter.subject
+    assert token_notices.warn_expiring(at + timedelta(days=40)) == 0, "it has expired"

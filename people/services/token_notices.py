@@ -1,0 +1,39 @@
+"""Letters to owners of tokens that expire soon, so that a program does not stop without a word."""
+
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import translation
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+
+from people.models import ApiToken
+from people.services.mail import mail_notice
+from people.services.tokens import valid_tokens
+
+BEFORE = timedelta(days=7)
+
+
+def warn_expiring(at: datetime) -> int:
+    """One letter for each token, seven days before it expires; none for one that was made for no longer than that.
+    Returns how many there were."""
+    soon = valid_tokens(at).filter(
+        warned_at=None, expires_at__lte=at + BEFORE, expires_at__gt=F("created_at") + BEFORE, user__is_active=True
+    )
+    return sum(_warn(token, at) for token in soon.select_related("user").order_by("pk"))
+
+
+def _warn(token: ApiToken, at: datetime) -> int:
+    with transaction.atomic():
+        if not ApiToken.objects.filter(pk=token.pk, warned_at=None).update(warned_at=at):
+            return 0
+        with translation.override(token.user.language or "en"):
+            values = {"name": token.name, "date": date_format(token.expires_at, "DATE_FORMAT")}
+            subject = _("Your token “%(name)s” expires on %(date)s") % values
+            body = _(
+                "The token “%(name)s” for programs expires on %(date)s. Programs that use it are refused then.\n\n"
+                "Create a new token on the page Me, Tokens for programs, and give it to the program."
+            )
+        mail_notice(token.user, subject, body % values, at, scope="", target=f"token:{token.pk}")
+    return 1
