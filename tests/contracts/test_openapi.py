@@ -77,22 +77,28 @@ def status(client: Client, method: str, address: str) -> int:
 
 
 def test_every_operation_keeps_out_whom_it_must(world: World) -> None:
-    """A visitor and an expired token 401, a token without the scope 403, a stranger with every scope 404."""
+    """A visitor and an expired token 401, a token without the scope 403; with every scope a stranger and an admin of
+    another team 404. Its owner is let in to what names no row."""
     lacking = {
         "read": bearer(world.owner, "answer"), "export": bearer(world.owner, "read"),
         "write": bearer(world.owner, "export"), "admin": bearer(world.owner, "write"),
         "answer": bearer(world.owner, "admin"),
     }  # fmt: skip
     visitor, expired, stranger = Client(), bearer(world.owner, *ALL, ended=True), bearer(world.stranger, *ALL)
+    rival, owner = bearer(world.rival, *ALL), bearer(world.owner, *ALL)
     wrong = []
     for method, address, described in operations(world):
         scope = described["x-emic-scope"]
-        expected = {401: [visitor, expired], 404: [] if address in OWN else [stranger]}
+        expected = {401: [visitor, expired], 404: [] if address in OWN else [stranger, rival]}
         expected[403] = [] if scope == "any" else [lacking[scope]]
         if address in OF_NO_BENCHMARK:
-            expected[403] += expected.pop(404)
+            expected[403] += [stranger]
+            del expected[404]
         for code, clients in expected.items():
             answers = {status(client, method, address) for client in clients}
             if answers - {code}:
                 wrong.append(f"{method} {address} answers {answers}, not {code}")
+        rows = {p["name"] for p in described.get("parameters", ()) if p["in"] == "path"} - {"slug", "team"}
+        if method == "GET" and not rows and (code := status(owner, method, address)) in (401, 403, 404):
+            wrong.append(f"{method} {address} keeps its owner out: {code}")
     assert not wrong, "\n".join(wrong)
