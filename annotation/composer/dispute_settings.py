@@ -24,5 +24,13 @@ DISAGREEMENT = (
     ),
     Setting("measure", "select", gettext_lazy("They disagree by"), choices=MEASURES, start="share"),
     Setting("under", "number", gettext_lazy("Lower limit"), gettext_lazy("Empty: the usual one."), optional=True),
+    Setting(
+        "labels",
+        "select",
+        gettext_lazy("Labels of boxes"),
+        gettext_lazy("Of overlap only."),
+        choices=(("", gettext_lazy("must be the same")), ("ignore", gettext_lazy("are ignored"))),
+        optional=True,
+    ),
     Setting("over", "number", gettext_lazy("Upper limit"), gettext_lazy("Of a range. Empty: 1."), optional=True),
 )

@@ -8,7 +8,7 @@ from typing import Any
 from django import template
 
 from annotation.fields.contract import ShownImage
-from evaluation.metrics.boxes import overlap
+from evaluation.metrics.boxes import corners_of, overlap
 
 register = template.Library()
 STROKES = (("#ffd15c", ""), ("#7be0cd", "10 4"), ("#ffffff", "3 3"), ("#ff9d8a", "14 4 3 4"), ("#b9c8ff", "6 6"))
@@ -54,7 +54,10 @@ def box_drawing(rows: Sequence[Mapping[str, Any]], picture: ShownImage | None) -
         colour, dash = STROKES[number % len(STROKES)]
         outlines = [_outline(box, picture, letter, number) for box in row["data"]["answer"]] if picture else []
         people.append(PersonBoxes(number + 1, str(row["who"]), row["data"], colour, dash, outlines))
-    shared = [(overlap(_corners(a), _corners(b)), a.who, b.who) for a, b in combinations(people, 2)]
+    shared = [
+        (overlap(corners_of(a.data["answer"]), corners_of(b.data["answer"])), a.who, b.who)
+        for a, b in combinations(people, 2)
+    ]
     shared.sort(key=lambda pair: pair[0])
     pairs = [(a, b, f"{share:.2f}") for share, a, b in shared]
     return Drawing(people, pairs, letter)
@@ -64,10 +67,6 @@ def box_drawing(rows: Sequence[Mapping[str, Any]], picture: ShownImage | None) -
 def own_boxes(data: Mapping[str, Any], picture: ShownImage) -> Drawing:
     """One person's, without a number."""
     return box_drawing([{"who": "", "data": data}], picture)
-
-
-def _corners(person_boxes: PersonBoxes) -> list[list[float]]:
-    return [[box["x0"], box["y0"], box["x1"], box["y1"]] for box in person_boxes.data["answer"]]
 
 
 def _outline(box: Mapping[str, float], picture: ShownImage, letter: float, number: int) -> Outline:

@@ -51,6 +51,7 @@ SELECTING = [
     query_parameter("field", "Key of the question whose rows are shown by condition."),
 ]
 MEASURES = [
+    query_parameter("labels", "must_match or ignore, where boxes have labels."),
     query_parameter("as", "question:measure, for questions of the sheet; may be repeated.", many=True),
     query_parameter("measure", "alpha_ordinal, spearman, table, ..."),
     query_parameter("second", "1 adds second_opinion: each alpha once more, by the package krippendorff."),

@@ -1,7 +1,8 @@
 """Agreement of boxes: how far people's boxes overlap pair by pair, and a model's with people's.
 
-An answer is a list of boxes (x0, y0, x1, y1). Two answers are compared by ``boxes.overlap``: the IoU of the best
-matching, summed and divided by the larger number of boxes, 0 to 1; two empty answers 1, one empty 0.
+An answer is a list of boxes (x0, y0, x1, y1), each with its label as a fifth value where it has one. Two answers are
+compared by ``boxes.overlap``: the IoU of the best matching, summed and divided by the larger number of boxes, 0 to 1;
+two empty answers 1, one empty 0. Boxes of different labels do not match: their IoU counts as 0.
 
     people   mean over units of the mean over pairs of people          (``pair_means.py``)
     a model  mean over units of the mean over people of its overlap with each
@@ -19,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.metrics.boxes import iou_of_pairs, overlap
+from evaluation.metrics.boxes import SIDES, iou_of_pairs, label_of, overlap
 from evaluation.metrics.counts import Floats, Ints, Ratings
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import Interval
@@ -27,7 +28,7 @@ from evaluation.metrics.jackknife import leave_out
 from evaluation.metrics.pair_means import LOGIT, TWO_WAY, Answers, mean_over_pairs
 from evaluation.metrics.resampling import ratio
 
-Boxes = Sequence[Sequence[float]]  # (k, 4), k = 0 where nothing is to box
+Boxes = Sequence[Sequence[Any]]  # k boxes of four numbers, a fifth value is a label; k = 0 where nothing is to box
 Drawn = Sequence[Mapping[Any, Boxes]]  # of each unit: the answer of each rater
 
 
@@ -51,8 +52,10 @@ def overlap_of_pairs(answers: Sequence[Boxes], first: Ints, second: Ints) -> Flo
     simple = single[first] & single[second]
     overlaps = np.empty(first.size)
     if simple.any():
-        corners = np.array([answer[0] if len(answer) == 1 else (0, 0, 1, 1) for answer in answers], np.float64)
-        overlaps[simple] = iou_of_pairs(corners[first[simple]], corners[second[simple]])
+        corners = np.array([answer[0][:SIDES] if len(answer) == 1 else (0, 0, 1, 1) for answer in answers], np.float64)
+        names = np.array([label_of(answer[0]) if len(answer) == 1 else "" for answer in answers])
+        ours, theirs = first[simple], second[simple]
+        overlaps[simple] = np.where(names[ours] == names[theirs], iou_of_pairs(corners[ours], corners[theirs]), 0.0)
     for place in np.flatnonzero(~simple):
         overlaps[place] = overlap(answers[first[place]], answers[second[place]])
     return overlaps

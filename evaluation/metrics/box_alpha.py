@@ -5,7 +5,8 @@
 
 Alpha corrects for chance by pairing boxes of different pictures. In a common frame these overlap little, so D_e is near
 1 and alpha is nearly the overlap itself: it is no stricter measure.
-F1: two empty answers 1, one empty 0. Interval: two-way jackknife; alpha on log(1 - x), F1 on the logit.
+F1: two empty answers 1, one empty 0. In both, boxes of different labels do not match.
+Interval: two-way jackknife; alpha on log(1 - x), F1 on the logit.
 Source: Krippendorff (2019), chapter 12; Everingham et al. (2010) for the threshold.
 """
 
@@ -15,7 +16,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from evaluation.metrics.box_agreement import Boxes, overlap_of_pairs
-from evaluation.metrics.boxes import iou
+from evaluation.metrics.boxes import labelled_iou
 from evaluation.metrics.counts import Floats, Ints
 from evaluation.metrics.distance_alpha import MOST_DISTINCT, PAIRS, AnswerTable, distance_alpha
 from evaluation.metrics.estimate import Estimate
@@ -56,13 +57,16 @@ def box_f1(table: AnswerTable, *, interval: Interval = TWO_WAY) -> Estimate:
 
 
 def found_f1(ours: Boxes, theirs: Boxes, threshold: float = THRESHOLD) -> float:
-    """2 m / (|A| + |B|): m is the largest number of disjoint pairs of boxes with an IoU of at least the threshold.
+    """2 m / (|A| + |B|): m is the largest number of disjoint pairs of boxes with an IoU of at least the threshold and,
+    where they have labels, the same label.
 
     >>> found_f1([[0, 0, 1, 1]], [[0, 0, 1, 2], [4, 4, 5, 5]])
     0.6666666666666666
+    >>> found_f1([(0, 0, 1, 1, "lamp")], [(0, 0, 1, 1, "stall")])
+    0.0
     """
     if not len(ours) or not len(theirs):
         return float(len(ours) == len(theirs))
-    near = (iou(ours, theirs) >= threshold - _DIGITS).astype(np.float64)
+    near = (labelled_iou(ours, theirs) >= threshold - _DIGITS).astype(np.float64)
     rows, columns = linear_sum_assignment(near, maximize=True)
     return float(2 * near[rows, columns].sum() / (len(ours) + len(theirs)))

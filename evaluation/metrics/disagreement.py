@@ -66,7 +66,7 @@ def disagreement(ratings: Ratings, level: Level) -> ByUnit:
 
 
 def between_boxes(answers: Sequence[Any]) -> float | None:
-    """1 - IoU, averaged over pairs of people; each answer is a list of (x0, y0, x1, y1)."""
+    """1 - IoU, averaged over pairs of people; each answer is a list of (x0, y0, x1, y1), or with a label."""
     return _mean(answers, lambda a, b: 1 - overlap(a, b))
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from evaluation.metrics.boxes import LabelRule, corners_of
 from evaluation.metrics.distance_alpha import AnswerTable
 from evaluation.metrics.partitions import Partition, Partitions
 from evaluation.queries.hidden_places import hidden_places
@@ -123,18 +124,19 @@ def _table(rows: list[Row], selection: Selection) -> Partitions | AnswerTable:
     if selection.level == "partition":
         return Partitions.from_rows((unit, rater, Partition.of(row[5])) for (unit, rater), row in latest)
     return AnswerTable.from_rows(
-        (unit, rater, comparable_answer(row[5], selection.level)) for (unit, rater), row in latest
+        (unit, rater, comparable_answer(row[5], selection.level, selection.box_rule)) for (unit, rater), row in latest
     )
 
 
-def comparable_answer(answer: Any, level: str) -> Hashable:
-    """An answer as the measures of its level take it: a list of codes as a tuple, a text as it is, else its JSON.
+def comparable_answer(answer: Any, level: str, label_rule: LabelRule = "must_match") -> Hashable:
+    """An answer as the measures of its level take it: a list of codes as a tuple, a text as it is, else its JSON. Boxes
+    have their labels unless these are ignored.
 
     >>> comparable_answer(["b", "a"], "rank"), comparable_answer("food", "set"), comparable_answer("food", "text")
     (('b', 'a'), ('food',), 'food')
     """
     if level == "box":
-        return tuple((box["x0"], box["y0"], box["x1"], box["y1"]) for box in answer)
+        return corners_of(answer, label_rule)
     if isinstance(answer, list) and all(isinstance(code, str) for code in answer):
         return tuple(answer)
     if level == "set":

@@ -193,7 +193,10 @@ def cohort_estimates(question: Selection, rows: Rows | None = None) -> dict[int,
 
 def _estimates(given: Ratings | Partitions | AnswerTable, selection: Selection, hidden: Hidden) -> tuple[Estimate, ...]:
     interval = selection.interval_spec
-    return tuple(_less_hidden(measure.compute(given, interval), hidden) for measure in selection.measures)
+    estimates = (_less_hidden(measure.compute(given, interval), hidden) for measure in selection.measures)
+    if selection.level != "box" or not selection.label_rule:
+        return tuple(estimates)
+    return tuple(replace(one, extras={**one.extras, "label_rule": selection.label_rule}) for one in estimates)
 
 
 def _less_hidden(estimate: Estimate, hidden: Hidden) -> Estimate:

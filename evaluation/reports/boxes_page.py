@@ -5,11 +5,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import tzinfo
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
-from evaluation.metrics.box_agreement import mean_overlap_with_people, mean_pairwise_overlap
+from evaluation.metrics.box_agreement import Boxes, mean_overlap_with_people, mean_pairwise_overlap
+from evaluation.metrics.boxes import corners_of
 from evaluation.metrics.estimate import Estimate
 from evaluation.queries.answer_tables import field_answers, one_per_rater
 from evaluation.queries.call_statistics import CallStatistics, call_statistics
@@ -17,10 +19,8 @@ from evaluation.rendering.html import page_table
 from evaluation.rendering.report import Cell, Reason, Report, ReportColumn, Row, number
 from evaluation.reports.comparison_filters import EVERYBODY
 from evaluation.selections.catalogue import Catalogue
-from evaluation.selections.selection import Selection, select, stage_of
+from evaluation.selections.selection import LABEL_RULE_LABELS, Selection, select, stage_of
 from people.models import Rater
-
-Boxes = list[list[float]]
 
 
 def box_selection(catalogue: Catalogue, params: QueryDict, zone: tzinfo) -> Selection | None:
@@ -33,7 +33,18 @@ def box_selection(catalogue: Catalogue, params: QueryDict, zone: tzinfo) -> Sele
     if not keys or (stage.campaigns[0].fields and not chosen):
         return None
     plain = QueryDict(mutable=True)
-    for name in ("stage", "campaign", "cohort", "condition", "concept", "counted", "repeats", "since", "until"):
+    for name in (
+        "stage",
+        "campaign",
+        "cohort",
+        "condition",
+        "concept",
+        "counted",
+        "repeats",
+        "labels",
+        "since",
+        "until",
+    ):
         plain.setlist(name, params.getlist(name))
     return replace(select(catalogue, plain, field=(chosen or keys)[0], zone=zone), raters=EVERYBODY)
 
@@ -61,11 +72,23 @@ def boxes_context(catalogue: Catalogue, selection: Selection) -> dict[str, Any]:
         ReportColumn(_("Left out"), shape="text", style="num"),
     )
     return {
+        **_label_context(selection),
         "stage": next(one for one in catalogue.stages if one.key == selection.stage),
         "stages": catalogue.stages,
         "people": page_table(Report(_("Cohort"), (among,), people_rows), "by-cohort"),
         "models": page_table(Report(_("Model"), columns, model_rows), "by-cohort") if model_rows else None,
     }
+
+
+def _label_context(selection: Selection) -> dict[str, Any]:
+    """Whether labels count, and the address of the other choice; nothing where boxes have none."""
+    if not selection.label_rule:
+        return {}
+    ignored = selection.box_rule == "ignore"
+    rest = [(name, value) for name, value in selection.to_params() if name not in ("labels", "field")]
+    other = [*rest, ("field", selection.field), ("labels", "must_match" if ignored else "ignore")]
+    text = LABEL_RULE_LABELS[selection.label_rule]
+    return {"label_rule": text, "labels_ignored": ignored, "other_rule": urlencode(other)}
 
 
 def _overlap(estimate: Estimate, *, of_people: bool) -> Cell:
@@ -100,7 +123,7 @@ def _boxes_by_rater(selection: Selection) -> tuple[dict[int, dict[int, dict[int,
     cohorts: dict[int, dict[int, dict[int, Boxes]]] = defaultdict(lambda: defaultdict(dict))
     models: dict[int, dict[int, Boxes]] = defaultdict(dict)
     for (unit, rater), (cohort, *_when, answer) in answers_by_pair.items():
-        boxes = [[one["x0"], one["y0"], one["x1"], one["y1"]] for one in answer]
+        boxes = corners_of(answer, selection.box_rule)
         if rater in machines:
             models[rater][unit] = boxes
         elif cohort is not None:

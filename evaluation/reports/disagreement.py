@@ -15,6 +15,7 @@ from annotation.fields.bound_field import AnswerView, answer_views
 from annotation.fields.form import Localiser
 from annotation.models import Rating, Unit
 from annotation.sheets.sheet import Field
+from evaluation.metrics.boxes import corners_of
 from evaluation.metrics.disagreement import between_boxes, between_groupings, between_texts, disagreement
 from evaluation.metrics.partitions import Partition
 from evaluation.queries.answer_tables import field_answers, one_per_rater
@@ -112,13 +113,13 @@ def _answer_disagreement(selection: Selection) -> Iterable[tuple[int, float | No
     for (unit, rater), row in one_per_rater(field_answers(selection), selection.repeats).items():
         answers_by_unit[unit][rater] = row[5]
     for unit, answers in answers_by_unit.items():
-        yield unit, _disagreement_between(selection.level, list(answers.values())), len(answers)
+        yield unit, _disagreement_between(selection, list(answers.values())), len(answers)
 
 
-def _disagreement_between(level: str, answers: list[Any]) -> float | None:
-    if level == "box":
-        return between_boxes([[[box["x0"], box["y0"], box["x1"], box["y1"]] for box in one] for one in answers])
-    if level == "partition":
+def _disagreement_between(selection: Selection, answers: list[Any]) -> float | None:
+    if selection.level == "box":
+        return between_boxes([corners_of(one, selection.box_rule) for one in answers])
+    if selection.level == "partition":
         return between_groupings([Partition.of(one) for one in answers])
     return between_texts([str(one) for one in answers])
 

@@ -14,6 +14,7 @@ from evaluation.selections.measures import measure_labels
 from evaluation.selections.selection import (
     COUNTED_LABELS,
     INTERVAL_LABELS,
+    LABEL_RULE_LABELS,
     RATERS,
     REPEATS_LABELS,
     Selection,
@@ -56,6 +57,8 @@ def _of_measure(stage: StageEntry, campaigns: list[CampaignEntry], selection: Se
             build_select("measure", _("Measure"), measure_labels(selection.level, selection.options), selection.measure)
         )
     selects.append(build_select("interval", _("Confidence interval"), INTERVAL_LABELS, selection.interval))
+    if selection.label_rule:
+        selects.append(build_select("labels", _("Labels of boxes"), LABEL_RULE_LABELS, selection.label_rule))
     selects.append(build_select("counted", _("Answers included"), COUNTED_LABELS, selection.counted))
     return selects
 

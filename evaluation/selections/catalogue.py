@@ -36,6 +36,11 @@ class CampaignEntry:
         return tuple(field for field in self.sheet.fields if self.sheet.level(field.key) in (*CODED, "partition"))
 
     @property
+    def has_labels(self) -> bool:
+        """Whether some question asks for boxes with labels."""
+        return any(field.spec.part_labels(field.config) for field in self.sheet.fields)
+
+    @property
     def first_compared(self) -> str:
         """The question that stands for the sheet where none is chosen: the first with codes, else the first that is
         compared by default."""

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from annotation.sheets.rules import ShowIf
 from annotation.sheets.sheet import localise
+from evaluation.metrics.boxes import LabelRule
 from evaluation.metrics.intervals import Interval, Over
 from evaluation.selections.catalogue import CampaignEntry, Catalogue, StageEntry
 from evaluation.selections.measures import BY_KEY, Labels, Measure, default_measure, measure_labels, select_measures
@@ -30,6 +31,10 @@ INTERVAL_LABELS: Labels = {
 }
 COUNTED_LABELS: Labels = {"counted": gettext_lazy("Only counted answers"), "all": gettext_lazy("All submitted answers")}
 REPEATS_LABELS: Labels = {"latest": gettext_lazy("Keep the latest"), "first": gettext_lazy("Keep the first")}
+LABEL_RULE_LABELS: Labels = {
+    "must_match": gettext_lazy("Boxes of different labels do not match"),
+    "ignore": gettext_lazy("Labels are ignored"),
+}
 RATERS: dict[str, tuple[str, ...]] = {"people": ("person",), "models": ("model",), "both": ("person", "model")}
 RATER_LABELS: Labels = {
     "people": gettext_lazy("People"),
@@ -83,6 +88,7 @@ class Selection:
     by: str = "cohort"  # what a report's rows are, besides cohorts
     zone: str = "UTC"  # whose days `since`, `until` and weeks are
     options: tuple[str, ...] = ()  # codes of a question with several choices
+    label_rule: str = ""  # how labels of boxes count; empty where the sheet has none
     ask_as: tuple[tuple[str, str], ...] = ()  # questions of the sheet, each with its chosen measure
     show_if: ShowIf | None = attribute(default=None, compare=False)  # when the question is shown
     asked: tuple[tuple[str, str], ...] = attribute(default=(), compare=False)
@@ -90,6 +96,11 @@ class Selection:
     @property
     def measures(self) -> tuple[Measure, ...]:
         return select_measures(self.measure, self.level, self.options)
+
+    @property
+    def box_rule(self) -> LabelRule:
+        """What measures of boxes do with labels."""
+        return "ignore" if self.label_rule == "ignore" else "must_match"
 
     @property
     def interval_spec(self) -> Interval:
@@ -108,6 +119,7 @@ class Selection:
             | {name: list(getattr(self, name)) for name in lists}
             | {name: date.isoformat() if date else None for name, date in dates.items()}
             | {"ask_as": dict(self.ask_as)}
+            | ({"label_rule": self.label_rule} if self.label_rule else {})
         )
 
     def inclusion_text(self) -> str:
@@ -137,6 +149,8 @@ class Selection:
             texts.append(_("Each question by the measure of its own level."))
         else:
             texts.extend(dict.fromkeys(str(measure.explained) for measure in self.measures))
+        if self.label_rule:
+            texts.append(f"{_('Labels of boxes')}: {LABEL_RULE_LABELS[self.label_rule]}.")
         if self.by == "all":
             texts.append(
                 _("All cohorts together: answers of people of different cohorts to one item are compared too.")
@@ -266,10 +280,16 @@ def select(
         by=by,
         zone=str(zone),
         options=options,
+        label_rule=_label_rule(params, entry),
         ask_as=_parse_measures(params, entry) if every_question else (),
         show_if=entry.sheet.field(field_key).show_if,
         asked=_request_params(params),
     )
+
+
+def _label_rule(params: Params, entry: CampaignEntry) -> str:
+    """`labels=ignore`, where some question asks for boxes with labels."""
+    return _single(params, "labels", LABEL_RULE_LABELS, "must_match") if entry.has_labels else ""
 
 
 def _parse_measures(params: Params, entry: CampaignEntry) -> tuple[tuple[str, str], ...]:
@@ -339,7 +359,7 @@ def _day(params: Params, name: str) -> date | None:
 
 
 NAMES = (
-    "stage", "campaign", "field", "by", "as", "measure", "interval", "counted", "repeats", "raters", "cohort",
+    "stage", "campaign", "field", "by", "as", "measure", "interval", "counted", "repeats", "labels", "raters", "cohort",
     "condition", "concept", "version", "since", "until",
 )  # fmt: skip
 

@@ -51,6 +51,18 @@ def box(width: float) -> list[dict[str, float]]:
     return [{"x0": 0, "y0": 0, "x1": width, "y1": 1}]
 
 
+def test_boxes_of_different_labels_are_in_dispute_unless_labels_are_ignored() -> None:
+    lamp, stall = ([{**box(1)[0], "label": label}] for label in ("lamp", "stall"))
+    assert derive(lamp, lamp, measure="iou") == []
+    [draft] = derive(lamp, stall, measure="iou")
+    assert draft.context["agreement"] == 0.0
+    assert sorted(answer[0]["label"] for answer in draft.context["answers"]) == ["lamp", "stall"]
+    assert derive(lamp, stall, measure="iou", labels="ignore") == []
+    for wrong in ({"measure": "share", "labels": "ignore"}, {"measure": "iou", "labels": "never"}):
+        with pytest.raises(DerivationError, match="labels"):
+            derive(**wrong)
+
+
 def grouping(text: str) -> Mapping[str, Any]:
     groups = [{"images": part.split(), "kept": part.split()[:1]} for part in text.split("|")]
     return {"groups": groups, "dropped": [], "unsure": []}

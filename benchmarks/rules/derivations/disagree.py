@@ -8,6 +8,7 @@ params:
         "share"  share of the commonest code; "under": 2/3
         "f1"     least pairwise F1 of two people's groupings; "under": 0.8
         "range"  largest minus least code on an ordered scale; "over": 1
+    labels: of "iou", whether boxes of different labels "must_match" to overlap (the default), or labels are "ignore"d.
     carry: names of context fields that the new item takes from the item of the first stage.
 
 An item is there while every stage gave an answer, no item waits for further ones, and the measure is beyond the limit.
@@ -33,10 +34,10 @@ from benchmarks.rules.derivations.contract import (
 )
 from benchmarks.rules.derivations.grouping_votes import is_undecided
 from benchmarks.rules.derivations.verdicts import slug
-from evaluation.metrics.boxes import overlap
+from evaluation.metrics.boxes import LABEL_RULES, LabelRule, corners_of, overlap
 from evaluation.metrics.partitions import Partition, pair_counts
 
-PARAMS = frozenset({"between", "measure", "under", "over", "carry"})
+PARAMS = frozenset({"between", "measure", "under", "over", "carry", "labels"})
 OWN_CONTEXT = frozenset({"field", "answers", "numbers", "measure", "agreement"})
 DIGITS = 9  # 0.5 is not under 0.5, whatever the last digits of a quotient are
 
@@ -68,6 +69,8 @@ def check(params: Mapping[str, Any]) -> None:
     limit = read_number(params.get(measure.side, measure.limit))
     if limit is None or limit < 0 or (measure.side == "under" and limit > 1):
         raise DerivationError(f"params.{measure.side}", "must be a number from 0 (a share: to 1)")
+    if "labels" in params and (params["measure"] != "iou" or params["labels"] not in LABEL_RULES):
+        raise DerivationError("params.labels", f"is for the measure iou: {' or '.join(LABEL_RULES)}")
     carry = params.get("carry", [])
     if not isinstance(carry, list | tuple) or not all(isinstance(name, str) for name in carry):
         raise DerivationError("params.carry", "must be a list of names")
@@ -189,7 +192,8 @@ def _last_of_each(group: Sequence[Result]) -> list[Result]:
 
 def measure(values: Sequence[Any], params: Mapping[str, Any]) -> float | None:
     """How far the answers agree (a range: how far they are apart); None where that is not defined."""
-    measured = MEASURES[params["measure"]].of(values)
+    ignored = params.get("labels") == "ignore"
+    measured = _iou(values, "ignore") if ignored else MEASURES[params["measure"]].of(values)
     return None if measured is None else round(measured, DIGITS)
 
 
@@ -199,8 +203,8 @@ def is_beyond(measured: float, params: Mapping[str, Any]) -> bool:
     return measured < limit if rule.side == "under" else measured > limit
 
 
-def _iou(values: Sequence[Any]) -> float | None:
-    boxes = [[[box[side] for side in ("x0", "y0", "x1", "y1")] for box in answer] for answer in values]
+def _iou(values: Sequence[Any], label_rule: LabelRule = "must_match") -> float | None:
+    boxes = [corners_of(answer, label_rule) for answer in values]
     return min(overlap(a, b) for a, b in combinations(boxes, 2))
 
 

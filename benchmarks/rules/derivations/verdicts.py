@@ -10,9 +10,9 @@ params:
     pictures: "none" or "item".
     carry: names of context fields that the new item takes from the question.
     where: only answers of models that differ from the gold answer, {"measure": "iou" or "equal", "at_most": number,
-        "no_answer": true or false}. "iou" is the overlap of two boxes, "equal" is 1 for the same answer and 0 for
-        another one. With `no_answer` a call that ended without an answer makes an item, too. The gold answer is the one
-        that settled a dispute, else the first person's.
+        "no_answer": true or false}. "iou" is the overlap of two boxes, 0 where their labels differ; "equal" is 1
+        for the same answer and 0 for another one. With `no_answer` a call that ended without an answer makes an item,
+        too. The gold answer is the one that settled a dispute, else the first person's.
 
 The order of references is that of submission, and equal answers are all kept. What comes of a question depends on that
 question alone.
@@ -31,7 +31,7 @@ from benchmarks.rules.derivations.contract import (
     read_number,
     shorten_key,
 )
-from evaluation.metrics.boxes import overlap
+from evaluation.metrics.boxes import corners_of, overlap
 
 CHOICES = {
     "people": ("none", "leave_one_out"),
@@ -158,8 +158,7 @@ def _agreement(candidate: Result, people: Sequence[Result], params: Mapping[str,
 
 def _iou(answer: Any, gold: Any) -> float:
     """Of the first box of each."""
-    sides = ("x0", "y0", "x1", "y1")
-    return float(overlap([[answer[0][side] for side in sides]], [[gold[0][side] for side in sides]]))
+    return float(overlap(corners_of(answer[:1]), corners_of(gold[:1])))
 
 
 def _equal(answer: Any, gold: Any) -> float:
