@@ -26,13 +26,13 @@ SCRIPTS: Mapping[str, tuple[str, ...]] = {
     "js/joined/contact.js": (
         "js/displays/contact.js", "js/fields/partition.js", "js/fields/grouping.js",
     ),
+    "js/joined/box.js": ("js/fields/box-shapes.js", "js/fields/box-labels.js", "js/fields/box.js"),
     **{
         f"js/joined/{name}.js": (path,)
         for name, path in {
             "rules": "js/rules.js",
             "fold": "js/collapsible.js",
             "pair": "js/displays/pair.js",
-            "box": "js/fields/box.js",
             "picture": "js/fields/picture.js",
             "sheet": "js/sheet.js",
         }.items()

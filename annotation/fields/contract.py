@@ -188,6 +188,10 @@ class Spec(ABC, Generic[ConfigT, AnswerT]):
         """The labels that each part of an answer, such as a box, may have, in the order of the sheet."""
         return ()
 
+    def needs_part_label(self, config: ConfigT) -> bool:
+        """Whether each part of an answer must have one of them."""
+        return False
+
     @abstractmethod
     def code(self, answer: AnswerT, config: ConfigT) -> CodedValue | None:
         """The comparable value, or None when answers of this kind are not compared by equality."""

@@ -25,6 +25,7 @@ class Outline:
     text_x: float
     text_y: float
     anchor: str
+    label: str = ""
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,11 @@ class Drawing:
     pairs: Sequence[tuple[str, str, str]]
     letter: float
 
+    @property
+    def labelled(self) -> bool:
+        """Whether some box has a label."""
+        return any(box["label"] for person in self.people for box in person.data["boxes"])
+
 
 @register.simple_tag
 def box_drawing(rows: Sequence[Mapping[str, Any]], picture: ShownImage | None) -> Drawing:
@@ -52,7 +58,8 @@ def box_drawing(rows: Sequence[Mapping[str, Any]], picture: ShownImage | None) -
     people = []
     for number, row in enumerate(rows):
         colour, dash = STROKES[number % len(STROKES)]
-        outlines = [_outline(box, picture, letter, number) for box in row["data"]["answer"]] if picture else []
+        boxes = zip(row["data"]["answer"], row["data"]["boxes"], strict=True)
+        outlines = [_outline(box, picture, letter, number, told["label"]) for box, told in boxes] if picture else []
         people.append(PersonBoxes(number + 1, str(row["who"]), row["data"], colour, dash, outlines))
     shared = [
         (overlap(corners_of(a.data["answer"]), corners_of(b.data["answer"])), a.who, b.who)
@@ -69,10 +76,10 @@ def own_boxes(data: Mapping[str, Any], picture: ShownImage) -> Drawing:
     return box_drawing([{"who": "", "data": data}], picture)
 
 
-def _outline(box: Mapping[str, float], picture: ShownImage, letter: float, number: int) -> Outline:
+def _outline(box: Mapping[str, float], picture: ShownImage, letter: float, number: int, label: str) -> Outline:
     x, y = box["x0"] * picture.width, box["y0"] * picture.height
     width, height = box["x1"] * picture.width - x, box["y1"] * picture.height - y
     end, low = number % 4 in (1, 2), number % 4 in (2, 3)
     text_x = x + width - letter * 0.3 if end else x + letter * 0.3
     text_y = y + height - letter * 0.3 if low else y + letter * 1.1
-    return Outline(x, y, width, height, text_x, text_y, "end" if end else "start")
+    return Outline(x, y, width, height, text_x, text_y, "end" if end else "start", label)

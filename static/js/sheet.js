@@ -594,6 +594,7 @@ function choose(key, dialog) {
   const scope = dialog ?? now();
   const option = scope?.querySelector(`[data-key="${CSS.escape(key)}"]`);
   if (!option) return false;
+  if (option.matches("button")) return option.click(), true;
   option.checked = option.type === "radio" || !option.checked;
   option.dispatchEvent(new Event("input", { bubbles: true }));
   const all = keyed();

@@ -125,6 +125,9 @@ class BoxForm:
             "largest": "" if config.max_area is None else str(config.max_area),
             "smallest": "" if config.min_area is None else str(config.min_area),
             "labels": _label_views(config.labels, speech),
+            "label_required": config.label_required,
+            "defined": any(label.definition for label in config.labels),
+            "bare": problem_text(AnswerProblem("box_without_label", {"number": "NUMBER"})),
             "gates": list(_gates(config, _boxes(answer, config), shown, speech)),
         }
 

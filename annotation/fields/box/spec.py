@@ -244,6 +244,9 @@ class BoxSpec(Spec[Config, Answer]):
     def part_labels(self, config: Config) -> tuple[Option, ...]:
         return config.labels
 
+    def needs_part_label(self, config: Config) -> bool:
+        return config.label_required
+
     def code(self, answer: Answer, config: Config) -> CodedValue | None:
         """Boxes are compared by their overlap, never by equality."""
         return None

@@ -1,12 +1,13 @@
 // Boxes on the picture: by mouse, by finger, by keys. The number inputs hold the answer; this file draws it and writes it.
 import { announce, changed, measured, onKey, onSheet } from "../sheet-parts.js";
 import { claimDrags, onZoom } from "../stage.js";
+import { Labels, UNLABELLED } from "./box-labels.js";
+import { clamp, outline, shifted, spanned, svg } from "./box-shapes.js";
 
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const COARSE = matchMedia("(pointer: coarse)");
 const HANDLES = [[-1, -1], [0, -1], [1, -1], [1, 0], [1, 1], [0, 1], [-1, 1], [-1, 0]];
 const CURSORS = ["nwse-resize", "ns-resize", "nesw-resize", "ew-resize"];
-const UNLABELLED = "label:";
 const REDRAWN = 0.5; // a box over so much of the picture is drawn anew by a drag inside it: nothing else can be meant
 let fields = [], here = null; // here: the one that is drawn upon
 
@@ -27,13 +28,6 @@ function number(typed) {
 /** As few decimals as keep a twentieth of a picture's pixel. */
 const percent = (at, size) => String(Number(((100 * at) / size).toFixed(size > 10000 ? 4 : size > 1000 ? 3 : 2)));
 const cut = (share) => Math.floor(Math.round(share * 1e9) / 1e6) / 10;
-const clamp = (at, size) => Math.max(0, Math.min(size, at));
-const svg = (name, attributes = {}) => {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const key in attributes) made.setAttribute(key, attributes[key]);
-  return made;
-};
-const outline = ([left, top, right, bottom]) => `M${left} ${top}V${bottom}H${right}V${top}Z`;
 const place = (rect, x, y, width, height) =>
   Object.entries({ x, y, width, height }).forEach(([key, value]) => rect.setAttribute(key, Math.max(0, value)));
 
@@ -47,13 +41,13 @@ class Boxes {
     const spare = part.querySelector("[data-spare]");
     spare?.replaceWith(...spare.querySelectorAll("[data-row]"));
     this.rows = [...part.querySelectorAll("[data-row]")].map((row) => [...row.querySelectorAll("[data-side]")]);
-    this.labels = this.rows.map((row) => row[0].closest("[data-row]").querySelector("[data-label]")); // null: no labels
     [this.most, this.least] = [Number(part.dataset.most), Number(part.dataset.least)];
     [this.chosen, this.steps, this.drag] = [0, [], null];
+    this.labels = new Labels(this);
     this.build();
     part.addEventListener("input", () => this.paint());
     part.addEventListener("change", () => part.querySelector(".msg.err[id]")?.remove());
-    part.addEventListener("focusin", () => take(this));
+    part.addEventListener("focusin", (event) => this.enter(event.target.closest("[data-row]")));
     for (const input of this.rows.flat()) input.addEventListener("focus", () => this.remember());
     part.form.addEventListener("put", () => this.paint());
     img.addEventListener("load", () => this.paint());
@@ -109,7 +103,7 @@ class Boxes {
 
   /** What will be sent of each row: four sides, and its label. */
   values() {
-    return this.rows.map((row, index) => [...row, this.labels[index]].map((input) => input?.value ?? ""));
+    return this.rows.map((row, index) => [...row.map((input) => input.value), this.labels.value(index)]);
   }
 
   remember() {
@@ -125,8 +119,16 @@ class Boxes {
     tell(() => [words, ...this.stops()].join(" "));
   }
 
+  /** Somebody is at the inputs of a row: its box is the chosen one. */
+  enter(row) {
+    const index = this.rows.findIndex(([input]) => input.closest("[data-row]") === row);
+    if (this.boxes()[index]) this.choose(index);
+    else take(this);
+  }
+
   choose(index) {
     this.chosen = index;
+    this.labels.ahead = false;
     take(this);
     this.paint();
   }
@@ -152,6 +154,7 @@ class Boxes {
     this.shade.classList.toggle("off", !there.length);
     if (this.most > 1) this.part.querySelector("[data-full]").hidden = there.length < this.most;
     boxes.forEach((box, index) => this.mark(index, box));
+    this.labels.paint();
     if (here === this) this.tools(there.length > 0, this.steps.length > 0);
     const last = Math.max(this.least, boxes.findLastIndex(Boolean) + 2);
     this.rows.forEach((row, index) => (row[0].closest("[data-row]").hidden = index >= last && row.every((one) => !one.value)));
@@ -177,6 +180,7 @@ class Boxes {
     const [l, t, r, b] = box;
     const [width, height] = [r - l, b - t];
     for (const rect of rects) place(rect, l, t, width, height);
+    this.labels.tag(group, index, box, this.size, this.unit);
     group.setAttribute("aria-label", this.words(index));
     group.classList.toggle("redrawn", this.redrawn(index));
     group.classList.toggle("chosen", index === this.chosen && here === this);
@@ -198,7 +202,8 @@ class Boxes {
     if (!all[index]) return this.part.dataset.saidNone;
     const [LEFT, TOP, RIGHT, BOTTOM] = all[index].map((one, at) => ((100 * one) / this.size[at % 2]).toFixed(1));
     const facts = { NUMBER: index + 1, COUNT: all.filter(Boolean).length, LEFT, TOP, RIGHT, BOTTOM };
-    return this.part.dataset.said.replace(/[A-Z]{3,}/g, (name) => facts[name] ?? name);
+    const place = this.part.dataset.said.replace(/[A-Z]{3,}/g, (name) => facts[name] ?? name);
+    return this.labels.list ? `${place} ${this.labels.text(index) || this.labels.list.dataset.none}.` : place;
   }
 
   // ---- limits ----------------------------------------------------------------------------------------------------
@@ -252,6 +257,7 @@ class Boxes {
     if (index < 0 && this.most === 1) index = 0; // another drag draws the one box anew
     if (index < 0) return announce(this.part.querySelector("[data-full]").textContent), true;
     const from = group && !anew ? boxes[index].map(Math.round) : null;
+    if (index !== on && !boxes[index]) this.labels.ahead = true;
     const way = hand ? [Number(hand.dataset.x), Number(hand.dataset.y)] : [0, 0];
     const before = this.values();
     this.drag = { id: event.pointerId, index, from, way, before, start: this.at(event), touch: event.pointerType === "touch" };
@@ -279,6 +285,8 @@ class Boxes {
     if (Math.hypot(...by) < 3 * this.unit && !this.drag.moved) return;
     this.drag.moved = true;
     this.chosen = index;
+    if (!from && !this.drag.before[index].slice(0, 4).some(Boolean)) this.labels.put(index, this.labels.next);
+    this.labels.ahead = false;
     this.write(index, from ? shifted(from, by, way, this.size) : spanned(start, [x, y]));
     this.paint();
     if (touch) this.look(event, from && !way[0] && !way[1] ? null : [x, y]);
@@ -287,6 +295,7 @@ class Boxes {
   end() {
     const { index, before, moved } = this.drag;
     this.let();
+    if (!moved && this.labels.ahead) return this.labels.aim(true);
     if (!moved) return this.focus();
     const [box, now] = [this.boxes()[index], this.values()];
     const least = 4 * this.unit;
@@ -313,7 +322,7 @@ class Boxes {
   restore(values) {
     this.rows.forEach((row, index) => {
       row.forEach((input, at) => (input.value = values[index][at]));
-      if (this.labels[index]) this.labels[index].value = values[index][4];
+      this.labels.put(index, values[index][4]);
     });
     this.paint();
   }
@@ -362,9 +371,16 @@ class Boxes {
     const off = boxes.filter(Boolean).length * 0.02;
     this.remember();
     this.write(free, [-half, -half, half, half].map((one, at) => (0.5 + one + off) * this.size[at % 2]));
-    this.chosen = free;
+    this.labels.put(free, this.labels.next);
+    this.choose(free);
     this.done();
     this.focus();
+  }
+
+  /** Whether keys are meant for it: the focus is on its boxes or among its inputs. */
+  hears() {
+    const at = document.activeElement;
+    return this.canvas.contains(at) || at?.closest?.("[data-field]") === this.part;
   }
 
   clear() {
@@ -395,17 +411,6 @@ class Boxes {
     this.focus();
   }
 }
-
-/** Moved as a whole, or by the edges of `way`; an edge may be drawn across the other. */
-function shifted([l, t, r, b], [dx, dy], way, [width, height]) {
-  if (!way[0] && !way[1]) {
-    const [x, y] = [Math.max(-l, Math.min(width - r, dx)), Math.max(-t, Math.min(height - b, dy))];
-    return [l + x, t + y, r + x, b + y];
-  }
-  return spanned([way[0] < 0 ? l + dx : l, way[1] < 0 ? t + dy : t], [way[0] > 0 ? r + dx : r, way[1] > 0 ? b + dy : b]);
-}
-
-const spanned = (a, b) => [Math.min(a[0], b[0]), Math.min(a[1], b[1]), Math.max(a[0], b[0]), Math.max(a[1], b[1])];
 
 function ruler(part, share) {
   const at = `${(share * 100).toFixed(2)}%`;
@@ -462,6 +467,8 @@ addEventListener("click", (event) => {
 });
 
 onKey((event, key) => {
+  const label = asked() && here.hears() && here.labels.keyed(key);
+  if (label) return label.click(), true;
   if (!asked() || event.target.matches("[type=radio], [type=checkbox]") && key !== "n") return false;
   if (key === "n") here.add();
   else if (key === "Delete") here.clear();
@@ -473,6 +480,7 @@ onKey((event, key) => {
 
 addEventListener("keydown", (event) => {
   if (event.key === "Escape" && here?.drag) return here.letGo(), event.preventDefault();
+  if (event.key === "Escape" && here?.hears() && !event.target.matches("input, select")) return here.labels.aim(true);
   const typing = event.target.matches("textarea, input:not([type=radio]):not([type=checkbox])");
   if (!here || typing || document.querySelector("dialog[open]") || event.shiftKey || event.altKey) return;
   if (!(event.ctrlKey || event.metaKey) || event.code !== "KeyZ" && event.key !== "z") return;
