@@ -89,8 +89,12 @@ UNITS: Mapping[str, str] = {
 
 
 def _question(scene: Scene) -> Question | None:
+    """The question that asks for a box; none where each box needs a label, which these prompts do not ask for."""
     question = scene.question("box")
-    return question if question and not question.codes else None
+    if question is None or question.codes:
+        return None
+    label = question.schema.get("items", {}).get("properties", {}).get("label", {})
+    return None if "enum" in label else question
 
 
 def _word(scene: Scene) -> str:

@@ -149,11 +149,43 @@ def best_box(boxes: Boxes, size: tuple[float, float], concept: str) -> BestBox |
     among = own if named and concept else list(boxes.found)
     if not among:
         return None
-    _category, score, x, y, w, h = max(among, key=lambda one: one[1])
-    width, height = boxes.size or size
+    best = max(among, key=lambda one: one[1])
+    return BestBox(_fractions(best, boxes.size or size), best[1], len(among))
+
+
+@dataclass(frozen=True)
+class LabelledDetection:
+    """A box as fractions (left, top, right, bottom), the code of its label, and its score."""
+
+    box: tuple[float, float, float, float]
+    label: str
+    score: float
+
+
+def labelled_boxes(
+    boxes: Boxes, size: tuple[float, float], labels: Mapping[str, str], most: int
+) -> list[LabelledDetection]:
+    """The best scored boxes of an item's image whose category is the name of a label, `most` at the most.
+
+    `labels`: names in small letters to codes. ValueError where a box lies outside the picture.
+
+    >>> found = Boxes((("Lamp", 0.5, 10, 20, 30, 40), ("lamp", 0.7, 0, 0, 50, 50), ("tree", 0.9, 0, 0, 1, 1)))
+    >>> [(one.label, one.score) for one in labelled_boxes(found, (100, 100), {"lamp": "l"}, 1)]
+    [('l', 0.7)]
+    """
+    known = [one for one in boxes.found if one[0].casefold() in labels]
+    best = sorted(known, key=lambda one: -one[1])[:most]
+    return [LabelledDetection(_fractions(one, boxes.size or size), labels[one[0].casefold()], one[1]) for one in best]
+
+
+def _fractions(
+    detection: tuple[str, float, float, float, float, float], size: tuple[float, float]
+) -> tuple[float, float, float, float]:
+    _category, _score, x, y, w, h = detection
+    width, height = size
     sides = (x, y, x + w, y + h)
     limits = (width, height, width, height)
     if any(not -SLACK <= one <= limit + SLACK for one, limit in zip(sides, limits, strict=True)):
         raise ValueError("outside_image")
     x0, y0, x1, y1 = (min(max(one / limit, 0.0), 1.0) for one, limit in zip(sides, limits, strict=True))
-    return BestBox((x0, y0, x1, y1), score, len(among))
+    return x0, y0, x1, y1

@@ -254,10 +254,11 @@ def _brief_text(value: Any) -> str:
 
 def _value_text(value: Any) -> str:
     """One of several; a box by where its sides are, in hundredths of the picture."""
-    if not isinstance(value, Mapping) or set(value) != {"x0", "y0", "x1", "y1"}:
+    if not isinstance(value, Mapping) or set(value) - {"label"} != {"x0", "y0", "x1", "y1"}:
         return str(value)
-    at = {name: f"{100 * float(side):.3g}" for name, side in value.items()}
-    return _("a box from %(x0)s to %(x1)s %% of the width and %(y0)s to %(y1)s %% of the height") % at
+    at = {name: f"{100 * float(side):.3g}" for name, side in value.items() if name != "label"}
+    where = _("a box from %(x0)s to %(x1)s %% of the width and %(y0)s to %(y1)s %% of the height") % at
+    return f"{value['label']}: {where}" if "label" in value else where
 
 
 @dataclass(frozen=True)

@@ -125,3 +125,30 @@ def test_a_release_without_images_is_none() -> None:
         coco.read_names(io.BytesIO(b'{"images": [], "categories": []}'))
     with pytest.raises(SourceProblem, match="has no id"):
         coco.read_names(io.BytesIO(b'{"images": [{"file_name": "a"}]}'))
+
+
+def test_the_categories_of_a_release_are_the_labels_of_its_boxes(world: World, campaign: Campaign) -> None:
+    """The best scored boxes whose category is a label, as many as an answer may have; by code or by English text."""
+    labels = [{"code": "lamp", "label": {"en": "A lamp"}}, {"code": "stall", "label": {"en": "Stall"}}]
+    asked = {**BOX, "config": {"most": 2, "labels": labels, "label_required": True}}
+    version = campaign.sheet_version
+    type(version).objects.filter(pk=version.pk).update(definition={"fields": [asked]})
+    first, second, *_rest = (item.key for item in world.items)
+    release = {
+        "images": [{"id": 1, "file_name": first}, {"id": 2, "file_name": second}],
+        "categories": [{"id": 1, "name": "lamp"}, {"id": 2, "name": "stall"}, {"id": 3, "name": "tree"}],
+    }
+    rows = [
+        coco_box(1, 0, 0, 32, 24, score=0.3, category=2), coco_box(1, 32, 24, 64, 48, score=0.8, category=1),
+        coco_box(1, 0, 0, 64, 48, score=0.5, category=2), coco_box(1, 0, 0, 320, 240, score=0.9, category=3),
+        coco_box(2, 0, 0, 32, 24, category=3),
+    ]  # fmt: skip
+    job = import_file(world, campaign, store_file(json.dumps(rows).encode(), json.dumps(release).encode()), **TOLD)
+    assert job.state == "done", job.error
+    [annotation] = Annotation.objects.filter(live=True, rater__kind="model")
+    assert [box["label"] for box in annotation.answers["box"]] == ["lamp", "stall"]
+    assert [box["x1"] for box in annotation.answers["box"]] == [0.3, 0.2]
+    states = Call.objects.filter(run=run_of(job)).order_by("item__key").values_list("state", flat=True)
+    assert list(states) == ["answered", "unparseable"], "a box without a label is no answer where a label is required"
+    page = world.client(world.mara).get(f"/b/{world.benchmark.slug}/predictions/run/{run_of(job).pk}/")
+    assert page.status_code == 200

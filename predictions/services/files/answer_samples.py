@@ -15,7 +15,7 @@ from annotation.imports import source
 from annotation.imports.row_groups import AnswerRowGroup, group_long_rows, group_wide_rows
 from annotation.imports.source import Row
 from annotation.models import CampaignCohort
-from annotation.sheets.sheet import Sheet
+from annotation.sheets.sheet import Sheet, localise
 from benchmarks.imports.problems import RowProblem, SourceProblem
 from benchmarks.models import Item, Stage
 from benchmarks.services import storage
@@ -193,7 +193,7 @@ def _place_line(
         AnswerRowGroup([line.number], row, partial=description.field != samples.WHOLE), line.raw, how=how
     )
     try:
-        row["answers"] = _boxes(line.answer, item, description, answer) if isinstance(line.answer, Boxes) else (
+        row["answers"] = _boxes(line.answer, item, sheet, description, answer) if isinstance(line.answer, Boxes) else (
             samples.answers(line, sheet, description.field)
         )  # fmt: skip
     except UnreadableReply as unread:
@@ -203,14 +203,28 @@ def _place_line(
     return answer
 
 
-def _boxes(boxes: Boxes, item: Item, description: FileDescription, answer: FileAnswer) -> Mapping[str, Any]:
+def _boxes(
+    boxes: Boxes, item: Item, sheet: Sheet, description: FileDescription, answer: FileAnswer
+) -> Mapping[str, Any]:
+    """The best scored box; of a question with labels the best boxes whose category is a label, where there are some."""
     image = next((use.image for use in sorted(item.images.all(), key=lambda use: use.role)), None)
     if image is None:
         raise UnreadableReply("unparseable", "no_image")
+    size, field = (image.width, image.height), sheet.field(description.field)
+    names = {
+        name.casefold(): label.code
+        for label in field.spec.part_labels(field.config)
+        for name in (localise(label.label, "en"), label.code)
+    }
     try:
-        best = coco.best_box(boxes, (image.width, image.height), item.concept)
+        most = int(field.spec.rubric("", field.config).schema.get("maxItems", 1))
+        labelled = coco.labelled_boxes(boxes, size, names, most)
+        best = None if labelled else coco.best_box(boxes, size, item.concept)
     except ValueError as error:
         raise UnreadableReply("out_of_range", str(error)) from None
+    if labelled:
+        answer.notes = {"rule": "best_scored", "score": labelled[0].score, "among": len(boxes.found)}
+        return {description.field: [[*one.box, one.label] for one in labelled]}
     if best is None:
         raise UnreadableReply("unparseable", "no_box")
     answer.notes = {"rule": "best_scored", "score": best.score, "among": best.among}

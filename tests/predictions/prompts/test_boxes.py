@@ -1,5 +1,7 @@
 """Boxes out of replies in every notation, on the declared scale; never guessed, never two as one."""
 
+from dataclasses import replace
+
 import pytest
 
 from predictions.prompts.boxes import BoxScale, box_scale, parse_boxes, patch_box
@@ -202,3 +204,13 @@ def test_fractions_are_no_box_where_another_scale_was_declared(text: str, scale:
 @pytest.mark.parametrize("text", ["[0, 0, 2, 2]", "[0, 0, 0, 0]"])
 def test_a_small_box_is_a_box_and_an_empty_one_is_empty(text: str) -> None:
     assert read(text) in ("empty_box", [(0.0, 0.0, 0.002, 0.002)])
+
+
+def test_a_box_that_needs_a_label_is_not_asked_for_by_these_prompts() -> None:
+    """The prompt of any sheet asks for the label."""
+    scene = GROUNDING.scene()
+    [question] = [one for one in scene.questions if one.key == "box"]
+    assert GROUNDING.prompt.fits(scene)
+    for label, fits in (({"type": "string", "enum": ["lamp"]}, False), ({"anyOf": []}, True)):
+        asked = replace(question, schema={**question.schema, "items": {"properties": {"label": label}}})
+        assert GROUNDING.prompt.fits(replace(scene, questions=(asked,))) is fits
