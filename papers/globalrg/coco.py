@@ -12,6 +12,7 @@ from annotation.models import Campaign, ItemSource
 from benchmarks.models import Benchmark, ItemImage
 from papers.globalrg.tables.boxes import Box, read_boxes
 from releases.exports.document_files import Document, DocumentFile
+from releases.formats.coco import LicenceNumbers, detection, file_info, pixel_box
 from releases.rows.annotations import current_answers
 from releases.rows.columns import Row
 
@@ -30,7 +31,7 @@ def build(benchmark: Benchmark, campaigns: Sequence[int]) -> Document:
     verifiers = _verifier_boxes(benchmark)
     images: list[Mapping[str, Any]] = []
     annotations: list[Mapping[str, Any]] = []
-    licences: dict[str, int] = {}
+    licences = LicenceNumbers()
     categories: dict[tuple[str, str], int] = {}
     for row, drawn in first:
         use = uses.get(row["item"])
@@ -40,14 +41,11 @@ def build(benchmark: Benchmark, campaigns: Sequence[int]) -> Document:
         place = len(images) + 1
         concept = row["concept"] or row["item"]
         category = categories.setdefault((row["origin"], concept), len(categories) + 1)
-        images.append(_image(place, row, use, licences.setdefault(use.licence, len(licences) + 1)))
+        images.append(_image(place, row, use, licences.number(use.licence)))
         annotations.append(_annotation(place, category, row, use, (gold, drawn, verifiers.get(row["item"]))))
     document = {
-        "info": {
-            "description": benchmark.name, "version": benchmark.recipe_version, "url": "",
-            "contributor": benchmark.team.name, "citation": benchmark.citation,
-        },
-        "licenses": [{"id": pk, "name": name, "url": ""} for name, pk in licences.items()],
+        "info": file_info(benchmark, benchmark.recipe_version),
+        "licenses": licences.objects(),
         "images": images,
         "annotations": annotations,
         "categories": [
@@ -116,8 +114,8 @@ def _annotation(
     gold, finder, verifier = boxes
     x, y, width, height = bbox = _pixels(gold, use)
     return {
-        "id": place, "image_id": place, "category_id": category, "bbox": bbox, "area": round(width * height, DIGITS),
-        "iscrowd": 0,
+        **detection(place, place, category, bbox),
+        "area": round(width * height, DIGITS),
         "segmentation": [[x, y, round(x + width, DIGITS), y, round(x + width, DIGITS), round(y + height, DIGITS), x,
                           round(y + height, DIGITS)]],
         "item": row["item"], "country": row["origin"], "concept": row["concept"],
@@ -137,9 +135,7 @@ def _resolution(row: Row, boxes: tuple[Box, Box, Box | None]) -> str:
 
 def _pixels(box: Box, use: ItemImage) -> list[float]:
     """x, y, width and height of fractions of the picture upright."""
-    left, top, right, bottom = box
-    wide, high = use.image.width, use.image.height
-    return [round(side, DIGITS) for side in (left * wide, top * high, (right - left) * wide, (bottom - top) * high)]
+    return pixel_box(box, use.image.width, use.image.height, DIGITS)
 
 
 COCO = DocumentFile("coco", "boxes", MEANING, build)

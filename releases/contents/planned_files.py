@@ -9,6 +9,7 @@ from typing import Any
 from django.conf import settings
 
 from releases.contents import pictures, soft_labels
+from releases.contents.coco import CocoFile, coco_files
 from releases.contents.parts import TablePart
 from releases.contents.pictures import (
     CHOICES,
@@ -69,6 +70,7 @@ def planned_files(release: Release, tables: list[ReleaseTable]) -> list[PlannedF
     files += _picture_files(release, tables)
     if release.chosen.withheld:
         files.append(_withheld_file(release, tables))
+    files += _coco_files(release, tables)
     documents = [*_documents(release), *protocol_documents(release)]
     files += [_text_file(name, text, str.encode, media) for name, text, media in documents]
     files += _descriptions(release, tables)
@@ -210,6 +212,21 @@ def _picture_archive(release: Release, tables: list[ReleaseTable], name: str) ->
 
     items = [table for table in tables if table.table.key == ITEMS]
     return PlannedFile(name, "application/zip", begin, False, _count(release, items))
+
+
+def _coco_files(release: Release, tables: list[ReleaseTable]) -> Iterator[PlannedFile]:
+    """Boxes, of every question that asks for some."""
+
+    def uses(progress: Progress) -> Iterator[Row]:
+        files = PictureFiles(CHOICES[release.chosen.pictures], embedded=release.chosen.embed)
+        return picture_rows(tables, files, progress)
+
+    for file in coco_files(release, tables, uses):
+        yield PlannedFile(file.path, MEDIA_TYPES["json"], partial(_coco, file), False, file.expected)
+
+
+def _coco(file: CocoFile, progress: Progress) -> Content:
+    return file.open(progress), FileSummary()
 
 
 def _count(release: Release, tables: list[ReleaseTable]) -> int:

@@ -14,6 +14,7 @@ from jobs.services.job_context import JobContext, JobFailed
 from jobs.services.lease_keeper import kept_lease
 from predictions.models import Run
 from releases.contents.agreement_files import agreement_facts
+from releases.contents.coco import consensus_questions
 from releases.contents.parts import parts_of, shipped_parts
 from releases.contents.tables import RATINGS, ReleaseTable, release_tables
 from releases.exports.document_files import document_members
@@ -55,6 +56,7 @@ def freeze(work: JobContext, release_id: int) -> Release:
         release.frozen_at = timezone.now()
         release.watermark = watermark(release.benchmark)
         release.facts = {**_parts(release, tables), **_facts(tables), "documents": _documents(release, tables)}
+        release.facts["consensus"] = consensus_questions(tables)
         release.facts["known"] = known_facts(release.benchmark, release.chosen)
         release.facts["described"] = description_facts(release.benchmark, release.chosen)
         release.facts["agreement"] = _agreement(release, tables)
