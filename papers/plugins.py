@@ -31,6 +31,8 @@ from predictions.prompts.contract import Prompt
 from releases.exports import document_files, record_files
 from releases.exports.document_files import DocumentFile
 from releases.exports.record_files import RecordFile
+from releases.rows.site import registry as site_rows
+from releases.rows.site.registry import SitePart
 
 GROUP = "emic.benchmarks"
 BUILT_IN = ("caire", "culturalvqa", "globalrg", "valueground", "xcm")
@@ -55,6 +57,7 @@ class BenchmarkPlugin:
     figure_options: Mapping[str, Callable[[FigureData], list[str]]] = field(default_factory=dict)
     records: Mapping[str, tuple[RecordFile, ...]] = field(default_factory=dict)
     documents: Mapping[str, tuple[DocumentFile, ...]] = field(default_factory=dict)
+    site_rows: Mapping[str, SitePart] = field(default_factory=dict)
     pages: Mapping[str, tuple[PluginPage, ...]] = field(default_factory=dict)
     filling_pages: Mapping[str, Mapping[str, FillingPage]] = field(default_factory=dict)
 
@@ -78,7 +81,7 @@ def register(plugin: BenchmarkPlugin) -> None:
     Raises what a registry raises for a key that is taken, and ValueError for parts of a recipe of another plugin.
     """
     own = {recipe.key for recipe in plugin.recipes}
-    for name in ("tables", "figures", "records", "documents", "pages", "filling_pages"):
+    for name in ("tables", "figures", "records", "documents", "site_rows", "pages", "filling_pages"):
         if foreign := sorted(set(getattr(plugin, name)) - own):
             raise ValueError(f"{name} of {', '.join(foreign)}, which is no recipe of the plugin {plugin.key!r}")
     with _all_or_nothing():
@@ -98,6 +101,8 @@ def register(plugin: BenchmarkPlugin) -> None:
             record_files.register_records(key, files)
         for key, whole in plugin.documents.items():
             document_files.register_documents(key, whole)
+        for key, part in plugin.site_rows.items():
+            site_rows.register_site_part(key, part)
         for key, pages in plugin.pages.items():
             plugin_pages.register_pages(key, pages)
         for key, filling in plugin.filling_pages.items():
@@ -111,7 +116,7 @@ def _all_or_nothing() -> Iterator[None]:
     lists: tuple[list[Any], ...] = (recipes.RECIPES, REGISTERED)
     mappings: tuple[dict[str, Any], ...] = (
         *(derivations.KINDS, tables.BY_RECIPE, figures.BY_RECIPE, figure_spec.OWN_OPTIONS),
-        *(record_files.BY_RECIPE, document_files.BY_RECIPE, plugin_pages.BY_RECIPE),
+        *(record_files.BY_RECIPE, document_files.BY_RECIPE, site_rows.BY_RECIPE, plugin_pages.BY_RECIPE),
         stage_sources.FILLING_PAGES,
     )
     before = [(listed, list(listed)) for listed in lists], [(mapping, dict(mapping)) for mapping in mappings]

@@ -9,6 +9,7 @@ class ReleasesConfig(AppConfig):
         from releases.services.building import BUILD
         from releases.services.export_files import EXPORT
         from releases.services.foreign_import import IMPORT
+        from releases.services.importing import IMPORT_RELEASE
 
-        for kind in (BUILD, EXPORT, IMPORT):
+        for kind in (BUILD, EXPORT, IMPORT, IMPORT_RELEASE):
             kinds.register(kind)

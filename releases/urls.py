@@ -1,11 +1,13 @@
 from django.urls import path
 
-from releases.views import description, export, foreign, releases, tool_exports
+from releases.views import description, export, foreign, imports, releases, tool_exports
 
 app_name = "releases"
 urlpatterns = [
     path("b/<slug:slug>/import/other-tool/", foreign.choose, name="foreign"),
     path("b/<slug:slug>/import/other-tool/preview/", foreign.preview, name="foreign_preview"),
+    path("releases/import/", imports.choose, name="import"),
+    path("releases/import/<str:token>/", imports.preview, name="import_preview"),
     path("b/<slug:slug>/export/", export.page, name="export"),
     path("b/<slug:slug>/export/tools/", tool_exports.page, name="tool_export"),
     path("b/<slug:slug>/export/<int:job_id>/", export.file, name="export_file"),

@@ -17,8 +17,11 @@ class Review(models.Model):
     annotation = models.ForeignKey("annotation.Annotation", models.PROTECT, related_name="reviews")
     reviewer = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+",
-        help_text="None: a filter returned the picture that came with the answer.",
+        help_text="None: a filter returned the picture that came with the answer, or see `reviewer_name`.",
     )  # fmt: skip
+    reviewer_name = models.CharField(
+        max_length=40, blank=True, default="", db_default="", help_text="As an imported release names the reviewer."
+    )
     decision = models.CharField(max_length=6, choices=Decision)
     reason = models.CharField(max_length=40, blank=True)
     comment = models.TextField(blank=True)

@@ -34,14 +34,15 @@ def decision_view(review: Review, stage: Stage, zone: ZoneInfo, language: str, *
         Review.Decision.REJECT: _("Rejected"),
     }  # fmt: skip
     decision = Review.Decision(review.decision)
+    by_filter = review.reviewer is None and not review.reviewer_name
     return DecisionView(
         id=review.pk,
         style=looks[decision],
         words=words[decision],
-        reason=reason_label(stage, review.reason, language) if review.reason and review.reviewer else "",
+        reason=reason_label(stage, review.reason, language) if review.reason and not by_filter else "",
         comment=review.comment,
-        reviewer=(review.reviewer.name if review.reviewer else _("Filter")) if named else "",
+        reviewer=(review.reviewer.name if review.reviewer else review.reviewer_name or _("Filter")) if named else "",
         when=format_moment(review.at, zone),
         taken_back=review.undone_at is not None,
-        automatic=review.reviewer is None,
+        automatic=by_filter,
     )

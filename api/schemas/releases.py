@@ -23,6 +23,7 @@ class ReleaseSerializer(s.Serializer):
     seed = s.IntegerField(help_text="Of the splits.")
     withheld = s.CharField(allow_blank=True, help_text="The split whose answers are not in the files.")
     versions = s.BooleanField(help_text="Whether replaced and withdrawn answers are in it.")
+    vectors = s.BooleanField(help_text="Whether vectors of embedding runs are in it.")
     parent = s.CharField(allow_null=True, help_text="Version of the published release before it.")
     job = s.IntegerField(allow_null=True)
     watermark = s.IntegerField(allow_null=True)
@@ -78,6 +79,7 @@ class NewRelease(s.Serializer):
     seed = s.IntegerField(min_value=0, max_value=2**31 - 1, required=False, help_text="Of the splits; 0 without it.")
     withhold = s.BooleanField(required=False, help_text="Leave the answers of the split test out of the files.")
     versions = s.BooleanField(required=False, help_text="With replaced and withdrawn answers, in a file of their own.")
+    vectors = s.BooleanField(required=False, help_text="With vectors of embedding runs.")
     notes = s.CharField(max_length=5000, required=False, allow_blank=True, help_text="What changed.")
 
 

@@ -77,7 +77,7 @@ class ImportPreviewView(ResourceView):
         benchmark = benchmark_for(request.user, slug, can="work_on")
         if self.content.get("format"):
             return Response(foreign_preview_json(_stage(benchmark, self.content), request.user, self.content))
-        stage, file = _stage(benchmark, self.content), _upload(request.user, self.content, "table")
+        stage, file = _stage(benchmark, self.content), finished_upload(request.user, self.content, "table")
         if file is None:
             raise _refused("table", _("Name the upload that holds the table."))
         with open_binary(file.stored) as table:
@@ -108,7 +108,7 @@ class StoredUpload(UploadedFile):  # type: ignore[type-arg]
         self.stored = stored
 
 
-def _upload(user: User, content: dict[str, Any], member: str) -> StoredUpload | None:
+def finished_upload(user: User, content: dict[str, Any], member: str) -> StoredUpload | None:
     """Raises Refused for what is not there or not whole."""
     if not (key := content.get(member)):
         return None
@@ -119,7 +119,7 @@ def _upload(user: User, content: dict[str, Any], member: str) -> StoredUpload | 
     if not upload.is_whole:
         text = _("The upload is not whole: %(n)s bytes are missing.")
         raise _refused(member, text % {"n": upload.size - upload.offset})
-    name = content["table_name"] if member == "table" else f"{member}.zip"
+    name = content.get("table_name", "table") if member == "table" else f"{member}.zip"
     return StoredUpload(upload.stored, name, upload.size)
 
 
@@ -142,7 +142,7 @@ def _stage(benchmark: Benchmark, content: dict[str, Any]) -> Stage:
 def start_items(benchmark: Benchmark, user: User, content: dict[str, Any]) -> Job:
     """Raises Refused."""
     stage = _stage(benchmark, content)
-    table, archive, pictures = (_upload(user, content, name) for name in ("table", "archive", "pictures"))
+    table, archive, pictures = (finished_upload(user, content, name) for name in ("table", "archive", "pictures"))
     files = {"manifest": table, "archive": archive or pictures}
     form = ImportForm(form_data({name: content.get(name) for name in FORM}), _files(files), stage=stage)
     data = check_form(form)
@@ -191,7 +191,7 @@ def _look(file: Any, content: dict[str, Any]) -> TableLook:
 
 def start_answers(benchmark: Benchmark, user: User, content: dict[str, Any]) -> Job:
     """Raises Refused, Conflict and Http404."""
-    file = _upload(user, content, "table")
+    file = finished_upload(user, content, "table")
     if file is None or "campaign" not in content:
         raise _refused("campaign" if file else "table", _("Answers need a campaign and the upload with their table."))
     campaign = campaign_for(user, benchmark, content["campaign"])

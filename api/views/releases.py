@@ -189,6 +189,7 @@ def _release_json(release: Release, keys: dict[int, str]) -> dict[str, Any]:
         "group_by": chosen.group_by,
         "seed": chosen.seed,
         "withheld": chosen.withheld,
+        "vectors": chosen.vectors,
         "parent": release.parent.version if release.parent else None,
         "job": release.job_id,
         "watermark": release.watermark,

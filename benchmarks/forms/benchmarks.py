@@ -82,8 +82,8 @@ class CreateForm(StyledFormMixin, forms.Form):
         slug: str = self.cleaned_data["slug"].lower()
         if slug and not _is_free(slug):
             text = _("This address cannot be used; “%(free)s” is free.")
-            raise forms.ValidationError(text, params={"free": _free_slug(slug)})
-        return slug or _free_slug(slugify(self.cleaned_data.get("name", ""))[:40] or "benchmark")
+            raise forms.ValidationError(text, params={"free": free_slug(slug)})
+        return slug or free_slug(slugify(self.cleaned_data.get("name", ""))[:40] or "benchmark")
 
     def clean_question(self) -> str:
         return str(self.cleaned_data["question"]).strip()
@@ -93,7 +93,7 @@ def _is_free(slug: str) -> bool:
     return not Benchmark.objects.filter(slug=slug).exists()
 
 
-def _free_slug(wanted: str) -> str:
+def free_slug(wanted: str) -> str:
     """The address itself, or with the first number behind it that is free."""
     tried = [wanted, *(f"{wanted[:45]}-{number}" for number in range(2, 10))]
     return next(filter(_is_free, tried), f"{wanted[:40]}-{secrets.token_hex(3)}")

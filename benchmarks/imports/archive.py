@@ -6,7 +6,7 @@ import unicodedata
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import BinaryIO
 
 from django.utils.translation import gettext as _
@@ -25,9 +25,13 @@ NESTED = (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar", ".zst")
 
 
 class Archive:
-    """Members by plain name. Raises SourceProblem if the file as a whole is not to be trusted."""
+    """Members by plain name. Raises SourceProblem if the file as a whole is not to be trusted.
 
-    def __init__(self, file: BinaryIO, most_bytes: int) -> None:
+    `nested`: names of members that may be archives, for a caller that opens them with the same care.
+    """
+
+    def __init__(self, file: BinaryIO, most_bytes: int, nested: Collection[str] = ()) -> None:
+        self._nested = frozenset(nested)
         _check_directory(file)
         try:
             self._zip = zipfile.ZipFile(file)
@@ -73,7 +77,7 @@ class Archive:
             raise RowProblem("damaged", _("The archive is damaged at this file. Pack it again.")) from error
 
     def _check(self, name: str) -> None:
-        _check_member(self._members[name])
+        _check_member(self._members[name], may_nest=name.rpartition("/")[2] in self._nested)
         if name in self._twice:
             raise RowProblem("twice", _("The archive holds several files of this name. Keep one, or rename them."))
 
@@ -92,11 +96,11 @@ def check_path(name: str) -> None:
         raise RowProblem("unsafe_path", _("The path leads out of its folder. Use a path inside it."))
 
 
-def _check_member(info: zipfile.ZipInfo) -> None:
+def _check_member(info: zipfile.ZipInfo, *, may_nest: bool = False) -> None:
     check_path(normalise_path(info.filename))
     if stat.S_ISLNK(info.external_attr >> 16):
         raise RowProblem("link", _("This is a link, not a file. Put the file itself into the archive."))
-    if info.filename.lower().endswith(NESTED):
+    if info.filename.lower().endswith(NESTED) and not may_nest:
         raise RowProblem("nested", _("Archives inside archives are not opened. Put the pictures in directly."))
     if info.flag_bits & 1:
         raise RowProblem("encrypted", _("The file is locked with a password. Pack it again without one."))

@@ -90,7 +90,7 @@ def read_recipe_file(data: bytes) -> RecipeFile:
         text = _("The file has format version %(version)s; this site reads %(known)s. Update the site.")
         shown = {"version": str(content.get("format_version"))[:20], "known": FORMAT_VERSION}
         raise RecipeFileError([FileProblem(text % shown)])
-    if not _is_storable(content):
+    if not is_storable(content):
         raise RecipeFileError([FileProblem(_("The file is nested too deep, or holds characters that cannot be kept."))])
     return parse_content(content)
 
@@ -116,7 +116,7 @@ def parse_content(content: Mapping[str, Any], version: str = "1") -> RecipeFile:
 
 def read_stage_members(content: Mapping[str, Any], names: Sequence[str]) -> tuple[dict[str, Any], list[FileProblem]]:
     """Members of a stage as a program sends them, each of its type; a problem names the member."""
-    if not _is_storable(dict(content)):
+    if not is_storable(dict(content)):
         return {}, [FileProblem(_("The content is nested too deep, or holds what cannot be kept."))]
     values, problems = {}, []
     for name in names:
@@ -147,7 +147,7 @@ def _refuse_constant(name: str) -> Any:
     raise ValueError(name)
 
 
-def _is_storable(value: Any) -> bool:
+def is_storable(value: Any) -> bool:
     """Whether the database can keep it: not too deep, no NUL, no half characters, no number beyond all bounds."""
     layer = [value]
     for _depth in range(DEEPEST):

@@ -1,4 +1,4 @@
-from benchmarks.models.benchmarks import Benchmark, Role, Stage
+from benchmarks.models.benchmarks import Benchmark, RaterName, Role, Stage
 from benchmarks.models.conditions import BenchmarkCondition
 from benchmarks.models.images import Image
 from benchmarks.models.intake import FilterResult, FilterVersion
@@ -23,6 +23,7 @@ __all__ = [
     "ItemTally",
     "Label",
     "LabelSet",
+    "RaterName",
     "Role",
     "SavedRecipe",
     "Stage",

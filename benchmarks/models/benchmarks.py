@@ -3,6 +3,7 @@ import hmac
 
 from django.conf import settings
 from django.db import models
+from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
 
@@ -32,6 +33,9 @@ class Benchmark(models.Model):
         default=False, db_default=False, help_text="People may answer by programs, whose time cannot be measured."
     )
     pseudonym_key = models.CharField(max_length=64, editable=False, help_text="Secret; made when the benchmark is.")
+    imported = models.BooleanField(
+        default=False, db_default=False, help_text="It came from a release: its raters keep their pseudonyms."
+    )
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -50,8 +54,32 @@ class Benchmark(models.Model):
 
     def pseudonym(self, rater_id: int) -> str:
         """The rater's name in this benchmark's pages and exports: stable inside it, unlinkable outside."""
+        if self.imported and (name := self._rater_names.get(rater_id)):
+            return name
         digest = hmac.new(self.pseudonym_key.encode(), str(rater_id).encode(), hashlib.sha256).hexdigest()
         return f"R-{digest[:12]}"
+
+    @cached_property
+    def _rater_names(self) -> dict[int, str]:
+        """Of those who came with the release, read once for each object."""
+        return dict(self.rater_names.values_list("rater_id", "name"))
+
+
+class RaterName(models.Model):
+    """The pseudonym that a rater without an account had in the release that they came with."""
+
+    benchmark = models.ForeignKey(Benchmark, models.PROTECT, related_name="rater_names", db_index=False)
+    rater = models.ForeignKey("people.Rater", models.PROTECT, related_name="+")
+    name = models.CharField(max_length=40)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["benchmark", "rater"], name="rater_name_of_rater_once"),
+            models.UniqueConstraint(fields=["benchmark", "name"], name="rater_name_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class Role(models.Model):

@@ -40,7 +40,7 @@ from evaluation.tables.sources import (
 from evaluation.tables.table import ActionLink, MissingData, Table, TableHeading
 from people.models import Rater
 from predictions.models import Collection, Run
-from predictions.queries.results import runs_of
+from predictions.queries.results import VECTORS_LEFT_OUT, runs_of
 
 EVERYBODY = ("person", "model")
 NARROWING = ("cohort", "condition", "concept", "counted", "repeats", "interval", "since", "until")
@@ -275,6 +275,11 @@ class TableInputs:
         for choice in self.choices.values():
             if choice.narrowed or not choice.several:
                 yield choice.sentence()
+        if without := [run for run in self.used_runs.values() if run.options.get(VECTORS_LEFT_OUT)]:
+            text = _(
+                "Vectors of %(runs)s are not in the release that they came with; numbers made of them are missing."
+            )
+            yield text % {"runs": ", ".join(sorted({run.rater.name for run in without}))}
 
     def _options(self) -> Iterator[str]:
         for option in self.heading.options:

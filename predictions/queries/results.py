@@ -12,6 +12,9 @@ from benchmarks.models import Benchmark
 from predictions.models import Collection, Embedding, Entry, Query, Ranking, Run
 from predictions.retrieval.vectors import vector_store
 
+VECTORS_LEFT_OUT = "vectors_left_out"
+"""The option of a run whose vectors were not in the release that it came with."""
+
 
 @dataclass(frozen=True)
 class QueryResult:

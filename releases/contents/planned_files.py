@@ -8,7 +8,7 @@ from typing import Any
 
 from django.conf import settings
 
-from releases.contents import pictures, soft_labels
+from releases.contents import pictures, soft_labels, vectors
 from releases.contents.coco import CocoFile, coco_files
 from releases.contents.parts import TablePart
 from releases.contents.pictures import (
@@ -20,6 +20,7 @@ from releases.contents.pictures import (
     picture_rows,
 )
 from releases.contents.protocol_files import protocol_documents
+from releases.contents.site_rows import PICTURE_FILES, VECTOR_FILE, SiteTable, site_tables
 from releases.contents.tables import IMAGE, IMAGES, ITEMS, RATINGS, ReleaseTable
 from releases.descriptions.card import card
 from releases.descriptions.citation import citation_file
@@ -28,7 +29,7 @@ from releases.descriptions.licences import data_licence_file, licence_file_name,
 from releases.descriptions.sections import data_statement, datasheet
 from releases.exports.archive_files import ArchiveFile
 from releases.exports.record_files import RecordFile, record_files
-from releases.formats.archive import FileSummary
+from releases.formats.archive import FileSummary, json_lines
 from releases.models import Release, ReleaseFile, WithheldFile
 from releases.models.selections import WHOLE
 from releases.queries.differences import stored_differences
@@ -71,6 +72,10 @@ def planned_files(release: Release, tables: list[ReleaseTable]) -> list[PlannedF
     if release.chosen.withheld:
         files.append(_withheld_file(release, tables))
     files += _coco_files(release, tables)
+    files += [_site_file(table) for table in site_tables(release)]
+    files.append(_picture_files_file(release, tables))
+    if release.chosen.vectors:
+        files.append(_vector_file(release))
     documents = [*_documents(release), *protocol_documents(release)]
     files += [_text_file(name, text, str.encode, media) for name, text, media in documents]
     files += _descriptions(release, tables)
@@ -227,6 +232,36 @@ def _coco_files(release: Release, tables: list[ReleaseTable]) -> Iterator[Planne
 
 def _coco(file: CocoFile, progress: Progress) -> Content:
     return file.open(progress), FileSummary()
+
+
+def _site_file(table: SiteTable) -> PlannedFile:
+    def begin(progress: Progress) -> Content:
+        rows = table.archive_file(progress)
+        return rows.lines("jsonl"), rows.written
+
+    return PlannedFile(table.path, MEDIA_TYPES["jsonl"], begin, True, table.expected)
+
+
+def _vector_file(release: Release) -> PlannedFile:
+    def begin(progress: Progress) -> Content:
+        written = FileSummary()
+        return json_lines(vectors.vector_rows(release, progress), vectors.NAMES, written), written
+
+    return PlannedFile(VECTOR_FILE, MEDIA_TYPES["jsonl"], begin, True)
+
+
+def _picture_files_file(release: Release, tables: list[ReleaseTable]) -> PlannedFile:
+    """Which file of images.zip an import reads for which picture."""
+
+    def begin(progress: Progress) -> Content:
+        files = PictureFiles(CHOICES[release.chosen.pictures], embedded=release.chosen.embed)
+        rows = picture_rows(tables, files, progress)
+        shipped = ({name: row[name] for name in ("source_sha256", "file")} for row in rows if row["file"])
+        written = FileSummary()
+        return json_lines(shipped, ("source_sha256", "file"), written), written
+
+    items = [table for table in tables if table.table.key == ITEMS]
+    return PlannedFile(PICTURE_FILES, MEDIA_TYPES["jsonl"], begin, True, _count(release, items))
 
 
 def _count(release: Release, tables: list[ReleaseTable]) -> int:

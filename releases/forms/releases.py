@@ -95,6 +95,11 @@ class ReleaseForm(forms.Form):
             " them. Documents of the paper and agreement are then left out, since they are made of all answers."
         ),
     )
+    vectors = forms.BooleanField(
+        label=_("Include vectors"),
+        required=False,
+        help_text=_("Of embedding runs. Tables that are made of them need them after an import; the file is large."),
+    )
     notes = forms.CharField(
         label=_("What changed (optional)"),
         required=False,
@@ -140,5 +145,5 @@ class ReleaseForm(forms.Form):
         return ReleaseSelection(
             tuple(stages), campaigns, tuple(formats), data["versions"], data["pictures"],
             splits=splits if len(splits) > 1 else (), withheld="test" if data["withhold"] else "",
-            group_by=data["group_by"] or "item", seed=data["seed"] or 0, embed=data["embed"],
+            group_by=data["group_by"] or "item", seed=data["seed"] or 0, embed=data["embed"], vectors=data["vectors"],
         )  # fmt: skip

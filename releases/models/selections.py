@@ -28,6 +28,7 @@ class ReleaseSelection:
         group_by: what stays together in one split; one of GROUPS.
         seed: of the split. The same seed gives an item the same split in every version.
         embed: whether pictures are a column of the Parquet files of items, instead of an archive.
+        vectors: whether the vectors of embedding runs are in the release.
     """
 
     stages: tuple[int, ...]
@@ -35,6 +36,7 @@ class ReleaseSelection:
     formats: tuple[str, ...] = FORMATS
     versions: bool = False
     pictures: str = "names"
+    vectors: bool = False
     splits: tuple[tuple[str, int], ...] = ()
     withheld: str = ""
     group_by: str = "item"
@@ -62,4 +64,5 @@ class ReleaseSelection:
             group_by=stored.get("group_by", "item"),
             seed=stored.get("seed", 0),
             embed=bool(stored.get("embed")),
+            vectors=bool(stored.get("vectors")),
         )

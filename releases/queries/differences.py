@@ -12,8 +12,8 @@ _SQL = """
     count(*) FILTER (WHERE n.state <> o.state),
     count(*) FILTER (WHERE n.state = o.state AND n.digest <> o.digest),
     count(n.id), count(o.id)
-  FROM (SELECT * FROM releases_releaserow WHERE release_id = %s) n
-  FULL JOIN (SELECT * FROM releases_releaserow WHERE release_id = %s) o
+  FROM (SELECT * FROM releases_releaserow WHERE release_id = %s AND NOT starts_with("table", 'site/')) n
+  FULL JOIN (SELECT * FROM releases_releaserow WHERE release_id = %s AND NOT starts_with("table", 'site/')) o
     ON o."table" = n."table" AND o.number = n.number AND o.part = n.part
   GROUP BY 1 ORDER BY 1
 """

@@ -85,42 +85,49 @@ _REVIEW_COLUMNS = (
         " author; null: a reviewer decided on this answer alone.",
     ),
     RowColumn("_place", "p.place", "int8", ""),
+    RowColumn("_imported", "d.reviewer_name", "text", ""),
     RowColumn("_model", MODEL, "text", ""),
 )
 # A second decision stands with the first: it has its number, and ends with it unless a third person decided.
 _DECISIONS = """(
-    SELECT e.id, e.annotation_id, e.reviewer_id, e.decision, e.reason, e.comment, e.at, e.undone_at, e.batch_id,
+    SELECT e.id, e.annotation_id, e.reviewer_id, e.reviewer_name, e.decision, e.reason, e.comment, e.at, e.undone_at,
+      e.batch_id,
       CASE WHEN EXISTS (SELECT 1 FROM annotation_secondreview n WHERE n.final_id = e.id) THEN 'third' ELSE 'first' END
         AS round
     FROM annotation_review e
     UNION ALL
-    SELECT e.id, e.annotation_id, n.reviewer_id, n.decision, n.reason, n.comment, n.at,
+    SELECT e.id, e.annotation_id, n.reviewer_id, '', n.decision, n.reason, n.comment, n.at,
       CASE WHEN n.final_id IS NULL THEN e.undone_at END, NULL, 'second'
     FROM annotation_secondreview n JOIN annotation_review e ON e.id = n.first_id WHERE n.decision <> ''
   )"""
-_REVIEWS = """
-  FROM {decisions} d
-  JOIN annotation_annotation a ON a.id = d.annotation_id
-  JOIN annotation_assignment s ON s.id = a.assignment_id
-  JOIN annotation_unit u ON u.id = s.unit_id
-  JOIN benchmarks_item i ON i.id = u.item_id
-  JOIN people_rater r ON r.id = a.rater_id
-  LEFT JOIN (
+# Reviewers of a benchmark, numbered by their first decision.
+REVIEWER_PLACES = """
     SELECT d.reviewer_id, row_number() OVER (ORDER BY min(d.id), min(d.round), d.reviewer_id) AS place
     FROM {decisions} d
     JOIN annotation_annotation a ON a.id = d.annotation_id
     JOIN annotation_assignment s ON s.id = a.assignment_id
     JOIN annotation_campaign m ON m.id = s.campaign_id
     JOIN benchmarks_stage t ON t.id = m.stage_id
-    WHERE t.benchmark_id = %s AND d.reviewer_id IS NOT NULL
-    GROUP BY d.reviewer_id
-  ) p ON p.reviewer_id = d.reviewer_id
+    WHERE t.benchmark_id = {benchmark} AND d.reviewer_id IS NOT NULL
+    GROUP BY d.reviewer_id""".replace("{decisions}", _DECISIONS)
+_REVIEWS = (
+    """
+  FROM {decisions} d
+  JOIN annotation_annotation a ON a.id = d.annotation_id
+  JOIN annotation_assignment s ON s.id = a.assignment_id
+  JOIN annotation_unit u ON u.id = s.unit_id
+  JOIN benchmarks_item i ON i.id = u.item_id
+  JOIN people_rater r ON r.id = a.rater_id
+  LEFT JOIN ({places}) p ON p.reviewer_id = d.reviewer_id
   JOIN annotation_campaign m ON m.id = s.campaign_id
   JOIN benchmarks_stage t ON t.id = m.stage_id
   JOIN benchmarks_benchmark h ON h.id = t.benchmark_id
   LEFT JOIN people_rater w ON w.user_id = d.reviewer_id
   WHERE s.campaign_id = ANY(%s) AND NOT {left_out}
-""".replace("{left_out}", left_out_sql("a", "r.user_id", "h.team_id")).replace("{decisions}", _DECISIONS)
+""".replace("{left_out}", left_out_sql("a", "r.user_id", "h.team_id"))
+    .replace("{places}", REVIEWER_PLACES.replace("{benchmark}", "%s"))
+    .replace("{decisions}", _DECISIONS)
+)
 
 
 def _filters(*names: str, **more: RowFilter) -> dict[str, RowFilter]:
@@ -131,9 +138,10 @@ def _finish_review(scope: RowScope) -> Finish:
     named = cached_pseudonyms(scope.benchmark.pseudonym)
 
     def finish(row: Row) -> Row:
-        place, rater = row.pop("_place"), row["reviewer"]
+        place, imported, rater = row.pop("_place"), row.pop("_imported"), row["reviewer"]
         row["author"] = row.pop("_model") or named(row["author"])
-        row["reviewer"] = "filter" if place is None else f"reviewer-{place}" if rater is None else named(rater)
+        by_account = f"reviewer-{place}" if rater is None else named(rater)
+        row["reviewer"] = by_account if place is not None else imported or "filter"
         return row
 
     return finish

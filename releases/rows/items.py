@@ -44,11 +44,13 @@ _COLUMNS = (
     RowColumn("id", "i.id", "int8", "Number of the item.", scope="read"),
     RowColumn("stage", "t.key", "text", "Key of the stage.", scope="read"),
 )
-_FROM = """
-  FROM benchmarks_item i JOIN benchmarks_stage t ON t.id = i.stage_id
-  WHERE i.stage_id = ANY(%s) AND NOT EXISTS (
+# Not of an item that was made of the answer of somebody who withdrew their consent.
+WITH_CONSENT = """NOT EXISTS (
     SELECT FROM annotation_itemsource d JOIN annotation_annotation a ON a.id = d.annotation_id
-    WHERE d.item_id = i.id AND i.withdrawn_at IS NOT NULL AND a.uncounted_because = 'consent_withdrawn')
+    WHERE d.item_id = {item}.id AND {item}.withdrawn_at IS NOT NULL AND a.uncounted_because = 'consent_withdrawn')"""
+_FROM = f"""
+  FROM benchmarks_item i JOIN benchmarks_stage t ON t.id = i.stage_id
+  WHERE i.stage_id = ANY(%s) AND {WITH_CONSENT.replace("{item}", "i")}
 """
 
 

@@ -1,6 +1,7 @@
 """Freezing a release: which rows it has, their states and checksums, all of one moment."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -16,6 +17,7 @@ from predictions.models import Run
 from releases.contents.agreement_files import agreement_facts
 from releases.contents.coco import consensus_questions
 from releases.contents.parts import parts_of, shipped_parts
+from releases.contents.site_rows import site_tables
 from releases.contents.tables import RATINGS, ReleaseTable, release_tables
 from releases.exports.document_files import document_members
 from releases.models import Release, ReleaseFile, ReleaseItem, ReleaseRow, WithheldFile
@@ -23,7 +25,9 @@ from releases.queries.description_facts import description_facts
 from releases.queries.differences import differences
 from releases.queries.known_facts import known_facts
 from releases.rows.annotations import consents_of
+from releases.rows.filters import Condition
 from releases.rows.frozen import RowsChanged, digest_query
+from releases.rows.kinds import RowKind, RowScope
 from releases.rows.snapshot import repeatable_read
 from releases.services.splitting import assign_splits
 
@@ -51,12 +55,16 @@ def freeze(work: JobContext, release_id: int) -> Release:
         assign_splits(release)
         tables = release_tables(release)
         for table in tables:
-            _freeze_table(release, table)
+            _freeze_rows(release, table.name, table.table.kind, table.scope, table.table.conditions)
+        site = {
+            table.kind.key: _freeze_rows(release, table.name, table.kind, table.scope) for table in site_tables(release)
+        }
         release.state, release.built_at, release.manifest_sha256 = Release.State.DRAFT, None, ""
         release.frozen_at = timezone.now()
         release.watermark = watermark(release.benchmark)
         release.facts = {**_parts(release, tables), **_facts(tables), "documents": _documents(release, tables)}
         release.facts["consensus"] = consensus_questions(tables)
+        release.facts["site_rows"] = site
         release.facts["known"] = known_facts(release.benchmark, release.chosen)
         release.facts["described"] = description_facts(release.benchmark, release.chosen)
         release.facts["agreement"] = _agreement(release, tables)
@@ -154,9 +162,11 @@ def _documents(release: Release, tables: list[ReleaseTable]) -> dict[str, str]:
     return documents
 
 
-def _freeze_table(release: Release, table: ReleaseTable) -> None:
-    """A row about no item is in the first split."""
-    query, params = digest_query(table.table.kind, table.scope, table.table.conditions)
+def _freeze_rows(
+    release: Release, name: str, kind: RowKind, scope: RowScope, conditions: Sequence[Condition] = ()
+) -> int:
+    """Return how many there are. A row about no item is in the first split."""
+    query, params = digest_query(kind, scope, conditions)
     rows: Any = ReleaseRow._meta.db_table
     sql = (
         f'INSERT INTO {rows} (release_id, "table", place, number, part, state, split, digest)'  # noqa: S608
@@ -166,4 +176,5 @@ def _freeze_table(release: Release, table: ReleaseTable) -> None:
     )
     first = release.chosen.split_names[0]
     with connection.cursor() as cursor:
-        cursor.execute(sql, [release.pk, table.name, first, *params, release.pk])
+        cursor.execute(sql, [release.pk, name, first, *params, release.pk])
+        return int(cursor.rowcount)

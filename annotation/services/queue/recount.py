@@ -2,7 +2,7 @@
 
 # ruff: noqa: S608  (only constants of this file are put into the statements)
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from django.db import connection, transaction
@@ -150,3 +150,18 @@ def repair() -> list[Difference]:
         differences += [Difference(check.name, *row) for row in fetch(check.find_sql, [])]
         execute(check.repair_sql, [])
     return differences
+
+
+def recount_cohorts(cohort_ids: Sequence[int]) -> None:
+    """Set the counters of the slots and tallies of these cohorts of campaigns, in which nobody works yet. Needs a
+    transaction."""
+    execute(
+        f"""UPDATE annotation_slot s SET reserved = t.held, submitted = t.counted, wanted = t.places
+            FROM ({TRUE_SLOTS} WHERE s.cohort_id = ANY(%(cohorts)s)) t WHERE s.id = t.id""",
+        {"cohorts": list(cohort_ids)},
+    )
+    execute(
+        f"""UPDATE annotation_tally y SET wanted = t.wanted, submitted = t.submitted, skipped = t.skipped
+            FROM ({TRUE_TALLIES} WHERE cc.id = ANY(%(cohorts)s)) t WHERE y.cohort_id = t.id AND y.shard = 0""",
+        {"cohorts": list(cohort_ids)},
+    )
