@@ -22,6 +22,7 @@ STYLES: Mapping[str, tuple[str, ...]] = {
 SCRIPTS: Mapping[str, tuple[str, ...]] = {
     "js/joined/parts.js": (
         "js/sheet-parts.js", "js/sheet-session.js", "js/sheet-outbox.js", "js/sheet-windows.js", "js/stage.js",
+        "js/levels.js",
     ),
     "js/joined/contact.js": (
         "js/displays/contact.js", "js/fields/partition.js", "js/fields/grouping.js",

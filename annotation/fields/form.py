@@ -116,6 +116,9 @@ def first_sentence(words: str) -> tuple[str, str]:
     return words[: min(cuts)], words[min(cuts) :].strip()
 
 
+PHONE_ROWS = 6  # rows of 44 pixels that leave room for the item on 640 pixels
+
+
 class OptionForm:
     """A form over options; shared by the kinds that have some."""
 
@@ -133,6 +136,10 @@ class OptionForm:
 
     def is_many(self, config: Any) -> bool:
         return False
+
+    def fits_phone(self, config: Any, shown: Shown) -> bool:
+        """Whether all options are in view on a phone, one under the other below the item."""
+        return 0 < len(self.rows(config, shown)) <= PHONE_ROWS
 
     def read(self, posted: PostData, name: str) -> Any:
         values = list(posted.getlist(name))

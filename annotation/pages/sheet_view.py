@@ -31,10 +31,11 @@ from annotation.services.answers.uploads import uploads_for_sheet
 from annotation.services.campaigns.instructions import newest_version, text_for
 from annotation.services.queue.next_work import Work
 from annotation.services.sheets.sheet_versions import sheet_of
-from annotation.sheets.sheet import ParsedSheet
+from annotation.sheets.sheet import ParsedSheet, Sheet
 from people.models import Cohort, User
 
 RULES, FOLD = "js/rules.js", "js/collapsible.js"
+SIDE_BY_SIDE = 2  # pictures; more of them are laid out in a grid that scrolls
 MANY = 3  # fields; more of them are asked in a smaller voice
 
 
@@ -48,6 +49,8 @@ class SheetView:
     display: Display
     layout: ResolvedLayout
     fields: str
+    single: bool
+    """One question alone, which fits a phone's screen together with the item."""
     many: bool
     facts: str
     trace: str
@@ -140,6 +143,7 @@ def build_sheet_view(assignment: Assignment, at: datetime, refusal: RejectedAnsw
         display=display(stage.display),
         layout=words,
         fields=fields_of(assignment, shown, words, draft, refusal),
+        single=is_single(sheet, shown),
         many=len(sheet.fields) > MANY,
         facts=json.dumps(shown.facts) if sheet.checks and shown.facts else "",
         trace=json.dumps(trace, separators=(",", ":")) if trace else "",
@@ -153,6 +157,10 @@ def build_sheet_view(assignment: Assignment, at: datetime, refusal: RejectedAnsw
         dispute=dispute_of(stage, sheet, shown, Localiser(language(), shown.target_name)),
         asked_back=return_note(assignment, time_zone_for(assignment.rater.user or User(), cohort), language()),
     )
+
+
+def is_single(sheet: Sheet, shown: Shown) -> bool:
+    return len(sheet.fields) == 1 and len(shown.images) <= SIDE_BY_SIDE and sheet.fields[0].fits_phone(shown)
 
 
 def changed_answer_date(assignment: Assignment, cohort: Cohort) -> str:

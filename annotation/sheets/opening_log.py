@@ -35,11 +35,13 @@ def parse_openings(posted: Any, part: str, since: datetime, at: datetime) -> Tra
 
 
 def merge_openings(stored: Mapping[str, Any], sent: Mapping[str, Any]) -> Trace:
-    """What a draft has noted already, and what came since; an opening cannot be taken back."""
+    """What a draft has noted already, and what came since; an opening cannot be taken back. The view is that of
+    the page that sends: a draft may have been begun on another device."""
+    merged: Trace = {"view": sent["view"]} if "view" in sent else {}
     if "opened" not in stored and "opened" not in sent:
-        return {}
+        return merged
     rows = {(row["part"], row["at"]): row for row in [*stored.get("opened", []), *sent.get("opened", [])]}
-    return {"opened": sorted(rows.values(), key=lambda row: str(row["at"]))[:MOST_OPENED]}
+    return {"opened": sorted(rows.values(), key=lambda row: str(row["at"]))[:MOST_OPENED], **merged}
 
 
 def _parse_opening(row: Any, part: str, since: datetime, at: datetime) -> Trace | None:

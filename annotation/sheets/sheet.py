@@ -63,6 +63,11 @@ class Field:
         """Whether its drawing depends on the item."""
         return self.form.draws_item or bool(getattr(self.config, "draws_item", False))
 
+    def fits_phone(self, shown: Shown) -> bool:
+        """Whether it has options that a phone shows all at once. A kind without options has no such method."""
+        fits = getattr(self.form, "fits_phone", None)
+        return fits is not None and bool(fits(self.config, shown))
+
     def to_json(self) -> dict[str, Any]:
         data = {
             "key": self.key,

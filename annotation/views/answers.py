@@ -41,6 +41,7 @@ from annotation.services.queue.next_work import Work
 from annotation.services.sheets.sheet_versions import sheet_of
 from annotation.sheets.opening_log import Trace, parse_openings
 from annotation.sheets.sheet import strip_nul
+from annotation.sheets.sheet_view_record import parse_view
 from annotation.views.pictures import upload_with_sheet
 from jobs.formats.numbers import parse_int
 from people.views.request_helpers import current_user
@@ -99,7 +100,7 @@ def submit(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpRe
         active_seconds=posted_seconds(request.POST.get("active_seconds", "")),
         language=language(),
         confirmed=tuple(request.POST.getlist("confirmed")),
-        trace=posted_openings(request, assignment, at),
+        trace=posted_openings(request, assignment, at) | posted_view(request, assignment),
     )
     try:
         done = answer_services.submit(assignment, assignment.rater, submission, at)
@@ -264,6 +265,12 @@ def draft(request: HttpRequest, assignment: Assignment, at: datetime) -> HttpRes
 def posted_openings(request: HttpRequest, assignment: Assignment, at: datetime) -> Trace:
     part = Layout.from_json(assignment.campaign.stage.layout).part
     return parse_openings(request.POST.get("trace", ""), part, assignment.reserved_at, at)
+
+
+def posted_view(request: HttpRequest, assignment: Assignment) -> Trace:
+    fields = {field.key for field in sheet_of(assignment.campaign.sheet_version).fields}
+    view = parse_view(request.POST.get("view", ""), fields)
+    return {"view": view} if view else {}
 
 
 def posted_text(request: HttpRequest, name: str) -> str:

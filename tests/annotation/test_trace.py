@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from annotation.sheets.opening_log import MOST_OPENED, merge_openings, parse_openings
+from annotation.sheets.sheet_view_record import parse_view
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 SINCE = NOON - timedelta(hours=1)
@@ -65,3 +66,39 @@ def test_an_opening_cannot_be_taken_back() -> None:
 
 def test_a_stage_that_folds_nothing_keeps_nothing() -> None:
     assert read({**ROW, "part": ""}, part="") == {"opened": []}
+
+
+VIEW = {"device": "phone", "width": 390, "height": 844, "levels": {"relevance": [4, 5]}}
+
+
+def test_a_view_is_kept_as_it_was_sent() -> None:
+    assert parse_view(json.dumps(VIEW), {"relevance"}) == VIEW
+    assert parse_view(json.dumps({**VIEW, "name": "Nour", "levels": {}}), {"relevance"}) == {**VIEW, "levels": {}}
+
+
+@pytest.mark.parametrize(
+    "posted",
+    [
+        "", "{", "[]", "{}", "[" * 4000, "x" * 10_001, None, json.dumps({**VIEW, "device": "toaster"}),
+        json.dumps({**VIEW, "width": -1}), json.dumps({**VIEW, "width": True}), json.dumps({**VIEW, "height": 20_001}),
+        json.dumps({**VIEW, "height": "844"}), json.dumps({**VIEW, "levels": [4, 5]}),
+    ],
+)  # fmt: skip
+def test_a_view_that_cannot_be_is_none(posted: Any) -> None:
+    assert parse_view(posted, {"relevance"}) == {}
+
+
+@pytest.mark.parametrize("counts", [[6, 5], [-1, 5], [5], [5, 101], ["4", "5"], [4, None], "45", None])
+def test_levels_that_cannot_be_are_left_out(counts: Any) -> None:
+    assert parse_view(json.dumps({**VIEW, "levels": {"relevance": counts}}), {"relevance"})["levels"] == {}
+
+
+def test_levels_of_another_sheet_are_left_out() -> None:
+    assert parse_view(json.dumps(VIEW), {"keep"})["levels"] == {}
+
+
+def test_the_view_is_that_of_the_page_that_sends() -> None:
+    phone, wide = {"view": VIEW}, {"view": {**VIEW, "device": "computer"}}
+    assert merge_openings(phone, wide) == wide
+    assert merge_openings(phone, {}) == {}
+    assert merge_openings(read(ROW), phone) == {**read(ROW), **phone}
