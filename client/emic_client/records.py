@@ -127,6 +127,7 @@ class Annotation(RowRecord):
     opened: Any = None
     opened_before_gate: bool | None = None
     opened_before_text: bool | None = None
+    view: Any = None
     answers: Any = None
     codes: Any = None
     stage: str | None = None

@@ -183,6 +183,13 @@ COLUMNS: tuple[RowColumn, ...] = (
     RowColumn(
         "opened_before_text", _SOME.format("text_typed"), "bool", "Whether any was opened before text had been written."
     ),
+    RowColumn(
+        "view",
+        "(a.trace -> 'view')::text",
+        "json",
+        "How the sheet was first seen, as the browser says: device (phone, tablet, computer), width and height of the"
+        " window in pixels, and of each question the levels in view and all of them. Null: it could not be noted.",
+    ),
     RowColumn("answers", "a.answers::text", "json", "The answers as they are stored."),
     RowColumn(
         "codes",
