@@ -173,7 +173,7 @@ class AgreementRefresh(ResourceView):
     @operation(
         "agreement_refresh",
         "Have agreement that is kept computed again",
-        parameters=[*SELECTING, *MEASURES[:2]],
+        parameters=[*SELECTING, *MEASURES[:-1]],
         reply=schemas.RefreshSerializer,
         status=202,
     )
