@@ -8,7 +8,7 @@ class ReleasesConfig(AppConfig):
         from jobs.services import kinds
         from releases.services.building import BUILD
         from releases.services.export_files import EXPORT
-        from releases.services.foreign_import import IMPORT
+        from releases.services.foreign.foreign_import import IMPORT
         from releases.services.importing import IMPORT_RELEASE
 
         for kind in (BUILD, EXPORT, IMPORT, IMPORT_RELEASE):

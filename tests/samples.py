@@ -17,6 +17,7 @@ from annotation.models import (
     Assignment,
     Campaign,
     CampaignCohort,
+    Exclusion,
     InstructionText,
     InstructionVersion,
     Outcome,
@@ -41,6 +42,7 @@ from benchmarks.pages.plugin_pages import PluginPage
 from benchmarks.services import storage
 from benchmarks.services.label_sets import create_typed
 from benchmarks.services.recipes.saved_recipes import keep_recipe, recipe_content
+from evaluation.models import BenchmarkTable
 from evaluation.tables import registry
 from jobs.models import Job
 from jobs.services import upload_parts
@@ -264,6 +266,10 @@ def build(world: World) -> Mapping[str, Any]:
         "cohort_id": world.egypt.pk,
         "user_id": world.mara.pk,
         "member_id": world.nour.cohort_memberships.get().pk,
+        "api:team_member member_id": world.mara.team_memberships.get(team=world.team).pk,
+        "exclusion_id": a_lifted_exclusion(world, done.rater).pk,
+        "api:table_spec key": a_composed_table(world).key,
+        **{f"api:{name} key": world.stage.key for name in STAGE_ROUTES},
         "invitation_id": invitation.pk,
         "message_id": message.pk,
         "token_id": tokens.create_token(world.mara, "Notebook", timezone.now())[0].pk,
@@ -303,6 +309,21 @@ def build(world: World) -> Mapping[str, Any]:
         "object_id": world.nour.pk,
         "id": world.nour.pk,
     }
+
+
+def a_lifted_exclusion(world: World, rater: Rater) -> Exclusion:
+    """It stands no more, so that the answers of the samples count."""
+    return Exclusion.objects.create(
+        benchmark=world.benchmark, rater=rater, reason="Too fast.", by=world.owner, lifted_at=timezone.now(),
+        lifted_by=world.owner,
+    )  # fmt: skip
+
+
+def a_composed_table(world: World) -> BenchmarkTable:
+    kind = BenchmarkTable.Kind.COVERAGE
+    return BenchmarkTable.objects.create(
+        benchmark=world.benchmark, key="covered", name="Covered", kind=kind, stage=world.stage.key
+    )
 
 
 def release_samples(world: World) -> dict[str, Any]:
@@ -372,6 +393,7 @@ def row_samples(world: World, done: Assignment) -> dict[str, Any]:
 
 
 TABLES_OF = "tests.samples"  # a recipe that is none, with a table of the tests
+STAGE_ROUTES = ("stage", "stage_draft", "stage_publish", "stage_versions", "stage_filters", "stage_coverage")
 TABLES = {
     "api:table key": "small",
     "evaluation:table key": "small",

@@ -14,7 +14,7 @@ from rest_framework.request import Request
 from rest_framework.throttling import UserRateThrottle
 
 from people.models import ApiToken, User
-from people.services.login_throttle_keys import client_address
+from people.services.limits.login_throttle_keys import client_address
 from people.services.tokens import find_token, is_allowed
 
 MAX_FAILURES, FAILURE_SECONDS = 20, 60  # wrong tokens of one address

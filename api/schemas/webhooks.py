@@ -20,7 +20,7 @@ class WebhookSerializer(s.Serializer):
     created_at = s.DateTimeField()
 
 
-class NewWebhookSerializer(WebhookSerializer):
+class CreatedWebhook(WebhookSerializer):
     secret = s.CharField(allow_null=True, help_text="Sent once; null when the request is repeated.")
 
 

@@ -17,9 +17,9 @@ from people.models import User
 from releases.foreign.contract import ForeignMapping
 from releases.foreign.scan import Scan
 from releases.pages.foreign import preview_rows
-from releases.services import foreign_import
-from releases.services.foreign_import import StoredForeign
-from releases.services.foreign_uploads import look_into
+from releases.services.foreign import foreign_import
+from releases.services.foreign.foreign_import import StoredForeign
+from releases.services.foreign.foreign_uploads import look_into
 
 
 def start_foreign(benchmark: Benchmark, stage: Stage, user: User, content: dict[str, Any]) -> Job:

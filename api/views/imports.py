@@ -44,7 +44,7 @@ from benchmarks.services.imports import StoredImport
 from benchmarks.services.storage import open_binary
 from jobs.models import Job
 from people.models import User
-from releases.services import foreign_import
+from releases.services.foreign import foreign_import
 
 KINDS = (imports.KIND, answer_files.KIND, foreign_import.KIND)
 SHOWN_ROWS = 20

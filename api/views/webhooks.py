@@ -56,7 +56,7 @@ class WebhookList(WebhookView):
         "Create a webhook; its secret is sent once",
         scope="write",
         body=shapes.NewWebhook,
-        reply=shapes.NewWebhookSerializer,
+        reply=shapes.CreatedWebhook,
         status=201,
         secrets=("secret",),
     )

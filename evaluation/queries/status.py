@@ -20,7 +20,7 @@ from jobs.connections.broker import WORKER_LATE, ask, worker_seen
 from jobs.models import Job
 from jobs.queries.job_reports import site_failures
 from people.queries import mail_status
-from people.services import sign_in_limit
+from people.services.limits import sign_in_limit
 
 GIB = 1024**3
 LITTLE_SPACE = 2 * GIB

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from people.forms.base import AGREE, StyledFormMixin, is_zone, language_choices, zone_choices
 from people.models import EmailConfirmation, User
-from people.services import login_throttle_keys, sign_in_limit
+from people.services.limits import login_throttle_keys, sign_in_limit
 
 
 class CountingForm(AuthenticationForm):

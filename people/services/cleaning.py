@@ -6,7 +6,8 @@ from axes.models import AccessAttempt
 from django.contrib.sessions.models import Session
 
 from people.models import EmailConfirmation
-from people.services import outgoing, password_limit, sign_in_limit
+from people.services import outgoing
+from people.services.limits import password_limit, sign_in_limit
 
 LOCK_DAYS = 30  # of failed sign-ins as axes counts them
 

@@ -26,7 +26,8 @@ from people.forms.persons import (
 from people.models import User
 from people.pages.tabs import tabs_for
 from people.queries import mail_status
-from people.services import link_revocation, login_throttle_keys, mail, password_limit, profiles, tokens
+from people.services import link_revocation, mail, profiles, tokens
+from people.services.limits import login_throttle_keys, password_limit
 from people.views.request_helpers import current_user, next_url
 from people.views.sign_in_limit import limit_failures, refuse_password_mail
 

@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.utils.translation import ngettext
 
-from people.services import login_throttle_keys, sign_in_limit
+from people.services.limits import login_throttle_keys, sign_in_limit
 
 View = Callable[..., HttpResponseBase]
 

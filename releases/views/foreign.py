@@ -29,9 +29,9 @@ from releases.foreign.registry import READERS
 from releases.foreign.scan import Scan
 from releases.forms.foreign import NEW, ForeignFilesForm, ForeignMappingForm
 from releases.pages.foreign import preview_rows
-from releases.services import foreign_import, foreign_uploads
-from releases.services.foreign_sheet import campaign_of_imports, create_stage, too_long_lists
-from releases.services.foreign_uploads import ForeignUpload
+from releases.services.foreign import foreign_import, foreign_uploads
+from releases.services.foreign.foreign_sheet import campaign_of_imports, create_stage, too_long_lists
+from releases.services.foreign.foreign_uploads import ForeignUpload
 
 
 @login_required

@@ -13,7 +13,7 @@ from jobs.services import runner
 from releases.foreign.contract import ForeignMapping
 from releases.foreign.registry import reader_for
 from releases.foreign.scan import scan_files
-from releases.services.foreign_sheet import campaign_of_imports, create_stage
+from releases.services.foreign.foreign_sheet import campaign_of_imports, create_stage
 from tests.api.clients import program
 from tests.api.test_imports import B, media, start, upload
 from tests.api.test_protocol import send

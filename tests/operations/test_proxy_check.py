@@ -10,7 +10,7 @@ from django.conf import settings as real
 from django.test import RequestFactory
 
 from config import checks, proxies
-from people.services import login_throttle_keys
+from people.services.limits import login_throttle_keys
 from tests.people.test_signing_in import SIGN_IN, try_password
 from tests.personas import World
 from tests.start.helpers import ROOT, own_environment

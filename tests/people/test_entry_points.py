@@ -12,7 +12,8 @@ from django.utils import timezone
 
 from people.forms.teams import ConsentTextsForm
 from people.models import Cohort, CohortManager, Invitation, OutMail, SignInLink, User
-from people.services import login_throttle_keys, memberships
+from people.services import memberships
+from people.services.limits import login_throttle_keys
 from people.tasks import send_mail
 from tests.mailing import MailServer
 from tests.people.test_joining import shown_link, signed_in

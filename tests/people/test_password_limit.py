@@ -9,7 +9,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from people.models import OutMail, PasswordRequest
-from people.services import cleaning, password_limit
+from people.services import cleaning
+from people.services.limits import password_limit
 from tests.personas import World
 
 FORGOTTEN, SENT = reverse("people:password_forgotten"), reverse("people:password_sent")

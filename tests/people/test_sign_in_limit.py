@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from jobs.models import Event
 from people.models import FailedSignIn
-from people.services import sign_in_limit
+from people.services.limits import sign_in_limit
 from tests.people.test_signing_in import SIGN_IN, try_password
 from tests.personas import PASSWORD, World
 

@@ -23,9 +23,9 @@ from people.models import Rater
 from releases.foreign.contract import ForeignMapping
 from releases.foreign.registry import reader_for
 from releases.foreign.scan import proposed_mapping, scan_files
-from releases.services import foreign_import
-from releases.services.foreign_import import StoredForeign
-from releases.services.foreign_sheet import campaign_of_imports, create_stage
+from releases.services.foreign import foreign_import
+from releases.services.foreign.foreign_import import StoredForeign
+from releases.services.foreign.foreign_sheet import campaign_of_imports, create_stage
 from tests.personas import World
 from tests.releases.foreign_samples import ARGILLA, LABEL_STUDIO, PICTURES, POTATO, as_files, content, needs_peers
 

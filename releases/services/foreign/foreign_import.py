@@ -50,8 +50,8 @@ from releases.foreign.contract import (
 )
 from releases.foreign.registry import reader_for
 from releases.foreign.uploaded_files import foreign_files
-from releases.services.foreign_answers import LEFT_OUT, import_answers
-from releases.services.foreign_pictures import PictureFinder
+from releases.services.foreign.foreign_answers import LEFT_OUT, import_answers
+from releases.services.foreign.foreign_pictures import PictureFinder
 
 log = logging.getLogger(__name__)
 KIND = withdrawals.KINDS[1]

@@ -15,7 +15,7 @@ from benchmarks.services import storage
 from releases.foreign.contract import ForeignFile, ForeignMapping
 from releases.foreign.registry import reader_for
 from releases.foreign.scan import Scan, proposed_mapping, scan_files
-from releases.services.foreign_import import StoredForeign
+from releases.services.foreign.foreign_import import StoredForeign
 
 SALT, LIFETIME = "releases.foreign", 24 * 3600
 RaterName = tuple[str, str, bool]
