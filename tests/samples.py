@@ -267,6 +267,7 @@ def build(world: World) -> Mapping[str, Any]:
         "user_id": world.mara.pk,
         "member_id": world.nour.cohort_memberships.get().pk,
         "api:team_member member_id": world.mara.team_memberships.get(team=world.team).pk,
+        **{f"api:item_{act} row_id": done.unit.item_id for act in ("withdraw", "restore")},
         "exclusion_id": a_lifted_exclusion(world, done.rater).pk,
         "api:table_spec key": a_composed_table(world).key,
         **{f"api:{name} key": world.stage.key for name in STAGE_ROUTES},
@@ -320,10 +321,11 @@ def a_lifted_exclusion(world: World, rater: Rater) -> Exclusion:
 
 
 def a_composed_table(world: World) -> BenchmarkTable:
-    kind = BenchmarkTable.Kind.COVERAGE
-    return BenchmarkTable.objects.create(
-        benchmark=world.benchmark, key="covered", name="Covered", kind=kind, stage=world.stage.key
-    )
+    table, _made = BenchmarkTable.objects.get_or_create(
+        benchmark=world.benchmark, key="covered",
+        defaults={"name": "Covered", "kind": BenchmarkTable.Kind.COVERAGE, "stage": world.stage.key},
+    )  # fmt: skip
+    return table
 
 
 def release_samples(world: World) -> dict[str, Any]:
@@ -420,6 +422,7 @@ ANYTHING: Mapping[str, str] = {
 }
 POSTS: Mapping[str, Mapping[str, str]] = {
     "annotation:campaign_action": {"act": "pause"},
+    "annotation:item_action": {"do": "withdraw", "scope": "all"},
     "annotation:coverage_action": {"act": "keys", "keys": "item-00000"},
     "annotation:return_item": {"comment": "Too dark"},
     "annotation:review": {"decision": "accept"},

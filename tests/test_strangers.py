@@ -72,6 +72,8 @@ OWN = {
     "api:docs",
     "api:schema",
     "evaluation:own",
+    "releases:import",  # into a team of one's own
+    "releases:import_preview",  # of a file of one's own: the address is signed for its person
 }
 # Routes whose parameter is a secret that no sample can hold; tests of their own show that the right one opens them.
 # A picture is put by the hash of its bytes.
@@ -195,7 +197,7 @@ def test_outsiders_get_nothing_and_change_nothing(world: World, person_name: str
 
 def is_open(client: Client, route: Route, path: str) -> bool:
     """Whether anything but 404 comes back to some method; what it did is undone."""
-    for method in ("get", "post"):
+    for method in ("get", "post", "put"):
         with transaction.atomic():
             status = ask(client, route, method, path).status_code
             transaction.set_rollback(True)
