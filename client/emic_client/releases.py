@@ -118,7 +118,7 @@ class Releases:
     def create(self, version: str | None = None, **options: Any) -> Release:
         """A draft: `.build()` writes its files. `version`: three numbers, or the proposed one. `options`: stages,
         formats, images ("none", "names", "licensed", "stripped", "originals"), splits (shares in percent, such as
-        {"train": 80, "test": 20}), group_by, seed, withhold, embed, versions, notes."""
+        {"train": 80, "test": 20}), group_by, seed, withhold, embed, versions, vectors, notes."""
         body = {**({} if version is None else {"version": version}), **options}
         return self._release(self._connection.post(self._path, body))
 

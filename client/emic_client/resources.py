@@ -121,6 +121,7 @@ class ReleaseRecord(RowRecord):
     formats: list[str] = field(default_factory=list)
     images: str = ""
     embed: bool = False
+    vectors: bool = False
     splits: dict[str, int] = field(default_factory=dict)
     group_by: str = ""
     seed: int = 0
