@@ -221,7 +221,8 @@ def test_the_instructions_come_first_on_a_phone_by_touch_and_right_to_left(
     shot(page, "ready-phone-quiz", full_page=True)
     page.get_by_role("link", name="Start").tap()
     expect(page.get_by_role("button", name="Submit")).to_be_visible()
-    page.locator("[data-dialog=help]").first.tap()
+    page.get_by_role("button", name="More").tap()
+    page.get_by_role("link", name="Instructions and keys").tap()
     expect(page.get_by_text("Judge by one corner.")).to_be_visible()
     shot(page, "help-phone")
     world.tarek.language = "ar"
