@@ -86,6 +86,7 @@ def test_a_held_level_is_read_and_not_chosen(open_as: OpenAs, campaign: Campaign
 
 def test_one_tap_for_a_level_and_one_to_submit(open_as: OpenAs, campaign: Campaign, nour: User, shot: Shot) -> None:
     page = opened(open_as, campaign, nour, **phone(390, 844))
+    gauge = page.locator("#gauge").bounding_box()
     for code in "314":
         before = page.evaluate(PLACES)
         page.locator(f".opt:has([value='{code}'])").tap()
@@ -93,6 +94,8 @@ def test_one_tap_for_a_level_and_one_to_submit(open_as: OpenAs, campaign: Campai
         wait_for_images(page)
         assert page.evaluate(PLACES) == before  # Submit and all levels stay where they were
         expect(page.locator("#undo")).to_be_visible()
+        expect(page.locator("#saved")).to_contain_text("Saved")
+        assert page.locator("#gauge").bounding_box() == gauge
     shot(page, "rating-undo-390x844")
     boxes = [page.locator(part).bounding_box() for part in ("#undo", "#saved")]
     assert boxes[0] and boxes[1] and boxes[0]["y"] > boxes[1]["y"] + boxes[1]["height"]  # it does not cover "Saved"
