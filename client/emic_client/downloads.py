@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 
 from .connection import Connection
-from .errors import BrokenStream, Unreachable
+from .errors import BrokenStream, EmicError, Unreachable
 from .uploads import digest_of
 
 LOST = 5  # how often in a row the connection may be lost
@@ -34,6 +34,10 @@ def download(connection: Connection, address: str, target: Path, sha256: str, ba
             if lost > LOST:
                 raise Unreachable(f"The connection was lost {lost} times while {target.name} was read.") from error
             connection.pause(2.0 ** (lost - 1))
+        except EmicError as error:
+            if error.problem.status != httpx.codes.REQUESTED_RANGE_NOT_SATISFIABLE:
+                raise
+            break  # the part was whole already when the connection or the program ended
     if digest_of(part) != sha256:
         part.unlink()
         raise BrokenStream(f"{target.name} is not what the site announced. Download it again.")

@@ -78,7 +78,10 @@ class Release:
     def download(self, folder: str | Path) -> Path:
         """Bring every file into a folder and return it. A file that is there already, with the same checksum, is not
         brought again; each is compared with the checksum that the site announced."""
-        target, files = Path(folder), self.files()
+        return self._bring(folder, self.files())
+
+    def _bring(self, folder: str | Path, files: list[ReleaseFile]) -> Path:
+        target = Path(folder)
         paths = {file.path: local_path(target, file.path) for file in files}
         target.mkdir(parents=True, exist_ok=True)
         with _bar(sum(file.bytes for file in files), f"Release {self.version}") as bar:
@@ -89,16 +92,17 @@ class Release:
     def push_to_hub(self, repo_id: str, *, folder: str | Path | None = None, **options: Any) -> str:
         """Put the release on the Hugging Face Hub as a data set, by your own installation of `huggingface_hub` and your
         login there, and return its address. The site takes no part in it. `folder`: where the files lie or are brought
-        first; `options`: of HfApi.create_repo, such as private=True."""
+        first; what else lies there stays there. `options`: of HfApi.create_repo, such as private=True."""
         from huggingface_hub import HfApi
 
-        hub = HfApi()
+        hub, files = HfApi(), self.files()
         with tempfile.TemporaryDirectory() as temporary:
-            source = self.download(folder or temporary)
+            source = self._bring(folder or temporary, files)
             address = hub.create_repo(repo_id, repo_type="dataset", exist_ok=True, **options)
             hub.upload_folder(
-                repo_id=repo_id, folder_path=str(source), repo_type="dataset", commit_message=f"Release {self.version}"
-            )
+                repo_id=repo_id, folder_path=str(source), repo_type="dataset", commit_message=f"Release {self.version}",
+                allow_patterns=[file.path for file in files],
+            )  # fmt: skip
         hub.create_tag(repo_id, tag=self.version, repo_type="dataset", exist_ok=True)
         return str(address)
 

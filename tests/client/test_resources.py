@@ -209,6 +209,9 @@ def test_a_lost_download_goes_on_where_it_was(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert script.requests[1].headers["If-Range"] == f'"{digest}"'
     assert download(script.connection(), "/file", target, digest) == target and len(script.requests) == 4
+    (tmp_path / f"z.csv.{digest[:12]}.part").write_bytes(data)  # whole, and the program ended before it was renamed
+    past = Script(problem(416, code="range-not-satisfiable"))
+    assert download(past.connection(), "/file", tmp_path / "z.csv", digest).read_bytes() == data
     whole = Script(part(data, cut=40), part(data))  # another version since: the site sends the whole
     assert download(whole.connection(), "/file", tmp_path / "y.csv", digest).read_bytes() == data
 
@@ -242,6 +245,7 @@ def test_a_release_goes_to_the_hub_by_the_users_own_login(tmp_path: Path, monkey
 
         def upload_folder(self, **options: Any) -> None:
             calls.append(("upload", sorted(path.name for path in Path(options["folder_path"]).iterdir())))
+            calls.append(("patterns", options["allow_patterns"]))
 
         def create_tag(self, repo_id: str, **options: Any) -> None:
             calls.append(("tag", options["tag"]))
@@ -258,8 +262,15 @@ def test_a_release_goes_to_the_hub_by_the_users_own_login(tmp_path: Path, monkey
     assert release.push_to_hub("lab/breads", private=True) == "https://hub.test/datasets/lab/breads"
     assert calls == [
         ("create", {"repo_type": "dataset", "exist_ok": True, "private": True}),
-        ("upload", ["README.md"]), ("tag", "1.0.0"),
+        ("upload", ["README.md"]), ("patterns", ["README.md"]), ("tag", "1.0.0"),
     ]  # fmt: skip
+    calls.clear()
+    (tmp_path / ".env").write_text("SECRET=1")  # a folder of the person's own
+    release = emic_client.Release(
+        Script(ok(**files), part(b"card")).connection(), "/b/", {"id": 1, "version": "1.0.0", "state": "published"}
+    )
+    release.push_to_hub("lab/breads", folder=tmp_path)
+    assert calls[2] == ("patterns", ["README.md"])
 
 
 def test_a_run_that_did_not_end_well_is_an_exception() -> None:
