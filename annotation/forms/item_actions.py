@@ -10,7 +10,7 @@ from django.http import QueryDict
 from annotation.services.bulk_actions import ACTIONS, ItemAction
 from benchmarks.imports.records import clean
 from benchmarks.models import Benchmark, Item
-from benchmarks.queries.asked_items import asked_items, params_of
+from benchmarks.queries.asked_items import asked_items, has_lost_choice, params_of
 from benchmarks.queries.item_selection import ItemSelection
 from jobs.formats.numbers import parse_id
 
@@ -22,12 +22,14 @@ KEYS = "keys"
 
 @dataclass(frozen=True)
 class PostedAction:
-    """`action`: None for the download of keys. `ids`: None for all that match."""
+    """`action`: None for the download of keys. `ids`: None for all that match. `is_wider`: the page had a choice that
+    is no longer on offer, so more items match than it showed."""
 
     action: ItemAction | None
     selection: ItemSelection
     ids: list[int] | None
     reason: str
+    is_wider: bool = False
 
     @property
     def asked(self) -> dict[str, str]:
@@ -45,7 +47,8 @@ class PostedAction:
 def posted_action(benchmark: Benchmark, posted: QueryDict) -> PostedAction | None:
     """None for what no page of this benchmark posts."""
     key = posted.get("do", "")
-    selection = asked_items(benchmark, dict(parse_qsl(posted.get("query", ""))))
+    query = dict(parse_qsl(posted.get("query", "")))
+    selection = asked_items(benchmark, query)
     if selection is None or (key not in ACTIONS and key != KEYS):
         return None
     ids = None
@@ -53,4 +56,5 @@ def posted_action(benchmark: Benchmark, posted: QueryDict) -> PostedAction | Non
         wanted = [parse_id(value) for value in posted.getlist("item")[:MOST_SELECTED]]
         own = Item.objects.filter(pk__in=wanted, stage__benchmark=benchmark)
         ids = list(own.order_by("pk").values_list("pk", flat=True))
-    return PostedAction(ACTIONS.get(key), selection, ids, clean(posted.get("reason"))[:LONGEST_REASON])
+    is_wider = ids is None and has_lost_choice(selection, query)
+    return PostedAction(ACTIONS.get(key), selection, ids, clean(posted.get("reason"))[:LONGEST_REASON], is_wider)

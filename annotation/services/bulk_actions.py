@@ -5,7 +5,7 @@ changed is kept in ItemChange; undo is a job of the same kind that reads it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -20,7 +20,8 @@ from annotation.services.revisions import item_withdrawals
 from annotation.services.revisions.item_withdrawals import WithdrawalRefused
 from annotation.services.transactions import in_transaction
 from benchmarks.models import Benchmark, Item
-from benchmarks.queries.asked_items import asked_items
+from benchmarks.queries.asked_items import asked_items, has_lost_choice
+from benchmarks.queries.item_selection import ItemSelection
 from benchmarks.rules.filters import FilterState
 from benchmarks.services.intake import by_hand
 from jobs.models import Job, JobRow
@@ -174,12 +175,15 @@ def start(
 ) -> Job:  # fmt: skip
     """Queue an action on these items, or on all that match what is `asked` now; a few are left to the caller to run.
 
-    Items that come later are not changed: the highest id of now is kept.
+    Items that come later are not changed: the highest id of now is kept. So is whether the text is looked for in parts
+    of words, which would change as fewer items are left.
     """
     last = Item.objects.filter(stage__benchmark=benchmark).order_by("-pk").values_list("pk", flat=True).first()
+    selection = asked_items(benchmark, asked or {}) if ids is None else None
     params = {
         "benchmark": benchmark.pk, "action": action.key, "reason": reason, "last": last or 0,
         "ids": sorted(ids) if ids is not None else None, "asked": dict(asked or {}),
+        "parts": selection.searches_parts if selection is not None and selection.text else None,
     }  # fmt: skip
     inline = ids is not None and len(ids) <= AT_ONCE
     title = _("%(action)s: items") % {"action": action.label}
@@ -216,8 +220,17 @@ def _total(work: JobContext, benchmark: Benchmark) -> int:
         return ItemChange.objects.filter(job=work.params["undo"], undone_at=None).count()
     if work.params["ids"] is not None:
         return len(work.params["ids"])
-    selection = asked_items(benchmark, work.params["asked"])
+    selection = _asked(work, benchmark)
     return selection.rows().filter(pk__lte=work.params["last"]).count() if selection is not None else 0
+
+
+def _asked(work: JobContext, benchmark: Benchmark) -> ItemSelection | None:
+    """What is left of all that match. None where a choice is no longer on offer, for without it more items match."""
+    asked = work.params["asked"]
+    selection = asked_items(benchmark, asked)
+    if selection is None or has_lost_choice(selection, asked):
+        return None
+    return replace(selection, parts=work.params.get("parts"))
 
 
 def _item_ids(work: JobContext, benchmark: Benchmark) -> list[int]:
@@ -225,7 +238,7 @@ def _item_ids(work: JobContext, benchmark: Benchmark) -> list[int]:
     after = work.cursor.get("after", 0)
     if work.params["ids"] is not None:
         return [pk for pk in work.params["ids"] if pk > after][:STEP]
-    selection = asked_items(benchmark, work.params["asked"])
+    selection = _asked(work, benchmark)
     if selection is None:
         return []
     rows = selection.rows().filter(pk__gt=after, pk__lte=work.params["last"])

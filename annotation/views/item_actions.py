@@ -29,6 +29,10 @@ def perform(request: HttpRequest, slug: str) -> HttpResponseBase:
     posted = posted_action(benchmark, request.POST)
     if posted is None:
         raise Http404
+    if posted.is_wider:
+        text = _("Nothing was changed, since a filter of the page is no longer on offer. Here is what matches now.")
+        messages.error(request, text)
+        return redirect(_address(benchmark, posted.asked))
     if posted.is_empty:
         messages.error(request, _("Nothing was changed, since no item was selected. Select items first."))
         return redirect(_address(benchmark, posted.asked))

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from benchmarks.imports.records import clean
 from benchmarks.models import Benchmark, Item, Stage
-from benchmarks.queries.item_filters import available_filters
+from benchmarks.queries.item_filters import available_filters, filter_names
 from benchmarks.queries.item_selection import (
     DISAGREEMENTS,
     FACETS,
@@ -56,6 +56,13 @@ def params_of(selection: ItemSelection) -> dict[str, str]:
         "order": selection.sort.key,
     }
     return {name: value for name, value in chosen.items() if value}
+
+
+def has_lost_choice(selection: ItemSelection, asked: Mapping[str, str]) -> bool:
+    """Whether something that was asked for is not on offer any more, so that more items match than were asked for."""
+    now = params_of(selection)
+    names = ("state", "disagreement", *filter_names())
+    return any(asked.get(name) and now.get(name) != asked[name] for name in names)
 
 
 def _known(value: str | None, known: Sequence[str]) -> str:

@@ -36,6 +36,10 @@ def register_filter(new_filter: Filter) -> None:
         _FILTERS.append(new_filter)
 
 
+def filter_names() -> list[str]:
+    return [each.name for each in _FILTERS]
+
+
 def available_filters(stage: Stage, asked: Mapping[str, str]) -> list[FilterView]:
     """Those that the stage offers, with what was asked of them; what is not on offer is not chosen."""
     offers = ((candidate, candidate.choices(stage), asked.get(candidate.name, "")) for candidate in _FILTERS)

@@ -69,7 +69,10 @@ class ItemPage:
 
 @dataclass(frozen=True)
 class ItemSelection:
-    """Items of these stages of one benchmark. Values are known ones: a name from a request never becomes a lookup."""
+    """Items of these stages of one benchmark. Values are known ones: a name from a request never becomes a lookup.
+
+    `parts`: whether parts of words are looked for; None to look only among few items.
+    """
 
     stages: tuple[Stage, ...]
     facets: Mapping[str, str] = field(default_factory=dict)
@@ -79,6 +82,7 @@ class ItemSelection:
     offered: tuple[FilterView, ...] = ()
     sort: Sort = OLDEST
     is_of_all_stages: bool = False
+    parts: bool | None = None
 
     def rows(self, stage: Stage | None = None) -> QuerySet[Item]:
         """All items of the selection, or those of one stage, in no order."""
@@ -89,7 +93,9 @@ class ItemSelection:
 
     @cached_property
     def searches_parts(self) -> bool:
-        """Whether parts of words are looked for: only among few items."""
+        """Whether parts of words are looked for: only among few items, where it is not settled."""
+        if self.parts is not None:
+            return self.parts
         return self._without_text()[: SUBSTRING_ROWS + 1].count() <= SUBSTRING_ROWS
 
     def _without_text(self, stage: Stage | None = None) -> QuerySet[Item]:

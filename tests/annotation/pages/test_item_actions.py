@@ -9,6 +9,7 @@ from annotation.models import ItemChange, Slot
 from annotation.services import bulk_actions
 from benchmarks.models import FilterResult, Item
 from benchmarks.models.items import RETURNED
+from benchmarks.queries import item_selection
 from jobs.models import Event, Job, JobRow
 from jobs.services import runner
 from people.models import User
@@ -162,3 +163,47 @@ def test_only_those_who_work_on_the_benchmark_act_and_only_on_its_items(world: W
     assert "item was withdrawn" not in reviewers and 'id="bulk"' not in reviewers
     for data in ({"do": "explode"}, {"do": "withdraw", "query": "stage=nothing"}):
         assert act(world, **data).status_code == 404  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def outside(world: World) -> tuple[Item, Item, Item]:
+    """Two items outside the rule, and one inside that comes after them."""
+    a, b, inside = world.add_items(3)
+    Item.objects.filter(pk__in=(a.pk, b.pk)).update(outside_since=timezone.now())
+    return a, b, inside
+
+
+def test_an_action_does_not_widen_when_its_filter_goes_off_the_offer(
+    world: World, outside: tuple[Item, Item, Item], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bulk_actions, "STEP", 1)
+    *_both, inside = outside
+    act(world, "withdraw", scope="all", query="rule=outside")
+    job = latest()
+    runner.run(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.done, job.total) == (Job.State.DONE, 2, 2)
+    assert in_use(world) == {inside.key}
+
+
+@pytest.mark.parametrize("query", ["rule=outside", "state=dropped"])
+def test_a_page_whose_filter_is_no_longer_on_offer_changes_nothing(world: World, query: str) -> None:
+    items, client = world.add_items(3), world.client(world.mara)
+    for do in ("withdraw", "keys"):
+        posted = {"do": do, "scope": "all", "query": query}
+        page = client.post(f"/b/{world.benchmark.slug}/items/action/", posted, follow=True).content.decode()
+        assert "a filter of the page is no longer on offer" in page
+    assert len(in_use(world)) == 3 and not Job.objects.exists()
+    act(world, "withdraw", query=query, items=items[:1])
+    assert len(in_use(world)) == 2, "selected items are those that were selected"
+
+
+def test_an_action_looks_for_the_same_words_in_each_step(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bulk_actions, "STEP", 1)
+    monkeypatch.setattr(item_selection, "SUBSTRING_ROWS", 2)
+    items = world.add_items(3)
+    for item, concept in zip(items, ("cat", "cat", "education"), strict=True):
+        Item.objects.filter(pk=item.pk).update(concept=concept, key=f"k{item.pk}", text="", context={})
+    act(world, "withdraw", scope="all", query="text=cat")
+    runner.run(latest().pk)
+    assert in_use(world) == {f"k{items[2].pk}"}
