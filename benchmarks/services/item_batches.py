@@ -46,12 +46,14 @@ class BatchRow:
 
 
 def import_rows(
-    stage: Stage, actor: User, rows: Sequence[Mapping[str, Any]], *, complete: bool = False, correct_facts: bool = False
-) -> list[BatchRow]:
+    stage: Stage, actor: User, rows: Sequence[Mapping[str, Any]], *, complete: bool = False,
+    correct_facts: bool = False, arranges: bool = True,
+) -> list[BatchRow]:  # fmt: skip
     """Take the rows of a batch in their order. Needs a transaction.
 
     A row has the columns of a manifest as members, the SHA-256 of a picture that the team has as `picture`, and
-    `context` and `facts` as objects.
+    `context` and `facts` as objects. `arranges`: False where no row changes a picture, for every picture of a set is
+    read to lay it beside similar ones.
     """
     words = vocabulary_of(stage)
     wanted = {str(row["picture"]) for row in rows if row.get("picture")}
@@ -59,7 +61,7 @@ def import_rows(
     prepared = [_prepare(number, row, stage, words, images) for number, row in enumerate(rows, start=1)]
     written = _write(stage, prepared, complete=complete, correct_facts=correct_facts)
     results = _results(stage, prepared, written)
-    if stage.pictures == Stage.Pictures.SET:
+    if arranges and stage.pictures == Stage.Pictures.SET:
         _arrange(sorted({row.item for row in results if row.item and not row.is_error}))
     counts: dict[str, int] = {}
     for row in results:
@@ -144,7 +146,8 @@ def fill_in(item: Item, actor: User, change: Mapping[str, Any]) -> BatchRow:
     if (role and role not in uses) or (len(uses) > 1 and not role and {*OF_PICTURE, "context"} & set(change)):
         text = _("Name the role of the picture that this is about. There are: %(names)s.")
         return BatchRow(JobRow.Outcome.ERROR, item.pk, "no_role", text % {"names": ", ".join(uses)[:500]})
-    row = {**_row_of(item, uses.get(role) or next(iter(uses.values()), None)), **change}
+    named = {name: value for name, value in change.items() if name != "role" or role}
+    row = {**_row_of(item, uses.get(role) or next(iter(uses.values()), None)), **named}
     return import_rows(item.stage, actor, [row], complete=True)[0]
 
 
@@ -162,7 +165,8 @@ def set_facts(stage: Stage, actor: User, rows: Sequence[tuple[str, Mapping[str, 
         results.append(problem)
         if problem is None:
             taken.append({**_row_of(items[key], uses.get(items[key].pk)), "facts": facts})
-    written = iter(import_rows(stage, actor, taken, complete=True, correct_facts=True) if taken else ())
+    options = {"complete": True, "correct_facts": True, "arranges": False}
+    written = iter(import_rows(stage, actor, taken, **options) if taken else ())
     return [result or next(written) for result in results]
 
 

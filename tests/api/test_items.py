@@ -10,6 +10,7 @@ from django.utils import timezone
 from annotation.models import Slot
 from annotation.services.campaigns import lifecycle
 from benchmarks.models import Image, Item, ItemFact, Stage
+from benchmarks.services import item_batches
 from jobs.models import Event
 from tests.api.clients import program
 from tests.api.test_protocol import problem, send
@@ -169,3 +170,28 @@ def test_the_page_withdraws_and_restores_by_the_same_rules(world: World) -> None
     client.post(f"{page}restore/")
     item.refresh_from_db()
     assert item.withdrawn_at is None
+
+
+def test_facts_of_sets_read_no_picture(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    (item,) = world.add_items(1)
+    Stage.objects.filter(pk=world.stage.pk).update(pictures=Stage.Pictures.SET)
+    item.images.update(role="p001")
+    arranged: list[int] = []
+    monkeypatch.setattr(item_batches, "arrange", lambda item: arranged.append(item.pk))
+    client = program(world.mara, "write")
+    content = {"stage": "relevance", "rows": [{"key": item.key, "facts": {"score": 3}}]}
+    reply = send(client, "PUT", f"{B}items:facts/", content)
+    assert reply.json()["results"][0]["status"] == 200 and item.facts.count() == 1
+    assert arranged == []
+    added = batch(client, [{"key": "set", "picture": SHA, "role": "p001", "country": "Egypt"}], stage="relevance")
+    assert arranged == [added.json()["results"][0]["id"]], "pictures are arranged where they come"
+
+
+def test_an_empty_role_is_the_one_that_the_picture_has(world: World) -> None:
+    (item,) = world.add_items(1)
+    Stage.objects.filter(pk=world.stage.pk).update(pictures=Stage.Pictures.NAMED)
+    item.images.update(role="a")
+    client, url = program(world.mara, "write"), f"{B}items/{item.pk}/"
+    reply = send(client, "PATCH", url, {"role": "", "alt": "A boat"}, if_match="*")
+    assert reply.status_code == 200, reply.content
+    assert list(item.images.values_list("role", "alt")) == [("a", "A boat")]
