@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.access import answer_for_review
-from annotation.models import Exclusion, Resolution
+from annotation.models import Annotation, Exclusion, Resolution
 from annotation.services.answers.exclusions import exclude, lift_exclusion
 from annotation.services.review import reviews, second_reviews
 from api.protocol.contents import problem
@@ -106,12 +106,18 @@ class ResolutionList(ResourceView):
 
 
 def find_rater(benchmark: Benchmark, name: str) -> Rater:
-    """Who takes part in the benchmark under this pseudonym, or this name of a model. Raises Refused."""
-    for line in raters_of(benchmark, timezone.now()):
-        if rater_name(line.rater, benchmark.pseudonym) == name:
-            return line.rater
-    text = _("Nobody of this name answers in the benchmark.")
-    raise Refused(text, errors=[problem("/rater", "unknown", text)])
+    """Who takes part in the benchmark under this pseudonym, or else this name of one model. Raises Refused."""
+    raters = {line.rater.pk: line.rater for line in raters_of(benchmark, timezone.now())}
+    for rater in raters.values():
+        if benchmark.pseudonym(rater.pk) == name:
+            return rater
+    named = [rater for rater in raters.values() if rater_name(rater, benchmark.pseudonym) == name]
+    if len(named) == 1:
+        return named[0]
+    code, text = "unknown", _("Nobody of this name answers in the benchmark.")
+    if named:
+        code, text = "ambiguous", _("Several models have this name. Name the pseudonym.")
+    raise Refused(text, errors=[problem("/rater", code, text)])
 
 
 def exclusions_in(benchmark: Benchmark) -> Any:
@@ -126,8 +132,18 @@ def exclusion_of(benchmark: Benchmark, exclusion_id: int) -> Exclusion:
     return row
 
 
+def has_shared_name(benchmark: Benchmark, rater: Rater) -> bool:
+    """Whether another model that answers in the benchmark has the same name, in another setting."""
+    if rater.kind != Rater.Kind.MODEL:
+        return False
+    others = Rater.objects.filter(kind=Rater.Kind.MODEL, team=rater.team_id, name=rater.name).exclude(pk=rater.pk)
+    answers = Annotation.objects.filter(rater__in=others, assignment__campaign__stage__benchmark=benchmark)
+    return answers.exists()
+
+
 def exclusion_json(row: Exclusion) -> dict[str, Any]:
-    name = rater_name(row.rater, row.benchmark.pseudonym)
+    pseudonym = row.benchmark.pseudonym
+    name = pseudonym(row.rater_id) if has_shared_name(row.benchmark, row.rater) else rater_name(row.rater, pseudonym)
     return {"id": row.pk, "rater": name, "reason": row.reason, "at": row.at, "lifted_at": row.lifted_at}
 
 

@@ -24,6 +24,7 @@ from releases.services.foreign.foreign_uploads import look_into
 
 def start_foreign(benchmark: Benchmark, stage: Stage, user: User, content: dict[str, Any]) -> Job:
     """Items, and answers where a campaign is named. Raises Refused, Conflict and Http404."""
+    _check_stage(stage)
     stored = _stored(user, content)
     _scan, mapping = _look(stored, stage, content)
     campaign = _campaign(benchmark, stage, user, content)
@@ -33,6 +34,7 @@ def start_foreign(benchmark: Benchmark, stage: Stage, user: User, content: dict[
 
 def foreign_preview_json(stage: Stage, user: User, content: dict[str, Any]) -> dict[str, Any]:
     """Raises Refused."""
+    _check_stage(stage)
     scan, mapping = _look(_stored(user, content), stage, content)
     roles = {**mapping.roles, mapping.key: "key", mapping.picture: "file", mapping.text: "text"}
     return {
@@ -56,6 +58,12 @@ def _row_json(row: Any) -> dict[str, str]:
 
 def _refused(member: str, text: str) -> Refused:
     return Refused(text, errors=[problem(f"/{member}", "refused", text)])
+
+
+def _check_stage(stage: Stage) -> None:
+    """The page offers only stages whose items are not derived. Raises Refused."""
+    if stage.derivation:
+        raise _refused("stage", _("Items of this stage are derived. Choose another stage."))
 
 
 def _stored(user: User, content: dict[str, Any]) -> StoredForeign:

@@ -103,9 +103,10 @@ def find_file(job: Job) -> ExportFile | None:
     at = parse_datetime(stored["at"])
     assert at is not None
     file = ExportFile(**{**stored, "at": at})
+    if timezone.now() >= file.available_until:
+        return None
     benchmark = _benchmark(job)
-    is_late = timezone.now() >= file.available_until
-    if benchmark is None or is_late or answers_withdrawn_since(benchmark, job.params["campaigns"], at).exists():
+    if benchmark is None or answers_withdrawn_since(benchmark, job.params["campaigns"], at).exists():
         return None
     return file if default_storage.exists(file.stored) else None
 

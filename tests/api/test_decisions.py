@@ -6,6 +6,8 @@ import pytest
 
 from annotation.models import Annotation, Campaign, Exclusion, Review
 from benchmarks.models import Stage
+from people.models import Rater
+from tests.annotation.files.test_answer_files import import_answers, rows_of
 from tests.api.clients import program
 from tests.api.test_protocol import problem, send
 from tests.evaluation.data import an_open_campaign, give_ratings
@@ -71,3 +73,20 @@ def test_lists_that_are_empty_are_pages(world: World) -> None:
     client: Any = program(world.mara, "export")
     for name in ("resolutions", "collections", "table-specs", "exclusions"):
         assert client.get(f"{B}{name}/").json() == {"results": [], "next": None, "previous": None}
+
+
+def test_models_of_one_name_need_their_pseudonym(world: World, campaign: Campaign) -> None:
+    model = {"rater": "LLaVA", "rater_kind": "model", "cohort": None, "target": "Egypt"}
+    rows = rows_of(world, {**model, "setting": "main"}, {**model, "setting": "text_only"}, {**model, "rater": "Alone"})
+    import_answers(campaign, rows, "a.jsonl")
+    client, url = program(world.mara, "write", "export"), f"{B}exclusions/"
+    refused = problem(send(client, "POST", url, {"rater": "LLaVA", "reason": "x"}), 422, "refused")
+    assert refused["detail"] == "Several models have this name. Name the pseudonym."
+    assert not Exclusion.objects.exists()
+    text_only = Rater.objects.get(name="LLaVA", setting="text_only")
+    pseudonym = world.benchmark.pseudonym(text_only.pk)
+    created = send(client, "POST", url, {"rater": pseudonym, "reason": "No pictures."})
+    assert (created.status_code, created.json()["rater"]) == (201, pseudonym), created.content
+    assert Exclusion.objects.get().rater == text_only
+    assert send(client, "POST", url, {"rater": "Alone", "reason": "x"}).json()["rater"] == "Alone"
+    assert {row["rater"] for row in client.get(url).json()["results"]} == {pseudonym, "Alone"}

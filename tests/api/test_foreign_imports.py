@@ -99,3 +99,14 @@ def test_who_may_not_work_on_the_benchmark_may_not_import(world: World, campaign
     assert start(program(world.mara, "read"), posted, key="r").status_code == 403
     other = start(program(world.owner, "write"), posted, key="o")  # uploads are their person's own
     assert other.status_code == 422
+
+
+def test_a_stage_of_derived_items_takes_no_files_of_another_tool(world: World, campaign: Campaign) -> None:
+    client = program(world.mara, "write")
+    posted = body(client, campaign.stage)
+    Stage.objects.filter(pk=campaign.stage.pk).update(derivation={"kind": "promote", "from": ["relevance"]})
+    for reply in (send(client, "POST", f"{B}imports:preview/", posted), start(client, posted)):
+        assert reply.status_code == 422, reply.content
+        assert reply.json()["detail"] == "Items of this stage are derived. Choose another stage."
+        assert reply.json()["errors"][0]["pointer"] == "/stage"
+    assert not Job.objects.filter(kind="import_foreign").exists()

@@ -288,7 +288,9 @@ def test_an_export_that_cannot_be_is_refused(world: World, campaign: Campaign) -
     assert client.get(waiting["Location"]).json()["state"] == "cancelled"
 
 
-def test_a_file_is_kept_for_a_week_and_not_after_a_withdrawal(world: World, campaign: Campaign) -> None:
+def test_a_file_is_kept_for_a_week_and_not_after_a_withdrawal(
+    world: World, campaign: Campaign, django_assert_num_queries: Any
+) -> None:
     client = program(world.mara, "export")
     old, new = export(world), export(world)
     job = Job.objects.get(pk=old["id"])
@@ -296,6 +298,8 @@ def test_a_file_is_kept_for_a_week_and_not_after_a_withdrawal(world: World, camp
     job.save()
     problem(client.get(f"{EXPORTS}{old['id']}/file/"), 410, "gone")
     assert client.get(f"{EXPORTS}{old['id']}/").json()["file"] is None
+    with django_assert_num_queries(0):
+        assert export_files.find_file(job) is None, "lateness needs no look-up"
     assert client.get(f"{EXPORTS}{new['id']}/file/").status_code == 200
     assert export_files.delete_old(timezone.now()) == 0
     withdraw_consent(world, world.tarek)
