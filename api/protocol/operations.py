@@ -4,7 +4,8 @@
                body=BenchmarkChange, reply=BenchmarkSerializer)
     def patch(self, request, slug): ...
 
-The view reads `self.content`. What changes something runs in one transaction, with the row of its Idempotency-Key.
+The view reads `self.content`. What changes something runs in one transaction, with the row of its Idempotency-Key,
+unless `asks_others` or `own_transactions` is set.
 """
 
 import functools
@@ -27,6 +28,8 @@ MATCHED = ("patch", "put", "delete")
 READ_PROBLEMS = (400, 401, 403, 404, 406, 429)
 WRITE_PROBLEMS = (*READ_PROBLEMS, 409, 413, 415, 422)
 MATCH_PROBLEMS = (412, 428)
+STORED_REPLY = "The same key and body are answered with the stored reply, for 48 hours."
+UNUSED_KEY = "Without effect: this request may be repeated without a key."
 
 
 @dataclass(frozen=True)
@@ -66,11 +69,15 @@ def operation(
     tags: Sequence[str] | None = None,
     media_type: str = "",
     asks_others: bool = False,
+    own_transactions: bool = False,
 ) -> Callable[[Callable[..., Response]], Callable[..., Response]]:
     """Describe a method of a view and keep it to that. `scope`: what a token needs, "" for any token. `needs_key`: an
     Idempotency-Key is required. `secrets`: members of the reply that are sent once. `matched`: whether PATCH, PUT and
     DELETE need If-Match, which the view checks by `check_match`. `media_type`: of a reply that is a file.
-    `asks_others`: it waits for another server, so it runs in no transaction and takes no Idempotency-Key."""
+    `asks_others`: it waits for another server, so it runs in no transaction and takes no Idempotency-Key.
+    `own_transactions`: its service has transactions that must not be inside another one, and a repeated request takes
+    effect once by itself, so an Idempotency-Key is ignored. The view reads `self.content` before it calls the service.
+    """
 
     def decorate(method: Callable[..., Response]) -> Callable[..., Response]:
         verb = method.__name__
@@ -88,12 +95,12 @@ def operation(
                 view.content  # noqa: B018  (a body that nothing has read may be wrong, too: then all is undone)
                 return response
 
-            if verb in READS or asks_others:
+            if verb in READS or asks_others or own_transactions:
                 return method(view, request, *args, **kwargs)
             return run_once(request, act, needs_key=needs_key, secrets=secrets)
 
         run.operation = Operation(name, scope, body, names_of(parameters))  # type: ignore[attr-defined]
-        headers = _headers(verb, needs_key, needs_match)
+        headers = _headers(verb, needs_key, needs_match, UNUSED_KEY if own_transactions else STORED_REPLY)
         return extend_schema(
             operation_id=name, summary=summary, description=description, request=body, responses=replies,
             parameters=[*_path(method), *(parameters or ()), *([] if asks_others else headers)],
@@ -121,10 +128,9 @@ def _kind(name: str) -> Any:
     return {"type": "string", "pattern": "^[-a-zA-Z0-9_]+$"}
 
 
-def _headers(verb: str, needs_key: bool, needs_match: bool) -> list[OpenApiParameter]:
+def _headers(verb: str, needs_key: bool, needs_match: bool, words: str) -> list[OpenApiParameter]:
     headers = []
     if verb == "post":
-        words = "The same key and body are answered with the stored reply, for 48 hours."
         headers = [OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, required=needs_key,
                                     description=words)]  # fmt: skip
     if needs_match:

@@ -49,13 +49,14 @@ class NothingToDo(Conflict):
 
 class ClaimList(ResourceView):
     @operation("claim_create", "Take the next item of a campaign, or the one in hand", scope="answer",
-               reply=shapes.Claim)  # fmt: skip
+               reply=shapes.Claim, own_transactions=True)  # fmt: skip
     def post(self, request: Request, slug: str, campaign_id: int) -> Response:
         place = open_work_for(request.user, campaign_id)
         benchmark = place.campaign.stage.benchmark
         if benchmark.slug != slug:
             raise Http404
         check_allowed(benchmark)
+        self.content  # noqa: B018  (a body that is wrong is refused before anything is claimed)
         work = get_or_claim_work(rater_of(request.user), place, timezone.now())
         if work.no_work is not None or work.current is None:
             raise nothing_to_do(work.no_work or NoWork("nothing_yet"), request.user)
@@ -114,7 +115,7 @@ class AnswerDraft(AssignmentView):
 
 class SubmissionList(AssignmentView):
     @operation("submission_create", "Submit answers; late work is kept", scope="answer", body=shapes.NewSubmission,
-               reply=shapes.SubmissionDone, status=201)  # fmt: skip
+               reply=shapes.SubmissionDone, status=201, own_transactions=True)  # fmt: skip
     def post(self, request: Request, assignment_id: int) -> Response:
         assignment = self.assignment(request, assignment_id)
         content = self.content

@@ -4,11 +4,14 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Campaign
+from annotation.services.answers import submit as answer_services
 from annotation.services.campaigns import lifecycle
 from annotation.services.queue import leases
+from api.views import answers as answer_views
 from benchmarks.models import Benchmark
 from people.services import tokens
 from tests.api.clients import program
@@ -71,6 +74,34 @@ def test_what_the_sheet_refuses_is_named_by_question(world: World, campaign: Cam
     assert send(client, "PUT", url, {"answers": {}, "version": 0}).status_code == 200, "a draft may lack something"
     assert not Annotation.objects.exists()
     assert world.client(world.nour).get(f"/work/{campaign.pk}/").status_code == 200
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_services_have_their_own_transactions(
+    world: World, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A claim that waits for places of others must hold none itself: two programs would wait for each other."""
+    claim, take = answer_views.get_or_claim_work, answer_services.submit
+    outside = []
+
+    def claim_outside(*args: Any) -> Any:
+        outside.append(not connection.in_atomic_block)
+        return claim(*args)
+
+    def submit_outside(*args: Any) -> Any:
+        outside.append(not connection.in_atomic_block)
+        return take(*args)
+
+    monkeypatch.setattr(answer_views, "get_or_claim_work", claim_outside)
+    monkeypatch.setattr(answer_services, "submit", submit_outside)
+    client = program(world.nour, "answer")
+    problem(send(client, "POST", claims(campaign), {"wrong": 1}), 400, "invalid-content")
+    assert not Assignment.objects.exists(), "a wrong body claims nothing"
+    number = send(client, "POST", claims(campaign), idempotency_key="c").json()["current"]["id"]
+    problem(submit(client, number, wrong=1), 400, "invalid-content")
+    assert not Annotation.objects.exists(), "a wrong body submits nothing"
+    assert submit(client, number).status_code == 201
+    assert outside == [True, True]
 
 
 def test_late_work_is_kept(world: World, campaign: Campaign) -> None:
