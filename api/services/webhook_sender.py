@@ -12,6 +12,7 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpcore
 import httpx
@@ -37,6 +38,7 @@ RETRY_AFTER = tuple(
     timedelta(seconds=seconds) for seconds in (5, 300, 1800, 2 * 3600, 5 * 3600, 10 * 3600, 14 * 3600)
 )  # fmt: skip
 GIVE_UP = timedelta(days=3)  # of failures, then the webhook is switched off
+MANY_FAILURES = 100  # in a row and over GIVE_UP: it is switched off before any one message has used its attempts
 REST = timedelta(seconds=5)  # after a failure, doubled up to MOST_REST
 MOST_REST = timedelta(seconds=60)
 THREADS = 8
@@ -106,8 +108,8 @@ def _send(delivery: WebhookDelivery, at: datetime) -> PostResult:
 
 def post(url: str, body: bytes, headers: dict[str, str], seconds: float = SECONDS) -> PostResult:
     """One request: to a public address, without redirects, within its time, and at most 64 KB are read."""
-    transport = Transport(in_clear=url.startswith("http:"), private=False)
     try:
+        transport = Transport(in_clear=urlsplit(url).scheme != "https", private=False)
         with (
             deadline(seconds),
             httpx.Client(transport=transport, timeout=seconds, trust_env=False) as client,
@@ -158,11 +160,13 @@ def _settle_failure(webhook: Webhook, row: WebhookDelivery, at: datetime) -> Non
     webhook.failures += 1
     webhook.failing_since = webhook.failing_since or at
     webhook.rest_until = at + min(REST * 2 ** min(webhook.failures - 1, 10), MOST_REST)
-    if row.attempts <= len(RETRY_AFTER):
-        row.next_at = at + RETRY_AFTER[row.attempts - 1]
-        return
-    row.state, row.next_at = State.FAILED, None
-    if at - webhook.failing_since >= GIVE_UP and webhook.state == Webhook.State.ACTIVE:
+    is_last = row.attempts > len(RETRY_AFTER)
+    if is_last:
+        row.state, row.next_at = State.FAILED, None
+    else:  # no attempts: "Send again" was pressed while it was on its way
+        row.next_at = at + RETRY_AFTER[max(row.attempts, 1) - 1]
+    has_failed_long = at - webhook.failing_since >= GIVE_UP and (is_last or webhook.failures >= MANY_FAILURES)
+    if has_failed_long and webhook.state == Webhook.State.ACTIVE:
         webhook.state = Webhook.State.FAILED
         _notify(webhook, at)
 

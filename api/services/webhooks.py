@@ -100,10 +100,16 @@ def send_test(webhook: Webhook, at: datetime) -> WebhookDelivery:
 
 
 def redeliver(delivery: WebhookDelivery, at: datetime) -> WebhookDelivery:
-    """The same message once more, at once and by the same schedule. Raises WebhookRefused."""
-    _check_active(delivery.webhook)
+    """The same message once more, at once and by the same schedule. Raises WebhookRefused.
+
+    The webhook is locked before the message, in the order in which a sender locks them.
+    """
     with transaction.atomic():
-        row = WebhookDelivery.objects.select_for_update().get(pk=delivery.pk)
+        webhook = Webhook.objects.select_for_update().filter(pk=delivery.webhook_id).first()
+        row = WebhookDelivery.objects.select_for_update().filter(pk=delivery.pk).first() if webhook else None
+        if webhook is None or row is None:
+            raise WebhookRefused(_("This message was deleted. It cannot be sent again."))
+        _check_active(webhook)
         row.state, row.attempts, row.next_at = WebhookDelivery.State.WAITING, 0, at
         row.save(update_fields=["state", "attempts", "next_at"])
         Webhook.objects.filter(pk=row.webhook_id).update(rest_until=None)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotation.models import Assignment, CampaignCohort, Slot
@@ -220,12 +221,14 @@ def test_a_kill_between_event_and_message_loses_nothing(
 ) -> None:
     make(world, receiver.url)
     happen(world)
+    write = webhook_messages._write
     with monkeypatch.context() as killed:
 
-        def die(*_args: Any) -> None:
+        def write_and_die(*args: Any) -> None:
+            assert write(*args) == 1
             raise KeyboardInterrupt
 
-        killed.setattr(webhook_messages, "feed_epoch", die)
+        killed.setattr(webhook_messages, "_write", write_and_die)
         with pytest.raises(KeyboardInterrupt):
             tick()
     assert not WebhookDelivery.objects.exists()
@@ -251,18 +254,45 @@ def test_a_kill_while_a_message_is_sent_sends_it_again_with_the_same_id(
     assert first == second
 
 
-def test_a_webhook_of_a_restored_database_reads_on(world: World, receiver: Receiver) -> None:
-    webhook, _secret = make(world, receiver.url)
+def test_a_webhook_of_a_restored_database_begins_at_the_present(world: World, receiver: Receiver) -> None:
+    """Nothing of its history is sent again, and a batch that was kept is in nobody's way."""
+    items = world.add_items(1)
+    give_ratings(an_open_campaign(world), world.egypt, world.nour, dict.fromkeys(items, "3"))
+    webhook, _secret = make(world, receiver.url, "campaign.opened", "answer.submitted")
     happen(world)
-    tick()
+    happen(world, "answer.submitted", f"assignment:{Assignment.objects.get().pk}", counted=True, version=1)
+    assert tick() == 2
     Webhook.objects.filter(pk=webhook.pk).update(epoch="another", position_xact="999999999999")
     happen(world, target="campaign:2")
     with connection.cursor() as cursor:
         cursor.execute("SET session_replication_role = replica")
         cursor.execute("UPDATE jobs_event SET xact = '0'")
         cursor.execute("SET session_replication_role = DEFAULT")
-    tick()
-    assert contents(receiver)[-1]["data"]["target"] == "campaign:2"
+    later = timezone.now() + timedelta(minutes=2)
+    assert tick(later) == 0 and tick(later) == 0
+    happen(world, target="campaign:3")
+    assert tick(later) == 1
+    assert contents(receiver)[-1]["data"]["target"] == "campaign:3"
+
+
+def test_a_webhook_that_cannot_be_read_stops_no_other(
+    world: World, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken, _secret = make(world, OUTSIDE)
+    make(world, receiver.url)
+    happen(world)
+    write = webhook_messages._write
+    with monkeypatch.context() as patched:
+
+        def write_or_fail(webhook: Webhook, *args: Any) -> int:
+            if webhook.pk == broken.pk:
+                raise ValueError
+            return write(webhook, *args)
+
+        patched.setattr(webhook_messages, "_write", write_or_fail)
+        assert tick() == 1
+    assert webhook_messages.read_all(timezone.now()) == 1, "its events are read when it can be read again"
+    assert broken.deliveries.count() == 1
 
 
 # ---- receivers that fail ---------------------------------------------------------------------------------------------
@@ -305,6 +335,57 @@ def test_after_three_days_of_failures_it_is_switched_off_with_a_notice(world: Wo
         assert tick(at + timedelta(hours=1)) == 0
         with pytest.raises(webhooks.WebhookRefused, match="switched off"):
             webhooks.send_test(webhook, at)
+
+
+def test_a_receiver_of_many_events_is_switched_off_before_a_message_is_given_up(world: World) -> None:
+    with receiving(503) as receiver:
+        webhook, _secret = make(world, receiver.url)
+        happen(world)
+        at = timezone.now()
+        Webhook.objects.update(failing_since=at - timedelta(days=3), failures=webhook_sender.MANY_FAILURES - 2)
+        assert tick(at) == 1
+        webhook.refresh_from_db()
+        assert webhook.state == "active", "few failures"
+        assert tick(at + timedelta(minutes=1)) == 1
+        webhook.refresh_from_db()
+        assert (webhook.state, webhook.deliveries.get().state) == ("failed", "waiting")
+        assert Event.objects.filter(verb="webhook.failed").count() == 1
+        webhooks.change(webhook, {"active": True}, world.mara)
+        Webhook.objects.update(failing_since=at, failures=webhook_sender.MANY_FAILURES)
+        assert tick(at + timedelta(days=2)) == 1
+        webhook.refresh_from_db()
+        assert webhook.state == "active", "not for three days"
+
+
+def test_a_message_sent_again_while_it_is_sent_keeps_the_schedule(world: World) -> None:
+    webhook, _secret = make(world, OUTSIDE)
+    happen(world)
+    at = timezone.now()
+    webhook_messages.read_all(at)
+    taken = webhook_sender.claim(at)
+    assert taken is not None
+    with CaptureQueriesContext(connection) as queries:
+        webhooks.redeliver(taken, at)
+    locks = [query["sql"].partition(" FROM ")[2] for query in queries if "FOR UPDATE" in query["sql"]]
+    assert [lock.split()[0] for lock in locks] == ['"api_webhook"', '"api_webhookdelivery"'], "as a sender locks them"
+    assert webhook_sender.claim(at) is None, "it is still on its way"
+    webhook_sender.settle(taken, webhook_sender.PostResult(500, "status"), 0.1, at)
+    assert webhook.deliveries.get().next_at == at + RETRY_AFTER[0]
+
+
+def test_what_was_deleted_or_switched_off_meanwhile_is_not_sent_again(world: World) -> None:
+    webhook, _secret = make(world, OUTSIDE)
+    message = webhooks.send_test(webhook, timezone.now())
+    delivery = WebhookDelivery.objects.select_related("webhook").get()
+    webhooks.change(webhook, {"active": False}, world.mara)
+    with pytest.raises(webhooks.WebhookRefused, match="switched off"):
+        webhooks.redeliver(delivery, timezone.now())
+    message.delete()
+    with pytest.raises(webhooks.WebhookRefused, match="deleted"):
+        webhooks.redeliver(delivery, timezone.now())
+    webhooks.delete(webhook, world.mara)
+    with pytest.raises(webhooks.WebhookRefused, match="deleted"):
+        webhooks.redeliver(delivery, timezone.now())
 
 
 def test_a_success_ends_a_row_of_failures(world: World, receiver: Receiver) -> None:
@@ -369,6 +450,15 @@ def test_a_name_that_leads_into_a_private_network_is_refused(settings: Any, monk
     settings.FETCH_ALLOW = []
     monkeypatch.setattr("socket.getaddrinfo", lambda *_args, **_more: [(2, 1, 6, "", ("10.0.0.5", 0))])
     assert post(OUTSIDE, b"{}", {}).error == "private"
+
+
+@pytest.mark.parametrize("scheme", ["http", "HTTP", "Http"])
+def test_nothing_goes_to_the_internet_in_clear_text(
+    settings: Any, monkeypatch: pytest.MonkeyPatch, scheme: str
+) -> None:
+    settings.FETCH_ALLOW = []
+    monkeypatch.setattr("socket.getaddrinfo", lambda *_args, **_more: [(2, 1, 6, "", ("93.184.216.34", 0))])
+    assert post(f"{scheme}://receiver.example.org/x", b"{}", {}, 0.3).error == "in_clear"
 
 
 def test_redirects_endless_bodies_and_clear_text_are_refused(settings: Any) -> None:
