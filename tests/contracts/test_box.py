@@ -50,6 +50,11 @@ def test_what_is_no_number_is_refused_and_stays_as_it_was_typed(left: str) -> No
     assert 'value="71"' in html
 
 
+def test_a_number_that_is_too_large_for_a_float_is_refused() -> None:
+    parsed = sheet().parse({"q": [[10**400, 0.1, 0.2, 0.2]]}, Shown(1, images=(PICTURE,)))
+    assert [problem.code for problem in parsed.errors["q"]] == ["box_outside"]
+
+
 def test_rows_left_empty_are_no_boxes_and_a_half_filled_one_is_told() -> None:
     _raw, parsed = parse_typed(sheet(most=3), "", "", "", "", "10", "10", "20", "20", "", "", "", "")
     assert parsed.answers["q"] == [{"x0": 0.1, "y0": 0.1, "x1": 0.2, "y1": 0.2}]

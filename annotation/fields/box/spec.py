@@ -317,7 +317,8 @@ def parse_box(row: Any, labels: Sequence[Option] = ()) -> Box:
 def _upright(row: Iterable[Any]) -> Box:
     sides: list[float] = []
     for coordinate in row:
-        if isinstance(coordinate, bool) or not isinstance(coordinate, (int, float)) or not isfinite(coordinate):
+        is_number = isinstance(coordinate, (int, float)) and not isinstance(coordinate, bool)
+        if not is_number or (isinstance(coordinate, float) and not isfinite(coordinate)):
             raise InvalidAnswer("box_not_numbers", given=str(coordinate)[:20])
         if not 0 <= coordinate <= 1:
             raise InvalidAnswer("box_outside")
