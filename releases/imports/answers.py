@@ -1,12 +1,15 @@
 """Answers of a release: each goes through the sheet that it was given to, and its codes are made anew."""
 
+import logging
 from collections.abc import Sequence
 
+from django.db import Error as DatabaseFailure
 from django.utils.translation import gettext as _
 
 from annotation.displays.shown_item import build_shown, upload_info
 from annotation.models import Annotation, Assignment, Rating, SheetVersion
-from annotation.services.answers.model_answers import OF_RUNS
+from annotation.services.answers.annotation_writing import retract
+from annotation.services.answers.model_answers import OF_RUNS, SUPERSEDED
 from annotation.services.answers.submit import OF_FILES
 from annotation.sheets.sheet import ParsedSheet, Sheet
 from benchmarks.imports.problems import RowProblem
@@ -14,6 +17,8 @@ from benchmarks.models import Image
 from people.models import Cohort
 from releases.imports.manifest import SHA
 from releases.imports.state import ImportState, PendingRow
+
+log = logging.getLogger(__name__)
 
 
 def parse_answers(state: ImportState, rows: Sequence[PendingRow]) -> None:
@@ -31,9 +36,25 @@ def parse_answers(state: ImportState, rows: Sequence[PendingRow]) -> None:
         except RowProblem as problem:
             row.problem = problem
             continue
+        except (DatabaseFailure, OSError):
+            raise
+        except Exception:
+            log.exception("import of a release: answer %s could not be read", row.number)
+            row.problem = RowProblem("damaged", _("The answer cannot be read."))
+            continue
         row.values["answers"], row.extra = parsed.answers, (parsed, assignment)
         row.values["rater_id"] = assignment.rater_id
         row.values["client_key"] = _client_key(state, row)
+    _retract_replaced(rows)
+
+
+def _retract_replaced(rows: Sequence[PendingRow]) -> None:
+    """An assignment has one live answer: that of this version takes the place of the one that is there."""
+    live = [row for row in rows if row.problem is None and row.values.get("live", True)]
+    kept = [row.object_id for row in live if row.object_id is not None]
+    replaced = Annotation.objects.filter(assignment__in={row.values["assignment_id"] for row in live}, live=True)
+    for pk in replaced.exclude(pk__in=kept).values_list("pk", flat=True):
+        retract(pk, SUPERSEDED)
 
 
 def _parse(

@@ -1,7 +1,6 @@
 """The archive of a release: found, verified against its manifest, and read. Nothing is unpacked but images.zip."""
 
 import hashlib
-import shutil
 import struct
 import tempfile
 import zipfile
@@ -89,15 +88,16 @@ class ReleaseZip:
                     yield line
 
     @contextmanager
-    def pictures(self) -> Iterator[list[Archive]]:
+    def pictures(self, beat: Callable[[], None]) -> Iterator[list[Archive]]:
         """The archives of pictures, each copied to a file of its own: they are read in any order."""
         with ExitStack() as stack:
             archives = []
             for file in self.manifest.files:
                 if file.path in NESTED:
                     copy = stack.enter_context(tempfile.TemporaryFile())
-                    with self._opened(file.path) as stream:
-                        _copy(stream, copy, file.path)
+                    for block in self._blocks(file.path, beat):
+                        copy.write(block)
+                    copy.seek(0)
                     archives.append(Archive(copy, settings.IMPORT_MAX_BYTES))
             yield archives
 
@@ -132,14 +132,6 @@ class ReleaseZip:
             raise _damaged(path) from error
         with stream:
             yield stream
-
-
-def _copy(stream: BinaryIO, copy: BinaryIO, path: str) -> None:
-    try:
-        shutil.copyfileobj(stream, copy, _BLOCK)
-    except DAMAGED as error:
-        raise _damaged(path) from error
-    copy.seek(0)
 
 
 def _line(stream: BinaryIO, path: str) -> bytes:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from django.db import Error as DatabaseFailure
+from django.db.models import F
 from django.utils.translation import gettext as _
 
 from annotation.composer.validation import stage_problems
-from annotation.models import Campaign, Tally
+from annotation.models import Campaign, Resolution, Tally
 from annotation.sheets.sheet import Sheet, SheetError
 from benchmarks.imports.problems import RowProblem
 from benchmarks.models import Image, LabelSet, RaterName
@@ -20,7 +23,9 @@ from releases.imports.answers import parse_answers, write_ratings
 from releases.imports.pictures import store_picture
 from releases.imports.state import ImportState, PendingRow
 from releases.imports.values import key_text
+from releases.models import ImportedRow
 
+log = logging.getLogger(__name__)
 Hook = Callable[[ImportState, Sequence[PendingRow]], None]
 PERSON = re.compile(r"[A-Za-z0-9._-]{1,40}")
 RUN_NUMBERS = ("answers", "links")  # options of a run that name another one
@@ -115,6 +120,12 @@ def _store_images(state: ImportState, rows: Sequence[PendingRow]) -> None:
         except RowProblem as problem:
             row.problem = problem
             continue
+        except (DatabaseFailure, OSError):
+            raise
+        except Exception:
+            log.exception("import of a release: picture %s could not be read", row.number)
+            row.problem = RowProblem("damaged", _("The picture is damaged or ends early. Download the release again."))
+            continue
         row.object_id = image.pk
         row.remark = "" if image.bytes else "no_file"
         if image.sha256 != row.row["sha256"]:
@@ -128,6 +139,31 @@ def _check_label_sets(state: ImportState, rows: Sequence[PendingRow]) -> None:
         if known is not None and known.digest != row.values.get("digest"):
             text = _("The team has other labels under “%(name)s”. Import the release into another team.")
             row.problem = RowProblem("differs", text % {"name": known.reference})
+
+
+def _check_labels(state: ImportState, rows: Sequence[PendingRow]) -> None:
+    """Labels are added only to versions that an import makes and has not finished: others have all of theirs."""
+    ids = {row.values["label_set_id"] for row in rows if row.object_id is None}
+    sets = LabelSet.objects.filter(team=state.team).in_bulk(ids)
+    made = ImportedRow.objects.filter(benchmark__team=state.team, kind="label_sets", object_id__in=ids)
+    times: dict[int, Any] = {}
+    for pk, at in made.filter(seen__finished_at=None).values_list("object_id", F("seen__created_at")):
+        times[pk] = min(at, times.get(pk, at))
+    for row in rows:
+        known = sets.get(row.values["label_set_id"]) if row.object_id is None else None
+        if known is not None and (known.pk not in times or known.created_at < times[known.pk]):
+            text = _("The team has other labels under “%(name)s”. Import the release into another team.")
+            row.problem = RowProblem("differs", text % {"name": known.reference})
+
+
+def _end_resolutions(state: ImportState, rows: Sequence[PendingRow]) -> None:
+    """A question of a unit has one live resolution: that of this version takes the place of the one there."""
+    live = [row for row in rows if row.values.get("live", True)]
+    kept = [row.object_id for row in live if row.object_id is not None]
+    places = {(row.values["unit_id"], row.values["field"]) for row in live}
+    found = Resolution.objects.filter(unit__in={unit for unit, _field in places}, live=True).exclude(pk__in=kept)
+    ended = [pk for pk, *place in found.values_list("pk", "unit_id", "field") if tuple(place) in places]
+    Resolution.objects.filter(pk__in=ended).update(live=False, ended_at=state.at)
 
 
 def _create_tallies(state: ImportState, rows: Sequence[PendingRow]) -> None:
@@ -160,8 +196,10 @@ PREPARE: Mapping[str, Hook] = {
     "raters": _match_raters,
     "images": _store_images,
     "label_sets": _check_label_sets,
+    "labels": _check_labels,
     "runs": _translate_run_numbers,
     "annotations": parse_answers,
+    "resolutions": _end_resolutions,
 }
 AFTER: Mapping[str, Hook] = {
     "raters": _name_raters,

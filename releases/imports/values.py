@@ -20,6 +20,8 @@ from benchmarks.imports.recipe_file import is_storable
 from releases.rows.site.kinds import NUMBER, SiteKind, key_of
 
 LONGEST_KEY = 700
+_TEXTS = ("card", "name", "names")
+_OBJECTS = ("authors",)
 
 
 def parse_line(kind: SiteKind, line: bytes) -> dict[str, Any]:
@@ -70,9 +72,10 @@ def _value(model_field: models.Field[Any, Any], raw: Any) -> Any:
     if raw is None:
         if not model_field.null and not isinstance(model_field, models.JSONField):
             raise _refused(model_field, _("It must not be empty."))
-        return None
+        if model_field.null or model_field.default not in (dict, list):
+            return None
     if isinstance(model_field, models.JSONField):
-        return raw
+        return _json(model_field, raw)
     if isinstance(model_field, models.BinaryField):
         return _bytes(model_field, raw)
     if isinstance(raw, dict) or (isinstance(raw, list) and model_field.get_internal_type() != "ArrayField"):
@@ -91,6 +94,24 @@ def _value(model_field: models.Field[Any, Any], raw: Any) -> Any:
     if isinstance(value, datetime) and timezone.is_naive(value):
         raise _refused(model_field, _("The time has no time zone."))
     return value
+
+
+def _json(model_field: models.Field[Any, Any], raw: Any) -> Any:
+    """Of the shape that pages read: the type of the default, and texts where only texts are written."""
+    is_texts, is_objects = model_field.name in _TEXTS, model_field.name in _OBJECTS
+    if (model_field.default is dict or is_texts) and not isinstance(raw, dict):
+        raise _refused(model_field, _("It must be a JSON object."))
+    if model_field.default is list and not isinstance(raw, list):
+        raise _refused(model_field, _("It must be a list."))
+    if is_texts and not _are_texts(raw):
+        raise _refused(model_field, _("Its values must be texts."))
+    if is_objects and not all(isinstance(entry, dict) and _are_texts(entry) for entry in raw):
+        raise _refused(model_field, _("It must be a list of JSON objects whose values are texts."))
+    return raw
+
+
+def _are_texts(content: Mapping[str, Any]) -> bool:
+    return all(isinstance(text, str) for text in content.values())
 
 
 def _bytes(model_field: models.Field[Any, Any], raw: Any) -> bytes:

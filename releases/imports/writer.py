@@ -48,6 +48,7 @@ class KindWriter:
             hook(self.state, todo)
         self._save(self._usable(todo))
         self._remember(self._usable(rows))
+        self._mark_seen(rows)
         return rows
 
     @staticmethod
@@ -127,14 +128,14 @@ class KindWriter:
     def _save(self, rows: Sequence[PendingRow]) -> None:
         new = [row for row in rows if row.object_id is None]
         changed = [row for row in rows if not row.is_new and not self.kind.shared]
+        for row in changed:  # first: what is no longer live makes room for what takes its place
+            self._alone(row, self._update)
         try:
             with transaction.atomic():
                 self._insert(new)
         except (IntegrityError, DataError):
             for row in new:
                 self._alone(row, self._insert)
-        for row in changed:
-            self._alone(row, self._update)
         written = self._usable([*new, *changed])
         self._set_own_references(written)
         hook = hooks.AFTER.get(self.kind.key)
@@ -205,3 +206,9 @@ class KindWriter:
             written, update_conflicts=True, unique_fields=["benchmark", "kind", "key"],
             update_fields=["object_id", "digest", "seen"],
         )  # fmt: skip
+
+    def _mark_seen(self, rows: Sequence[PendingRow]) -> None:
+        """Rows that were rejected are in this version all the same: what they became earlier stays."""
+        rejected = [row.known.pk for row in rows if row.problem is not None and row.known is not None]
+        if rejected:
+            ImportedRow.objects.filter(pk__in=rejected).update(seen=self.state.release_import)

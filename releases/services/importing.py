@@ -4,7 +4,8 @@ An import that was stopped or killed goes on with the row it was at. Until all f
 """
 
 import errno
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
 from django.core.files.storage import default_storage
@@ -32,6 +33,7 @@ from releases.rows.site.registry import site_kinds
 
 KIND = "import_release"
 BATCH = 500
+BEAT_SECONDS = 5.0
 WITH_PICTURES = 25  # reading them takes most of the time
 PICTURE_FILES = "picture_files"
 Outcome = JobRow.Outcome
@@ -81,14 +83,29 @@ def _opened(work: JobContext) -> Iterator[ReleaseZip]:
         yield ReleaseZip(file)
 
 
+def _beat(work: JobContext) -> Callable[[], None]:
+    """For loops over the blocks of a large file: keeps the lease, and looks whether somebody asked to stop."""
+    due = time.monotonic() + BEAT_SECONDS
+
+    def beat() -> None:
+        nonlocal due
+        work.check()
+        if time.monotonic() >= due:
+            work.beat()
+            due = time.monotonic() + BEAT_SECONDS
+
+    return beat
+
+
 def _verify(work: JobContext, files: ReleaseZip) -> None:
     """Raises SourceProblem. The first cursor says that all files are as they were published."""
+    beat = _beat(work)
     files.check_names()
     files.check_manifest()
     manifest = files.manifest
     work.expect(len(manifest.files) + sum(manifest.site.values()))
     for number, file in enumerate(manifest.files, 1):
-        files.verify(file, work.check)
+        files.verify(file, beat)
         work.step(done=number, cursor={})
     work.step(done=len(manifest.files), cursor={"kind": 0, "row": 0, "number": len(manifest.files)})
 
@@ -96,8 +113,8 @@ def _verify(work: JobContext, files: ReleaseZip) -> None:
 def _import(work: JobContext, files: ReleaseZip, release_import: ReleaseImport) -> None:
     manifest = files.manifest
     with ExitStack() as stack:
-        archives = stack.enter_context(files.pictures())
-        pictures = ReleasedPictures(archives, files.lines(PICTURE_FILES, 0))
+        archives = stack.enter_context(files.pictures(_beat(work)))
+        pictures = ReleasedPictures(archives, work.with_heartbeat(files.lines(PICTURE_FILES, 0)))
         kinds = site_kinds(_recipe(files))
         state = ImportState(release_import, kinds, timezone.now(), work.job.created_by, pictures)
         state.read_shas()

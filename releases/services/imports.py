@@ -78,10 +78,12 @@ def start_later(benchmark: Benchmark, actor: User, stored: str) -> Job:
     if earlier is None or earlier.source != known.slug:
         text = _("This benchmark was not imported from a release of “%(slug)s”. Import it as a new benchmark.")
         raise ImportRefused(text % {"slug": known.slug})
-    if benchmark.release_imports.filter(job__state__in=Job.LIVE).exists():
-        raise ImportRefused(_("An import into this benchmark is under way. Wait for it, or stop it."))
-    texts = {"name": benchmark.name, "slug": benchmark.slug}
-    return _start(benchmark.team, actor, known, stored, benchmark=benchmark, **texts)
+    with transaction.atomic():
+        Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
+        if benchmark.release_imports.filter(job__state__in=Job.LIVE).exists():
+            raise ImportRefused(_("An import into this benchmark is under way. Wait for it, or stop it."))
+        texts = {"name": benchmark.name, "slug": benchmark.slug}
+        return _start(benchmark.team, actor, known, stored, benchmark=benchmark, **texts)
 
 
 def _start(

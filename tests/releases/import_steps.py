@@ -41,7 +41,9 @@ def start_later(benchmark: Benchmark, actor: User, data: bytes) -> Job:
     return imports.start_later(benchmark, actor, imports.keep(ContentFile(data, "release.zip")))
 
 
-def release_of(world: World, benchmark_id: int, version: str = "1.0.0", pictures: str = "all") -> Release:
+def release_of(
+    world: World, benchmark_id: int, version: str = "1.0.0", pictures: str = "all", versions: bool = False
+) -> Release:
     """Of everything in a benchmark, with vectors."""
     benchmark = Benchmark.objects.get(pk=benchmark_id)
     campaigns = Campaign.objects.filter(stage__benchmark=benchmark).exclude(opened_at=None)
@@ -51,6 +53,7 @@ def release_of(world: World, benchmark_id: int, version: str = "1.0.0", pictures
         formats=("jsonl",),
         pictures=pictures,
         vectors=True,
+        versions=versions,
     )
     release = build(services.create(benchmark, world.owner, version=version, notes="", selection=selection))
     assert release.job is not None and release.job.state == "done", release.job and release.job.error

@@ -159,6 +159,8 @@ def test_rows_that_mean_harm_are_rejected_one_by_one(world: World, release: Rele
     cases: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
         "answers that the sheet does not take": ("annotations", lambda row: row.update(answers={"relevance": "99"})),
         "an answer that is no object": ("annotations", lambda row: row.update(answers=[1])),
+        "a context that is a list": ("items", lambda row: row.update(context=[])),
+        "a context that is nothing": ("items", lambda row: row.update(context=None)),
         "a text that is too long": ("items", lambda row: row.update(concept="x" * 500)),
         "a NUL": ("items", lambda row: row.update(text="a\x00b")),
         "a sheet that cannot be read": ("sheet_versions", lambda row: row.update(definition={"fields": "all"})),
