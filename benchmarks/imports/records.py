@@ -177,11 +177,18 @@ def _normalise_value(value: Any, depth: int = 2) -> Any:
             for name, item in rows
             if depth > 1 or not isinstance(item, Mapping)
         }
-    if depth < 2 and isinstance(value, (int, float)) and math.isfinite(value):
+    if depth < 2 and isinstance(value, (int, float)) and _is_finite(value):
         return value
     if isinstance(value, list):
         return [clean(item)[:2000] for item in value[:50] if isinstance(item, (str, int, float))]
     return clean(value)[:2000]
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number that is larger than any other number
+        return False
 
 
 def as_value(name: str, value: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -215,21 +215,8 @@ def _source(work: JobContext, stage: Stage) -> Iterator[Source]:
             manifest = stack.enter_context(Path(params["manifest_path"]).open("rb"))
         elif params.get("manifest"):
             manifest = stack.enter_context(storage.open_binary(params["manifest"]))
-        defaults, beat = Defaults(**params["defaults"]), _count_with_heartbeat(work)
-        yield Source(files, vocabulary_of(stage), defaults, manifest, beat, MappedTable.from_params(params))
-
-
-def _count_with_heartbeat(work: JobContext) -> Callable[[], None]:
-    """While lines are only counted or passed by: keep the work, and hear if it is to stop."""
-    last = time.monotonic()
-
-    def beat() -> None:
-        nonlocal last
-        if time.monotonic() - last >= STEP_SECONDS:
-            work.beat()
-            last = time.monotonic()
-
-    return beat
+        defaults = Defaults(**params["defaults"])
+        yield Source(files, vocabulary_of(stage), defaults, manifest, work.keep_lease, MappedTable.from_params(params))
 
 
 def _measure(work: JobContext, source: Source) -> None:

@@ -5,6 +5,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import replace
 from typing import Any, BinaryIO, TypeVar
 
 from django.utils.translation import gettext as _
@@ -35,6 +36,11 @@ def foreign_files(uploads: Sequence[tuple[str, Opener]], most_bytes: int) -> lis
     if not files:
         raise SourceProblem(_("The archive holds no JSON, CSV, XML, YAML or Parquet file."))
     return files
+
+
+def with_pulse(file: ForeignFile, pulse: Callable[[], None]) -> ForeignFile:
+    """The file; `pulse` is called whenever a block of it is read."""
+    return replace(file, open=lambda: io.BufferedReader(_PulsedStream(file.open(), pulse)))
 
 
 def _members(name: str, opener: Opener, most_bytes: int) -> list[ForeignFile]:
@@ -92,6 +98,31 @@ class _MemberStream(io.RawIOBase):
         if not self.closed:
             self._inner.close()
             self._outer.close()
+        super().close()
+
+
+class _PulsedStream(io.RawIOBase):
+    def __init__(self, inner: BinaryIO, pulse: Callable[[], None]) -> None:
+        self._inner, self._pulse = inner, pulse
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        return self._inner.seek(offset, whence)
+
+    def readinto(self, buffer: Any) -> int:
+        self._pulse()
+        block = self._inner.read(len(buffer))
+        buffer[: len(block)] = block
+        return len(block)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._inner.close()
         super().close()
 
 

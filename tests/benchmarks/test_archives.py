@@ -116,7 +116,7 @@ def test_a_manifest_has_a_bound_in_bytes_and_in_lines(blank, monkeypatch):
 
 
 def test_counting_can_be_stopped_and_keeps_its_lease(blank, world, monkeypatch):
-    monkeypatch.setattr(imports, "STEP_SECONDS", 0.0)
+    monkeypatch.setattr(job_context, "BEAT_SECONDS", 0.0)
     monkeypatch.setattr(job_context, "CHECK_SECONDS", 0.0)
     data = pack_zip({"manifest.csv": b"file\n" + b"\n" * 5000 + b"a.png\n", "a.png": draw.png()})
     beats: list[int] = []

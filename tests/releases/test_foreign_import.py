@@ -5,19 +5,24 @@ import json
 import zipfile
 from collections import Counter
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 from django.utils import timezone
 
 from annotation.models import Annotation, Assignment, Campaign, Rating
 from annotation.services.files import withdrawals
-from benchmarks.models import Item, ItemImage
+from benchmarks.models import Item, ItemImage, Stage
 from benchmarks.services import safe_fetch, storage
+from benchmarks.services.images import store_image
+from benchmarks.services.intake.web_pictures import WebPictures
+from benchmarks.services.safe_fetch import FetchRefused, FetchResult
 from jobs.models import Job, JobRow
+from jobs.services import job_context, runner
 from jobs.services import lifecycle as jobs
-from jobs.services import runner
 from jobs.services.job_context import JobFailed
 from people.models import Rater
 from releases.foreign.contract import ForeignMapping
@@ -312,6 +317,58 @@ def test_addresses_are_asked_through_the_outbound_client_only(world: World, monk
     assert {reason for _outcome, reason in outcomes(job)} <= {"private", "missing", "credentials", "port", "not_found"}
     assert outcomes(job)["error", "private"] == 4
     assert not Item.objects.filter(stage=importer.stage).exists()
+
+
+def test_a_slow_server_is_asked_again_and_the_lease_is_kept(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    addresses = [f"https://pictures.example/{path.rpartition('/')[2]}" for path in PICTURES[:4]]
+    refusals = {addresses[1]: [FetchRefused("too_slow")]}
+    in_lease: list[bool] = []
+
+    def fetch(url: str, most_bytes: int) -> FetchResult:
+        jobs_now = Job.objects.filter(state="running")
+        in_lease.append(jobs_now.get().lease_until > timezone.now())
+        jobs_now.update(lease_until=timezone.now() - timedelta(seconds=1))  # a picture that took as long as the lease
+        if refusals.get(url):
+            raise refusals[url].pop()
+        return FetchResult(content(f"images/{url.rpartition('/')[2]}"), url)
+
+    def web(stage: Stage, beat: Callable[[], None]) -> WebPictures:
+        return WebPictures(stage, beat, lambda seconds: None)
+
+    importer = ForeignImporter(world, uploads_of(*LABEL_STUDIO))
+    monkeypatch.setattr(safe_fetch, "fetch", fetch)
+    monkeypatch.setattr(foreign_import, "WebPictures", web)
+    tasks = [{"id": n, "data": {"image": address}, "annotations": []} for n, address in enumerate(addresses)]
+    uploads = [("export.json", json.dumps(tasks).encode())]
+    job = importer.run(uploads, key="", picture="image")
+    assert (job.state, outcomes(job)) == ("done", {("created", ""): 4}), job.error
+    assert in_lease == [True] * 5
+    names = ItemImage.objects.filter(item__stage=importer.stage).values_list("file_name", flat=True)
+    assert set(names) == set(addresses)
+
+
+def test_a_cancellation_is_heard_between_the_pictures(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fetch(url: str, most_bytes: int) -> FetchResult:
+        Job.objects.filter(state="running").update(cancel_asked=True)
+        return FetchResult(content(PICTURES[0]), url)
+
+    importer = ForeignImporter(world, uploads_of(*LABEL_STUDIO))
+    monkeypatch.setattr(safe_fetch, "fetch", fetch)
+    monkeypatch.setattr(job_context, "CHECK_SECONDS", 0)
+    tasks = [{"id": n, "data": {"image": f"https://pictures.example/{n}.png"}, "annotations": []} for n in range(3)]
+    job = importer.run([("export.json", json.dumps(tasks).encode())], key="", picture="image")
+    assert (job.state, Item.objects.filter(stage=importer.stage).count()) == ("cancelled", 0)
+
+
+def test_a_picture_whose_file_is_gone_is_missing_and_the_rest_comes_in(world: World) -> None:
+    image, _new = store_image(world.benchmark.team, content(PICTURES[0]), name="a.png")
+    default_storage.delete(image.original_name)
+    importer = ForeignImporter(world, uploads_of(*LABEL_STUDIO))
+    rows = [{"image": f"{image.sha256}.png"}, {"image": "pic-02.png", "more": {"n": 10**400}}]
+    tasks = [{"id": number, "data": row, "annotations": []} for number, row in enumerate(rows)]
+    job = importer.run([("export.json", json.dumps(tasks).encode())], pictures_zip(), key="", picture="image")
+    assert job.state == "done", job.error
+    assert outcomes(job) == {("error", "missing"): 1, ("created", ""): 1}
 
 
 def test_hostile_uploads_end_the_job_with_a_sentence(world: World) -> None:

@@ -7,7 +7,7 @@ import json
 import logging
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -32,12 +32,13 @@ from benchmarks.imports.sources import ZipFiles
 from benchmarks.imports.vocabulary import Vocabulary, vocabulary_of
 from benchmarks.models import Item, Stage
 from benchmarks.services import storage
-from benchmarks.services.images import ImageRefused, TeamPictures, store_image
+from benchmarks.services.images import ImageRefused, TeamPictures
 from benchmarks.services.intake.picture_hashes import needs_hashes, store_hash
+from benchmarks.services.intake.web_pictures import WebPictures
 from benchmarks.services.row_import import PreparedRow, import_batch
 from jobs.models import Job, JobRow, record
 from jobs.services import lifecycle as jobs
-from jobs.services.job_context import JobContext, JobFailed, SiteFailure
+from jobs.services.job_context import JobCancelled, JobContext, JobFailed, LeaseLost, SiteFailure
 from jobs.services.kinds import JobKind, NextLink
 from people.models import Team, User
 from releases.foreign.contract import (
@@ -49,7 +50,7 @@ from releases.foreign.contract import (
     ForeignRecord,
 )
 from releases.foreign.registry import reader_for
-from releases.foreign.uploaded_files import foreign_files
+from releases.foreign.uploaded_files import foreign_files, with_pulse
 from releases.services.foreign.foreign_answers import LEFT_OUT, import_answers
 from releases.services.foreign.foreign_pictures import PictureFinder
 
@@ -70,10 +71,10 @@ class StoredForeign:
     pictures: str = ""
     listed: str = ""
 
-    def open_files(self) -> list[ForeignFile]:
-        """Raises SourceProblem."""
+    def open_files(self, pulse: Callable[[], None] = lambda: None) -> list[ForeignFile]:
+        """`pulse` is called while they are read. Raises SourceProblem."""
         openers = [(name, lambda stored=stored: storage.open_binary(stored)) for name, stored in self.files]
-        return foreign_files(openers, settings.IMPORT_MAX_BYTES)
+        return [with_pulse(file, pulse) for file in foreign_files(openers, settings.IMPORT_MAX_BYTES)]
 
 
 def start(
@@ -108,11 +109,11 @@ def run(work: JobContext) -> None:
             check_not_withdrawn(work)
             analyze()
         stored = _stored(work)
-        files = stored.open_files()
+        files = stored.open_files(work.keep_lease)
         reader = reader_for(files, mapping.tool)
         if work.job.total is None:
             work.expect(sum(1 for _row in work.with_heartbeat(reader.read(files, mapping))))
-        with _pictures(stage, stored) as pictures:
+        with _pictures(stage, stored, WebPictures(stage, work.beat)) as pictures:
             words = vocabulary_of(stage)
             ForeignImport(work, stage, place, mapping, pictures, words).run(reader.read(files, mapping))
     except SourceProblem as problem:
@@ -133,7 +134,7 @@ def _stored(work: JobContext) -> StoredForeign:
 
 
 @contextmanager
-def _pictures(stage: Stage, stored: StoredForeign) -> Iterator[PictureFinder]:
+def _pictures(stage: Stage, stored: StoredForeign, web: WebPictures) -> Iterator[PictureFinder]:
     """Those of the zip with pictures, of the tool's own zips, and of the list of the team's. Raises SourceProblem."""
     with ExitStack() as stack:
         sources: list[Any] = []
@@ -144,7 +145,7 @@ def _pictures(stage: Stage, stored: StoredForeign) -> Iterator[PictureFinder]:
         if stored.listed:
             listed = stack.enter_context(storage.open_binary(stored.listed))
             sources.append(TeamPictures(stage.benchmark.team, listed))
-        yield PictureFinder(stage.benchmark.team, sources)
+        yield PictureFinder(stage.benchmark.team, sources, web)
 
 
 def _finish(work: JobContext, program: str) -> None:
@@ -177,7 +178,7 @@ class ForeignImport:
         number = done
         for number, row in enumerate(rows, start=1):
             if number % 500 == 0:
-                self.work.check()
+                self.work.keep_lease()
             repeated = isinstance(row, ForeignItem) and not self._is_new(row.key)
             if number <= done or repeated:
                 continue
@@ -230,6 +231,7 @@ class ForeignImport:
 
     def _prepare(self, number: int, item: ForeignItem) -> PreparedRow:
         """The item's row as a manifest would have it; its picture is stored."""
+        self.work.keep_lease()
         context = {name: value for name, value in item.context.items() if name not in self.mapping.dropped}
         row = {self.mapping.roles.get(name) or name: value for name, value in context.items()}
         row |= {"key": item.key, "text": item.text}
@@ -239,14 +241,13 @@ class ForeignImport:
         if not item.picture or not named.found.file:
             return PreparedRow(named)
         try:
-            name, data = (item.picture, item.content) if item.content else self.pictures.read(item.picture)
-            image, _created = store_image(self.stage.benchmark.team, data, name=name)
+            name, image = self.pictures.load(item.picture, item.content)
             if needs_hashes(self.stage):
                 store_hash(image)
         except (RowProblem, ImageRefused) as problem:
             return PreparedRow(named, problem=problem)
-        except (DatabaseFailure, OSError):
-            raise
+        except (DatabaseFailure, OSError, JobCancelled, LeaseLost):
+            raise  # of the site or the job, not of the picture
         except Exception:
             log.exception("import: record %s could not be read", number)
             message = _("The picture is damaged or ends early. Copy or export it again.")

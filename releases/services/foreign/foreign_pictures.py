@@ -12,8 +12,11 @@ from django.utils.translation import gettext as _
 from benchmarks.imports.archive import normalise_path
 from benchmarks.imports.problems import RowProblem
 from benchmarks.imports.sources import Files, missing_file_problem
+from benchmarks.imports.web_addresses import is_web_address
 from benchmarks.models import Image
-from benchmarks.services import safe_fetch, storage
+from benchmarks.services import storage
+from benchmarks.services.images import store_image
+from benchmarks.services.intake.web_pictures import WebPictures
 from people.models import Team
 from releases.foreign.values import stem
 
@@ -24,8 +27,8 @@ SHA = re.compile(r"[0-9a-f]{64}")
 class PictureFinder:
     """By the tool's path, then the base name, then that without the prefix of an upload, then the sha256."""
 
-    def __init__(self, team: Team, sources: Sequence[Files]) -> None:
-        self._team = team
+    def __init__(self, team: Team, sources: Sequence[Files], web: WebPictures) -> None:
+        self._team, self._web = team, web
         self._by_path: dict[str, tuple[Files, str]] = {}
         self._by_base: dict[str, set[str]] = defaultdict(set)
         for source in sources:
@@ -34,8 +37,19 @@ class PictureFinder:
                 self._by_path.setdefault(path, (source, name))
                 self._by_base[path.rpartition("/")[2]].add(path)
 
-    def read(self, picture: str) -> tuple[str, bytes]:
-        """The name that it is kept under, and its bytes. Raises RowProblem."""
+    def load(self, picture: str, content: bytes | None) -> tuple[str, Image]:
+        """The name that it is kept under, and the stored picture. `content`: its bytes, where the record has them.
+
+        Raises RowProblem and ImageRefused.
+        """
+        name, data = (picture, content) if content else self._read(picture)
+        if data is None:
+            return picture, self._web.load(picture)
+        image, _created = store_image(self._team, data, name=name)
+        return name, image
+
+    def _read(self, picture: str) -> tuple[str, bytes | None]:
+        """Its name and its bytes; no bytes where it has to be fetched. Raises RowProblem."""
         path = _path_of(picture)
         name = self._find(path)
         if name:
@@ -43,8 +57,8 @@ class PictureFinder:
             return name, source.read(own_name, settings.IMAGE_MAX_BYTES)
         if stored := self._stored(path):
             return path, stored
-        if picture.lower().startswith(("http://", "https://")):
-            return path.rpartition("/")[2] or "picture", _fetch(picture)
+        if is_web_address(picture):
+            return picture, None
         raise missing_file_problem(path, None)
 
     def _find(self, path: str) -> str:
@@ -67,8 +81,11 @@ class PictureFinder:
         image = Image.objects.filter(team=self._team, sha256=match.group()).first() if match else None
         if image is None:
             return None
-        with storage.open_binary(image.original_name) as file:
-            return file.read(settings.IMAGE_MAX_BYTES + 1)
+        try:
+            with storage.open_binary(image.original_name) as file:
+                return file.read(settings.IMAGE_MAX_BYTES + 1)
+        except FileNotFoundError:
+            return None
 
 
 def _path_of(picture: str) -> str:
@@ -81,10 +98,3 @@ def _path_of(picture: str) -> str:
         local = parse_qs(parts.query).get("d", [""])[0]
         picture = local or unquote(parts.path)
     return stem(unicodedata.normalize("NFC", normalise_path(picture)))
-
-
-def _fetch(url: str) -> bytes:
-    try:
-        return safe_fetch.fetch(url, most_bytes=settings.IMAGE_MAX_BYTES).data
-    except safe_fetch.FetchRefused as refused:
-        raise RowProblem(refused.code, refused.message) from refused
