@@ -87,7 +87,10 @@ def _read_images(file: ForeignFile, index: CocoIndex) -> Iterator[ForeignRecord]
     with file.open() as stream:
         for name, number, value in read_json_members(stream):
             if name == "categories" and isinstance(value, dict):
-                index.categories[value.get("id")] = as_code(value.get("name", ""))
+                if isinstance(value.get("id"), dict | list):
+                    yield ForeignProblem(file.name, number, "bad_id", _("The “id” of this category is no number."))
+                else:
+                    index.categories[value.get("id")] = as_code(value.get("name", ""))
             if name != "images" or not number:
                 continue
             if isinstance(value, RowProblem):

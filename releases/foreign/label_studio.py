@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
+from math import isfinite
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -29,6 +30,7 @@ from releases.foreign.values import (
     columns_of,
     first_object,
     head_of,
+    is_id,
     problem_of,
     read_cells,
     sides_of,
@@ -148,6 +150,8 @@ def _read_tasks(file: ForeignFile, mapping: ForeignMapping) -> Iterator[ForeignR
                 yield problem_of(file, number, task)
             elif not isinstance(task, dict) or not isinstance(task.get("data"), dict):
                 yield ForeignProblem(file.name, number, "unreadable", _("This row is no task: it has no “data”."))
+            elif not is_id(task.get("id", number)):
+                yield ForeignProblem(file.name, number, "bad_id", _("The “id” of this task is no number."))
             else:
                 yield from _read_task(file, number, task, mapping)
 
@@ -268,14 +272,15 @@ def _taxonomy(value: Any) -> list[str] | None:
 
 def _box(value: Mapping[str, Any]) -> ForeignBox | None:
     sides = sides_of(value)
-    if sides is None:
+    angle, turned = (as_number(value.get(name) or 0) for name in ("rotation", "image_rotation"))
+    if sides is None or angle is None or turned is None:
         return None
     labels = value.get("rectanglelabels") or value.get("labels") or [""]
     width, height = as_number(value.get("original_width")), as_number(value.get("original_height"))
     known = (int(width), int(height)) if width and height else None
     return ForeignBox(
         *sides, unit="percent", label=as_code(labels[0]) if isinstance(labels, list) else as_code(labels), size=known,
-        angle=as_number(value.get("rotation")) or 0.0, turned=as_number(value.get("image_rotation")) or 0.0,
+        angle=angle, turned=turned,
     )  # fmt: skip
 
 
@@ -302,9 +307,10 @@ def _read_flat(
 
 def _seconds(value: Any) -> float | None:
     try:
-        return float(value) if value not in (None, "") and not isinstance(value, bool) else None
-    except (TypeError, ValueError):
+        seconds = float(value) if value not in (None, "") and not isinstance(value, bool) else None
+    except (TypeError, ValueError, OverflowError):
         return None
+    return seconds if seconds is not None and isfinite(seconds) else None
 
 
 def _flat_rows(file: ForeignFile) -> Iterator[tuple[int, Any]]:

@@ -30,6 +30,7 @@ from releases.foreign.values import (
     columns_of,
     first_object,
     head_of,
+    is_id,
     problem_of,
     read_cells,
     sides_of,
@@ -122,7 +123,7 @@ def _read_items(file: ForeignFile, mapping: ForeignMapping) -> Iterator[ForeignR
             if isinstance(row, RowProblem):
                 yield problem_of(file, number, row)
                 continue
-            if not isinstance(row, dict) or row.get("id") in (None, ""):
+            if not isinstance(row, dict) or not is_id(row.get("id")):
                 yield ForeignProblem(file.name, number, "no_key", _("This row has no “id”."))
                 continue
             data = {name: value for name, value in row.items() if name not in ("id", "image_width", "image_height")}
@@ -177,7 +178,7 @@ def _read_row(
     with_items: bool,
 ) -> Iterator[ForeignRecord]:  # fmt: skip
     item = as_code(row.get("instance_id") or "")
-    if not item:
+    if not item or not is_id(row["instance_id"]):
         yield ForeignProblem(file.name, number, "no_key", _("This row has no “instance_id”."))
         return
     if not with_items:

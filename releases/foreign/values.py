@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite
 from typing import Any
 
 from benchmarks.imports.problems import RowProblem, SourceProblem
@@ -68,9 +69,18 @@ def columns_of(file: ForeignFile) -> list[str]:
 
 
 def as_number(value: Any) -> float | None:
+    """A finite number; None of anything else, so of NaN, infinity and what is larger than a number can be."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if isfinite(number) else None
+
+
+def is_id(value: Any) -> bool:
+    return value not in (None, "") and not isinstance(value, dict | list)
 
 
 def four_numbers(values: Sequence[Any]) -> tuple[float, float, float, float] | None:

@@ -22,6 +22,7 @@ from releases.foreign.contract import (
 )
 from releases.foreign.registry import READERS, reader_for, recognise
 from releases.foreign.scan import proposed_mapping, scan_files
+from releases.foreign.uploaded_files import with_pulse
 from tests.releases.foreign_samples import (
     ARGILLA,
     LABEL_STUDIO,
@@ -426,6 +427,16 @@ def test_hostile_json_is_a_problem_of_its_row() -> None:
     rows = records(as_files([("export.json", tasks.encode())]))
     assert [(problem.row, problem.code) for problem in problems(rows)] in ([(2, "too_deep")], [(2, "unreadable")])
     assert len(answers(rows)) == 3
+
+
+def test_a_long_reading_is_heard_before_the_first_answer() -> None:
+    """Rows are sorted before the first is given, so the job's lease is kept by the blocks that are read."""
+    for paths in (("cvat/instances_default.json",), POTATO, ARGILLA, ("doccano/bounding-box.jsonl.zip",)):
+        pulses: list[int] = []
+        files = [with_pulse(file, lambda pulses=pulses: pulses.append(1)) for file in sample(*paths)]  # type: ignore[misc]
+        reader = reader_for(files)
+        pulses.clear()
+        assert answers(list(reader.read(files, ForeignMapping()))) and pulses
 
 
 def test_hostile_yaml_is_refused() -> None:
