@@ -15,6 +15,7 @@ from annotation.models import Annotation, Campaign, Tally
 from annotation.queries.sql import execute
 from annotation.services.sheets.sheet_versions import sheet_of
 from benchmarks.models import ItemTally, Stage, StageTally
+from evaluation.metrics.boxes import corners_of
 from evaluation.metrics.disagreement import between_boxes, between_groupings
 from evaluation.metrics.partitions import Partition
 from jobs.services.bulk import insert_rows
@@ -101,7 +102,7 @@ def renew(stage_id: int, watermark: int, at: datetime) -> bool:
 
 
 def _between_boxes(answers: Sequence[Any]) -> float | None:
-    return between_boxes([[(box["x0"], box["y0"], box["x1"], box["y1"]) for box in boxes] for boxes in answers])
+    return between_boxes([corners_of(boxes) for boxes in answers])
 
 
 def _between_groupings(answers: Sequence[Any]) -> float | None:

@@ -267,6 +267,14 @@ def test_boxes_disagree_by_what_they_do_not_share() -> None:
     assert list(item_tallies._of_unit((5, 9), {1: {"b": box(0)}}, {"b": "box"})) == []
 
 
+def test_boxes_of_different_labels_disagree_as_in_reports() -> None:
+    corners = {"x0": 0, "y0": 0, "x1": 1, "y1": 1}
+    by_rater = {1: {"b": [{**corners, "label": "lamp"}]}, 2: {"b": [{**corners, "label": "stall"}]}}
+    assert list(item_tallies._of_unit((5, 9), by_rater, {"b": "box"})) == [(5, "b", 1, 2)]
+    by_rater[2] = by_rater[1]
+    assert list(item_tallies._of_unit((5, 9), by_rater, {"b": "box"})) == [(5, "b", 0, 2)]
+
+
 def test_order_and_empty_list_say_what_to_do_next(world: World) -> None:
     assert "No items yet. Import pictures" in page_html(world)
     world.add_items(1)
