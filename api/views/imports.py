@@ -1,5 +1,6 @@
 """Imports of items and answers: the same jobs as those of the pages, from uploads of a program."""
 
+from contextlib import ExitStack
 from dataclasses import asdict
 from typing import Any
 
@@ -145,7 +146,10 @@ def start_items(benchmark: Benchmark, user: User, content: dict[str, Any]) -> Jo
     table, archive, pictures = (finished_upload(user, content, name) for name in ("table", "archive", "pictures"))
     files = {"manifest": table, "archive": archive or pictures}
     form = ImportForm(form_data({name: content.get(name) for name in FORM}), _files(files), stage=stage)
-    data = check_form(form)
+    with ExitStack() as stack:
+        if table:
+            table.file = stack.enter_context(open_binary(table.stored))  # the form looks for addresses in it
+        data = check_form(form)
     mapped = _mapped(table, content) if table else None
     stored = StoredImport(
         name=content["table_name"] if table else "pictures", manifest_name=content["table_name"],

@@ -182,6 +182,14 @@ def test_what_is_refused_is_named_and_starts_nothing(world: World, content: Any,
     assert not Job.objects.exists()
 
 
+def test_a_table_of_web_addresses_needs_no_zip(world: World) -> None:
+    client = program(world.mara, "write")
+    table = upload(client, b"file,key,concept\nhttps://pictures.example/a.png,a,tea\n")
+    assert start(client, {"table": table}).status_code == 201
+    other = {"table": upload(client, b"file,key,concept\na.png,a,tea\n")}
+    assert problem(start(client, other, "other"), 422, "refused")["errors"][0]["pointer"] == "/archive"
+
+
 def test_an_encoding_that_the_file_does_not_say_has_to_be_sent(world: World) -> None:
     client = program(world.mara, "write")
     table = upload(client, (TABLES / "semicolon-cp1252.csv").read_bytes())
