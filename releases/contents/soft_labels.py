@@ -11,7 +11,10 @@ from releases.rows.columns import Row, RowColumn
 from releases.rows.kinds import stream_query
 
 KEY = "soft_labels"
-MEANING = "One row per code that people gave to an item in one question and cohort. Only counted answers of people."
+MEANING = (
+    "One row per code that people gave to an item in one question and cohort. Only counted answers of people, the"
+    " latest of each person."
+)
 COLUMNS = (
     RowColumn("item", "i.key", "text", "Key of the item in its stage."),
     RowColumn("target", "u.target", "text", "The culture asked about; empty where the stage has no target."),
@@ -25,15 +28,20 @@ COLUMNS = (
         "smoothed", "", "float8", "(n + 1/K) / (answers + 1), with K options of the question; null: K is not known."
     ),
 )
+# Of a person who answered the same unit in several campaigns, the latest answer.
 _SOURCE = """
   FROM (
     SELECT f.unit_id, f.field, f.cohort_id, f.code, count(*) AS n,
       (sum(count(*)) OVER (PARTITION BY f.unit_id, f.field, f.cohort_id))::bigint AS m
-    FROM releases_releaserow w
-    JOIN annotation_rating f ON f.annotation_id = w.number
-    JOIN people_rater r ON r.id = f.rater_id
-    WHERE w.release_id = %s AND w."table" = %s AND w.state = 'counted' AND w.split <> %s AND r.kind = 'person'
-      AND f.field = ANY(%s)
+    FROM (
+      SELECT DISTINCT ON (f.unit_id, f.field, f.rater_id) f.unit_id, f.field, f.cohort_id, f.code
+      FROM releases_releaserow w
+      JOIN annotation_rating f ON f.annotation_id = w.number
+      JOIN people_rater r ON r.id = f.rater_id
+      WHERE w.release_id = %s AND w."table" = %s AND w.state = 'counted' AND w.split <> %s AND r.kind = 'person'
+        AND f.field = ANY(%s)
+      ORDER BY f.unit_id, f.field, f.rater_id, f.annotation_id DESC
+    ) f
     GROUP BY f.unit_id, f.field, f.cohort_id, f.code
   ) g
   JOIN annotation_unit u ON u.id = g.unit_id

@@ -171,6 +171,14 @@ def test_a_release_says_what_changed_since_the_last_one(world: World, campaign: 
     assert second.parent == first
 
 
+def test_soft_labels_count_a_person_once_with_the_latest_answer(world: World, campaign: Campaign) -> None:
+    natural = of_condition(world.items, "natural")
+    table(an_open_campaign(world, name="Round two"), world.egypt, natural, {world.nour: "2..."})
+    labels = json_rows(files_of(world, built(world))["jsonl/relevance/soft_labels.jsonl"])
+    first = {row["code"]: (row["n"], row["answers"]) for row in labels if row["item"] == natural[0].key}
+    assert first == {"1": (1, 2), "2": (1, 2)}
+
+
 def test_soft_labels_and_agreement_are_those_of_the_frozen_answers(world: World, campaign: Campaign) -> None:
     first = Annotation.objects.order_by("pk")[0]
     files = files_of(world, built(world))
