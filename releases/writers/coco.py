@@ -8,12 +8,23 @@ from releases.writers.contract import File, Row, TaskSource, picture_path, size_
 
 
 def write_coco(source: TaskSource) -> list[File]:
-    fields = [field for field in source.sheet.fields if takes_boxes(field)]
-    names: list[str] = []
-    for field in fields:
-        names += [label.code for label in field.spec.part_labels(field.config)] or [field.key]
-    categories = {name: number for number, name in enumerate(dict.fromkeys(names), start=1)}
+    categories = {name: number for number, name in enumerate(_names(source), start=1)}
     return [(f"coco/{_file_name(rater)}.json", _file(source, rater, categories)) for rater in source.raters]
+
+
+def _names(source: TaskSource) -> Iterator[str]:
+    """The labels of the sheet, each once; the key of a question, for boxes without a label; and further labels that
+    boxes have from earlier sheets."""
+    names: dict[str, None] = {}
+    for field in filter(takes_boxes, source.sheet.fields):
+        labels = field.spec.part_labels(field.config)
+        names |= dict.fromkeys(label.code for label in labels)
+        if not (labels and field.spec.needs_part_label(field.config)):
+            names[field.key] = None
+    for _item, answers in source.tasks():
+        for row in answers:
+            names |= dict.fromkeys(name for name, _box in _boxes(source, row))
+    return iter(names)
 
 
 def _file_name(rater: str) -> str:
@@ -38,18 +49,17 @@ def _annotations(source: TaskSource, rater: str, categories: dict[str, int]) -> 
     number = 0
     for item, answers in source.tasks():
         for row in answers:
-            for key, box in _boxes(source, row) if row["rater"] == rater else ():
+            for name, box in _boxes(source, row) if row["rater"] == rater else ():
                 number += 1
-                annotation = _annotation(number, item, row, categories[box.get("label") or key], box)
+                annotation = _annotation(number, item, row, categories[name], box)
                 yield (b",\n" if number > 1 else b"\n") + json.dumps(annotation, ensure_ascii=False).encode()
 
 
 def _boxes(source: TaskSource, row: Row) -> Iterator[tuple[str, dict[str, Any]]]:
-    for field in source.sheet.fields:
-        if takes_boxes(field):
-            first = next((label.code for label in field.spec.part_labels(field.config)), field.key)
-            for box in row["answers"].get(field.key) or ():
-                yield first, box
+    """With the name of the category of each."""
+    for field in filter(takes_boxes, source.sheet.fields):
+        for box in row["answers"].get(field.key) or ():
+            yield box.get("label") or field.key, box
 
 
 def _annotation(number: int, item: Row, row: Row, category: int, box: dict[str, Any]) -> dict[str, Any]:
