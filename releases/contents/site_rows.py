@@ -47,15 +47,7 @@ class SiteTable:
 
 def site_tables(release: Release) -> list[SiteTable]:
     """In the order in which an import writes them."""
-    chosen = release.chosen
-    scope = SiteScope(
-        release.benchmark,
-        chosen.campaigns,
-        chosen.stages,
-        chosen.versions,
-        release=release.pk,
-        withheld=chosen.withheld,
-    )
+    scope = SiteScope.of(release)
     kinds = site_kinds(release.benchmark.recipe)
     frozen = [kind for kind in kinds.values() if kind.key != VECTORS]
     return [SiteTable(release, kind.row_kind(kinds, scope), scope.rows) for kind in frozen]

@@ -6,11 +6,12 @@ from typing import Any
 
 from annotation.models import Campaign
 from benchmarks.models import ItemImage, Stage
+from releases.contents.hidden_items import hidden_items
 from releases.contents.parts import TablePart
 from releases.exports.archive_files import ArchiveFile, StageTable, stage_scope, stage_tables
 from releases.exports.codebook import codebook, sheets_of
 from releases.exports.record_files import record_files
-from releases.models import Release, ReleaseItem, ReleaseRow
+from releases.models import Release, ReleaseRow
 from releases.rows.columns import Row, RowColumn
 from releases.rows.frozen import FrozenKey, read_frozen
 from releases.rows.kinds import RowScope
@@ -99,15 +100,11 @@ class ReleaseTable:
 
     def _items(self, rows: Iterator[Row], splits: Sequence[str], ids: Sequence[int]) -> Iterator[Row]:
         """With their splits, and without what may be a withheld answer."""
-        hidden: set[int] = set()
-        if self.release.chosen.withheld:
-            items = ReleaseItem.objects.filter(release=self.release, item__in=ids, hides_text=True)
-            hidden = set(items.values_list("item", flat=True))
+        hidden = hidden_items(self.release, ids)
         for row, split in zip(rows, splits, strict=True):
             row["split"] = split
             if row["id"] in hidden:
-                row |= {"text": "", "context": {}, "derived_from": []}
-                row["pictures"] = [picture | {"alt": "", "source": ""} for picture in row["pictures"]]
+                row = hidden[row["id"]].shown(row)
             if self.release.chosen.pictures == "none":
                 row["pictures"] = []
             yield row

@@ -10,14 +10,17 @@ import pyarrow.parquet as parquet
 import pytest
 from PIL import Image as Pillow
 
-from annotation.models import Annotation, Campaign, ItemSource
-from benchmarks.models import Benchmark, Item, ItemImage
+from annotation.models import Annotation, Campaign, ItemSource, Upload
+from benchmarks.models import Benchmark, Image, Item, ItemImage
 from benchmarks.services.images import store_image
 from jobs.models import Event
+from predictions.models import EntityLink
 from releases.models import Release, ReleaseItem, WithheldFile
-from tests.evaluation.data import an_open_campaign, of_condition, table
+from tests.annotation.chain.factories import QUESTION, a_stage
+from tests.evaluation.data import NOON, an_open_campaign, of_condition, table
 from tests.personas import World
 from tests.pictures import encode_picture, noise
+from tests.predictions.knowledge.samples import a_linking
 from tests.releases.release_steps import act, address, build, built, create, csv_rows, files_of, json_rows
 
 SPLIT = {"train": 50, "test": 50, "seed": 3, "group_by": "item"}
@@ -66,22 +69,27 @@ def test_groups_stay_together(world: World, campaign: Campaign, group_by: str) -
     assert all(len(splits) == 1 for splits in by_group.values()) and len(by_group) == 6
 
 
-def withheld_study(world: World, campaign: Campaign) -> Release:
-    """Answers with texts of their own, and an item that was made of each of two of them."""
+def withheld_study(world: World, campaign: Campaign, **more: Any) -> Release:
+    """Answers with texts of their own, and an item that was made of each of two of them: with the picture and the
+    condition of its source, and a picture and a concept of the answer."""
     for annotation in Annotation.objects.all():
         annotation.answers["why"] = f"Secret-text-{annotation.pk}"
         Annotation.objects.filter(pk=annotation.pk).update(answers=annotation.answers)
-    release = built(world, **SPLIT, withhold="on")
+    release = built(world, **SPLIT, withhold="on", **more)
     split = split_of(release)
-    for name in ("test", "train"):
+    for seed, name in enumerate(("test", "train"), start=100):
         annotation = Annotation.objects.filter(assignment__unit__item__in=[pk for pk in split if split[pk] == name])[0]
         derived = Item.objects.create(stage=world.stage, key=f"made-{name}", text=annotation.answers["why"])
         derived.context = {"quoted": annotation.answers["why"]}
-        derived.save()
         source = annotation.assignment.unit.item
+        derived.concept, derived.condition = f"Secret-concept-{name}", source.condition
+        derived.save()
         ItemSource.objects.create(item=derived, source=source, annotation=annotation)
         image = ItemImage.objects.filter(item=source)[0].image
         ItemImage.objects.create(item=derived, image=image, alt=annotation.answers["why"])
+        brought = store_image(world.team, encode_picture(noise(60, 40, seed), "PNG"), name="a.png")[0]
+        Upload.objects.create(assignment=annotation.assignment, image=brought, at=NOON)
+        ItemImage.objects.create(item=derived, image=brought, role="answer", file_name=f"{name}.png")
     act(world, release, "build")
     return build(release)
 
@@ -108,6 +116,58 @@ def test_no_answer_of_a_withheld_item_is_in_any_file(world: World, campaign: Cam
     assert (items["made-test"]["text"], items["made-test"]["context"]) == ("", {})
     assert items["made-train"]["text"]
     assert len(items) == 42, "the items themselves are shipped"
+
+
+def brought_with(key: str) -> Image:
+    return ItemImage.objects.get(item__key=key, role="answer").image
+
+
+def test_no_picture_or_concept_that_was_a_withheld_answer_is_in_any_file(world: World, campaign: Campaign) -> None:
+    give_pictures(world)
+    linking = a_linking(world)
+    for item in world.items[1:]:
+        EntityLink.objects.create(run=linking, item=item, keys=["e1"], scores=[0.5])
+    release = withheld_study(world, campaign, pictures="all")
+    embedded = built(world, version="1.1.0", **SPLIT, withhold="on", pictures="all", embed="on")
+    for each in (release, embedded):
+        files = files_of(world, each)
+        shipped, split = all_bytes(files), split_of(each)
+        secret, known = brought_with("made-test").sha256.encode(), brought_with("made-train").sha256.encode()
+        assert (secret in shipped, known in shipped) == (False, True)
+        assert (b"Secret-concept-test" in shipped, b"Secret-concept-train" in shipped) == (False, True)
+        items = {row["key"]: row for row in json_rows(files["jsonl/relevance/items.jsonl"])}
+        roles = {key: [picture["role"] for picture in row["pictures"]] for key, row in items.items()}
+        assert (roles["made-test"], roles["made-train"]) == (["image"], ["answer", "image"])
+        assert items["made-test"]["condition"] == "natural", "its source has this as well"
+        linked = {row["item"][1] for row in json_rows(files["site/links.jsonl"])}
+        assert {split[item.pk] for item in world.items if item.key in linked} == {"train"}
+    with zipfile.ZipFile(io.BytesIO(files_of(world, release)["images.zip"])) as archive:
+        assert len([name for name in archive.namelist() if "SUMS" not in name]) == 11
+    parts = [data for path, data in files.items() if path.startswith("data/relevance/items/")]
+    rows = [row for data in parts for row in parquet.read_table(io.BytesIO(data)).to_pylist()]
+    assert {row["key"]: len(row["images"]) for row in rows if "made" in row["key"]} == {"made-test": 1, "made-train": 2}
+
+
+def test_an_item_follows_its_sources_over_a_stage_that_is_not_released(world: World, campaign: Campaign) -> None:
+    first = world.stage
+    between, last = (a_stage(world.benchmark, key, QUESTION) for key in ("between", "last"))
+    for number, item in enumerate(world.items[:12]):
+        middle = Item.objects.create(stage=between, key=f"b-{number}", text=f"Between-{number}")
+        if number % 2:
+            middle = Item.objects.create(stage=between, key=f"b-{number}-again", replaces=middle, revision=2)
+        ItemSource.objects.create(item=middle.replaces or middle, source=item)
+        end = Item.objects.create(stage=last, key=f"l-{number}", text=f"Secret-end-{number}.")
+        ItemSource.objects.create(item=end, source=middle)
+    release = built(world, **SPLIT, withhold="on", stages=[first.pk, last.pk])
+    split, shipped = split_of(release), all_bytes(files_of(world, release))
+    ends = list(Item.objects.filter(stage=last).order_by("pk"))
+    assert [split[end.pk] for end in ends] == [split[item.pk] for item in world.items[:12]]
+    texts = {end.text.encode() in shipped: split[end.pk] for end in ends}
+    assert texts == {True: "train", False: "test"}
+    for version, group_by in (("1.1.0", "source"), ("1.2.0", "concept")):
+        again = built(world, version=version, **SPLIT | {"group_by": group_by}, stages=[first.pk, last.pk])
+        split = split_of(again)
+        assert [split[end.pk] for end in ends] == [split[item.pk] for item in world.items[:12]]
 
 
 def test_withheld_answers_stay_on_the_server_with_a_checksum(world: World, campaign: Campaign) -> None:

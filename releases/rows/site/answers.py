@@ -26,8 +26,17 @@ from people.models import ModelDetails, Rater
 from releases.rows.decisions import REVIEWER_PLACES
 from releases.rows.items import WITH_CONSENT
 from releases.rows.site.kinds import RATERS, SiteKind
+from releases.rows.site.predictions import COLLECTIONS
 from releases.rows.site.structure import ACCOUNT, MADE_ANEW
-from releases.rows.site.withheld import has_open_text, is_open, open_unit, without_hidden
+from releases.rows.site.withheld import (
+    COPIED,
+    has_open_text,
+    is_open,
+    open_picture,
+    open_unit,
+    open_value,
+    without_hidden,
+)
 
 _AUTHOR = "(SELECT user_id FROM people_rater WHERE id = {0}.rater_id)"
 _LEFT_OUT = left_out_sql("{x}", _AUTHOR.format("{x}"), "{team}")
@@ -43,6 +52,7 @@ ASSIGNMENTS = f"""{{x}}.campaign_id = ANY({{campaigns}}) AND {open_unit("{x}.uni
       AND NOT EXISTS (SELECT FROM people_consent l JOIN people_consentversion m ON m.id = l.version_id
         WHERE l.user_id = g.user_id AND m.team_id = {{team}} AND l.withdrawn_at IS NULL)))"""
 _GIVEN = ASSIGNMENTS.replace("{x}", "s")
+_COLLECTION = COLLECTIONS.replace("{x}", "c")
 _KEY_PREFIX = f"""CASE WHEN starts_with(x.client_key, '{OF_RUNS}') THEN '{OF_RUNS}'
   WHEN starts_with(x.client_key, '{OF_FILES}') THEN '{OF_FILES}' ELSE '' END"""
 _REVIEWER = """CASE WHEN x.reviewer_name <> '' THEN x.reviewer_name WHEN x.reviewer_id IS NULL THEN ''
@@ -54,15 +64,21 @@ KINDS: tuple[SiteKind, ...] = (
         Image,
         "Pictures of items, collections and answers. Their files are in images.zip, if they were chosen.",
         where="""(EXISTS (SELECT FROM benchmarks_itemimage u JOIN benchmarks_item i ON i.id = u.item_id
-          WHERE u.image_id = {x}.id AND i.stage_id = ANY({stages}))
+          WHERE u.image_id = {x}.id AND i.stage_id = ANY({stages}) AND """
+        + open_picture("u.item_id", "{x}.id")
+        + """)
         OR EXISTS (SELECT FROM annotation_upload u JOIN annotation_assignment s ON s.id = u.assignment_id
           WHERE u.image_id = {x}.id AND """
         + _GIVEN
         + """)
         OR EXISTS (SELECT FROM predictions_entry e JOIN predictions_collection c ON c.id = e.collection_id
-          WHERE e.image_id = {x}.id AND c.benchmark_id = {benchmark})
+          WHERE e.image_id = {x}.id AND """
+        + _COLLECTION
+        + """)
         OR EXISTS (SELECT FROM predictions_query e JOIN predictions_collection c ON c.id = e.collection_id
-          WHERE e.image_id = {x}.id AND c.benchmark_id = {benchmark}){also})""",
+          WHERE e.image_id = {x}.id AND """
+        + _COLLECTION
+        + """){also})""",
         identity=("sha256",),
         filled={"team": "team"},
         left_out={"created_at": MADE_ANEW},
@@ -76,6 +92,7 @@ KINDS: tuple[SiteKind, ...] = (
         identity=("stage", "key"),
         references={"stage": "stages", "replaces": "items"},
         select={
+            **{name: open_value("x", name) for name in COPIED},
             "text": without_hidden("x.id", "x.text", "''"),
             "context": without_hidden("x.id", "x.context", "'{}'::jsonb"),
         },
@@ -85,6 +102,7 @@ KINDS: tuple[SiteKind, ...] = (
         "item_images",
         ItemImage,
         "Which picture an item has in which role.",
+        where=open_picture("{x}.item_id", "{x}.image_id"),
         identity=("item", "role"),
         references={"item": "items", "image": "images"},
         select={name: without_hidden("x.item_id", f"x.{name}", "''") for name in ("alt", "source")},

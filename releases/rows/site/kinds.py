@@ -18,6 +18,7 @@ from django.db import models
 
 from benchmarks.models import Benchmark
 from people.models import Rater
+from releases.models import Release
 from releases.models.selections import SPLITS
 from releases.rows.columns import ColumnType, Row, RowColumn
 from releases.rows.kinds import Finish, RowKind, RowScope, cached_pseudonyms
@@ -46,6 +47,12 @@ class SiteScope:
     versions: bool = False
     release: int = 0
     withheld: str = ""
+
+    @classmethod
+    def of(cls, release: Release) -> SiteScope:
+        chosen = release.chosen
+        benchmark, withheld = release.benchmark, chosen.withheld
+        return cls(benchmark, chosen.campaigns, chosen.stages, chosen.versions, release=release.pk, withheld=withheld)
 
     @property
     def rows(self) -> RowScope:

@@ -21,7 +21,7 @@ from releases.rows.site.withheld import NOTHING_WITHHELD, is_open
 VECTORS = "vectors"
 _OF_TEAM = "How the team reaches its models."
 # A collection of a stage is made of accepted answers, whose items it does not name.
-_COLLECTIONS = (
+COLLECTIONS = (
     "{x}.benchmark_id = {benchmark}"
     f" AND ({{x}}.stage_id IS NULL OR {{x}}.stage_id = ANY({{stages}}) AND {NOTHING_WITHHELD})"
 )
@@ -73,7 +73,7 @@ BEFORE_ANSWERS: tuple[SiteKind, ...] = (
         "collections",
         Collection,
         "What models search.",
-        where=_COLLECTIONS,
+        where=COLLECTIONS,
         identity=("key", "version"),
         references={"stage": "stages"},
         filled={"benchmark": "benchmark"},
@@ -98,7 +98,7 @@ BEFORE_ANSWERS: tuple[SiteKind, ...] = (
         "Runs of models. One that is under way is paused after an import.",
         where="{x}.benchmark_id = {benchmark} AND ({x}.campaign_id IS NULL OR {x}.campaign_id = ANY({campaigns}))"
         " AND ({x}.collection_id IS NULL OR EXISTS (SELECT FROM predictions_collection c"
-        f" WHERE c.id = {{x}}.collection_id AND {_COLLECTIONS.replace('{x}', 'c')}))",
+        f" WHERE c.id = {{x}}.collection_id AND {COLLECTIONS.replace('{x}', 'c')}))",
         references={
             "rater": RATERS,
             "collection": "collections",
@@ -164,6 +164,7 @@ AFTER_ANSWERS: tuple[SiteKind, ...] = (
         "links",
         EntityLink,
         "What a linking run found for an item.",
+        where=is_open("{x}.item_id"),
         references={"run": "runs", "item": "items"},
         identity=("run", "item"),
     ),
