@@ -73,6 +73,7 @@ def test_two_fingers_bring_it_closer_and_one_moves_it(open_as: OpenAs, campaign:
     touch("touchEnd")
     assert page.locator(".view img").bounding_box()["x"] == pytest.approx(left + 30, abs=2)
     assert page.evaluate("scrollY") == 0
+    page.get_by_role("button", name="More").tap()
     page.get_by_role("button", name="Whole picture").tap()
     expect(page.locator("#view")).not_to_have_class("view close")
     assert width(page) == pytest.approx(whole)
