@@ -6,33 +6,21 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .connection import Connection
+from .remote_object import RemoteObject
 from .resources import CampaignRecord, CohortProgress
 
 
-class Campaign:
-    """A campaign as it was when it was last asked for: `data` has all that the site says of it."""
+class Campaign(RemoteObject[CampaignRecord]):
+    """A campaign as it was when it was last asked for: `data` has all that the site says of it.
+
+    `state`: draft, open, paused or closed.
+    """
 
     def __init__(self, connection: Connection, path: str, raw: Mapping[str, Any]) -> None:
-        self._connection = connection
-        self.data = CampaignRecord.from_json(raw)
-        self.path = f"{path}{self.data.id}/"
+        super().__init__(connection, path, CampaignRecord, raw)
 
     def __repr__(self) -> str:
         return f"<Campaign {self.id} {self.data.name!r}: {self.state}>"
-
-    @property
-    def id(self) -> int:
-        return self.data.id
-
-    @property
-    def state(self) -> str:
-        """draft, open, paused or closed."""
-        return self.data.state
-
-    def refresh(self) -> Campaign:
-        """Ask again."""
-        self.data = CampaignRecord.from_json(self._connection.get(self.path))
-        return self
 
     def open(self) -> Campaign:
         """Begin to assign work. Raises Refused with every reason."""
@@ -58,10 +46,6 @@ class Campaign:
         """Ask one more cohort, by its number, for so many answers to each item."""
         self._connection.post(f"{self.path}cohorts/", {"cohort": cohort, "wanted": wanted})
         return self.refresh()
-
-    def _act(self, name: str) -> Campaign:
-        self.data = CampaignRecord.from_json(self._connection.post(f"{self.path}{name}/"))
-        return self
 
 
 class Campaigns:

@@ -12,37 +12,25 @@ from .connection import Connection
 from .downloads import download, local_path
 from .errors import NotFound, Problem
 from .jobs import Clock, Job, is_quiet
+from .remote_object import RemoteObject
 from .resources import ExportRecord, ReleaseFile, ReleaseRecord
 
 
-class Release:
-    """A release as it was when it was last asked for: `data` has all that the site says of it."""
+class Release(RemoteObject[ReleaseRecord]):
+    """A release as it was when it was last asked for: `data` has all that the site says of it.
+
+    `state`: draft, ready, published or withdrawn.
+    """
 
     def __init__(self, connection: Connection, benchmark_path: str, raw: Mapping[str, Any]) -> None:
-        self._connection = connection
-        self.data = ReleaseRecord.from_json(raw)
-        self.path = f"{benchmark_path}releases/{self.data.id}/"
+        super().__init__(connection, f"{benchmark_path}releases/", ReleaseRecord, raw)
 
     def __repr__(self) -> str:
         return f"<Release {self.version}: {self.state}>"
 
     @property
-    def id(self) -> int:
-        return self.data.id
-
-    @property
     def version(self) -> str:
         return self.data.version
-
-    @property
-    def state(self) -> str:
-        """draft, ready, published or withdrawn."""
-        return self.data.state
-
-    def refresh(self) -> Release:
-        """Ask again."""
-        self.data = ReleaseRecord.from_json(self._connection.get(self.path))
-        return self
 
     def build(self) -> Release:
         """Freeze the rows as they are now and write the files: `.wait()` for them."""
@@ -106,10 +94,6 @@ class Release:
         hub.create_tag(repo_id, tag=self.version, repo_type="dataset", exist_ok=True)
         return str(address)
 
-    def _act(self, name: str, body: Any = None) -> Release:
-        self.data = ReleaseRecord.from_json(self._connection.post(f"{self.path}{name}/", body))
-        return self
-
 
 class Releases:
     """The releases of a benchmark."""
@@ -149,13 +133,11 @@ class Releases:
         return Release(self._connection, self._benchmark_path, raw)
 
 
-class Export:
+class Export(RemoteObject[ExportRecord]):
     """The rows of a stage as an archive, which the site keeps for a week."""
 
     def __init__(self, connection: Connection, benchmark_path: str, raw: Mapping[str, Any]) -> None:
-        self._connection = connection
-        self.data = ExportRecord.from_json(raw)
-        self.path = f"{benchmark_path}exports/{self.data.id}/"
+        super().__init__(connection, f"{benchmark_path}exports/", ExportRecord, raw)
 
     def __repr__(self) -> str:
         return f"<Export {self.data.id} of {self.data.stage}: {self.data.state}>"
@@ -163,8 +145,7 @@ class Export:
     def wait(self, timeout: float | None = None, poll: float = 2) -> Export:
         """Wait until it is written. Raises WaitTimeout and JobFailed."""
         Job(self._connection, self._connection.get(f"/api/v1/jobs/{self.data.id}/")).wait(timeout, poll)
-        self.data = ExportRecord.from_json(self._connection.get(self.path))
-        return self
+        return self.refresh()
 
     def download(self, folder: str | Path = ".") -> Path:
         """Bring the archive into a folder and return its path. Raises NotFound where the site keeps it no longer."""

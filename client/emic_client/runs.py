@@ -10,6 +10,7 @@ from .campaigns import Campaign
 from .connection import Connection
 from .errors import EmicError
 from .jobs import Clock, Job
+from .remote_object import RemoteObject
 from .resources import RunCost, RunPlan, RunRecord
 
 ENDED = frozenset({"done", "failed", "cancelled", "paused"})
@@ -23,30 +24,17 @@ class RunFailed(EmicError):
         self.run = run
 
 
-class Run:
-    """A run as it was when it was last asked for: `data` has all that the site says of it."""
+class Run(RemoteObject[RunRecord]):
+    """A run as it was when it was last asked for: `data` has all that the site says of it.
+
+    `state`: draft, running, paused, cancelled, done or failed.
+    """
 
     def __init__(self, connection: Connection, path: str, raw: Mapping[str, Any]) -> None:
-        self._connection = connection
-        self.data = RunRecord.from_json(raw)
-        self.path = f"{path}{self.data.id}/"
+        super().__init__(connection, path, RunRecord, raw)
 
     def __repr__(self) -> str:
         return f"<Run {self.id} of {self.data.model}: {self.state}>"
-
-    @property
-    def id(self) -> int:
-        return self.data.id
-
-    @property
-    def state(self) -> str:
-        """draft, running, paused, cancelled, done or failed."""
-        return self.data.state
-
-    def refresh(self) -> Run:
-        """Ask again."""
-        self.data = RunRecord.from_json(self._connection.get(self.path))
-        return self
 
     def start(self) -> Run:
         """Send the requests. Raises Refused where that is not possible."""
@@ -93,10 +81,6 @@ class Run:
         if strict and self.state != "done":
             reason = self.data.stopped_because or "Start it first." * (self.state == "draft")
             raise RunFailed(self, f"The run of {self.data.model} is {self.state}. {reason}".strip())
-        return self
-
-    def _act(self, name: str) -> Run:
-        self.data = RunRecord.from_json(self._connection.post(f"{self.path}{name}/"))
         return self
 
 

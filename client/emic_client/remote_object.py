@@ -1,0 +1,54 @@
+"""What campaigns, runs, releases and exports share: asked for again, and changed by a POST that answers with them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+from .connection import Connection
+
+if TYPE_CHECKING:
+    from typing import Self  # Python 3.11
+
+
+class StateRecord(Protocol):
+    """A record with a number and a state."""
+
+    @property
+    def id(self) -> int: ...
+
+    @property
+    def state(self) -> str: ...
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self: ...
+
+
+R = TypeVar("R", bound=StateRecord)
+
+
+class RemoteObject(Generic[R]):
+    """An object of the site as it was when it was last asked for: `data` has all that the site says of it."""
+
+    def __init__(self, connection: Connection, list_path: str, record: type[R], raw: Mapping[str, Any]) -> None:
+        self._connection = connection
+        self._record = record
+        self.data = record.from_json(raw)
+        self.path = f"{list_path}{self.data.id}/"
+
+    @property
+    def id(self) -> int:
+        return self.data.id
+
+    @property
+    def state(self) -> str:
+        return self.data.state
+
+    def refresh(self) -> Self:
+        """Ask again."""
+        self.data = self._record.from_json(self._connection.get(self.path))
+        return self
+
+    def _act(self, name: str, body: Any = None) -> Self:
+        self.data = self._record.from_json(self._connection.post(f"{self.path}{name}/", body))
+        return self
