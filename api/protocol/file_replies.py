@@ -28,7 +28,7 @@ class RangeInvalid(ApiProblem):
     status, code = 416, "range-not-satisfiable"
 
 
-class Gone(ApiProblem):
+class NoLongerAvailable(ApiProblem):
     status, code = 410, "gone"
 
 

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.forms.releases import export_of
-from api.protocol.file_replies import AnyTypeRenderer, Gone, ReplyFile, file_response
+from api.protocol.file_replies import AnyTypeRenderer, NoLongerAvailable, ReplyFile, file_response
 from api.protocol.operations import PAGING, operation
 from api.protocol.paging import page_of
 from api.protocol.preconditions import with_etag
@@ -60,7 +60,9 @@ class ExportFileView(ResourceView):
             raise Conflict(_("The export is not done yet. Wait for its job."))
         file = export_files.find_file(job)
         if file is None:
-            raise Gone(_("The file is no longer kept: a week has passed, or somebody withdrew their consent since."))
+            raise NoLongerAvailable(
+                _("The file is no longer kept: a week has passed, or somebody withdrew their consent since.")
+            )
         return file_response(request, ReplyFile(
             file.name, file.bytes, file.sha256, "application/zip",
             lambda: export_files.open_file(job, file, request.user),

@@ -59,7 +59,7 @@ MEASURES = [
 FRESH = query_parameter("fresh", "1 makes a table of large data anew, where answers came since.")
 
 
-@csrf_exempt
+@csrf_exempt  # it changes nothing, and the page of a failed check would be HTML
 def not_found(request: HttpRequest) -> JsonResponse:
     """Every other address: a program gets a problem document there, too, whatever its method."""
     return plain_response(404, not_found_response()[1])

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from api.forms.releases import IMAGES, release_of
-from api.protocol.file_replies import AnyTypeRenderer, Gone, ReplyFile, file_response
+from api.protocol.file_replies import AnyTypeRenderer, NoLongerAvailable, ReplyFile, file_response
 from api.protocol.operations import PAGING, operation, query_parameter
 from api.protocol.paging import page_of
 from api.protocol.preconditions import check_match, with_etag
@@ -160,10 +160,10 @@ class ReleaseArchive(ResourceView):
 
 
 def available_release(user: User, slug: str, release_id: int) -> Release:
-    """Whose files can be read. Raises Http404, Gone and Conflict."""
+    """Whose files can be read. Raises Http404, NoLongerAvailable and Conflict."""
     release = release_for(user, slug, release_id)
     if release.withdrawn_at is not None:
-        raise Gone(_("This release is withdrawn. Its files are deleted."))
+        raise NoLongerAvailable(_("This release is withdrawn. Its files are deleted."))
     if not downloads.is_available(release):
         raise Conflict(_("This release is not built yet."))
     return release

@@ -79,8 +79,8 @@ def _prepare(
     problem = _row_problem(row, stage, sha, image)
     if problem is not None:
         return PreparedRow(Row(number, name, problem))
-    found = from_manifest(number, _columns(row, sha), words, Defaults())
-    return PreparedRow(found, image if not isinstance(found.found, RowProblem) else None)
+    read = from_manifest(number, _columns(row, sha), words, Defaults())
+    return PreparedRow(read, image if not isinstance(read.found, RowProblem) else None)
 
 
 def _row_problem(row: Mapping[str, Any], stage: Stage, sha: str, image: Image | None) -> RowProblem | None:

@@ -76,9 +76,9 @@ def _parse(
 
 
 def _assignments(rows: Sequence[PendingRow]) -> dict[int, Assignment]:
-    found = Assignment.objects.filter(pk__in={row.values["assignment_id"] for row in rows})
-    found = found.select_related("unit__item", "unit__label_set")
-    return {row.pk: row for row in found.prefetch_related("unit__item__images__image", "unit__item__facts")}
+    assignments = Assignment.objects.filter(pk__in={row.values["assignment_id"] for row in rows})
+    assignments = assignments.select_related("unit__item", "unit__label_set")
+    return {row.pk: row for row in assignments.prefetch_related("unit__item__images__image", "unit__item__facts")}
 
 
 def _images(state: ImportState, rows: Sequence[PendingRow]) -> dict[str, Image]:

@@ -137,23 +137,26 @@ def _check_label_sets(state: ImportState, rows: Sequence[PendingRow]) -> None:
     for row in rows:
         known = LabelSet.objects.filter(pk=row.pk).first() if row.object_id else None
         if known is not None and known.digest != row.values.get("digest"):
-            text = _("The team has other labels under “%(name)s”. Import the release into another team.")
-            row.problem = RowProblem("differs", text % {"name": known.reference})
+            row.problem = _other_labels(known)
+
+
+def _other_labels(known: LabelSet) -> RowProblem:
+    text = _("The team has other labels under “%(name)s”. Import the release into another team.")
+    return RowProblem("differs", text % {"name": known.reference})
 
 
 def _check_labels(state: ImportState, rows: Sequence[PendingRow]) -> None:
     """Labels are added only to versions that an import makes and has not finished: others have all of theirs."""
     ids = {row.values["label_set_id"] for row in rows if row.object_id is None}
     sets = LabelSet.objects.filter(team=state.team).in_bulk(ids)
-    made = ImportedRow.objects.filter(benchmark__team=state.team, kind="label_sets", object_id__in=ids)
+    imported = ImportedRow.objects.filter(benchmark__team=state.team, kind="label_sets", object_id__in=ids)
     times: dict[int, Any] = {}
-    for pk, at in made.filter(seen__finished_at=None).values_list("object_id", F("seen__created_at")):
+    for pk, at in imported.filter(seen__finished_at=None).values_list("object_id", F("seen__created_at")):
         times[pk] = min(at, times.get(pk, at))
     for row in rows:
         known = sets.get(row.values["label_set_id"]) if row.object_id is None else None
         if known is not None and (known.pk not in times or known.created_at < times[known.pk]):
-            text = _("The team has other labels under “%(name)s”. Import the release into another team.")
-            row.problem = RowProblem("differs", text % {"name": known.reference})
+            row.problem = _other_labels(known)
 
 
 def _end_resolutions(state: ImportState, rows: Sequence[PendingRow]) -> None:
@@ -161,8 +164,8 @@ def _end_resolutions(state: ImportState, rows: Sequence[PendingRow]) -> None:
     live = [row for row in rows if row.values.get("live", True)]
     kept = [row.object_id for row in live if row.object_id is not None]
     places = {(row.values["unit_id"], row.values["field"]) for row in live}
-    found = Resolution.objects.filter(unit__in={unit for unit, _field in places}, live=True).exclude(pk__in=kept)
-    ended = [pk for pk, *place in found.values_list("pk", "unit_id", "field") if tuple(place) in places]
+    others = Resolution.objects.filter(unit__in={unit for unit, _field in places}, live=True).exclude(pk__in=kept)
+    ended = [pk for pk, *place in others.values_list("pk", "unit_id", "field") if tuple(place) in places]
     Resolution.objects.filter(pk__in=ended).update(live=False, ended_at=state.at)
 
 
