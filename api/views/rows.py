@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.queries.answers import watermark
-from api.protocol.authentication import has_scope
+from api.protocol.authentication import ScopeMissing, has_scope
 from api.protocol.cursors import fingerprint, read_cursor, write_cursor
 from api.protocol.operations import PAGE_SIZE, query_parameter
 from api.protocol.paging import PAGING, page_size
@@ -26,7 +26,7 @@ from benchmarks.access import benchmark_for
 from benchmarks.models import Benchmark
 from releases.rows.annotations import raters_of
 from releases.rows.columns import Row
-from releases.rows.filters import Condition, conditions_of
+from releases.rows.filters import Condition, conditions_of, filter_names, is_filter
 from releases.rows.kinds import RowKind, RowScope, Window
 from releases.rows.registry import benchmark_scope
 from releases.rows.snapshot import SnapshotRows
@@ -53,13 +53,16 @@ class RowsOfKind(ReadOnlyView):
         """Raises Http404, InvalidParameter and RowFilterError."""
         benchmark = benchmark_for(request.user, slug, can="work_on")
         scope = benchmark_scope(benchmark)
-        known = [*self.kind.filters, *others]
-        unknown = [name for name in request.query_params if name not in known]
+        filters = self.kind.filters
+        unknown = [name for name in request.query_params if name not in others and not is_filter(filters, name)]
         if unknown:
-            message = _("This parameter is unknown. There are: %(names)s.") % {"names": ", ".join(known)}
-            raise InvalidParameter(unknown[0], message)
+            names = ", ".join([*filter_names(filters), *others])
+            raise InvalidParameter(unknown[0], _("This parameter is unknown. There are: %(names)s.") % {"names": names})
+        for name, known in filters.items():
+            if name in request.query_params and known.scope and not has_scope(request, known.scope):
+                raise ScopeMissing(known.scope)
         query = dict(request.query_params.lists())
-        return benchmark, scope, conditions_of(self.kind.filters, query, lambda: raters_of(scope))
+        return benchmark, scope, conditions_of(filters, query, lambda: raters_of(scope))
 
     def names(self, request: Request) -> list[str]:
         """The columns that the token may read."""
@@ -147,8 +150,14 @@ class RowDetail(RowsOfKind):
         return {name: row[name] for name in self.names(request)}
 
 
+def _filter_parameters(kind: RowKind) -> list[OpenApiParameter]:
+    names = filter_names(kind.filters)
+    known = zip(names, kind.filters.values(), strict=True)
+    return [query_parameter(name, each.meaning, many=each.is_repeatable) for name, each in known]
+
+
 def list_view(kind: RowKind, base: type[RowList] = RowList) -> Any:
-    filters = [query_parameter(name, f.meaning, many=f.type != "bool") for name, f in kind.filters.items()]
+    filters = _filter_parameters(kind)
     paging = [
         query_parameter("cursor", "From `next` or `previous` of a page."),
         PAGE_SIZE,
@@ -165,7 +174,7 @@ def list_view(kind: RowKind, base: type[RowList] = RowList) -> Any:
 
 
 def count_view(kind: RowKind) -> Any:
-    filters = [query_parameter(name, f.meaning, many=f.type != "bool") for name, f in kind.filters.items()]
+    filters = _filter_parameters(kind)
     described = extend_schema(
         operation_id=f"{kind.key}_count",
         summary=f"Number of {kind.key}",

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from benchmarks.queries.item_selection import DISAGREEMENTS, UNKNOWN
 from releases.rows.columns import RowColumn
 from releases.rows.filters import RowFilter
 from releases.rows.kinds import RowKind, RowScope
@@ -52,6 +53,12 @@ _FROM = f"""
   FROM benchmarks_item i JOIN benchmarks_stage t ON t.id = i.stage_id
   WHERE i.stage_id = ANY(%s) AND {WITH_CONSENT.replace("{item}", "i")}
 """
+_DISAGREEMENTS = """coalesce((SELECT CASE WHEN y.disagreement IS NULL THEN ARRAY['unknown']
+    WHEN y.disagreement = 0 THEN ARRAY['none'] WHEN y.disagreement >= 0.5 THEN ARRAY['some', 'half']
+    ELSE ARRAY['some'] END FROM benchmarks_itemtally y WHERE y.item_id = i.id), ARRAY['unknown'])"""
+# The newest value of a fact is the one that holds.
+_HAS_FACT = """EXISTS (SELECT FROM (SELECT y.value FROM benchmarks_itemfact y WHERE y.item_id = i.id AND y.key = %s
+    ORDER BY y.id DESC LIMIT 1) newest WHERE newest.value #>> '{}' = ANY(%s))"""
 
 
 def _params(scope: RowScope) -> list[Any]:
@@ -73,6 +80,20 @@ ITEMS = RowKind(
         "origin": RowFilter("i.origin = ANY(%s)", "text", "Culture the item was made for."),
         "condition": RowFilter("i.condition = ANY(%s)", "text", "Condition of the item."),
         "withdrawn": RowFilter("(i.withdrawn_at IS NOT NULL) = %s", "bool", "true, false or all (default).", "all"),
+        "text": RowFilter(
+            "i.search @@ to_tsquery('simple'::regconfig, %s)",
+            "words",
+            "Words, or beginnings of words, of its key, concept, origin, text and context.",
+            scope="export",
+        ),
+        "disagreement": RowFilter(
+            f"{_DISAGREEMENTS} && %s",
+            "text",
+            "Of people's answers, as the list of items has it: none, some, half (of the pairs of people, or more) or"
+            " unknown.",
+            choices=(*DISAGREEMENTS, UNKNOWN),
+        ),
+        "fact.": RowFilter(_HAS_FACT, "fact", "Value of a fact, as a text: `fact.nsfw=false`."),
     },
     state="CASE WHEN i.withdrawn_at IS NULL THEN '' ELSE 'withdrawn' END",
 )

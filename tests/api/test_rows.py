@@ -11,9 +11,11 @@ from django.core.cache import cache
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from annotation.models import Annotation, Campaign
 from api.protocol import streams
+from benchmarks.models import ItemFact, ItemTally
 from jobs.models import Event
 from releases.rows.registry import KINDS
 from tests.api.clients import pages, program
@@ -128,6 +130,34 @@ def test_filters_narrow_rows_and_their_number(world: World, campaign: Campaign, 
     client = program(world.mara, "export")
     assert len(client.get(address(world, f"annotations/?{query}")).json()["results"]) == number
     assert client.get(address(world, f"annotations/count/?{query}")).json() == {"count": number}
+
+
+def test_items_are_found_as_on_their_page(world: World, campaign: Campaign) -> None:
+    """By words, facts and disagreement; words also look into texts, which a token to read does not read."""
+    first, second, *_rest = world.items
+    ItemFact.objects.bulk_create(
+        ItemFact(item=first, key="nsfw", value=value, source=source)
+        for value, source in ((True, "detector"), (False, "person"))
+    )
+    for item, disagreement in ((first, 0.6), (second, 0.0)):
+        values = {"answers": 2, "people": 2, "disagreement": disagreement, "at": timezone.now()}
+        ItemTally.objects.update_or_create(item=item, defaults={"stage": item.stage, **values})
+    client, number = program(world.mara, "export"), world.benchmark.stages.get().items.count()
+    asked = {
+        f"text={first.key}": 1, "text=item+0000": number, "text=tem": 0, "text=...": 0,
+        "fact.nsfw=false": 1, "fact.nsfw=true": 0, "fact.nsfw=false&fact.nsfw=true": 1, "fact.none=1": 0,
+        "disagreement=some": 1, "disagreement=half": 1, "disagreement=none": 1, "disagreement=unknown": number - 2,
+    }  # fmt: skip
+    for query, count in asked.items():
+        assert client.get(address(world, f"items/count/?{query}")).json() == {"count": count}, query
+        assert len(client.get(address(world, f"items/?{query}")).json()["results"]) == count
+    wrong = client.get(address(world, "items/?disagreement=much")).json()
+    assert (wrong["status"], wrong["parameter"]) == (400, "disagreement")
+    assert client.get(address(world, "items/?text=a&text=b")).status_code == 400
+    assert client.get(address(world, "items/?fact.=1")).status_code == 400
+    reader = program(world.mara, "read")
+    assert reader.get(address(world, "items/?text=sea")).json()["needs"] == "export"
+    assert reader.get(address(world, "items/?fact.nsfw=false")).status_code == 200
 
 
 def test_one_rater_is_chosen_by_pseudonym(world: World, campaign: Campaign) -> None:
