@@ -21,11 +21,14 @@ from api.views import (
     memberships,
     numbers,
     people,
+    plans,
     recipes,
     release_imports,
     releases,
+    review_batches,
     rows,
     runs,
+    stage_inputs,
     stages,
     table_specs,
     uploads,
@@ -49,6 +52,8 @@ T = "v1/teams/<slug:team>/"
 CAMPAIGN = f"{B}campaigns/<row:campaign_id>/"
 RELEASE = f"{B}releases/<row:release_id>/"
 STAGE = f"{B}stages/<slug:key>/"
+BATCH = f"{B}review-batches/<row:batch_id>/"
+PLAN = f"{B}plans/<row:plan_set_id>/"
 RUN = f"{B}runs/<row:run_id>/"
 W = "v1/webhooks/<row:webhook_id>/"
 app_name = "api"
@@ -91,6 +96,23 @@ urlpatterns = [
     path(f"{STAGE}versions/", stages.VersionList.as_view(), name="stage_versions"),
     path(f"{STAGE}filters/", intake.FiltersView.as_view(), name="stage_filters"),
     path(f"{STAGE}coverage/", intake.StageCoverageView.as_view(), name="stage_coverage"),
+    path(f"{STAGE}inputs/", stage_inputs.StageInputsView.as_view(), name="stage_inputs"),
+    path(f"{B}review-batches/", review_batches.ReviewBatchList.as_view(), name="review_batches"),
+    path(BATCH, review_batches.ReviewBatchDetail.as_view(), name="review_batch"),
+    path(f"{BATCH}answers/", review_batches.SampledAnswerList.as_view(), name="review_batch_answers"),
+    *[
+        path(f"{BATCH}{name}/", review_batches.action_view(name, summary, act), name=f"review_batch_{name}")
+        for name, summary, act in review_batches.ACTIONS
+    ],
+    path(f"{B}model-conditions/", plans.ModelConditionsView.as_view(), name="model_conditions"),
+    path(f"{B}plans/", plans.PlanList.as_view(), name="plans"),
+    path(f"{B}plans:preview/", plans.PlanPreviewView.as_view(), name="plan_preview"),
+    path(PLAN, plans.PlanDetail.as_view(), name="plan"),
+    path(f"{PLAN}cost/", plans.PlanCostView.as_view(), name="plan_cost"),
+    *[
+        path(f"{PLAN}{name}/", plans.action_view(name, summary, act), name=f"plan_{name}")
+        for name, summary, act in plans.ACTIONS
+    ],
     path(f"{B}runs/", runs.RunList.as_view(), name="runs"),
     path(f"{B}runs:plan/", runs.RunPlanView.as_view(), name="run_plan"),
     path(RUN, runs.RunDetail.as_view(), name="run"),

@@ -25,8 +25,10 @@ from annotation.queries.second_reviews import SecondProgress, second_progress
 from annotation.services.review.batches import LEAST, AcceptResult, DrawResult
 from benchmarks.models import Stage
 from evaluation.metrics.proportions import wilson
+from people.models import User
 
 PAGE = 100
+SEEDS = 2**31
 LARGER = 2  # times the present sample: what the form for a larger one suggests
 REFUSED: dict[str, Any] = {
     "nothing": gettext_lazy("No sample was drawn. No author has answers that wait for you."),
@@ -101,7 +103,7 @@ def samples_page(stage: Stage, stages: list[Stage], reader: Reader, number: int,
     others = count_others(stage, reader.user)
     waiting = waiting_by_author(stage, reader.user)
     accepted = count_accepted(batches)
-    states = {batch.pk: _state(batch, counts.get(batch.pk, SampleCounts())) for batch in batches}
+    states = {batch.pk: state_of(batch, counts.get(batch.pk, SampleCounts())) for batch in batches}
     order = ["passed", "open", "above", "empty", "accepted"]
     batches.sort(key=lambda batch: (order.index(states[batch.pk]), -batch.pk))
     passed = [batch for batch in batches if states[batch.pk] == "passed"]
@@ -138,7 +140,7 @@ def _latest_press(
     return PressRow(moment_key(moment), format_moment(moment, reader.zone), len(of_press), answers)
 
 
-def _state(batch: ReviewBatch, counts: SampleCounts) -> str:
+def state_of(batch: ReviewBatch, counts: SampleCounts) -> str:
     if batch.accepted_at is not None:
         return "accepted"
     if counts.undecided:
@@ -248,8 +250,6 @@ def samples_url(stage: Stage, page: int = 1) -> str:
     return f"{reverse('annotation:review_samples', args=[stage.benchmark.slug])}?{query}"
 
 
-def author_of(reader: Reader, stage: Stage, pseudonym: str) -> Sequence[int]:
+def authors_named(stage: Stage, user: User, pseudonym: str) -> Sequence[int]:
     """The rater whom a pseudonym of the form names; none where nobody with waiting answers is called so."""
-    return [
-        author for author in waiting_by_author(stage, reader.user) if reader.benchmark.pseudonym(author) == pseudonym
-    ]
+    return [author for author in waiting_by_author(stage, user) if stage.benchmark.pseudonym(author) == pseudonym]

@@ -17,9 +17,10 @@ from annotation.forms.review_samples import SampleForm, SecondReviewForm
 from annotation.models import ReviewBatch
 from annotation.pages.review_samples import (
     REFUSED,
+    SEEDS,
     accepted_text,
     answers_text,
-    author_of,
+    authors_named,
     drawn_text,
     samples_page,
     samples_url,
@@ -38,8 +39,6 @@ from benchmarks.models import Benchmark, Stage
 from benchmarks.pages.tabs import tabs_for
 from jobs.formats.numbers import parse_id, parse_int
 from people.views.request_helpers import current_user
-
-SEEDS = 2**31
 
 
 @never_cache
@@ -79,7 +78,7 @@ def draw(request: HttpRequest, slug: str, stage_id: int) -> HttpResponse:
     if not form.is_valid():
         return _page(request, benchmark, _stages(benchmark), stage, form, 422)
     pseudonym = form.cleaned_data["author"]
-    authors = author_of(_reader(request, benchmark), stage, pseudonym) if pseudonym else None
+    authors = authors_named(stage, user, pseudonym) if pseudonym else None
     seed = form.cleaned_data["seed"]
     seed = random.SystemRandom().randrange(SEEDS) if seed is None else seed
     size, limit = form.size_of_sample, form.cleaned_data["limit"] / 100

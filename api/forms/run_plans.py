@@ -55,17 +55,18 @@ def _named(benchmark: Benchmark, content: Mapping[str, Any]) -> dict[str, int]:
         numbers["campaign"] = campaign.pk
     if "endpoint" not in content and "endpoint_name" in content:
         endpoints = Endpoint.objects.filter(team=benchmark.team, retired_at=None).order_by("name", "pk")
-        numbers["endpoint"] = _endpoint(list(endpoints), content["endpoint_name"]).pk
+        numbers["endpoint"] = endpoint_named(list(endpoints), content["endpoint_name"]).pk
     return numbers
 
 
-def _endpoint(endpoints: list[Endpoint], name: str) -> Endpoint:
-    """By its name, or by the first word of it where one endpoint alone has that. Raises Refused."""
+def endpoint_named(endpoints: list[Endpoint], name: str, member: str = "endpoint_name") -> Endpoint:
+    """By its name, or by the first word of it where one endpoint alone has that. `member` of the body has the name.
+    Raises Refused."""
     named = [endpoint for endpoint in endpoints if endpoint.name.casefold() == name.casefold()]
     longer = [endpoint for endpoint in endpoints if endpoint.name.casefold().startswith(f"{name.casefold()} ")]
     if not named and len(longer) != 1:
         names = ", ".join(endpoint.name for endpoint in endpoints[:20]) or "-"
-        raise _refused("endpoint_name", _("The team has no such endpoint. There are: %(names)s.") % {"names": names})
+        raise _refused(member, _("The team has no such endpoint. There are: %(names)s.") % {"names": names})
     return (named or longer)[0]
 
 

@@ -129,12 +129,16 @@ def check_form(form: forms.BaseForm) -> dict[str, Any]:
     """The cleaned data of a page's form. Raises Refused with its errors, each at its member."""
     if form.is_valid():
         return dict(form.cleaned_data)
-    errors = [
-        problem("" if name == "__all__" else step(name), detail.code, detail)
+    raise Refused(_("The form of the page would refuse this."), errors=form_problems(form))
+
+
+def form_problems(form: forms.BaseForm, pointer: str = "") -> Errors:
+    """The errors of a form, each at its member below the pointer."""
+    return [
+        problem(pointer if name == "__all__" else pointer + step(name), detail.code, detail)
         for name, details in form.errors.as_data().items()
         for detail in _details(details)
     ]
-    raise Refused(_("The form of the page would refuse this."), errors=errors)
 
 
 def _details(errors: Any) -> list[Any]:

@@ -6,7 +6,9 @@ from annotation.pages.campaigns import REFUSALS as CAMPAIGN_TEXTS
 from annotation.pages.item_withdrawals import REFUSED as WITHDRAWAL_TEXTS
 from annotation.pages.review_reasons import REFUSED as REVIEW_TEXTS
 from annotation.pages.review_reasons import REFUSED_IN_LIST
+from annotation.pages.review_samples import REFUSED as BATCH_TEXTS
 from annotation.services.campaigns.lifecycle import CampaignRefused
+from annotation.services.review.batches import BatchRefused
 from annotation.services.review.reviews import ReviewRefused
 from annotation.services.revisions.item_withdrawals import WithdrawalRefused
 from benchmarks.forms.targets import problem_text
@@ -34,6 +36,7 @@ REFUSALS: dict[type[Exception], tuple[int, str, object]] = {
     LastOwner: (REFUSED, "last-owner", _("A benchmark keeps at least one owner. Name another first.")),
     NotATeamMember: (REFUSED, "not-a-team-member", _("Only members of the team can have a role.")),
     ReviewRefused: (CONFLICT, "review-refused", ""),
+    BatchRefused: (CONFLICT, "batch-refused", ""),
     EndpointRefused: (REFUSED, "endpoint-refused", ""),
     LabelSetError: (REFUSED, "label-set-refused", ""),
     WithdrawalRefused: (CONFLICT, "withdrawal-refused", ""),
@@ -51,6 +54,8 @@ def refusal_of(error: Exception) -> tuple[int, str, str] | None:
                 words = " ".join(str(CAMPAIGN_TEXTS.get(reason, reason)) for reason in error.reasons)
             elif isinstance(error, WithdrawalRefused):
                 words = WITHDRAWAL_TEXTS[error.reason]
+            elif isinstance(error, BatchRefused):
+                words = BATCH_TEXTS[error.reason]
             elif isinstance(error, ReviewRefused):
                 words = REFUSED_IN_LIST.get(error.reason) or REVIEW_TEXTS[error.reason]
                 status = REFUSED if error.reason == "no_reason" else status

@@ -1,6 +1,7 @@
 """Runs of models: planned, created, started, paused and withdrawn as on their pages."""
 
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 from django.http import Http404
@@ -138,7 +139,6 @@ def run_json(run: Run) -> dict[str, Any]:
 
 
 def plan_json(plan: RunPlan, cost: CostEstimate, first: UnitPreview) -> dict[str, Any]:
-    dollars = {"low": f"{cost.dollars[0]:f}", "high": f"{cost.dollars[1]:f}"} if cost.dollars else None
     return {
         "prompt": plan.prompt.key,
         "model": plan.model,
@@ -149,7 +149,7 @@ def plan_json(plan: RunPlan, cost: CostEstimate, first: UnitPreview) -> dict[str
         "cannot_be_asked": dict(cost.missing_input),
         "tokens_in": list(cost.tokens_in),
         "tokens_out": list(cost.tokens_out),
-        "dollars": dollars,
+        "dollars": dollars_json(cost.dollars),
         "exact": cost.exact,
         "item": first.unit.item.key,
         "target": first.unit.target,
@@ -168,3 +168,8 @@ def cost_json(run: Run) -> dict[str, Any]:
         "calls_of_unknown_cost": progress.unpriced,
         "calls_a_minute": progress.rate,
     }
+
+
+def dollars_json(dollars: tuple[Decimal, Decimal] | None) -> dict[str, str] | None:
+    """At least and at most; None where a model has no price."""
+    return {"low": f"{dollars[0]:f}", "high": f"{dollars[1]:f}"} if dollars else None

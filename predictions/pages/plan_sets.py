@@ -122,6 +122,15 @@ def plan_outlook(outlooks: Sequence[RunOutlook], offers: Sequence[OfferedConditi
     )
 
 
+def start_problem(look: PlanOutlook, confirmed: int) -> str:
+    """Why the runs do not start now; empty where they do, or where all of them exist."""
+    if not look.new:
+        return "" if look.existing else _("None of these runs can start. Each row says why.")
+    if look.missing and confirmed != look.missing:
+        return _("Some items cannot be asked. Confirm their number to ask the others.")
+    return ""
+
+
 def _fingerprint(outlooks: Sequence[RunOutlook]) -> str:
     parts = []
     for outlook in outlooks:

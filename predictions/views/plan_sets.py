@@ -28,6 +28,7 @@ from predictions.pages.plan_sets import (
     done_text,
     plan_outlook,
     plan_set_progress,
+    start_problem,
     undescribed_models,
 )
 from predictions.queries.endpoints import models_of
@@ -72,13 +73,9 @@ def ask(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _start_problem(look: PlanOutlook, data: QueryDict) -> str:
     """Why the runs do not start now; empty where they do, or where all of them exist."""
-    if not look.new:
-        return "" if look.existing else _("None of these runs can start. Each row says why.")
-    if data.get("seen") != look.seen:
+    if look.new and data.get("seen") != look.seen:
         return _("The plan or its items changed since you looked. Check the numbers, then start.")
-    if look.missing and parse_id(data.get("confirmed")) != look.missing:
-        return _("Some items cannot be asked. Confirm their number to ask the others.")
-    return ""
+    return start_problem(look, parse_id(data.get("confirmed")))
 
 
 class _AskPage:
@@ -107,8 +104,7 @@ class _AskPage:
 
     def start(self, outlooks: list[RunOutlook], request: HttpRequest) -> PlanSet | None:
         """Raises answer_runs.RunRefused."""
-        chosen = [each for each in outlooks if not each.refused]
-        planned = [PlannedRun(each.planned.plan, each.planned.condition, each.missing) for each in chosen]
+        planned = plan_sets.confirmed_runs(outlooks)
         data = self.form.cleaned_data
         user, now = current_user(request), timezone.now()
         return plan_sets.start(self.benchmark, planned, data["budget"], data["seed"], user, now)

@@ -70,6 +70,12 @@ def _outlook(planned: PlannedRun, budget: Decimal | None, at: datetime, most_sec
         return RunOutlook(planned, refused=str(refused))
 
 
+def confirmed_runs(outlooks: Sequence[RunOutlook]) -> list[PlannedRun]:
+    """Those that can be opened, each with the number of its units that cannot be asked, which the outlook showed."""
+    chosen = [each for each in outlooks if not each.refused]
+    return [PlannedRun(each.planned.plan, each.planned.condition, each.missing) for each in chosen]
+
+
 @transaction.atomic
 def start(
     benchmark: Benchmark, planned: Sequence[PlannedRun], budget: Decimal | None, seed: int, actor: User, at: datetime
