@@ -58,6 +58,8 @@ class ArgillaReader:
                         yield from _read_record(file, number, row, mapping, kinds)
             if readable:
                 return
+        for file in filter(is_parquet, files):
+            parquet_names(file)  # raises for one that is damaged, which says nothing of its form
 
 
 def _form(file: ForeignFile) -> str:
@@ -117,6 +119,9 @@ def _flat_records(file: ForeignFile) -> Iterator[tuple[int, Any]]:
     questions = [name.removesuffix(RESPONSES) for name in names if name.endswith(RESPONSES)]
     own = {name for name in names for question in questions if name.startswith(f"{question}.")}
     for number, row in read_parquet_rows(file):
+        if isinstance(row, RowProblem):
+            yield number, row
+            continue
         responses: dict[str, list[dict[str, Any]]] = {}
         for question in questions:
             values, users, states = (

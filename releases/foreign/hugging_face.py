@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from benchmarks.imports.problems import RowProblem
 from benchmarks.imports.tables.roles import NAMES, fold
 from releases.foreign.contract import (
     ForeignAnswer,
@@ -17,7 +18,7 @@ from releases.foreign.contract import (
     SourceProgram,
 )
 from releases.foreign.parquet_rows import class_names, is_parquet, parquet_names, read_parquet_rows
-from releases.foreign.values import as_code, build_item, picture_column
+from releases.foreign.values import as_code, build_item, picture_column, problem_of
 
 RATERS, ANSWERS, KEYS = (frozenset(NAMES[role]) for role in ("rater", "answer", "key"))
 
@@ -47,7 +48,10 @@ class HuggingFaceReader:
             labels = class_names(file)
             questions = list(mapping.answers) if mapping.answers else _questions(names, labels)
             for number, row in read_parquet_rows(file):
-                yield from _read_row(file, number, row, mapping, rater, questions, labels)
+                if isinstance(row, RowProblem):
+                    yield problem_of(file, number, row)
+                else:
+                    yield from _read_row(file, number, row, mapping, rater, questions, labels)
 
 
 def _questions(names: Sequence[str], labels: Mapping[str, Any]) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from benchmarks.imports.problems import RowProblem, SourceProblem
 
@@ -17,6 +18,7 @@ SPACE = re.compile(r"[ \t\r\n]*")
 TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|["{}\[\]]', re.DOTALL)
 PLAIN = re.compile(r"[^,\]}\s]*")
 FOREIGN = re.compile("[\ud800-\udfff\ufffd]")
+NOT_JSON = gettext_lazy("This row is not JSON. Look for a missing brace or quotation mark.")
 NumberedValue = tuple[int, Any]
 """The place of an element, from 1, and its value, or the RowProblem that it is."""
 
@@ -65,6 +67,29 @@ class _Text:
         self.at += 1
         return True
 
+    def line_start(self) -> str:
+        """A line feed, spaces and the next letter, if it is the first of its line; else empty."""
+        feed = self.buffer.rfind("\n", 0, self.at)
+        start = self.buffer[feed : self.at + 1]
+        return start if feed >= 0 and not start[:-1].strip() else ""
+
+    def skip_to(self, mark: str) -> bool:
+        """Go to the next letter behind `mark`, its last one; at the end if there is none."""
+        while mark:
+            place = self.buffer.find(mark, self.at)
+            if place >= 0:
+                self.at = place + len(mark) - 1
+                return True
+            self.at = max(self.at, len(self.buffer) - len(mark) + 1)
+            if not self.grow():
+                break
+        self.drop()
+        return False
+
+    def drop(self) -> None:
+        """Read nothing more."""
+        self.at, self.ended, self.buffer = 0, True, ""
+
 
 def read_json_lines(file: BinaryIO) -> Iterator[NumberedValue]:
     """One value a line."""
@@ -88,8 +113,11 @@ def read_json_array(file: BinaryIO) -> Iterator[NumberedValue]:
     yield from _elements(text)
 
 
-def read_json_members(file: BinaryIO) -> Iterator[tuple[str, int, Any]]:
-    """The members of a file that is one object: each element of a list, and other values whole with number 0."""
+def read_json_members(file: BinaryIO, entries_of: str = "") -> Iterator[tuple[str, int, Any]]:
+    """The members of a file that is one object: each element of a list, and other values whole with number 0.
+
+    The member called `entries_of` is an object that is given by its own members: name and value, or a RowProblem.
+    """
     text = _Text(file)
     if not text.take("{"):
         raise SourceProblem(_("The file is not an object in JSON."))
@@ -98,45 +126,89 @@ def read_json_members(file: BinaryIO) -> Iterator[tuple[str, int, Any]]:
         if isinstance(name, RowProblem) or not text.take(":"):
             raise SourceProblem(_("The JSON is damaged. Export the file again."))
         if text.take("["):
-            for number, value in _elements(text):
-                yield name, number, value
+            rows = _elements(text)
+        elif name == entries_of and text.take("{"):
+            rows = _entries(text)
         else:
-            yield name, 0, _element(text)
+            rows = iter([(0, _element(text))])
+        for number, value in rows:
+            yield name, number, value
         if not text.take(","):
             break
 
 
-def _elements(text: _Text) -> Iterator[NumberedValue]:
-    """Up to the closing bracket, which is taken. A file that ends before it has a last element that is a problem."""
+def _entries(text: _Text) -> Iterator[NumberedValue]:
+    """The members of an object, whose brace is taken, up to its closing one. Damage is as in a list."""
     number = 0
+    text.peek()
+    mark = text.line_start()
+    while text.peek() == '"':
+        number += 1
+        name = _element(text, mark)
+        value = name if isinstance(name, RowProblem) else _element(text, mark) if text.take(":") else _cut_problem()
+        yield number, value if isinstance(value, RowProblem) else (name, value)
+        if text.take(",") or isinstance(value, _SkippedElement):
+            continue
+        if text.peek() in ("}", ""):
+            break
+        if not text.skip_to(mark):
+            return
+    if not text.take("}") and not (number and isinstance(value, RowProblem)):
+        yield number + 1, _cut_problem()
+
+
+def _elements(text: _Text) -> Iterator[NumberedValue]:
+    """Up to the closing bracket, which is taken. A file that ends before it has a last element that is a problem.
+
+    Where each element begins a line, as its first one does, a damaged one ends where the next begins.
+    """
+    number = 0
+    text.peek()
+    mark = text.line_start()
     while text.peek() not in ("]", ""):
         number += 1
-        value = _element(text)
+        value = _element(text, mark)
         yield number, value
-        if not text.take(",") and text.peek() not in ("]", ""):
+        if text.take(",") or text.peek() == "]" or isinstance(value, _SkippedElement):
+            continue
+        if not text.peek():
+            if isinstance(value, RowProblem):
+                return  # it says that the file ends
+            break
+        if not text.skip_to(mark):
             yield number + 1, RowProblem("unreadable", _("The list is damaged from here on. Export the file again."))
-            text.at, text.ended, text.buffer = 0, True, ""
             return
+        yield number, RowProblem("unreadable", _("What follows this row is not JSON. Look for a stray brace."))
     if not text.take("]"):
         yield number + 1, _cut_problem()
 
 
-def _element(text: _Text) -> Any:
+class _SkippedElement(RowProblem):
+    """It has no end of its own; the window stands at the next element."""
+
+
+def _element(text: _Text, mark: str = "") -> Any:
     """The next value, or the RowProblem that it is; the window stands behind it."""
     first, size = text.peek(), BLOCK
     while True:
         end = _end_of_element(text.buffer, text.at, first)
         if end is not None and (end < len(text.buffer) or text.ended):
             break
-        if len(text.buffer) - text.at > LONGEST_ELEMENT:
-            text.at, text.ended, text.buffer = 0, True, ""
-            return RowProblem("too_long", _("This entry is longer than 16 MB, so the rest is not read."))
-        if not text.grow(size):
-            text.at = len(text.buffer)
-            return _cut_problem()
+        too_long = len(text.buffer) - text.at > LONGEST_ELEMENT
+        if too_long or not text.grow(size):
+            if mark and text.buffer.find(mark, text.at + 1) >= 0:
+                text.skip_to(mark)
+                return _SkippedElement("unreadable", str(NOT_JSON))
+            text.drop()
+            text_ = _("This entry is longer than 16 MB, so the rest is not read.")
+            return RowProblem("too_long", text_) if too_long else _cut_problem()
         size *= 2
-    raw, text.at = text.buffer[text.at : end], end
-    return parse_element(raw)
+    value = parse_element(text.buffer[text.at : end])
+    if mark and isinstance(value, RowProblem) and 0 <= text.buffer.find(mark, text.at + 1) < end:
+        text.skip_to(mark)  # a brace is missing, and those of later elements closed this one
+        return _SkippedElement(value.code, value.message)
+    text.at = end
+    return value
 
 
 def _end_of_element(buffer: str, at: int, first: str) -> int | None:
@@ -167,7 +239,7 @@ def parse_element(raw: str) -> Any:
     try:
         value = json.loads(raw)
     except (ValueError, RecursionError):
-        return RowProblem("unreadable", _("This row is not JSON. Look for a missing brace or quotation mark."))
+        return RowProblem("unreadable", str(NOT_JSON))
     return RowProblem("too_deep", _("This row is nested too deeply.")) if _depth(value) > DEEPEST else value
 
 

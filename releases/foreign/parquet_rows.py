@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from benchmarks.imports.problems import SourceProblem
+from benchmarks.imports.problems import RowProblem, SourceProblem
 from releases.foreign.contract import ForeignFile
 
 BATCH = 200
@@ -64,14 +64,28 @@ def class_names(file: ForeignFile) -> dict[str, list[str]]:
     return names
 
 
-def read_parquet_rows(file: ForeignFile) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_parquet_rows(file: ForeignFile) -> Iterator[tuple[int, dict[str, Any] | RowProblem]]:
     """Raises SourceProblem."""
     number = 0
     with _opened(file) as parquet:
         try:
             for batch in parquet.iter_batches(batch_size=BATCH):
-                for row in batch.to_pylist():
+                for row in _values(batch):
                     number += 1
                     yield number, row
         except (OSError, ValueError, NotImplementedError) as error:
             raise SourceProblem(_("The file is damaged or ends early. Save it again.")) from error
+
+
+def _values(batch: Any) -> Iterator[dict[str, Any] | RowProblem]:
+    """The rows of a batch; one by one where a text of them is not UTF-8, which Parquet says and does not check."""
+    try:
+        yield from batch.to_pylist()
+        return
+    except UnicodeDecodeError:
+        pass
+    for place in range(batch.num_rows):
+        try:
+            yield batch.slice(place, 1).to_pylist()[0]
+        except UnicodeDecodeError:
+            yield RowProblem("encoding", _("This row has bytes that are not UTF-8. Export the file again as UTF-8."))

@@ -156,21 +156,30 @@ def _table_rows(file: ForeignFile) -> Iterator[tuple[int, Any]]:
 
 
 def _state_rows(file: ForeignFile) -> Iterator[tuple[int, Any]]:
-    user, states = "", {}
+    user = _user_of(file)
     with file.open() as stream:
-        for name, number, value in read_json_members(stream):
+        for name, number, value in read_json_members(stream, entries_of=STATES):
             if isinstance(value, RowProblem):
                 yield max(number, 1), value
-            elif name == "user_id":
-                user = as_code(value)
-            elif name == STATES and isinstance(value, dict):
-                states = value
-    for number, (item, pairs) in enumerate(states.items(), start=1):
-        labels: dict[str, dict[str, Any]] = {}
-        for pair in pairs if isinstance(pairs, list) else ():
-            if isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], dict):
-                labels.setdefault(str(pair[0].get("schema")), {})[str(pair[0].get("name"))] = pair[1]
-        yield number, {"instance_id": item, "user_id": user, "labels": labels}
+            elif name == STATES and number:
+                item, pairs = value
+                yield number, {"instance_id": item, "user_id": user, "labels": _state_labels(pairs)}
+
+
+def _user_of(file: ForeignFile) -> str:
+    """Whose state it is, wherever in the file that stands."""
+    with file.open() as stream:
+        members = read_json_members(stream, entries_of=STATES)
+        users = (as_code(value) for name, _n, value in members if name == "user_id" and is_id(value))
+        return next((user for user in users if user), "")
+
+
+def _state_labels(pairs: Any) -> dict[str, dict[str, Any]]:
+    labels: dict[str, dict[str, Any]] = {}
+    for pair in pairs if isinstance(pairs, list) else ():
+        if isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], dict):
+            labels.setdefault(str(pair[0].get("schema")), {})[str(pair[0].get("name"))] = pair[1]
+    return labels
 
 
 def _read_row(

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 from benchmarks.imports.tables.roles import NAMES, fold
@@ -117,13 +118,13 @@ class Scan:
 
 def scan_files(
     files: Sequence[ForeignFile], reader: ForeignReader, mapping: ForeignMapping, *,
-    countries: Callable[[str], bool] = lambda text: False,
+    damaged: Sequence[ForeignProblem] = (), countries: Callable[[str], bool] = lambda text: False,
 ) -> Scan:  # fmt: skip
-    """Raises SourceProblem."""
+    """`damaged`: files that are not among `files`. Raises SourceProblem."""
     scan = Scan(reader, reader.program(files))
     for declared in reader.sheet(files):
         scan.questions[declared.key] = ScannedQuestion(declared.key, declared=declared)
-    for count, record in enumerate(reader.read(files, mapping)):
+    for count, record in enumerate(chain(damaged, reader.read(files, mapping))):
         if count >= LOOKED_AT:
             scan.whole = False
             break

@@ -12,9 +12,10 @@ from django.utils.translation import gettext as _
 
 from benchmarks.imports.archive import Archive
 from benchmarks.imports.problems import RowProblem, SourceProblem
-from releases.foreign.contract import ForeignFile
+from releases.foreign.contract import ForeignFile, ForeignProblem
 
 MOST_FILES = 2000
+BLOCK = 1024 * 1024
 ENDINGS = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".xml", ".yaml", ".yml", ".parquet")
 Opener = Callable[[], BinaryIO]
 Result = TypeVar("Result")
@@ -38,6 +39,29 @@ def foreign_files(uploads: Sequence[tuple[str, Opener]], most_bytes: int) -> lis
     return files
 
 
+def whole_files(files: Sequence[ForeignFile], *, heads: bool = False) -> tuple[list[ForeignFile], list[ForeignProblem]]:
+    """The files that can be read to their end, and a problem for each other. `heads`: only their beginnings are tried.
+
+    Raises SourceProblem if none can be read.
+    """
+    whole: list[ForeignFile] = []
+    problems: list[ForeignProblem] = []
+    for file in files:
+        try:
+            if not heads:
+                with file.open() as stream:
+                    while stream.read(BLOCK):
+                        pass
+            assert isinstance(file.head, bytes)
+        except SourceProblem as problem:
+            problems.append(ForeignProblem(file.name, 0, "damaged", str(problem)))
+        else:
+            whole.append(file)
+    if not whole:
+        raise SourceProblem(problems[0].message)
+    return whole, problems
+
+
 def with_pulse(file: ForeignFile, pulse: Callable[[], None]) -> ForeignFile:
     """The file; `pulse` is called whenever a block of it is read."""
     return replace(file, open=lambda: io.BufferedReader(_PulsedStream(file.open(), pulse)))
@@ -52,6 +76,8 @@ def _members(name: str, opener: Opener, most_bytes: int) -> list[ForeignFile]:
                 archive.open(member).close()
             except RowProblem as problem:
                 raise SourceProblem(f"{name}, {member}: {problem.message}") from problem
+            except DAMAGED:
+                continue  # `whole_files` reports it, and the others are read
     return [ForeignFile(member, _member_opener(opener, member, most_bytes)) for member in names]
 
 

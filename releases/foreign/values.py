@@ -1,16 +1,20 @@
 """Small readings that the readers share. Pure."""
 
+import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from math import isfinite
 from typing import Any
+
+from django.utils.translation import gettext as _
 
 from benchmarks.imports.problems import RowProblem, SourceProblem
 from benchmarks.imports.tables import separated
 from benchmarks.imports.tables.encodings import find_encoding
 from benchmarks.imports.tables.roles import fold
 from releases.foreign.contract import ForeignFile, ForeignItem, ForeignMapping, ForeignProblem
-from releases.foreign.json_stream import encoding_of
+from releases.foreign.json_stream import encoding_of, parse_element, read_json_array, read_json_lines
 
 PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".avif")
 HEAD = 64 * 1024
@@ -27,13 +31,29 @@ def head_of(file: ForeignFile, size: int = HEAD) -> str:
 
 
 def first_object(file: ForeignFile) -> dict[str, Any]:
-    """The first object of a list or of lines of JSON, if it is within the first 64 KB; else an empty one."""
-    text = head_of(file).removeprefix("[").lstrip()
+    """The first object of a list or of lines of JSON that can be read, if it is within the first 64 KB; else an empty
+    one. A damaged one before it is passed over: which tool wrote a file does not depend on one row."""
+    text = head_of(file)
+    rows: Iterator[tuple[int, Any]] = iter(())
+    if text.startswith("["):
+        rows = read_json_array(io.BytesIO(text.encode("utf-8", "replace")))
+    elif text.startswith("{"):
+        rows = chain(_whole_object(text), _object_lines(text))
+    return next((row for _number, row in rows if isinstance(row, dict) and row), {})
+
+
+def _whole_object(text: str) -> Iterator[tuple[int, Any]]:
     try:
-        value, _end = json.JSONDecoder().raw_decode(text)
+        value, end = json.JSONDecoder().raw_decode(text)
     except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
+        return
+    yield 1, parse_element(text[:end]) if isinstance(value, dict) else None
+
+
+def _object_lines(text: str) -> Iterator[tuple[int, Any]]:
+    """Lines of JSON; none of an object over several lines, whose parts are no rows."""
+    if text.partition("\n")[0].strip() != "{":
+        yield from read_json_lines(io.BytesIO(text.encode("utf-8", "replace")))
 
 
 def problem_of(file: ForeignFile, number: int, problem: RowProblem) -> ForeignProblem:
@@ -55,7 +75,20 @@ def read_cells(file: ForeignFile) -> Iterator[tuple[int, Cells | RowProblem]]:
             if isinstance(cells, RowProblem):
                 yield number, cells
             else:
-                yield number, dict(zip(names, [*cells, *[""] * (len(names) - len(cells))], strict=False))
+                yield number, _width_problem(len(cells), len(names)) or dict(zip(names, cells, strict=True))
+
+
+def _width_problem(cells: int, names: int) -> RowProblem | None:
+    """Tools write each row whole, so one of another length was cut, or a separator or a quotation mark is wrong."""
+    if cells == names:
+        return None
+    values = {"cells": cells, "names": names}
+    if cells > names:
+        text = _("The row has %(cells)s cells, and the head names %(names)s columns. Look for a stray separator.")
+        return RowProblem("too_many_cells", text % values)
+    text = _("The row has %(cells)s cells, and the head names %(names)s columns. The file ends here, or a part of the "
+             "row is missing. Export it again.")  # fmt: skip
+    return RowProblem("too_few_cells", text % values)
 
 
 def columns_of(file: ForeignFile) -> list[str]:

@@ -205,8 +205,10 @@ def _problem_text(sheet: Sheet, gathered: AnswerRowGroup, parsed: ParsedSheet) -
 def _problem_sentence(sheet: Sheet, key: str, problem: AnswerProblem) -> str:
     words = problem_text(problem)
     text = f"{key}: {words.title} {words.advice}".strip()
-    one = next((one for one in sheet.fields if one.key == key), None)
-    codes = allowed_codes(one) if one and "given" in problem.params else ()
+    field = next((field for field in sheet.fields if field.key == key), None)
+    codes = allowed_codes(field) if field and "given" in problem.params else ()
+    if field and problem.code == "not_an_option" and not codes:
+        codes = [label.code for label in field.spec.part_labels(field.config)]
     if not codes:
         return text
     more = _("It says “%(given)s”; there are: %(known)s.")

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 from django.conf import settings
@@ -47,10 +48,11 @@ from releases.foreign.contract import (
     ForeignItem,
     ForeignMapping,
     ForeignProblem,
+    ForeignRater,
     ForeignRecord,
 )
 from releases.foreign.registry import reader_for
-from releases.foreign.uploaded_files import foreign_files, with_pulse
+from releases.foreign.uploaded_files import foreign_files, whole_files, with_pulse
 from releases.services.foreign.foreign_answers import LEFT_OUT, import_answers
 from releases.services.foreign.foreign_pictures import PictureFinder
 
@@ -109,13 +111,13 @@ def run(work: JobContext) -> None:
             check_not_withdrawn(work)
             analyze()
         stored = _stored(work)
-        files = stored.open_files(work.keep_lease)
+        files, damaged = whole_files(stored.open_files(work.keep_lease))
         reader = reader_for(files, mapping.tool)
         if work.job.total is None:
-            work.expect(sum(1 for _row in work.with_heartbeat(reader.read(files, mapping))))
+            work.expect(_count(work, reader.read(files, mapping), reader.name) + len(damaged))
         with _pictures(stage, stored, WebPictures(stage, work.beat)) as pictures:
-            words = vocabulary_of(stage)
-            ForeignImport(work, stage, place, mapping, pictures, words).run(reader.read(files, mapping))
+            rows = chain(damaged, reader.read(files, mapping))
+            ForeignImport(work, stage, place, mapping, pictures, vocabulary_of(stage)).run(rows)
     except SourceProblem as problem:
         raise JobFailed(str(problem)) from problem
     except FileNotFoundError as error:
@@ -126,6 +128,14 @@ def run(work: JobContext) -> None:
     for name in (*(stored for _name, stored in work.params["files"]), work.params["pictures"], work.params["listed"]):
         if name:
             default_storage.delete(name)
+
+
+def _count(work: JobContext, rows: Iterator[ForeignRecord], tool: str) -> int:
+    """Raises SourceProblem where there is none: files of which nothing is read are other files than was thought."""
+    count = sum(1 for row in work.with_heartbeat(rows) if not isinstance(row, ForeignRater))
+    if not count:
+        raise SourceProblem(_("No row of %(tool)s was read in these files. Choose the files again.") % {"tool": tool})
+    return count
 
 
 def _stored(work: JobContext) -> StoredForeign:
@@ -276,7 +286,7 @@ def _problem(number: int, problem: ForeignProblem, left_out: Counter[str]) -> Jo
 
 def _name(row: ForeignRecord) -> str:
     """How the report names a record: the file, the row in it, and what it is about."""
-    place = _("%(file)s, row %(row)s") % {"file": row.file, "row": row.row}
+    place = _("%(file)s, row %(row)s") % {"file": row.file, "row": row.row} if row.row else row.file
     about = row.key if isinstance(row, ForeignItem) else ""
     if isinstance(row, ForeignAnswer):
         about = f"{row.item} ({row.rater})" if row.rater else row.item

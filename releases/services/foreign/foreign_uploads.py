@@ -15,6 +15,7 @@ from benchmarks.services import storage
 from releases.foreign.contract import ForeignFile, ForeignMapping
 from releases.foreign.registry import reader_for
 from releases.foreign.scan import Scan, proposed_mapping, scan_files
+from releases.foreign.uploaded_files import whole_files
 from releases.services.foreign.foreign_import import StoredForeign
 
 SALT, LIFETIME = "releases.foreign", 24 * 3600
@@ -64,7 +65,8 @@ def look_into(
     files: Sequence[ForeignFile], mapping: ForeignMapping, stage: Stage | None
 ) -> tuple[Scan, ForeignMapping]:  # fmt: skip
     """What the files hold, and the mapping with all that was not chosen proposed. Raises SourceProblem."""
-    scan = scan_files(files, reader_for(files, mapping.tool), mapping, countries=_is_country)
+    whole, damaged = whole_files(files, heads=True)
+    scan = scan_files(whole, reader_for(whole, mapping.tool), mapping, damaged=damaged, countries=_is_country)
     fields = stage.sheet.get("fields", []) if stage else []
     keys = [str(field["key"]) for field in fields if isinstance(field, Mapping) and field.get("key")]
     return scan, proposed_mapping(scan, mapping, keys)
