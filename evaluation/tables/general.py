@@ -56,8 +56,8 @@ def _cohorts(inputs: TableInputs) -> list[str]:
     return [cohort.label for cohort in inputs.catalogue.cohorts.values()]
 
 
-def _cells(inputs: TableInputs, by_cohort: dict[str, Estimate]) -> Iterator[Cell]:
-    for label in _cohorts(inputs):
+def _cells(labels: Iterable[str], by_cohort: dict[str, Estimate]) -> Iterator[Cell]:
+    for label in labels:
         yield Cell(by_cohort[label], rounding=TWO) if label in by_cohort else Cell(empty=True)
 
 
@@ -65,7 +65,13 @@ def _cells(inputs: TableInputs, by_cohort: dict[str, Estimate]) -> Iterator[Cell
 
 
 def build_agreement(inputs: TableInputs) -> Table:
-    """Agreement of people by cohort, each question by the measure of its own level."""
+    """Agreement of people by cohort, each question by the measure of its own level; of all cohorts together where a
+    stage asks nobody about a culture of their own."""
+    catalogue = inputs.catalogue
+    together = (campaign for entry in catalogue.stages if not entry.has_target for campaign in entry.campaigns)
+    if any(len(campaign.cohorts) > 1 for campaign in together):
+        catalogue = catalogue.with_pooled()
+    labels = [cohort.label for cohort in catalogue.cohorts.values()]
 
     def read(entry: StageEntry) -> Iterator[Row]:
         [first, *_rest] = inputs.campaigns_of(entry)[0].sheet.fields
@@ -73,14 +79,14 @@ def build_agreement(inputs: TableInputs) -> Table:
             raise inputs.no_ratings(entry.key, PEOPLE)
         selection = inputs.selection(entry.key, first.key, PEOPLE)
         estimates: dict[tuple[str, str], dict[str, Estimate]] = {}
-        for row in question_rows(inputs.catalogue, selection):
+        for row in question_rows(catalogue, selection):
             for measure, estimate in zip(row.measures, row.estimates, strict=True):
                 estimates.setdefault((row.field, str(measure.label)), {})[row.cohort.label] = estimate
         for (field, measure_label), by_cohort in estimates.items():
-            yield Row(measure_label, tuple(_cells(inputs, by_cohort)), _label(entry, selection, field, inputs))
+            yield Row(measure_label, tuple(_cells(labels, by_cohort)), _label(entry, selection, field, inputs))
 
     rows = _each_stage(inputs, read)
-    return inputs.table(corner=_("Question and measure"), columns=list(_cohorts(inputs)), rows=rows)
+    return inputs.table(corner=_("Question and measure"), columns=labels, rows=rows)
 
 
 # ---- models ---------------------------------------------------------------------------------------------------------
@@ -126,7 +132,7 @@ def build_models(inputs: TableInputs) -> Table:
             for line in report.lines:
                 labels = [cohort.label for cohort in report.cohorts]
                 by_cohort = dict(zip(labels, line.by_cohort, strict=True))
-                cells = (Cell(line.overall, rounding=TWO), *_cells(inputs, by_cohort))
+                cells = (Cell(line.overall, rounding=TWO), *_cells(_cohorts(inputs), by_cohort))
                 yield Row(_name(line.rater), cells, group)
 
     rows = _each_stage(inputs, read)

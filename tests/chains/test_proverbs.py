@@ -25,6 +25,7 @@ from tests.chains.proverb_tables import ProverbTables
 from tests.chains.researcher import LINK_FIELD, do_waiting_work
 from tests.personas import World, make_consent_version, make_user
 from tests.predictions.model_server import Act, ReceivedRequest, Server
+from tests.releases.import_steps import differing, other_team, reimported, release_of, table_files
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 COHORTS = {"Brazil": "BR", "Egypt": "EG"}
@@ -161,6 +162,7 @@ def test_proverbs_from_an_empty_team_to_its_tables(study: Study) -> None:
     ask_models(study)
     compose_tables(study)
     reject_a_proverb_and_accept_it_again(study)
+    import_its_release(study)
     assert list(recount.iter_differences()) == []
 
 
@@ -373,6 +375,16 @@ def reject_a_proverb_and_accept_it_again(study: Study) -> None:
     assert (study.items("how-common"), study.items("same-meaning"), study.items("judge")) == (7, 12, judged)
     tables_of(study).check()
     assert study.server.counts()["total"] == requests
+
+
+def import_its_release(study: Study) -> None:
+    """Into an empty team, where every table says the same, byte by byte."""
+    release = release_of(study.world, study.benchmark.pk)
+    before = table_files(release.benchmark)
+    assert {name.lower().replace(" ", "-") for name in TABLES} <= before.keys()
+    benchmark, job = reimported(release, *other_team())
+    assert not job.rows.filter(outcome="error").exists(), list(job.rows.values_list("name", "message")[:10])
+    assert differing(before, table_files(benchmark)) == {}
 
 
 def change_decision(study: Study, shown: str, decision: str, reason: str | None = None) -> None:

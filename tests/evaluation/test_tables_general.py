@@ -86,6 +86,16 @@ def test_the_numbers_are_those_of_the_reports(world: World, composed: Benchmark)
         assert (shown["value"], shown["reason"]) == (row.standing.judge.value, row.standing.judge.reason)
 
 
+def test_cohorts_that_are_asked_the_same_have_a_column_together(world: World, composed: Benchmark) -> None:
+    composed.stages.update(has_target=False)
+    questions = forms_of(world, "all-questions")["data"]
+    catalogue = catalogue_of(composed)
+    [report] = agreement(catalogue, select(catalogue, QueryDict("")), NOON).questions[:1]
+    assert (report.cohort.label, questions["columns"][0]) == ("All cohorts", "All cohorts")
+    shown = cell(questions, questions["rows"][0]["label"], "All cohorts")["estimate"]
+    assert shown["value"] == report.estimates[0].value is not None
+
+
 def test_the_pace_is_of_people_who_count(world: World, composed: Benchmark) -> None:
     """Every answer of `give` took 8.5 active seconds; models have none."""
     pace = forms_of(world, "pace")["data"]

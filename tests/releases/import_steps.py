@@ -1,5 +1,6 @@
 """Steps of the tests of re-imports: send the archive of a release, run the job, compare what the tables say."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from django.core.files.base import ContentFile
@@ -16,16 +17,24 @@ from evaluation.tables.table_formats import to_json
 from evaluation.tables.table_report import table_report
 from jobs.models import Job
 from jobs.services import runner
-from people.models import Team, User
+from people.models import Team, TeamMember, User
 from releases.models import Release, ReleaseSelection
 from releases.services import downloads, imports
 from releases.services import releases as services
 from tests.personas import World
 from tests.releases.release_steps import build
 
-FAST = "culturalvqa"
-"""The paper that is always tried; the others are slow."""
+FAST = "globalrg-retrieval"
+"""The paper that is always tried; the others are slow. The composed benchmark is tried by tests/chains."""
 NOON = datetime(2027, 1, 1, 12, tzinfo=UTC)
+
+
+def other_team(name: str = "Elsewhere") -> tuple[Team, User]:
+    """An empty team with its admin."""
+    user = User.objects.create_user("elsewhere@example.org", name)
+    team = Team.objects.create(name=name, slug="elsewhere")
+    TeamMember.objects.create(team=team, user=user, role=TeamMember.Role.ADMIN)
+    return team, user
 
 
 def archive_of(release: Release, actor: User) -> bytes:
@@ -86,3 +95,10 @@ def table_files(benchmark: Benchmark) -> dict[str, str]:
         except MissingData as missing:
             files[spec.key] = f"missing: {missing}"
     return files
+
+
+def differing(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """The tables that do not say the same, or that only one of two benchmarks has."""
+    keys = before.keys() | after.keys()
+    pairs = {key: (before.get(key, "no table"), after.get(key, "no table")) for key in keys}
+    return {key: pair for key, pair in pairs.items() if pair[0] != pair[1]}
