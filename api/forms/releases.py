@@ -11,7 +11,7 @@ from benchmarks.models import Benchmark, Stage
 from releases.forms.exports import ExportForm
 from releases.forms.releases import ReleaseForm
 from releases.models import ReleaseSelection
-from releases.services.releases import proposed_version
+from releases.services.versioning import FIRST, proposed_version
 
 IMAGES = {
     "none": "none", "names": "names", "licensed": "licensed", "stripped": "all",
@@ -28,14 +28,15 @@ def release_of(benchmark: Benchmark, content: Mapping[str, Any]) -> tuple[str, s
     values = {name: field.initial for name, field in blank.fields.items()}
     values |= {name: content[name] for name in SAME if name in content}
     values |= content.get("splits", {})
-    values["version"] = content.get("version") or proposed_version(benchmark)
+    values["version"] = content.get("version") or FIRST
     if "stages" in content:
         values["stages"] = [_stage(benchmark, key, f"/stages{step(n)}").pk for n, key in enumerate(content["stages"])]
     if "images" in content:
         values["pictures"] = IMAGES[content["images"]]
     form = ReleaseForm(form_data(values), benchmark=benchmark)
     data = check_form(form)
-    return data["version"], data["notes"], form.selection()
+    selection = form.selection()
+    return content.get("version") or proposed_version(benchmark, selection), data["notes"], selection
 
 
 def export_of(benchmark: Benchmark, content: Mapping[str, Any]) -> ExportForm:

@@ -41,6 +41,14 @@ class WithdrawnSinceSerializer(s.Serializer):
     answers = s.IntegerField()
 
 
+class VersionNeedSerializer(s.Serializer):
+    """Which version a release must have at least, by what changed since an earlier one."""
+
+    change = s.CharField(help_text="major, minor or patch.")
+    lowest = s.CharField(help_text="The lowest version that is taken.")
+    reasons = s.ListField(child=s.CharField(), help_text="Sentences.")
+
+
 class ReleaseDetailSerializer(ReleaseSerializer):
     """`errors` must be put right and `warnings` confirmed before it is published."""
 
@@ -50,6 +58,9 @@ class ReleaseDetailSerializer(ReleaseSerializer):
         allow_null=True, help_text="Consent withdrawn since it was frozen; null before it is published."
     )
     rows = s.DictField(child=s.IntegerField(), help_text="By table.")
+    need = VersionNeedSerializer(
+        allow_null=True, help_text="Since the release before it; null where there is none, or nothing is frozen yet."
+    )
     files = s.CharField(help_text="Address of its files.")
 
 
@@ -81,6 +92,12 @@ class NewRelease(s.Serializer):
     versions = s.BooleanField(required=False, help_text="With replaced and withdrawn answers, in a file of their own.")
     vectors = s.BooleanField(required=False, help_text="With vectors of embedding runs.")
     notes = s.CharField(max_length=5000, required=False, allow_blank=True, help_text="What changed.")
+
+
+class ReleaseBuildRequest(s.Serializer):
+    """Nothing is needed."""
+
+    version = s.RegexField(VERSION, required=False, help_text="Another version, where what changed needs a higher one.")
 
 
 class ReleasePublication(s.Serializer):
@@ -121,6 +138,7 @@ class TableChanges(s.Serializer):
     removed = s.IntegerField()
     restated = s.IntegerField(help_text="Another state, such as counted.")
     changed = s.IntegerField(help_text="The same state and another content.")
+    content = s.IntegerField(help_text="Items with another content of their own, such as text, context or picture.")
     states = StateChangeSerializer(many=True)
     columns_added = s.ListField(child=s.CharField())
     columns_removed = s.ListField(child=s.CharField())
@@ -132,13 +150,36 @@ class FileChanges(s.Serializer):
     changed = s.ListField(child=s.CharField())
 
 
+class PrintedNumberSerializer(s.Serializer):
+    value = s.FloatField(allow_null=True)
+    low = s.FloatField(allow_null=True)
+    high = s.FloatField(allow_null=True)
+    shown = s.CharField(allow_blank=True, help_text="With the digits that pages show.")
+    interval = s.CharField(allow_blank=True)
+    items = s.IntegerField()
+    raters = s.IntegerField()
+
+
+class MainNumberSerializer(s.Serializer):
+    """Agreement of people on a question in a cohort, as both releases printed it; null where one has none."""
+
+    stage = s.CharField()
+    question = s.CharField()
+    cohort = s.CharField()
+    measure = s.CharField()
+    before = PrintedNumberSerializer(allow_null=True)
+    now = PrintedNumberSerializer(allow_null=True)
+
+
 class ReleaseChanges(s.Serializer):
     """From the frozen rows of both."""
 
     before = s.CharField(help_text="Version.")
     now = s.CharField(help_text="Version.")
+    need = VersionNeedSerializer()
     tables = TableChanges(many=True)
     files = FileChanges()
+    numbers = MainNumberSerializer(many=True)
 
 
 class NewExport(s.Serializer):

@@ -1,5 +1,6 @@
 """Releases: drafted, built, published and withdrawn as on their pages, and their files."""
 
+from dataclasses import asdict
 from typing import Any
 
 from django.http import Http404, HttpResponseBase, StreamingHttpResponse
@@ -25,6 +26,8 @@ from people.models import User
 from releases.access import release_for, visible_releases
 from releases.models import Release
 from releases.queries.differences import differences, state_changes
+from releases.queries.main_numbers import main_numbers
+from releases.queries.needed_version import stored_codebooks, stored_need, version_need
 from releases.queries.publication import publication_errors, publication_warnings, withdrawn_since
 from releases.services import downloads
 from releases.services import releases as services
@@ -72,10 +75,12 @@ class ReleaseDetail(ResourceView):
 
 
 class ReleaseBuild(ResourceView):
-    @operation("release_build", "Freeze the rows as they are now and write the files", scope="write",
-               reply=shapes.ReleaseDetailSerializer, needs_key=True)  # fmt: skip
+    @operation("release_build", "Freeze the rows as they are now and write the files, under a higher version if one is"
+               " sent", scope="write", body=shapes.ReleaseBuildRequest, reply=shapes.ReleaseDetailSerializer,
+               needs_key=True)  # fmt: skip
     def post(self, request: Request, slug: str, release_id: int) -> Response:
-        services.build(release_for(request.user, slug, release_id, can="work_on"), request.user)
+        release = release_for(request.user, slug, release_id, can="work_on")
+        services.build(release, request.user, version=self.content.get("version", ""))
         return with_etag(request, detail_json(request.user, release_for(request.user, slug, release_id)))
 
 
@@ -206,6 +211,7 @@ def detail_json(user: User, release: Release) -> dict[str, Any]:
         "warnings": publication_warnings(release) if is_ready else [],
         "withdrawn_since": {"people": since.people, "answers": since.answers} if since else None,
         "rows": release.facts.get("rows", {}),
+        "need": need.to_json() if (need := stored_need(release)) else None,
         "files": reverse("api:release_files", args=[release.benchmark.slug, release.pk]),
     }
 
@@ -227,7 +233,8 @@ def files_json(release: Release) -> dict[str, Any]:
 def changes_json(release: Release, earlier: Release) -> dict[str, Any]:
     states, columns = state_changes(release, earlier), (earlier.facts.get("columns", {}), release.facts["columns"])
     tables = []
-    for table in differences(release, earlier):
+    found = differences(release, earlier)
+    for table in found:
         before, now = (set(known.get(table.table, ())) for known in columns)
         changes = [{"before": a, "now": b, "rows": rows} for a, b, rows in states.get(table.table, [])]
         tables.append(
@@ -240,4 +247,11 @@ def changes_json(release: Release, earlier: Release) -> dict[str, Any]:
         "removed": sorted(old.keys() - new.keys()),
         "changed": sorted(path for path in new.keys() & old.keys() if new[path] != old[path]),
     }
-    return {"before": earlier.version, "now": release.version, "tables": tables, "files": files}
+    return {
+        "before": earlier.version,
+        "now": release.version,
+        "need": version_need(release, earlier, found, stored_codebooks(release)).to_json(),
+        "tables": tables,
+        "files": files,
+        "numbers": [asdict(number) for number in main_numbers(release, earlier)],
+    }

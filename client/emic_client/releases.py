@@ -32,9 +32,10 @@ class Release(RemoteObject[ReleaseRecord]):
     def version(self) -> str:
         return self.data.version
 
-    def build(self) -> Release:
-        """Freeze the rows as they are now and write the files: `.wait()` for them."""
-        return self._act("build")
+    def build(self, version: str | None = None) -> Release:
+        """Freeze the rows as they are now and write the files: `.wait()` for them. `version`: another one, where what
+        changed needs a higher one."""
+        return self._act("build", None if version is None else {"version": version})
 
     def wait(
         self, timeout: float | None = None, poll: float = 2, *, strict: bool = True, clock: Clock = time.monotonic

@@ -111,7 +111,7 @@ class RunCost(RowRecord):
 @dataclass(frozen=True)
 class ReleaseRecord(RowRecord):
     """`errors` must be put right and `warnings` confirmed before it is published. `rows` are by table, `splits` in
-    percent; `withheld` is the split whose answers are not in the files."""
+    percent; `withheld` is the split whose answers are not in the files; `need` is the lowest version, with reasons."""
 
     id: int = 0
     version: str = ""
@@ -141,6 +141,7 @@ class ReleaseRecord(RowRecord):
     warnings: list[str] = field(default_factory=list)
     withdrawn_since: dict[str, int] | None = None
     rows: dict[str, int] = field(default_factory=dict)
+    need: dict[str, Any] | None = None
     files: str = field(default="", repr=False)
 
 

@@ -23,6 +23,7 @@ from releases.contents.protocol_files import protocol_documents
 from releases.contents.site_rows import PICTURE_FILES, VECTOR_FILE, SiteTable, site_tables
 from releases.contents.tables import IMAGE, IMAGES, ITEMS, RATINGS, ReleaseTable
 from releases.descriptions.card import card
+from releases.descriptions.changes import changes
 from releases.descriptions.citation import citation_file
 from releases.descriptions.croissant import RecordSet, columns_of, croissant, described
 from releases.descriptions.licences import data_licence_file, licence_file_name, picture_licence_file
@@ -32,7 +33,6 @@ from releases.exports.record_files import RecordFile, record_files
 from releases.formats.archive import FileSummary, json_lines
 from releases.models import Release, ReleaseFile, WithheldFile
 from releases.models.selections import WHOLE
-from releases.queries.differences import stored_differences
 from releases.rows.annotations import ANNOTATIONS
 from releases.rows.columns import Row, RowColumn
 
@@ -91,7 +91,7 @@ def _descriptions(release: Release, tables: list[ReleaseTable]) -> Iterator[Plan
     licences = {name: uses for name, uses in known["licences"].items() if name.strip()}
     for name, uses in licences.items() if release.chosen.pictures != "none" else ():
         yield _text_file(licence_file_name(name), name, partial(picture_licence_file, uses=uses), "text/plain")
-    yield _text_file("CHANGES.md", release, _changes, markdown)
+    yield _text_file("CHANGES.md", release, changes, markdown)
     yield _text_file("CITATION.cff", release, citation_file, "application/yaml")
     yield _text_file("DATA_STATEMENT.md", release, data_statement, markdown)
     yield _text_file("DATASHEET.md", release, datasheet, markdown)
@@ -302,21 +302,6 @@ def _codebook(book_of: tuple[ReleaseTable, list[ReleaseTable]]) -> bytes:
         files[key] = [_described(written[path]) for path in paths]
     further = {key: {**meaning, "files": files[key]} for key, meaning in book["further"].items()}
     return to_json({**book, "files": files[RATINGS], "further": further})
-
-
-def _changes(release: Release) -> bytes:
-    """What changed since the release before, as its authors say and as the frozen rows say."""
-    lines = [f"# Changes in {release.version}", ""]
-    if release.notes:
-        lines += [release.notes, ""]
-    if release.parent is None:
-        return "\n".join([*lines, "Nothing was published before this release.", ""]).encode()
-    lines += [f"Rows by table, compared with {release.parent.version}:", ""]
-    lines += ["| table | before | now | added | removed | other state | other content |", "|---" * 7 + "|"]
-    for table in stored_differences(release):
-        counts = (table.before, table.now, table.added, table.removed, table.restated, table.changed)
-        lines.append(f"| {table.table} | {' | '.join(map(str, counts))} |")
-    return "\n".join([*lines, ""]).encode()
 
 
 def _croissant(tables: list[ReleaseTable], release: Release) -> bytes:

@@ -20,7 +20,11 @@ class ReleaseForm(forms.Form):
     version = forms.CharField(
         label=_("Version"),
         max_length=20,
-        help_text=_("Three numbers. Raise the first where codes or columns change, the second for more data."),
+        help_text=_(
+            "Three numbers, proposed by what changed since the last published release. The first is raised where"
+            " columns, codes or the content of items changed, the second where items or answers did. A lower one is"
+            " refused."
+        ),
     )
     stages = StageChoices(
         Stage.objects.none(),

@@ -133,6 +133,7 @@ class ReleaseRow(models.Model):
     state = models.CharField(max_length=40, blank=True)
     split = models.CharField(max_length=20, db_default="train", default="train")
     digest = models.UUIDField(help_text="MD5 of the columns; finds changes, proves nothing.")
+    content = models.UUIDField(null=True, help_text="Of an item: MD5 of what it shows, without its metadata.")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["release", "table", "place"], name="release_row_once")]

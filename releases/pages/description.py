@@ -12,7 +12,7 @@ from releases.descriptions.sections import DATASHEET, STATEMENT, DescriptionSect
 from releases.forms.description import DescriptionForm
 from releases.models import Release
 from releases.pages.releases import base_context
-from releases.services.releases import newest_release
+from releases.services.versioning import newest_release
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,9 @@ from people.models import User
 from releases.access import visible_releases
 from releases.models import Release, ReleaseFile
 from releases.queries.differences import stored_differences
+from releases.queries.main_numbers import main_numbers
+from releases.queries.needed_version import stored_need, version_parts
 from releases.queries.publication import publication_errors, publication_warnings, withdrawn_since
-from releases.services.releases import version_parts
 
 CHIPS = {
     Release.State.DRAFT: "hollow",
@@ -113,6 +114,8 @@ def release_context(user: User, release: Release) -> dict[str, Any]:
         "errors": publication_errors(release) if is_ready else [],
         "warnings": publication_warnings(release) if is_ready else [],
         "differences": stored_differences(release),
+        "need": stored_need(release),
+        "numbers": main_numbers(release, release.parent) if release.built_at and release.parent else [],
         "pictures": PICTURES[release.chosen.pictures],
         "since": withdrawn_since(release) if release.published_at else None,
         "entries": sorted_entries(user, benchmark),

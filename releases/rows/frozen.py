@@ -28,9 +28,10 @@ class FrozenKey:
 
 
 def digest_query(kind: RowKind, scope: RowScope, conditions: Sequence[Condition]) -> tuple[str, list[Any]]:
-    """All rows by their columns number, part, state, item and digest."""
-    inner, params = _inner(kind, scope, conditions)
-    return f"SELECT x.number, x.part, x.state, x.item, {_digest(kind)} AS digest FROM ({inner}) x", params  # noqa: S608
+    """All rows by their columns number, part, state, item, content and digest."""
+    inner, params = _inner(kind, scope, conditions, f", ({kind.content or 'NULL'})::uuid AS content")
+    columns = f"x.number, x.part, x.state, x.item, x.content, {_digest(kind)} AS digest"
+    return f"SELECT {columns} FROM ({inner}) x", params  # noqa: S608
 
 
 def read_frozen(
@@ -62,13 +63,13 @@ def _rows_with_digest(
             yield number, part, digest, {c.name: c.read(v) for c, v in zip(kind.columns, values, strict=True)}
 
 
-def _inner(kind: RowKind, scope: RowScope, conditions: Sequence[Condition]) -> tuple[str, list[Any]]:
-    """The rows with their key and state. OFFSET keeps the planner from working columns out twice."""
+def _inner(kind: RowKind, scope: RowScope, conditions: Sequence[Condition], more: str = "") -> tuple[str, list[Any]]:
+    """The rows with their key, their state and `more`. OFFSET keeps the planner from working columns out twice."""
     source, params = kind.conditional(scope, conditions)
     columns = ", ".join(f"{column.select} AS c{place}" for place, column in enumerate(kind.columns))
     part = f"({kind.order[1]})::text" if len(kind.order) > 1 else "''::text"
     key = f"{kind.order[0]} AS number, {part} AS part, ({kind.state})::text AS state"
-    key += f", ({kind.item or 'NULL'})::bigint AS item"
+    key += f", ({kind.item or 'NULL'})::bigint AS item{more}"
     return f"SELECT {columns}, {key} {source} OFFSET 0", params
 
 

@@ -18,6 +18,10 @@ _DERIVED = """
   FROM annotation_itemsource d JOIN benchmarks_item e ON e.id = d.source_id JOIN benchmarks_stage b ON b.id = e.stage_id
   WHERE d.item_id = i.id
 """
+_CONTENT = """md5(ROW(i.key, i.concept, i.origin, i.condition, i.text, i.context, (
+    SELECT json_agg(json_build_array(p.role, g.sha256) ORDER BY p.role)
+    FROM benchmarks_itemimage p JOIN benchmarks_image g ON g.id = p.image_id WHERE p.item_id = i.id
+  )::text)::text)"""
 _COLUMNS = (
     RowColumn("key", "i.key", "text", "Key of the item in its stage: what the other files call item.", scope="read"),
     RowColumn("concept", "i.concept", "text", "Concept of the item.", scope="read"),
@@ -96,4 +100,5 @@ ITEMS = RowKind(
         "fact.": RowFilter(_HAS_FACT, "fact", "Value of a fact, as a text: `fact.nsfw=false`."),
     },
     state="CASE WHEN i.withdrawn_at IS NULL THEN '' ELSE 'withdrawn' END",
+    content=_CONTENT,
 )

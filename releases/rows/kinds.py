@@ -49,6 +49,7 @@ class RowKind:
         finish: makes, for a scope, what completes each row: pseudonyms, cells. Queries are made before the rows come.
         filters: what may narrow the rows.
         state: SQL of what a release remembers of a row beside its checksum, such as whether it counts.
+        content: SQL of a checksum of what a release must not change without a new major version; empty: there is none.
         item: SQL of the id of the item that a row is about; empty: it is about none. A release that withholds answers
             leaves out the rows of withheld items, and all rows about no item that only `export` may read.
     """
@@ -62,6 +63,7 @@ class RowKind:
     finish: Callable[[RowScope], Finish] = lambda scope: lambda row: row
     filters: Mapping[str, RowFilter] = field(default_factory=dict)
     state: str = "''"
+    content: str = ""
     item: str = ""
 
     @property

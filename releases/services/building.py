@@ -24,6 +24,7 @@ from releases.formats.archive import FileSummary
 from releases.models import Release, ReleaseFile, WithheldFile
 from releases.rows.frozen import RowsChanged
 from releases.services.freezing import check_surroundings, freeze, lock_for_build, thaw
+from releases.services.versioning import VersionTooLow
 
 KIND = "build_release"
 
@@ -38,6 +39,9 @@ def run(work: JobContext) -> None:
         if frozen_at is None or "described" not in release.facts:  # frozen by an older version
             release = freeze(work, release.pk)
         _write_files(work, release)
+    except VersionTooLow as low:
+        thaw(release, {"need": low.need.to_json()})
+        raise JobFailed(str(low)) from low
     except RowsChanged as change:
         thaw(release)
         text = _("The data changed while the release was being built. Build again: the rows are frozen anew.")

@@ -30,6 +30,7 @@ from releases.rows.frozen import RowsChanged, digest_query
 from releases.rows.kinds import RowKind, RowScope
 from releases.rows.snapshot import repeatable_read
 from releases.services.splitting import assign_splits
+from releases.services.versioning import check_frozen
 
 
 def lock_for_build(release_id: int, job_id: int) -> Release:
@@ -45,7 +46,8 @@ def lock_for_build(release_id: int, job_id: int) -> Release:
 def freeze(work: JobContext, release_id: int) -> Release:
     """Write the rows of the selection into the release, in one transaction that sees one moment.
 
-    A worker that dies in it leaves nothing, and the next one freezes a later moment. Raises JobFailed.
+    A worker that dies in it leaves nothing, and the next one freezes a later moment. Raises JobFailed, and
+    VersionTooLow.
     """
     with kept_lease(work), repeatable_read():
         release = lock_for_build(release_id, work.job.pk)
@@ -71,15 +73,19 @@ def freeze(work: JobContext, release_id: int) -> Release:
         release.facts["prompts"] = _prompts(release)
         if release.parent:
             release.facts["differences"] = [asdict(table) for table in differences(release, release.parent)]
+        check_frozen(release)
         release.save()
     release.refresh_from_db(fields=["facts"])
     return release
 
 
-def thaw(release: Release) -> None:
-    """The next build freezes its rows anew."""
+def thaw(release: Release, facts: dict[str, Any] | None = None) -> None:
+    """The next build freezes its rows anew. `facts`: what the page says until then."""
+    values: dict[str, Any] = {"frozen_at": None, "state": Release.State.DRAFT}
     with transaction.atomic():
-        Release.objects.filter(pk=release.pk, published_at=None).update(frozen_at=None, state=Release.State.DRAFT)
+        Release.objects.filter(pk=release.pk, published_at=None).update(
+            **values, **({"facts": facts} if facts is not None else {})
+        )
 
 
 def check_surroundings(release: Release, tables: list[ReleaseTable]) -> None:
@@ -169,9 +175,9 @@ def _freeze_rows(
     query, params = digest_query(kind, scope, conditions)
     rows: Any = ReleaseRow._meta.db_table
     sql = (
-        f'INSERT INTO {rows} (release_id, "table", place, number, part, state, split, digest)'  # noqa: S608
+        f'INSERT INTO {rows} (release_id, "table", place, number, part, state, split, content, digest)'  # noqa: S608
         " SELECT %s, %s, row_number() OVER (ORDER BY x.number, x.part), x.number, x.part, x.state,"
-        f" coalesce(s.split, %s), x.digest FROM ({query}) x"
+        f" coalesce(s.split, %s), x.content, x.digest FROM ({query}) x"
         " LEFT JOIN releases_releaseitem s ON s.release_id = %s AND s.item_id = x.item"
     )
     first = release.chosen.split_names[0]

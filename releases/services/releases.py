@@ -1,6 +1,5 @@
 """A release from beginning to end: created, built, published, withdrawn; or deleted before it was published."""
 
-import re
 import shutil
 from collections.abc import Sequence
 from contextlib import suppress
@@ -18,49 +17,24 @@ from people.models import User
 from releases.models import Release, ReleaseFile, ReleaseItem, ReleaseRow, ReleaseSelection, WithheldFile
 from releases.queries.publication import publication_errors, publication_warnings
 from releases.services.building import KIND
-
-VERSION = re.compile(r"(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})\.(0|[1-9]\d{0,5})")
+from releases.services.versioning import VersionTooLow, check_new, current_need, published_before, refuse_low
 
 
 class ReleaseRefused(Exception):
     """What was asked for cannot be done; the message says what to do."""
 
 
-def version_parts(version: str) -> tuple[int, int, int] | None:
-    """Major, minor and patch; None if it is no version."""
-    match = VERSION.fullmatch(version)
-    return (int(match[1]), int(match[2]), int(match[3])) if match else None
-
-
-def newest_release(benchmark: Benchmark) -> Release | None:
-    """The one with the highest version."""
-    releases = benchmark.releases.all()
-    return max(releases, key=lambda release: version_parts(release.version) or (0, 0, 0), default=None)
-
-
-def proposed_version(benchmark: Benchmark) -> str:
-    newest = newest_release(benchmark)
-    major, minor, _patch = (newest and version_parts(newest.version)) or (0, 9, 0)
-    return f"{major}.{minor + 1}.0" if newest else "1.0.0"
-
-
 def create(
     benchmark: Benchmark, actor: User, *, version: str, notes: str, selection: ReleaseSelection, starts: bool = True
 ) -> Release:
     """Create a release and queue its build, unless `starts` is off: then `build` does. Raises ReleaseRefused."""
-    parts = version_parts(version)
-    if parts is None:
-        raise ReleaseRefused(_("A version has three numbers, such as 1.0.0."))
     with transaction.atomic():
         Benchmark.objects.select_for_update(no_key=True).get(pk=benchmark.pk)
-        newest = newest_release(benchmark)
-        if newest and parts <= (version_parts(newest.version) or (0, 0, 0)):
-            text = _("Version %(version)s exists. Choose a higher one, such as %(proposed)s.")
-            raise ReleaseRefused(text % {"version": newest.version, "proposed": proposed_version(benchmark)})
+        parent = _checked(benchmark, version, selection)
         try:
             release = Release.objects.create(
                 benchmark=benchmark, version=version, notes=notes, selection=selection.to_json(), created_by=actor,
-                parent=_previous(benchmark),
+                parent=parent,
             )  # fmt: skip
         except IntegrityError as error:
             raise ReleaseRefused(_("This version exists already. Choose a higher one.")) from error
@@ -70,16 +44,41 @@ def create(
     return release
 
 
-def build(release: Release, actor: User) -> Job:
-    """Freeze the rows as they are now and write the files anew. Raises ReleaseRefused."""
+def _checked(benchmark: Benchmark, version: str, selection: ReleaseSelection) -> Release | None:
+    """The published release before this version, if the version can follow it. Raises ReleaseRefused."""
+    if problem := check_new(benchmark, version):
+        raise ReleaseRefused(problem)
+    parent = published_before(benchmark)
+    if parent is not None:
+        try:
+            refuse_low(version, parent, current_need(benchmark, selection, parent))
+        except VersionTooLow as low:
+            raise ReleaseRefused(str(low)) from low
+    return parent
+
+
+def build(release: Release, actor: User, *, version: str = "") -> Job:
+    """Freeze the rows as they are now and write the files anew, under another version if there is one. Raises
+    ReleaseRefused."""
     with transaction.atomic():
         locked = _locked(release)
         if locked.published_at:
             raise ReleaseRefused(_("This release is published. Create the next version instead."))
         if locked.job and locked.job.state in Job.LIVE:
             raise ReleaseRefused(_("This release is being built now. Wait for it, or stop it."))
+        if version and version != locked.version:
+            _rename(locked, version)
         Release.objects.filter(pk=locked.pk).update(frozen_at=None, state=Release.State.DRAFT)
         return _start(locked, actor)
+
+
+def _rename(release: Release, version: str) -> None:
+    """Raises ReleaseRefused."""
+    Benchmark.objects.select_for_update(no_key=True).get(pk=release.benchmark_id)
+    if problem := check_new(release.benchmark, version, but=release):
+        raise ReleaseRefused(problem)
+    Release.objects.filter(pk=release.pk).update(version=version)
+    release.version = version
 
 
 def publish(release: Release, actor: User, *, confirmed: bool, reason: str = "") -> None:
@@ -132,12 +131,6 @@ def delete(release: Release, actor: User) -> None:
         folder = locked.folder
         locked.delete()
         transaction.on_commit(lambda: _delete_stored(folder, names))
-
-
-def _previous(benchmark: Benchmark) -> Release | None:
-    """The last that was published: what a reader of the new one has. A withdrawn one counts, for people may have it."""
-    published = benchmark.releases.filter(published_at__isnull=False)
-    return max(published, key=lambda release: version_parts(release.version) or (0, 0, 0), default=None)
 
 
 def _locked(release: Release) -> Release:

@@ -17,6 +17,7 @@ from releases.pages.description import statement_context
 from releases.services import downloads
 from releases.services import releases as services
 from releases.services.releases import ReleaseRefused
+from releases.services.versioning import proposed_version
 
 
 @login_required
@@ -34,7 +35,7 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
 @never_cache
 def new(request: HttpRequest, slug: str) -> HttpResponse:
     benchmark = benchmark_for(request.user, slug, can="work_on")
-    initial = {"version": services.proposed_version(benchmark)}
+    initial = {"version": proposed_version(benchmark)}
     form = ReleaseForm(request.POST if request.method == "POST" else None, benchmark=benchmark, initial=initial)
     release = _create(request, benchmark, form) if request.method == "POST" and form.is_valid() else None
     if release:
@@ -77,7 +78,7 @@ def action(request: HttpRequest, slug: str, release_id: int) -> HttpResponse:
     assert isinstance(request.user, User)
     try:
         if do == "build":
-            services.build(release, request.user)
+            services.build(release, request.user, version=request.POST.get("version", "")[:20].strip())
         elif do == "publish":
             reason = request.POST.get("why", "")[:2000]
             services.publish(release, request.user, confirmed=bool(request.POST.get("sure")), reason=reason)

@@ -207,7 +207,26 @@ def test_a_diff_counts_rows_states_and_files(world: World, campaign: Campaign) -
     assert (ratings["before"], ratings["now"], ratings["added"], ratings["removed"]) == (7, 8, 1, 0)
     assert "jsonl/relevance/ratings.jsonl" in changes["files"]["added"]
     assert "csv/relevance/ratings.csv" in changes["files"]["changed"]
+    assert (changes["need"]["change"], changes["need"]["lowest"]) == ("minor", "1.1.0")
+    [_brazil, egypt] = changes["numbers"]
+    assert egypt["cohort"] == "Egypt" and egypt["before"] == egypt["now"] and egypt["now"]["items"] > 0
+    assert client.get(second).json()["need"] == changes["need"]
     problem(client.get(f"{second}diff/", {"from": "7.0.0"}), 404, "not-found")
+
+
+def test_a_version_below_what_changed_is_refused(world: World, campaign: Campaign) -> None:
+    first, writer = create(world, formats=["csv"]), program(world.mara, "write")
+    build(world, first)
+    publish(world, first)
+    give_ratings(campaign, world.brazil, world.bia, {of_condition(world.items, "natural")[0]: "5"})
+    refused = send(writer, "POST", RELEASES, {"version": "1.0.1"}, idempotency_key="low")
+    assert "Choose 1.1.0 or a higher one." in problem(refused, 422, "release-refused")["detail"]
+    url = create(world, formats=["csv"])
+    assert (writer.get(url).json()["version"], writer.get(url).json()["need"]) == ("1.1.0", None)
+    refused = send(writer, "POST", f"{url}build/", {"version": "1.0.0"}, idempotency_key="b0")
+    problem(refused, 422, "release-refused")
+    reply = send(writer, "POST", f"{url}build/", {"version": "2.0.0"}, idempotency_key="b2")
+    assert reply.json()["version"] == "2.0.0"
 
 
 def test_rows_that_count_no_longer_are_counted_by_reason(world: World, campaign: Campaign) -> None:
