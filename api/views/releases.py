@@ -233,8 +233,8 @@ def files_json(release: Release) -> dict[str, Any]:
 def changes_json(release: Release, earlier: Release) -> dict[str, Any]:
     states, columns = state_changes(release, earlier), (earlier.facts.get("columns", {}), release.facts["columns"])
     tables = []
-    found = differences(release, earlier)
-    for table in found:
+    counted = differences(release, earlier)
+    for table in counted:
         before, now = (set(known.get(table.table, ())) for known in columns)
         changes = [{"before": a, "now": b, "rows": rows} for a, b, rows in states.get(table.table, [])]
         tables.append(
@@ -250,7 +250,7 @@ def changes_json(release: Release, earlier: Release) -> dict[str, Any]:
     return {
         "before": earlier.version,
         "now": release.version,
-        "need": version_need(release, earlier, found, stored_codebooks(release)).to_json(),
+        "need": version_need(release, earlier, counted, stored_codebooks(release)).to_json(),
         "tables": tables,
         "files": files,
         "numbers": [asdict(number) for number in main_numbers(release, earlier)],

@@ -71,7 +71,7 @@ def build_agreement(inputs: TableInputs) -> Table:
     together = (campaign for entry in catalogue.stages if not entry.has_target for campaign in entry.campaigns)
     if any(len(campaign.cohorts) > 1 for campaign in together):
         catalogue = catalogue.with_pooled()
-    labels = [cohort.label for cohort in catalogue.cohorts.values()]
+    labels: list[str] = [cohort.label for cohort in catalogue.cohorts.values()]
 
     def read(entry: StageEntry) -> Iterator[Row]:
         [first, *_rest] = inputs.campaigns_of(entry)[0].sheet.fields
@@ -86,7 +86,7 @@ def build_agreement(inputs: TableInputs) -> Table:
             yield Row(measure_label, tuple(_cells(labels, by_cohort)), _label(entry, selection, field, inputs))
 
     rows = _each_stage(inputs, read)
-    return inputs.table(corner=_("Question and measure"), columns=labels, rows=rows)
+    return inputs.table(corner=_("Question and measure"), columns=list(labels), rows=rows)
 
 
 # ---- models ---------------------------------------------------------------------------------------------------------

@@ -72,14 +72,14 @@ def differences(release: Release, earlier: Release) -> list[TableDifference]:
 
 def current_differences(queries: Mapping[str, tuple[str, Sequence[Any]]], earlier: Release) -> list[TableDifference]:
     """As they would be if a release were frozen now. `queries`: by table, of all rows with their checksums."""
-    found = []
+    tables = []
     with connection.cursor() as cursor:
         for table, (query, params) in sorted(queries.items()):
             cursor.execute(_CURRENT.format(query=query), [*params, earlier.pk, table])
-            found.append(TableDifference(table, *cursor.fetchone()))
+            tables.append(TableDifference(table, *cursor.fetchone()))
         cursor.execute(_REMOVED, [earlier.pk, list(queries)])
-        found += [TableDifference(table, 0, rows, 0, 0, 0, rows) for table, rows in cursor.fetchall()]
-    return found
+        tables += [TableDifference(table, 0, rows, 0, 0, 0, rows) for table, rows in cursor.fetchall()]
+    return tables
 
 
 def state_changes(release: Release, earlier: Release) -> dict[str, list[tuple[str, str, int]]]:
