@@ -10,8 +10,8 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from benchmarks.imports.records import FACT
-from benchmarks.imports.tables.mapping import ITEM_ROLES, ColumnMapping
-from benchmarks.imports.tables.roles import ColumnRole
+from benchmarks.imports.tables.mapping import ITEM_ROLES, MOST_MISSING, ColumnMapping
+from benchmarks.imports.tables.roles import MISSING, ColumnRole
 from benchmarks.imports.tables.table import TableLook
 from benchmarks.models import Stage
 from people.forms.base import StyledFormMixin
@@ -53,7 +53,13 @@ class TableMappingForm(StyledFormMixin, forms.Form):
         super().__init__(*args, **kwargs)
         self.stage, self.look, self.proposed = stage, look, proposed
         self.is_remembered = earlier is not None
-        roles = roles_of(ColumnMapping.from_json(earlier), look.columns) if earlier else {}
+        before = ColumnMapping.from_json(earlier) if earlier else None
+        roles = roles_of(before, look.columns) if before else {}
+        missing = before.missing if before and before.missing is not None else MISSING
+        self.fields["missing"] = forms.CharField(
+            label=_("Values that mean “missing”"), required=False, max_length=500, initial=", ".join(sorted(missing)),
+            help_text=_("In columns other than the text that is shown, these count as empty. Separate them by commas."),
+        )  # fmt: skip
         choices = _choices(stage)
         known = {value for value, _label in choices}
         for place, entry in enumerate(proposed):
@@ -62,6 +68,14 @@ class TableMappingForm(StyledFormMixin, forms.Form):
                 label=entry.column, choices=choices, required=False, initial=role if role in known else KEEP,
                 widget=forms.Select(attrs={"class": "in"}),
             )  # fmt: skip
+
+    def clean_missing(self) -> str:
+        missing: str = self.cleaned_data["missing"]
+        if "missing" not in self.data:
+            return ", ".join(sorted(MISSING))  # a program that does not ask for another list
+        if missing.count(",") >= MOST_MISSING:
+            raise forms.ValidationError(_("These are more than %(n)s values.") % {"n": MOST_MISSING})
+        return missing
 
     def columns(self) -> list[ColumnChoice]:
         return [
@@ -107,7 +121,8 @@ class TableMappingForm(StyledFormMixin, forms.Form):
                 answers[entry.column] = entry.column
             elif role != LEAVE_OUT:
                 columns[role] = entry.column
-        return ColumnMapping(columns, tuple(context), facts, answers)
+        missing = (value.strip() for value in self.cleaned_data["missing"].split(","))
+        return ColumnMapping(columns, tuple(context), facts, answers, tuple(value for value in missing if value))
 
 
 def roles_of(mapping: ColumnMapping, columns: tuple[str, ...]) -> dict[str, str]:

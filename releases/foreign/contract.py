@@ -144,6 +144,7 @@ class ForeignMapping:
         raters: a rater's name in the files to the one that is kept. `models`: those of them that are models.
         empty_is_answer: whether an empty list is an answer, where the tool lists all examples.
         rotated: what becomes of rotated boxes.
+        encoding: how the letters of a table are stored, where it does not say it.
     """
 
     tool: str = ""
@@ -159,6 +160,7 @@ class ForeignMapping:
     models: Sequence[str] = ()
     empty_is_answer: bool = False
     rotated: str = REFUSE
+    encoding: str = ""
 
     def to_json(self) -> dict[str, Any]:
         return {name: value for name, value in asdict(self).items() if value not in ("", {}, (), [], False)}
@@ -167,7 +169,7 @@ class ForeignMapping:
     def from_json(cls, data: Mapping[str, Any]) -> "ForeignMapping":
         """Raises ValueError with the name of the member that is wrong."""
         types: dict[str, type | tuple[type, ...]] = {
-            **dict.fromkeys(("tool", "key", "picture", "text", "rater", "rater_member", "rotated"), str),
+            **dict.fromkeys(("tool", "key", "picture", "text", "rater", "rater_member", "rotated", "encoding"), str),
             **dict.fromkeys(("roles", "raters"), dict), "answers": (dict, type(None)),
             **dict.fromkeys(("dropped", "models"), (list, tuple)), "empty_is_answer": bool,
         }  # fmt: skip

@@ -12,20 +12,22 @@ from releases.foreign.cvat import CvatReader
 from releases.foreign.doccano import DoccanoReader
 from releases.foreign.hugging_face import HuggingFaceReader
 from releases.foreign.label_studio import LabelStudioReader
+from releases.foreign.plain_table import PlainTableReader
 from releases.foreign.potato import PotatoReader
 
 READERS: tuple[ForeignReader, ...] = (
     LabelStudioReader(), DoccanoReader(), PotatoReader(), CvatReader(), CocoReader(), ArgillaReader(),
-    HuggingFaceReader(),
+    HuggingFaceReader(), PlainTableReader(),
 )  # fmt: skip
 BY_KEY = {reader.key: reader for reader in READERS}
 LEAST = 0.3
 
 
 def recognise(files: Sequence[ForeignFile]) -> list[ForeignReader]:
-    """Those that may have written the files, the likeliest first."""
-    scores = [(reader.sniff(files), reader) for reader in READERS]
-    return [reader for score, reader in sorted(scores, key=lambda pair: -pair[0]) if score >= LEAST]
+    """Those that may have written the files, the likeliest first; a plain table only if they are no tool's."""
+    scores = [(reader.sniff(files), reader) for reader in READERS[:-1]]
+    tools = [reader for score, reader in sorted(scores, key=lambda pair: -pair[0]) if score >= LEAST]
+    return tools or [reader for reader in READERS[-1:] if reader.sniff(files) >= LEAST]
 
 
 def reader_for(files: Sequence[ForeignFile], key: str = "") -> ForeignReader:

@@ -98,6 +98,8 @@ class Scan:
     problems: list[ForeignProblem] = field(default_factory=list)
     rows: list[ForeignRecord] = field(default_factory=list)
     whole: bool = True
+    encodings: Mapping[str, str] = field(default_factory=dict)
+    """Of a table that does not say its own: those that fit, each with a line as it reads it."""
 
     @property
     def items(self) -> int:

@@ -30,8 +30,8 @@ ROLE_LABELS: Mapping[str, Any] = {
     "country": _("Country"), "origin": _("Origin: any culture"), "concept": _("Concept"),
     "condition": _("Condition"), "licence": _("Licence"), "source": _("Source"),
 }  # fmt: skip
-WITHOUT_RATER = ("coco", "cvat", "doccano", "hugging_face")
-WITH_MEMBER = ("coco", "hugging_face")
+WITHOUT_RATER = ("coco", "cvat", "doccano", "hugging_face", "table")
+WITH_MEMBER = ("coco", "hugging_face", "table")
 
 
 class SeveralFilesInput(forms.ClearableFileInput):
@@ -125,6 +125,10 @@ class ForeignMappingForm(StyledFormMixin, forms.Form):
         label=_("Rotated boxes"), required=False, initial=REFUSE,
         choices=[(REFUSE, _("Leave them out and list them")), (UPRIGHT, _("Upright box around each"))],
     )  # fmt: skip
+    encoding = forms.ChoiceField(
+        label=_("How its letters are stored"), required=False,
+        help_text=_("The file does not say it. Choose what reads right, then press “Preview again”."),
+    )  # fmt: skip
     empty_is_answer = forms.BooleanField(label=_("An empty list of labels is an answer"), required=False)
 
     def __init__(
@@ -144,8 +148,10 @@ class ForeignMappingForm(StyledFormMixin, forms.Form):
         new = [(NEW, _("A new campaign for imports"))] if stage else []
         self.fields["campaign"].choices = [*new, *existing, ("", _("Import no answers"))]  # type: ignore[attr-defined]
         self.fields["campaign"].initial = existing[0][0] if existing else NEW if stage else ""
+        encodings = [(name, f"{name}: {line}") for name, line in scan.encodings.items()]
+        self.fields["encoding"].choices = [("", _("Not chosen")), *encodings]  # type: ignore[attr-defined]
         self._drop_unused(scan)
-        for name in ("tool", "rater", "rater_member", "rotated", "empty_is_answer"):
+        for name in ("tool", "rater", "rater_member", "rotated", "encoding", "empty_is_answer"):
             if name in self.fields:
                 self.fields[name].initial = getattr(mapping, name) or self.fields[name].initial
         self._add_columns(mapping)
@@ -155,7 +161,7 @@ class ForeignMappingForm(StyledFormMixin, forms.Form):
         key = scan.reader.key
         unused = {
             "rater": key not in WITHOUT_RATER and "" not in scan.raters, "rater_member": key not in WITH_MEMBER,
-            "rotated": not scan.rotated, "empty_is_answer": key != "doccano",
+            "rotated": not scan.rotated, "encoding": not scan.encodings, "empty_is_answer": key != "doccano",
         }  # fmt: skip
         for name, is_unused in unused.items():
             if is_unused:
@@ -189,7 +195,7 @@ class ForeignMappingForm(StyledFormMixin, forms.Form):
         ]
 
     def settings_fields(self) -> list[forms.BoundField]:
-        names = ("rater", "rater_member", "rotated", "empty_is_answer")
+        names = ("encoding", "rater", "rater_member", "rotated", "empty_is_answer")
         return [self[name] for name in names if name in self.fields]
 
     def clean(self) -> dict[str, Any]:
@@ -227,6 +233,7 @@ class ForeignMappingForm(StyledFormMixin, forms.Form):
             tool=data["tool"], **main, roles=roles, dropped=dropped, answers=answers, rater=data.get("rater", ""),
             rater_member=data.get("rater_member", ""), raters=base.raters, models=base.models,
             empty_is_answer=bool(data.get("empty_is_answer")), rotated=data.get("rotated") or REFUSE,
+            encoding=data.get("encoding", ""),
         )  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from annotation.pages.campaigns import REFUSALS
 from annotation.services.campaigns.lifecycle import CampaignRefused
 from benchmarks.access import benchmark_for
 from benchmarks.imports.problems import SourceProblem
+from benchmarks.imports.tables.encodings import ACCEPTED
 from benchmarks.models import Benchmark, Stage
 from benchmarks.pages.tabs import tabs_for
 from jobs.formats.numbers import parse_int
@@ -50,8 +51,9 @@ def choose(request: HttpRequest, slug: str) -> HttpResponse:
     return _render(request, benchmark, "choose", context, status=400 if form.errors else 200)
 
 
-def _preview_address(benchmark: Benchmark, signed: str, stage: Stage | None = None) -> str:
+def _preview_address(benchmark: Benchmark, signed: str, stage: Stage | None = None, encoding: str = "") -> str:
     query = {"files": signed} | ({"stage": str(stage.pk)} if stage else {})
+    query |= {"encoding": encoding} if encoding else {}
     return reverse("releases:foreign_preview", args=[benchmark.slug], query=query)
 
 
@@ -77,7 +79,7 @@ def preview(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         upload = foreign_uploads.unsign(benchmark, signed)
         files = upload.stored.open_files()
-        base = _posted_tool(request, upload.mapping())
+        base = _chosen_reading(request, upload.mapping())
         scan, mapping = foreign_uploads.look_into(files, base, stage)
         form = _form(request, benchmark, stage, scan, mapping)
         if request.method == "POST" and form.is_valid():
@@ -96,10 +98,11 @@ def _chosen_stage(request: HttpRequest, benchmark: Benchmark) -> Stage | None:
     return stages.filter(pk=number).first() if number else stages.order_by("-position").first()
 
 
-def _posted_tool(request: HttpRequest, mapping: ForeignMapping) -> ForeignMapping:
+def _chosen_reading(request: HttpRequest, mapping: ForeignMapping) -> ForeignMapping:
     known = {reader.key for reader in READERS}
-    tool = request.POST.get("tool", "")
-    return ForeignMapping(**{**vars(mapping), "tool": tool if tool in known else ""})
+    tool, encoding = request.POST.get("tool", ""), request.POST.get("encoding") or request.GET.get("encoding", "")
+    chosen = {"tool": tool if tool in known else "", "encoding": encoding if encoding in ACCEPTED else ""}
+    return ForeignMapping(**{**vars(mapping), **chosen})
 
 
 def _form(
@@ -139,7 +142,8 @@ def _create_sheet(request: HttpRequest, benchmark: Benchmark, scan: Scan) -> Htt
     if lists := too_long_lists(scan):
         text = _("These have too many or too long options for a list, and became free text: %(names)s.")
         messages.info(request, text % {"names": ", ".join(lists)})
-    return redirect(_preview_address(benchmark, request.GET.get("files", ""), stage))
+    encoding = request.POST.get("encoding", "")
+    return redirect(_preview_address(benchmark, request.GET.get("files", ""), stage, encoding))
 
 
 def _campaign(request: HttpRequest, stage: Stage, form: ForeignMappingForm) -> Campaign | None:

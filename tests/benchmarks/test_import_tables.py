@@ -159,6 +159,20 @@ def test_the_mapping_is_offered_again_to_a_table_with_the_same_columns(world: Wo
     assert import_by_mapping(world, again["Location"]).result["counts"].get("created") is None
 
 
+def test_the_page_lists_the_values_that_mean_missing_and_they_can_be_changed(world: World, stage: Stage) -> None:
+    data = b"img_file,Image ID,what\npic-01.png,a,NA\npic-02.png,b,-99\n"
+    reply = post_table(world, stage, data, "table.csv")
+    client = world.client(world.mara)
+    assert "N/A, NA, None, nan, null" in client.get(reply["Location"]).content.decode()
+    posted = {"column_0": "file", "column_1": "key", "column_2": "concept", "missing": "-99, ?"}
+    assert client.post(reply["Location"], {**posted, "missing": ",".join("x" * 60)}).status_code == 400
+    assert client.post(reply["Location"], posted).status_code == 302
+    runner.run(Job.objects.latest("pk").pk)
+    assert {item.key: item.concept for item in stage.items.all()} == {"a": "NA", "b": ""}
+    again = client.get(post_table(world, stage, data, "table.csv")["Location"])
+    assert 'value="-99, ?"' in again.content.decode(), "it is offered again"
+
+
 def test_a_choice_that_makes_no_item_is_refused_with_a_reason(world: World, stage: Stage) -> None:
     reply = post_table(world, stage, (TABLES / "comma-utf8.csv").read_bytes(), "table.csv")
     client = world.client(world.mara)

@@ -15,8 +15,8 @@ from tests.releases.foreign_samples import content
 
 UNKNOWN = "xyzzy"
 UNKNOWN_NUMBER = "987"
-BAD_BYTE = "\udce9"
-"""As surrogateescape reads the byte that is é in cp1252 and nothing in UTF-8."""
+BAD_BYTE = "\udc81"
+"""As surrogateescape reads a byte that is nothing in UTF-8 and cp1252."""
 
 
 @dataclass(frozen=True)
@@ -43,13 +43,15 @@ def split_lines(text: str) -> SplitFile:
 
 
 def split_table(text: str) -> SplitFile:
-    separator = "\t" if "\t" in text.partition("\n")[0] else ","
+    named, separator = re.match(r"(sep=;\s+)?", text), next(mark for mark in "\t;," if mark in text.partition("\n")[0])
+    assert named
+    start, text = named.group(), text[named.end() :]
     rows = []
     for cells in csv.reader(io.StringIO(text, newline=""), delimiter=separator):
         line = io.StringIO()
-        csv.writer(line, delimiter=separator, lineterminator="").writerow(cells)
-        rows.append(line.getvalue())
-    return SplitFile(f"{rows[0]}\n", rows[1:], "\n", "\n", first=2)
+        csv.writer(line, delimiter=separator, lineterminator="\n").writerow(cells)
+        rows.append(line.getvalue().removesuffix("\n"))
+    return SplitFile(f"{start}{rows[0]}\n", rows[1:], "\n", "\n", first=2)
 
 
 def split_member(name: str) -> Callable[[str], SplitFile]:
@@ -83,6 +85,7 @@ class DamagedFile:
     member: str = ""
     companions: tuple[str, ...] = ()
     rater: str = ""
+    encoding: str = "utf-8"
     named: Callable[[str], SplitFile] | None = None
 
     @property
@@ -94,15 +97,20 @@ class DamagedFile:
         """How reports call the file."""
         return self.member or self.base
 
+    @property
+    def asked_encoding(self) -> str:
+        """What a person answers where a table does not say it."""
+        return self.encoding if self.path.startswith("csv/") and self.encoding in ("utf-8", "cp1252") else ""
+
     def text(self) -> str:
         data = content(self.path)
         if self.member:
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
                 data = archive.read(self.member)
-        return data.decode("utf-8")
+        return data.decode(self.encoding)
 
     def upload(self, text: str) -> tuple[str, bytes]:
-        data = text.encode("utf-8", "surrogateescape")
+        data = text.encode(self.encoding, "surrogatepass" if self.encoding == "utf-16" else "surrogateescape")
         if not self.member:
             return self.base, data
         target = io.BytesIO()
@@ -158,7 +166,7 @@ def _broken(row: str, parts: SplitFile) -> str:
     if parts.head.startswith("<"):
         return row.replace("</image>", "<open></image>")
     if parts.between == "\n" and parts.first == 2:
-        return f"{row}{',' if ',' in parts.head else chr(9)}one cell too many"
+        return row + next(mark for mark in "\t;," if mark in parts.head) + "one cell too many"
     return row[:-4]
 
 
@@ -194,6 +202,11 @@ FILES = [
     COCO,
     DamagedFile("argilla/records.json", split_list, r'"kind": \[\{"value": "([^"]+)"',
                 companions=("argilla/.argilla/settings.json",)),
+    *[DamagedFile(f"csv/{name}", split_table, r"(?<=[,;\t])(clothing|food|ritual)", encoding=encoding)
+      for name, encoding in (("comma-utf8.csv", "utf-8"), ("semicolon-utf8-bom.csv", "utf-8-sig"),
+                             ("sep-line.csv", "utf-8-sig"), ("semicolon-cp1252.csv", "cp1252"),
+                             ("tab-utf16le-bom.txt", "utf-16"))],
+    DamagedFile("csv/lines.jsonl", split_lines, r'"labels": "(clothing|food|ritual)'),
 ]  # fmt: skip
 
 

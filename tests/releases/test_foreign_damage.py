@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from jobs.models import Job, JobRow
+from releases.foreign.contract import ForeignMapping
 from releases.foreign.uploaded_files import ENDINGS
 from tests.personas import World
 from tests.releases.damaged_files import (
@@ -33,7 +34,8 @@ Names = set[str]
 def run(world: World, file: DamagedFile, text: str) -> Job:
     """Into a new stage, which is made from the whole file."""
     companions = uploads_of(*file.companions)
-    importer = ForeignImporter(world, [file.upload(file.text()), *companions])
+    mapping = ForeignMapping(encoding=file.asked_encoding)
+    importer = ForeignImporter(world, [file.upload(file.text()), *companions], mapping)
     job = importer.run(
         [file.upload(text), *companions], pictures_zip(), **({"rater": file.rater} if file.rater else {})
     )

@@ -12,6 +12,9 @@ MARKS = (
 )
 CHOICES = ("cp1252", "cp1250", "cp1251", "cp1254", "cp1256", "gb18030", "shift_jis", "euc_kr")
 """Asked for in this order."""
+WITH_BAD_ROWS = "utf-8"
+"""Asked for last: rows that are not UTF-8 are reported, and the others are taken."""
+ACCEPTED = (*CHOICES, WITH_BAD_ROWS)
 SAMPLE_LINES = 5
 
 
@@ -33,13 +36,21 @@ def find_encoding(file: BinaryIO) -> str:
 
 
 def possible_encodings(file: BinaryIO) -> list[str]:
-    """Those of CHOICES in which every byte of the file means something.
+    """Those of CHOICES in which every byte of the file means something, and UTF-8, in which most of them may.
 
     >>> import io
     >>> possible_encodings(io.BytesIO("País\\x81".encode("latin-1")))[0]
     'cp1251'
     """
-    return [name for name in CHOICES if _decodes(file, name)]
+    return [name for name in CHOICES if _decodes(file, name)] + [WITH_BAD_ROWS]
+
+
+def begins_as_text(file: BinaryIO) -> bool:
+    """Whether most of the beginning is UTF-8, and none of it is of a file that is no text."""
+    file.seek(0)
+    start = file.read(BLOCK)
+    wrong = start.decode("utf-8", "replace").count("\ufffd")
+    return b"\0" not in start and wrong * 20 < len(start)
 
 
 def sample_lines(file: BinaryIO, encoding: str) -> list[str]:

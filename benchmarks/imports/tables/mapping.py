@@ -12,6 +12,7 @@ from benchmarks.imports.tables.roles import MISSING
 from benchmarks.imports.tables.table import TableFormat, read_table
 
 TEXT_ROLES = ("text",)
+MOST_MISSING = 50
 ITEM_ROLES = ("file", "key", "role", "concept", "country", "origin", "condition", "source", "licence", "alt", "text")
 """Columns of a manifest that one column of the table gives."""
 OTHER_ROLES = ("rater", "target", "cohort", "time")
@@ -29,12 +30,14 @@ class MappingError(ValueError):
 @dataclass(frozen=True)
 class ColumnMapping:
     """`columns`: role to column. `context`: columns that stay with the item; None: all that have no role. `facts`
-    and `answers`: name of the fact, or key of the question, to column."""
+    and `answers`: name of the fact, or key of the question, to column. `missing`: what counts as empty in columns that
+    are no text; None: the values of MISSING."""
 
     columns: Mapping[str, str]
     context: tuple[str, ...] | None = None
     facts: Mapping[str, str] = field(default_factory=dict)
     answers: Mapping[str, str] = field(default_factory=dict)
+    missing: tuple[str, ...] | None = None
 
     @classmethod
     def from_json(cls, data: Any) -> "ColumnMapping":
@@ -51,21 +54,24 @@ class ColumnMapping:
             raise MappingError("", _("A mapping is an object: role to column."))
         columns: dict[str, str] = {}
         for role, value in data.items():
-            if role in ("context", "facts", "answers"):
+            if role in ("context", "facts", "answers", "missing"):
                 continue
             if role not in ITEM_ROLES + OTHER_ROLES:
                 raise MappingError(str(role), _("There is no role “%(name)s”.") % {"name": role})
             if not isinstance(value, str) or not value:
                 raise MappingError(role, _("The role “%(name)s” needs the name of a column.") % {"name": role})
             columns[role] = value
-        context = data.get("context")
+        context, missing = data.get("context"), data.get("missing")
         if context is not None and not _are_texts(context):
             raise MappingError("context", _("“context” is a list of columns."))
+        if missing is not None and (not _are_texts(missing) or len(missing) > MOST_MISSING):
+            raise MappingError("missing", _("“missing” is a list of at most 50 values."))
         pairs = {name: data.get(name) or {} for name in ("facts", "answers")}
         for name, entries in pairs.items():
             if not isinstance(entries, Mapping) or not _are_texts([*entries, *entries.values()]):
                 raise MappingError(name, _("“%(name)s” is an object: name to column.") % {"name": name})
-        return cls(columns, None if context is None else tuple(context), **pairs)
+        lists = (None if entries is None else tuple(entries) for entries in (context, missing))
+        return cls(columns, next(lists), **pairs, missing=next(lists))
 
     def to_json(self) -> dict[str, Any]:
         data: dict[str, Any] = dict(self.columns)
@@ -74,7 +80,12 @@ class ColumnMapping:
         for name, entries in (("facts", self.facts), ("answers", self.answers)):
             if entries:
                 data[name] = dict(entries)
+        if self.missing is not None:
+            data["missing"] = list(self.missing)
         return data
+
+    def is_missing(self, value: str) -> bool:
+        return value.strip() in (MISSING if self.missing is None else self.missing)
 
     def with_named_columns(self, names: Iterable[str]) -> "ColumnMapping":
         """The same, and columns that are named as those of a manifest are what they are called, unless the mapping says
@@ -165,10 +176,10 @@ def _item_row(row: Mapping[str, str], mapping: ColumnMapping) -> dict[str, Any]:
     for role in ITEM_ROLES:
         if role in mapping.columns:
             value = row.get(mapping.columns[role], "")
-            item[role] = "" if role not in TEXT_ROLES and value.strip() in MISSING else value
+            item[role] = "" if role not in TEXT_ROLES and mapping.is_missing(value) else value
     for name, column in mapping.facts.items():
         value = row.get(column, "")
-        item[f"fact.{name}"] = "" if value.strip() in MISSING else value
+        item[f"fact.{name}"] = "" if mapping.is_missing(value) else value
     context = [name for name in row if name not in mapping.used] if mapping.context is None else mapping.context
     for name in context:
         item[name if name not in ITEM_ROLES else f"{name}_"] = row.get(name, "")

@@ -92,10 +92,10 @@ def _sheet(file: BinaryIO, sheet: str) -> str:
 
 def _encoding(file: BinaryIO, encoding: str) -> str:
     certain = encodings.find_encoding(file)
-    if certain or encoding in encodings.CHOICES:
+    if certain or encoding in encodings.ACCEPTED:
         return certain or encoding
     possible = encodings.possible_encodings(file)
-    if not possible:
+    if possible == [encodings.WITH_BAD_ROWS] and not encodings.begins_as_text(file):
         raise SourceProblem(_("This is no table of text that can be read. Save it as CSV in UTF-8."))
     raise NeedsAnswer("encoding", {name: encodings.sample_lines(file, name) for name in possible})
 
@@ -121,15 +121,29 @@ def _named(records: Iterator[separated.NumberedCells]) -> Iterator[NumberedRow]:
     if isinstance(head, RowProblem):
         raise SourceProblem(head.message)
     names = separated.column_names(head)
-    for number, cells in records:
+    ragged = False
+    for (number, cells), is_last in _with_last(records):
         if isinstance(cells, RowProblem):
             yield number, cells
         elif len(cells) > len(names):
             text = _("There are %(n)s cells but only %(most)s columns. Quote cells that hold a separator.")
             yield number, RowProblem("too_many_cells", text % {"n": len(cells), "most": len(names)})
+        elif is_last and len(cells) < len(names) and not ragged:
+            text = _("The file ends within this row: it has %(n)s cells of %(most)s. Save the table again.")
+            yield number, RowProblem("cut", text % {"n": len(cells), "most": len(names)})
         else:
+            ragged = ragged or len(cells) < len(names)
             cells = [*cells, *[""] * (len(names) - len(cells))]
             yield number, dict(zip(names, cells, strict=True))
+
+
+def _with_last(records: Iterator[separated.NumberedCells]) -> Iterator[tuple[separated.NumberedCells, bool]]:
+    """Each record, and whether it is the last."""
+    waiting = next(records, None)
+    while waiting is not None:
+        following = next(records, None)
+        yield waiting, following is None
+        waiting = following
 
 
 def _columns(file: BinaryIO, format: TableFormat, rows: list[dict[str, str]]) -> list[str]:

@@ -13,6 +13,7 @@ from benchmarks.imports import countries
 from benchmarks.models import Benchmark, Stage
 from benchmarks.services import storage
 from releases.foreign.contract import ForeignFile, ForeignMapping
+from releases.foreign.plain_table import PlainTableReader, possible_encodings
 from releases.foreign.registry import reader_for
 from releases.foreign.scan import Scan, proposed_mapping, scan_files
 from releases.foreign.uploaded_files import whole_files
@@ -67,6 +68,8 @@ def look_into(
     """What the files hold, and the mapping with all that was not chosen proposed. Raises SourceProblem."""
     whole, damaged = whole_files(files, heads=True)
     scan = scan_files(whole, reader_for(whole, mapping.tool), mapping, damaged=damaged, countries=_is_country)
+    if scan.reader.key == PlainTableReader.key:
+        scan.encodings = possible_encodings(whole)
     fields = stage.sheet.get("fields", []) if stage else []
     keys = [str(field["key"]) for field in fields if isinstance(field, Mapping) and field.get("key")]
     return scan, proposed_mapping(scan, mapping, keys)
