@@ -17,10 +17,8 @@ from itertools import pairwise, product
 
 import numpy as np
 import numpy.typing as npt
+import scipy
 from PIL import Image
-from scipy import fft
-from scipy.cluster import hierarchy
-from scipy.spatial.distance import squareform
 
 Floats = npt.NDArray[np.float64]
 Bytes = npt.NDArray[np.uint8]
@@ -72,7 +70,7 @@ def fingerprint(picture: Image.Image) -> Fingerprint:
     for number, (left, top, right, bottom) in enumerate(BOXES):
         box = (left * grey.width, top * grey.height, right * grey.width, bottom * grey.height)
         windows[number] = np.asarray(grey.resize((SMALL, SMALL), Image.Resampling.BILINEAR, box=box), np.float64)
-    low = fft.dctn(windows, axes=(1, 2), norm="ortho")[:, :LOW, :LOW].reshape(len(windows), -1)[:, 1:]
+    low = scipy.fft.dctn(windows, axes=(1, 2), norm="ortho")[:, :LOW, :LOW].reshape(len(windows), -1)[:, 1:]
     bits = np.packbits(low > np.median(low, axis=1, keepdims=True), axis=1)
     return Fingerprint(bits, np.asarray(colours, np.float64).mean(axis=(0, 1)))
 
@@ -112,10 +110,10 @@ def clusters(alike: Floats, threshold: float = ALIKE) -> list[list[int]]:
     count = alike.shape[0]
     if count < 2:
         return [[0]] if count else []
-    distance = squareform(1 - alike, checks=False)
-    tree = hierarchy.linkage(distance, "single", optimal_ordering=True)
-    label = hierarchy.fcluster(tree, 1 - threshold + 1e-9, "distance")
-    order = [int(leaf) for leaf in hierarchy.leaves_list(tree)]
+    distance = scipy.spatial.distance.squareform(1 - alike, checks=False)
+    tree = scipy.cluster.hierarchy.linkage(distance, "single", optimal_ordering=True)
+    label = scipy.cluster.hierarchy.fcluster(tree, 1 - threshold + 1e-9, "distance")
+    order = [int(leaf) for leaf in scipy.cluster.hierarchy.leaves_list(tree)]
     groups = [[order[0]]]
     for before, leaf in pairwise(order):
         if label[leaf] == label[before]:

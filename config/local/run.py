@@ -9,6 +9,7 @@ import sys
 import time
 import webbrowser
 from argparse import Namespace
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 from . import ballast, console, logs, setup
@@ -61,9 +62,14 @@ def serve(home: DataFolder, supervisor: Supervisor, host: str, port: int, hosts:
         with console.print_step(f"Starting {server.name}"):
             supervisor.start(server, server.responds if isinstance(server, Valkey) else None)
     env = environment(home, hosts)
-    with console.print_step("Bringing the database up to date"):
-        manage(home, env, "migrate", "--no-input")
-    collect_static(home, env)
+    with ThreadPoolExecutor(1) as beside:
+        static = beside.submit(collect_static, home, env)
+        with console.print_step("Bringing the database up to date"):
+            manage(home, env, "migrate", "--no-input")
+        if static.running():
+            with console.print_step("Collecting static files"):
+                wait([static])
+        static.result()
     if demo:
         load_demo(home, env)
     env = environment(home, hosts)
@@ -141,8 +147,7 @@ def collect_static(home: DataFolder, env: dict[str, str]) -> None:
     stamp = home.path / "static" / "collected"
     if stamp.exists() and stamp.read_text() == state:
         return
-    with console.print_step("Collecting static files"):
-        manage(home, env, "collectstatic", "--no-input", "--clear", "-v", "0")
+    manage(home, env, "collectstatic", "--no-input", "--clear", "-v", "0")
     stamp.parent.mkdir(exist_ok=True)
     stamp.write_text(state)
 

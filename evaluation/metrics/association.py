@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+import scipy
 
 from evaluation.metrics.counts import Floats, Ints
 from evaluation.metrics.estimate import Estimate
@@ -82,14 +82,14 @@ def fisher_ends(value: float, n: int, kind: Kind, level: float) -> Ends | str:
         return "too_few_points_for_interval"
     spread = np.sqrt((1 + (value**2 / 2 if kind == "spearman" else 0)) / (n - 3))
     error = float((1 - value**2) * spread)  # the scale divides it by 1 - r^2 again
-    ends = FISHER.interval(value, error, float(stats.norm.ppf((1 + level) / 2)))
+    ends = FISHER.interval(value, error, float(scipy.stats.norm.ppf((1 + level) / 2)))
     return "no_spread" if ends is None else ends
 
 
 def value_of(x: Floats, y: Floats, kind: Kind) -> float:
     """r or rho of two sides of three or more numbers, NaN where one is constant."""
     if kind == "spearman":
-        x, y = 2 * stats.rankdata(x), 2 * stats.rankdata(y)  # whole numbers: exact sums
+        x, y = 2 * scipy.stats.rankdata(x), 2 * scipy.stats.rankdata(y)  # whole numbers: exact sums
         return _pearson(x - x.size - 1, y - y.size - 1)
     return _pearson(centred(x), centred(y))
 

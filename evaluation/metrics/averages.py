@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from evaluation.metrics.estimate import Estimate
 from evaluation.metrics.intervals import WHOLE_SCALE, Scale
@@ -59,7 +59,10 @@ def mean_of(estimates: Sequence[Estimate], of: str, *, scale: Scale | None = Non
     mean = float(values.mean())
     if values.size < 3:
         return Estimate.of(mean, interval_reason="too_few_clusters_for_interval", **common)
-    quantile, error = float(stats.t.ppf((1 + level) / 2, values.size - 1)), float(values.std(ddof=1)) / values.size**0.5
+    quantile, error = (
+        float(scipy.stats.t.ppf((1 + level) / 2, values.size - 1)),
+        float(values.std(ddof=1)) / values.size**0.5,
+    )
     scale = scale or Scale("identity", span=float(np.abs(values).max()))
     ends = scale.interval(mean, error, quantile)
     if ends is None:

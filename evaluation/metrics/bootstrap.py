@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
+import scipy
 
 from evaluation.metrics.counts import CountTable, Floats, Ints, Ratings, count_table
 from evaluation.metrics.deletions import Sums
@@ -109,10 +109,14 @@ class _Cells:
         key, cell = np.unique(table.unit * table.n_codes + table.code, return_inverse=True)
         self.unit, self.code = key // table.n_codes, key % table.n_codes
         count, ones = key.size, np.ones(table.unit.size)
-        self.raters = sparse.csr_matrix((ones, (cell, table.rater)), shape=(count, table.n_raters))
-        self.of_unit = sparse.csr_matrix((np.ones(count), (self.unit, np.arange(count))), shape=(table.n_units, count))
-        self.of_code = sparse.csr_matrix((np.ones(count), (self.code, np.arange(count))), shape=(table.n_codes, count))
-        self.rated = sparse.csr_matrix((ones, (table.unit, table.rater)), shape=(table.n_units, table.n_raters))
+        self.raters = scipy.sparse.csr_matrix((ones, (cell, table.rater)), shape=(count, table.n_raters))
+        self.of_unit = scipy.sparse.csr_matrix(
+            (np.ones(count), (self.unit, np.arange(count))), shape=(table.n_units, count)
+        )
+        self.of_code = scipy.sparse.csr_matrix(
+            (np.ones(count), (self.code, np.arange(count))), shape=(table.n_codes, count)
+        )
+        self.rated = scipy.sparse.csr_matrix((ones, (table.unit, table.rater)), shape=(table.n_units, table.n_raters))
 
 
 def _raters(level: Level, table: CountTable, cells: _Cells, weight: Floats) -> Sums:

@@ -13,7 +13,7 @@ Source: Krippendorff (2019), chapter 12; Everingham et al. (2010) for the thresh
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
+import scipy
 
 from evaluation.metrics.box_agreement import Boxes, overlap_of_pairs
 from evaluation.metrics.boxes import labelled_iou
@@ -68,5 +68,5 @@ def found_f1(ours: Boxes, theirs: Boxes, threshold: float = THRESHOLD) -> float:
     if not len(ours) or not len(theirs):
         return float(len(ours) == len(theirs))
     near = (labelled_iou(ours, theirs) >= threshold - _DIGITS).astype(np.float64)
-    rows, columns = linear_sum_assignment(near, maximize=True)
+    rows, columns = scipy.optimize.linear_sum_assignment(near, maximize=True)
     return float(2 * near[rows, columns].sum() / (len(ours) + len(theirs)))

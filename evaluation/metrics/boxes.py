@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import linear_sum_assignment
+import scipy
 
 SMALLEST_AREA, LARGEST_AREA = 1e-300, 1e300  # beyond these the quotient of areas loses its digits
 
@@ -114,7 +114,7 @@ def match_boxes(ours: npt.ArrayLike, theirs: npt.ArrayLike) -> list[tuple[int, i
     [(0, 1, 0.5), (1, 0, 1.0)]
     """
     overlaps = labelled_iou(ours, theirs)
-    rows, columns = linear_sum_assignment(overlaps, maximize=True)
+    rows, columns = scipy.optimize.linear_sum_assignment(overlaps, maximize=True)
     return [
         (int(row), int(column), float(overlaps[row, column]))
         for row, column in zip(rows, columns, strict=True)

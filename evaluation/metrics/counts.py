@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
+import scipy
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -221,7 +221,7 @@ class CountTable:
     def counts(self) -> Any:
         """Sparse (U, C): weighted raters of unit u who gave code c."""
         shape = (self.n_units, self.n_codes)
-        return sparse.csr_matrix((self.weight, (self.unit, self.code)), shape=shape)
+        return scipy.sparse.csr_matrix((self.weight, (self.unit, self.code)), shape=shape)
 
     @cached_property
     def cells(self) -> Floats | None:

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from evaluation.metrics.association import MIN_POINTS, NAMES, Kind
 from evaluation.metrics.counts import Bools, Floats, Ints, Ratings
@@ -108,7 +108,7 @@ def _correlations(x: Floats, y: Floats, usable: Bools, kind: Kind) -> Floats:
 
 def _ranked(values: Floats, usable: Bools, n: Ints) -> Floats:
     """Twice the mid-ranks among the usable values of each row, less their mean: whole numbers, so sums are exact."""
-    ranks = 2 * stats.rankdata(np.where(usable, values, np.inf), axis=1)
+    ranks = 2 * scipy.stats.rankdata(np.where(usable, values, np.inf), axis=1)
     return np.asarray(np.where(usable, ranks - n[:, None] - 1, 0))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from evaluation.metrics.counts import Floats, Ratings
 from evaluation.metrics.estimate import Estimate, Extra
@@ -154,7 +154,7 @@ def jackknife_interval(
             return "unstable"
         variance = max(sum(variances) - jackknife_variance(ratings), variance)
     freedom = _freedom(variance, variances, [part.size - 1 for part in used])
-    quantile = float(stats.t.ppf((1 + wanted.level) / 2, freedom))
+    quantile = float(scipy.stats.t.ppf((1 + wanted.level) / 2, freedom))
     ends = scale.interval(value, float(np.sqrt(variance)), quantile)
     if ends is None:
         return "no_spread"

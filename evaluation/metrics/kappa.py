@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from evaluation.metrics.counts import Bools, Floats, Ints, Ratings, number_codes
 from evaluation.metrics.estimate import Estimate, Extra
@@ -111,7 +111,7 @@ def _distance(codes: Floats, weights: Weights) -> Floats:
 
 
 def _sparse(numbers: Floats, unit: Ints, rater: Ints, shape: tuple[int, int]) -> Any:
-    return sparse.csr_matrix((numbers, (unit, rater)), shape=shape)
+    return scipy.sparse.csr_matrix((numbers, (unit, rater)), shape=shape)
 
 
 def _dense(product: Any) -> Floats:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+import scipy
 
 from evaluation.metrics.estimate import Estimate
 
@@ -35,7 +35,7 @@ def median_of_raters(values: npt.ArrayLike, raters: npt.ArrayLike, *, level: flo
     n = int(each.size)
     if not n:
         return Estimate.undefined(reason="nothing_counted", method="median", level=level)
-    cut = int(stats.binom.ppf((1 - level) / 2, n, 0.5))  # the least j with B(j) >= (1 - level) / 2
+    cut = int(scipy.stats.binom.ppf((1 - level) / 2, n, 0.5))  # the least j with B(j) >= (1 - level) / 2
     ends = (float(each[cut - 1]), float(each[n - cut])) if cut else None
     return Estimate.of(
         float(np.median(each)),

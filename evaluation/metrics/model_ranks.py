@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+import scipy
 
 from evaluation.metrics.counts import Floats
 from evaluation.metrics.paired_tests import PERMUTATIONS, adjusted, rank_bands
@@ -49,7 +49,7 @@ def closeness(scores: npt.ArrayLike, means: npt.ArrayLike, *, ranks: bool) -> Fl
     score, mean = np.asarray(scores, np.float64), np.asarray(means, np.float64)
     closest: Floats = np.full(score.shape, np.nan)
     both = np.isfinite(score) & np.isfinite(mean)
-    sides = [stats.rankdata(one[both]) if ranks else one[both] for one in (score, mean)]
+    sides = [scipy.stats.rankdata(one[both]) if ranks else one[both] for one in (score, mean)]
     spreads = [side.std() if side.size else 0.0 for side in sides]
     if min(spreads) > 0:
         first, second = ((side - side.mean()) / spread for side, spread in zip(sides, spreads, strict=True))

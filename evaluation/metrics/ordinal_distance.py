@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from evaluation.metrics.counts import CountTable, Floats, Ints, sorting
 from evaluation.metrics.deletions import Deletions, Removal, Sums
@@ -87,7 +87,7 @@ def _without_units(table: CountTable) -> Sums:
     """Unit u removes its own row of counts from the marginals; the other units keep their pairs."""
     counts = table.counts
     linear = counts.T @ (table.factor * table.mass)
-    coupling = (counts.T @ sparse.diags_array(table.factor) @ counts).toarray()
+    coupling = (counts.T @ scipy.sparse.diags_array(table.factor) @ counts).toarray()
     observed, expected = np.empty(table.n_units), np.empty(table.n_units)
     for block in _blocks(table.n_units, table.n_codes):
         own = counts[block].toarray()
@@ -107,7 +107,7 @@ def _without_units(table: CountTable) -> Sums:
 
 def _without_raters(table: CountTable, gone: Removal) -> Sums:
     count = table.n_raters
-    removed = sparse.csr_matrix((gone.weight, (gone.rater, gone.code)), shape=(count, table.n_codes))
+    removed = scipy.sparse.csr_matrix((gone.weight, (gone.rater, gone.code)), shape=(count, table.n_codes))
     order = sorting(table.rater, count)
     begin = np.searchsorted(table.rater[order], np.arange(count + 1))
     observed, expected = np.empty(count), np.empty(count)

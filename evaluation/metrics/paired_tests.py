@@ -22,7 +22,7 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+import scipy
 
 from evaluation.metrics.counts import Bools, Floats
 from evaluation.metrics.estimate import Estimate, Extra
@@ -55,7 +55,7 @@ def mcnemar(first: npt.ArrayLike, second: npt.ArrayLike, *, how: McNemar = "exac
     if not n:
         return Estimate.undefined(reason="nothing_counted", extras={**extras, "p": None}, **common)
     p, q = (b + 1) / (n + 2), (c + 1) / (n + 2)
-    half = float(stats.norm.ppf((1 + level) / 2)) * float(np.sqrt((p + q - (p - q) ** 2) / (n + 2)))
+    half = float(scipy.stats.norm.ppf((1 + level) / 2)) * float(np.sqrt((p + q - (p - q) ** 2) / (n + 2)))
     ends = max(p - q - half, -1.0), min(p - q + half, 1.0)
     return Estimate.of((b - c) / n, interval=ends, extras={**extras, "p": _mcnemar_p(b, c, how)}, **common)
 
@@ -64,9 +64,9 @@ def _mcnemar_p(b: int, c: int, how: McNemar) -> float:
     if b + c == 0:
         return 1.0
     if how == "exact":
-        return float(min(1.0, 2 * stats.binom.cdf(min(b, c), b + c, 0.5)))
+        return float(min(1.0, 2 * scipy.stats.binom.cdf(min(b, c), b + c, 0.5)))
     distance = abs(b - c) if how == "chi-square" else max(abs(b - c) - 1, 0)
-    return float(stats.chi2.sf(distance**2 / (b + c), 1))
+    return float(scipy.stats.chi2.sf(distance**2 / (b + c), 1))
 
 
 def permutation_p(sums: Floats, seed: int = 0, permutations: int = PERMUTATIONS) -> tuple[float, int, bool]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse.linalg import svds
+import scipy
 
 from evaluation.metrics.counts import Floats
 
@@ -63,7 +63,7 @@ def _first_two(centred: Floats) -> tuple[Floats, Floats, Floats]:
         left, size, loads = np.linalg.svd(centred, full_matrices=False)
     else:
         start = np.random.default_rng(0).normal(size=min(centred.shape))  # where it begins; not where it ends
-        left, size, loads = svds(centred, k=2, v0=start)
+        left, size, loads = scipy.sparse.linalg.svds(centred, k=2, v0=start)
         order = np.argsort(size)[::-1]
         left, size, loads = left[:, order], size[order], loads[order]
     return left, size, loads

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+import scipy
 
 from evaluation.metrics.counts import Floats, Ints
 from evaluation.metrics.estimate import Estimate
@@ -101,7 +101,7 @@ def places(scores: Floats) -> Floats:
     array([2.5, 1. , 2.5, nan])
     """
     ranked, known = np.full(scores.shape, np.nan), np.isfinite(scores)
-    ranked[known] = stats.rankdata(-np.round(scores[known], 9))
+    ranked[known] = scipy.stats.rankdata(-np.round(scores[known], 9))
     return ranked
 
 

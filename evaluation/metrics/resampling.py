@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+import scipy
 
 from evaluation.metrics.counts import Floats, Ints
 from evaluation.metrics.estimate import Estimate
@@ -63,7 +63,7 @@ def interval_without_each(value: float, replicates: Floats, scale: Scale, level:
         return "too_few_clusters_for_interval"
     if not np.isfinite(replicates).all():
         return "unstable"
-    quantile = float(stats.t.ppf((1 + level) / 2, replicates.size - 1))
+    quantile = float(scipy.stats.t.ppf((1 + level) / 2, replicates.size - 1))
     ends = scale.interval(value, jackknife_variance(replicates) ** 0.5, quantile)
     if ends is None:
         return "no_spread"

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+import scipy
 
 from evaluation.metrics.counts import Floats, Ints
 from evaluation.metrics.estimate import Estimate
@@ -152,7 +152,9 @@ def _jackknife_ends(value: float, replicates: Floats, within: int, level: float)
     error = float(np.sqrt(jackknife_variance(replicates)))
     if error <= 1e-6:
         return "no_spread"
-    return Scale("Fisher z").interval(value, error, float(stats.t.ppf((1 + level) / 2, within - 1))) or "no_spread"
+    return (
+        Scale("Fisher z").interval(value, error, float(scipy.stats.t.ppf((1 + level) / 2, within - 1))) or "no_spread"
+    )
 
 
 def _silhouettes_of(x: Floats, own: Ints, clusters: int, distance: Distance) -> Floats:

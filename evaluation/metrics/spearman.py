@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse, stats
+import scipy
 
 from evaluation.metrics.counts import Floats, Ints, Ratings, number_codes
 from evaluation.metrics.pairs import FEW_CODES, PairSums, changes_by_tables, deletion_changes, tables_pay
@@ -33,7 +33,7 @@ def spearman_pairs(ratings: Ratings, min_shared: int, deletions: bool) -> PairSu
     """All pairs; the changes by deletion are zeros when ``deletions`` is False."""
     codes, code = number_codes(ratings.value)
     if not deletions and codes.size > FEW_CODES and ratings.n_ratings == ratings.n_units * ratings.n_raters:
-        doubled = 2 * stats.rankdata(ratings.to_matrix(), axis=0)  # whole numbers: exact sums
+        doubled = 2 * scipy.stats.rankdata(ratings.to_matrix(), axis=0)  # whole numbers: exact sums
         return pearson_pairs(Ratings.from_matrix(doubled), min_shared, False)
     if codes.size <= FEW_CODES:
         return _from_tables(ratings, code, max(codes.size, 1), min_shared, deletions)
@@ -87,7 +87,7 @@ def rho_of_sums(n: Floats, products: Floats, cubes_x: Floats, cubes_y: Floats, m
 def _from_tables(ratings: Ratings, code: Ints, n_codes: int, min_shared: int, deletions: bool) -> PairSums:
     raters = ratings.n_raters
     flat = (np.ones(ratings.n_ratings), (ratings.unit, ratings.rater * n_codes + code))
-    indicator = sparse.csr_matrix(flat, shape=(ratings.n_units, raters * n_codes))
+    indicator = scipy.sparse.csr_matrix(flat, shape=(ratings.n_units, raters * n_codes))
     sizes = np.bincount(ratings.unit, minlength=ratings.n_units)
     crowded = int(sizes @ sizes) > 20_000_000
     columns: Any = indicator.toarray().astype(np.float32) if crowded else indicator.tocsc()  # float32: whole up to 2^24

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+import scipy
 
 from evaluation.metrics.counts import Bools, Floats
 from evaluation.metrics.estimate import Estimate, Extra
@@ -152,7 +152,7 @@ def goodness_of_fit(a: float, b: float) -> tuple[float, float]:
     if a + b == 0:
         return float("nan"), float("nan")
     square = (a - b) ** 2 / (a + b)
-    return square, float(stats.chi2.sf(square, 1))
+    return square, float(scipy.stats.chi2.sf(square, 1))
 
 
 def _drop_undefined(credit: Floats, clusters: npt.ArrayLike) -> tuple[Floats, npt.NDArray[np.int64]]:

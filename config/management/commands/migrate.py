@@ -2,8 +2,14 @@
 
 The migrations of 0.2.0 begin anew: the ones before were merged into one file per app. A database of an earlier commit
 has names in `django_migrations` that no file has any more; so has a database of a later version.
+
+It also takes half of Django's time: after each operation Django makes the classes of all models anew that are related
+to the changed one over any number of steps. Statements need the direct ones alone, and before Python code of a
+migration runs Django makes all of them anew anyway.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.conf import settings
@@ -11,6 +17,7 @@ from django.core.management.base import CommandError
 from django.core.management.commands import migrate
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.state import ProjectState
 
 BEFORE_0_2 = ("jobs", "0002_initial")  # applied in every database of an earlier commit, and never used again
 LAST_COMMIT = "835201b"
@@ -27,7 +34,23 @@ TOO_NEW = (
 class Command(migrate.Command):
     def handle(self, *args: Any, **options: Any) -> None:
         refuse_unknown(options.get("database") or DEFAULT_DB_ALIAS)
-        super().handle(*args, **options)
+        with direct_relations():
+            super().handle(*args, **options)
+
+
+@contextmanager
+def direct_relations() -> Iterator[None]:
+    """Make the classes of a changed model and of its direct relations anew, whatever `delay` Django asks for."""
+    reload_model = ProjectState.reload_model
+
+    def reload_direct(state: ProjectState, label: str, name: str, delay: bool = True) -> None:
+        reload_model(state, label, name, delay=True)
+
+    ProjectState.reload_model = reload_direct  # type: ignore[method-assign,assignment]
+    try:
+        yield
+    finally:
+        ProjectState.reload_model = reload_model  # type: ignore[method-assign]
 
 
 def refuse_unknown(database: str) -> None:

@@ -212,9 +212,10 @@ def scanned(node: dict[str, Any]) -> list[int]:
 
 @pytest.mark.parametrize("order", SORTS)
 def test_a_deep_page_reads_no_more_than_the_first(world: World, order: str) -> None:
-    items = Item.objects.bulk_create(Item(stage=world.stage, key=f"k{n:05}", concept="c") for n in range(3000))
+    stage = world.stage
+    items = Item.objects.bulk_create(Item(stage=stage, key=f"k{n:05}", concept="c") for n in range(3000))
     ItemTally.objects.bulk_create(
-        ItemTally(item=item, stage=item.stage, answers=2, people=2, disagreement=n % 3 / 2, at=timezone.now())
+        ItemTally(item=item, stage=stage, answers=2, people=2, disagreement=n % 3 / 2, at=timezone.now())
         for n, item in enumerate(items)
     )
     with connection.cursor() as cursor:
